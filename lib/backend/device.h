@@ -1,0 +1,69 @@
+// THE SEAM, first half: a device, its memory, and arithmetic on flat vectors. The other half is graph.h.
+//
+// A device is a GPU, or a CPU device: a worker with a fixed number of threads. Everything above this line of the
+// library (models, optimizers, updaters) speaks to a device through these two headers alone. backend/cpu and
+// backend/cuda implement them with the same file names in the same order.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "backend/buffer.h"
+#include "core/range.h"
+
+namespace odori {
+
+class Graph;
+struct ModelMemory;
+struct AlgorithmTable;
+
+enum class DeviceKind { cpu, cuda };
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  // ---- Who it is
+  virtual DeviceKind kind() const = 0;
+  /// The number by which learners name it: 0, 1, ... within this process's node.
+  virtual int id() const = 0;
+  /// For people: "CPU device 1 (1 thread)", "GPU 0 (NVIDIA H200)".
+  virtual std::string description() const = 0;
+
+  /// The calling thread works for this device from now on (CPU: number of threads; CUDA: cudaSetDevice). Each device
+  /// is driven by one thread at a time.
+  virtual void bind_thread() = 0;
+  /// Returns when everything that was asked of the device is done.
+  virtual void synchronize() = 0;
+
+  // ---- Memory
+  /// n floats, all zero.
+  virtual Buffer allocate(std::size_t n) = 0;
+  virtual void write(Buffer& to, std::size_t offset, std::span<const float> from) = 0;
+  virtual void read(const Buffer& from, std::size_t offset, std::span<float> to) = 0;
+
+  // ---- Arithmetic on a range of flat vectors; all vectors are of this device unless said otherwise
+  /// y += a * x
+  virtual void axpy(float a, const Buffer& x, Buffer& y, Range range) = 0;
+  /// y *= a
+  virtual void scale(float a, Buffer& y, Range range) = 0;
+  /// Momentum SGD as Chainer writes it: v = momentum * v - rate * g; p += v.
+  virtual void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range) = 0;
+
+  // ---- Between the devices of one process: all that ParallelUpdater needs
+  /// main = a * (main + sum of others): gradients to the main device, which is this one.
+  virtual void reduce(Buffer& main, std::span<const Buffer* const> others, float a, Range range) = 0;
+  /// to = from: parameters back, from the main device, which is this one, to another one's buffer.
+  virtual void send(const Buffer& from, Buffer& to, Range range) = 0;
+  /// Into how many ranges the updater should cut reduce, update and send, so that each device's thread does one
+  /// (CPU devices share one memory), or 1 if the main device does all of it (GPUs).
+  virtual std::size_t exchange_slices(std::size_t n_devices) const = 0;
+
+  // ---- Operations
+  /// An empty graph that will compute on this device; see graph.h. It keeps references to both arguments.
+  virtual std::unique_ptr<Graph> new_graph(ModelMemory& memory, AlgorithmTable& algorithms) = 0;
+};
+
+}  // namespace odori

@@ -1,0 +1,44 @@
+// The devices of this process, by number; one of them is current.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/device.h"
+
+namespace odori {
+
+/// What --device asks for: CPU devices, GPUs, or GPUs if there are any.
+enum class DeviceRequest { automatic, cpu, cuda };
+
+struct DevicePoolOptions {
+  DeviceRequest request = DeviceRequest::automatic;
+  int threads_per_device = 1;  // CPU devices only
+  bool share_devices = false;  // let several devices stand on one GPU
+};
+
+/// Device i is made when it is first asked for. CPU devices are as many as asked for; GPUs as many as there are.
+class DevicePool {
+ public:
+  explicit DevicePool(const DevicePoolOptions& options);
+
+  /// Throws Error if there is no such device, naming those that there are.
+  Device& device(int id);
+  /// Makes device `id` current, for this thread too: what is set up next is set up there.
+  Device& use(int id);
+  /// The current device; 0 if use() was never called.
+  Device& current();
+  DeviceKind kind() const { return kind_; }
+  /// A warning in one sentence if n devices are more than this machine has cores for, else nothing.
+  std::optional<std::string> warning(int n) const;
+
+ private:
+  DevicePoolOptions options_;
+  DeviceKind kind_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  int current_ = -1;
+};
+
+}  // namespace odori

@@ -1,0 +1,139 @@
+// THE SEAM, second half: the operations of one network, for one batch size, on one device.
+//
+// A graph is built once, in the order of execution; then load / forward / backward run it as often as wanted without
+// allocating anything. The backend plans the memory and chooses the layouts, so a tensor is only a number here.
+//
+//   load(batch) -> input -> convolution -> batch_normalization -> ... -> linear -> softmax_cross_entropy -> metrics
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/buffer.h"
+#include "core/shape.h"
+#include "data/dataset.h"
+
+namespace odori {
+
+/// How the numbers of a parameter are meant; the backend may lay a weight out in its own order.
+enum class ParameterKind { convolution_weight, linear_weight, vector };
+
+/// One parameter's (or statistic's) place in a flat vector of the model, in floats. The shape is O x I x H x W for a
+/// convolution's weight, O x I x 1 x 1 for a linear layer's, 1 x C x 1 x 1 for a vector.
+struct ParameterView {
+  std::size_t offset = 0;
+  Shape shape;
+  ParameterKind kind = ParameterKind::vector;
+  std::size_t size() const { return shape.size(); }
+};
+
+/// A model's flat vectors on one device. Every parameter starts at a multiple of 16 floats; the gaps stay zero.
+struct ModelMemory {
+  Buffer parameters, gradients;
+  Buffer statistics;  // running means and variances of batch normalisation: not trained, but part of the model
+};
+
+/// A value of the graph, and its gradient.
+struct Tensor {
+  int index = -1;
+  Shape shape;
+};
+
+struct ConvolutionSpec {
+  int out_channels, kernel = 3, stride = 1, padding = 1;
+};
+struct BatchNormalizationSpec {
+  float decay = 0.9f, epsilon = 2e-5f;
+  bool relu = false;  // a ReLU behind it, fused where the backend can
+};
+struct BatchNormalizationParameters {
+  ParameterView gamma, beta;     // in parameters
+  ParameterView mean, variance;  // running ones, in statistics
+};
+struct PoolingSpec {
+  int kernel = 2, stride = 2;
+};
+
+/// train: batch statistics, dropout, everything kept for backward. evaluate: running statistics, no dropout.
+enum class Mode { train, evaluate };
+
+/// Which random numbers a training step uses (dropout, crop, flip): the whole random state of a model.
+struct RandomKey {
+  std::uint64_t seed = 0;
+  std::uint32_t stream = 0;  // device or rank
+  std::uint64_t step = 0;    // training steps done
+};
+
+/// Which algorithm each operation and pass uses where there are several: by the backend's fixed rule, or the fastest
+/// as measured at set-up (the autotune of the originals). Measured choices are kept here under a key of operation,
+/// shape, threads and machine; a snapshot carries them, since another choice would give other bits.
+struct AlgorithmTable {
+  bool measure = false;
+  std::map<std::string, std::string> chosen;
+};
+
+/// Sums over the samples seen since they were last taken.
+struct Metrics {
+  double loss_sum = 0;  // softmax cross-entropy, natural logarithm
+  std::int64_t correct = 0, samples = 0;
+  double loss() const { return samples ? loss_sum / static_cast<double>(samples) : 0; }
+  double accuracy() const { return samples ? static_cast<double>(correct) / static_cast<double>(samples) : 0; }
+  Metrics& operator+=(const Metrics& other) {
+    loss_sum += other.loss_sum, correct += other.correct, samples += other.samples;
+    return *this;
+  }
+};
+
+class Graph {
+ public:
+  virtual ~Graph() = default;
+
+  // ---- Building, in the order of execution. Each returns its output; shapes are N x C x H x W.
+  /// The images; a gradient with respect to them is computed only if asked for (tests do).
+  virtual Tensor input(const Shape& shape, bool needs_gradient = false) = 0;
+  /// Without a bias. weight: out_channels x C x kernel x kernel.
+  virtual Tensor convolution(Tensor x, const ConvolutionSpec& spec, const ParameterView& weight) = 0;
+  /// Over N, H and W; biased variance to normalise, unbiased for the running one (as Chainer).
+  virtual Tensor batch_normalization(Tensor x, const BatchNormalizationSpec& spec,
+                                     const BatchNormalizationParameters& parameters) = 0;
+  virtual Tensor relu(Tensor x) = 0;
+  virtual Tensor max_pooling(Tensor x, const PoolingSpec& spec) = 0;
+  /// Inverted dropout: kept values are divided by 1 - ratio. May reuse x's memory.
+  virtual Tensor dropout(Tensor x, float ratio) = 0;
+  /// Flattens x to N x (C*H*W) in that order. weight: out x (C*H*W). bias: out, or null for none.
+  virtual Tensor linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) = 0;
+  /// The end of the graph: mean loss over the batch, and accuracy.
+  virtual void softmax_cross_entropy(Tensor x) = 0;
+  /// Plans and allocates the memory. Nothing can be added afterwards.
+  virtual void finish() = 0;
+
+  // ---- Running
+  /// Fills the input and the labels. Fewer examples than the batch size: the rest is zeros and counts nowhere.
+  virtual void load(const Batch& batch, const RandomKey& key) = 0;
+  virtual void forward(Mode mode, const RandomKey& key) = 0;
+  /// Writes (not adds) the gradients of the mean loss. Follows a forward(train) of a full batch.
+  virtual void backward() = 0;
+  /// The sums since the last call, counting the examples that are `counted`; waits for the device.
+  virtual Metrics take_metrics() = 0;
+
+  // ---- Parameters in plain order (O, I, H, W), whatever the layout in memory
+  virtual std::vector<float> read_parameter(const Buffer& from, const ParameterView& view) = 0;
+  virtual void write_parameter(Buffer& to, const ParameterView& view, std::span<const float> plain) = 0;
+
+  // ---- For tests and for the curious
+  /// Plain N x C x H x W order.
+  virtual std::vector<float> read_value(Tensor tensor) = 0;
+  virtual std::vector<float> read_gradient(Tensor tensor) = 0;
+  virtual void write_value(Tensor tensor, std::span<const float> plain) = 0;
+  virtual void write_gradient(Tensor tensor, std::span<const float> plain) = 0;
+  /// One line an operation and pass: shape, implementation, algorithm.
+  virtual std::vector<std::string> describe() const = 0;
+  /// Bytes of activations, gradients of activations and scratch memory.
+  virtual std::size_t memory_bytes() const = 0;
+};
+
+}  // namespace odori

@@ -1,0 +1,23 @@
+// What a program's main needs around its work: one place where failures end.
+#pragma once
+
+namespace odori {
+
+/// To be called in main's `catch (...)`. Says once what went wrong (the cause, not a stack of codes), ends all
+/// ranks of an MPI job, and returns the exit code: 2 usage, 10 unfilled blank, 130 Ctrl-C, 1 everything else.
+int report_failure() noexcept;
+
+/// How an MPI job ends when one rank fails; the MPI session sets it, and core stays free of MPI.
+/// `end_job(code)` must not return unless `code` is 0.
+struct JobEnd {
+  int rank = 0;
+  int size = 1;
+  void (*end_job)(int code) = nullptr;
+};
+void set_job_end(const JobEnd& job_end) noexcept;
+
+/// Ctrl-C (SIGINT) and SIGTERM set a flag that the trainer reads between two iterations.
+void catch_interrupts();
+bool interrupted() noexcept;
+
+}  // namespace odori

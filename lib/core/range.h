@@ -1,0 +1,19 @@
+// A half-open range of positions in a flat vector.
+#pragma once
+
+#include <cstddef>
+
+namespace odori {
+
+struct Range {
+  std::size_t begin = 0, end = 0;
+  std::size_t size() const { return end - begin; }
+};
+
+/// Part i of n equal parts of [0, size); boundaries lie on multiples of 16 floats, a cache line.
+inline Range slice(std::size_t size, std::size_t i, std::size_t n) {
+  const auto boundary = [&](std::size_t k) { return k == n ? size : size * k / n / 16 * 16; };
+  return {boundary(i), boundary(i + 1)};
+}
+
+}  // namespace odori

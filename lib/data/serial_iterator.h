@@ -1,0 +1,64 @@
+// Batches, one after another. After Chainer's SerialIterator, with its epoch arithmetic.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/random.h"
+#include "data/dataset.h"
+
+namespace odori {
+
+/// What the iterator has to remember to go on exactly where it was.
+struct IteratorState {
+  std::int64_t position = 0, epoch = 0, random_position = 0;
+  bool is_new_epoch = false;
+  double previous_epoch_detail = -1;
+  std::vector<std::int64_t> order;
+};
+
+struct IteratorOptions {
+  bool repeat = true;   // start again after the last example; false: stop, the last batch may be smaller
+  bool shuffle = true;  // a new random order each epoch
+  std::uint64_t seed = 0;
+  std::uint32_t stream = 0;  // so that devices and ranks with one seed shuffle differently
+};
+
+/// With repeat, every batch has exactly batch_size examples: one that reaches the end is completed from the next
+/// epoch's order. An epoch is over when its last example has been handed out.
+class SerialIterator {
+ public:
+  /// Throws Error for an empty data set or a batch size below 1.
+  SerialIterator(DatasetPtr dataset, int batch_size, const IteratorOptions& options = {});
+
+  /// The next batch; nothing when the examples are used up (repeat = false).
+  std::optional<Batch> next();
+  /// Back to before the first example.
+  void reset();
+
+  std::int64_t epoch() const { return state_.epoch; }
+  bool is_new_epoch() const { return state_.is_new_epoch; }
+  /// Epochs done, with the fraction of the running one.
+  double epoch_detail() const;
+  double previous_epoch_detail() const { return state_.previous_epoch_detail; }
+  int batch_size() const { return batch_size_; }
+  const DatasetPtr& dataset() const { return dataset_; }
+  bool repeat() const { return options_.repeat; }
+
+  IteratorState state() const;
+  /// Throws Error if the state is of a data set of another size.
+  void restore(const IteratorState& state);
+
+ private:
+  void new_order();
+
+  DatasetPtr dataset_;
+  int batch_size_;
+  IteratorOptions options_;
+  RandomSequence random_;
+  IteratorState state_;
+};
+
+}  // namespace odori

@@ -1,0 +1,38 @@
+// The flags of the training programs: parsed by one compiled call, checked there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "backend/device_pool.h"
+#include "optim/gradient_rule.h"
+
+namespace odori {
+
+enum class Program { single_gpu, multi_gpu, multi_node };
+
+struct Arguments {
+  std::string dataset = "auto";  // cifar10, cifar100, synthetic, or a folder; auto: cifar10 if it is there
+  int epoch = 4;
+  int batchsize = 32;  // pictures a device and iteration
+  float learnrate = 0.05f;
+  int n_gpus = 2;             // multi_gpu: devices of this process, GPUs or not
+  std::string communicator;   // multi_node: filled in from the devices if not given
+  std::string out = "result";
+  bool no_snapshot = false;
+  std::string resume;  // a snapshot's folder
+  std::string model = "vgg";
+  int image_size = 32;
+  double fraction = 1.0;
+  bool augment = false;
+  DevicePoolOptions devices;  // --device --threads_per_device --share_devices
+  std::uint64_t seed = 0;
+  bool autotune = false;
+  GradientRule gradient_rule = GradientRule::mean;  // multi_gpu: --compat chainer asks for the sum
+  std::string trace;            // a folder for the event stream
+};
+
+/// Throws UsageError with a sentence and the way to --help; prints the help and throws HelpRequested for --help.
+Arguments parse_arguments(int argc, char** argv, Program program);
+
+}  // namespace odori

@@ -1,0 +1,71 @@
+// A network with its loss and accuracy, on one device. After Chainer's Classifier.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/device.h"
+#include "backend/graph.h"
+#include "model/networks.h"
+
+namespace odori {
+
+/// A parameter or statistic with its name and place.
+struct NamedView {
+  std::string name;
+  ParameterView view;
+};
+
+/// Host copy of a model, in plain order: what a snapshot holds.
+struct ModelState {
+  std::vector<std::vector<float>> parameters, statistics;  // as Classifier::parameters() and statistics() list them
+  RandomKey random;
+};
+
+class Classifier {
+ public:
+  /// Batches of `batch_size` pictures. Initial weights come from the seed; `stream` tells devices and ranks apart in
+  /// dropout and augmentation.
+  Classifier(const NetworkSpec& network, int batch_size, std::uint64_t seed, std::uint32_t stream = 0);
+  ~Classifier();
+
+  /// Allocates everything there and writes the initial weights. `measure`: choose algorithms by measuring.
+  void to_device(Device& device, bool measure = false);
+  /// The same network on another device, with this one's values and its own random stream.
+  std::unique_ptr<Classifier> replicate(Device& device, std::uint32_t stream) const;
+
+  /// Loss and gradients of one full batch. Throws Error if to_device() was not called, or for a partial batch.
+  void forward_backward(const Batch& batch);
+  /// Counts one batch, of any size, without training.
+  void evaluate(const Batch& batch);
+  /// Sums since the last call, of training and evaluation alike; waits for the device.
+  Metrics take_metrics();
+
+  Device& device() const;  // throws Error before to_device()
+  bool on_device() const { return device_ != nullptr; }
+  int batch_size() const { return batch_size_; }
+  const NetworkSpec& network() const { return network_; }
+  std::size_t parameter_count() const;  // trained numbers, without the gaps of the flat vector
+  const std::vector<NamedView>& parameters() const { return parameters_; }
+  const std::vector<NamedView>& statistics() const { return statistics_; }
+  ModelMemory& memory() { return memory_; }
+  Graph& graph() const { return *graph_; }
+  AlgorithmTable& algorithms() { return algorithms_; }
+
+  ModelState state() const;
+  /// Throws Error if the state is of another network.
+  void restore(const ModelState& state);
+
+ private:
+  NetworkSpec network_;
+  int batch_size_;
+  RandomKey random_;
+  std::vector<NamedView> parameters_, statistics_;
+  Device* device_ = nullptr;
+  ModelMemory memory_;
+  AlgorithmTable algorithms_;
+  std::unique_ptr<Graph> graph_;
+};
+
+}  // namespace odori

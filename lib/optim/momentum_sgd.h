@@ -1,0 +1,31 @@
+// Stochastic gradient descent with momentum, as Chainer's MomentumSGD.
+#pragma once
+
+#include "optim/optimizer.h"
+
+namespace odori {
+
+/// v = momentum * v - rate * g; p += v. Source: B. Polyak, 1964, "Some methods of speeding up the convergence of
+/// iteration methods".
+class MomentumSGD : public Optimizer {
+ public:
+  explicit MomentumSGD(float learning_rate = 0.01f, float momentum = 0.9f);
+
+  void setup(Classifier& model) override;
+  void add_hook(std::unique_ptr<Hook> hook) override;
+  using Optimizer::update;
+  void update(Range range) override;
+  Classifier& model() override;
+  float learning_rate() const override { return rate_; }
+  void set_learning_rate(float rate) override { rate_ = rate; }
+  std::vector<std::vector<float>> state() override;
+  void restore(const std::vector<std::vector<float>>& state) override;
+
+ private:
+  float rate_, momentum_;
+  Classifier* model_ = nullptr;
+  Buffer velocity_;
+  std::vector<std::unique_ptr<Hook>> hooks_;
+};
+
+}  // namespace odori

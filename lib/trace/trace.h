@@ -1,0 +1,56 @@
+// One event stream: what every device and rank did, as a Chrome trace (chrome://tracing, Perfetto).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace odori::trace {
+
+/// Writes DIR/trace.RANK.json while it lives: a JSON array, one event a line, each written with one system call, so
+/// that a killed process leaves a readable stream (a missing end is legal in this format). One a process.
+/// Events have pid = rank, tid = device, ts and dur in microseconds since the Unix epoch.
+class File {
+ public:
+  /// An empty directory name means: no trace. Throws Error if the file can't be written.
+  File(const std::string& directory, int rank);
+  ~File();
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+};
+
+/// Is a stream being written? One load of a pointer: this is all that an unused trace costs.
+bool on() noexcept;
+
+/// From here on, this thread's events belong to this device.
+void set_device(int device) noexcept;
+
+/// Arguments of an event: integers and short strings, in one line.
+class Args {
+ public:
+  Args& add(const char* key, std::int64_t value);
+  Args& add(const char* key, const std::string& value);
+  const std::string& json() const { return json_; }
+
+ private:
+  std::string json_;
+};
+
+/// Something that happened at one moment.
+void instant(const char* name, const Args& args = {});
+
+/// Something that takes as long as this object lives. `name` must outlive it. `bytes` is written where it isn't 0.
+class Span {
+ public:
+  explicit Span(const char* name, std::size_t bytes = 0) noexcept;
+  ~Span();
+  Span(const Span&) = delete;
+  Span& operator=(const Span&) = delete;
+
+ private:
+  const char* name_;
+  std::size_t bytes_;
+  std::int64_t begin_us_ = 0;
+};
+
+}  // namespace odori::trace

@@ -1,0 +1,31 @@
+// Loss and accuracy on data that is not trained on. After Chainer's Evaluator, but exact: summed over the samples,
+// where the original averages over batches, the last and smaller one included.
+#pragma once
+
+#include "data/serial_iterator.h"
+#include "model/classifier.h"
+#include "train/extension.h"
+
+namespace odori {
+
+/// Reports validation/main/loss and validation/main/accuracy at the end of every epoch.
+class Evaluator : public Extension {
+ public:
+  /// `device` is the number of the device that the model is on. Throws Error if it is on another one, or if the
+  /// iterator repeats.
+  Evaluator(SerialIterator iterator, Classifier& model, int device);
+
+  int priority() const override { return writer; }
+  void run(Trainer& trainer) override;
+  std::string name() const override { return "validation"; }
+
+  /// Sums over the iterator's counted samples.
+  virtual Metrics evaluate();
+  Classifier& model() { return model_; }
+
+ private:
+  SerialIterator iterator_;
+  Classifier& model_;
+};
+
+}  // namespace odori

@@ -1,0 +1,32 @@
+// Something that the trainer does besides updating, at every iteration or at every epoch's end.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace odori {
+
+class Trainer;
+
+enum class Trigger { iteration, epoch };
+
+class Extension {
+ public:
+  /// Higher runs first; after Chainer: those that write values before those that read them.
+  static constexpr int writer = 300, reader = 100, snapshot = -100;
+
+  virtual ~Extension() = default;
+  virtual Trigger trigger() const { return Trigger::epoch; }
+  virtual int priority() const { return reader; }
+  virtual void initialize(Trainer&) {}
+  virtual void run(Trainer& trainer) = 0;
+  /// After the last iteration, and also when training ends by an error or Ctrl-C.
+  virtual void finalize(Trainer&) noexcept {}
+
+  /// What has to be remembered to go on after a resume, as JSON text; empty for nothing.
+  virtual std::string name() const = 0;
+  virtual std::string state() const { return {}; }
+  virtual void restore(const std::string&) {}
+};
+
+}  // namespace odori

@@ -1,0 +1,16 @@
+// An evaluator whose result is that of the whole test set, on every rank. After create_multi_node_evaluator, but
+// weighted by samples and counting each once, where the original takes the mean of the ranks' means.
+#pragma once
+
+#include <memory>
+
+#include "comm/communicator.h"
+#include "train/evaluator.h"
+
+namespace odori {
+
+/// Collective at every evaluation: averages batch normalisation's statistics over the ranks, evaluates each rank's
+/// shard, sums. `comm` must outlive it.
+std::unique_ptr<Evaluator> create_multi_node_evaluator(std::unique_ptr<Evaluator> evaluator, Communicator& comm);
+
+}  // namespace odori

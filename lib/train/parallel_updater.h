@@ -1,0 +1,48 @@
+// Several devices in one process. After Chainer's MultiprocessParallelUpdater.
+//
+//   iterators[i] -> batch i -> device i: forward, backward          (all devices at once)
+//   main device:  g = mean of all gradients -> update -> parameters to all the others
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "backend/device_pool.h"
+#include "optim/gradient_rule.h"
+#include "train/updater.h"
+
+namespace odori {
+
+class ParallelUpdater : public Updater {
+ public:
+  /// `devices` names the devices by number; "main" is the one that the optimizer's model is on, and updates.
+  /// iterators[0] feeds "main", the others feed the other devices in the order of their names.
+  /// Prints the rule in force. Throws Error for: no "main"; a device twice; not as many iterators as devices;
+  /// iterators over sets of different sizes; a model that is not on the main device; a batch larger than a share.
+  ParallelUpdater(std::vector<SerialIterator> iterators, Optimizer& optimizer,
+                  const std::map<std::string, int>& devices, DevicePool& pool,
+                  GradientRule rule = GradientRule::mean);
+  ~ParallelUpdater() override;
+
+  void update() override;
+  Metrics take_metrics() override;
+  Optimizer& optimizer() override { return optimizer_; }
+  std::vector<SerialIterator>& iterators() override { return iterators_; }
+  std::vector<Classifier*> models() override;
+
+ private:
+  class Worker;
+  void exchange(std::size_t slice_index, std::size_t n_slices);
+
+  std::vector<SerialIterator> iterators_;
+  Optimizer& optimizer_;
+  GradientRule rule_;
+  std::vector<std::unique_ptr<Classifier>> replicas_;  // of the devices other than main
+  std::vector<std::unique_ptr<Worker>> workers_;       // one thread a replica
+};
+
+/// {'main': 0, 'gpu1': 1}
+void print_devices(const std::map<std::string, int>& devices);
+
+}  // namespace odori

@@ -1,0 +1,38 @@
+// Everything that is needed to go on with a training, in one folder an epoch: complete, or not there.
+//
+//   OUT/snapshot_epoch_3/model.bin      parameters and statistics   \  rank 0
+//                        optimizer.bin  velocities                  /
+//                        rank_0.json    iterators, random state, counters, log: one file a rank
+//                        snapshot.json  what it is a snapshot of: network, devices, ranks, checksums
+//
+// It is written under another name beside it, checked, and renamed at the end: a full disk or a kill leaves the last
+// good snapshot as it was.
+#pragma once
+
+#include <string>
+
+#include "comm/communicator.h"
+#include "train/extension.h"
+
+namespace odori {
+
+class Snapshot : public Extension {
+ public:
+  /// For one process.
+  Snapshot() = default;
+  /// For several ranks, one folder for all; collective at every epoch's end. `comm` must outlive it.
+  explicit Snapshot(Communicator& comm) : comm_(&comm) {}
+  int priority() const override { return snapshot; }
+  void run(Trainer& trainer) override;
+  std::string name() const override { return "Snapshot"; }
+
+ private:
+  Communicator* comm_ = nullptr;
+};
+
+/// Makes the trainer go on behind a snapshot, to the very same weights as a run that was not interrupted. Call it
+/// when everything is set up, before run(). `path` is a snapshot's folder, or a folder of them (the newest is taken).
+/// Throws Error for none, a damaged one, another network, another number of devices or ranks.
+void resume(const std::string& path, Trainer& trainer, Communicator* comm = nullptr);
+
+}  // namespace odori

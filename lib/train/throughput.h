@@ -1,0 +1,14 @@
+// The last line of every program: how many images a second.
+#pragma once
+
+#include <cstddef>
+
+#include "train/trainer.h"
+
+namespace odori {
+
+/// Prints `Throughput: X [images/sec.] (N / T)`, N images in T seconds of the trainer's run, evaluation included, and
+/// writes the same with the log, the machine and the peak memory to OUT/result.json.
+void report_throughput(Trainer& trainer, std::size_t n_images);
+
+}  // namespace odori

@@ -1,0 +1,36 @@
+// One training iteration, and how far the training has come.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/serial_iterator.h"
+#include "optim/optimizer.h"
+
+namespace odori {
+
+class Updater {
+ public:
+  virtual ~Updater() = default;
+  /// One batch a device, one update.
+  virtual void update() = 0;
+  /// Training loss and accuracy since the last call, over all devices of this process.
+  virtual Metrics take_metrics() = 0;
+  virtual Optimizer& optimizer() = 0;
+  /// One iterator a device, the main device's first. Epochs are counted on the first.
+  virtual std::vector<SerialIterator>& iterators() = 0;
+  /// All replicas of the model, the main device's first.
+  virtual std::vector<Classifier*> models() = 0;
+
+  Classifier& model() { return optimizer().model(); }
+  std::int64_t iteration() const { return iteration_; }
+  void set_iteration(std::int64_t iteration) { iteration_ = iteration; }
+  std::int64_t epoch() { return iterators().front().epoch(); }
+  bool is_new_epoch() { return iterators().front().is_new_epoch(); }
+  double epoch_detail() { return iterators().front().epoch_detail(); }
+
+ protected:
+  std::int64_t iteration_ = 0;
+};
+
+}  // namespace odori
