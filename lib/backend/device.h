@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -51,6 +52,10 @@ class Device {
   virtual void scale(float a, Buffer& y, Range range) = 0;
   /// Momentum SGD as Chainer writes it: v = momentum * v - rate * g; p += v.
   virtual void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range) = 0;
+
+  /// Calls `work` on pieces that together are `range`: on a CPU pieces that fit its cache, from all of the device's
+  /// threads, so that several passes over the same numbers cost one; on a GPU the range as it is.
+  virtual void for_pieces(Range range, const std::function<void(Range)>& work) = 0;
 
   // ---- Between the devices of one process: all that ParallelUpdater needs
   /// main = a * (main + sum of others): gradients to the main device, which is this one.
