@@ -1,0 +1,65 @@
+#include "report/machine.h"
+
+#include <fmt/chrono.h>
+#include <sched.h>
+#include <sys/sysinfo.h>
+
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace odori {
+namespace {
+
+/// What stands behind `separator` in the first line of `path` that begins with `key`, without quotes and
+/// blanks.
+std::string value_in(const char* path, std::string_view key, char separator) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const auto at = line.find(separator);
+    if (!line.starts_with(key) || at == std::string::npos) continue;
+    const auto first = line.find_first_not_of(" \t\"", at + 1);
+    if (first == std::string::npos) break;
+    return line.substr(first, line.find_last_not_of(" \t\"") - first + 1);
+  }
+  return "unknown";
+}
+
+int cores_of_this_process() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : get_nprocs();
+}
+
+double installed_gib() {
+  struct sysinfo info;
+  if (sysinfo(&info) != 0) return 0;
+  return static_cast<double>(info.totalram) * info.mem_unit / (1 << 30);
+}
+
+}  // namespace
+
+Machine this_machine() {
+  return {value_in("/proc/cpuinfo", "model name", ':'), cores_of_this_process(), installed_gib(),
+          value_in("/etc/os-release", "PRETTY_NAME", '=')};
+}
+
+std::string describe(const Machine& machine) {
+  return fmt::format("{}, {} {}, {:.0f} GiB, {}", machine.cpu, machine.cores,
+                     machine.cores == 1 ? "core" : "cores", machine.memory_gib, machine.os);
+}
+
+void to_json(nlohmann::json& json, const Machine& machine) {
+  json = {{"cpu", machine.cpu},
+          {"cores", machine.cores},
+          {"memory_gib", std::round(machine.memory_gib * 10) / 10},
+          {"os", machine.os}};
+}
+
+std::string now() {
+  const std::time_t t = std::time(nullptr);
+  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(t));
+}
+
+}  // namespace odori

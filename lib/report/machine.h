@@ -1,0 +1,26 @@
+// On what machine and when something was measured.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace odori {
+
+struct Machine {
+  std::string cpu;        // "AMD EPYC 7742 64-Core Processor"
+  int cores = 0;          // that this process may run on
+  double memory_gib = 0;  // installed, in 2^30 bytes
+  std::string os;         // "Debian GNU/Linux 12 (bookworm)"
+};
+
+/// What can't be found out says "unknown".
+Machine this_machine();
+/// One line for people: "AMD EPYC 7742, 2 cores, 8 GiB, Debian GNU/Linux 12 (bookworm)".
+std::string describe(const Machine& machine);
+/// {"cpu":, "cores":, "memory_gib":, "os":}
+void to_json(nlohmann::json& json, const Machine& machine);
+
+/// Local date and time: "2026-01-31 14:05".
+std::string now();
+
+}  // namespace odori
