@@ -35,6 +35,12 @@ class UsageError : public Error {
   explicit UsageError(const std::string& sentence) : Error(sentence, exit_code::usage) {}
 };
 
+/// --help was asked for: `what()` is the help. Ends the program with exit code 0.
+class HelpRequested : public Error {
+ public:
+  explicit HelpRequested(const std::string& help) : Error(help, exit_code::ok) {}
+};
+
 /// Throws an Error whose sentence is formatted as {fmt} does.
 template <typename... Args>
 [[noreturn]] void fail(fmt::format_string<Args...> sentence, Args&&... args) {

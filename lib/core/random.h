@@ -53,8 +53,9 @@ class RandomSequence {
   }
   /// A float of [0, 1).
   float uniform() { return static_cast<float>(next() >> 8) * 0x1p-24f; }
-  /// A normal number of mean 0 and deviation 1 (Box and Muller, 1958).
-  float normal();
+  /// Normal numbers of mean 0 (G. Box and M. Muller, 1958, "A note on the generation of random normal deviates"):
+  /// two of them from every two numbers of the sequence.
+  void fill_normal(std::span<float> values, float deviation);
 
   /// How many numbers were taken: with the constructor's arguments, the whole state.
   std::uint64_t position() const { return position_; }

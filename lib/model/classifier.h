@@ -58,9 +58,12 @@ class Classifier {
   void restore(const ModelState& state);
 
  private:
+  void allocate(Device& device, bool measure);  // memory and graph, without values
+
   NetworkSpec network_;
   int batch_size_;
   RandomKey random_;
+  std::size_t parameter_floats_ = 0, statistic_floats_ = 0;  // of the flat vectors, gaps included
   std::vector<NamedView> parameters_, statistics_;
   Device* device_ = nullptr;
   ModelMemory memory_;

@@ -1,18 +1,30 @@
-// The networks of the workshop.
+// The networks of the workshop, one file each: vgg.cpp, mid.cpp, tiny.cpp.
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "model/layers.h"
 
 namespace odori {
 
-/// "vgg" or "mid"; see vgg.cpp and mid.cpp. Cheap to copy: the layers are made when a model is.
+/// A network by name; its layers are made when a model needs them. Cheap to copy and to compare.
 struct NetworkSpec {
-  std::string name;
+  std::string name = "vgg";
   int n_classes = 10;
   int image_size = 32;
+  bool operator==(const NetworkSpec&) const = default;
 };
 
 /// Checks the name (UsageError, listing the networks) and the image size.
 NetworkSpec create_network(const std::string& name, int n_classes, int image_size = 32);
+std::vector<std::string> network_names();
+
+/// The layers, first to last, without the loss.
+Network layers_of(const NetworkSpec& spec);
+
+Network vgg(int n_classes);
+Network mid(int n_classes);
+Network tiny(int n_classes);
 
 }  // namespace odori

@@ -1,0 +1,69 @@
+#include "core/blank.h"
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+
+namespace odori {
+namespace {
+
+struct Question {
+  int number = 0;
+  std::string text;
+};
+
+/// The comment above a blank, read from the source: "// BLANK 3: question", going on in the comment lines below it.
+Question read_question(const std::string& path, int line) {
+  std::ifstream source(path);
+  std::vector<std::string> lines;
+  for (std::string text; static_cast<int>(lines.size()) < line && std::getline(source, text);)
+    lines.push_back(text);
+
+  static const std::string marker = "// BLANK ";
+  for (std::size_t i = lines.size(); i-- > 0;) {
+    const auto at = lines[i].find(marker);
+    if (at == std::string::npos) continue;
+    Question question;
+    const auto colon = lines[i].find(':', at);
+    if (colon == std::string::npos) break;
+    question.number = std::atoi(lines[i].c_str() + at + marker.size());
+    question.text = lines[i].substr(colon + 2 <= lines[i].size() ? colon + 2 : lines[i].size());
+    for (std::size_t next = i + 1; next < lines.size(); ++next) {
+      const auto comment = lines[next].find("//");
+      if (comment == std::string::npos || lines[next].find_first_not_of(' ') != comment) break;
+      const auto word = lines[next].find_first_not_of("/ ", comment);
+      if (word != std::string::npos) question.text += ' ' + lines[next].substr(word);
+    }
+    return question;
+  }
+  return {};
+}
+
+/// "multi_gpu" of ".../train_cifar_multi_gpu.cpp": the name that the driver and the grader use.
+std::string task_name(const std::string& path) {
+  static const std::string prefix = "train_cifar_";
+  const auto slash = path.rfind('/');
+  std::string name = path.substr(slash == std::string::npos ? 0 : slash + 1);
+  name = name.substr(0, name.rfind('.'));
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+}  // namespace
+
+void stop_at_blank(const char* file, int line) {
+  const Question question = read_question(file, line);
+  const std::string blank = question.number ? fmt::format("blank {}", question.number) : "a blank";
+  const std::string number = question.number ? fmt::format(" {}", question.number) : "";
+  throw Error(fmt::format("The program reached {}, which isn't filled in yet.\n"
+                          "  question: {}\n"
+                          "  where:    {}:{}\n"
+                          "  a hint:   ./odori hint {}{}\n"
+                          "Replace PUT_YOUR_CODE there by your own code, build again, and run again.",
+                          blank, question.text.empty() ? "see the comment above it" : question.text, file, line,
+                          task_name(file), number),
+              exit_code::unfilled);
+}
+
+}  // namespace odori

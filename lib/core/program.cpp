@@ -1,0 +1,82 @@
+#include "core/program.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <thread>
+
+#include "core/error.h"
+
+namespace odori {
+namespace {
+
+JobEnd job;  // set once, by the MPI session
+
+volatile std::sig_atomic_t signal_seen = 0;
+
+void on_signal(int signal) {
+  if (signal_seen) std::_Exit(exit_code::interrupted);  // the second Ctrl-C doesn't wait for the iteration's end
+  signal_seen = signal;
+}
+
+/// The sentence and the exit code of the exception that is being handled.
+std::pair<std::string, int> describe_current_exception() {
+  try {
+    throw;
+  } catch (const HelpRequested& help) {
+    return {help.what(), exit_code::ok};
+  } catch (const Error& error) {
+    return {error.what(), error.code()};
+  } catch (const std::bad_alloc&) {
+    return {"Out of memory. A smaller --batchsize needs less.", exit_code::failure};
+  } catch (const std::exception& error) {
+    return {fmt::format("Unexpected: {}", error.what()), exit_code::failure};
+  } catch (...) {
+    return {"Unexpected: an exception without a message.", exit_code::failure};
+  }
+}
+
+/// All ranks often fail for the same reason at the same moment. Rank 0 speaks at once and ends the job; the others
+/// wait a little, and speak only if nobody has ended them by then.
+void wait_for_lower_ranks() {
+  if (job.rank > 0) std::this_thread::sleep_for(std::chrono::milliseconds(800 + 200 * std::min(job.rank, 10)));
+}
+
+}  // namespace
+
+int report_failure() noexcept {
+  const auto [sentence, code] = describe_current_exception();
+  if (code == exit_code::ok) {  // --help: every rank comes here, rank 0 prints
+    if (job.rank == 0) std::fputs(sentence.c_str(), stdout);
+    if (job.end_job) job.end_job(code);
+    return code;
+  }
+  wait_for_lower_ranks();
+  std::fflush(stdout);
+  if (job.size > 1 && code != exit_code::usage && code != exit_code::unfilled)
+    std::fprintf(stderr, "\nRank %d of %d stopped, and all ranks with it.\n%s\n", job.rank, job.size, sentence.c_str());
+  else
+    std::fprintf(stderr, "\n%s\n", sentence.c_str());
+  std::fflush(stderr);
+  if (job.end_job) job.end_job(code);
+  return code;
+}
+
+void set_job_end(const JobEnd& job_end) noexcept { job = job_end; }
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() noexcept { return signal_seen != 0; }
+
+}  // namespace odori

@@ -1,0 +1,128 @@
+#include "model/layers.h"
+
+#include "core/error.h"
+
+namespace odori {
+namespace {
+
+class Convolution : public Layer {
+ public:
+  Convolution(std::string name, const ConvolutionSpec& spec) : name_(std::move(name)), spec_(spec) {}
+
+  Shape output(const Shape& x) const override {
+    const auto side = [&](int n) { return (n + 2 * spec_.padding - spec_.kernel) / spec_.stride + 1; };
+    require(x.h + 2 * spec_.padding >= spec_.kernel && x.w + 2 * spec_.padding >= spec_.kernel,
+            "{}: a {}x{} kernel doesn't fit pictures of {}x{}. Give a larger --image_size.", name_, spec_.kernel,
+            spec_.kernel, x.h, x.w);
+    return {x.n, spec_.out_channels, side(x.h), side(x.w)};
+  }
+  std::vector<ParameterRequest> parameters(const Shape& x) const override {
+    return {{name_ + "/W",
+             {spec_.out_channels, x.c, spec_.kernel, spec_.kernel},
+             ParameterKind::convolution_weight,
+             Initializer::lecun_normal}};
+  }
+  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>& views) const override {
+    return graph.convolution(x, spec_, views[0]);
+  }
+
+ private:
+  std::string name_;
+  ConvolutionSpec spec_;
+};
+
+class BatchNormalization : public Layer {
+ public:
+  BatchNormalization(std::string name, bool relu) : name_(std::move(name)) { spec_.relu = relu; }
+
+  Shape output(const Shape& x) const override { return x; }
+  std::vector<ParameterRequest> parameters(const Shape& x) const override {
+    const Shape vector{1, x.c, 1, 1};
+    const auto kind = ParameterKind::vector;
+    return {{name_ + "/gamma", vector, kind, Initializer::one},
+            {name_ + "/beta", vector, kind, Initializer::zero},
+            {name_ + "/avg_mean", vector, kind, Initializer::zero, false},
+            {name_ + "/avg_var", vector, kind, Initializer::one, false}};
+  }
+  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>& v) const override {
+    return graph.batch_normalization(x, spec_, {v[0], v[1], v[2], v[3]});
+  }
+
+ private:
+  std::string name_;
+  BatchNormalizationSpec spec_;
+};
+
+class Relu : public Layer {
+ public:
+  Shape output(const Shape& x) const override { return x; }
+  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override { return graph.relu(x); }
+};
+
+class MaxPooling : public Layer {
+ public:
+  explicit MaxPooling(int kernel) : spec_{kernel, kernel} {}
+  Shape output(const Shape& x) const override {
+    require(x.h % spec_.kernel == 0 && x.w % spec_.kernel == 0,
+            "{}x{} max pooling needs a height and width that divide by {}, but gets {}x{}. Give an --image_size that "
+            "is a multiple of 32.",
+            spec_.kernel, spec_.kernel, spec_.kernel, x.h, x.w);
+    return {x.n, x.c, x.h / spec_.kernel, x.w / spec_.kernel};
+  }
+  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override {
+    return graph.max_pooling(x, spec_);
+  }
+
+ private:
+  PoolingSpec spec_;
+};
+
+class Dropout : public Layer {
+ public:
+  explicit Dropout(float ratio) : ratio_(ratio) {}
+  Shape output(const Shape& x) const override { return x; }
+  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override {
+    return graph.dropout(x, ratio_);
+  }
+
+ private:
+  float ratio_;
+};
+
+class Linear : public Layer {
+ public:
+  Linear(std::string name, int out, bool bias) : name_(std::move(name)), out_(out), bias_(bias) {}
+
+  Shape output(const Shape& x) const override { return {x.n, out_, 1, 1}; }
+  std::vector<ParameterRequest> parameters(const Shape& x) const override {
+    std::vector<ParameterRequest> requests{
+        {name_ + "/W", {out_, x.features(), 1, 1}, ParameterKind::linear_weight, Initializer::lecun_normal}};
+    if (bias_) requests.push_back({name_ + "/b", {1, out_, 1, 1}, ParameterKind::vector, Initializer::zero});
+    return requests;
+  }
+  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>& views) const override {
+    return graph.linear(x, out_, views[0], bias_ ? &views[1] : nullptr);
+  }
+
+ private:
+  std::string name_;
+  int out_;
+  bool bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> convolution(const std::string& name, int out_channels, int kernel, int padding) {
+  return std::make_unique<Convolution>(name, ConvolutionSpec{out_channels, kernel, 1, padding});
+}
+std::unique_ptr<Layer> batch_normalization(const std::string& name, bool relu) {
+  return std::make_unique<BatchNormalization>(name, relu);
+}
+std::unique_ptr<Layer> relu() { return std::make_unique<Relu>(); }
+std::unique_ptr<Layer> max_pooling(int kernel) { return std::make_unique<MaxPooling>(kernel); }
+std::unique_ptr<Layer> dropout(float ratio) { return std::make_unique<Dropout>(ratio); }
+std::unique_ptr<Layer> linear(const std::string& name, int out, bool bias) {
+  return std::make_unique<Linear>(name, out, bias);
+}
+
+}  // namespace odori

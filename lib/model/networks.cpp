@@ -1,0 +1,40 @@
+#include "model/networks.h"
+
+#include <fmt/ranges.h>
+
+#include "core/error.h"
+
+namespace odori {
+namespace {
+
+struct Entry {
+  const char* name;
+  Network (*make)(int n_classes);
+};
+constexpr Entry networks[] = {{"vgg", vgg}, {"mid", mid}, {"tiny", tiny}};
+
+const Entry& find(const std::string& name) {
+  for (const Entry& entry : networks)
+    if (name == entry.name) return entry;
+  throw UsageError(fmt::format("There is no network \"{}\". The networks are: {}.", name, fmt::join(network_names(), ", ")));
+}
+
+}  // namespace
+
+NetworkSpec create_network(const std::string& name, int n_classes, int image_size) {
+  find(name);
+  require(n_classes > 0, "A network needs at least one class, but {} were asked for.", n_classes);
+  if (image_size < 32 || image_size % 32 != 0)
+    throw UsageError(fmt::format("--image_size {} can't be used: it has to be a multiple of 32.", image_size));
+  return {name, n_classes, image_size};
+}
+
+std::vector<std::string> network_names() {
+  std::vector<std::string> names;
+  for (const Entry& entry : networks) names.emplace_back(entry.name);
+  return names;
+}
+
+Network layers_of(const NetworkSpec& spec) { return find(spec.name).make(spec.n_classes); }
+
+}  // namespace odori

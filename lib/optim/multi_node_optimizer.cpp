@@ -1,0 +1,56 @@
+#include "optim/multi_node_optimizer.h"
+
+#include "core/error.h"
+
+namespace odori {
+namespace {
+
+class MultiNodeOptimizer : public Optimizer {
+ public:
+  MultiNodeOptimizer(std::unique_ptr<Optimizer> actual, Communicator& comm)
+      : actual_(std::move(actual)), comm_(comm) {}
+
+  void setup(Classifier& model) override {
+    // Ranks whose networks differ would add up numbers that don't belong together, or wait for ever.
+    double sizes[] = {static_cast<double>(model.parameter_count())};
+    comm_.sum(sizes);
+    require(sizes[0] == static_cast<double>(model.parameter_count()) * comm_.size(),
+            "The ranks don't train the same network: rank {} has {} parameters, others have another number. Give "
+            "every rank the same --model, --dataset and --image_size.",
+            comm_.rank(), model.parameter_count());
+    comm_.broadcast(model.memory().parameters);
+    comm_.broadcast(model.memory().statistics);
+    for (const NamedView& parameter : model.parameters())
+      pieces_.push_back({parameter.view.offset, parameter.view.offset + parameter.view.size()});
+    actual_->setup(model);
+  }
+
+  void synchronize() override {
+    actual_->synchronize();
+    actual_->model().device().synchronize();
+    comm_.mean(actual_->model().memory().gradients, pieces_);
+  }
+
+  using Optimizer::update;
+  void update(Range range) override { actual_->update(range); }
+
+  void add_hook(std::unique_ptr<Hook> hook) override { actual_->add_hook(std::move(hook)); }
+  Classifier& model() override { return actual_->model(); }
+  float learning_rate() const override { return actual_->learning_rate(); }
+  void set_learning_rate(float rate) override { actual_->set_learning_rate(rate); }
+  std::vector<std::vector<float>> state() override { return actual_->state(); }
+  void restore(const std::vector<std::vector<float>>& state) override { actual_->restore(state); }
+
+ private:
+  std::unique_ptr<Optimizer> actual_;
+  Communicator& comm_;
+  std::vector<Range> pieces_;  // one a parameter
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> create_multi_node_optimizer(std::unique_ptr<Optimizer> optimizer, Communicator& comm) {
+  return std::make_unique<MultiNodeOptimizer>(std::move(optimizer), comm);
+}
+
+}  // namespace odori

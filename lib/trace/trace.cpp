@@ -1,0 +1,104 @@
+#include "trace/trace.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+
+#include "core/error.h"
+
+namespace odori::trace {
+namespace {
+
+// The process's one stream, as stdout is: it has to be reachable from everywhere without being passed along.
+std::atomic<int> stream{-1};
+int rank_of_process = 0;
+thread_local int device_of_thread = 0;
+
+std::int64_t now_us() {
+  using namespace std::chrono;
+  return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+/// One event, one line, one write: threads don't mix, and a kill can't cut what was written.
+void write_line(const std::string& line) {
+  const int fd = stream.load(std::memory_order_relaxed);
+  if (fd >= 0 && ::write(fd, line.data(), line.size()) < 0) stream = -1;  // disk full: training matters more
+}
+
+void write_event(const char* name, char phase, std::int64_t ts, const std::string& rest) {
+  write_line(fmt::format(R"({{"name":"{}","ph":"{}","pid":{},"tid":{},"ts":{}{}}},)"
+                         "\n",
+                         name, phase, rank_of_process, device_of_thread, ts, rest));
+}
+
+}  // namespace
+
+File::File(const std::string& directory, int rank) {
+  if (directory.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  const std::string path = fmt::format("{}/trace.{}.json", directory, rank);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  require(fd >= 0, "The event stream {} can't be written: {}. Give --trace a folder that you may write to.", path,
+          std::strerror(errno));
+  rank_of_process = rank;
+  stream = fd;
+  write_line("[\n");
+  write_event("process_name", 'M', 0, fmt::format(R"(,"args":{{"name":"rank {}"}})", rank));
+}
+
+File::~File() {
+  const int fd = stream.exchange(-1);
+  if (fd < 0) return;
+  // The last event has no comma behind it, which makes the whole a strict JSON array.
+  const std::string end =
+      fmt::format(R"({{"name":"end","ph":"i","s":"p","pid":{},"tid":{},"ts":{}}})"
+                  "\n]\n",
+                  rank_of_process, device_of_thread, now_us());
+  [[maybe_unused]] const auto written = ::write(fd, end.data(), end.size());
+  ::close(fd);
+}
+
+bool on() noexcept { return stream.load(std::memory_order_relaxed) >= 0; }
+
+void set_device(int device) noexcept { device_of_thread = device; }
+
+Args& Args::add(const char* key, std::int64_t value) {
+  json_ += fmt::format(R"({}"{}":{})", json_.empty() ? "" : ",", key, value);
+  return *this;
+}
+
+Args& Args::add(const char* key, const std::string& value) {
+  std::string escaped;
+  for (const char c : value) {
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  json_ += fmt::format(R"({}"{}":"{}")", json_.empty() ? "" : ",", key, escaped);
+  return *this;
+}
+
+void instant(const char* name, const Args& args) {
+  if (!on()) return;
+  write_event(name, 'i', now_us(), fmt::format(R"(,"s":"t","args":{{{}}})", args.json()));
+}
+
+Span::Span(const char* name, std::size_t bytes) noexcept : name_(name), bytes_(bytes) {
+  if (on()) begin_us_ = now_us();
+}
+
+Span::~Span() {
+  if (begin_us_ == 0 || !on()) return;
+  const std::int64_t duration = now_us() - begin_us_;
+  write_event(name_, 'X', begin_us_,
+              bytes_ ? fmt::format(R"(,"dur":{},"args":{{"bytes":{}}})", duration, bytes_)
+                     : fmt::format(R"(,"dur":{})", duration));
+}
+
+}  // namespace odori::trace
