@@ -92,7 +92,8 @@ class Graph {
  public:
   virtual ~Graph() = default;
 
-  // ---- Building, in the order of execution. Each returns its output; shapes are N x C x H x W.
+  // ---- Building, in the order of execution. Each returns its output; shapes are N x C x H x W. Operations stand in a
+  // row: x is the output of the one before (Error otherwise).
   /// The images; a gradient with respect to them is computed only if asked for (tests do).
   virtual Tensor input(const Shape& shape, bool needs_gradient = false) = 0;
   /// Without a bias. weight: out_channels x C x kernel x kernel.
@@ -102,7 +103,7 @@ class Graph {
                                      const BatchNormalizationParameters& parameters) = 0;
   virtual Tensor relu(Tensor x) = 0;
   virtual Tensor max_pooling(Tensor x, const PoolingSpec& spec) = 0;
-  /// Inverted dropout: kept values are divided by 1 - ratio. May reuse x's memory.
+  /// Inverted dropout: kept values are divided by 1 - ratio; random_rules.h says which. May reuse x's memory.
   virtual Tensor dropout(Tensor x, float ratio) = 0;
   /// Flattens x to N x (C*H*W) in that order. weight: out x (C*H*W). bias: out, or null for none.
   virtual Tensor linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) = 0;
@@ -112,10 +113,13 @@ class Graph {
   virtual void finish() = 0;
 
   // ---- Running
-  /// Fills the input and the labels. Fewer examples than the batch size: the rest is zeros and counts nowhere.
+  /// Fills the input and the labels: crop and flip (random_rules.h), then bilinear enlargement (pixel centres at half
+  /// integers, edges repeated), then normalisation; black pixels lie around the picture. Fewer examples than the batch
+  /// size: the rest is zeros and counts nowhere.
   virtual void load(const Batch& batch, const RandomKey& key) = 0;
   virtual void forward(Mode mode, const RandomKey& key) = 0;
-  /// Writes (not adds) the gradients of the mean loss. Follows a forward(train) of a full batch.
+  /// Writes (not adds) the gradients of the mean loss. Follows a forward(train) of a full batch. Of a graph without a
+  /// softmax_cross_entropy it starts from write_gradient() of the last tensor.
   virtual void backward() = 0;
   /// The sums since the last call, counting the examples that are `counted`; waits for the device.
   virtual Metrics take_metrics() = 0;
@@ -125,7 +129,7 @@ class Graph {
   virtual void write_parameter(Buffer& to, const ParameterView& view, std::span<const float> plain) = 0;
 
   // ---- For tests and for the curious
-  /// Plain N x C x H x W order.
+  /// Plain N x C x H x W order. Gradients share memory: after backward() only the input's is still there.
   virtual std::vector<float> read_value(Tensor tensor) = 0;
   virtual std::vector<float> read_gradient(Tensor tensor) = 0;
   virtual void write_value(Tensor tensor, std::span<const float> plain) = 0;

@@ -1,0 +1,57 @@
+// What the random numbers of a training step decide. The same on every backend: a mask or a crop depends on
+// the key alone, not on threads, layouts or the order of execution.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backend/graph.h"
+#include "core/random.h"
+
+namespace odori {
+
+/// Dropout draws 16 bits an element and keeps it if they are not below this: a ratio is rounded to 1/65536.
+inline std::uint32_t dropout_threshold(float ratio) {
+  return static_cast<std::uint32_t>(ratio * 65536.0f + 0.5f);
+}
+
+/// One Philox block of the dropout layer number `layer` (0, 1, ... in the order of the graph).
+constexpr Philox::Block dropout_block(const RandomKey& key, std::uint32_t layer, std::uint32_t block) {
+  return Philox::block({block, static_cast<std::uint32_t>(key.step), key.stream,
+                        static_cast<std::uint32_t>(RandomUse::dropout) | layer << 8},
+                       key.seed);
+}
+
+/// The number of an element, whose channels count in groups of 16 (nChw16c): with this order 16 neighbours
+/// take the same bits of 16 consecutive blocks, so that the numbers are drawn in vectors.
+constexpr std::size_t dropout_element(const Shape& s, int n, int c, int h, int w) {
+  const std::size_t groups = (static_cast<std::size_t>(s.c) + 15) / 16, c_ = static_cast<std::size_t>(c);
+  const std::size_t image_and_group = static_cast<std::size_t>(n) * groups + c_ / 16;
+  return ((image_and_group * s.h + h) * s.w + w) * 16 + c_ % 16;
+}
+
+/// Its 16 bits. 128 elements take 16 blocks of 8 times 16 bits.
+constexpr std::uint32_t dropout_bits(const RandomKey& key, std::uint32_t layer, std::size_t element) {
+  const std::size_t block = element / 128 * 16 + element % 16, part = element % 128 / 16;
+  return dropout_block(key, layer, static_cast<std::uint32_t>(block))[part / 2] >> part % 2 * 16 & 0xffff;
+}
+
+/// How picture `i` of a batch is moved and turned: pixel (y, x) of the result is pixel (y + dy, x + dx) of
+/// the original, where black lies around it, or that of the mirrored column if it is flipped. Enlargement
+/// comes after.
+struct Augmentation {
+  int dy = 0, dx = 0;
+  bool flip = false;
+};
+constexpr Augmentation augmentation(const RandomKey& key, const Transform& transform, std::uint32_t i) {
+  const Philox::Block random = Philox::block({i, static_cast<std::uint32_t>(key.step), key.stream,
+                                              static_cast<std::uint32_t>(RandomUse::augmentation)},
+                                             key.seed);
+  const auto shift = [&](std::uint32_t bits) {  // -padding .. padding
+    const auto choices = static_cast<std::uint64_t>(2 * transform.crop_padding + 1);
+    return static_cast<int>(bits * choices >> 32) - transform.crop_padding;
+  };
+  return {shift(random[0]), shift(random[1]), transform.flip && (random[2] & 1) != 0};
+}
+
+}  // namespace odori
