@@ -14,7 +14,8 @@ struct Question {
   std::string text;
 };
 
-/// The comment above a blank, read from the source: "// BLANK 3: question", going on in the comment lines below it.
+/// The comment above a blank, read from the source: "// BLANK 3: question", going on in the comment lines
+/// below it.
 Question read_question(const std::string& path, int line) {
   std::ifstream source(path);
   std::vector<std::string> lines;
@@ -61,8 +62,8 @@ void stop_at_blank(const char* file, int line) {
                           "  where:    {}:{}\n"
                           "  a hint:   ./odori hint {}{}\n"
                           "Replace PUT_YOUR_CODE there by your own code, build again, and run again.",
-                          blank, question.text.empty() ? "see the comment above it" : question.text, file, line,
-                          task_name(file), number),
+                          blank, question.text.empty() ? "see the comment above it" : question.text, file,
+                          line, task_name(file), number),
               exit_code::unfilled);
 }
 

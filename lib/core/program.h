@@ -3,8 +3,9 @@
 
 namespace odori {
 
-/// To be called in main's `catch (...)`. Says once what went wrong (the cause, not a stack of codes), ends all
-/// ranks of an MPI job, and returns the exit code: 2 usage, 10 unfilled blank, 130 Ctrl-C, 1 everything else.
+/// To be called in main's `catch (...)`. Says once what went wrong (the cause, not a stack of codes), ends
+/// all ranks of an MPI job, and returns the exit code: 2 usage, 10 unfilled blank, 130 Ctrl-C, 1 everything
+/// else.
 int report_failure() noexcept;
 
 /// How an MPI job ends when one rank fails; the MPI session sets it, and core stays free of MPI.

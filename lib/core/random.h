@@ -9,9 +9,9 @@
 
 namespace odori {
 
-/// Philox4x32-10, a counter-based generator: four 32-bit numbers from a 128-bit counter and a 64-bit key. It has no
-/// state to carry or to race for: number i is computed from i. Source: J. Salmon et al., 2011, "Parallel random
-/// numbers: as easy as 1, 2, 3".
+/// Philox4x32-10, a counter-based generator: four 32-bit numbers from a 128-bit counter and a 64-bit key. It
+/// has no state to carry or to race for: number i is computed from i. Source: J. Salmon et al., 2011,
+/// "Parallel random numbers: as easy as 1, 2, 3".
 struct Philox {
   using Block = std::array<std::uint32_t, 4>;
   static constexpr Block block(Block c, std::uint64_t key) {
@@ -53,8 +53,8 @@ class RandomSequence {
   }
   /// A float of [0, 1).
   float uniform() { return static_cast<float>(next() >> 8) * 0x1p-24f; }
-  /// Normal numbers of mean 0 (G. Box and M. Muller, 1958, "A note on the generation of random normal deviates"):
-  /// two of them from every two numbers of the sequence.
+  /// Normal numbers of mean 0 (G. Box and M. Muller, 1958, "A note on the generation of random normal
+  /// deviates"): two of them from every two numbers of the sequence.
   void fill_normal(std::span<float> values, float deviation);
 
   /// How many numbers were taken: with the constructor's arguments, the whole state.

@@ -16,8 +16,8 @@ struct Arguments {
   int epoch = 4;
   int batchsize = 32;  // pictures a device and iteration
   float learnrate = 0.05f;
-  int n_gpus = 2;             // multi_gpu: devices of this process, GPUs or not
-  std::string communicator;   // multi_node: filled in from the devices if not given
+  int n_gpus = 2;            // multi_gpu: devices of this process, GPUs or not
+  std::string communicator;  // multi_node: filled in from the devices if not given
   std::string out = "result";
   bool no_snapshot = false;
   std::string resume;  // a snapshot's folder
@@ -29,10 +29,11 @@ struct Arguments {
   std::uint64_t seed = 0;
   bool autotune = false;
   GradientRule gradient_rule = GradientRule::mean;  // multi_gpu: --compat chainer asks for the sum
-  std::string trace;            // a folder for the event stream
+  std::string trace;                                // a folder for the event stream
 };
 
-/// Throws UsageError with a sentence and the way to --help; prints the help and throws HelpRequested for --help.
+/// Throws UsageError with a sentence and the way to --help; prints the help and throws HelpRequested for
+/// --help.
 Arguments parse_arguments(int argc, char** argv, Program program);
 
 }  // namespace odori

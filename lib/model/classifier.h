@@ -19,14 +19,15 @@ struct NamedView {
 
 /// Host copy of a model, in plain order: what a snapshot holds.
 struct ModelState {
-  std::vector<std::vector<float>> parameters, statistics;  // as Classifier::parameters() and statistics() list them
+  std::vector<std::vector<float>> parameters,
+      statistics;  // as Classifier::parameters() and statistics() list them
   RandomKey random;
 };
 
 class Classifier {
  public:
-  /// Batches of `batch_size` pictures. Initial weights come from the seed; `stream` tells devices and ranks apart in
-  /// dropout and augmentation.
+  /// Batches of `batch_size` pictures. Initial weights come from the seed; `stream` tells devices and ranks
+  /// apart in dropout and augmentation.
   Classifier(const NetworkSpec& network, int batch_size, std::uint64_t seed, std::uint32_t stream = 0);
   ~Classifier();
 
@@ -35,7 +36,8 @@ class Classifier {
   /// The same network on another device, with this one's values and its own random stream.
   std::unique_ptr<Classifier> replicate(Device& device, std::uint32_t stream) const;
 
-  /// Loss and gradients of one full batch. Throws Error if to_device() was not called, or for a partial batch.
+  /// Loss and gradients of one full batch. Throws Error if to_device() was not called, or for a partial
+  /// batch.
   void forward_backward(const Batch& batch);
   /// Counts one batch, of any size, without training.
   void evaluate(const Batch& batch);

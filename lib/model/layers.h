@@ -11,7 +11,8 @@ namespace odori {
 
 /// How a parameter starts.
 enum class Initializer {
-  lecun_normal,  // normal, deviation sqrt(1 / inputs of one output): Y. LeCun et al., 1998, "Efficient BackProp"
+  lecun_normal,  // normal, deviation sqrt(1 / inputs of one output): Y. LeCun et al., 1998, "Efficient
+                 // BackProp"
   zero,
   one
 };
@@ -36,7 +37,8 @@ class Layer {
 };
 
 /// 3 x 3 by default, without a bias (a batch normalisation follows).
-std::unique_ptr<Layer> convolution(const std::string& name, int out_channels, int kernel = 3, int padding = 1);
+std::unique_ptr<Layer> convolution(const std::string& name, int out_channels, int kernel = 3,
+                                   int padding = 1);
 std::unique_ptr<Layer> batch_normalization(const std::string& name, bool relu);
 std::unique_ptr<Layer> relu();
 std::unique_ptr<Layer> max_pooling(int kernel = 2);

@@ -1,5 +1,6 @@
-// A network without batch normalisation and dropout, so that several devices on shares of a batch compute exactly
-// what one device computes on the whole: tests and the grader compare weights on it. 5,146 parameters for 10 classes.
+// A network without batch normalisation and dropout, so that several devices on shares of a batch compute
+// exactly what one device computes on the whole: tests and the grader compare weights on it. 5,146 parameters
+// for 10 classes.
 #include "model/networks.h"
 
 namespace odori {

@@ -1,6 +1,6 @@
 // Chainer's VGG for CIFAR, layer for layer: 14,987,200 parameters for 10 classes and 32 x 32 pictures.
-// Sources: K. Simonyan and A. Zisserman, 2014, "Very Deep Convolutional Networks for Large-Scale Image Recognition";
-// with batch normalisation and dropout as in S. Zagoruyko, 2015, "92.45% on CIFAR-10 in Torch".
+// Sources: K. Simonyan and A. Zisserman, 2014, "Very Deep Convolutional Networks for Large-Scale Image
+// Recognition"; with batch normalisation and dropout as in S. Zagoruyko, 2015, "92.45% on CIFAR-10 in Torch".
 #include "model/networks.h"
 
 namespace odori {

@@ -37,7 +37,8 @@ std::vector<std::vector<float>> MomentumSGD::state() {
 void MomentumSGD::restore(const std::vector<std::vector<float>>& state) {
   const auto& parameters = model().parameters();
   require(state.size() == parameters.size(),
-          "The optimizer's saved state has {} velocities, but the model has {} parameters: it is of another network.",
+          "The optimizer's saved state has {} velocities, but the model has {} parameters: it is of another "
+          "network.",
           state.size(), parameters.size());
   for (std::size_t i = 0; i < state.size(); ++i)
     model().graph().write_parameter(velocity_, parameters[i].view, state[i]);

@@ -5,8 +5,8 @@
 
 namespace odori {
 
-/// v = momentum * v - rate * g; p += v. Source: B. Polyak, 1964, "Some methods of speeding up the convergence of
-/// iteration methods".
+/// v = momentum * v - rate * g; p += v. Source: B. Polyak, 1964, "Some methods of speeding up the convergence
+/// of iteration methods".
 class MomentumSGD : public Optimizer {
  public:
   explicit MomentumSGD(float learning_rate = 0.01f, float momentum = 0.9f);

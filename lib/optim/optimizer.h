@@ -28,7 +28,8 @@ class Optimizer {
   void update();
   /// Makes the gradients what they should be before the rule is applied; a wrapper averages over ranks here.
   virtual void synchronize() {}
-  /// Hooks and rule on a range; ranges that cover everything once are one update, in any order and from any thread.
+  /// Hooks and rule on a range; ranges that cover everything once are one update, in any order and from any
+  /// thread.
   virtual void update(Range range) = 0;
 
   virtual Classifier& model() = 0;  // throws Error before setup()

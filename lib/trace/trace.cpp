@@ -45,8 +45,8 @@ File::File(const std::string& directory, int rank) {
   std::filesystem::create_directories(directory, error);
   const std::string path = fmt::format("{}/trace.{}.json", directory, rank);
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-  require(fd >= 0, "The event stream {} can't be written: {}. Give --trace a folder that you may write to.", path,
-          std::strerror(errno));
+  require(fd >= 0, "The event stream {} can't be written: {}. Give --trace a folder that you may write to.",
+          path, std::strerror(errno));
   rank_of_process = rank;
   stream = fd;
   write_line("[\n");
@@ -57,10 +57,9 @@ File::~File() {
   const int fd = stream.exchange(-1);
   if (fd < 0) return;
   // The last event has no comma behind it, which makes the whole a strict JSON array.
-  const std::string end =
-      fmt::format(R"({{"name":"end","ph":"i","s":"p","pid":{},"tid":{},"ts":{}}})"
-                  "\n]\n",
-                  rank_of_process, device_of_thread, now_us());
+  const std::string end = fmt::format(R"({{"name":"end","ph":"i","s":"p","pid":{},"tid":{},"ts":{}}})"
+                                      "\n]\n",
+                                      rank_of_process, device_of_thread, now_us());
   [[maybe_unused]] const auto written = ::write(fd, end.data(), end.size());
   ::close(fd);
 }

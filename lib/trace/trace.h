@@ -7,9 +7,9 @@
 
 namespace odori::trace {
 
-/// Writes DIR/trace.RANK.json while it lives: a JSON array, one event a line, each written with one system call, so
-/// that a killed process leaves a readable stream (a missing end is legal in this format). One a process.
-/// Events have pid = rank, tid = device, ts and dur in microseconds since the Unix epoch.
+/// Writes DIR/trace.RANK.json while it lives: a JSON array, one event a line, each written with one system
+/// call, so that a killed process leaves a readable stream (a missing end is legal in this format). One a
+/// process. Events have pid = rank, tid = device, ts and dur in microseconds since the Unix epoch.
 class File {
  public:
   /// An empty directory name means: no trace. Throws Error if the file can't be written.
@@ -39,7 +39,8 @@ class Args {
 /// Something that happened at one moment.
 void instant(const char* name, const Args& args = {});
 
-/// Something that takes as long as this object lives. `name` must outlive it. `bytes` is written where it isn't 0.
+/// Something that takes as long as this object lives. `name` must outlive it. `bytes` is written where it
+/// isn't 0.
 class Span {
  public:
   explicit Span(const char* name, std::size_t bytes = 0) noexcept;

@@ -1,4 +1,5 @@
-// Train a CIFAR classifier on one device: the baseline that the two tasks are measured against. No blanks here.
+// Train a CIFAR classifier on one device: the baseline that the two tasks are measured against. No blanks
+// here.
 //
 //   ./odori run single_gpu --epoch 4 --batchsize 32
 //
@@ -27,7 +28,8 @@ int main(int argc, char** argv) try {
   SerialIterator test_iter(test, args.batchsize, {.repeat = false, .shuffle = false});
 
   // Make a model, and move it to the current device.
-  Classifier model(create_network(args.model, train->n_classes(), args.image_size), args.batchsize, args.seed);
+  Classifier model(create_network(args.model, train->n_classes(), args.image_size), args.batchsize,
+                   args.seed);
   model.to_device(pool.current(), args.autotune);
 
   // Make an optimizer.

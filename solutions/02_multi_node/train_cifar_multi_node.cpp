@@ -3,7 +3,8 @@
 //   ./odori run multi_node --ranks 2 --epoch 4 --batchsize 32
 //
 // prints the epoch table and, last, how many images a second were trained on. Compare that with the baseline,
-// train_cifar_single_gpu. Every rank computes on its own shard; the gradients are averaged over all ranks before each update.
+// train_cifar_single_gpu. Every rank computes on its own shard; the gradients are averaged over all ranks
+// before each update.
 #include "odori.h"
 
 using namespace odori;

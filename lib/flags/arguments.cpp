@@ -1,0 +1,116 @@
+#include "flags/arguments.h"
+
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "core/error.h"
+#include "model/networks.h"
+
+namespace odori {
+namespace {
+
+const char* about(Program program) {
+  switch (program) {
+    case Program::single_gpu:
+      return "Train a CIFAR classifier on one device: the baseline.";
+    case Program::multi_gpu:
+      return "Task 1: train a CIFAR classifier on several devices of one node, from one process.";
+    case Program::multi_node:
+      return "Task 2: train a CIFAR classifier on several nodes, one MPI rank a device. Start it with "
+             "mpirun.";
+  }
+  return "";
+}
+
+void add_training_flags(CLI::App& app, Arguments& args) {
+  app.add_option(
+         "--dataset", args.dataset,
+         "cifar10, cifar100, synthetic, or a folder with files in CIFAR's binary format; auto: cifar10 if it "
+         "is there, else synthetic")
+      ->capture_default_str();
+  app.add_option("--epoch", args.epoch, "How often to go through the training data")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--batchsize", args.batchsize, "Pictures a device and iteration")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--learnrate", args.learnrate, "Learning rate")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--model", args.model, fmt::format("The network: {}", fmt::join(network_names(), ", ")))
+      ->check(CLI::IsMember(network_names()))
+      ->capture_default_str();
+  app.add_option("--image_size", args.image_size,
+                 "Pictures are enlarged to this height and width, a multiple of 32")
+      ->check(CLI::Range(32, 1024))
+      ->capture_default_str();
+  app.add_option("--fraction", args.fraction, "Use this part of the data, in (0, 1]")
+      ->check(CLI::Range(1e-9, 1.0).description("in (0, 1]"))
+      ->capture_default_str();
+  app.add_flag("--augment", args.augment, "Random crop and flip of the training pictures");
+  app.add_option("--seed", args.seed, "Seed of everything that is random")->capture_default_str();
+}
+
+void add_device_flags(CLI::App& app, Arguments& args, Program program) {
+  static const std::map<std::string, DeviceRequest> requests{
+      {"auto", DeviceRequest::automatic}, {"cpu", DeviceRequest::cpu}, {"cuda", DeviceRequest::cuda}};
+  app.add_option_function<std::string>(
+         "--device", [&args](const std::string& name) { args.devices.request = requests.at(name); },
+         "auto, cpu or cuda; auto takes GPUs where there are any")
+      ->check(CLI::IsMember(requests))
+      ->default_str("auto");
+  if (program == Program::multi_gpu) {
+    app.add_option("--n_gpus", args.n_gpus,
+                   "Devices of this process: GPUs, or CPU devices where there are none")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+    app.add_option_function<std::string>(
+           "--compat", [&args](const std::string&) { args.gradient_rule = GradientRule::sum; },
+           "chainer: sum the gradients and divide the learning rate by the number of devices, as the "
+           "original does; "
+           "without it, the mean gradient")
+        ->check(CLI::IsMember({"chainer"}));
+  }
+  if (program == Program::multi_node)
+    app.add_option("--communicator", args.communicator,
+                   "naive, flat or pure_nccl; without it, pure_nccl on GPUs and flat on CPU devices");
+  app.add_option("--threads_per_device", args.devices.threads_per_device, "Threads of a CPU device")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_flag("--share_devices", args.devices.share_devices, "Let several devices stand on one GPU");
+  app.add_flag("--autotune", args.autotune, "Measure which convolution algorithm is the fastest, at set-up");
+}
+
+void add_output_flags(CLI::App& app, Arguments& args) {
+  app.add_option("--out", args.out, "Folder for the log, the result and the snapshots")
+      ->capture_default_str();
+  app.add_flag("--no_snapshot", args.no_snapshot, "Write no snapshot at the end of each epoch");
+  app.add_option("--resume", args.resume, "Go on behind this snapshot: its folder, or a folder of snapshots");
+  app.add_option("--trace", args.trace, "Write the event stream into this folder, one file a rank");
+}
+
+}  // namespace
+
+Arguments parse_arguments(int argc, char** argv, Program program) {
+  Arguments args;
+  CLI::App app(about(program));
+  app.get_formatter()->column_width(30);
+  add_training_flags(app, args);
+  add_device_flags(app, args, program);
+  add_output_flags(app, args);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    throw HelpRequested(app.help());
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}.\n{} --help lists all flags.", error.what(), argv[0]));
+  }
+  create_network(args.model, 1, args.image_size);  // throws if this image size can't be used
+  if (args.communicator.empty())
+    args.communicator = args.devices.request != DeviceRequest::cpu && gpu_count() > 0 ? "pure_nccl" : "flat";
+  return args;
+}
+
+}  // namespace odori

@@ -1,0 +1,139 @@
+// Random numbers, ranges, blanks and the sentence that a program dies with.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "core/blank.h"
+#include "core/error.h"
+#include "core/program.h"
+#include "core/random.h"
+#include "core/range.h"
+
+namespace odori {
+namespace {
+
+TEST(Philox, GivesTheKnownAnswersOfItsAuthors) {
+  // From the known-answer file of the authors' library, Random123: philox4x32, 10 rounds.
+  EXPECT_EQ(Philox::block({0, 0, 0, 0}, 0), (Philox::Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  const std::uint32_t f = 0xffffffff;
+  EXPECT_EQ(Philox::block({f, f, f, f}, ~0ull),
+            (Philox::Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(Philox::block({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0x299f31d0a4093822ull),
+            (Philox::Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(RandomSequence, GoesOnWhereItWas) {
+  RandomSequence a(5, RandomUse::shuffle, 2), b(5, RandomUse::shuffle, 2);
+  for (int i = 0; i < 7; ++i) a.next();
+  b.seek(a.position());
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(a.next(), b.next());
+}
+
+TEST(RandomSequence, DiffersBySeedUseAndStream) {
+  std::set<std::uint32_t> first;
+  for (const std::uint64_t seed : {1, 2})
+    for (const auto use : {RandomUse::shuffle, RandomUse::dropout})
+      for (const std::uint32_t stream : {0u, 1u}) first.insert(RandomSequence(seed, use, stream).next());
+  EXPECT_EQ(first.size(), 8u);
+}
+
+TEST(RandomSequence, NormalNumbersHaveTheirMeanAndDeviation) {
+  std::vector<float> values(100001);
+  RandomSequence(3, RandomUse::initial_weights).fill_normal(values, 0.5f);
+  double sum = 0, squares = 0;
+  for (const float v : values) sum += v, squares += static_cast<double>(v) * v;
+  const double n = static_cast<double>(values.size());
+  EXPECT_NEAR(sum / n, 0, 0.01);
+  EXPECT_NEAR(std::sqrt(squares / n), 0.5, 0.01);
+}
+
+TEST(RandomPermutation, HoldsEachNumberOnceAndIsFair) {
+  RandomSequence random(1, RandomUse::shuffle);
+  std::map<std::vector<std::int64_t>, int> seen;
+  for (int i = 0; i < 6000; ++i) ++seen[random_permutation(3, random)];
+  ASSERT_EQ(seen.size(), 6u);  // all orders of three
+  for (const auto& [order, count] : seen) EXPECT_NEAR(count, 1000, 150);
+}
+
+TEST(Slice, CoversEverythingOnceOnCacheLines) {
+  for (const std::size_t size : {0u, 1u, 15u, 16u, 1000u, 100003u})
+    for (const std::size_t n : {1u, 2u, 3u, 7u}) {
+      std::size_t end = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        const Range part = slice(size, i, n);
+        EXPECT_EQ(part.begin, end);
+        EXPECT_TRUE(part.begin % 16 == 0 || part.begin == size);
+        end = part.end;
+      }
+      EXPECT_EQ(end, size);
+    }
+}
+
+/// What stop_at_blank says of this file and line.
+std::string sentence_at(const std::string& file, int line) {
+  try {
+    stop_at_blank(file.c_str(), line);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), exit_code::unfilled);
+    return error.what();
+  }
+}
+
+TEST(Blank, NamesItsNumberQuestionPlaceAndHint) {
+  const std::string path = ::testing::TempDir() + "train_cifar_multi_gpu.cpp";
+  std::ofstream(path) << "int main() {\n"
+                         "  // BLANK 1: Another one?\n"
+                         "  int a = 0;\n"
+                         "  // END BLANK\n"
+                         "  // BLANK 2: Which device\n"
+                         "  //          is the main one?\n"
+                         "  int b = PUT_YOUR_CODE;\n";
+  const std::string sentence = sentence_at(path, 7);
+  EXPECT_NE(sentence.find("blank 2"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("Which device is the main one?"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find(path + ":7"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("./odori hint multi_gpu 2"), std::string::npos) << sentence;
+}
+
+TEST(Blank, IsClearWithoutItsSource) {
+  const std::string sentence = sentence_at("/nowhere/train_cifar_multi_node.cpp", 12);
+  EXPECT_NE(sentence.find("/nowhere/train_cifar_multi_node.cpp:12"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("./odori hint multi_node\n"), std::string::npos) << sentence;
+}
+
+TEST(Blank, ConvertsToWhateverIsAskedFor) {
+  EXPECT_THROW([[maybe_unused]] const int number = PUT_YOUR_CODE, Error);
+  EXPECT_THROW([[maybe_unused]] const bool truth = PUT_YOUR_CODE, Error);
+  EXPECT_THROW([[maybe_unused]] const std::string text = PUT_YOUR_CODE, Error);
+  EXPECT_THROW([[maybe_unused]] const std::unique_ptr<int> pointer = PUT_YOUR_CODE, Error);
+  using Map = std::map<std::string, int>;
+  EXPECT_THROW([[maybe_unused]] const Map map = PUT_YOUR_CODE, Error);
+}
+
+int code_of(void (*work)()) {
+  try {
+    work();
+  } catch (...) {
+    return report_failure();
+  }
+  return -1;
+}
+
+TEST(ReportFailure, GivesEachKindItsExitCodeAndSaysTheCause) {
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(code_of([] { fail("the disk is full"); }), exit_code::failure);
+  EXPECT_EQ(code_of([] { throw UsageError("no such flag"); }), exit_code::usage);
+  EXPECT_EQ(code_of([] { throw Error("blank", exit_code::unfilled); }), exit_code::unfilled);
+  EXPECT_EQ(code_of([] { throw std::bad_alloc(); }), exit_code::failure);
+  EXPECT_EQ(code_of([] { throw 7; }), exit_code::failure);
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  for (const char* cause : {"the disk is full", "no such flag", "blank", "Out of memory"})
+    EXPECT_NE(said.find(cause), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace odori

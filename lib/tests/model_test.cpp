@@ -1,0 +1,98 @@
+// The networks: sizes as published, names, and what a model does besides arithmetic.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "backend/device_pool.h"
+#include "core/error.h"
+#include "model/classifier.h"
+
+namespace odori {
+namespace {
+
+std::size_t parameters(const std::string& name, int n_classes, int image_size = 32) {
+  return Classifier(create_network(name, n_classes, image_size), 1, 0).parameter_count();
+}
+
+TEST(Networks, HaveTheirPublishedSizes) {
+  EXPECT_EQ(parameters("vgg", 10), 14987200u);
+  EXPECT_EQ(parameters("vgg", 100), 15033280u);
+  EXPECT_EQ(parameters("mid", 10), 551136u);
+  EXPECT_EQ(parameters("tiny", 10), 5146u);
+}
+
+TEST(Networks, FirstDenseLayerOfTheVggTakesALargerPictureWhole) {
+  const Classifier model(create_network("vgg", 10, 256), 1, 0);
+  for (const NamedView& parameter : model.parameters()) {
+    if (parameter.name == "fc1/W") EXPECT_EQ(parameter.view.shape, (Shape{512, 32768, 1, 1}));
+  }
+  EXPECT_EQ(model.parameter_count(), 14987200u + 512u * (32768u - 512u));  // 31.5 million
+}
+
+TEST(Networks, VggHasTheArraysOfTheOriginal) {
+  const Classifier model(create_network("vgg", 10), 1, 0);
+  EXPECT_EQ(model.parameters().size(), 43u);  // 13 x (W, gamma, beta), fc1, its gamma and beta, fc2
+  std::size_t statistics = 0;
+  for (const NamedView& s : model.statistics()) statistics += s.view.size();
+  EXPECT_EQ(statistics, 9472u);
+}
+
+TEST(Networks, RefuseAnUnknownNameAndAnImpossibleSize) {
+  try {
+    create_network("resnet", 10);
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "There is no network \"resnet\". The networks are: vgg, mid, tiny.");
+  }
+  EXPECT_THROW(create_network("vgg", 10, 33), UsageError);
+  EXPECT_THROW(create_network("vgg", 10, 0), UsageError);
+}
+
+class OnDevice : public ::testing::Test {
+ protected:
+  DevicePool pool{{.request = DeviceRequest::cpu}};
+};
+
+TEST_F(OnDevice, InitialWeightsAreLeCunNormalAndFollowTheSeed) {
+  Classifier a(create_network("mid", 10), 2, 1), b(create_network("mid", 10), 2, 1),
+      c(create_network("mid", 10), 2, 2);
+  for (Classifier* model : {&a, &b, &c}) model->to_device(pool.device(0));
+  EXPECT_EQ(a.state().parameters, b.state().parameters);
+  EXPECT_NE(a.state().parameters, c.state().parameters);
+
+  const ModelState state = a.state();
+  for (std::size_t i = 0; i < state.parameters.size(); ++i) {
+    const NamedView& place = a.parameters()[i];
+    if (!place.name.ends_with("/W") || place.view.size() < 5000) continue;
+    double squares = 0;
+    for (const float w : state.parameters[i]) squares += static_cast<double>(w) * w;
+    const double expected = 1.0 / std::sqrt(place.view.shape.features());
+    EXPECT_NEAR(std::sqrt(squares / static_cast<double>(place.view.size())), expected, 0.05 * expected)
+        << place.name;
+  }
+}
+
+TEST_F(OnDevice, SaysWhatIsMissingOrWrong) {
+  Classifier model(create_network("tiny", 10), 4, 1);
+  EXPECT_THROW(model.device(), Error);
+  EXPECT_THROW(model.forward_backward({}), Error);
+  model.to_device(pool.device(0));
+  EXPECT_THROW(model.to_device(pool.device(0)), Error);  // twice
+  EXPECT_THROW(model.forward_backward({}), Error);       // not a full batch
+  Classifier other(create_network("mid", 10), 4, 1);
+  other.to_device(pool.device(0));
+  EXPECT_THROW(other.restore(model.state()), Error);  // of another network
+  EXPECT_THROW(Classifier(create_network("tiny", 10), 0, 1), Error);
+}
+
+TEST_F(OnDevice, ReplicaHasTheSameValues) {
+  Classifier model(create_network("mid", 10), 2, 1);
+  model.to_device(pool.device(0));
+  const auto replica = model.replicate(pool.device(1), 1);
+  EXPECT_EQ(replica->state().parameters, model.state().parameters);
+  EXPECT_EQ(replica->state().statistics, model.state().statistics);
+  EXPECT_EQ(replica->state().random.stream, 1u);
+}
+
+}  // namespace
+}  // namespace odori
