@@ -19,8 +19,7 @@ struct Question {
 Question read_question(const std::string& path, int line) {
   std::ifstream source(path);
   std::vector<std::string> lines;
-  for (std::string text; static_cast<int>(lines.size()) < line && std::getline(source, text);)
-    lines.push_back(text);
+  for (std::string text; static_cast<int>(lines.size()) < line && std::getline(source, text);) lines.push_back(text);
 
   static const std::string marker = "// BLANK ";
   for (std::size_t i = lines.size(); i-- > 0;) {
@@ -62,8 +61,8 @@ void stop_at_blank(const char* file, int line) {
                           "  where:    {}:{}\n"
                           "  a hint:   ./odori hint {}{}\n"
                           "Replace PUT_YOUR_CODE there by your own code, build again, and run again.",
-                          blank, question.text.empty() ? "see the comment above it" : question.text, file,
-                          line, task_name(file), number),
+                          blank, question.text.empty() ? "see the comment above it" : question.text, file, line,
+                          task_name(file), number),
               exit_code::unfilled);
 }
 

@@ -21,8 +21,7 @@ JobEnd job;  // set once, by the MPI session
 volatile std::sig_atomic_t signal_seen = 0;
 
 void on_signal(int signal) {
-  if (signal_seen)
-    std::_Exit(exit_code::interrupted);  // the second Ctrl-C doesn't wait for the iteration's end
+  if (signal_seen) std::_Exit(exit_code::interrupted);  // the second Ctrl-C doesn't wait for the iteration's end
   signal_seen = signal;
 }
 
@@ -46,8 +45,7 @@ std::pair<std::string, int> describe_current_exception() {
 /// All ranks often fail for the same reason at the same moment. Rank 0 speaks at once and ends the job; the
 /// others wait a little, and speak only if nobody has ended them by then.
 void wait_for_lower_ranks() {
-  if (job.rank > 0)
-    std::this_thread::sleep_for(std::chrono::milliseconds(800 + 200 * std::min(job.rank, 10)));
+  if (job.rank > 0) std::this_thread::sleep_for(std::chrono::milliseconds(800 + 200 * std::min(job.rank, 10)));
 }
 
 }  // namespace
@@ -62,8 +60,7 @@ int report_failure() noexcept {
   wait_for_lower_ranks();
   std::fflush(stdout);
   if (job.size > 1 && code != exit_code::usage && code != exit_code::unfilled)
-    std::fprintf(stderr, "\nRank %d of %d stopped, and all ranks with it.\n%s\n", job.rank, job.size,
-                 sentence.c_str());
+    std::fprintf(stderr, "\nRank %d of %d stopped, and all ranks with it.\n%s\n", job.rank, job.size, sentence.c_str());
   else
     std::fprintf(stderr, "\n%s\n", sentence.c_str());
   std::fflush(stderr);

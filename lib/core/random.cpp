@@ -7,8 +7,7 @@ namespace odori {
 
 void RandomSequence::fill_normal(std::span<float> values, float deviation) {
   for (std::size_t i = 0; i < values.size(); i += 2) {
-    const float radius =
-        deviation * std::sqrt(-2.0f * std::log((static_cast<float>(next() >> 8) + 1.0f) * 0x1p-24f));
+    const float radius = deviation * std::sqrt(-2.0f * std::log((static_cast<float>(next() >> 8) + 1.0f) * 0x1p-24f));
     const float angle = 2.0f * std::numbers::pi_v<float> * uniform();
     values[i] = radius * std::cos(angle);
     if (i + 1 < values.size()) values[i + 1] = radius * std::sin(angle);

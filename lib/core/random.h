@@ -39,8 +39,8 @@ class RandomSequence {
   std::uint32_t next() {
     if (position_ % 4 == 0) {
       const std::uint64_t n = position_ / 4;
-      block_ = Philox::block(
-          {static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(n >> 32), stream_, use_}, seed_);
+      block_ =
+          Philox::block({static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(n >> 32), stream_, use_}, seed_);
     }
     return block_[position_++ % 4];
   }

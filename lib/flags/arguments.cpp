@@ -25,10 +25,9 @@ const char* about(Program program) {
 }
 
 void add_training_flags(CLI::App& app, Arguments& args) {
-  app.add_option(
-         "--dataset", args.dataset,
-         "cifar10, cifar100, synthetic, or a folder with files in CIFAR's binary format; auto: cifar10 if it "
-         "is there, else synthetic")
+  app.add_option("--dataset", args.dataset,
+                 "cifar10, cifar100, synthetic, or a folder with files in CIFAR's binary format; auto: cifar10 if it "
+                 "is there, else synthetic")
       ->capture_default_str();
   app.add_option("--epoch", args.epoch, "How often to go through the training data")
       ->check(CLI::Range(1, 1000000))
@@ -36,14 +35,11 @@ void add_training_flags(CLI::App& app, Arguments& args) {
   app.add_option("--batchsize", args.batchsize, "Pictures a device and iteration")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  app.add_option("--learnrate", args.learnrate, "Learning rate")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  app.add_option("--learnrate", args.learnrate, "Learning rate")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--model", args.model, fmt::format("The network: {}", fmt::join(network_names(), ", ")))
       ->check(CLI::IsMember(network_names()))
       ->capture_default_str();
-  app.add_option("--image_size", args.image_size,
-                 "Pictures are enlarged to this height and width, a multiple of 32")
+  app.add_option("--image_size", args.image_size, "Pictures are enlarged to this height and width, a multiple of 32")
       ->check(CLI::Range(32, 1024))
       ->capture_default_str();
   app.add_option("--fraction", args.fraction, "Use this part of the data, in (0, 1]")
@@ -62,8 +58,7 @@ void add_device_flags(CLI::App& app, Arguments& args, Program program) {
       ->check(CLI::IsMember(requests))
       ->default_str("auto");
   if (program == Program::multi_gpu) {
-    app.add_option("--n_gpus", args.n_gpus,
-                   "Devices of this process: GPUs, or CPU devices where there are none")
+    app.add_option("--n_gpus", args.n_gpus, "Devices of this process: GPUs, or CPU devices where there are none")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
     app.add_option_function<std::string>(
@@ -84,8 +79,7 @@ void add_device_flags(CLI::App& app, Arguments& args, Program program) {
 }
 
 void add_output_flags(CLI::App& app, Arguments& args) {
-  app.add_option("--out", args.out, "Folder for the log, the result and the snapshots")
-      ->capture_default_str();
+  app.add_option("--out", args.out, "Folder for the log, the result and the snapshots")->capture_default_str();
   app.add_flag("--no_snapshot", args.no_snapshot, "Write no snapshot at the end of each epoch");
   app.add_option("--resume", args.resume, "Go on behind this snapshot: its folder, or a folder of snapshots");
   app.add_option("--trace", args.trace, "Write the event stream into this folder, one file a rank");

@@ -34,13 +34,12 @@ std::vector<float> initial_values(const ParameterRequest& request, RandomSequenc
 
 void check_sizes(const char* what, const std::vector<NamedView>& places,
                  const std::vector<std::vector<float>>& values) {
-  require(places.size() == values.size(),
-          "The saved model has {} {}, this one has {}: it is of another network.", values.size(), what,
-          places.size());
+  require(places.size() == values.size(), "The saved model has {} {}, this one has {}: it is of another network.",
+          values.size(), what, places.size());
   for (std::size_t i = 0; i < places.size(); ++i)
     require(places[i].view.size() == values[i].size(),
-            "{} has {} numbers in the saved model and {} in this one: it is of another network.",
-            places[i].name, values[i].size(), places[i].view.size());
+            "{} has {} numbers in the saved model and {} in this one: it is of another network.", places[i].name,
+            values[i].size(), places[i].view.size());
 }
 
 }  // namespace
@@ -72,8 +71,7 @@ void Classifier::to_device(Device& device, bool measure) {
   Shape shape{batch_size_, Example::channels, network_.image_size, network_.image_size};
   for (const auto& layer : layers_of(network_)) {
     for (const ParameterRequest& request : layer->parameters(shape)) {
-      const RandomSequence random(random_.seed, RandomUse::initial_weights,
-                                  static_cast<std::uint32_t>(parameter));
+      const RandomSequence random(random_.seed, RandomUse::initial_weights, static_cast<std::uint32_t>(parameter));
       const NamedView& place = request.trained ? parameters_[parameter++] : statistics_[statistic++];
       graph_->write_parameter(request.trained ? memory_.parameters : memory_.statistics, place.view,
                               initial_values(request, random));
@@ -159,10 +157,8 @@ std::size_t Classifier::parameter_count() const {
 ModelState Classifier::state() const {
   device();
   ModelState state{{}, {}, random_};
-  for (const NamedView& p : parameters_)
-    state.parameters.push_back(graph_->read_parameter(memory_.parameters, p.view));
-  for (const NamedView& s : statistics_)
-    state.statistics.push_back(graph_->read_parameter(memory_.statistics, s.view));
+  for (const NamedView& p : parameters_) state.parameters.push_back(graph_->read_parameter(memory_.parameters, p.view));
+  for (const NamedView& s : statistics_) state.statistics.push_back(graph_->read_parameter(memory_.statistics, s.view));
   return state;
 }
 

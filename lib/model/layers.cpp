@@ -12,8 +12,8 @@ class Convolution : public Layer {
   Shape output(const Shape& x) const override {
     const auto side = [&](int n) { return (n + 2 * spec_.padding - spec_.kernel) / spec_.stride + 1; };
     require(x.h + 2 * spec_.padding >= spec_.kernel && x.w + 2 * spec_.padding >= spec_.kernel,
-            "{}: a {}x{} kernel doesn't fit pictures of {}x{}. Give a larger --image_size.", name_,
-            spec_.kernel, spec_.kernel, x.h, x.w);
+            "{}: a {}x{} kernel doesn't fit pictures of {}x{}. Give a larger --image_size.", name_, spec_.kernel,
+            spec_.kernel, x.h, x.w);
     return {x.n, spec_.out_channels, side(x.h), side(x.w)};
   }
   std::vector<ParameterRequest> parameters(const Shape& x) const override {
@@ -56,9 +56,7 @@ class BatchNormalization : public Layer {
 class Relu : public Layer {
  public:
   Shape output(const Shape& x) const override { return x; }
-  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override {
-    return graph.relu(x);
-  }
+  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override { return graph.relu(x); }
 };
 
 class MaxPooling : public Layer {

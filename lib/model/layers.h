@@ -37,8 +37,7 @@ class Layer {
 };
 
 /// 3 x 3 by default, without a bias (a batch normalisation follows).
-std::unique_ptr<Layer> convolution(const std::string& name, int out_channels, int kernel = 3,
-                                   int padding = 1);
+std::unique_ptr<Layer> convolution(const std::string& name, int out_channels, int kernel = 3, int padding = 1);
 std::unique_ptr<Layer> batch_normalization(const std::string& name, bool relu);
 std::unique_ptr<Layer> relu();
 std::unique_ptr<Layer> max_pooling(int kernel = 2);

@@ -7,18 +7,16 @@ namespace {
 
 class MultiNodeOptimizer : public Optimizer {
  public:
-  MultiNodeOptimizer(std::unique_ptr<Optimizer> actual, Communicator& comm)
-      : actual_(std::move(actual)), comm_(comm) {}
+  MultiNodeOptimizer(std::unique_ptr<Optimizer> actual, Communicator& comm) : actual_(std::move(actual)), comm_(comm) {}
 
   void setup(Classifier& model) override {
     // Ranks whose networks differ would add up numbers that don't belong together, or wait for ever.
     double sizes[] = {static_cast<double>(model.parameter_count())};
     comm_.sum(sizes);
-    require(
-        sizes[0] == static_cast<double>(model.parameter_count()) * comm_.size(),
-        "The ranks don't train the same network: rank {} has {} parameters, others have another number. Give "
-        "every rank the same --model, --dataset and --image_size.",
-        comm_.rank(), model.parameter_count());
+    require(sizes[0] == static_cast<double>(model.parameter_count()) * comm_.size(),
+            "The ranks don't train the same network: rank {} has {} parameters, others have another number. Give "
+            "every rank the same --model, --dataset and --image_size.",
+            comm_.rank(), model.parameter_count());
     comm_.broadcast(model.memory().parameters);
     comm_.broadcast(model.memory().statistics);
     for (const NamedView& parameter : model.parameters())
@@ -50,8 +48,7 @@ class MultiNodeOptimizer : public Optimizer {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> create_multi_node_optimizer(std::unique_ptr<Optimizer> optimizer,
-                                                       Communicator& comm) {
+std::unique_ptr<Optimizer> create_multi_node_optimizer(std::unique_ptr<Optimizer> optimizer, Communicator& comm) {
   return std::make_unique<MultiNodeOptimizer>(std::move(optimizer), comm);
 }
 

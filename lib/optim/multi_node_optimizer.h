@@ -11,7 +11,6 @@ namespace odori {
 /// Wraps an optimizer: setup() makes all ranks equal (rank 0's parameters and statistics; collective), each
 /// update averages the gradients first. Unlike the original, no update is lost: the original's first only
 /// broadcasts. `comm` must outlive it.
-std::unique_ptr<Optimizer> create_multi_node_optimizer(std::unique_ptr<Optimizer> optimizer,
-                                                       Communicator& comm);
+std::unique_ptr<Optimizer> create_multi_node_optimizer(std::unique_ptr<Optimizer> optimizer, Communicator& comm);
 
 }  // namespace odori

@@ -20,8 +20,7 @@ TEST(Philox, GivesTheKnownAnswersOfItsAuthors) {
   // From the known-answer file of the authors' library, Random123: philox4x32, 10 rounds.
   EXPECT_EQ(Philox::block({0, 0, 0, 0}, 0), (Philox::Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   const std::uint32_t f = 0xffffffff;
-  EXPECT_EQ(Philox::block({f, f, f, f}, ~0ull),
-            (Philox::Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(Philox::block({f, f, f, f}, ~0ull), (Philox::Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
   EXPECT_EQ(Philox::block({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0x299f31d0a4093822ull),
             (Philox::Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }

@@ -25,9 +25,8 @@ std::string refusal(const std::vector<std::string>& words, Program program = Pro
 }
 
 TEST(Arguments, TakesTheFlagsOfTheOriginals) {
-  const Arguments args =
-      parse({"--dataset", "synthetic", "--epoch", "4", "--batchsize", "32", "--learnrate", "0.1", "--n_gpus",
-             "3", "--out", "there", "--no_snapshot", "--device", "cpu"});
+  const Arguments args = parse({"--dataset", "synthetic", "--epoch", "4", "--batchsize", "32", "--learnrate", "0.1",
+                                "--n_gpus", "3", "--out", "there", "--no_snapshot", "--device", "cpu"});
   EXPECT_EQ(args.dataset, "synthetic");
   EXPECT_EQ(args.epoch, 4);
   EXPECT_EQ(args.batchsize, 32);
@@ -46,8 +45,8 @@ TEST(Arguments, CommunicatorFollowsTheDevices) {
 }
 
 TEST(Arguments, RefusesNumbersThatMakeNoSense) {
-  for (const char* flag : {"--epoch", "--batchsize", "--learnrate", "--n_gpus", "--threads_per_device",
-                           "--fraction", "--image_size"})
+  for (const char* flag :
+       {"--epoch", "--batchsize", "--learnrate", "--n_gpus", "--threads_per_device", "--fraction", "--image_size"})
     for (const char* value : {"0", "-1", "many", ""}) {
       const std::string said = refusal({flag, value});
       EXPECT_NE(said.find(flag), std::string::npos) << flag << " " << value << ": " << said;
@@ -70,9 +69,9 @@ TEST(Arguments, HelpNamesEveryFlag) {
     parse({"--help"});
     FAIL() << "no help";
   } catch (const HelpRequested& help) {
-    for (const char* flag : {"--dataset", "--epoch", "--batchsize", "--learnrate", "--n_gpus", "--out",
-                             "--no_snapshot", "--model", "--image_size", "--fraction", "--device", "--seed",
-                             "--threads_per_device", "--resume", "--trace", "--compat"})
+    for (const char* flag : {"--dataset", "--epoch", "--batchsize", "--learnrate", "--n_gpus", "--out", "--no_snapshot",
+                             "--model", "--image_size", "--fraction", "--device", "--seed", "--threads_per_device",
+                             "--resume", "--trace", "--compat"})
       EXPECT_NE(std::string(help.what()).find(flag), std::string::npos) << flag;
   }
 }

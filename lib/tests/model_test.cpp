@@ -54,8 +54,7 @@ class OnDevice : public ::testing::Test {
 };
 
 TEST_F(OnDevice, InitialWeightsAreLeCunNormalAndFollowTheSeed) {
-  Classifier a(create_network("mid", 10), 2, 1), b(create_network("mid", 10), 2, 1),
-      c(create_network("mid", 10), 2, 2);
+  Classifier a(create_network("mid", 10), 2, 1), b(create_network("mid", 10), 2, 1), c(create_network("mid", 10), 2, 2);
   for (Classifier* model : {&a, &b, &c}) model->to_device(pool.device(0));
   EXPECT_EQ(a.state().parameters, b.state().parameters);
   EXPECT_NE(a.state().parameters, c.state().parameters);
@@ -67,8 +66,7 @@ TEST_F(OnDevice, InitialWeightsAreLeCunNormalAndFollowTheSeed) {
     double squares = 0;
     for (const float w : state.parameters[i]) squares += static_cast<double>(w) * w;
     const double expected = 1.0 / std::sqrt(place.view.shape.features());
-    EXPECT_NEAR(std::sqrt(squares / static_cast<double>(place.view.size())), expected, 0.05 * expected)
-        << place.name;
+    EXPECT_NEAR(std::sqrt(squares / static_cast<double>(place.view.size())), expected, 0.05 * expected) << place.name;
   }
 }
 

@@ -77,8 +77,7 @@ TEST(Trace, SaysWhereItCannotWrite) {
     const trace::File file("/proc/nowhere", 0);
     FAIL() << "written";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("/proc/nowhere/trace.0.json"), std::string::npos)
-        << error.what();
+    EXPECT_NE(std::string(error.what()).find("/proc/nowhere/trace.0.json"), std::string::npos) << error.what();
   }
 }
 

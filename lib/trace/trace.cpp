@@ -45,8 +45,8 @@ File::File(const std::string& directory, int rank) {
   std::filesystem::create_directories(directory, error);
   const std::string path = fmt::format("{}/trace.{}.json", directory, rank);
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-  require(fd >= 0, "The event stream {} can't be written: {}. Give --trace a folder that you may write to.",
-          path, std::strerror(errno));
+  require(fd >= 0, "The event stream {} can't be written: {}. Give --trace a folder that you may write to.", path,
+          std::strerror(errno));
   rank_of_process = rank;
   stream = fd;
   write_line("[\n");

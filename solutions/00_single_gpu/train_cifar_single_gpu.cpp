@@ -1,5 +1,5 @@
-// Train a CIFAR classifier on one device: the baseline that the two tasks are measured against. No blanks
-// here.
+// Train a CIFAR classifier on one device: the baseline that the two tasks are measured against. It has no
+// blanks.
 //
 //   ./odori run single_gpu --epoch 4 --batchsize 32
 //
@@ -28,8 +28,8 @@ int main(int argc, char** argv) try {
   SerialIterator test_iter(test, args.batchsize, {.repeat = false, .shuffle = false});
 
   // Make a model, and move it to the current device.
-  Classifier model(create_network(args.model, train->n_classes(), args.image_size), args.batchsize,
-                   args.seed);
+  const NetworkSpec network = create_network(args.model, train->n_classes(), args.image_size);
+  Classifier model(network, args.batchsize, args.seed);
   model.to_device(pool.current(), args.autotune);
 
   // Make an optimizer.

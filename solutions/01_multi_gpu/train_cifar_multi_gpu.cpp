@@ -2,9 +2,9 @@
 //
 //   ./odori run multi_gpu --n_gpus 2 --epoch 4 --batchsize 32
 //
-// prints the epoch table and, last, how many images a second were trained on. Compare that with the baseline,
-// train_cifar_single_gpu. The main device gathers the gradients of all devices, updates, and sends the
-// parameters back.
+// prints the epoch table and, last, how many images a second were trained on; compare that with the
+// baseline, train_cifar_single_gpu. The main device gathers the gradients of all devices, updates, and
+// sends the parameters back.
 #include "odori.h"
 
 using namespace odori;
@@ -25,9 +25,8 @@ int main(int argc, char** argv) try {
   fmt::print("Using CIFAR dataset: {}\n", args.dataset);
   const auto [train, test] = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
 
-  // BLANK 1: One iterator a device. How does each device get a random share of its own of the training data,
-  // so that
-  //          one epoch still is the whole set once, and not n_gpus times?
+  // BLANK 1: One iterator a device. How does each device get a random share of its own of the training
+  //          data, so that one epoch still is the whole set once, and not n_gpus times?
   std::vector<SerialIterator> train_iters;
   for (const DatasetPtr& share : split_dataset_n_random(train, args.n_gpus, args.seed))
     train_iters.emplace_back(share, args.batchsize, IteratorOptions{.seed = args.seed});
@@ -35,8 +34,8 @@ int main(int argc, char** argv) try {
   SerialIterator test_iter(test, args.batchsize, {.repeat = false, .shuffle = false});
 
   // Make a model.
-  Classifier model(create_network(args.model, train->n_classes(), args.image_size), args.batchsize,
-                   args.seed);
+  const NetworkSpec network = create_network(args.model, train->n_classes(), args.image_size);
+  Classifier model(network, args.batchsize, args.seed);
 
   // BLANK 2: Which device is the main one, the one that updates the model? (its number)
   const int main_device_id = 0;
@@ -65,8 +64,7 @@ int main(int argc, char** argv) try {
   print_devices(devices);
 
   // BLANK 6: Which updater drives all these devices at once? It takes the iterators, the optimizer, the
-  // devices by
-  //          name, the pool that they come from, and the rule for the gradients (args.gradient_rule).
+  //          devices by name, the pool that they come from, and the gradient rule (args.gradient_rule).
   std::unique_ptr<Updater> updater =
       std::make_unique<ParallelUpdater>(train_iters, optimizer, devices, pool, args.gradient_rule);
   // END BLANK

@@ -2,9 +2,9 @@
 //
 //   ./odori run multi_node --ranks 2 --epoch 4 --batchsize 32
 //
-// prints the epoch table and, last, how many images a second were trained on. Compare that with the baseline,
-// train_cifar_single_gpu. Every rank computes on its own shard; the gradients are averaged over all ranks
-// before each update.
+// prints the epoch table and, last, how many images a second were trained on; compare that with the
+// baseline, train_cifar_single_gpu. Every rank computes on its own shard; the gradients are averaged over
+// all ranks before each update.
 #include "odori.h"
 
 using namespace odori;
@@ -54,8 +54,8 @@ int main(int argc, char** argv) try {
   SerialIterator test_iter(test, args.batchsize, {.repeat = false, .shuffle = false});
 
   // Make a model, and move it to this rank's device. Each rank starts with weights of its own.
-  Classifier model(create_network(args.model, train->n_classes(), args.image_size), args.batchsize,
-                   args.seed + rank, rank);
+  const NetworkSpec network = create_network(args.model, train->n_classes(), args.image_size);
+  Classifier model(network, args.batchsize, args.seed + rank, rank);
   pool.use(device);
   model.to_device(pool.current(), args.autotune);
 
