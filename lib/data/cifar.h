@@ -18,10 +18,15 @@ struct TrainTest {
   DatasetPtr train, test;
 };
 
-/// `name` is "cifar10", "cifar100", "synthetic" (folders under `root`) or a path to a folder that holds the files
-/// data_batch_*.bin and test_batch.bin (CIFAR-10) or train.bin and test.bin (CIFAR-100). The files are mapped into
+/// Which set "auto" stands for: "cifar10" if it is there, else "synthetic". Other names stay as they are.
+std::string resolve_dataset(const std::string& name, const std::string& root = {});
+
+/// `name` is "cifar10", "cifar100", "synthetic" (folders under `root`), "auto", or a path to a folder that holds
+/// data_batch_1.bin ... data_batch_5.bin and test_batch.bin (CIFAR-10's format), or train.bin and test.bin
+/// (CIFAR-100's). Without `root`: $ODORI_DATA, else datasets/cache of this repository. The files are mapped into
 /// memory, not read. Pixels are normalised per channel with constants of the data set (in cifar.cpp).
-/// Throws Error for a missing folder or file, a size that isn't a whole number of records, a label out of range.
+/// Throws Error for a missing folder or file, a size that isn't a whole number of records (or, for "cifar10" and
+/// "cifar100", another number of them than published), a label out of range.
 TrainTest load_cifar(const std::string& name, const CifarOptions& options = {}, const std::string& root = {});
 
 }  // namespace odori

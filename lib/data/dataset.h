@@ -11,11 +11,11 @@ namespace odori {
 
 /// What happens to a picture on its way into the network.
 struct Transform {
-  int image_size = 32;                       // enlarged to this height and width (bilinear)
-  std::array<float, 3> mean{0, 0, 0};        // of the values in [0, 1], per channel: y = (x - mean) / deviation
+  int image_size = 32;                 // enlarged to this height and width (bilinear)
+  std::array<float, 3> mean{0, 0, 0};  // of the values in [0, 1], per channel: y = (x - mean) / deviation
   std::array<float, 3> deviation{1, 1, 1};
-  int crop_padding = 0;                      // random crop out of the picture with this border of zeros (pixels)
-  bool flip = false;                         // random left-right flip
+  int crop_padding = 0;  // random crop out of the picture with this border of zeros (pixels)
+  bool flip = false;     // random left-right flip
 };
 
 /// One picture: three planes (red, green, blue) of 32 x 32 bytes, row-major, as CIFAR's files have it. The bytes
@@ -24,8 +24,8 @@ struct Example {
   static constexpr int side = 32, channels = 3, bytes = channels * side * side;
   const std::uint8_t* pixels = nullptr;
   int label = 0;
-  std::int64_t id = 0;   // its position in the whole data set, before any split
-  bool counted = true;   // false: another shard owns it, so this one's evaluation leaves it out
+  std::int64_t id = 0;  // its position in the whole data set, before any split
+  bool counted = true;  // false: another shard owns it, so this one's evaluation leaves it out
 };
 
 /// What an iterator hands to a model. The transform is the data set's.

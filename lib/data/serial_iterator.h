@@ -35,7 +35,7 @@ class SerialIterator {
 
   /// The next batch; nothing when the examples are used up (repeat = false).
   std::optional<Batch> next();
-  /// Back to before the first example.
+  /// Back to before the first example, as newly made: the same orders come again.
   void reset();
 
   std::int64_t epoch() const { return state_.epoch; }

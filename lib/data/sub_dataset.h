@@ -23,7 +23,12 @@ class SubDataset : public Dataset {
   std::vector<std::int64_t> order_;
 };
 
+/// The random order of a whole data set that split_dataset_n_random and scatter_dataset use; the same for the same
+/// seed, and unrelated to the orders of iterators with that seed.
+std::vector<std::int64_t> whole_set_order(std::size_t n, std::uint64_t seed);
+
 /// n parts of size() / n examples each, in order; the remainder of size() % n is in none of them.
+/// Throws Error if there is no data set, or n is less than 1.
 std::vector<DatasetPtr> split_dataset_n(const DatasetPtr& dataset, int n);
 /// The same of a random order: disjoint, equal, and the same for the same seed.
 std::vector<DatasetPtr> split_dataset_n_random(const DatasetPtr& dataset, int n, std::uint64_t seed);

@@ -1,0 +1,13 @@
+// Every MPI call is checked, and a failing one becomes an Error.
+#pragma once
+
+#include <mpi.h>
+
+namespace odori {
+
+/// Throws Error with MPI's own words for a code other than MPI_SUCCESS.
+void check_mpi(int code, const char* call, const char* file, int line);
+
+}  // namespace odori
+
+#define ODORI_MPI(call) ::odori::check_mpi((call), #call, __FILE__, __LINE__)

@@ -1,0 +1,119 @@
+#include "comm/mpi_communicator.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+
+#include "comm/chunks.h"
+#include "comm/mpi_check.h"
+#include "core/error.h"
+#include "trace/trace.h"
+
+namespace odori {
+namespace {
+
+void broadcast_bytes(std::byte* data, std::size_t bytes, int root) {
+  const trace::Span span("broadcast", bytes);
+  for_each_chunk(bytes, [&](std::size_t offset, int count) {
+    ODORI_MPI(MPI_Bcast(data + offset, count, MPI_BYTE, root, MPI_COMM_WORLD));
+  });
+}
+
+/// Rank 0's ODORI_NODES holds for all, since mpirun doesn't carry variables to other hosts by itself.
+std::string simulated_nodes() {
+  const char* variable = std::getenv("ODORI_NODES");
+  std::string value = variable ? variable : "";
+  auto length = static_cast<int>(value.size());
+  ODORI_MPI(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD));
+  value.resize(static_cast<std::size_t>(length));
+  ODORI_MPI(MPI_Bcast(value.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD));
+  return value;
+}
+
+/// The name of every rank's node.
+std::vector<std::string> node_names(int size) {
+  const std::string simulated = simulated_nodes();
+  if (!simulated.empty()) return parse_nodes(simulated, size);
+
+  constexpr int length = MPI_MAX_PROCESSOR_NAME + 1;
+  char mine[length] = "";
+  int mine_length = 0;
+  ODORI_MPI(MPI_Get_processor_name(mine, &mine_length));
+  std::vector<char> all(static_cast<std::size_t>(size) * length);
+  ODORI_MPI(MPI_Allgather(mine, length, MPI_CHAR, all.data(), length, MPI_CHAR, MPI_COMM_WORLD));
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < all.size(); at += length) names.emplace_back(&all[at]);
+  return names;
+}
+
+}  // namespace
+
+MpiCommunicator::MpiCommunicator() {
+  int initialized = 0, finalized = 0, rank = 0, size = 0;
+  ODORI_MPI(MPI_Initialized(&initialized));
+  ODORI_MPI(MPI_Finalized(&finalized));
+  require(initialized && !finalized, "A communicator needs an MpiSession that lives: make it first thing in main.");
+  ODORI_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+  ODORI_MPI(MPI_Comm_size(MPI_COMM_WORLD, &size));
+  ranks_ = find_ranks(node_names(size), rank);
+}
+
+void MpiCommunicator::all_reduce(std::span<float> values) {
+  const trace::Span span("allreduce", values.size_bytes());
+  for_each_chunk(values.size(), [&](std::size_t offset, int count) {
+    ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, &values[offset], count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD));
+  });
+}
+
+void MpiCommunicator::broadcast(Buffer& values, int root) {
+  broadcast_bytes(reinterpret_cast<std::byte*>(values.data()), values.bytes(), root);
+}
+
+void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {
+  broadcast_bytes(bytes.data(), bytes.size(), root);
+}
+
+void MpiCommunicator::sum(std::span<double> values) {
+  const trace::Span span("allreduce", values.size_bytes());
+  for_each_chunk(values.size(), [&](std::size_t offset, int count) {
+    ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, &values[offset], count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+  });
+}
+
+// The root sends each part by itself: MPI_Scatterv's counts and displacements are ints, too small for large sets.
+std::vector<std::byte> MpiCommunicator::scatter(std::span<const std::byte> all, std::span<const std::size_t> counts,
+                                                int root) {
+  require(static_cast<int>(counts.size()) == size(), "scatter: {} counts were given for {} ranks.", counts.size(),
+          size());
+  std::vector<std::byte> part(counts[static_cast<std::size_t>(rank())]);
+  const trace::Span span("scatter", part.size());
+  constexpr int tag = 0;
+  if (rank() != root) {
+    for_each_chunk(part.size(), [&](std::size_t offset, int count) {
+      ODORI_MPI(MPI_Recv(&part[offset], count, MPI_BYTE, root, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    });
+    return part;
+  }
+
+  const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  require(all.size() == total, "scatter: the root has {} bytes, but the counts add up to {}.", all.size(), total);
+  const std::byte* from = all.data();
+  for (int to = 0; to < size(); from += counts[static_cast<std::size_t>(to++)]) {
+    const std::size_t bytes = counts[static_cast<std::size_t>(to)];
+    if (to == root) {
+      if (bytes > 0) std::memcpy(part.data(), from, bytes);
+      continue;
+    }
+    for_each_chunk(bytes, [&](std::size_t offset, int count) {
+      ODORI_MPI(MPI_Send(from + offset, count, MPI_BYTE, to, tag, MPI_COMM_WORLD));
+    });
+  }
+  return part;
+}
+
+void MpiCommunicator::barrier() {
+  const trace::Span span("barrier");
+  ODORI_MPI(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+}  // namespace odori

@@ -1,0 +1,45 @@
+#include "comm/session.h"
+
+#include <exception>
+
+#include "comm/mpi_check.h"
+#include "core/error.h"
+#include "core/program.h"
+
+namespace odori {
+namespace {
+
+bool finalized() {
+  int done = 0;
+  MPI_Finalized(&done);
+  return done != 0;
+}
+
+/// Also called by report_failure() on a rank whose session is gone already, so it asks MPI itself.
+void end_job(int code) {
+  if (finalized()) return;
+  if (code == 0)
+    MPI_Finalize();
+  else
+    MPI_Abort(MPI_COMM_WORLD, code);
+}
+
+}  // namespace
+
+MpiSession::MpiSession(int& argc, char**& argv) {
+  int level = 0;
+  ODORI_MPI(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level));
+  ODORI_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  JobEnd job;
+  ODORI_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &job.rank));
+  ODORI_MPI(MPI_Comm_size(MPI_COMM_WORLD, &job.size));
+  job.end_job = end_job;
+  set_job_end(job);
+  require(level >= MPI_THREAD_FUNNELED, "This MPI can't be used by a program with threads (MPI_THREAD_FUNNELED).");
+}
+
+MpiSession::~MpiSession() {
+  if (std::uncaught_exceptions() == 0) end_job(0);
+}
+
+}  // namespace odori

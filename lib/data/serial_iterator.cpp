@@ -1,0 +1,84 @@
+#include "data/serial_iterator.h"
+
+#include <numeric>
+#include <utility>
+
+#include "core/error.h"
+
+namespace odori {
+
+SerialIterator::SerialIterator(DatasetPtr dataset, int batch_size, const IteratorOptions& options)
+    : dataset_(std::move(dataset)),
+      batch_size_(batch_size),
+      options_(options),
+      random_(options.seed, RandomUse::shuffle, options.stream) {
+  require(dataset_ != nullptr, "An iterator needs a data set: none was given.");
+  require(dataset_->size() > 0, "An iterator needs a data set with at least one example: this one is empty.");
+  require(batch_size_ >= 1, "A batch can't have {} examples: at least 1.", batch_size_);
+  reset();
+}
+
+void SerialIterator::new_order() {
+  if (options_.shuffle) {
+    state_.order = random_permutation(dataset_->size(), random_);
+  } else if (state_.order.empty()) {
+    state_.order.resize(dataset_->size());
+    std::iota(state_.order.begin(), state_.order.end(), 0);
+  }
+}
+
+void SerialIterator::reset() {
+  state_ = {};
+  random_.seek(0);
+  new_order();
+}
+
+std::optional<Batch> SerialIterator::next() {
+  state_.previous_epoch_detail = epoch_detail();
+  if (!options_.repeat && state_.epoch > 0) return std::nullopt;
+
+  const auto n = static_cast<std::int64_t>(dataset_->size());
+  Batch batch{.examples = {}, .transform = dataset_->transform()};
+  batch.examples.reserve(static_cast<std::size_t>(batch_size_));
+  const auto take = [&](std::int64_t end) {
+    for (std::int64_t i = state_.position; i < end; ++i)
+      batch.examples.push_back((*dataset_)[static_cast<std::size_t>(state_.order[static_cast<std::size_t>(i)])]);
+    state_.position = end;
+  };
+
+  // `>=`: a batch that ends with the last example begins the new epoch itself, with nothing taken of it yet.
+  std::int64_t end = state_.position + batch_size_;
+  state_.is_new_epoch = false;
+  while (end >= n) {
+    take(n);
+    new_order();
+    ++state_.epoch;
+    state_.is_new_epoch = true;
+    state_.position = 0;
+    if (!options_.repeat) return batch;
+    end -= n;
+  }
+  take(end);
+  return batch;
+}
+
+double SerialIterator::epoch_detail() const {
+  return static_cast<double>(state_.epoch) +
+         static_cast<double>(state_.position) / static_cast<double>(dataset_->size());
+}
+
+IteratorState SerialIterator::state() const {
+  IteratorState state = state_;
+  state.random_position = static_cast<std::int64_t>(random_.position());
+  return state;
+}
+
+void SerialIterator::restore(const IteratorState& state) {
+  require(state.order.size() == dataset_->size(),
+          "The iterator's state is of a data set of {} examples, but this one has {}.", state.order.size(),
+          dataset_->size());
+  state_ = state;
+  random_.seek(static_cast<std::uint64_t>(state.random_position));
+}
+
+}  // namespace odori
