@@ -1,0 +1,25 @@
+# What learners edit has to build quickly: one precompiled odori.h for all training programs, and no optimisation, since
+# nothing hot runs in them (the library is optimised).
+
+# odori_training_program(TARGET SOURCE [EXERCISE]): a training program, named as its source, in build/bin/solutions or
+# build/bin/exercises. An exercise's blanks leave variables unused. It is no part of `all`, so that a half-edited one
+# stops nothing else; build the target `exercises` or the one of the program.
+function(odori_training_program target source)
+  cmake_parse_arguments(PROGRAM "EXERCISE" "" "" ${ARGN})
+  odori_program(${target} ${source})
+  target_compile_options(${target} PRIVATE -O0)
+  set(folder solutions)
+  if(PROGRAM_EXERCISE)
+    set(folder exercises)
+    target_compile_options(${target} PRIVATE -Wno-unused)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+  cmake_path(GET source STEM name)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
+                                                                 ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${folder})
+  if(target STREQUAL train_cifar_single_gpu)
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/lib/odori.h)
+  else()
+    target_precompile_headers(${target} REUSE_FROM train_cifar_single_gpu)
+  endif()
+endfunction()

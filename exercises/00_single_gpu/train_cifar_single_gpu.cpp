@@ -1,0 +1,57 @@
+// Train a CIFAR classifier on one device: the baseline that the two tasks are measured against. It has no
+// blanks.
+//
+//   ./odori run single_gpu --epoch 4 --batchsize 32
+//
+// prints the epoch table and, last, how many images a second were trained on.
+#include "odori.h"
+
+using namespace odori;
+
+int main(int argc, char** argv) try {
+  const Arguments args = parse_arguments(argc, argv, Program::single_gpu);
+  const trace::File trace(args.trace, 0);
+
+  fmt::print("Start a training script using single GPU.\n");
+  fmt::print("# Minibatch-size: {}\n", args.batchsize);
+  fmt::print("# epoch: {}\n\n", args.epoch);
+
+  // Make a device current. It is a GPU where there is one, else a CPU device of a fixed number of threads.
+  DevicePool pool(args.devices);
+  pool.use(0);
+  fmt::print("Using {}\n", pool.current().description());
+
+  // Set up a data set and prepare train/test iterators.
+  fmt::print("Using CIFAR dataset: {}\n", args.dataset);
+  const auto [train, test] = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
+  SerialIterator train_iter(train, args.batchsize, {.seed = args.seed});
+  SerialIterator test_iter(test, args.batchsize, {.repeat = false, .shuffle = false});
+
+  // Make a model, and move it to the current device.
+  const NetworkSpec network = create_network(args.model, train->n_classes(), args.image_size);
+  Classifier model(network, args.batchsize, args.seed);
+  model.to_device(pool.current(), args.autotune);
+
+  // Make an optimizer.
+  MomentumSGD optimizer(args.learnrate);
+  optimizer.setup(model);
+  optimizer.add_hook(std::make_unique<WeightDecay>(5e-4f));
+
+  // Set up a trainer.
+  StandardUpdater updater(train_iter, optimizer);
+  Trainer trainer(updater, args.epoch, args.out);
+  trainer.extend(Evaluator(test_iter, model, 0));
+  trainer.extend(LogReport());
+  trainer.extend(PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy",
+                              "validation/main/accuracy", "elapsed_time"}));
+  trainer.extend(ProgressBar());
+  if (!args.no_snapshot) trainer.extend(Snapshot());
+  if (!args.resume.empty()) resume(args.resume, trainer);
+
+  // Run the training.
+  trainer.run();
+  report_throughput(trainer, train->size() * args.epoch);
+  return 0;
+} catch (...) {
+  return report_failure();
+}

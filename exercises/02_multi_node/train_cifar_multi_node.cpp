@@ -1,0 +1,93 @@
+// Task 2: train a CIFAR classifier on several nodes, one process (a rank of MPI) a device.
+//
+//   ./odori run multi_node --ranks 2 --epoch 4 --batchsize 32
+//
+// prints the epoch table and, last, how many images a second were trained on; compare that with the
+// baseline, train_cifar_single_gpu. Every rank computes on its own shard; the gradients are averaged over
+// all ranks before each update.
+//
+// Fill in the blanks: replace each PUT_YOUR_CODE by your own code.
+#include "odori.h"
+
+using namespace odori;
+
+int main(int argc, char** argv) try {
+  const MpiSession mpi(argc, argv);
+  const Arguments args = parse_arguments(argc, argv, Program::multi_node);
+
+  // Set up a communicator of all ranks.
+  const std::unique_ptr<Communicator> comm = create_communicator(args.communicator);
+  const trace::File trace(args.trace, comm->rank());
+
+  // BLANK 1: Which device of its node does this rank use? (ask the communicator)
+  const int device = PUT_YOUR_CODE;
+  // END BLANK
+
+  DevicePool pool(args.devices);
+  if (comm->rank() == 0) {
+    fmt::print("==========================================\n");
+    fmt::print("Num process (COMM_WORLD): {}\n", comm->size());
+    fmt::print("Using {}\n", pool.kind() == DeviceKind::cuda ? "GPUs" : "CPU devices");
+    fmt::print("Using {} communicator\n", comm->name());
+    fmt::print("Num Minibatch-size: {}\n", args.batchsize);
+    fmt::print("Num epoch: {}\n", args.epoch);
+    fmt::print("==========================================\n");
+    if (const auto warning = pool.warning(comm->intra_size())) fmt::print("{}\n", *warning);
+  }
+
+  // BLANK 2: Which ranks read the data set from the disk?
+  const bool this_rank_loads = PUT_YOUR_CODE;
+  // END BLANK
+  TrainTest whole;  // stays empty where it isn't loaded
+  if (this_rank_loads) {
+    fmt::print("Using CIFAR dataset: {}\n", args.dataset);
+    whole = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
+  }
+
+  // BLANK 3: How does every rank get its own shuffled shard of the training data?
+  const DatasetPtr train = PUT_YOUR_CODE;
+  // END BLANK
+
+  // BLANK 4: And its own shuffled shard of the test data?
+  const DatasetPtr test = PUT_YOUR_CODE;
+  // END BLANK
+  const auto rank = static_cast<std::uint32_t>(comm->rank());
+  SerialIterator train_iter(train, args.batchsize, {.seed = args.seed, .stream = rank});
+  SerialIterator test_iter(test, args.batchsize, {.repeat = false, .shuffle = false});
+
+  // Make a model, and move it to this rank's device. Each rank starts with weights of its own.
+  const NetworkSpec network = create_network(args.model, train->n_classes(), args.image_size);
+  Classifier model(network, args.batchsize, args.seed + rank, rank);
+  pool.use(device);
+  model.to_device(pool.current(), args.autotune);
+
+  // BLANK 5: An optimizer, MomentumSGD with args.learnrate, that averages the gradients over all ranks.
+  std::unique_ptr<Optimizer> optimizer = PUT_YOUR_CODE;
+  // END BLANK
+  optimizer->setup(model);
+  optimizer->add_hook(std::make_unique<WeightDecay>(5e-4f));
+
+  StandardUpdater updater(train_iter, *optimizer);
+  Trainer trainer(updater, args.epoch, args.out);
+  auto evaluator = std::make_unique<Evaluator>(test_iter, model, device);
+
+  // BLANK 6: `evaluator` knows this rank's shard only. What makes it report the whole test set's result?
+  std::unique_ptr<Evaluator> multi_node_evaluator = PUT_YOUR_CODE;
+  // END BLANK
+  trainer.extend(std::move(multi_node_evaluator));
+  if (!args.no_snapshot) trainer.extend(Snapshot(*comm));
+  if (comm->rank() == 0) {
+    trainer.extend(LogReport());
+    trainer.extend(PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy",
+                                "validation/main/accuracy", "elapsed_time"}));
+    trainer.extend(ProgressBar());
+  }
+  if (!args.resume.empty()) resume(args.resume, trainer, comm.get());
+
+  // Run the training.
+  trainer.run();
+  if (comm->rank() == 0) report_throughput(trainer, whole.train->size() * args.epoch);
+  return 0;
+} catch (...) {
+  return report_failure();
+}

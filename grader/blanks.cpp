@@ -1,0 +1,126 @@
+#include "blanks.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "core/error.h"
+
+namespace odori::grader {
+namespace {
+
+constexpr std::string_view placeholder = "PUT_YOUR_CODE";
+
+/// What a comment line says, without its mark; nothing if the line isn't a comment alone.
+std::optional<std::string_view> comment_of(std::string_view line, Language language) {
+  line = trim(line);
+  const std::string_view mark = language == Language::cpp ? "//" : "#";
+  if (!line.starts_with(mark)) return {};
+  line.remove_prefix(mark.size());
+  // "#PBS -l ..." and "#!/bin/bash" are for the scheduler and the shell.
+  if (language == Language::shell && !line.empty() && line.front() != ' ') return {};
+  return trim(line);
+}
+
+struct Mark {
+  int number;
+  std::string question;
+};
+
+/// "BLANK 3: question". Anything else that begins with BLANK and isn't quite that is an error: a mark that is
+/// mistyped must not go unseen.
+std::optional<Mark> read_mark(std::string_view comment, const std::string& where) {
+  if (!comment.starts_with("BLANK ")) return {};
+  const std::string_view rest = trim(comment.substr(6));
+  int number = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  require(error == std::errc() && end != rest.data() + rest.size() && *end == ':' && number > 0,
+          "{}: \"{}\" isn't a blank's first line. It should read \"BLANK 1: question\".", where, comment);
+  const std::string_view question = trim(rest.substr(end + 1 - rest.data()));
+  require(!question.empty(), "{}: blank {} asks no question. Write one behind the colon.", where, number);
+  return Mark{number, std::string(question)};
+}
+
+}  // namespace
+
+Language language_of(std::string_view path) { return path.ends_with(".sh") ? Language::shell : Language::cpp; }
+
+std::vector<std::string> split_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.emplace_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string join_lines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::vector<Blank> parse_blanks(const std::vector<std::string>& lines, const std::string& path) {
+  const Language language = language_of(path);
+  std::vector<Blank> blanks;
+  bool inside = false, in_question = false;
+  for (int n = 1; n <= static_cast<int>(lines.size()); ++n) {
+    const std::string& line = lines[n - 1];
+    const std::string where = fmt::format("{}:{}", path, n);
+    const auto comment = comment_of(line, language);
+    if (const auto mark = comment ? read_mark(*comment, where) : std::nullopt) {
+      require(!inside, "{}: blank {} begins inside blank {}, which began in line {}. Close that one with END BLANK.",
+              where, mark->number, blanks.back().number, blanks.back().first_line);
+      require(blanks.empty() || mark->number == blanks.back().number + 1,
+              "{}: blank {} follows blank {}. Number them in order, without gaps.", where, mark->number,
+              blanks.back().number);
+      blanks.push_back({.number = mark->number, .question = mark->question, .first_line = n});
+      inside = in_question = true;
+    } else if (comment == "END BLANK") {
+      require(inside, "{}: END BLANK, but no blank is open here.", where);
+      Blank& blank = blanks.back();
+      blank.last_line = n;
+      if (in_question) blank.text_line = n;
+      inside = in_question = false;
+    } else if (in_question && comment) {
+      if (!comment->empty()) blanks.back().question += ' ' + std::string(*comment);
+    } else if (inside) {
+      if (in_question) blanks.back().text_line = n;
+      in_question = false;
+      blanks.back().text.push_back(line);
+    }
+  }
+  require(!inside, "{}:{}: blank {} isn't closed. Put END BLANK behind its text.", path,
+          blanks.empty() ? 0 : blanks.back().first_line, blanks.empty() ? 0 : blanks.back().number);
+  return blanks;
+}
+
+bool is_unfilled(const Blank& blank) {
+  return std::any_of(blank.text.begin(), blank.text.end(), [](const std::string& line) {
+    return std::string_view(line).substr(0, line.find("//")).find(placeholder) != std::string_view::npos;
+  });
+}
+
+void require_unfilled(const std::vector<Blank>& blanks, const std::string& path) {
+  for (const Blank& blank : blanks)
+    require(is_unfilled(blank), "{}:{}: blank {} holds no {}.", path, blank.first_line, blank.number, placeholder);
+}
+
+std::vector<std::string> with_text(std::vector<std::string> lines, const Blank& blank,
+                                   const std::vector<std::string>& text) {
+  const auto begin = lines.begin() + blank.text_line - 1;
+  const auto at = lines.erase(begin, lines.begin() + blank.last_line - 1);
+  lines.insert(at, text.begin(), text.end());
+  return lines;
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,54 @@
+// The marked regions of an exercise, of its solution and of a learner's copy: what the cutter empties and what the
+// grader takes out.
+//
+//   // BLANK 3: a question,                 # BLANK 8: in a job script; a directive (#PBS) ends the question
+//   //          that may go on here         #PBS -l select=...
+//   const int device = 0;                   # END BLANK
+//   // END BLANK
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace odori::grader {
+
+/// Comments begin with "//" in C++ and with "# " in a job script.
+enum class Language { cpp, shell };
+
+/// By the file's name: job scripts end in .sh.
+Language language_of(std::string_view path);
+
+/// One marked region. Lines are counted from 1.
+struct Blank {
+  int number = 0;
+  std::string question;           // in one line
+  int first_line = 0;             // of "BLANK n:"
+  int text_line = 0;              // of the first line behind the question
+  int last_line = 0;              // of "END BLANK"
+  std::vector<std::string> text;  // the lines between question and end mark
+};
+
+/// "a\nb\n" is {"a", "b"}: a missing last line end is not told apart, and a line end may be CR LF.
+std::vector<std::string> split_lines(std::string_view text);
+/// Each line with its line end.
+std::string join_lines(const std::vector<std::string>& lines);
+/// Without blanks and tabs at either end.
+std::string_view trim(std::string_view text);
+
+/// The blanks of a file, in order; none is an answer too. `path` is for messages and for the language. Throws Error
+/// with path:line for a blank that isn't closed, lies in another one, has no question, or whose number doesn't follow
+/// the one before.
+std::vector<Blank> parse_blanks(const std::vector<std::string>& lines, const std::string& path);
+
+/// Does its text still hold PUT_YOUR_CODE, outside // comments?
+bool is_unfilled(const Blank& blank);
+/// Throws Error with path:line if one of the blanks holds no PUT_YOUR_CODE.
+void require_unfilled(const std::vector<Blank>& blanks, const std::string& path);
+
+/// The file with another text in one of its blanks. Line numbers of the blanks behind it change: fill from last to
+/// first, or parse again.
+std::vector<std::string> with_text(std::vector<std::string> lines, const Blank& blank,
+                                   const std::vector<std::string>& text);
+
+}  // namespace odori::grader
