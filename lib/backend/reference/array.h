@@ -1,0 +1,31 @@
+// The reference backend: every operation of graph.h as plain loops, forward and backward. It is what the fast backends
+// are held to, and the place to read what an operation does; T is float or double. Never used for speed.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/shape.h"
+
+namespace odori::reference {
+
+/// Four-dimensional, row-major: x(n, c, h, w). A convolution's weight is w(o, i, kh, kw), a linear layer's O x I x 1 x
+/// 1, a vector 1 x C x 1 x 1.
+template <typename T>
+struct Array {
+  Shape shape;
+  std::vector<T> values;
+
+  Array() = default;
+  explicit Array(const Shape& s) : shape(s), values(s.size()) {}  // zeros
+
+  T& operator()(int n, int c, int h, int w) { return values[position(n, c, h, w)]; }
+  const T& operator()(int n, int c, int h, int w) const { return values[position(n, c, h, w)]; }
+
+ private:
+  std::size_t position(int n, int c, int h, int w) const {
+    return ((static_cast<std::size_t>(n) * shape.c + c) * shape.h + h) * shape.w + w;
+  }
+};
+
+}  // namespace odori::reference

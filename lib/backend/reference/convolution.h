@@ -1,0 +1,67 @@
+// Convolution (cross-correlation, as everybody in this field means it), without a bias.
+//
+//   y[n,o,h,w] = sum over i, kh, kw of  x[n, i, h * stride + kh - padding, w * stride + kw - padding] *
+//   weight[o,i,kh,kw]
+//
+// where x is zero outside the picture. Source: Y. LeCun et al., 1989, "Backpropagation Applied to Handwritten Zip Code
+// Recognition".
+#pragma once
+
+#include "backend/graph.h"
+#include "backend/reference/array.h"
+
+namespace odori::reference {
+
+inline Shape convolution_output(const Shape& x, const ConvolutionSpec& spec) {
+  const auto side = [&](int n) { return (n + 2 * spec.padding - spec.kernel) / spec.stride + 1; };
+  return {x.n, spec.out_channels, side(x.h), side(x.w)};
+}
+
+/// Calls tap(n, o, i, kh, kw, h, w, xh, xw) for every product of the sum: y(n,o,h,w) += x(n,i,xh,xw) *
+/// weight(o,i,kh,kw).
+template <typename Tap>
+void for_each_tap(const Shape& x, const Shape& y, const ConvolutionSpec& spec, const Tap& tap) {
+  for (int n = 0; n < x.n; ++n)
+    for (int o = 0; o < y.c; ++o)
+      for (int i = 0; i < x.c; ++i)
+        for (int kh = 0; kh < spec.kernel; ++kh)
+          for (int kw = 0; kw < spec.kernel; ++kw)
+            for (int h = 0; h < y.h; ++h) {
+              const int xh = h * spec.stride + kh - spec.padding;
+              if (xh < 0 || xh >= x.h) continue;
+              for (int w = 0; w < y.w; ++w) {
+                const int xw = w * spec.stride + kw - spec.padding;
+                if (xw < 0 || xw >= x.w) continue;
+                tap(n, o, i, kh, kw, h, w, xh, xw);
+              }
+            }
+}
+
+/// x: N x I x H x W, weight: O x I x kernel x kernel.
+template <typename T>
+Array<T> convolution(const Array<T>& x, const ConvolutionSpec& spec, const Array<T>& weight) {
+  Array<T> y(convolution_output(x.shape, spec));
+  for_each_tap(x.shape, y.shape, spec, [&](int n, int o, int i, int kh, int kw, int h, int w, int xh, int xw) {
+    y(n, o, h, w) += x(n, i, xh, xw) * weight(o, i, kh, kw);
+  });
+  return y;
+}
+
+template <typename T>
+struct ConvolutionGradients {
+  Array<T> x, weight;
+};
+
+/// From dL/dy to dL/dx and dL/dweight.
+template <typename T>
+ConvolutionGradients<T> convolution_backward(const Array<T>& x, const ConvolutionSpec& spec, const Array<T>& weight,
+                                             const Array<T>& gy) {
+  ConvolutionGradients<T> g{Array<T>(x.shape), Array<T>(weight.shape)};
+  for_each_tap(x.shape, gy.shape, spec, [&](int n, int o, int i, int kh, int kw, int h, int w, int xh, int xw) {
+    g.x(n, i, xh, xw) += gy(n, o, h, w) * weight(o, i, kh, kw);
+    g.weight(o, i, kh, kw) += gy(n, o, h, w) * x(n, i, xh, xw);
+  });
+  return g;
+}
+
+}  // namespace odori::reference

@@ -1,0 +1,18 @@
+// Stochastic gradient descent with momentum, as Chainer writes it.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace odori::reference {
+
+/// v = momentum * v - rate * g;  p += v.
+template <typename T>
+void momentum_sgd(std::vector<T>& p, const std::vector<T>& g, std::vector<T>& v, T rate, T momentum) {
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    v[i] = momentum * v[i] - rate * g[i];
+    p[i] += v[i];
+  }
+}
+
+}  // namespace odori::reference

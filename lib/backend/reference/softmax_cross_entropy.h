@@ -1,0 +1,37 @@
+// The loss: p = softmax(x), the probability of each class, and the mean over the batch of -log p[label].
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "backend/reference/array.h"
+
+namespace odori::reference {
+
+template <typename T>
+struct SoftmaxCrossEntropy {
+  std::vector<T> losses;   // one a sample; their mean is the loss
+  std::vector<bool> hits;  // is the label's number the largest? The first one counts, where several are equal
+  Array<T> gradient;       // of the mean loss: (p - [class is the label]) / N
+};
+
+/// x: N x classes; one label a sample.
+template <typename T>
+SoftmaxCrossEntropy<T> softmax_cross_entropy(const Array<T>& x, std::span<const int> labels) {
+  const int samples = x.shape.n, classes = x.shape.c;
+  SoftmaxCrossEntropy<T> out{{}, {}, Array<T>(x.shape)};
+  for (int n = 0; n < samples; ++n) {
+    const T* row = &x.values[static_cast<std::size_t>(n) * classes];
+    const T* largest = std::max_element(row, row + classes);
+    T sum = 0;  // of exp(x - largest): without the subtraction, exp overflows
+    for (int c = 0; c < classes; ++c) sum += std::exp(row[c] - *largest);
+    out.losses.push_back(std::log(sum) + *largest - row[labels[n]]);
+    out.hits.push_back(largest == row + labels[n]);
+    for (int c = 0; c < classes; ++c)
+      out.gradient(n, c, 0, 0) = (std::exp(row[c] - *largest) / sum - (c == labels[n] ? 1 : 0)) / samples;
+  }
+  return out;
+}
+
+}  // namespace odori::reference
