@@ -1,0 +1,21 @@
+#!/bin/bash
+#PBS -q h-tutorial
+# BLANK 8: Task 1 drives both devices of a node from a single process, which needs a thread for each. How many nodes,
+#          processes a node, and threads a process does it take? (select=...:mpiprocs=...:ompthreads=...)
+#PBS -l PUT_YOUR_CODE
+# END BLANK
+#PBS -W group_list=gt00
+#PBS -l walltime=00:10:00
+#PBS -N multi_gpu_training
+
+# Task 1: trains on one device, then on two of one node, and compares.
+#   qsub -j oe run_multi_gpu_training.sh       with a scheduler
+#   bash run_multi_gpu_training.sh             without one, on this machine
+# $FLAGS replaces the programs' flags: add --image_size 256 on GPUs, as the workshop had it.
+FLAGS=${FLAGS:-"--no_snapshot --epoch 4 --batchsize 32 --fraction 0.05"}
+
+cd "${PBS_O_WORKDIR:-$(dirname "$0")}" && . ./job.sh multi_gpu || exit
+
+log "$PROGRAMS/train_cifar_single_gpu" $FLAGS --out "$OUT/single_gpu"
+log "$PROGRAMS/train_cifar_multi_gpu" $FLAGS --out "$OUT/multi_gpu" --n_gpus 2
+log_speedup

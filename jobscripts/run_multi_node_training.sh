@@ -1,0 +1,21 @@
+#!/bin/bash
+#PBS -q h-tutorial
+# BLANK 7: Task 2 uses two nodes with two devices each, and runs one process a device, which needs one thread. How many
+#          nodes, processes a node, and threads a process does it take? (select=...:mpiprocs=...:ompthreads=...)
+#PBS -l PUT_YOUR_CODE
+# END BLANK
+#PBS -W group_list=gt00
+#PBS -l walltime=00:10:00
+#PBS -N multi_node_training
+
+# Task 2: trains on one device, then on all devices of two nodes, and compares.
+#   qsub -j oe run_multi_node_training.sh      with a scheduler
+#   bash run_multi_node_training.sh            without one: this machine plays all nodes
+# $FLAGS replaces the programs' flags: add --image_size 256 on GPUs, as the workshop had it.
+FLAGS=${FLAGS:-"--no_snapshot --epoch 4 --batchsize 32 --fraction 0.05"}
+
+cd "${PBS_O_WORKDIR:-$(dirname "$0")}" && . ./job.sh multi_node || exit
+
+log "$PROGRAMS/train_cifar_single_gpu" $FLAGS --out "$OUT/single_gpu"
+log mpirun $MPIRUN_FLAGS "$PROGRAMS/train_cifar_multi_node" $FLAGS --out "$OUT/multi_node"
+log_speedup

@@ -1,0 +1,16 @@
+#!/bin/bash
+#PBS -q h-tutorial
+#PBS -l select=1:mpiprocs=1:ompthreads=1
+#PBS -W group_list=gt00
+#PBS -l walltime=00:10:00
+#PBS -N single_gpu_training
+
+# Trains on one device: the baseline. No blanks here.
+#   qsub -j oe run_single_gpu_training.sh      with a scheduler
+#   bash run_single_gpu_training.sh            without one, on this machine
+# $FLAGS replaces the programs' flags: add --image_size 256 on GPUs, as the workshop had it.
+FLAGS=${FLAGS:-"--no_snapshot --epoch 4 --batchsize 32 --fraction 0.05"}
+
+cd "${PBS_O_WORKDIR:-$(dirname "$0")}" && . ./job.sh single_gpu || exit
+
+log "$PROGRAMS/train_cifar_single_gpu" $FLAGS --out "$OUT/single_gpu"
