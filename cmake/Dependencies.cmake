@@ -20,6 +20,11 @@ else()
   list(APPEND missing "oneDNN (Debian: libdnnl-dev; a site: its module, or -DCMAKE_PREFIX_PATH=/path/to/onednn)")
 endif()
 
+find_package(ZLIB QUIET)
+if(NOT ZLIB_FOUND)
+  list(APPEND missing "zlib (Debian: zlib1g-dev; a site: -DZLIB_ROOT=/path/to/zlib)")
+endif()
+
 if(missing)
   list(JOIN missing "\n  " missing)
   message(FATAL_ERROR "These are needed and were not found:\n  ${missing}\n")

@@ -74,6 +74,7 @@ struct RandomKey {
 struct AlgorithmTable {
   bool measure = false;
   std::map<std::string, std::string> chosen;
+  bool operator==(const AlgorithmTable&) const = default;
 };
 
 /// Sums over the samples seen since they were last taken.

@@ -156,7 +156,7 @@ std::size_t Classifier::parameter_count() const {
 
 ModelState Classifier::state() const {
   device();
-  ModelState state{{}, {}, random_};
+  ModelState state{{}, {}, random_, algorithms_};
   for (const NamedView& p : parameters_) state.parameters.push_back(graph_->read_parameter(memory_.parameters, p.view));
   for (const NamedView& s : statistics_) state.statistics.push_back(graph_->read_parameter(memory_.statistics, s.view));
   return state;
@@ -166,6 +166,10 @@ void Classifier::restore(const ModelState& state) {
   device();
   check_sizes("parameters", parameters_, state.parameters);
   check_sizes("statistics", statistics_, state.statistics);
+  if (state.algorithms != algorithms_) {
+    algorithms_ = state.algorithms;
+    allocate(*device_, algorithms_.measure);
+  }
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     graph_->write_parameter(memory_.parameters, parameters_[i].view, state.parameters[i]);
   for (std::size_t i = 0; i < statistics_.size(); ++i)

@@ -22,6 +22,7 @@ struct ModelState {
   std::vector<std::vector<float>> parameters,
       statistics;  // as Classifier::parameters() and statistics() list them
   RandomKey random;
+  AlgorithmTable algorithms;
 };
 
 class Classifier {
@@ -55,8 +56,10 @@ class Classifier {
   Graph& graph() const { return *graph_; }
   AlgorithmTable& algorithms() { return algorithms_; }
 
+  const RandomKey& random() const { return random_; }
+
   ModelState state() const;
-  /// Throws Error if the state is of another network.
+  /// Throws Error if the state is of another network. Builds the graph anew if it was of other algorithms.
   void restore(const ModelState& state);
 
  private:

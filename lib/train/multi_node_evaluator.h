@@ -10,7 +10,11 @@
 namespace odori {
 
 /// Collective at every evaluation: averages batch normalisation's statistics over the ranks, evaluates each rank's
-/// shard, sums. `comm` must outlive it.
+/// shard, sums. All ranks report the same bits. `comm` must outlive it.
 std::unique_ptr<Evaluator> create_multi_node_evaluator(std::unique_ptr<Evaluator> evaluator, Communicator& comm);
+
+/// Collective: batch normalisation's running means and variances become their means over all ranks. After
+/// ChainerMN's AllreducePersistent.
+void average_statistics(Classifier& model, Communicator& comm);
 
 }  // namespace odori

@@ -7,9 +7,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backend/device_pool.h"
 #include "optim/gradient_rule.h"
+#include "train/device_team.h"
 #include "train/updater.h"
 
 namespace odori {
@@ -21,25 +23,28 @@ class ParallelUpdater : public Updater {
   /// Prints the rule in force. Throws Error for: no "main"; a device twice; not as many iterators as devices;
   /// iterators over sets of different sizes; a model that is not on the main device; a batch larger than a share.
   ParallelUpdater(std::vector<SerialIterator> iterators, Optimizer& optimizer,
-                  const std::map<std::string, int>& devices, DevicePool& pool,
-                  GradientRule rule = GradientRule::mean);
-  ~ParallelUpdater() override;
+                  const std::map<std::string, int>& devices, DevicePool& pool, GradientRule rule = GradientRule::mean);
 
+  /// Throws what a device's thread threw, when all threads are through with this update.
   void update() override;
   Metrics take_metrics() override;
   Optimizer& optimizer() override { return optimizer_; }
   std::vector<SerialIterator>& iterators() override { return iterators_; }
   std::vector<Classifier*> models() override;
+  std::string description() const override;
 
  private:
-  class Worker;
-  void exchange(std::size_t slice_index, std::size_t n_slices);
+  void set_rule();
+  void gather(std::size_t slice_index);
+  void update_and_send(std::size_t slice_index);
 
   std::vector<SerialIterator> iterators_;
   Optimizer& optimizer_;
   GradientRule rule_;
-  std::vector<std::unique_ptr<Classifier>> replicas_;  // of the devices other than main
-  std::vector<std::unique_ptr<Worker>> workers_;       // one thread a replica
+  std::vector<std::unique_ptr<Classifier>> replicas_;  // on the devices other than main
+  std::vector<const Buffer*> replica_gradients_;
+  std::size_t n_slices_ = 1;  // of the flat vectors; each is exchanged by one thread
+  DeviceTeam team_;           // main first
 };
 
 /// {'main': 0, 'gpu1': 1}

@@ -2,12 +2,24 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
-#include <utility>
+#include <string>
 
 #include "train/extension.h"
 
 namespace odori {
+
+/// Where a training stands.
+struct Progress {
+  std::int64_t iteration = 0;
+  std::int64_t epoch = 0;   // whole ones done
+  double epoch_detail = 0;  // with the fraction of the running one
+  int n_epochs = 1;
+  double iterations_per_second = 0;
+};
+/// The four lines of Chainer's ProgressBar.
+std::string draw(const Progress& progress);
 
 /// Redrawn at most five times a second; only on a terminal, so that a job's log stays readable.
 class ProgressBar : public Extension {
@@ -21,9 +33,12 @@ class ProgressBar : public Extension {
 
  private:
   using Clock = std::chrono::steady_clock;
+  struct Moment {
+    Clock::time_point time;
+    std::int64_t iteration;
+  };
   bool shown_ = false;
-  Clock::time_point last_{};
-  std::deque<std::pair<Clock::time_point, long>> history_;
+  std::deque<Moment> history_;  // the last drawings: the speed is theirs
 };
 
 }  // namespace odori

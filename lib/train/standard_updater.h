@@ -1,6 +1,9 @@
 // One device a process. After Chainer's StandardUpdater.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "train/updater.h"
 
 namespace odori {
@@ -14,6 +17,7 @@ class StandardUpdater : public Updater {
   Optimizer& optimizer() override { return optimizer_; }
   std::vector<SerialIterator>& iterators() override { return iterators_; }
   std::vector<Classifier*> models() override { return {&optimizer_.model()}; }
+  std::string description() const override { return "1 device"; }
 
  private:
   std::vector<SerialIterator> iterators_;  // one

@@ -1,8 +1,10 @@
 // The training loop. After Chainer's Trainer.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -21,12 +23,11 @@ class Trainer {
   void extend(std::unique_ptr<Extension> extension);
   /// trainer.extend(LogReport());
   template <typename E>
-    requires std::is_base_of_v<Extension, E>
-  void extend(E extension) {
-    extend(std::unique_ptr<Extension>(std::make_unique<E>(std::move(extension))));
-  }
+  requires std::is_base_of_v<Extension, E>
+  void extend(E extension) { extend(std::unique_ptr<Extension>(std::make_unique<E>(std::move(extension)))); }
 
-  /// Until the last epoch is over. Throws what an update or an extension throws, and Interrupted at Ctrl-C.
+  /// Until the last epoch is over; once. Throws what an update or an extension throws, and at Ctrl-C, between two
+  /// iterations, an Error with exit_code::interrupted that says how to go on.
   void run();
 
   Updater& updater() { return updater_; }
@@ -38,14 +39,25 @@ class Trainer {
   std::map<std::string, double>& observation() { return observation_; }
   const std::vector<std::unique_ptr<Extension>>& extensions() const { return extensions_; }
   void set_elapsed_before(double seconds) { elapsed_before_ = seconds; }
+  /// The folder of the last snapshot that is complete; empty for none.
+  void set_last_snapshot(const std::string& path) { last_snapshot_ = path; }
+  /// A sentence for whoever has to stop: which snapshot is the last good one, and how to go on from it.
+  std::string way_on() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
+  void iterate();
+  void run_extensions(bool is_new_epoch);
+  [[noreturn]] void stop_interrupted();
+
   Updater& updater_;
   int n_epochs_;
   std::string out_;
   std::vector<std::unique_ptr<Extension>> extensions_;
   std::map<std::string, double> observation_;
-  double start_ = -1, elapsed_before_ = 0;
+  std::optional<Clock::time_point> start_, end_;
+  double elapsed_before_ = 0;
+  std::string last_snapshot_;
 };
 
 }  // namespace odori

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "data/serial_iterator.h"
@@ -21,6 +22,8 @@ class Updater {
   virtual std::vector<SerialIterator>& iterators() = 0;
   /// All replicas of the model, the main device's first.
   virtual std::vector<Classifier*> models() = 0;
+  /// How many devices, and what is made of their gradients: "mean over 2 devices".
+  virtual std::string description() const = 0;
 
   Classifier& model() { return optimizer().model(); }
   std::int64_t iteration() const { return iteration_; }
@@ -32,5 +35,9 @@ class Updater {
  protected:
   std::int64_t iteration_ = 0;
 };
+
+/// Throws Error unless the iterator can train the model: it repeats, its batches are of the model's size and not
+/// larger than its data set, and the pictures and labels are what the network was made for.
+void require_fit(const SerialIterator& iterator, const Classifier& model);
 
 }  // namespace odori

@@ -1,0 +1,35 @@
+#include "train/evaluator.h"
+
+#include <utility>
+
+#include "core/error.h"
+#include "trace/trace.h"
+#include "train/trainer.h"
+
+namespace odori {
+
+Evaluator::Evaluator(SerialIterator iterator, Classifier& model, int device)
+    : iterator_(std::move(iterator)), model_(model) {
+  require(model.device().id() == device,
+          "The model is on device {}, but the evaluator was given device {}. A model is evaluated where it is.",
+          model.device().id(), device);
+  require(!iterator_.repeat(),
+          "The evaluator's iterator starts again after the last picture, so that an evaluation "
+          "would never end: give it repeat = false.");
+}
+
+void Evaluator::run(Trainer& trainer) {
+  const Metrics metrics = evaluate();
+  trainer.observation()["validation/main/loss"] = metrics.loss();
+  trainer.observation()["validation/main/accuracy"] = metrics.accuracy();
+}
+
+Metrics Evaluator::evaluate() {
+  const trace::Span span("evaluate");
+  model_.take_metrics();  // what training has left there doesn't belong to the test set
+  iterator_.reset();
+  while (const auto batch = iterator_.next()) model_.evaluate(*batch);
+  return model_.take_metrics();
+}
+
+}  // namespace odori

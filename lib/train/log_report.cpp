@@ -1,0 +1,54 @@
+#include "train/log_report.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "train/checked_file.h"
+#include "train/trainer.h"
+
+namespace odori {
+namespace {
+
+/// Counts are written as integers; a value that isn't finite has no form in JSON but null.
+nlohmann::json to_json(const std::vector<LogReport::Entry>& log) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const LogReport::Entry& entry : log) {
+    nlohmann::json& item = list.emplace_back(nlohmann::json::object());
+    for (const auto& [key, value] : entry) {
+      if (key == "epoch" || key == "iteration")
+        item[key] = static_cast<std::int64_t>(value);
+      else
+        item[key] = value;
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+void LogReport::run(Trainer& trainer) {
+  Entry& entry = log_.emplace_back(trainer.observation());
+  entry["epoch"] = static_cast<double>(trainer.updater().epoch());
+  entry["iteration"] = static_cast<double>(trainer.updater().iteration());
+  entry["elapsed_time"] = trainer.elapsed_time();
+  replace_file(trainer.out() + "/log", to_json(log_).dump(4) + "\n");
+}
+
+std::string LogReport::state() const { return to_json(log_).dump(); }
+
+void LogReport::restore(const std::string& state) {
+  log_.clear();
+  for (const auto& item : nlohmann::json::parse(state)) {
+    Entry& entry = log_.emplace_back();
+    for (const auto& [key, value] : item.items()) entry[key] = value.is_null() ? std::nan("") : value.get<double>();
+  }
+}
+
+const LogReport& find_log_report(Trainer& trainer) {
+  for (const auto& extension : trainer.extensions())
+    if (const auto* report = dynamic_cast<const LogReport*>(extension.get())) return *report;
+  fail("This needs the trainer's LogReport, but it has none: trainer.extend(LogReport()).");
+}
+
+}  // namespace odori

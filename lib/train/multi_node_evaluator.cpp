@@ -1,0 +1,55 @@
+#include "train/multi_node_evaluator.h"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+
+namespace odori {
+namespace {
+
+/// Every rank fills its own place and the sum leaves it unchanged: then all ranks add up the same numbers in the same
+/// order, whatever the order in which the communicator adds.
+Metrics sum_over_ranks(const Metrics& own, Communicator& comm) {
+  std::vector<std::array<double, 3>> of_rank(static_cast<std::size_t>(comm.size()));
+  of_rank[static_cast<std::size_t>(comm.rank())] = {own.loss_sum, static_cast<double>(own.correct),
+                                                    static_cast<double>(own.samples)};
+  comm.sum({of_rank.front().data(), of_rank.size() * 3});
+  Metrics sum;
+  for (const auto& [loss_sum, correct, samples] : of_rank)
+    sum += {loss_sum, static_cast<std::int64_t>(correct), static_cast<std::int64_t>(samples)};
+  return sum;
+}
+
+class MultiNodeEvaluator : public Evaluator {
+ public:
+  MultiNodeEvaluator(std::unique_ptr<Evaluator> own, Communicator& comm)
+      : Evaluator(*own), own_(std::move(own)), comm_(comm) {}
+
+  Metrics evaluate() override {
+    average_statistics(model(), comm_);
+    return sum_over_ranks(own_->evaluate(), comm_);
+  }
+
+ private:
+  std::unique_ptr<Evaluator> own_;  // of this rank's shard
+  Communicator& comm_;
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> create_multi_node_evaluator(std::unique_ptr<Evaluator> evaluator, Communicator& comm) {
+  require(evaluator != nullptr, "create_multi_node_evaluator() was given no evaluator of this rank.");
+  return std::make_unique<MultiNodeEvaluator>(std::move(evaluator), comm);
+}
+
+void average_statistics(Classifier& model, Communicator& comm) {
+  std::vector<Range> pieces;
+  for (const NamedView& statistic : model.statistics())
+    pieces.push_back({statistic.view.offset, statistic.view.offset + statistic.view.size()});
+  model.device().synchronize();
+  if (!pieces.empty()) comm.mean(model.memory().statistics, pieces);
+}
+
+}  // namespace odori

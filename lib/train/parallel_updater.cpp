@@ -1,0 +1,165 @@
+#include "train/parallel_updater.h"
+
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <mutex>
+#include <utility>
+
+#include "core/error.h"
+#include "trace/trace.h"
+
+namespace odori {
+namespace {
+
+/// The devices with "main" first, the others in the order of their names.
+std::vector<std::pair<std::string, int>> main_first(const std::map<std::string, int>& devices) {
+  std::vector<std::pair<std::string, int>> ordered;
+  if (const auto main = devices.find("main"); main != devices.end()) ordered.push_back(*main);
+  for (const auto& device : devices)
+    if (device.first != "main") ordered.push_back(device);
+  return ordered;
+}
+
+void check_devices(const std::map<std::string, int>& devices, const Classifier& model) {
+  std::map<int, std::string> names;
+  for (const auto& [name, id] : devices) {
+    const auto [first, is_new] = names.emplace(id, name);
+    require(is_new, "Device {} is given twice, as \"{}\" and as \"{}\". Every name stands for a device of its own.", id,
+            first->second, name);
+  }
+  const auto main = devices.find("main");
+  if (main == devices.end()) {
+    std::vector<std::string> given;
+    for (const auto& device : devices) given.push_back('"' + device.first + '"');
+    fail("No device is named \"main\", the one that updates the model. The names given are: {}.",
+         given.empty() ? "none at all" : fmt::format("{}", fmt::join(given, ", ")));
+  }
+  require(model.device().id() == main->second,
+          "The model is on device {}, but \"main\" is device {}. Make the main device current before the model is set "
+          "up there.",
+          model.device().id(), main->second);
+}
+
+void check_iterators(const std::vector<SerialIterator>& iterators, std::size_t n_devices, const Classifier& model) {
+  require(iterators.size() == n_devices,
+          "There are {} iterators for {} devices. Every device needs one iterator, over its own share of the data.",
+          iterators.size(), n_devices);
+  const std::size_t size = iterators.front().dataset()->size();
+  for (const SerialIterator& iterator : iterators) {
+    require(iterator.dataset()->size() == size,
+            "The iterators stand on sets of different sizes, {} and {} pictures, so that their epochs would drift "
+            "apart. split_dataset_n_random() makes equal shares.",
+            size, iterator.dataset()->size());
+    require_fit(iterator, model);
+  }
+}
+
+std::vector<Device*> checked_devices(const std::vector<SerialIterator>& iterators, Optimizer& optimizer,
+                                     const std::map<std::string, int>& devices, DevicePool& pool) {
+  check_devices(devices, optimizer.model());
+  check_iterators(iterators, devices.size(), optimizer.model());
+  std::vector<Device*> ordered;
+  for (const auto& [name, id] : main_first(devices)) ordered.push_back(&pool.device(id));
+  return ordered;
+}
+
+}  // namespace
+
+ParallelUpdater::ParallelUpdater(std::vector<SerialIterator> iterators, Optimizer& optimizer,
+                                 const std::map<std::string, int>& devices, DevicePool& pool, GradientRule rule)
+    : iterators_(std::move(iterators)),
+      optimizer_(optimizer),
+      rule_(rule),
+      replicas_(devices.empty() ? 0 : devices.size() - 1),
+      team_(checked_devices(iterators_, optimizer, devices, pool)) {
+  n_slices_ = model().device().exchange_slices(team_.size());
+  std::mutex reading_main;
+  team_.run([&](std::size_t i) {  // each on its own thread: that puts the memory near the core that uses it
+    const std::lock_guard lock(reading_main);
+    if (i > 0) replicas_[i - 1] = model().replicate(team_.device(i), static_cast<std::uint32_t>(i));
+  });
+  for (const auto& replica : replicas_) replica_gradients_.push_back(&replica->memory().gradients);
+  set_rule();
+}
+
+void ParallelUpdater::set_rule() {
+  const auto n = static_cast<float>(team_.size());
+  const float rate = optimizer_.learning_rate();
+  if (rule_ == GradientRule::mean) {
+    fmt::print("Gradients: {}; the learning rate stays {}.\n", description(), rate);
+    return;
+  }
+  optimizer_.set_learning_rate(rate / n);
+  std::fflush(stdout);
+  fmt::print(stderr, "UserWarning: optimizer.lr is changed to {} by MultiprocessParallelUpdater for new batch size.\n",
+             rate / n);
+  fmt::print("Gradients: {}; the learning rate is {} / {} = {}, and weight decay acts by 1 / {}.\n", description(),
+             rate, n, rate / n, n);
+}
+
+std::string ParallelUpdater::description() const {
+  return fmt::format("{} over {} {}", rule_ == GradientRule::mean ? "mean" : "sum", team_.size(),
+                     team_.size() == 1 ? "device" : "devices");
+}
+
+void ParallelUpdater::update() {
+  // The team's run() ends when every device has come to its end: each step stands on all of the one before.
+  team_.run([this](std::size_t i) {
+    Classifier& replica = i == 0 ? model() : *replicas_[i - 1];
+    replica.forward_backward(*iterators_[i].next());
+    replica.device().synchronize();
+  });
+  if (n_slices_ == 1) {
+    gather(0);
+    optimizer_.synchronize();
+    update_and_send(0);
+  } else {
+    team_.run([this](std::size_t i) { gather(i); });
+    optimizer_.synchronize();
+    team_.run([this](std::size_t i) { update_and_send(i); });
+  }
+  ++iteration_;
+}
+
+void ParallelUpdater::gather(std::size_t slice_index) {
+  ModelMemory& main = model().memory();
+  const Range range = slice(main.gradients.size(), slice_index, n_slices_);
+  const trace::Span span("gather", range.size() * sizeof(float) * replicas_.size());
+  const float factor = rule_ == GradientRule::mean ? 1.0f / static_cast<float>(team_.size()) : 1.0f;
+  model().device().reduce(main.gradients, replica_gradients_, factor, range);
+}
+
+void ParallelUpdater::update_and_send(std::size_t slice_index) {
+  ModelMemory& main = model().memory();
+  const Range range = slice(main.parameters.size(), slice_index, n_slices_);
+  {
+    const trace::Span span("update");
+    optimizer_.update(range);
+  }
+  const trace::Span span("send", range.size() * sizeof(float) * replicas_.size());
+  for (const auto& replica : replicas_) model().device().send(main.parameters, replica->memory().parameters, range);
+  model().device().synchronize();
+}
+
+Metrics ParallelUpdater::take_metrics() {
+  std::vector<Metrics> of_device(team_.size());
+  team_.run([&](std::size_t i) { of_device[i] = models()[i]->take_metrics(); });
+  Metrics sum;
+  for (const Metrics& metrics : of_device) sum += metrics;
+  return sum;
+}
+
+std::vector<Classifier*> ParallelUpdater::models() {
+  std::vector<Classifier*> all{&model()};
+  for (const auto& replica : replicas_) all.push_back(replica.get());
+  return all;
+}
+
+void print_devices(const std::map<std::string, int>& devices) {
+  std::vector<std::string> entries;
+  for (const auto& [name, id] : main_first(devices)) entries.push_back(fmt::format("'{}': {}", name, id));
+  fmt::print("{{{}}}\n", fmt::join(entries, ", "));
+}
+
+}  // namespace odori

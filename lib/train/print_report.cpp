@@ -1,0 +1,53 @@
+#include "train/print_report.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "train/trainer.h"
+
+namespace odori {
+namespace {
+
+std::size_t width(const std::string& entry) { return std::max<std::size_t>(10, entry.size()); }
+
+/// On a terminal, whatever stands below (the progress bar) goes first.
+void print_line(const std::string& line) {
+  fmt::print("{}{}\n", ::isatty(STDOUT_FILENO) ? "\033[J" : "", line);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+std::string table_header(const std::vector<std::string>& entries) {
+  std::string line;
+  for (const std::string& entry : entries)
+    line += fmt::format("{}{:<{}}", line.empty() ? "" : "  ", entry, width(entry));
+  return line;
+}
+
+std::string table_line(const std::vector<std::string>& entries, const LogReport::Entry& values) {
+  std::string line;
+  for (const std::string& entry : entries) {
+    const auto value = values.find(entry);
+    line += value == values.end() ? std::string(width(entry) + 2, ' ')
+                                  : fmt::format("{:<{}g}  ", value->second, width(entry));
+  }
+  return line;
+}
+
+PrintReport::PrintReport(std::vector<std::string> entries) : entries_(std::move(entries)) {}
+
+void PrintReport::initialize(Trainer& trainer) {
+  print_line(table_header(entries_));
+  for (const LogReport::Entry& entry : find_log_report(trainer).log()) print(entry);
+}
+
+void PrintReport::run(Trainer& trainer) { print(find_log_report(trainer).log().back()); }
+
+void PrintReport::print(const LogReport::Entry& values) const { print_line(table_line(entries_, values)); }
+
+}  // namespace odori

@@ -1,0 +1,198 @@
+#include "train/snapshot.h"
+
+#include <chrono>
+#include <filesystem>
+
+#include "core/error.h"
+#include "trace/trace.h"
+#include "train/collectively.h"
+#include "train/multi_node_evaluator.h"
+#include "train/snapshot_file.h"
+#include "train/trainer.h"
+
+namespace odori {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string rank_file(int rank) { return fmt::format("rank_{}.json", rank); }
+
+SnapshotSubject subject_of(Updater& updater, Communicator* comm) {
+  return {updater.model().network(), updater.model().batch_size(), updater.description(), comm ? comm->size() : 1};
+}
+
+RankState rank_state_of(Trainer& trainer) {
+  Updater& updater = trainer.updater();
+  RankState state{updater.iteration(), trainer.elapsed_time(), updater.optimizer().learning_rate(),
+                  updater.model().algorithms()};
+  for (const SerialIterator& iterator : updater.iterators()) {
+    state.iterators.push_back(iterator.state());
+    state.data.push_back(fingerprint(*iterator.dataset()));
+  }
+  for (const Classifier* model : updater.models()) state.random.push_back(model->random());
+  for (const auto& extension : trainer.extensions())
+    if (std::string text = extension->state(); !text.empty()) state.states[extension->name()] = std::move(text);
+  return state;
+}
+
+/// Every rank's checks on every rank. Each fills its own places, and the sum leaves them unchanged: both numbers are
+/// below 2^53, exact in a double.
+std::vector<FileCheck> all_gather(const FileCheck& own, Communicator& comm) {
+  std::vector<double> numbers(static_cast<std::size_t>(comm.size()) * 2);
+  const auto place = static_cast<std::size_t>(comm.rank()) * 2;
+  numbers[place] = static_cast<double>(own.bytes);
+  numbers[place + 1] = own.crc32;
+  comm.sum(numbers);
+  std::vector<FileCheck> checks;
+  for (std::size_t i = 0; i < numbers.size(); i += 2)
+    checks.push_back({static_cast<std::uint64_t>(numbers[i]), static_cast<std::uint32_t>(numbers[i + 1])});
+  return checks;
+}
+
+/// Collective: writes the complete folder `part`. All ranks see one file system.
+void write_folder(const std::string& part, Trainer& trainer, Communicator* comm) {
+  const int rank = comm ? comm->rank() : 0;
+  SnapshotManifest manifest{subject_of(trainer.updater(), comm)};
+  manifest.written = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  collectively(comm, [&] {
+    if (rank != 0) return;
+    fs::remove_all(part);  // what a run that was killed has left
+    fs::create_directory(part);
+  });
+  FileCheck own;
+  collectively(comm, [&] {
+    own = write_file(part + "/" + rank_file(rank), to_text(rank_state_of(trainer)));
+    if (rank != 0) return;
+    const ModelState model = trainer.updater().model().state();
+    const Vectors velocities = trainer.updater().optimizer().state();
+    manifest.files["model.bin"] = write_vectors(part + "/model.bin", {&model.parameters, &model.statistics});
+    manifest.files["optimizer.bin"] = write_vectors(part + "/optimizer.bin", {&velocities});
+  });
+  const std::vector<FileCheck> of_rank = comm ? all_gather(own, *comm) : std::vector{own};
+  for (std::size_t r = 0; r < of_rank.size(); ++r) manifest.files[rank_file(static_cast<int>(r))] = of_rank[r];
+  collectively(comm, [&] {
+    if (rank == 0) write_file(part + "/snapshot.json", to_text(manifest));
+  });
+}
+
+/// `path` itself if it is a snapshot, else the one in it that was written last.
+std::string find_snapshot(const std::string& path) {
+  if (fs::exists(path + "/snapshot.json")) return path;
+  std::string newest;
+  double written = 0;
+  std::error_code none_there;
+  for (const auto& entry : fs::directory_iterator(path, none_there)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("snapshot_epoch_") || name.find('.') != std::string::npos) continue;
+    const double time = read_manifest(entry.path().string()).written;
+    if (time > written) newest = entry.path().string(), written = time;
+  }
+  require(!newest.empty(),
+          "There is no snapshot in {}. Give --resume the folder of one (snapshot_epoch_N) or the --out folder that "
+          "holds them.",
+          path);
+  return newest;
+}
+
+struct Loaded {
+  ModelState model;
+  Vectors velocities;
+  RankState rank;
+};
+
+std::vector<std::size_t> sizes_of(const std::vector<NamedView>& views) {
+  std::vector<std::size_t> sizes;
+  for (const NamedView& view : views) sizes.push_back(view.view.size());
+  return sizes;
+}
+
+/// Everything from the folder, checked against this training, before anything of it is changed.
+Loaded load(const std::string& folder, Trainer& trainer, Communicator* comm) {
+  Updater& updater = trainer.updater();
+  Classifier& model = updater.model();
+  const SnapshotManifest manifest = read_manifest(folder);
+  require_same(manifest.subject, subject_of(updater, comm));
+
+  Loaded loaded;
+  loaded.rank = read_rank_state(folder, rank_file(comm ? comm->rank() : 0), manifest);
+  const RankState& rank = loaded.rank;
+  const std::size_t n_devices = updater.models().size();
+  require(rank.iterators.size() == n_devices && rank.data.size() == n_devices && rank.random.size() == n_devices,
+          "The snapshot {} is of {} devices, this training has {}.", folder, rank.iterators.size(), n_devices);
+  require(rank.random.front().seed == model.random().seed,
+          "The snapshot's random numbers come from seed {}, those of this training from seed {}. Give the same --seed.",
+          rank.random.front().seed, model.random().seed);
+  for (std::size_t i = 0; i < n_devices; ++i)
+    require(rank.data[i] == fingerprint(*updater.iterators()[i].dataset()),
+            "The snapshot {} was trained on other data, or on other shares of it. Give the same --dataset, --fraction "
+            "and --seed.",
+            folder);
+
+  const std::vector<std::size_t> parameters = sizes_of(model.parameters());
+  std::vector<std::size_t> all = parameters;
+  for (const std::size_t size : sizes_of(model.statistics())) all.push_back(size);
+  loaded.model.parameters = read_vectors(folder, "model.bin", manifest, all);
+  const auto behind_parameters = loaded.model.parameters.begin() + static_cast<std::ptrdiff_t>(parameters.size());
+  loaded.model.statistics.assign(std::make_move_iterator(behind_parameters),
+                                 std::make_move_iterator(loaded.model.parameters.end()));
+  loaded.model.parameters.resize(parameters.size());
+  loaded.velocities = read_vectors(folder, "optimizer.bin", manifest, parameters);
+  return loaded;
+}
+
+void apply(Loaded& loaded, Trainer& trainer) {
+  Updater& updater = trainer.updater();
+  loaded.model.algorithms = loaded.rank.algorithms;
+  const std::vector<Classifier*> models = updater.models();
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    loaded.model.random = loaded.rank.random[i];
+    models[i]->device().bind_thread();
+    models[i]->restore(loaded.model);
+    updater.iterators()[i].restore(loaded.rank.iterators[i]);
+  }
+  updater.model().device().bind_thread();
+  updater.optimizer().restore(loaded.velocities);
+  updater.optimizer().set_learning_rate(loaded.rank.learning_rate);
+  updater.set_iteration(loaded.rank.iteration);
+  trainer.set_elapsed_before(loaded.rank.elapsed_time);
+  for (const auto& extension : trainer.extensions())
+    if (const auto state = loaded.rank.states.find(extension->name()); state != loaded.rank.states.end())
+      extension->restore(state->second);
+}
+
+}  // namespace
+
+void Snapshot::run(Trainer& trainer) {
+  const trace::Span span("snapshot");
+  if (comm_) average_statistics(trainer.updater().model(), *comm_);
+  const std::string folder = fmt::format("{}/snapshot_epoch_{}", trainer.out(), trainer.updater().epoch());
+  const std::string part = folder + ".part";
+  const bool writes = !comm_ || comm_->rank() == 0;
+  try {
+    write_folder(part, trainer, comm_);
+    collectively(comm_, [&] {
+      if (writes) replace_folder(part, folder);
+    });
+  } catch (const std::exception& error) {
+    std::error_code ignored;
+    if (writes) fs::remove_all(part, ignored);
+    fail("The snapshot of epoch {} failed. {} {}", trainer.updater().epoch(), error.what(), trainer.way_on());
+  }
+  trainer.set_last_snapshot(folder);
+}
+
+void resume(const std::string& path, Trainer& trainer, Communicator* comm) {
+  std::string folder;
+  Loaded loaded;
+  collectively(comm, [&] {
+    folder = find_snapshot(path);
+    loaded = load(folder, trainer, comm);
+  });
+  apply(loaded, trainer);
+  trainer.set_last_snapshot(folder);
+  if (!comm || comm->rank() == 0)
+    fmt::print("Going on from {}: {} epochs, {} iterations are done.\n", folder, trainer.updater().epoch(),
+               trainer.updater().iteration());
+}
+
+}  // namespace odori

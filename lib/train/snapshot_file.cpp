@@ -1,0 +1,125 @@
+#include "train/snapshot_file.h"
+
+#include <zlib.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "core/error.h"
+
+namespace odori {
+
+using nlohmann::json;
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkSpec, name, n_classes, image_size)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SnapshotSubject, network, batch_size, gradients, n_ranks)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileCheck, bytes, crc32)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SnapshotManifest, subject, written, files)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlgorithmTable, measure, chosen)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IteratorState, position, epoch, random_position, is_new_epoch, previous_epoch_detail,
+                                   order)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RandomKey, seed, stream, step)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankState, iteration, elapsed_time, learning_rate, algorithms, iterators, data,
+                                   random, states)
+
+namespace {
+
+constexpr int format = 1;  // of all files of the folder
+
+template <typename T>
+T parse(const std::string& path, const std::vector<std::byte>& bytes) {
+  try {
+    const auto* text = reinterpret_cast<const char*>(bytes.data());
+    return json::parse(text, text + bytes.size()).get<T>();
+  } catch (const json::exception&) {
+    fail("{} is damaged: it isn't a snapshot's file of format {}.", path, format);
+  }
+}
+
+/// A file of the folder, if it is what the manifest says.
+std::vector<std::byte> read_listed(const std::string& folder, const std::string& name,
+                                   const SnapshotManifest& manifest) {
+  const auto check = manifest.files.find(name);
+  require(check != manifest.files.end(), "{}/snapshot.json is damaged: it doesn't list {}.", folder, name);
+  return read_file(folder + "/" + name, check->second);
+}
+
+}  // namespace
+
+void require_same(const SnapshotSubject& saved, const SnapshotSubject& here) {
+  require(saved.network.name == here.network.name,
+          "The snapshot is of the network \"{}\", this training is of \"{}\". Give --model {}.", saved.network.name,
+          here.network.name, saved.network.name);
+  require(saved.network.n_classes == here.network.n_classes,
+          "The snapshot is of a network for {} classes, this training has {}. Give the --dataset that it was trained "
+          "on.",
+          saved.network.n_classes, here.network.n_classes);
+  require(saved.network.image_size == here.network.image_size,
+          "The snapshot is of pictures of {0} x {0}, this training of {1} x {1}. Give --image_size {0}.",
+          saved.network.image_size, here.network.image_size);
+  require(saved.batch_size == here.batch_size,
+          "The snapshot is of batches of {}, this training of batches of {}. Give --batchsize {}.", saved.batch_size,
+          here.batch_size, saved.batch_size);
+  require(saved.n_ranks == here.n_ranks,
+          "The snapshot is of {} ranks, this training has {}. Start it with as many as it was written by.",
+          saved.n_ranks, here.n_ranks);
+  require(saved.gradients == here.gradients,
+          "The snapshot is of a training with {} a rank, this one has {}. Give the same --n_gpus and --compat.",
+          saved.gradients, here.gradients);
+}
+
+std::string to_text(const SnapshotManifest& manifest) {
+  json root = manifest;
+  root["format"] = format;
+  return root.dump(2) + "\n";
+}
+
+SnapshotManifest read_manifest(const std::string& folder) {
+  const std::string path = folder + "/snapshot.json";
+  const std::vector<std::byte> bytes = read_file(path);
+  require(parse<json>(path, bytes).value("format", 0) == format,
+          "{} is a snapshot of another version of this program: it isn't of format {}.", path, format);
+  return parse<SnapshotManifest>(path, bytes);
+}
+
+std::string to_text(const RankState& state) { return json(state).dump() + "\n"; }
+
+RankState read_rank_state(const std::string& folder, const std::string& name, const SnapshotManifest& manifest) {
+  return parse<RankState>(folder + "/" + name, read_listed(folder, name, manifest));
+}
+
+FileCheck write_vectors(const std::string& path, const std::vector<const Vectors*>& lists) {
+  std::vector<std::span<const std::byte>> pieces;
+  for (const Vectors* list : lists)
+    for (const auto& vector : *list) pieces.push_back(std::as_bytes(std::span(vector)));
+  return write_file(path, pieces);
+}
+
+Vectors read_vectors(const std::string& folder, const std::string& name, const SnapshotManifest& manifest,
+                     const std::vector<std::size_t>& sizes) {
+  const std::vector<std::byte> bytes = read_listed(folder, name, manifest);
+  const std::size_t n = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+  require(bytes.size() == n * sizeof(float),
+          "{}/{} holds {} numbers, the network of this training has {}: it is of another network.", folder, name,
+          bytes.size() / sizeof(float), n);
+  Vectors vectors;
+  const std::byte* from = bytes.data();
+  for (const std::size_t size : sizes) {
+    std::memcpy(vectors.emplace_back(size).data(), from, size * sizeof(float));
+    from += size * sizeof(float);
+  }
+  return vectors;
+}
+
+std::uint32_t fingerprint(const Dataset& data) {
+  uLong crc = 0;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const Example example = data[i];
+    const std::int64_t numbers[] = {example.id, example.label};
+    crc = ::crc32_z(crc, reinterpret_cast<const Bytef*>(numbers), sizeof numbers);
+  }
+  return static_cast<std::uint32_t>(crc);
+}
+
+}  // namespace odori

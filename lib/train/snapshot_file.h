@@ -1,0 +1,60 @@
+// The files of a snapshot's folder: what is in them, and what a training has to be to go on from them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "data/serial_iterator.h"
+#include "model/classifier.h"
+#include "train/checked_file.h"
+
+namespace odori {
+
+/// What a snapshot is a snapshot of.
+struct SnapshotSubject {
+  NetworkSpec network;
+  int batch_size = 0;     // of one device
+  std::string gradients;  // Updater::description(): devices a rank and the rule
+  int n_ranks = 1;
+};
+/// Throws Error that names what differs, and the flag that makes it equal.
+void require_same(const SnapshotSubject& saved, const SnapshotSubject& here);
+
+/// snapshot.json
+struct SnapshotManifest {
+  SnapshotSubject subject;
+  double written = 0;                      // seconds since the Unix epoch
+  std::map<std::string, FileCheck> files;  // all others, by name
+};
+std::string to_text(const SnapshotManifest& manifest);
+/// `path` is the folder. Throws Error if the file isn't there or is damaged.
+SnapshotManifest read_manifest(const std::string& folder);
+
+/// rank_R.json: what one rank has to remember.
+struct RankState {
+  std::int64_t iteration = 0;
+  double elapsed_time = 0;  // seconds
+  float learning_rate = 0;
+  AlgorithmTable algorithms;
+  std::vector<IteratorState> iterators;       // one a device
+  std::vector<std::uint32_t> data;            // fingerprints of their data sets
+  std::vector<RandomKey> random;              // one a device
+  std::map<std::string, std::string> states;  // of the extensions, by name
+};
+std::string to_text(const RankState& state);
+/// Throws Error if the file isn't there, or isn't what the manifest says.
+RankState read_rank_state(const std::string& folder, const std::string& name, const SnapshotManifest& manifest);
+
+/// *.bin: vectors of floats one after another, in the machine's byte order (little-endian wherever the kit runs).
+using Vectors = std::vector<std::vector<float>>;
+FileCheck write_vectors(const std::string& path, const std::vector<const Vectors*>& lists);
+/// Throws Error as well if the file holds another count of numbers than `sizes` do.
+Vectors read_vectors(const std::string& folder, const std::string& name, const SnapshotManifest& manifest,
+                     const std::vector<std::size_t>& sizes);
+
+/// Tells data sets apart by the numbers and labels of their examples, in their order.
+std::uint32_t fingerprint(const Dataset& data);
+
+}  // namespace odori

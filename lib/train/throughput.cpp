@@ -1,0 +1,58 @@
+#include "train/throughput.h"
+
+#include <fmt/core.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "report/machine.h"
+#include "train/checked_file.h"
+#include "train/log_report.h"
+
+namespace odori {
+namespace {
+
+std::int64_t peak_memory_bytes() {
+  struct rusage usage;
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;  // Linux counts in KiB
+}
+
+}  // namespace
+
+void report_throughput(Trainer& trainer, std::size_t n_images) {
+  const double seconds = trainer.elapsed_time();
+  const double throughput = static_cast<double>(n_images) / seconds;
+  fmt::print("Throughput: {} [images/sec.] ({} / {})\n", throughput, n_images, seconds);
+  std::fflush(stdout);
+
+  Updater& updater = trainer.updater();
+  const Classifier& model = updater.model();
+  const NetworkSpec& network = model.network();
+  const LogReport& report = find_log_report(trainer);
+  nlohmann::ordered_json result = {{"images", n_images},
+                                   {"seconds", seconds},
+                                   {"images_per_second", throughput},
+                                   {"network", network.name},
+                                   {"n_classes", network.n_classes},
+                                   {"image_size", network.image_size},
+                                   {"parameters", model.parameter_count()},
+                                   {"batch_size", model.batch_size()},
+                                   {"epochs", updater.epoch()},
+                                   {"iterations", updater.iteration()},
+                                   {"device", model.device().description()},
+                                   {"gradients", updater.description()}};
+  for (const char* of : {"loss", "accuracy"}) {
+    const std::string key = std::string("validation/main/") + of;
+    if (!report.log().empty() && report.log().back().contains(key))
+      result[std::string("validation_") + of] = report.log().back().at(key);
+  }
+  result["log"] = nlohmann::ordered_json::parse(report.state());
+  result["machine"] = nlohmann::json(this_machine());
+  result["peak_memory_bytes"] = peak_memory_bytes();
+  result["date"] = now();
+  replace_file(trainer.out() + "/result.json", result.dump(2) + "\n");
+}
+
+}  // namespace odori

@@ -1,0 +1,104 @@
+#include "train/trainer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/program.h"
+#include "trace/trace.h"
+
+namespace odori {
+namespace {
+
+void make_writable(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error = {errno, std::generic_category()};
+  require(!error, "The output folder {} can't be written: {}. Give --out a folder that you may write to.", folder,
+          error.message());
+}
+
+/// Ends the extensions however the training ends.
+class Finalizer {
+ public:
+  explicit Finalizer(Trainer& trainer) : trainer_(trainer) {}
+  ~Finalizer() {
+    for (const auto& extension : trainer_.extensions()) extension->finalize(trainer_);
+  }
+
+ private:
+  Trainer& trainer_;
+};
+
+}  // namespace
+
+Trainer::Trainer(Updater& updater, int n_epochs, std::string out)
+    : updater_(updater), n_epochs_(n_epochs), out_(std::move(out)) {
+  require(n_epochs > 0, "Training takes at least one epoch, but {} were asked for.", n_epochs);
+  make_writable(out_);
+}
+
+void Trainer::extend(std::unique_ptr<Extension> extension) {
+  require(extension != nullptr, "The trainer was given an extension that is null.");
+  require(!start_, "The trainer runs already: give it {} before run().", extension->name());
+  extensions_.push_back(std::move(extension));
+}
+
+void Trainer::run() {
+  require(!start_, "This trainer has run already. Make a new one to train again.");
+  catch_interrupts();
+  std::stable_sort(extensions_.begin(), extensions_.end(),
+                   [](const auto& a, const auto& b) { return a->priority() > b->priority(); });
+  start_ = Clock::now();
+  const Finalizer finalizer(*this);
+  for (const auto& extension : extensions_) extension->initialize(*this);
+  while (updater_.epoch() < n_epochs_) {
+    if (interrupted()) stop_interrupted();
+    iterate();
+  }
+  end_ = Clock::now();
+}
+
+void Trainer::iterate() {
+  observation_.clear();
+  {
+    const trace::Span span("iteration");
+    updater_.update();
+  }
+  const bool is_new_epoch = updater_.is_new_epoch();
+  if (is_new_epoch) {
+    const Metrics metrics = updater_.take_metrics();
+    observation_["main/loss"] = metrics.loss();
+    observation_["main/accuracy"] = metrics.accuracy();
+    if (trace::on())
+      trace::instant("epoch", trace::Args().add("epoch", updater_.epoch()).add("iteration", updater_.iteration()));
+  }
+  run_extensions(is_new_epoch);
+}
+
+void Trainer::run_extensions(bool is_new_epoch) {
+  for (const auto& extension : extensions_)
+    if (is_new_epoch || extension->trigger() == Trigger::iteration) extension->run(*this);
+}
+
+void Trainer::stop_interrupted() {
+  throw Error(fmt::format("Interrupted at iteration {}, in epoch {} of {}. {}", updater_.iteration(),
+                          updater_.epoch() + 1, n_epochs_, way_on()),
+              exit_code::interrupted);
+}
+
+std::string Trainer::way_on() const {
+  if (last_snapshot_.empty()) return "There is no snapshot yet, so that a new start begins at the first epoch.";
+  return fmt::format("The last good snapshot is {0}: --resume {0} goes on from there.", last_snapshot_);
+}
+
+double Trainer::elapsed_time() const {
+  if (!start_) return elapsed_before_;
+  return elapsed_before_ + std::chrono::duration<double>(end_.value_or(Clock::now()) - *start_).count();
+}
+
+}  // namespace odori

@@ -1,0 +1,27 @@
+#include "train/updater.h"
+
+#include "core/error.h"
+
+namespace odori {
+
+void require_fit(const SerialIterator& iterator, const Classifier& model) {
+  const Dataset& data = *iterator.dataset();
+  const NetworkSpec& network = model.network();
+  require(iterator.repeat(), "An iterator to train with has to start again after each epoch: give it repeat = true.");
+  require(static_cast<std::size_t>(iterator.batch_size()) <= data.size(),
+          "A batch of {} pictures is larger than the data of its device, {} pictures. Use a smaller --batchsize, fewer "
+          "devices or ranks, or more data.",
+          iterator.batch_size(), data.size());
+  require(
+      iterator.batch_size() == model.batch_size(),
+      "The iterator hands out batches of {} pictures, but the model was made for {}. Give both the same batch size.",
+      iterator.batch_size(), model.batch_size());
+  require(data.n_classes() == network.n_classes,
+          "The data has {} classes, but the network was made for {}. Give create_network() the data's n_classes().",
+          data.n_classes(), network.n_classes);
+  require(data.transform().image_size == network.image_size,
+          "The data's pictures are {0} x {0}, but the network was made for {1} x {1}. Give both the same --image_size.",
+          data.transform().image_size, network.image_size);
+}
+
+}  // namespace odori
