@@ -1,8 +1,9 @@
 #include "comm/ranks.h"
 
 #include <algorithm>
-#include <cctype>
+#include <charconv>
 #include <sstream>
+#include <system_error>
 
 #include "core/error.h"
 
@@ -28,11 +29,11 @@ std::vector<std::string> parse_nodes(const std::string& value, int size) {
   std::vector<std::string> nodes;
   std::istringstream fields(value + ",");
   for (std::string field; std::getline(fields, field, ',');) {
-    const bool number =
-        !field.empty() && std::all_of(field.begin(), field.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-    require(number, "ODORI_NODES={}: \"{}\" is not a node's number. Give one number a rank, as in 0,0,1,1.", value,
-            field);
-    nodes.push_back(std::to_string(std::stoul(field)));  // so that 01 is 1
+    int node = -1;
+    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), node);
+    require(error == std::errc() && end == field.data() + field.size() && node >= 0,
+            "ODORI_NODES={}: \"{}\" is not a node's number. Give one number a rank, as in 0,0,1,1.", value, field);
+    nodes.push_back(std::to_string(node));
   }
   require(static_cast<int>(nodes.size()) == size,
           "ODORI_NODES={} names the nodes of {} ranks, but this job has {}: give one number a rank.", value,

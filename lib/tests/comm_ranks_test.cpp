@@ -1,0 +1,103 @@
+// Who is who on simulated nodes. Runs under mpirun with 1, 2, 3 and 4 ranks.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "comm/communicator.h"
+#include "comm/ranks.h"
+#include "core/error.h"
+
+namespace odori {
+namespace {
+
+using Nodes = std::vector<std::string>;
+
+// ---- Any number of ranks, without MPI: {rank, size, intra_rank, intra_size, inter_rank, inter_size}
+
+TEST(Ranks, Block) {
+  const Nodes nodes = {"a", "a", "b", "b"};
+  EXPECT_EQ(find_ranks(nodes, 0), (Ranks{0, 4, 0, 2, 0, 2}));
+  EXPECT_EQ(find_ranks(nodes, 1), (Ranks{1, 4, 1, 2, 0, 2}));
+  EXPECT_EQ(find_ranks(nodes, 2), (Ranks{2, 4, 0, 2, 1, 2}));
+  EXPECT_EQ(find_ranks(nodes, 3), (Ranks{3, 4, 1, 2, 1, 2}));
+}
+
+TEST(Ranks, CyclicNodesAreOrderedByLowestRankAndNotByName) {
+  const Nodes nodes = {"z", "a", "z", "a"};
+  EXPECT_EQ(find_ranks(nodes, 0), (Ranks{0, 4, 0, 2, 0, 2}));
+  EXPECT_EQ(find_ranks(nodes, 1), (Ranks{1, 4, 0, 2, 1, 2}));
+  EXPECT_EQ(find_ranks(nodes, 2), (Ranks{2, 4, 1, 2, 0, 2}));
+  EXPECT_EQ(find_ranks(nodes, 3), (Ranks{3, 4, 1, 2, 1, 2}));
+}
+
+TEST(Ranks, UnevenThreeAndOne) {
+  const Nodes nodes = {"a", "a", "a", "b"};
+  EXPECT_EQ(find_ranks(nodes, 2), (Ranks{2, 4, 2, 3, 0, 2}));
+  EXPECT_EQ(find_ranks(nodes, 3), (Ranks{3, 4, 0, 1, 1, 2}));
+}
+
+TEST(Ranks, VariableIsParsed) {
+  EXPECT_EQ(parse_nodes("0,0,1,1", 4), (Nodes{"0", "0", "1", "1"}));
+  EXPECT_EQ(parse_nodes("07,7", 2), (Nodes{"7", "7"}));
+  for (const char* bad : {"0", "0,0,1", "0,,1", "0,a", "0, 1", "0,-1", ",", "0,1,", "0,99999999999999999999999"})
+    EXPECT_THROW(parse_nodes(bad, 2), Error) << bad;
+}
+
+// ---- The job's own ranks
+
+class Simulated : public testing::Test {
+ protected:
+  void TearDown() override { unsetenv("ODORI_NODES"); }
+  /// A communicator on nodes that all ranks agree on: the first `size` entries.
+  static std::unique_ptr<Communicator> on(const Nodes& nodes, int size) {
+    std::string value;
+    for (int r = 0; r < size; ++r) value += (r > 0 ? "," : "") + nodes[static_cast<std::size_t>(r)];
+    setenv("ODORI_NODES", value.c_str(), 1);
+    return create_communicator("flat");
+  }
+  const int size_ = create_communicator("flat")->size();
+};
+
+TEST_F(Simulated, OneMachineIsOneNode) {
+  const auto comm = create_communicator("flat");
+  EXPECT_EQ(comm->intra_rank(), comm->rank());
+  EXPECT_EQ(comm->intra_size(), comm->size());
+  EXPECT_EQ(comm->inter_rank(), 0);
+  EXPECT_EQ(comm->inter_size(), 1);
+}
+
+TEST_F(Simulated, PlacementsBlockCyclicAndUneven) {
+  for (const Nodes& nodes :
+       {Nodes{"0", "0", "1", "1"}, Nodes{"0", "1", "0", "1"}, Nodes{"0", "0", "0", "1"}, Nodes{"5", "3", "5", "5"}}) {
+    const auto comm = on(nodes, size_);
+    const Nodes own(nodes.begin(), nodes.begin() + size_);
+    const Ranks truth = find_ranks(own, comm->rank());
+    EXPECT_EQ((Ranks{comm->rank(), comm->size(), comm->intra_rank(), comm->intra_size(), comm->inter_rank(),
+                     comm->inter_size()}),
+              truth);
+  }
+}
+
+TEST_F(Simulated, RankZerosVariableHoldsForAll) {
+  const auto comm = create_communicator("flat");
+  std::string value = "0";
+  for (int r = 1; r < size_; ++r) value += fmt::format(",{}", r);
+  if (comm->rank() == 0) setenv("ODORI_NODES", value.c_str(), 1);
+  const auto spread = create_communicator("naive");
+  EXPECT_EQ(spread->inter_rank(), comm->rank());
+  EXPECT_EQ(spread->inter_size(), size_);
+  EXPECT_EQ(spread->intra_size(), 1);
+}
+
+TEST_F(Simulated, WrongValuesAreErrorsOnEveryRank) {
+  setenv("ODORI_NODES", "0,0,0,0,1", 1);
+  EXPECT_THROW(create_communicator("flat"), Error);
+  setenv("ODORI_NODES", "zero", 1);
+  EXPECT_THROW(create_communicator("flat"), Error);
+  unsetenv("ODORI_NODES");
+  EXPECT_EQ(create_communicator("flat")->size(), size_);  // and the ranks are still in step
+}
+
+}  // namespace
+}  // namespace odori
