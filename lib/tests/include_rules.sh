@@ -1,0 +1,69 @@
+#!/bin/bash
+# Who may include what: the graph of lib/README.md. Says FILE:LINE and the rule for each #include that breaks one.
+#   include_rules.sh [KIT]
+cd "${1:-$(dirname "$0")/../..}" || exit
+
+# A folder of the library, and what it may include besides itself: folders, or single headers.
+declare -A may=(
+  [core]=""
+  [trace]="core"
+  [data]="core trace"
+  [backend]="core trace data/dataset.h"
+  [comm]="core trace backend/buffer.h"
+  [model]="core trace backend data/dataset.h"
+  [optim]="core trace backend model"
+  [report]="core trace"
+  [train]="core trace backend data model optim report"
+  [flags]="core backend model optim"
+)
+# The files that talk to other ranks may include comm as well.
+talks_to_ranks='^lib/(data/scatter|optim/multi_node_|train/(multi_node_|snapshot|collectively))'
+
+# A library beyond the kit, by its headers; the files that may include it; these in words.
+outside=(
+  '^mpi\.h$' '^lib/(comm/|tests/(comm_|mpi_main))' 'lib/comm and its tests'
+  '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
+  '^CLI/' '^lib/flags/arguments\.cpp$|^(lib/demo|lib/bench|datasets|grader)/.*\.cpp$' 'lib/flags/arguments.cpp and programs that train nothing'
+  '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/cuda/|comm/.*nccl)' "lib/backend/cuda and comm's NCCL file"
+  '^nccl' '^lib/comm/.*nccl' "comm's NCCL file"
+)
+
+broken=0
+rule() {
+  echo "$file:$line: includes $header, but $1 (lib/README.md)."
+  broken=1
+}
+
+check_outside() {
+  local i
+  for ((i = 0; i < ${#outside[@]}; i += 3)); do
+    if [[ $header =~ ${outside[i]} && ! $file =~ ${outside[i + 1]} ]]; then rule "only ${outside[i + 2]} may"; fi
+  done
+}
+
+check_folders() {
+  local from=${file#lib/} to=${header%%/*}
+  from=${from%%/*}
+  if [[ $file != lib/*/* ]]; then
+    # Programs: the two copies of a training program see the library through one header.
+    [[ $file != solutions/* || $header == odori.h ]] || rule "a training program includes odori.h alone"
+    return
+  fi
+  [[ $from =~ ^(tests|bench|demo)$ || $to == "$from" ]] && return
+  [[ -n ${may[$from]+known} ]] || { rule "the folder $from isn't in the graph; add it here and"; return; }
+  [[ " ${may[$from]} " == *" $to "* || " ${may[$from]} " == *" $header "* ]] && return
+  [[ $to == comm && $file =~ $talks_to_ranks ]] && return
+  rule "$from may include ${may[$from]:-nothing else of the library} alone"
+}
+
+found=0
+while IFS=: read -r file line text; do
+  [[ $text =~ include\ *([\"\<])([^\"\>]+)[\"\>] ]] || continue
+  bracket=${BASH_REMATCH[1]} header=${BASH_REMATCH[2]} found=$((found + 1))
+  check_outside
+  if [[ $bracket == '"' || -n ${may[${header%%/*}]+known} ]]; then check_folders; fi
+done < <(grep -rnE --include='*.h' --include='*.cpp' --include='*.cu' '^ *# *include' lib datasets grader solutions)
+
+[[ $found -gt 0 ]] || { echo "There is no #include to check in $PWD: is this the kit?"; exit 1; }
+[[ $broken -eq 0 ]] && echo "$found includes follow the rules."
+exit $broken

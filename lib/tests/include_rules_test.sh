@@ -1,0 +1,39 @@
+#!/bin/bash
+# Breaks each of the include rules once, in a kit of its own, and expects include_rules.sh to say so.
+rules=$(cd "$(dirname "$0")" && pwd)/include_rules.sh
+kit=$(mktemp -d) || exit
+trap 'rm -r "$kit"' EXIT
+failures=0
+
+# expect FILE INCLUDE SENTENCE: the rules' words about a kit in which FILE has this one include. No sentence: it may.
+expect() {
+  local said
+  rm -rf "${kit:?}"/*
+  mkdir -p "$kit"/{lib,datasets,grader,solutions} "$kit/$(dirname "$1")"
+  printf '// head\n#include %s\n' "$2" >"$kit/$1"
+  said=$(bash "$rules" "$kit") && [[ -n $3 ]] && said="accepted: $said"
+  [[ -z $3 && $said == "1 includes follow"* || -n $3 && $said == "$1:2: "*"$3"* ]] && return
+  echo "$1 with $2: expected '${3:-no complaint}', and it said: $said"
+  failures=$((failures + 1))
+}
+
+expect lib/core/a.h '<vector>' ''
+expect lib/core/a.h '"trace/trace.h"' 'core may include nothing else'
+expect lib/backend/cpu/a.cpp '"data/dataset.h"' ''
+expect lib/backend/cpu/a.cpp '"data/cifar.h"' 'backend may include core trace data/dataset.h alone'
+expect lib/model/a.cpp '"optim/optimizer.h"' 'model may include'
+expect lib/optim/multi_node_optimizer.h '"comm/communicator.h"' ''
+expect lib/optim/optimizer.h '"comm/communicator.h"' 'optim may include'
+expect lib/train/trainer.cpp '<comm/communicator.h>' 'train may include'
+expect lib/news/a.cpp '"core/error.h"' 'the folder news'
+expect lib/comm/flat.cpp '<mpi.h>' ''
+expect lib/train/a.cpp '<mpi.h>' 'only lib/comm and its tests may'
+expect lib/model/a.cpp '<oneapi/dnnl/dnnl.hpp>' 'only lib/backend/cpu may'
+expect datasets/a.cpp '<CLI/CLI.hpp>' ''
+expect lib/flags/arguments.h '<CLI/CLI.hpp>' 'only lib/flags/arguments.cpp'
+expect solutions/1/a.cpp '<CLI/CLI.hpp>' 'only lib/flags/arguments.cpp'
+expect solutions/1/a.cpp '"train/trainer.h"' 'a training program includes odori.h alone'
+expect lib/backend/cuda/a.cu '<cudnn.h>' ''
+expect lib/train/a.cu '<cuda_runtime.h>' 'only lib/backend/cuda'
+expect lib/backend/cuda/a.cu '<nccl.h>' "only comm's NCCL file may"
+exit $((failures > 0))
