@@ -4,6 +4,9 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <string>
+
 #include "comm/communicator.h"
 #include "comm/session.h"
 #include "core/program.h"
@@ -15,13 +18,16 @@ class FailurePrinter : public testing::EmptyTestEventListener {
   explicit FailurePrinter(int rank) : rank_(rank) {}
 
  private:
+  void OnTestStart(const testing::TestInfo& test) override {
+    test_ = fmt::format("{}.{}", test.test_suite_name(), test.name());
+  }
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
-    fmt::print("[rank {}] {}.{}, {}:{}: {}\n", rank_, test ? test->test_suite_name() : "-", test ? test->name() : "-",
-               result.file_name() ? result.file_name() : "-", result.line_number(), result.message());
+    fmt::print("[rank {}] {}, {}:{}: {}\n", rank_, test_, result.file_name() ? result.file_name() : "-",
+               result.line_number(), result.message());
     std::fflush(stdout);
   }
+  std::string test_ = "outside of a test";
   int rank_;
 };
 
