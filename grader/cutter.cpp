@@ -49,20 +49,22 @@ std::string unfilled_line(const Blank& blank, const std::string& path) {
 }
 
 /// Throws Error if a line of an answer stands in the exercise. What the exercise shows anyway may: a line without
-/// letters or digits, like `}`, and `Type name =` where the answer goes on in the next line.
+/// letters or digits, like `}`, and what an answer over several lines has of its `Type name =`.
 void require_no_leak(const std::vector<Blank>& answers, const std::vector<std::string>& exercise,
                      const std::string& path) {
-  for (const Blank& blank : answers)
+  for (const Blank& blank : answers) {
+    const std::string unfilled = unfilled_line(blank, path), declaration = unfilled.substr(0, unfilled.find("PUT_"));
     for (const std::string& line : blank.text) {
       const auto answer = trim(line);
       if (std::none_of(answer.begin(), answer.end(), is_word)) continue;
-      if (answer.ends_with('=') && unfilled_line(blank, path).find(answer) != std::string::npos) continue;
+      if (declaration.find(answer) != std::string::npos) continue;
       for (const std::string& shown : exercise)
         require(shown.find(answer) == std::string::npos,
                 "{}: the answer's line \"{}\" of blank {} also stands outside the blank, in \"{}\". Write one of the "
                 "two in another way, or the exercise shows the answer.",
                 path, answer, blank.number, trim(shown));
     }
+  }
 }
 
 /// Says what to do, at the end of the comment that the file begins with.
@@ -83,7 +85,7 @@ std::string declaration_of(const std::vector<std::string>& text, const std::stri
   while (name > 0 && is_word(declaration[name - 1])) --name;
   const auto type = trim(std::string_view(declaration).substr(0, name));
   require(end != std::string::npos && name < declaration.size() && !type.empty() &&
-              type.find_first_of("(){}[]+-/!?\"") == std::string_view::npos && type != "return",
+              type.find_first_of("(){}[]+-/!?.\"") == std::string_view::npos && type != "return",
           "{} should begin with a declaration, `Type name = answer;` or `Type name;`, and begins with \"{}\".", where,
           statement.substr(0, 60));
   require(!has_word(type, "auto"),
