@@ -46,8 +46,8 @@ Machine this_machine() {
 }
 
 std::string describe(const Machine& machine) {
-  return fmt::format("{}, {} {}, {:.0f} GiB, {}", machine.cpu, machine.cores,
-                     machine.cores == 1 ? "core" : "cores", machine.memory_gib, machine.os);
+  return fmt::format("{}, {} {}, {:.0f} GiB, {}", machine.cpu, machine.cores, machine.cores == 1 ? "core" : "cores",
+                     machine.memory_gib, machine.os);
 }
 
 void to_json(nlohmann::json& json, const Machine& machine) {

@@ -1,0 +1,148 @@
+#include "report/page.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/error.h"
+#include "page_template.h"  // page.html, made by CMake
+
+namespace odori {
+namespace {
+
+std::string replace_all(std::string text, std::string_view what, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+/// Puts values in place of {{name}}, in one pass, so that nothing in a value is taken for a name.
+std::string fill(std::string_view page, const std::map<std::string, std::string, std::less<>>& values) {
+  std::string text;
+  for (std::size_t begin; (begin = page.find("{{")) != std::string_view::npos;) {
+    const std::size_t end = page.find("}}", begin);
+    text.append(page.substr(0, begin)).append(values.at(std::string(page.substr(begin + 2, end - begin - 2))));
+    page.remove_prefix(end + 2);
+  }
+  return text.append(page);
+}
+
+std::string cell(const std::string& content) { return "<td>" + content + "</td>"; }
+
+std::string table_row(const Comparison& comparison, const Run& run) {
+  std::string row = fmt::format("        <tr><td>{}<span lang=\"ja\">{}</span></td>", escape_html(run.name),
+                                escape_html(run.name_ja)) +
+                    cell(std::to_string(run.devices)) + cell(std::to_string(run.nodes)) +
+                    cell(run.communicator.empty() ? "–" : escape_html(run.communicator));
+  if (!run.not_timed.empty())
+    return row +
+           fmt::format("<td class=\"reason\" colspan=\"4\">not timed <span lang=\"ja\">計測なし</span> {}</td></tr>\n",
+                       escape_html(run.not_timed));
+  row += cell(fmt::format("{:.0f}", run.images_per_second)) + cell(fmt::format("{:.2f} ×", comparison.speedup(run))) +
+         cell(fmt::format("{:.0f} %", 100 * comparison.efficiency(run))) +
+         cell(run.accuracy.empty() ? "–" : fmt::format("{:.1f} %", 100 * run.accuracy.back()));
+  return row + "</tr>\n";
+}
+
+std::string card(const std::string& figure, const char* unit, const std::string& text, const std::string& text_ja) {
+  return fmt::format(
+      "<div class=\"card\"><b>{} <small>{}</small></b><span>{}</span><span lang=\"ja\">{}</span></div>\n    ", figure,
+      unit, escape_html(text), escape_html(text_ja));
+}
+
+std::string cards(const Comparison& comparison, const Run& best) {
+  const Run& first = comparison.runs.front();
+  std::string text =
+      card(fmt::format("{:.0f}", first.images_per_second), "images/s", first.name, first.name_ja) +
+      card(fmt::format("{:.0f}", best.images_per_second), "images/s", best.name, best.name_ja) +
+      card(fmt::format("{:.0f}", 100 * comparison.efficiency(best)), "%", "its parallel efficiency", "その並列化効率");
+  if (!best.accuracy.empty())
+    text += card(fmt::format("{:.1f}", 100 * best.accuracy.back()), "%", "its test accuracy", "そのテスト精度");
+  return text;
+}
+
+/// JSON inside a <script> element: no "<" may appear there.
+std::string data_of(const Comparison& comparison) {
+  return replace_all(nlohmann::json(comparison).dump(), "<", "\\u003c");
+}
+
+constexpr const char* simulated_nodes =
+    "<p>One machine plays the nodes. <span lang=\"ja\">ノードは 1 台のマシンで模擬しています。</span></p>";
+
+constexpr const char* no_chart_js =
+    "<section><p class=\"note\">Chart.js was not found, so the charts are left out; the table holds all figures. "
+    "(Debian: libjs-chart.js; or name the file: ODORI_CHART_JS=/path/chart.min.js) "
+    "<span lang=\"ja\">Chart.js が見つからないためグラフを省きました。数値はすべて表にあります。</span></p></section>";
+
+}  // namespace
+
+std::string escape_html(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string to_page(const Comparison& comparison, const std::string& chart_js) {
+  std::string rows, commands;
+  for (const Run& run : comparison.runs) {
+    rows += table_row(comparison, run);
+    commands += fmt::format("      <li><code>{}</code></li>\n", escape_html(run.command));
+  }
+  const Run& best = comparison.fastest();
+  const double speedup = comparison.speedup(best);
+  const bool faster = best.devices > 1;
+  return fill(
+      page_template,
+      {{"headline", faster ? fmt::format("{} devices: {:.2f} times as fast as one", best.devices, speedup)
+                           : "No run was faster than one device"},
+       {"headline_ja", faster ? fmt::format("{} デバイスで 1 デバイスの {:.2f} 倍の速さ", best.devices, speedup)
+                              : "1 デバイスより速い実行はありませんでした"},
+       {"setting", escape_html(fmt::format("{}: {} images × {} epochs, network {}, {} images a device and iteration",
+                                           comparison.dataset, comparison.n_images, comparison.epoch, comparison.model,
+                                           comparison.batchsize))},
+       {"machine", escape_html(describe(comparison.machine))},
+       {"date", escape_html(comparison.date)},
+       {"simulated", comparison.simulated_nodes ? simulated_nodes : ""},
+       {"cards", cards(comparison, best)},
+       {"chart_note", chart_js.empty() ? no_chart_js : ""},
+       {"rows", rows},
+       {"commands", commands},
+       {"data", data_of(comparison)},
+       {"chart_js", replace_all(chart_js, "</script", "<\\/script")}});
+}
+
+std::string read_chart_js() {
+  const char* named = std::getenv("ODORI_CHART_JS");
+  std::ifstream file(named ? named : "/usr/share/javascript/chart.js/chart.min.js");
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  require(!named || !text.str().empty(), "ODORI_CHART_JS names {}, which can't be read. Name Chart.js's file.", named);
+  return text.str();
+}
+
+}  // namespace odori

@@ -1,0 +1,61 @@
+#include "report/table.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/error.h"
+
+namespace odori {
+namespace {
+
+std::size_t n_characters(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+struct Column {
+  std::size_t width = 0;
+  bool to_the_right = true;
+};
+
+Column measure(const TableRow& header, const std::vector<TableRow>& rows, std::size_t i) {
+  Column column{n_characters(header[i])};
+  bool numbers = false;
+  for (const TableRow& row : rows) {
+    if (i >= row.size() || row[i].empty()) continue;
+    column.width = std::max(column.width, n_characters(row[i]));
+    const bool number = std::isdigit(static_cast<unsigned char>(row[i].front())) != 0;
+    numbers |= number;
+    column.to_the_right &= number || row[i] == "-";
+  }
+  column.to_the_right &= numbers;
+  return column;
+}
+
+std::string line(const std::vector<Column>& columns, const TableRow& row) {
+  std::string text;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string cell = i < row.size() ? row[i] : "";
+    const std::string padding(columns[i].width - n_characters(cell), ' ');
+    text += (i == 0 ? "" : "  ") + (columns[i].to_the_right ? padding + cell : cell + padding);
+  }
+  return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+}
+
+}  // namespace
+
+std::string text_table(const TableRow& header, const std::vector<TableRow>& rows) {
+  std::vector<Column> columns;
+  for (std::size_t i = 0; i < header.size(); ++i) columns.push_back(measure(header, rows, i));
+  TableRow rule;
+  for (const Column& column : columns) rule.emplace_back(column.width, '-');
+
+  std::string text = line(columns, header) + line(columns, rule);
+  for (const TableRow& row : rows) {
+    require(row.size() <= header.size(), "A row of {} cells doesn't fit a table of {} columns.", row.size(),
+            header.size());
+    text += line(columns, row);
+  }
+  return text;
+}
+
+}  // namespace odori
