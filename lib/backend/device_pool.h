@@ -19,6 +19,9 @@ struct DevicePoolOptions {
   bool share_devices = false;  // let several devices stand on one GPU
 };
 
+/// GPUs that this build can use on this machine.
+int gpu_count();
+
 /// Device i is made when it is first asked for. CPU devices are as many as asked for; GPUs as many as there are.
 class DevicePool {
  public:

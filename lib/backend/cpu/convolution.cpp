@@ -1,0 +1,177 @@
+// y[n, o, i, j] = sum over c, k, l of w[o, c, k, l] * x[n, c, i * stride + k - padding, j * stride + l - padding]
+#include <fmt/core.h>
+
+#include <cstring>
+
+#include "backend/cpu/convolution_algorithm.h"
+#include "backend/cpu/layout.h"
+#include "backend/cpu/operation.h"
+
+namespace odori::cpu {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::memory;
+
+/// Describes the three primitives of a convolution.
+struct Descriptions {
+  using Forward = dnnl::convolution_forward;
+  using BackwardData = dnnl::convolution_backward_data;
+  using BackwardWeights = dnnl::convolution_backward_weights;
+
+  dnnl::engine engine;
+  memory::desc x, weight, y;
+  memory::dims strides, padding;
+
+  Forward::primitive_desc forward(algorithm a) const {
+    return describe_forward<Forward>(engine, dnnl::prop_kind::forward_training, a, x, weight, y, strides, padding,
+                                     padding);
+  }
+  BackwardData::primitive_desc backward_data(algorithm a) const {
+    return describe_backward<BackwardData>(engine, forward(algorithm::convolution_direct), a, x, weight, y, strides,
+                                           padding, padding);
+  }
+  BackwardWeights::primitive_desc backward_weights(algorithm a) const {
+    return describe_backward<BackwardWeights>(engine, forward(algorithm::convolution_direct), a, x, weight, y, strides,
+                                              padding, padding);
+  }
+};
+
+Shape output_shape(const Shape& x, const ConvolutionSpec& spec) {
+  const auto side = [&](int n) { return (n + 2 * spec.padding - spec.kernel) / spec.stride + 1; };
+  return {x.n, spec.out_channels, side(x.h), side(x.w)};
+}
+
+/// x is as the operation before left it; oneDNN chooses the layouts of the weight and of y.
+Descriptions describe_convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec) {
+  const auto any = [](const Shape& s) {
+    return memory::desc({s.n, s.c, s.h, s.w}, memory::data_type::f32, memory::format_tag::any);
+  };
+  Descriptions d{setup.engine,
+                 x.data.get_desc(),
+                 any({spec.out_channels, x.shape.c, spec.kernel, spec.kernel}),
+                 any(output_shape(x.shape, spec)),
+                 {spec.stride, spec.stride},
+                 {spec.padding, spec.padding}};
+  d.y = d.forward(algorithm::convolution_direct).dst_desc();
+  return d;
+}
+
+/// Runs a described primitive on memory of its own, with whatever numbers are in it.
+template <typename Primitive>
+Trial trial(const Setup& setup, const typename Primitive::primitive_desc& description,
+            const std::vector<std::pair<int, memory::desc>>& arguments) {
+  return [&setup, primitive = Primitive(description), arguments, memories = Steps::Arguments{}]() mutable {
+    if (memories.empty())
+      for (const auto& [name, layout] : arguments) {
+        memory m(layout, setup.engine);
+        std::memset(m.get_data_handle(), 0, layout.get_size());
+        memories.insert({name, m});
+      }
+    primitive.execute(setup.stream, memories);
+    setup.stream.wait();
+  };
+}
+
+class Convolution : public Operation {
+ public:
+  Convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& weight)
+      : stream_(setup.stream), descriptions_(describe_convolution(setup, x, spec)) {
+    const int side = 1 - x.gradient_side;
+    output_ = {output_shape(x.shape, spec), setup.plan.own(descriptions_.y), setup.plan.gradient(descriptions_.y, side),
+               side};
+    name_ = fmt::format("convolution {} -> {}", to_string(x.shape), to_string(output_.shape));
+    build_forward(setup, x, spec, weight);
+    build_backward_weights(setup, x, spec, weight);
+    if (x.gradient) build_backward_data(setup, x, spec, weight);
+  }
+
+  void forward(Mode, const RandomKey&) override { forward_.run(stream_); }
+  void backward() override { backward_.run(stream_); }
+  void describe(std::vector<std::string>& lines) const override {
+    forward_.describe(lines);
+    backward_.describe(lines);
+  }
+
+ private:
+  std::string line(Pass pass, algorithm a) const {
+    return fmt::format("{} {}, {}", name_, to_string(pass), to_string(a));
+  }
+
+  /// The weight in the layout that a primitive wants: as it stands in the model, or copied at each step.
+  memory weight_for(Steps& steps, const Setup& setup, const ParameterView& view, const memory::desc& wanted) {
+    const memory weight = setup.plan.in_buffer(setup.memory.parameters, view.offset, parameter_layout(view));
+    if (wanted == weight.get_desc()) return weight;
+    const memory copy = setup.plan.scratch(wanted);
+    steps.add_reorder(name_ + " weights", setup, weight, copy);
+    return copy;
+  }
+
+  void build_forward(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& view) {
+    const algorithm a = choose_algorithm(setup, {x.shape, spec, Pass::forward}, [&](algorithm a) -> Trial {
+      const auto d = descriptions_.forward(a);
+      if (!d) return {};
+      return trial<dnnl::convolution_forward>(setup, d,
+                                              {{DNNL_ARG_SRC, d.src_desc()},
+                                               {DNNL_ARG_WEIGHTS, d.weights_desc()},
+                                               {DNNL_ARG_DST, d.dst_desc()},
+                                               {DNNL_ARG_SCRATCHPAD, d.scratchpad_desc()}});
+    });
+    setup.plan.begin_pass();
+    const auto d = descriptions_.forward(a);
+    const memory weight = weight_for(forward_, setup, view, d.weights_desc());
+    forward_.add(line(Pass::forward, a), setup, d, dnnl::convolution_forward(d),
+                 {{DNNL_ARG_SRC, x.data}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, output_.data}});
+  }
+
+  void build_backward_weights(const Setup& setup, const Value& x, const ConvolutionSpec& spec,
+                              const ParameterView& view) {
+    const algorithm a = choose_algorithm(setup, {x.shape, spec, Pass::backward_weights}, [&](algorithm a) -> Trial {
+      const auto d = descriptions_.backward_weights(a);
+      if (!d) return {};
+      return trial<dnnl::convolution_backward_weights>(setup, d,
+                                                       {{DNNL_ARG_SRC, d.src_desc()},
+                                                        {DNNL_ARG_DIFF_DST, d.diff_dst_desc()},
+                                                        {DNNL_ARG_DIFF_WEIGHTS, d.diff_weights_desc()},
+                                                        {DNNL_ARG_SCRATCHPAD, d.scratchpad_desc()}});
+    });
+    setup.plan.begin_pass();
+    const auto d = descriptions_.backward_weights(a);
+    const memory gradient = setup.plan.in_buffer(setup.memory.gradients, view.offset, parameter_layout(view));
+    const bool same = d.diff_weights_desc() == gradient.get_desc();
+    const memory computed = same ? gradient : setup.plan.scratch(d.diff_weights_desc());
+    backward_.add(line(Pass::backward_weights, a), setup, d, dnnl::convolution_backward_weights(d),
+                  {{DNNL_ARG_SRC, x.data}, {DNNL_ARG_DIFF_DST, output_.gradient}, {DNNL_ARG_DIFF_WEIGHTS, computed}});
+    if (!same) backward_.add_reorder(name_ + " weight gradients", setup, computed, gradient);
+  }
+
+  void build_backward_data(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& view) {
+    const algorithm a = choose_algorithm(setup, {x.shape, spec, Pass::backward_data}, [&](algorithm a) -> Trial {
+      const auto d = descriptions_.backward_data(a);
+      if (!d) return {};
+      return trial<dnnl::convolution_backward_data>(setup, d,
+                                                    {{DNNL_ARG_DIFF_DST, d.diff_dst_desc()},
+                                                     {DNNL_ARG_WEIGHTS, d.weights_desc()},
+                                                     {DNNL_ARG_DIFF_SRC, d.diff_src_desc()},
+                                                     {DNNL_ARG_SCRATCHPAD, d.scratchpad_desc()}});
+    });
+    setup.plan.begin_pass();
+    const auto d = descriptions_.backward_data(a);
+    const memory weight = weight_for(backward_, setup, view, d.weights_desc());
+    backward_.add(line(Pass::backward_data, a), setup, d, dnnl::convolution_backward_data(d),
+                  {{DNNL_ARG_DIFF_DST, output_.gradient}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_SRC, x.gradient}});
+  }
+
+  dnnl::stream& stream_;
+  Descriptions descriptions_;
+  std::string name_;
+  Steps forward_, backward_;
+};
+
+}  // namespace
+
+OperationPtr convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& weight) {
+  return std::make_unique<Convolution>(setup, x, spec, weight);
+}
+
+}  // namespace odori::cpu

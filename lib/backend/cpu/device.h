@@ -1,0 +1,42 @@
+// A CPU device: a worker with a fixed number of threads.
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include "backend/device.h"
+
+namespace odori::cpu {
+
+class CpuDevice : public Device {
+ public:
+  CpuDevice(int id, int threads);
+
+  DeviceKind kind() const override { return DeviceKind::cpu; }
+  int id() const override { return id_; }
+  std::string description() const override;
+  void bind_thread() override;
+  void synchronize() override { stream_.wait(); }
+
+  Buffer allocate(std::size_t n) override;
+  void write(Buffer& to, std::size_t offset, std::span<const float> from) override;
+  void read(const Buffer& from, std::size_t offset, std::span<float> to) override;
+
+  void axpy(float a, const Buffer& x, Buffer& y, Range range) override;
+  void scale(float a, Buffer& y, Range range) override;
+  void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range) override;
+  void for_pieces(Range range, const std::function<void(Range)>& work) override;
+
+  void reduce(Buffer& main, std::span<const Buffer* const> others, float a, Range range) override;
+  void send(const Buffer& from, Buffer& to, Range range) override;
+  /// One a device: all devices see the same memory, so each thread takes its part.
+  std::size_t exchange_slices(std::size_t n_devices) const override { return n_devices; }
+
+  std::unique_ptr<Graph> new_graph(ModelMemory& memory, AlgorithmTable& algorithms) override;
+
+ private:
+  int id_, threads_;
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+};
+
+}  // namespace odori::cpu

@@ -1,0 +1,136 @@
+#include "backend/cpu/graph.h"
+
+#include <algorithm>
+
+#include "backend/cpu/layout.h"
+#include "core/error.h"
+#include "trace/trace.h"
+
+namespace odori::cpu {
+
+using dnnl::memory;
+
+// ---- Building
+
+Tensor CpuGraph::input(const Shape& shape, bool needs_gradient) {
+  require(values_.empty(), "A graph has one input, and it comes first.");
+  const memory::desc layout = preferred_layout(engine_, shape);
+  values_.push_back({shape, plan_.own(layout), needs_gradient ? plan_.gradient(layout, 0) : memory(), 0});
+  const auto n = static_cast<std::size_t>(shape.n);
+  labels_.label.resize(n);
+  labels_.counted.resize(n);
+  return {0, shape};
+}
+
+const Value& CpuGraph::value(Tensor tensor) const {
+  require(tensor.index >= 0 && tensor.index < static_cast<int>(values_.size()),
+          "There is no tensor {} in this graph of {} tensors.", tensor.index, values_.size());
+  return values_[static_cast<std::size_t>(tensor.index)];
+}
+
+const Value& CpuGraph::last(Tensor x) const {
+  require(!finished_, "The graph is finished: operations can't be added any more.");
+  require(x.index + 1 == static_cast<int>(values_.size()),
+          "Operations stand in a row: this one has to take the last tensor, {}, but takes {}.", values_.size() - 1,
+          x.index);
+  return value(x);
+}
+
+Tensor CpuGraph::add(OperationPtr operation) {
+  values_.push_back(operation->output());
+  operations_.push_back(std::move(operation));
+  return {static_cast<int>(values_.size()) - 1, values_.back().shape};
+}
+
+Tensor CpuGraph::convolution(Tensor x, const ConvolutionSpec& spec, const ParameterView& weight) {
+  return add(cpu::convolution(setup_, last(x), spec, weight));
+}
+Tensor CpuGraph::batch_normalization(Tensor x, const BatchNormalizationSpec& spec,
+                                     const BatchNormalizationParameters& parameters) {
+  return add(cpu::batch_normalization(setup_, last(x), spec, parameters));
+}
+Tensor CpuGraph::relu(Tensor x) { return add(cpu::relu(setup_, last(x))); }
+Tensor CpuGraph::max_pooling(Tensor x, const PoolingSpec& spec) { return add(cpu::max_pooling(setup_, last(x), spec)); }
+Tensor CpuGraph::dropout(Tensor x, float ratio) { return add(cpu::dropout(setup_, last(x), ratio, dropouts_++)); }
+Tensor CpuGraph::linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) {
+  return add(cpu::linear(setup_, last(x), out, weight, bias));
+}
+void CpuGraph::softmax_cross_entropy(Tensor x) { add(cpu::softmax_cross_entropy(setup_, last(x), labels_)); }
+
+void CpuGraph::finish() {
+  plan_.finish();
+  finished_ = true;
+}
+
+// ---- Running
+
+void CpuGraph::load(const Batch& batch, const RandomKey& key) {
+  const trace::Span span("load");
+  const Value& input = values_.front();
+  loader_.load(batch, key, input.shape, static_cast<float*>(input.data.get_data_handle()), labels_);
+}
+
+void CpuGraph::forward(Mode mode, const RandomKey& key) {
+  const trace::Span span("forward");
+  for (const OperationPtr& operation : operations_) operation->forward(mode, key);
+}
+
+void CpuGraph::backward() {
+  const trace::Span span("backward");
+  std::for_each(operations_.rbegin(), operations_.rend(), [](const OperationPtr& o) { o->backward(); });
+}
+
+Metrics CpuGraph::take_metrics() { return std::exchange(labels_.metrics, {}); }
+
+// ---- Plain order there and back
+
+void CpuGraph::copy(memory from, memory to) {
+  dnnl::reorder(from, to).execute(setup_.stream, from, to);
+  setup_.stream.wait();
+}
+
+std::vector<float> CpuGraph::read(const memory& from, const Shape& shape) {
+  std::vector<float> plain(shape.size());
+  copy(from, memory(plain_layout(shape), engine_, plain.data()));
+  return plain;
+}
+
+void CpuGraph::write(const memory& to, const Shape& shape, std::span<const float> plain) {
+  require(plain.size() == shape.size(), "{} takes {} numbers, but {} were given.", to_string(shape), shape.size(),
+          plain.size());
+  copy(memory(plain_layout(shape), engine_, const_cast<float*>(plain.data())), to);
+}
+
+std::vector<float> CpuGraph::read_parameter(const Buffer& from, const ParameterView& view) {
+  return read(memory(parameter_layout(view), engine_, const_cast<float*>(from.data()) + view.offset), view.shape);
+}
+
+void CpuGraph::write_parameter(Buffer& to, const ParameterView& view, std::span<const float> plain) {
+  write(memory(parameter_layout(view), engine_, to.data() + view.offset), view.shape, plain);
+}
+
+std::vector<float> CpuGraph::read_value(Tensor tensor) { return read(value(tensor).data, tensor.shape); }
+
+std::vector<float> CpuGraph::read_gradient(Tensor tensor) {
+  require(static_cast<bool>(value(tensor).gradient), "Tensor {} has no gradient: nothing in the graph needs it.",
+          tensor.index);
+  return read(value(tensor).gradient, tensor.shape);
+}
+
+void CpuGraph::write_value(Tensor tensor, std::span<const float> plain) {
+  write(value(tensor).data, tensor.shape, plain);
+}
+
+void CpuGraph::write_gradient(Tensor tensor, std::span<const float> plain) {
+  require(static_cast<bool>(value(tensor).gradient), "Tensor {} has no gradient: nothing in the graph needs it.",
+          tensor.index);
+  write(value(tensor).gradient, tensor.shape, plain);
+}
+
+std::vector<std::string> CpuGraph::describe() const {
+  std::vector<std::string> lines;
+  for (const OperationPtr& operation : operations_) operation->describe(lines);
+  return lines;
+}
+
+}  // namespace odori::cpu

@@ -1,0 +1,84 @@
+// y[n, o] = bias[o] + sum over i of w[o, i] * x[n, i], where i counts C x H x W of a picture in that order.
+#include <fmt/core.h>
+
+#include "backend/cpu/layout.h"
+#include "backend/cpu/operation.h"
+
+namespace odori::cpu {
+namespace {
+
+using dnnl::memory;
+using Forward = dnnl::inner_product_forward;
+using BackwardData = dnnl::inner_product_backward_data;
+using BackwardWeights = dnnl::inner_product_backward_weights;
+
+memory::desc matrix(int rows, int columns) { return {{rows, columns}, memory::data_type::f32, memory::format_tag::ab}; }
+
+class Linear : public Operation {
+ public:
+  Linear(const Setup& setup, const Value& x, int out, const ParameterView& weight, const ParameterView* bias)
+      : stream_(setup.stream) {
+    MemoryPlan& plan = setup.plan;
+    const int n = x.shape.n, in = x.shape.features();
+    const Shape shape{n, out, 1, 1};
+    const int side = 1 - x.gradient_side;
+    const memory::desc layout = preferred_layout(setup.engine, shape);
+    output_ = {shape, plan.own(layout), plan.gradient(layout, side), side};
+    const memory y = plan.alias(output_.data, matrix(n, out)), dy = plan.alias(output_.gradient, matrix(n, out));
+    const memory w = plan.in_buffer(setup.memory.parameters, weight.offset, matrix(out, in));
+    const memory dw = plan.in_buffer(setup.memory.gradients, weight.offset, matrix(out, in));
+    const memory::desc bias_layout = bias ? vector_layout(out) : memory::desc();
+    const std::string name = fmt::format("linear {} -> {}", to_string(x.shape), to_string(shape));
+
+    // Vectors, and layouts that are the same as vectors, are taken as they are.
+    const bool flat = x.shape.h * x.shape.w == 1 && x.data.get_desc().get_size() == x.shape.size() * sizeof(float);
+    const auto flatten = [&](const memory& m) { return plan.alias(m, matrix(n, in)); };
+    plan.begin_pass();
+    memory plain_x = x.data;
+    if (!flat) {
+      plain_x = plan.own(plain_layout(x.shape));
+      forward_.add_reorder(name + " flatten", setup, x.data, plain_x);
+    }
+    const auto forward = describe_forward<Forward>(setup.engine, dnnl::prop_kind::forward_training, matrix(n, in),
+                                                   matrix(out, in), bias_layout, matrix(n, out));
+    Steps::Arguments arguments{{DNNL_ARG_SRC, flatten(plain_x)}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_DST, y}};
+    if (bias) arguments[DNNL_ARG_BIAS] = plan.in_buffer(setup.memory.parameters, bias->offset, bias_layout);
+    forward_.add(name + " forward", setup, forward, Forward(forward), arguments);
+
+    plan.begin_pass();
+    const auto weights = describe_backward<BackwardWeights>(setup.engine, forward, matrix(n, in), matrix(out, in),
+                                                            bias_layout, matrix(n, out));
+    arguments = {{DNNL_ARG_SRC, flatten(plain_x)}, {DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_DIFF_WEIGHTS, dw}};
+    if (bias) arguments[DNNL_ARG_DIFF_BIAS] = plan.in_buffer(setup.memory.gradients, bias->offset, bias_layout);
+    backward_.add(name + " backward weights", setup, weights, BackwardWeights(weights), arguments);
+
+    if (!x.gradient) return;
+    plan.begin_pass();
+    const memory plain_dx = flat ? x.gradient : plan.scratch(plain_layout(x.shape));
+    const auto data =
+        describe_backward<BackwardData>(setup.engine, forward, matrix(n, in), matrix(out, in), matrix(n, out));
+    backward_.add(name + " backward data", setup, data, BackwardData(data),
+                  {{DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_DIFF_SRC, flatten(plain_dx)}});
+    if (!flat) backward_.add_reorder(name + " unflatten", setup, plain_dx, x.gradient);
+  }
+
+  void forward(Mode, const RandomKey&) override { forward_.run(stream_); }
+  void backward() override { backward_.run(stream_); }
+  void describe(std::vector<std::string>& lines) const override {
+    forward_.describe(lines);
+    backward_.describe(lines);
+  }
+
+ private:
+  dnnl::stream& stream_;
+  Steps forward_, backward_;
+};
+
+}  // namespace
+
+OperationPtr linear(const Setup& setup, const Value& x, int out, const ParameterView& weight,
+                    const ParameterView* bias) {
+  return std::make_unique<Linear>(setup, x, out, weight, bias);
+}
+
+}  // namespace odori::cpu

@@ -1,0 +1,30 @@
+// From a data set's bytes to the network's input.
+#pragma once
+
+#include <vector>
+
+#include "backend/cpu/operation.h"
+#include "backend/random_rules.h"
+
+namespace odori::cpu {
+
+/// Moves, enlarges and normalises the pictures of a batch.
+class Loader {
+ public:
+  /// Fills `input`, plain N x 3 x size x size, and the labels. Throws Error if the batch doesn't fit the shape.
+  void load(const Batch& batch, const RandomKey& key, const Shape& shape, float* input, Labels& labels);
+
+ private:
+  /// Where a pixel of the result lies between two of the original: first * (1 - part) + second * part.
+  struct Between {
+    int first, second;
+    float part;
+  };
+  void prepare(int size);
+  void load_picture(const Example& example, const Transform& transform, const Augmentation& moved, float* to) const;
+
+  int size_ = 0;
+  std::vector<Between> between_;
+};
+
+}  // namespace odori::cpu

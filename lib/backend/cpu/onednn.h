@@ -1,0 +1,85 @@
+// oneDNN 2.x and 3.x differ in how an operation is described: 2.x has a `desc` and makes a `primitive_desc` of it, 3.x
+// makes the primitive_desc at once. All of these differences are in this file.
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+namespace odori::cpu {
+
+/// Every primitive works in memory that we give it, so that one scratch memory serves them all.
+inline dnnl::primitive_attr user_scratchpad() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+/// Describes a forward primitive; empty (false) where this machine has no implementation.
+template <typename Primitive, typename... Args>
+typename Primitive::primitive_desc describe_forward(const dnnl::engine& engine, const Args&... args) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine, args..., user_scratchpad(), true};
+#else
+  return {typename Primitive::desc(args...), user_scratchpad(), engine, true};
+#endif
+}
+
+/// The same for a backward primitive; `forward` describes the primitive whose gradient it is.
+template <typename Primitive, typename Forward, typename... Args>
+typename Primitive::primitive_desc describe_backward(const dnnl::engine& engine, const Forward& forward,
+                                                     const Args&... args) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine, args..., forward, user_scratchpad(), true};
+#else
+  return {typename Primitive::desc(args...), user_scratchpad(), engine, forward, true};
+#endif
+}
+
+// Batch normalisation: 3.x names the layout of source and destination, 2.x takes one for both.
+inline auto describe_batch_normalization(const dnnl::engine& engine, dnnl::prop_kind kind,
+                                         const dnnl::memory::desc& data, float epsilon,
+                                         dnnl::normalization_flags flags) {
+#if DNNL_VERSION_MAJOR >= 3
+  return describe_forward<dnnl::batch_normalization_forward>(engine, kind, data, data, epsilon, flags);
+#else
+  return describe_forward<dnnl::batch_normalization_forward>(engine, kind, data, epsilon, flags);
+#endif
+}
+inline auto describe_batch_normalization_backward(const dnnl::engine& engine,
+                                                  const dnnl::batch_normalization_forward::primitive_desc& forward,
+                                                  const dnnl::memory::desc& data, float epsilon,
+                                                  dnnl::normalization_flags flags) {
+  const auto kind = dnnl::prop_kind::backward;
+#if DNNL_VERSION_MAJOR >= 3
+  return describe_backward<dnnl::batch_normalization_backward>(engine, forward, kind, data, data, data, epsilon, flags);
+#else
+  return describe_backward<dnnl::batch_normalization_backward>(engine, forward, kind, data, data, epsilon, flags);
+#endif
+}
+
+// Pooling: 3.x has a dilation; 0 means none.
+inline auto describe_max_pooling(const dnnl::engine& engine, const dnnl::memory::desc& x, const dnnl::memory::desc& y,
+                                 int kernel, int stride) {
+  const dnnl::memory::dims kernels{kernel, kernel}, strides{stride, stride}, none{0, 0};
+  const auto kind = dnnl::prop_kind::forward_training;
+  const auto algorithm = dnnl::algorithm::pooling_max;
+#if DNNL_VERSION_MAJOR >= 3
+  return describe_forward<dnnl::pooling_forward>(engine, kind, algorithm, x, y, strides, kernels, none, none, none);
+#else
+  return describe_forward<dnnl::pooling_forward>(engine, kind, algorithm, x, y, strides, kernels, none, none);
+#endif
+}
+inline auto describe_max_pooling_backward(const dnnl::engine& engine,
+                                          const dnnl::pooling_forward::primitive_desc& forward,
+                                          const dnnl::memory::desc& x, const dnnl::memory::desc& y, int kernel,
+                                          int stride) {
+  const dnnl::memory::dims kernels{kernel, kernel}, strides{stride, stride}, none{0, 0};
+  const auto algorithm = dnnl::algorithm::pooling_max;
+#if DNNL_VERSION_MAJOR >= 3
+  return describe_backward<dnnl::pooling_backward>(engine, forward, algorithm, x, y, strides, kernels, none, none,
+                                                   none);
+#else
+  return describe_backward<dnnl::pooling_backward>(engine, forward, algorithm, x, y, strides, kernels, none, none);
+#endif
+}
+
+}  // namespace odori::cpu

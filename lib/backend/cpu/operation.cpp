@@ -1,0 +1,16 @@
+#include "backend/cpu/operation.h"
+
+#include <fmt/core.h>
+
+namespace odori::cpu {
+
+void Steps::add_reorder(const std::string& name, const Setup& setup, const dnnl::memory& from, const dnnl::memory& to) {
+  const dnnl::reorder::primitive_desc description(setup.engine, from.get_desc(), setup.engine, to.get_desc(),
+                                                  user_scratchpad());
+  add(name + ", other layout", setup, description, dnnl::reorder(description),
+      {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+}
+
+std::string to_string(const Shape& shape) { return fmt::format("{}x{}x{}x{}", shape.n, shape.c, shape.h, shape.w); }
+
+}  // namespace odori::cpu

@@ -1,0 +1,100 @@
+// One operation of a graph on a CPU device: its primitives, made once, and the memory that they work in.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/cpu/memory_plan.h"
+#include "backend/cpu/onednn.h"
+#include "backend/graph.h"
+
+namespace odori::cpu {
+
+/// A tensor of the graph. `gradient` is empty (false) where nobody needs it: before the first parameter.
+struct Value {
+  Shape shape;
+  dnnl::memory data, gradient;
+  int gradient_side = 0;  // which of the plan's two storages the gradient is in
+};
+
+/// The labels of the batch in the graph, and the sums over all that was seen.
+struct Labels {
+  std::vector<int> label;
+  std::vector<bool> counted;  // false: seen, but left out of the metrics
+  std::size_t size = 0;       // examples in this batch; the rest of the batch is padding
+  Metrics metrics;
+};
+
+/// What operations are built with.
+struct Setup {
+  const dnnl::engine& engine;
+  dnnl::stream& stream;
+  int threads;
+  ModelMemory& memory;
+  AlgorithmTable& algorithms;
+  MemoryPlan& plan;
+};
+
+/// Primitives that run one after another, each with its arguments.
+class Steps {
+ public:
+  using Arguments = std::unordered_map<int, dnnl::memory>;
+
+  /// Gives the primitive its scratch memory, side by side with what the pass asked for already.
+  template <typename Description>
+  void add(const std::string& name, const Setup& setup, const Description& description,
+           const dnnl::primitive& primitive, Arguments arguments) {
+    arguments.insert({DNNL_ARG_SCRATCHPAD, setup.plan.scratch(description.scratchpad_desc())});
+    steps_.push_back({name + ": " + description.impl_info_str(), primitive, std::move(arguments)});
+  }
+  /// Copies into another layout.
+  void add_reorder(const std::string& name, const Setup& setup, const dnnl::memory& from, const dnnl::memory& to);
+
+  void run(const dnnl::stream& stream) const {
+    for (const Step& step : steps_) step.primitive.execute(stream, step.arguments);
+  }
+  bool empty() const { return steps_.empty(); }
+  void describe(std::vector<std::string>& lines) const {
+    for (const Step& step : steps_) lines.push_back(step.line);
+  }
+
+ private:
+  struct Step {
+    std::string line;
+    dnnl::primitive primitive;
+    Arguments arguments;
+  };
+  std::vector<Step> steps_;
+};
+
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  virtual void forward(Mode mode, const RandomKey& key) = 0;
+  virtual void backward() = 0;
+  virtual void describe(std::vector<std::string>& lines) const = 0;
+  const Value& output() const { return output_; }
+
+ protected:
+  Value output_;
+};
+
+using OperationPtr = std::unique_ptr<Operation>;
+
+OperationPtr convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& weight);
+OperationPtr batch_normalization(const Setup& setup, const Value& x, const BatchNormalizationSpec& spec,
+                                 const BatchNormalizationParameters& parameters);
+OperationPtr relu(const Setup& setup, const Value& x);
+OperationPtr max_pooling(const Setup& setup, const Value& x, const PoolingSpec& spec);
+/// `layer`: the how many-eth dropout of the graph this is.
+OperationPtr dropout(const Setup& setup, const Value& x, float ratio, std::uint32_t layer);
+OperationPtr linear(const Setup& setup, const Value& x, int out, const ParameterView& weight,
+                    const ParameterView* bias);
+OperationPtr softmax_cross_entropy(const Setup& setup, const Value& x, Labels& labels);
+
+/// "64x32x8x8"
+std::string to_string(const Shape& shape);
+
+}  // namespace odori::cpu

@@ -1,0 +1,28 @@
+// Loops on all threads of a device: as many as the calling thread was bound with.
+#pragma once
+
+#include <omp.h>
+
+#include <cstddef>
+
+#include "core/range.h"
+
+namespace odori::cpu {
+
+/// How many numbers are worth a thread's attention.
+inline constexpr std::size_t vector_grain = 8192;
+
+/// Calls `work` on one part of [0, n) a thread. Boundaries are multiples of `grain`, and no thread gets less.
+template <typename Work>
+void parallel(std::size_t n, std::size_t grain, const Work& work) {
+  const std::size_t grains = (n + grain - 1) / grain;
+#pragma omp parallel if (grains > 1 && !omp_in_parallel())
+  {
+    const auto i = static_cast<std::size_t>(omp_get_thread_num());
+    const auto threads = static_cast<std::size_t>(omp_get_num_threads());
+    const auto boundary = [&](std::size_t k) { return k == threads ? n : grains * k / threads * grain; };
+    if (const Range part{boundary(i), boundary(i + 1)}; part.begin < part.end) work(part);
+  }
+}
+
+}  // namespace odori::cpu

@@ -1,0 +1,27 @@
+#include "backend/cpu/vector.h"
+
+#include "backend/cpu/simd.h"
+
+namespace odori::cpu {
+
+ODORI_SIMD_CLONES void axpy(float a, const float* __restrict x, float* __restrict y, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
+}
+
+ODORI_SIMD_CLONES void scale(float a, float* y, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) y[i] *= a;
+}
+
+ODORI_SIMD_CLONES void momentum_sgd(float* __restrict p, const float* __restrict g, float* __restrict v, float rate,
+                                    float momentum, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    v[i] = momentum * v[i] - rate * g[i];
+    p[i] += v[i];
+  }
+}
+
+ODORI_SIMD_CLONES void add_and_scale(float a, const float* __restrict x, float* __restrict y, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) y[i] = a * (y[i] + x[i]);
+}
+
+}  // namespace odori::cpu

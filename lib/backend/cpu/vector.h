@@ -1,0 +1,17 @@
+// Arithmetic on n floats, in one thread: what a device does to ranges of flat vectors.
+#pragma once
+
+#include <cstddef>
+
+namespace odori::cpu {
+
+/// y += a * x
+void axpy(float a, const float* x, float* y, std::size_t n);
+/// y *= a
+void scale(float a, float* y, std::size_t n);
+/// v = momentum * v - rate * g; p += v
+void momentum_sgd(float* p, const float* g, float* v, float rate, float momentum, std::size_t n);
+/// y = a * (y + x)
+void add_and_scale(float a, const float* x, float* y, std::size_t n);
+
+}  // namespace odori::cpu
