@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Behind `./odori data`: the picture sets under datasets/cache (ODORI_DATA names another folder).
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=datasets/archives.sh
+source "$here/archives.sh"
+
+usage() {
+  cat <<END
+usage: ./odori data synthetic [--train N] [--test N] [--seed S] [--out DIR] [--force]
+       ./odori data fetch cifar10|cifar100 [--mirror URL] [--out DIR]
+       ./odori data list
+
+  synthetic  write ten classes of drawn shapes in CIFAR-10's format: no download needed
+  fetch      download the official CIFAR archive, verify and unpack it
+  list       what is there
+Each has --help. The sets lie in $data_root
+END
+}
+
+list() {
+  local name folder fault
+  if [[ -f $data_root/synthetic/made_by.txt ]]; then
+    echo "synthetic  there: $data_root/synthetic ($(cut -d' ' -f3- "$data_root/synthetic/made_by.txt"))"
+  else
+    echo "synthetic  not there: ./odori data synthetic"
+  fi
+  while read -r _ name _ _ _ _ folder; do
+    fault=$(first_fault "$name" "$data_root/$folder")
+    if [[ ! -e $data_root/$folder ]]; then
+      printf '%-10s not there: ./odori data fetch %s\n' "$name" "$name"
+    elif [[ -n $fault ]]; then
+      printf '%-10s not complete: in %s, %s Remove the folder and fetch it again.\n' "$name" "$data_root/$folder" "$fault"
+    else
+      printf '%-10s there: %s\n' "$name" "$data_root/$folder"
+    fi
+  done < <(table_lines archive "")
+}
+
+make_synthetic() {
+  local program=${ODORI_BUILD:-$here/../build}/bin/odori_make_synthetic
+  if [[ ! -x $program ]]; then
+    echo "$program isn't built yet: ./odori setup makes it." >&2
+    exit 1
+  fi
+  exec "$program" --out "$data_root/synthetic" "$@"
+}
+
+case ${1:-} in
+  synthetic) make_synthetic "${@:2}" ;;
+  fetch) exec "$here/fetch_cifar.sh" "${@:2}" ;;
+  list) list ;;
+  --help | -h) usage ;;
+  *)
+    echo "${1:+There is no \`./odori data $1\`. }These are there:" >&2
+    usage >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# Downloads CIFAR-10 or CIFAR-100 in the official binary format:  ./odori data fetch cifar10
+#
+# The archive grows in a hidden file beside the target, and stays there if the download ends early: the same command
+# goes on from there. Nothing is unpacked before size and checksum are right, and the target appears by one rename.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=datasets/archives.sh
+source "$here/archives.sh"
+
+stall_seconds=${ODORI_STALL_SECONDS:-30} # this long under 1000 bytes a second is a stall
+attempts_per_mirror=20
+
+usage() {
+  cat <<END
+usage: ./odori data fetch cifar10|cifar100 [--mirror URL] [--out DIR]
+
+Downloads the official archive, verifies its size and checksum, and unpacks it. Interrupted, it goes on where it was.
+  --mirror URL  try this address first: the folder that holds the archive (http, https, or file:///...)
+  --out DIR     the folder to make, instead of ${data_root}/<the archive's folder>
+END
+}
+say() { echo "$*" >&2; }
+die() { say "$1"; exit "${2:-1}"; }
+die_of_usage() { die "$1 ./odori data fetch --help tells how." 2; }
+
+parse() {
+  name="" mirror="" target=""
+  while (($#)); do
+    case $1 in
+      --help | -h) usage; exit 0 ;;
+      --mirror | --out)
+        [[ -n ${2:-} ]] || die_of_usage "$1 needs a value."
+        if [[ $1 == --mirror ]]; then mirror=${2%/}; else target=${2%/}; fi
+        shift ;;
+      -*) die_of_usage "There is no flag $1." ;;
+      *) [[ -z $name ]] || die_of_usage "One set at a time: $name or $1?"; name=$1 ;;
+    esac
+    shift
+  done
+  [[ -n $name ]] || die_of_usage "Which set? One of: $(archive_names | xargs)."
+  read -r _ _ archive bytes kind checksum folder < <(table_lines archive "$name") ||
+    die_of_usage "There is no set $name; there are: $(archive_names | xargs)."
+  target=${target:-$data_root/$folder}
+}
+
+# Ends here where there is nothing to do, or nothing that can be done.
+check_target() {
+  if [[ -e $target || -L $target ]]; then
+    local fault
+    fault=$(first_fault "$name" "$target")
+    [[ -z $fault ]] || die "$target is there, but isn't a complete $name: $fault Nothing was touched: remove it, or choose another folder with --out."
+    echo "$name is there already: $target"
+    exit 0
+  fi
+  command -v curl >/dev/null || die "curl is needed to download, and isn't installed (Debian: apt install curl)."
+  parent=$(dirname "$target")
+  mkdir -p "$parent" || die "The folder $parent can't be made. Choose another place with --out."
+  part=$parent/.$archive.part
+  { exec 9>>"$part"; } 2>/dev/null || die "Nothing can be written to $parent. Choose another place with --out."
+  flock -n 9 || die "Another fetch of $name to $parent is running."
+}
+
+check_space() {
+  local needed free
+  needed=$((bytes - $(bytes_of "$part") + $(table_lines file "$name" | awk '{sum += $4} END {print sum + 0}')))
+  free=$(df --output=avail -B1 "$parent" | tail -n 1)
+  ((free >= needed)) || give_up "$parent has $((free >> 20)) MiB free, and $name needs $((needed >> 20)) MiB more."
+}
+
+# Keeps what was downloaded, unless that is nothing.
+give_up() {
+  local have
+  have=$(bytes_of "$part")
+  if ((have)); then
+    die "$1 $have of $bytes bytes are kept in $part: the same command goes on from there." "${2:-1}"
+  fi
+  rm -f "$part"
+  die "$1" "${2:-1}"
+}
+
+why_curl_failed() {
+  case $1 in
+    6) echo "its name isn't known (is this machine on the network?)" ;;
+    7) echo "no connection" ;;
+    18 | 52 | 56) echo "the connection broke" ;;
+    22) echo "it doesn't have the file" ;;
+    23) echo "the file can't be written (disk full?)" ;;
+    28) echo "it stalled" ;;
+    33) echo "it can't go on in the middle of a file" ;;
+    63) echo "its file is larger than $bytes bytes, so it is another one" ;;
+    *) echo "curl ended with code $1" ;;
+  esac
+}
+
+# download URL: true if the part file has its full size. A connection that breaks is taken up again as long as bytes come.
+download() {
+  local before code attempt
+  for ((attempt = 1; attempt <= attempts_per_mirror; ++attempt)); do
+    before=$(bytes_of "$part")
+    ((before < bytes)) || return 0
+    ((before == 0)) || say "Going on at byte $before of $bytes."
+    code=0
+    curl --fail --location --continue-at - --max-filesize "$bytes" --connect-timeout 20 --speed-limit 1000 \
+      --speed-time "$stall_seconds" --output "$part" "$1" || code=$?
+    if ((code == 0)); then
+      (($(bytes_of "$part") == bytes)) && return 0
+      say "$1 gave a file of $(bytes_of "$part") bytes instead of $bytes, so it is another one or cut."
+      truncate -s "$before" "$part"
+      return 1
+    fi
+    say "$1: $(why_curl_failed "$code")."
+    ((code != 23)) || give_up "Stopped."
+    if ((code == 33)); then
+      truncate -s 0 "$part"
+    elif (($(bytes_of "$part") <= before)); then
+      return 1
+    fi
+  done
+  return 1
+}
+
+is_intact() { echo "$checksum  $part" | "${kind}sum" --check --status; }
+
+# fetch_from ADDRESS: true if the part file is the archive. If not, and some of it was there before, that may be the
+# fault's place: one more time from the start.
+fetch_from() {
+  local before
+  before=$(bytes_of "$part")
+  say "Downloading $archive ($bytes bytes) from $1"
+  download "$1/$archive" || return 1
+  is_intact && return 0
+  say "The $kind checksum of $archive from $1 is wrong, so it is damaged: discarded."
+  truncate -s 0 "$part"
+  if ((before)); then
+    download "$1/$archive" || return 1
+    is_intact && return 0
+    say "The $kind checksum is wrong again: discarded."
+    truncate -s 0 "$part"
+  fi
+  return 1
+}
+
+fetch() {
+  local address
+  while read -r address; do
+    if fetch_from "$address"; then return; fi
+  done < <([[ -z $mirror ]] || echo "$mirror"; table_lines mirror "" | awk '{print $2}')
+  give_up "No mirror gave $archive. Try again later, give another with --mirror, or train without it: ./odori data synthetic."
+}
+
+unpack() {
+  local fault
+  unpacked=$(mktemp -d "$parent/.$folder.XXXXXX")
+  chmod 755 "$unpacked"
+  tar -xzf "$part" -C "$unpacked" --no-same-owner || give_up "$archive can't be unpacked to $parent (disk full?)."
+  fault=$(first_fault "$name" "$unpacked/$folder")
+  [[ -z $fault ]] || die "$archive doesn't hold what it should: $fault"
+  mv -T "$unpacked/$folder" "$target"
+  rm -f "$part"
+}
+
+parse "$@"
+check_target
+unpacked=""
+trap '[[ -z $unpacked ]] || rm -rf "$unpacked"' EXIT
+trap 'give_up "Interrupted." 130' INT TERM
+check_space
+fetch
+unpack
+echo "$name is there now: $target (${kind} checksum and sizes verified)"
