@@ -1,0 +1,19 @@
+// The demo's flags.
+#pragma once
+
+#include <string>
+
+namespace odori::demo {
+
+struct Flags {
+  std::string device = "auto";   // auto, cpu or cuda
+  std::string dataset = "auto";  // cifar10 if it is there, else the synthetic set, which is made if it isn't
+  int epoch = 2;
+  double fraction = 0;  // of the data set; 0: so much that about 10,000 images are trained on
+  std::string out = "out/demo";
+};
+
+/// Throws UsageError, and HelpRequested for --help.
+Flags parse_flags(int argc, char** argv);
+
+}  // namespace odori::demo

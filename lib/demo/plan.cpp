@@ -1,0 +1,52 @@
+#include "demo/plan.h"
+
+#include <fmt/ranges.h>
+
+namespace odori::demo {
+namespace {
+
+/// A training's place in the comparison, what it is called, and what is special about its command.
+Training training(const Setting& setting, Run run, const std::string& folder, std::vector<std::string> words) {
+  Training training{std::move(run), {setting.driver, "run"}, setting.out + "/" + folder};
+  auto& command = training.command;
+  command.insert(command.end(), words.begin(), words.end());
+  command.insert(command.end(), setting.flags.begin(), setting.flags.end());
+  command.insert(command.end(), {"--out", training.out});
+  training.run.command = fmt::format("{}", fmt::join(command, " "));
+  if (training.run.devices > setting.n_devices)
+    training.run.not_timed = fmt::format("{} would have to share this machine's {} {}", training.run.devices,
+                                         setting.n_devices, setting.device_name);
+  return training;
+}
+
+Training ranks(const Setting& setting, int n_nodes, int n_ranks_a_node, const std::string& communicator) {
+  const int n_ranks = n_nodes * n_ranks_a_node;
+  const auto plural = [](int n) { return n == 1 ? "" : "s"; };
+  return training(setting,
+                  {.name = fmt::format("task 2: {} node{} x {} rank{}", n_nodes, plural(n_nodes), n_ranks_a_node,
+                                       plural(n_ranks_a_node)),
+                   .name_ja = fmt::format("課題 2：{} ノード × {} ランク", n_nodes, n_ranks_a_node),
+                   .devices = n_ranks,
+                   .nodes = n_nodes,
+                   .communicator = communicator},
+                  fmt::format("{}_nodes_{}_ranks_{}", n_nodes, n_ranks, communicator),
+                  {"multi_node", "--solution", "--ranks", std::to_string(n_ranks), "--nodes", std::to_string(n_nodes),
+                   "--communicator", communicator});
+}
+
+}  // namespace
+
+std::vector<Training> plan(const Setting& setting) {
+  return {
+      training(setting, {.name = "one device", .name_ja = "1 デバイス"}, "one_device", {"single_gpu"}),
+      training(setting,
+               {.name = "task 1: 1 process x 2 devices", .name_ja = "課題 1：1 プロセス × 2 デバイス", .devices = 2},
+               "two_devices", {"multi_gpu", "--solution", "--n_gpus", "2"}),
+      ranks(setting, 1, 2, "naive"),
+      ranks(setting, 1, 2, "flat"),
+      ranks(setting, 2, 1, "naive"),
+      ranks(setting, 2, 1, "flat"),
+      ranks(setting, 2, 2, "flat")};
+}
+
+}  // namespace odori::demo
