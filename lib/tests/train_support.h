@@ -1,0 +1,163 @@
+// What the tests of training share: pictures in memory, folders that go away, and a training put together in one line.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "core/random.h"
+#include "data/sub_dataset.h"
+#include "optim/momentum_sgd.h"
+#include "optim/weight_decay.h"
+#include "train/parallel_updater.h"
+#include "train/standard_updater.h"
+#include "train/trainer.h"
+
+namespace odori::test {
+
+/// n random pictures of 10 classes, the same each time.
+class Pictures : public Dataset {
+ public:
+  explicit Pictures(std::size_t n, std::uint64_t seed = 0) : pixels_(n * Example::bytes) {
+    RandomSequence random(seed, RandomUse::synthetic_data);
+    for (auto& pixel : pixels_) pixel = static_cast<std::uint8_t>(random.next());
+    transform_.mean = {0.5f, 0.5f, 0.5f};
+    transform_.deviation = {0.25f, 0.25f, 0.25f};
+  }
+  std::size_t size() const override { return pixels_.size() / Example::bytes; }
+  Example operator[](std::size_t i) const override {
+    return {&pixels_[i * Example::bytes], static_cast<int>(i * 7 % 10), static_cast<std::int64_t>(i), true};
+  }
+  int n_classes() const override { return 10; }
+  const Transform& transform() const override { return transform_; }
+
+ private:
+  std::vector<std::uint8_t> pixels_;
+  Transform transform_;
+};
+
+inline DatasetPtr pictures(std::size_t n, std::uint64_t seed = 0) { return std::make_shared<Pictures>(n, seed); }
+
+/// Every n-th example, from i on.
+inline DatasetPtr every(const DatasetPtr& dataset, int i, int n) {
+  std::vector<std::int64_t> order;
+  for (std::size_t k = static_cast<std::size_t>(i); k < dataset->size(); k += static_cast<std::size_t>(n))
+    order.push_back(static_cast<std::int64_t>(k));
+  return std::make_shared<SubDataset>(dataset, order);
+}
+
+/// One iterator a device, so that batch k of all of them is batch k of the whole set in its order.
+inline std::vector<SerialIterator> shares(const DatasetPtr& dataset, int n_devices, int batch_size) {
+  std::vector<SerialIterator> iterators;
+  for (int i = 0; i < n_devices; ++i)
+    iterators.emplace_back(every(dataset, i, n_devices), batch_size, IteratorOptions{.shuffle = false});
+  return iterators;
+}
+
+/// A folder of the test's own, removed with it.
+class Folder {
+ public:
+  Folder() : path_(testing::TempDir() + "odori_train_XXXXXX") {
+    if (!::mkdtemp(path_.data())) throw std::runtime_error("mkdtemp");
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+inline std::string text_of(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+/// The sentence of the Error that `step` throws; a failure if it throws none.
+template <typename Step>
+std::string sentence_of(const Step& step) {
+  try {
+    step();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+#define EXPECT_SENTENCE(step, words)                                               \
+  do {                                                                             \
+    const std::string sentence = odori::test::sentence_of([&] { step; });          \
+    EXPECT_NE(sentence.find(words), std::string::npos) << "it says: " << sentence; \
+  } while (false)
+
+/// The largest difference of two models' parameters, each array relative to its largest number.
+inline double difference(const ModelState& a, const ModelState& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.parameters.size(); ++i) {
+    double scale = 0, off = 0;
+    for (std::size_t j = 0; j < a.parameters[i].size(); ++j) {
+      scale = std::max(scale, std::abs(static_cast<double>(a.parameters[i][j])));
+      off = std::max(off, std::abs(static_cast<double>(a.parameters[i][j]) - b.parameters[i][j]));
+    }
+    if (off > 0) largest = std::max(largest, off / scale);
+  }
+  return largest;
+}
+
+/// A training on one or several CPU devices, put together as the programs do.
+struct Training {
+  struct Options {
+    std::string network = "tiny";
+    int n_devices = 1, batch_size = 8;
+    std::uint64_t seed = 0;
+    float rate = 0.05f, decay = 5e-4f;
+    GradientRule rule = GradientRule::mean;
+    bool measure = false;
+  };
+
+  Training(const Options& options, std::vector<SerialIterator> iterators)
+      : model(create_network(options.network, 10), options.batch_size, options.seed), optimizer(options.rate) {
+    model.to_device(pool.use(0), options.measure);
+    optimizer.setup(model);
+    optimizer.add_hook(std::make_unique<WeightDecay>(options.decay));
+    if (options.n_devices == 1) {
+      updater = std::make_unique<StandardUpdater>(iterators.front(), optimizer);
+    } else {
+      std::map<std::string, int> devices{{"main", 0}};
+      for (int i = 1; i < options.n_devices; ++i) devices["other" + std::to_string(i)] = i;
+      updater = std::make_unique<ParallelUpdater>(iterators, optimizer, devices, pool, options.rule);
+    }
+  }
+  /// On random shares, shuffled, as in the programs.
+  Training(const Options& options, const DatasetPtr& train) : Training(options, shuffled(options, train)) {}
+
+  static std::vector<SerialIterator> shuffled(const Options& options, const DatasetPtr& train) {
+    std::vector<SerialIterator> iterators;
+    for (const DatasetPtr& share : split_dataset_n_random(train, options.n_devices, options.seed))
+      iterators.emplace_back(share, options.batch_size, IteratorOptions{.seed = options.seed});
+    return iterators;
+  }
+
+  DevicePool pool{{.request = DeviceRequest::cpu}};
+  Classifier model;
+  MomentumSGD optimizer;
+  std::unique_ptr<Updater> updater;
+};
+
+}  // namespace odori::test
