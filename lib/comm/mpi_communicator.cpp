@@ -58,11 +58,20 @@ MpiCommunicator::MpiCommunicator() {
   ranks_ = find_ranks(node_names(size), rank);
 }
 
-void MpiCommunicator::all_reduce(std::span<float> values) {
+void MpiCommunicator::average(std::span<float> values) {
+  // In slices of 2 MiB: MPI's temporary memory and the slice itself stay in the cache, also for the factor behind it.
+  // Two ranks of one machine average the VGG's 57 MiB in half the time that one call and one pass take.
+  constexpr std::size_t slice = (std::size_t{2} << 20) / sizeof(float);
   const trace::Span span("allreduce", values.size_bytes());
-  for_each_chunk(values.size(), [&](std::size_t offset, int count) {
-    ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, &values[offset], count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD));
-  });
+  const float share = 1.0f / static_cast<float>(size());
+  for_each_chunk(
+      values.size(),
+      [&](std::size_t offset, int count) {
+        float* const data = &values[offset];
+        ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD));
+        for (int i = 0; i < count; ++i) data[i] *= share;
+      },
+      slice);
 }
 
 void MpiCommunicator::broadcast(Buffer& values, int root) {

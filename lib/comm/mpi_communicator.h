@@ -26,8 +26,8 @@ class MpiCommunicator : public Communicator {
   void barrier() final;
 
  protected:
-  /// For mean(): every rank's values become the sum over all ranks.
-  void all_reduce(std::span<float> values);
+  /// For mean(): every rank's values become their mean over all ranks. Collective.
+  void average(std::span<float> values);
 
  private:
   Ranks ranks_;

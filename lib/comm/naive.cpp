@@ -1,11 +1,11 @@
-// naive: one all-reduce a parameter.
+// naive: the parameters one after another.
 //
-//   for each parameter:  all-reduce its gradient in place (MPI picks how), then times 1/P while it is in the cache
+//   for each parameter:  all-reduce its gradient in place (sum; MPI picks how), then times 1/P
 //
-// Messages: as many all-reduces as the model has parameters (43 for the VGG), most of them small, so that the time a
-// message takes to start counts. Bytes a rank sends, at the least: 2 E (P-1)/P in all, E the bytes of all gradients.
-// Source: ChainerMN's NaiveCommunicator. The bound: R. Rabenseifner, 2004, "Optimization of Collective Reduction
-// Operations".
+// As many all-reduces as the model has parameters (43 for the VGG), most of them small, so that the time that a message
+// takes to start counts. Bytes a rank sends: at least 2 E (P-1)/P in all, E the bytes of all gradients.
+// Source: ChainerMN's NaiveCommunicator. The bound: P. Patarasuk, X. Yuan, 2009, "Bandwidth optimal all-reduce
+// algorithms for clusters of workstations".
 #include "comm/mpi_communicator.h"
 #include "core/error.h"
 
@@ -17,13 +17,10 @@ class NaiveCommunicator : public MpiCommunicator {
   std::string name() const override { return "naive"; }
 
   void mean(Buffer& gradients, std::span<const Range> pieces) override {
-    const float share = 1.0f / static_cast<float>(size());
     for (const Range& piece : pieces) {
       require(piece.begin <= piece.end && piece.end <= gradients.size(),
               "mean: the piece [{}, {}) is not one of {} gradients.", piece.begin, piece.end, gradients.size());
-      const std::span<float> values(gradients.data() + piece.begin, piece.size());
-      all_reduce(values);
-      for (float& value : values) value *= share;
+      average({gradients.data() + piece.begin, piece.size()});
     }
   }
 };

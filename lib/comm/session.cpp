@@ -1,6 +1,10 @@
 #include "comm/session.h"
 
+#include <chrono>
+#include <cstdio>
 #include <exception>
+#include <future>
+#include <thread>
 
 #include "comm/mpi_check.h"
 #include "core/error.h"
@@ -15,11 +19,29 @@ bool finalized() {
   return done != 0;
 }
 
+/// MPI_Finalize returns when all ranks have come to it. One that came too early, while the others wait for it in a
+/// collective call, would be a hang with no word.
+void finalize() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::promise<void> done;
+  std::thread watch([rank, end = done.get_future()] {
+    if (end.wait_for(std::chrono::seconds(5)) == std::future_status::timeout)
+      std::fprintf(stderr,
+                   "\nRank %d has come to its end and waits for the other ranks. If nothing moves, it has left too "
+                   "early: all ranks have to make the same collective calls.\n",
+                   rank);
+  });
+  MPI_Finalize();
+  done.set_value();
+  watch.join();
+}
+
 /// Also called by report_failure() on a rank whose session is gone already, so it asks MPI itself.
 void end_job(int code) {
   if (finalized()) return;
   if (code == 0)
-    MPI_Finalize();
+    finalize();
   else
     MPI_Abort(MPI_COMM_WORLD, code);
 }

@@ -77,6 +77,12 @@ TEST(Failure, ARankThatIsKilledEndsAll) {
   EXPECT_LT(ending.seconds, 10);
 }
 
+TEST(Failure, ARankThatReturnsLongBeforeTheOthersSaysSo) {
+  const Ending ending = run("early");
+  EXPECT_EQ(ending.code, 0) << ending.output;
+  EXPECT_EQ(ending.count("Rank 1 has come to its end and waits"), 1) << ending.output;
+}
+
 TEST(Failure, HelpIsPrintedOnceAndIsNoFailure) {
   const Ending ending = run("help");
   EXPECT_EQ(ending.code, 0) << ending.output;
