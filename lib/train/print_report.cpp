@@ -1,12 +1,12 @@
 #include "train/print_report.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 
+#include "train/progress_bar.h"
 #include "train/trainer.h"
 
 namespace odori {
@@ -16,7 +16,7 @@ std::size_t width(const std::string& entry) { return std::max<std::size_t>(10, e
 
 /// On a terminal, whatever stands below (the progress bar) goes first.
 void print_line(const std::string& line) {
-  fmt::print("{}{}\n", ::isatty(STDOUT_FILENO) ? "\033[J" : "", line);
+  fmt::print("{}{}\n", on_terminal() ? "\033[J" : "", line);
   std::fflush(stdout);
 }
 

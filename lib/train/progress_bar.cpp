@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "train/trainer.h"
 
@@ -28,6 +30,11 @@ std::string hours_minutes_seconds(double seconds) {
 
 }  // namespace
 
+bool on_terminal() {
+  const char* term = std::getenv("TERM");
+  return ::isatty(STDOUT_FILENO) != 0 && term && std::string_view(term) != "dumb";
+}
+
 std::string draw(const Progress& progress) {
   const auto& [iteration, epoch, epoch_detail, n_epochs, speed] = progress;
   const double iterations_left = iteration * (n_epochs - epoch_detail) / epoch_detail;
@@ -38,7 +45,7 @@ std::string draw(const Progress& progress) {
 }
 
 void ProgressBar::initialize(Trainer& trainer) {
-  shown_ = ::isatty(STDOUT_FILENO) != 0;
+  shown_ = on_terminal();
   history_.assign(1, {Clock::now(), trainer.updater().iteration()});
 }
 
