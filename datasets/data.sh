@@ -2,7 +2,7 @@
 # Behind `./odori data`: the picture sets under datasets/cache (ODORI_DATA names another folder).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=datasets/archives.sh
+# shellcheck source-path=SCRIPTDIR source=archives.sh
 source "$here/archives.sh"
 
 usage() {

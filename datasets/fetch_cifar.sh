@@ -5,7 +5,7 @@
 # goes on from there. Nothing is unpacked before size and checksum are right, and the target appears by one rename.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=datasets/archives.sh
+# shellcheck source-path=SCRIPTDIR source=archives.sh
 source "$here/archives.sh"
 
 stall_seconds=${ODORI_STALL_SECONDS:-30} # this long under 1000 bytes a second is a stall
