@@ -6,6 +6,7 @@ import io
 import os
 import pathlib
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -93,7 +94,11 @@ class Fetch(unittest.TestCase):
     def address(self, behaviour):
         return f"http://127.0.0.1:{self.server.server_port}/{behaviour}"
 
-    def start(self, *mirrors, flags=(), checksum=None, files=FILES):
+    def start(self, *mirrors, flags=(), checksum=None, files=FILES, largest_file=None):
+        def limit():
+            if largest_file:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
         table = [f"mirror {m if ':' in m else self.address(m)}" for m in mirrors]
         checksum = checksum or f"sha256 {hashlib.sha256(ARCHIVE).hexdigest()}"
         table.append(f"archive small small.tar.gz {len(ARCHIVE)} {checksum} pictures")
@@ -102,7 +107,8 @@ class Fetch(unittest.TestCase):
         environment = dict(os.environ, ODORI_ARCHIVES=str(self.scratch / "table"), ODORI_DATA=str(self.root),
                            ODORI_STALL_SECONDS="2", no_proxy="127.0.0.1")
         return subprocess.Popen(["bash", FETCH, "small", *flags], env=environment, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+                                preexec_fn=limit, restore_signals=False)  # SIGXFSZ stays ignored
 
     def fetch(self, *mirrors, expect, says=(), **how):
         process = self.start(*mirrors, **how)
@@ -255,6 +261,16 @@ class Fetch(unittest.TestCase):
     def test_folder_that_cannot_be_made(self):
         (self.scratch / "file").write_text("")
         self.fetch("good", expect=1, flags=["--out", self.scratch / "file/set"], says=["can't be made"])
+
+    def test_full_disk(self):  # a limit on the size of a file stands for it
+        self.fetch("good", "good", expect=1, largest_file=100000,
+                   says=["disk full?", f"100000 of {len(ARCHIVE)} bytes are kept"])
+        self.assert_nothing_there(partial=100000)
+        self.root.joinpath(self.part.name).write_bytes(ARCHIVE)
+        self.fetch("good", expect=1, largest_file=150000, says=["can't be unpacked"])
+        self.assert_nothing_there(partial=len(ARCHIVE))
+        self.fetch("good", expect=0)
+        self.assert_complete()
 
     def test_usage(self):
         self.fetch("good", expect=0, flags=["--help"], says=["usage: ./odori data fetch"])
