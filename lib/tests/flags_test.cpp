@@ -55,6 +55,8 @@ TEST(Arguments, RefusesNumbersThatMakeNoSense) {
   EXPECT_NE(refusal({"--fraction", "1.5"}), "accepted");
   EXPECT_NE(refusal({"--image_size", "33"}).find("multiple of 32"), std::string::npos);
   EXPECT_NE(refusal({"--seed", "-1"}), "accepted");
+  EXPECT_NE(refusal({"--epoch"}).find("--epoch needs a value."), std::string::npos);
+  EXPECT_NE(refusal({"--learnrate", "nan"}), "accepted");
 }
 
 TEST(Arguments, RefusesUnknownNamesAndListsTheKnown) {
