@@ -12,6 +12,7 @@ case $PWD in
 esac
 build=${ODORI_BUILD:-$kit/build}
 PROGRAMS=$build/bin/$kind
+export TERM=dumb  # no progress bar in a log, although mpirun gives its processes a terminal
 OUT=${ODORI_OUT:-$kit/out/jobs}
 
 stop() {  # EXIT_CODE LINE...

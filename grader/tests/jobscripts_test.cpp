@@ -1,0 +1,208 @@
+// The job scripts: the real ones on a tiny set, and copies of them in a kit whose programs only say that they ran.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "blanks.h"
+#include "core/error.h"
+#include "run_command.h"
+#include "synthetic.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kit = ODORI_FOLDER;
+
+std::string read_file(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path) << text;
+  if (text.starts_with("#!")) fs::permissions(path, fs::perms::owner_exec, fs::perm_options::add);
+}
+
+/// Replaces the one line of a file that begins so.
+void replace_line(const fs::path& path, const std::string& begin, const std::string& line) {
+  auto lines = split_lines(read_file(path));
+  const auto at = std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.starts_with(begin); });
+  ASSERT_NE(at, lines.end());
+  *at = line;
+  std::ofstream(path) << join_lines(lines);
+}
+
+std::string script_name(const std::string& task) { return "run_" + task + "_training.sh"; }
+
+/// A kit of copies: job scripts with their answers, the exercises' sources, and programs and an mpirun that print
+/// their arguments and a throughput of 100 and 150.
+class JobScripts : public testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = fs::path(ODORI_WORK_FOLDER) /
+            (std::string("jobscripts.") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+    fs::copy(kit / "solutions/jobscripts", root_ / "jobscripts");
+    fs::create_directory(root_ / "exercises");
+    for (const char* task : {"00_single_gpu", "01_multi_gpu", "02_multi_node"})
+      fs::copy(kit / "solutions" / task, root_ / "exercises" / task);
+    write_file(root_ / "build/CMakeCache.txt", "");
+    const auto say = [](const std::string& name, int rate) {
+      return fmt::format("#!/bin/bash\necho {} \"$@\"\necho 'Throughput: {} [images/sec.] (1 / 2)'\n", name, rate);
+    };
+    write_file(program("single_gpu"), say("SINGLE", 100));
+    write_file(program("multi_gpu"), say("MULTI", 150));
+    write_file(program("multi_node"), say("NODES", 150));
+    write_file(root_ / "bin/mpirun", "#!/bin/bash\necho MPIRUN \"$@\" nodes=$ODORI_NODES\nexec \"${@: -1}\"\n");
+    write_file(root_ / "bin/nproc", "#!/bin/bash\necho ${CORES:-4}\n");
+  }
+  fs::path program(const std::string& task) const { return root_ / "build/bin/exercises" / ("train_cifar_" + task); }
+  fs::path source(const std::string& task) const {
+    return root_ / "exercises" / (task == "multi_gpu" ? "01_multi_gpu" : "02_multi_node") /
+           ("train_cifar_" + task + ".cpp");
+  }
+  fs::path script(const std::string& task) const { return root_ / "jobscripts" / script_name(task); }
+
+  /// From another folder. mpirun's last argument is its program's name: FLAGS is empty but for a blank.
+  Ending run(const std::string& task, const std::string& environment = "") const {
+    return run_command(
+        fmt::format("cd / && env -u ODORI_BUILD -u ODORI_OUT -u PBS_NODEFILE PATH={}:$PATH FLAGS=' ' {} bash {}",
+                    (root_ / "bin").string(), environment, script(task).string()));
+  }
+  /// What the log says, of the one job that ran.
+  std::string log() const {
+    for (const auto& entry : fs::directory_iterator(root_ / "out/jobs")) return read_file(entry.path());
+    return "no log";
+  }
+
+  fs::path root_;
+};
+
+TEST_F(JobScripts, RunTheBaselineThenTheTaskAndEndInTheSpeedup) {
+  const Ending ending = run("multi_gpu");
+  EXPECT_EQ(ending.code, 0) << ending.output;
+  EXPECT_LT(ending.output.find("SINGLE"), ending.output.find("MULTI")) << ending.output;
+  EXPECT_EQ(ending.count("--n_gpus 2"), 1) << ending.output;
+  EXPECT_TRUE(ending.output.ends_with("\nSpeedup: 1.50 (150.0 / 100.0 [images/sec.])\n")) << ending.output;
+  EXPECT_EQ(log(), ending.output);
+}
+
+TEST_F(JobScripts, WithoutASchedulerThisMachinePlaysTheNodes) {
+  replace_line(script("multi_node"), "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
+  const Ending four = run("multi_node", "CORES=4");
+  EXPECT_EQ(four.code, 0) << four.output;
+  EXPECT_EQ(four.count("-np 4 "), 1) << four.output;
+  EXPECT_EQ(four.count("nodes=0,0,1,1"), 1) << four.output;
+  EXPECT_TRUE(four.output.ends_with("\nSpeedup: 1.50 (150.0 / 100.0 [images/sec.])\n")) << four.output;
+
+  const Ending two = run("multi_node", "CORES=2");
+  EXPECT_EQ(two.count("-np 2 "), 1) << two.output;
+  EXPECT_EQ(two.count("nodes=0,1\n"), 1) << two.output;
+  EXPECT_EQ(two.count("This machine has 2 cores: it plays 2 nodes with 1 processes each."), 1) << two.output;
+}
+
+TEST_F(JobScripts, InAJobTheSchedulersHostsAreUsed) {
+  replace_line(script("multi_node"), "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
+  // The scheduler runs a copy of the script under another name.
+  fs::rename(script("multi_node"), root_ / "spooled.SC");
+  fs::copy_file(root_ / "spooled.SC", script("multi_node"));
+  const Ending ending = run_command(fmt::format(
+      "cd / && env -u ODORI_BUILD -u ODORI_OUT PATH={}:$PATH FLAGS=' ' PBS_O_WORKDIR={} PBS_NODEFILE=/hosts bash {}",
+      (root_ / "bin").string(), (root_ / "jobscripts").string(), (root_ / "spooled.SC").string()));
+  EXPECT_EQ(ending.code, 0) << ending.output;
+  EXPECT_EQ(ending.count("--hostfile /hosts"), 1) << ending.output;
+  EXPECT_EQ(ending.count("-np "), 0) << ending.output;
+  EXPECT_EQ(ending.count("nodes=\n"), 1) << ending.output;
+}
+
+TEST_F(JobScripts, AnUnfilledProgramStopsBeforeTheBaselineRuns) {
+  std::ofstream(source("multi_gpu"), std::ios::app) << "int a = PUT_YOUR_CODE;\n";
+  fs::last_write_time(source("multi_gpu"), fs::file_time_type::clock::now() - std::chrono::hours(1));  // it is built
+  write_file(program("multi_gpu"), "#!/bin/bash\necho reached blank 3\nexit 10\n");
+  const Ending ending = run("multi_gpu");
+  EXPECT_EQ(ending.code, 10);
+  EXPECT_EQ(ending.output, "reached blank 3\n");
+}
+
+TEST_F(JobScripts, AFailureEndsTheJobWithItsExitCode) {
+  write_file(program("single_gpu"), "#!/bin/bash\necho no data; exit 3\n");
+  const Ending ending = run("multi_gpu");
+  EXPECT_EQ(ending.code, 3);
+  EXPECT_EQ(ending.output, "no data\n");
+}
+
+TEST_F(JobScripts, AChangedExerciseIsBuiltFirst) {
+  write_file(root_ / "bin/cmake", "#!/bin/bash\necho CMAKE \"$@\"\n");
+  fs::last_write_time(source("multi_gpu"), fs::file_time_type::clock::now() + std::chrono::hours(1));
+  const Ending built = run("multi_gpu");
+  EXPECT_EQ(built.code, 0) << built.output;
+  EXPECT_EQ(built.count(
+                fmt::format("CMAKE --build {} --target train_cifar_multi_gpu_exercise\n", (root_ / "build").string())),
+            1)
+      << built.output;
+  write_file(root_ / "bin/cmake", "#!/bin/bash\nexit 1\n");
+  const Ending broken = run("multi_gpu");
+  EXPECT_EQ(broken.code, 12);
+  EXPECT_EQ(broken.count("train_cifar_multi_gpu.cpp doesn't compile"), 1) << broken.output;
+}
+
+TEST_F(JobScripts, AKitThatIsNotBuiltIsToldSo) {
+  fs::remove_all(root_ / "build");
+  const Ending ending = run("multi_node");
+  EXPECT_EQ(ending.code, 20);
+  EXPECT_EQ(ending.count("./odori setup"), 1) << ending.output;
+}
+
+TEST_F(JobScripts, ASelectLineThatCannotBeReadIsToldSo) {
+  for (const char* line : {"#PBS -l select=two", "#PBS -l nodes=2", "#PBS -l select=0:mpiprocs=2:ompthreads=1"}) {
+    replace_line(script("multi_node"), "#PBS -l ", line);
+    const Ending ending = run("multi_node");
+    EXPECT_EQ(ending.code, 2) << line;
+    EXPECT_EQ(ending.count("The select line of"), 1) << ending.output;
+  }
+}
+
+TEST_F(JobScripts, AnUnfilledSelectLineStopsAsABlankDoes) {
+  for (const auto& [task, number] : {std::pair{"multi_gpu", 8}, {"multi_node", 7}}) {
+    replace_line(script(task), "#PBS -l select=", "#PBS -l PUT_YOUR_CODE");
+    const Blank blank = parse_blanks(split_lines(read_file(script(task))), script(task).string()).at(0);
+    EXPECT_EQ(blank.number, number);
+    const Ending ending = run(task);
+    EXPECT_EQ(ending.code, 10);
+    EXPECT_EQ(ending.output,
+              fmt::format("\nThe job script reached blank {0}, which isn't filled in yet.\n"
+                          "  question: {1}\n"
+                          "  where:    {2}:{3}\n"
+                          "  a hint:   ./odori hint {4} {0}\n"
+                          "Replace PUT_YOUR_CODE there by your own text, and submit or run the script again.\n",
+                          number, blank.question, script(task).string(), blank.text_line, task));
+  }
+}
+
+/// The real scripts, with the real programs.
+TEST_F(JobScripts, OfTheSolutionsTrainAndCompare) {
+  synthetic::write_set(root_ / "data", {.train = 160, .test = 40});
+  const std::string flags = fmt::format("--device cpu --model tiny --epoch 1 --batchsize 16 --no_snapshot --dataset {}",
+                                        (root_ / "data").string());
+  for (const char* task : {"single_gpu", "multi_gpu", "multi_node"}) {
+    const Ending ending = run_command(fmt::format("env ODORI_BUILD={} ODORI_OUT={} FLAGS='{}' bash {}",
+                                                  ODORI_BUILD_FOLDER, (root_ / task).string(), flags,
+                                                  (kit / "solutions/jobscripts" / script_name(task)).string()));
+    EXPECT_EQ(ending.code, 0) << ending.output;
+    const bool baseline = std::string(task) == "single_gpu";
+    EXPECT_EQ(ending.count("Throughput: "), baseline ? 1 : 2) << ending.output;
+    const auto last = split_lines(ending.output).back();
+    EXPECT_TRUE(last.starts_with(baseline ? "Throughput: " : "Speedup: ")) << ending.output;
+  }
+}
+
+}  // namespace
+}  // namespace odori::grader
