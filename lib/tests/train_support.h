@@ -2,10 +2,12 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -158,6 +160,27 @@ struct Training {
   Classifier model;
   MomentumSGD optimizer;
   std::unique_ptr<Updater> updater;
+};
+
+/// From its epoch on, no file may grow beyond some bytes: to a program that is what a full disk is.
+class FullDisk : public Extension {
+ public:
+  FullDisk(int epoch, rlim_t bytes) : epoch_(epoch), bytes_(bytes) {}
+  int priority() const override { return snapshot + 1; }
+  void run(Trainer& trainer) override {
+    if (trainer.updater().epoch() < epoch_) return;
+    std::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes_, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  void finalize(Trainer&) noexcept override { ::setrlimit(RLIMIT_FSIZE, &before_); }
+  std::string name() const override { return "FullDisk"; }
+
+ private:
+  int epoch_;
+  rlim_t bytes_;
+  rlimit before_{RLIM_INFINITY, RLIM_INFINITY};
 };
 
 }  // namespace odori::test

@@ -1,0 +1,72 @@
+// Ctrl-C ends a training between two iterations, with a sentence that says how to go on, and a snapshot that can be.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <regex>
+#include <thread>
+
+#include "train/snapshot.h"
+#include "train_support.h"
+
+namespace odori {
+namespace {
+
+using namespace test;
+namespace fs = std::filesystem;
+
+/// Starts the program, waits until `file` is there, sends the signal, and waits for the end.
+struct Interrupted {
+  Interrupted(const Folder& folder, const char* snapshots, const std::string& file, int signal) {
+    const std::string errors = folder / "errors";
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (!std::freopen(errors.c_str(), "w", stderr)) ::_exit(98);
+      ::execl(ODORI_INTERRUPT_PROGRAM, "train_interrupt_program", folder.path().c_str(), snapshots, nullptr);
+      ::_exit(99);
+    }
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!fs::exists(folder / file) && std::chrono::steady_clock::now() < limit)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ::kill(child, signal);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+    said = text_of(errors);
+  }
+  int code = -1;
+  std::string said;
+};
+
+TEST(Interrupt, NamesTheLastSnapshotAndItCanBeResumed) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Folder folder;
+    const Interrupted run(folder, "snapshots", "snapshot_epoch_2", signal);
+    EXPECT_EQ(run.code, 130);
+    std::smatch match;
+    ASSERT_TRUE(std::regex_search(run.said, match,
+                                  std::regex(R"(Interrupted at iteration (\d+), in epoch (\d+) of 1000000\. The last )"
+                                             R"(good snapshot is (\S+): --resume (\S+) goes on from there\.)")))
+        << run.said;
+    EXPECT_EQ(match[3], match[4]);
+    EXPECT_EQ(match[3], folder / fmt::format("snapshot_epoch_{}", std::stoi(match[2]) - 1));
+    Training training({.batch_size = 8}, pictures(64));
+    Trainer trainer(*training.updater, 1000000, folder.path());
+    resume(match[4], trainer);
+    EXPECT_EQ(training.updater->epoch(), std::stoi(match[2]) - 1);
+    EXPECT_LE(training.updater->iteration(), std::stoi(match[1]));
+  }
+}
+
+TEST(Interrupt, SaysThatThereIsNoSnapshot) {
+  Folder folder;
+  const Interrupted run(folder, "none", "log", SIGINT);
+  EXPECT_EQ(run.code, 130);
+  EXPECT_NE(run.said.find("There is no snapshot yet, so that a new start begins at the first epoch."),
+            std::string::npos)
+      << run.said;
+}
+
+}  // namespace
+}  // namespace odori

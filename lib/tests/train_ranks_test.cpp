@@ -1,0 +1,218 @@
+// Several ranks train as one device does on all their data, evaluate every test picture once, and save one snapshot.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+
+#include "comm/communicator.h"
+#include "data/scatter.h"
+#include "optim/multi_node_optimizer.h"
+#include "train/collectively.h"
+#include "train/log_report.h"
+#include "train/multi_node_evaluator.h"
+#include "train/snapshot.h"
+#include "train_support.h"
+
+namespace odori {
+namespace {
+
+using namespace test;
+namespace fs = std::filesystem;
+
+/// One rank's training, put together as the program of several nodes does: ranks are seeded apart.
+struct RankTraining {
+  RankTraining(Communicator& comm, const std::string& network, std::vector<SerialIterator> iterators)
+      : rank(static_cast<std::uint32_t>(comm.rank())),
+        model(create_network(network, 10), iterators.front().batch_size(), rank, rank),
+        optimizer(create_multi_node_optimizer(std::make_unique<MomentumSGD>(0.05f), comm)) {
+    model.to_device(pool.use(0));
+    optimizer->setup(model);
+    optimizer->add_hook(std::make_unique<WeightDecay>(5e-4f));
+    if (iterators.size() == 1)
+      updater = std::make_unique<StandardUpdater>(iterators.front(), *optimizer);
+    else
+      updater = std::make_unique<ParallelUpdater>(iterators, *optimizer,
+                                                  std::map<std::string, int>{{"main", 0}, {"gpu1", 1}}, pool);
+  }
+  std::uint32_t rank;
+  DevicePool pool{{.request = DeviceRequest::cpu}};
+  Classifier model;
+  std::unique_ptr<Optimizer> optimizer;
+  std::unique_ptr<Updater> updater;
+};
+
+class Ranks : public testing::TestWithParam<const char*> {
+ protected:
+  /// Every rank trains its strided share, on one or two devices, and beside it the whole on one device.
+  void expect_same_training(int n_devices) {
+    const int n_shares = comm->size() * n_devices, batch = 24;
+    const DatasetPtr train = pictures(12 * batch);
+    std::vector<SerialIterator> iterators;
+    for (int i = 0; i < n_devices; ++i)
+      iterators.emplace_back(every(train, comm->rank() * n_devices + i, n_shares), batch / n_shares,
+                             IteratorOptions{.shuffle = false});
+    RankTraining many(*comm, "tiny", iterators);
+    Training one({.batch_size = batch}, shares(train, 1, batch));
+    ASSERT_EQ(difference(many.model.state(), one.model.state()), 0) << "all ranks start with rank 0's weights";
+    for (int i = 1; i <= 10; ++i) {
+      many.updater->update();
+      one.updater->update();
+      EXPECT_LT(difference(many.model.state(), one.model.state()), 1e-5) << "after update " << i;
+    }
+  }
+  std::unique_ptr<Communicator> comm = create_communicator(GetParam());
+};
+
+TEST_P(Ranks, TrainAsOneDeviceDoesOnTheWholeBatch) { expect_same_training(1); }
+
+TEST_P(Ranks, OfTwoDevicesEachToo) { expect_same_training(2); }
+
+TEST_P(Ranks, CountEveryTestPictureOnceAndReportTheSameBits) {
+  const int n = comm->size();
+  for (const std::size_t n_pictures : {1, 2, 7, 10, 21, 64}) {
+    for (const bool equal : {true, false}) {
+      if (!equal && n_pictures < static_cast<std::size_t>(n)) continue;  // a rank without any picture
+      const DatasetPtr test = pictures(n_pictures, 5);
+      const DatasetPtr shard =
+          scatter_dataset(comm->rank() == 0 ? test : nullptr, *comm, {.shuffle = true, .force_equal_length = equal});
+      RankTraining training(*comm, "mid", shares(pictures(64), 1, 4));
+      training.updater->update();
+      for (std::size_t i = 0; i < training.model.memory().statistics.size(); ++i)  // as ranks drift apart
+        training.model.memory().statistics.data()[i] += 0.25f * static_cast<float>(comm->rank());
+      const auto evaluator = create_multi_node_evaluator(
+          std::make_unique<Evaluator>(SerialIterator(shard, 4, {.repeat = false, .shuffle = false}), training.model, 0),
+          *comm);
+      const Metrics metrics = evaluator->evaluate();
+      // All ranks have one model now, so each can tell by itself what the whole set gives.
+      Evaluator alone(SerialIterator(test, 4, {.repeat = false, .shuffle = false}), training.model, 0);
+      const Metrics expected = alone.evaluate();
+      EXPECT_EQ(metrics.samples, static_cast<std::int64_t>(n_pictures));
+      EXPECT_EQ(metrics.correct, expected.correct);
+      EXPECT_NEAR(metrics.loss(), expected.loss(), 1e-5 * std::abs(expected.loss()));
+      double of_root = metrics.loss_sum;
+      comm->broadcast(std::as_writable_bytes(std::span(&of_root, 1)));
+      EXPECT_EQ(metrics.loss_sum, of_root);
+    }
+  }
+}
+
+TEST_P(Ranks, AverageTheStatistics) {
+  RankTraining training(*comm, "mid", shares(pictures(64), 1, 4));
+  Buffer& statistics = training.model.memory().statistics;
+  std::vector<float> before(statistics.data(), statistics.data() + statistics.size());
+  for (std::size_t i = 0; i < statistics.size(); ++i)
+    statistics.data()[i] = before[i] + static_cast<float>(comm->rank()) * before[i];
+  average_statistics(training.model, *comm);
+  const float mean_rank = 0.5f * static_cast<float>(comm->size() - 1);
+  for (std::size_t i = 0; i < statistics.size(); ++i)
+    ASSERT_NEAR(statistics.data()[i], before[i] * (1 + mean_rank), 1e-5f) << i;
+  Classifier tiny(create_network("tiny", 10), 4, 0);
+  tiny.to_device(training.pool.use(0));
+  average_statistics(tiny, *comm);  // has none
+}
+
+INSTANTIATE_TEST_SUITE_P(Communicators, Ranks, testing::Values("naive", "flat"),
+                         [](const auto& info) { return std::string(info.param); });
+
+class Shared : public testing::Test {
+ protected:
+  Shared() {
+    std::array<char, 256> path{};
+    if (comm->rank() == 0) std::strcpy(path.data(), (own / "shared").c_str());
+    comm->broadcast(std::as_writable_bytes(std::span(path)));
+    folder = path.data();
+  }
+  ~Shared() override { comm->barrier(); }  // rank 0's folder goes when nobody needs it any more
+
+  struct SharedRun : RankTraining {
+    SharedRun(Communicator& comm, const std::string& out, int n_epochs, const DatasetPtr& train)
+        : RankTraining(comm, "mid",
+                       {SerialIterator(every(train, comm.rank(), comm.size()), 4,
+                                       {.seed = 3, .stream = static_cast<std::uint32_t>(comm.rank())})}),
+          trainer(*updater, n_epochs, out) {
+      trainer.extend(Snapshot(comm));
+      if (comm.rank() == 0) trainer.extend(LogReport());
+    }
+    Trainer trainer;
+  };
+  /// The sentence on this rank; all ranks must have the same.
+  void expect_on_every_rank(const std::string& sentence, const std::string& words) {
+    EXPECT_NE(sentence.find(words), std::string::npos) << "it says: " << sentence;
+    std::array<char, 1024> of_root{};
+    if (comm->rank() == 0) std::strncpy(of_root.data(), sentence.c_str(), of_root.size() - 1);
+    comm->broadcast(std::as_writable_bytes(std::span(of_root)));
+    EXPECT_EQ(sentence, of_root.data());
+  }
+
+  std::unique_ptr<Communicator> comm = create_communicator("flat");
+  Folder own;  // rank 0's is the shared one
+  std::string folder;
+  DatasetPtr train = pictures(static_cast<std::size_t>(18 * comm->size()));
+};
+
+TEST_F(Shared, ResumeIsExact) {
+  SharedRun whole(*comm, folder + "/whole", 4, train);
+  whole.trainer.run();
+  SharedRun first(*comm, folder + "/parts", 2, train);
+  first.trainer.run();
+  SharedRun second(*comm, folder + "/parts", 4, train);
+  resume(folder + "/parts", second.trainer, comm.get());
+  second.trainer.run();
+  const ModelState a = whole.model.state(), b = second.model.state();
+  EXPECT_TRUE(a.parameters == b.parameters);
+  EXPECT_TRUE(a.statistics == b.statistics);
+  EXPECT_TRUE(whole.optimizer->state() == second.optimizer->state());
+  EXPECT_EQ(whole.updater->iteration(), second.updater->iteration());
+  for (int rank = 0; rank < comm->size(); ++rank)
+    EXPECT_TRUE(fs::exists(fmt::format("{}/parts/snapshot_epoch_4/rank_{}.json", folder, rank)));
+}
+
+TEST_F(Shared, AFullDiskOfOneRankIsToldOnAllAndLeavesTheLastGoodOne) {
+  SharedRun run(*comm, folder, 4, train);
+  if (comm->rank() == comm->size() - 1) run.trainer.extend(FullDisk(2, 100));
+  expect_on_every_rank(sentence_of([&] { run.trainer.run(); }),
+                       fmt::format("rank_{}.json can't be written: File too large. The last good snapshot is "
+                                   "{}/snapshot_epoch_1:",
+                                   comm->size() - 1, folder));
+  comm->barrier();
+  EXPECT_FALSE(fs::exists(folder + "/snapshot_epoch_2"));
+  SharedRun resumed(*comm, folder, 2, train);
+  resume(folder, resumed.trainer, comm.get());
+  EXPECT_EQ(resumed.updater->epoch(), 1);
+}
+
+TEST_F(Shared, ADamagedFileOfOneRankIsRefusedByAll) {
+  SharedRun run(*comm, folder, 1, train);
+  run.trainer.run();
+  comm->barrier();
+  const std::string name = fmt::format("rank_{}.json", comm->size() - 1);
+  if (comm->rank() == 0) fs::resize_file(folder + "/snapshot_epoch_1/" + name, 10);
+  comm->barrier();
+  SharedRun resumed(*comm, folder, 2, train);
+  expect_on_every_rank(sentence_of([&] { resume(folder, resumed.trainer, comm.get()); }), name + " is damaged");
+}
+
+TEST_F(Shared, ASnapshotOfAnotherNumberOfRanksIsRefused) {
+  Training alone({.network = "mid", .batch_size = 4}, train);
+  Trainer trainer(*alone.updater, 1, own / "alone");
+  trainer.extend(Snapshot());
+  trainer.run();
+  if (comm->size() == 1) return;  // then it is the same number
+  SharedRun run(*comm, folder, 2, train);
+  expect_on_every_rank(sentence_of([&] { resume(own / "alone", run.trainer, comm.get()); }),
+                       fmt::format("The snapshot is of 1 ranks, this training has {}.", comm->size()));
+}
+
+TEST_F(Shared, AStepFailsOnAllRanksWithTheSentenceOfTheLowestThatFailed) {
+  collectively(comm.get(), [] {});
+  const int from = comm->size() / 2;
+  expect_on_every_rank(sentence_of([&] {
+                         collectively(comm.get(), [&] {
+                           if (comm->rank() >= from) fail("Rank {} says no.", comm->rank());
+                         });
+                       }),
+                       fmt::format("Rank {} says no.", from));
+}
+
+}  // namespace
+}  // namespace odori

@@ -1,0 +1,260 @@
+// A training that goes on from a snapshot comes to the same bits as one that was not interrupted, and no snapshot is
+// believed that is damaged or of something else.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "train/checked_file.h"
+#include "train/log_report.h"
+#include "train/snapshot.h"
+#include "train_support.h"
+
+namespace odori {
+namespace {
+
+using namespace test;
+namespace fs = std::filesystem;
+
+const DatasetPtr& train_set() {
+  static const DatasetPtr dataset = pictures(50);
+  return dataset;
+}
+
+/// A training into a folder, with a log and snapshots.
+struct SavedRun : Training {
+  SavedRun(const Options& options, const std::string& out, int n_epochs, const DatasetPtr& train = train_set())
+      : Training(options, train), trainer(*updater, n_epochs, out) {
+    trainer.extend(LogReport());
+    trainer.extend(Snapshot());
+  }
+  std::vector<LogReport::Entry> log_without_times() {
+    std::vector<LogReport::Entry> log = find_log_report(trainer).log();
+    for (auto& entry : log) entry.erase("elapsed_time");
+    return log;
+  }
+  Trainer trainer;
+};
+
+void expect_same_bits(SavedRun& a, SavedRun& b) {
+  for (std::size_t i = 0; i < a.updater->models().size(); ++i) {
+    const ModelState x = a.updater->models()[i]->state(), y = b.updater->models()[i]->state();
+    EXPECT_TRUE(x.parameters == y.parameters) << "replica " << i;
+    EXPECT_TRUE(i > 0 || x.statistics == y.statistics) << "only the main device's are used";
+    EXPECT_EQ(x.random.step, y.random.step);
+  }
+  EXPECT_TRUE(a.optimizer.state() == b.optimizer.state());
+  EXPECT_EQ(a.optimizer.learning_rate(), b.optimizer.learning_rate());
+  EXPECT_EQ(a.updater->iteration(), b.updater->iteration());
+  EXPECT_EQ(a.log_without_times(), b.log_without_times());
+}
+
+void expect_exact_continuation(const Training::Options& options) {
+  Folder whole_folder, folder;
+  SavedRun whole(options, whole_folder.path(), 4);
+  whole.trainer.run();
+  SavedRun first(options, folder.path(), 2);
+  first.trainer.run();
+  SavedRun second(options, folder.path(), 4);
+  resume(folder.path(), second.trainer);
+  expect_same_bits(first, second);
+  second.trainer.run();
+  expect_same_bits(whole, second);
+  EXPECT_GT(second.trainer.elapsed_time(), first.trainer.elapsed_time() * 0.5) << "the time before counts";
+}
+
+TEST(Resume, OfOneDeviceIsExact) {
+  // 50 pictures in batches of 8: epochs begin within a batch. The network has batch normalisation and dropout.
+  expect_exact_continuation({.network = "mid", .seed = 3});
+}
+
+TEST(Resume, OfTwoDevicesIsExact) { expect_exact_continuation({.network = "mid", .n_devices = 2, .seed = 3}); }
+
+TEST(Resume, OfTheOriginalsRuleKeepsTheDividedLearningRate) {
+  expect_exact_continuation({.n_devices = 2, .rule = GradientRule::sum});
+}
+
+/// As if measuring had found everywhere that the direct algorithm is the fastest.
+void choose_direct(SavedRun& run) {
+  ModelState state = run.model.state();
+  for (auto& [key, algorithm] : state.algorithms.chosen) algorithm = "direct";
+  run.model.restore(state);
+}
+
+TEST(Resume, UsesTheAlgorithmsThatWereMeasured) {
+  Folder whole_folder, folder;
+  SavedRun whole({.network = "mid", .measure = true}, whole_folder.path(), 4);
+  choose_direct(whole);
+  whole.trainer.run();
+  SavedRun first({.network = "mid", .measure = true}, folder.path(), 2);
+  choose_direct(first);
+  first.trainer.run();
+  SavedRun second({.network = "mid"}, folder.path(), 4);  // by the fixed rule, until it is resumed
+  EXPECT_NE(second.model.algorithms(), first.model.algorithms());
+  resume(folder.path(), second.trainer);
+  EXPECT_EQ(second.model.algorithms(), first.model.algorithms());
+  second.trainer.run();
+  expect_same_bits(whole, second);
+}
+
+class Saved : public testing::Test {
+ protected:
+  Saved() {
+    SavedRun run(options, folder.path(), 2);
+    run.trainer.run();
+  }
+  /// What resume() says to a training of `options`, which must be left as it was.
+  std::string refusal(const Training::Options& options, const std::string& path,
+                      const DatasetPtr& train = train_set()) {
+    SavedRun run(options, folder / "other", 4, train);
+    const ModelState before = run.model.state();
+    const std::string sentence = sentence_of([&] { resume(path, run.trainer); });
+    EXPECT_EQ(run.model.state().parameters, before.parameters);
+    EXPECT_EQ(run.updater->iteration(), 0);
+    return sentence;
+  }
+  void expect_refusal(const std::string& words, const Training::Options& options,
+                      const DatasetPtr& train = train_set()) {
+    const std::string sentence = refusal(options, folder.path(), train);
+    EXPECT_NE(sentence.find(words), std::string::npos) << "it says: " << sentence;
+  }
+  Training::Options options{};
+  Folder folder;
+  std::string last = folder / "snapshot_epoch_2";
+};
+
+TEST_F(Saved, HoldsWhatItsHeaderSaysAndNothingElse) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(last)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"model.bin", "optimizer.bin", "rank_0.json", "snapshot.json"}));
+  EXPECT_EQ(fs::file_size(last + "/model.bin"), 5146u * 4);
+  names.clear();
+  for (const auto& entry : fs::directory_iterator(folder.path())) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"log", "snapshot_epoch_1", "snapshot_epoch_2"}));
+}
+
+TEST_F(Saved, IsNotOfAnotherTraining) {
+  expect_refusal("Give --model tiny.", {.network = "mid"});
+  expect_refusal("Give --batchsize 8.", {.batch_size = 4});
+  expect_refusal("1 device a rank, this one has mean over 2 devices", {.n_devices = 2});
+  expect_refusal("from seed 0, those of this training from seed 1", {.seed = 1});
+  expect_refusal("was trained on other data", {}, pictures(49));
+  SavedRun run(options, folder / "two", 1);
+  Training two({.n_devices = 2, .rule = GradientRule::sum}, train_set());
+  Trainer trainer(*two.updater, 1, folder / "two");
+  trainer.extend(Snapshot());
+  trainer.run();
+  EXPECT_NE(refusal({.n_devices = 2}, folder / "two").find("sum over 2 devices a rank, this one has mean over"),
+            std::string::npos);
+}
+
+TEST_F(Saved, IsRefusedWhenAnyOfItsFilesIsDamaged) {
+  const std::string good = folder / "good";
+  fs::rename(last, good);
+  for (const char* name : {"model.bin", "optimizer.bin", "rank_0.json", "snapshot.json"}) {
+    const std::string file = std::string("/") + name;
+    const auto damage = [&](const auto& how) {
+      fs::remove_all(last);
+      fs::copy(good, last);
+      how(last + file);
+      return refusal(options, folder.path());
+    };
+    const std::string cut = damage([](const std::string& path) { fs::resize_file(path, fs::file_size(path) / 2); });
+    EXPECT_NE(cut.find(name), std::string::npos) << cut;
+    EXPECT_NE(cut.find("is damaged"), std::string::npos) << cut;
+    const std::string missing = damage([](const std::string& path) { fs::remove(path); });
+    if (std::string(name) != "snapshot.json") {
+      EXPECT_NE(missing.find(std::string(name) + " can't be read: No such file"), std::string::npos) << missing;
+      const std::string flipped = damage([](const std::string& path) {
+        std::fstream stream(path, std::ios::in | std::ios::out | std::ios::binary);
+        stream.seekp(40);
+        const char old = static_cast<char>(stream.peek());
+        stream.seekp(40);
+        stream.put(static_cast<char>(old ^ 1));
+      });
+      EXPECT_NE(flipped.find("its checksum isn't that of what was written"), std::string::npos) << flipped;
+    }
+  }
+}
+
+TEST_F(Saved, TheNewestIsTheOneThatWasWrittenLast) {
+  // A new training into the same folder: its first snapshot is newer than the old training's second.
+  SavedRun run(options, folder.path(), 1);
+  run.trainer.run();
+  SavedRun resumed(options, folder.path(), 4);
+  testing::internal::CaptureStdout();
+  resume(folder.path(), resumed.trainer);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            fmt::format("Going on from {}/snapshot_epoch_1: 1 epochs, 7 iterations are done.\n", folder.path()));
+  SavedRun named(options, folder.path(), 4);
+  resume(last, named.trainer);
+  EXPECT_EQ(named.updater->epoch(), 2);
+}
+
+TEST_F(Saved, NoneIsThere) {
+  EXPECT_NE(refusal(options, folder / "nowhere").find("There is no snapshot in"), std::string::npos);
+  fs::create_directories(folder / "empty/snapshot_epoch_3.part");  // what a kill leaves
+  EXPECT_NE(refusal(options, folder / "empty").find("There is no snapshot in"), std::string::npos);
+}
+
+TEST_F(Saved, WhatAKillHasLeftIsReplaced) {
+  fs::create_directories(folder / "snapshot_epoch_3.part");
+  std::ofstream(folder / "snapshot_epoch_3.part/rubbish") << "half";
+  SavedRun resumed(options, folder.path(), 3);
+  resume(folder.path(), resumed.trainer);
+  resumed.trainer.run();
+  EXPECT_FALSE(fs::exists(folder / "snapshot_epoch_3.part"));
+  EXPECT_FALSE(fs::exists(folder / "snapshot_epoch_3/rubbish"));
+  SavedRun again(options, folder.path(), 4);
+  resume(folder.path(), again.trainer);
+  EXPECT_EQ(again.updater->epoch(), 3);
+}
+
+TEST_F(Saved, AFullDiskLeavesTheLastGoodOne) {
+  SavedRun whole(options, folder / "whole", 4);
+  whole.trainer.run();
+  for (const rlim_t bytes : {0, 100, 10000, 20000}) {
+    SCOPED_TRACE(bytes);
+    Folder full;
+    SavedRun run(options, full.path(), 4);
+    run.trainer.extend(FullDisk(3, bytes));
+    const std::string sentence = sentence_of([&] { run.trainer.run(); });
+    EXPECT_EQ(sentence.find("The snapshot of epoch 3 failed. "), 0u) << sentence;
+    EXPECT_NE(sentence.find(fmt::format("can't be written: File too large. The last good snapshot is "
+                                        "{0}/snapshot_epoch_2: --resume {0}/snapshot_epoch_2 goes on from there.",
+                                        full.path())),
+              std::string::npos)
+        << sentence;
+    EXPECT_FALSE(fs::exists(full / "snapshot_epoch_3"));
+    EXPECT_FALSE(fs::exists(full / "snapshot_epoch_3.part"));
+    SavedRun resumed(options, full.path(), 4);
+    resume(full.path(), resumed.trainer);
+    EXPECT_EQ(resumed.updater->epoch(), 2);
+    resumed.trainer.run();
+    expect_same_bits(whole, resumed);
+  }
+}
+
+TEST(Files, SayWhyTheyCannotBeWritten) {
+  EXPECT_SENTENCE(write_file("/dev/full", "text"), "/dev/full can't be written: No space left on device.");
+  Folder folder;
+  EXPECT_SENTENCE(replace_file(folder / "none/log", "text"), "can't be written: No such file or directory.");
+  replace_file(folder / "log", "first");
+  fs::create_directory(folder / "log.part");  // makes the next one fail
+  EXPECT_SENTENCE(replace_file(folder / "log", "second"), "can't be written: Is a directory.");
+  EXPECT_EQ(text_of(folder / "log"), "first");
+}
+
+TEST(Files, AreCheckedByCrc32) {
+  Folder folder;
+  const FileCheck check = write_file(folder / "file", "123456789");
+  EXPECT_EQ(check.bytes, 9u);
+  EXPECT_EQ(check.crc32, 0xCBF43926u);  // the check value of CRC-32 (ISO-HDLC) as published
+  EXPECT_EQ(read_file(folder / "file", check).size(), 9u);
+  EXPECT_SENTENCE(read_file(folder / "file", FileCheck{9, 1}), "its checksum isn't that of what was written");
+  EXPECT_SENTENCE(read_file(folder / "file", FileCheck{8, check.crc32}), "it has 9 bytes, but 8 were written");
+}
+
+}  // namespace
+}  // namespace odori
