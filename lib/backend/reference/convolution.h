@@ -9,6 +9,7 @@
 
 #include "backend/graph.h"
 #include "backend/reference/array.h"
+#include "core/range.h"
 
 namespace odori::reference {
 
@@ -17,24 +18,27 @@ inline Shape convolution_output(const Shape& x, const ConvolutionSpec& spec) {
   return {x.n, spec.out_channels, side(x.h), side(x.w)};
 }
 
-/// Calls tap(n, o, i, kh, kw, h, w, xh, xw) for every product of the sum: y(n,o,h,w) += x(n,i,xh,xw) *
-/// weight(o,i,kh,kw).
+/// Along one side: the outputs whose product with tap k of the kernel lies inside the picture.
+inline Range outputs_inside(int x_side, int y_side, int k, const ConvolutionSpec& spec) {
+  int begin = 0, end = y_side;
+  while (begin < end && begin * spec.stride + k < spec.padding) ++begin;
+  while (begin < end && (end - 1) * spec.stride + k - spec.padding >= x_side) --end;
+  return {static_cast<std::size_t>(begin), static_cast<std::size_t>(end)};
+}
+
+/// Calls tap(n, o, i, kh, kw, h, w, xh, xw) for every product: y(n,o,h,w) += x(n,i,xh,xw) * weight(o,i,kh,kw).
 template <typename Tap>
 void for_each_tap(const Shape& x, const Shape& y, const ConvolutionSpec& spec, const Tap& tap) {
-  for (int n = 0; n < x.n; ++n)
-    for (int o = 0; o < y.c; ++o)
-      for (int i = 0; i < x.c; ++i)
-        for (int kh = 0; kh < spec.kernel; ++kh)
-          for (int kw = 0; kw < spec.kernel; ++kw)
-            for (int h = 0; h < y.h; ++h) {
-              const int xh = h * spec.stride + kh - spec.padding;
-              if (xh < 0 || xh >= x.h) continue;
-              for (int w = 0; w < y.w; ++w) {
-                const int xw = w * spec.stride + kw - spec.padding;
-                if (xw < 0 || xw >= x.w) continue;
-                tap(n, o, i, kh, kw, h, w, xh, xw);
-              }
-            }
+  for (int kh = 0; kh < spec.kernel; ++kh)
+    for (int kw = 0; kw < spec.kernel; ++kw) {
+      const Range rows = outputs_inside(x.h, y.h, kh, spec), columns = outputs_inside(x.w, y.w, kw, spec);
+      for (int n = 0; n < x.n; ++n)
+        for (int o = 0; o < y.c; ++o)
+          for (int i = 0; i < x.c; ++i)
+            for (int h = int(rows.begin); h < int(rows.end); ++h)
+              for (int w = int(columns.begin); w < int(columns.end); ++w)
+                tap(n, o, i, kh, kw, h, w, h * spec.stride + kh - spec.padding, w * spec.stride + kw - spec.padding);
+    }
 }
 
 /// x: N x I x H x W, weight: O x I x kernel x kernel.

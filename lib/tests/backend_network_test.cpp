@@ -1,0 +1,175 @@
+// Whole networks on every device: loading, the gradients of a small network, metrics, and what a training step costs.
+#include <algorithm>
+
+#include "backend_support.h"
+#include "model/classifier.h"
+
+namespace odori::test {
+namespace {
+
+using NetworkTest = DeviceTest;
+
+/// n random pictures with their bytes.
+struct Pictures {
+  std::vector<std::uint8_t> bytes;
+  Batch batch;
+
+  Pictures(int n, int n_classes, RandomSequence& random) : bytes(static_cast<std::size_t>(n) * Example::bytes) {
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.below(256));
+    for (int i = 0; i < n; ++i)
+      batch.examples.push_back({&bytes[static_cast<std::size_t>(i) * Example::bytes],
+                                static_cast<int>(random.below(static_cast<std::uint64_t>(n_classes))), i});
+    batch.transform = {.mean = {0.4f, 0.5f, 0.6f}, .deviation = {0.2f, 0.25f, 0.3f}};
+  }
+};
+
+TEST_P(NetworkTest, LoadNormalisesMovesTurnsAndEnlarges) {
+  for (const int size : {32, 64, 256})
+    for (const int padding : {0, 4}) {
+      SCOPED_TRACE(testing::Message() << size << "x" << size << ", padding " << padding);
+      Pictures pictures(5, 10, random);
+      pictures.batch.transform.image_size = size;
+      pictures.batch.transform.crop_padding = padding;
+      pictures.batch.transform.flip = padding > 0;
+      Comparison both(device, {8, 3, size, size}, network_of(relu()), random);  // three pictures are missing
+      const RandomKey key{test_seed(), 1, 2};
+      both.fast.graph->write_value(both.fast.tensors[0], std::vector<float>(both.fast.tensors[0].shape.size(), NAN));
+      for (Side* side : {&both.fast, &both.plain}) side->graph->load(pictures.batch, key);
+      EXPECT_LE(relative_error(both.fast.graph->read_value(both.fast.tensors[0]),
+                               both.plain.graph->read_value(both.plain.tensors[0])),
+                1e-6);
+    }
+}
+
+/// Every kind of operation, in the orders that the kit's networks have. The first pooling comes early, to leave few
+/// ReLUs.
+Network small_network() {
+  return network_of(convolution("conv1", 8), batch_normalization("bn1", false), max_pooling(4), relu(), dropout(0.3f),
+                    convolution("conv2", 20), batch_normalization("bn2", true), dropout(0.4f), convolution("conv3", 16),
+                    relu(), max_pooling(), convolution("conv4", 32), batch_normalization("bn4", true), max_pooling(),
+                    dropout(0.4f), linear("fc1", 24, false), batch_normalization("bn_fc1", true), dropout(0.5f),
+                    linear("fc2", 10, true));
+}
+const Shape pictures_of_6{6, 3, 32, 32};
+
+/// Gradients share memory between layers; a plan that lets one be overwritten too early shows here.
+TEST_P(NetworkTest, SmallNetworkHasTheGradientsOfTheReference) {
+  for (const int batch : {6, 24}) {
+    Comparison both(device, {batch, 3, 32, 32}, small_network(), random, true);
+    Pictures pictures(batch, 10, random);
+    RandomKey key{test_seed(), 0, 0};
+    const auto error = [&] {
+      ++key.step;
+      for (Side* side : {&both.fast, &both.plain}) side->graph->load(pictures.batch, key);
+      both.forward(Mode::train, key);
+      const double output = both.output_error();
+      both.backward();
+      const Metrics fast = both.fast.graph->take_metrics(), plain = both.plain.graph->take_metrics();
+      EXPECT_NEAR(fast.loss() / plain.loss(), 1, 1e-5);
+      EXPECT_EQ(fast.correct, plain.correct);
+      EXPECT_EQ(fast.samples, batch);
+      return std::max({output, both.input_gradient_error(), both.worst_gradient_error()});
+    };
+    EXPECT_LE(median_of_draws(error), 2e-5);
+    for (std::size_t i = 0; i < both.fast.statistics.size(); ++i) EXPECT_LE(both.statistic_error(i), 2e-5);
+    both.forward(Mode::evaluate, key);
+    EXPECT_LE(both.output_error(), 2e-5);
+  }
+}
+
+TEST_P(NetworkTest, GapsOfTheFlatVectorsStayZero) {
+  Comparison both(device, pictures_of_6, small_network(), random, true);
+  Pictures pictures(6, 10, random);
+  both.fast.graph->load(pictures.batch, {});
+  both.plain.graph->load(pictures.batch, {});
+  both.forward(Mode::train);
+  both.backward();
+  std::vector<float> all(both.fast.memory.gradients.size());
+  device.read(both.fast.memory.gradients, 0, all);
+  for (const ParameterView& view : both.fast.parameters)
+    std::fill_n(all.begin() + static_cast<std::ptrdiff_t>(view.offset), view.size(), 0.0f);
+  EXPECT_EQ(std::count(all.begin(), all.end(), 0.0f), static_cast<std::ptrdiff_t>(all.size()));
+}
+
+TEST_P(NetworkTest, EvaluationCountsWhatIsThereAndCounted) {
+  constexpr int batch = 8;
+  Comparison both(device, {batch, 3, 32, 32}, small_network(), random, true);
+  Pictures pictures(batch, 10, random);
+  const auto images = normal(both.fast.tensors[0].shape.size(), random);
+  const auto evaluate = [&](const Batch& part) {
+    for (Side* side : {&both.fast, &both.plain}) side->graph->load(part, {});
+    both.forward(Mode::evaluate, {}, images);
+    const Metrics fast = both.fast.graph->take_metrics(), plain = both.plain.graph->take_metrics();
+    EXPECT_NEAR(fast.loss_sum, plain.loss_sum, 1e-5 * plain.loss_sum);
+    EXPECT_EQ(fast.correct, plain.correct);
+    EXPECT_EQ(fast.samples, plain.samples);
+    return fast;
+  };
+  EXPECT_EQ(evaluate(pictures.batch).samples, 8);
+  EXPECT_EQ(both.fast.graph->take_metrics().samples, 0) << "Taken sums start again from zero.";
+  Batch part = pictures.batch;
+  part.examples.resize(3);
+  EXPECT_EQ(evaluate(part).samples, 3);
+  part = pictures.batch;
+  part.examples[2].counted = part.examples[5].counted = false;
+  EXPECT_EQ(evaluate(part).samples, 6);
+  part.examples.resize(1);
+  EXPECT_EQ(evaluate(part).samples, 1);
+}
+
+TEST_P(NetworkTest, SumsRunOverBatchesUntilTheyAreTaken) {
+  Side side(&device, pictures_of_6, network_of(linear("fc", 10, false)), true);
+  Pictures pictures(6, 10, random);
+  for (int i = 0; i < 3; ++i) {
+    side.graph->load(pictures.batch, {});
+    side.graph->write_value(side.tensors[0], std::vector<float>(pictures_of_6.size(), 0.0f));
+    side.graph->forward(Mode::train, {});
+  }
+  const Metrics metrics = side.graph->take_metrics();
+  EXPECT_EQ(metrics.samples, 18);
+  EXPECT_NEAR(metrics.loss(), std::log(10), 1e-6);  // all logits are 0
+}
+
+std::vector<float> gradients_after(Classifier& model, const Batch& batch, int steps) {
+  for (int i = 0; i < steps; ++i) model.forward_backward(batch);
+  std::vector<float> values(model.memory().gradients.size());
+  model.device().read(model.memory().gradients, 0, values);
+  return values;
+}
+
+TEST_P(NetworkTest, SameSeedSameBits) {
+  Pictures pictures(16, 10, random);
+  pictures.batch.transform.crop_padding = 4;
+  pictures.batch.transform.flip = true;
+  for (const char* name : {"tiny", "mid"}) {
+    Classifier one(create_network(name, 10), 16, test_seed()), two(create_network(name, 10), 16, test_seed());
+    one.to_device(device);
+    two.to_device(device);
+    EXPECT_EQ(gradients_after(one, pictures.batch, 3), gradients_after(two, pictures.batch, 3)) << name;
+  }
+}
+
+/// oneDNN's implementations named "ref" are plain loops, tens of times slower; it falls to them without a word.
+TEST_P(NetworkTest, NoOperationFallsToASlowImplementation) {
+  for (const char* name : {"mid", "vgg"})
+    for (const int batch : {32, 64}) {
+      Classifier model(create_network(name, 10), batch, 0);
+      model.to_device(device);
+      const auto lines = model.graph().describe();
+      EXPECT_GE(lines.size(), layers_of(model.network()).size() / 2);
+      for (const std::string& line : lines) EXPECT_EQ(line.find("ref"), std::string::npos) << name << ": " << line;
+    }
+}
+
+TEST_P(NetworkTest, MemoryIsNamed) {
+  Classifier model(create_network("mid", 10), 32, 0);
+  model.to_device(device);
+  const std::size_t pictures = std::size_t{32} * 3 * 32 * 32 * sizeof(float);
+  EXPECT_GT(model.graph().memory_bytes(), pictures);
+  EXPECT_LT(model.graph().memory_bytes(), 500 * pictures);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, NetworkTest, testing::ValuesIn(devices_under_test), name_of);
+
+}  // namespace
+}  // namespace odori::test

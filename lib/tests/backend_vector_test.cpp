@@ -1,0 +1,137 @@
+// A device's memory and its arithmetic on ranges of flat vectors.
+#include <algorithm>
+#include <mutex>
+
+#include "backend/reference/momentum_sgd.h"
+#include "backend_support.h"
+
+namespace odori::test {
+namespace {
+
+constexpr std::size_t n = 100'003;
+const Range ranges[] = {{0, n}, {0, 0}, {0, 1}, {16, 4096}, {48, 99'999}, {99'984, n}};
+
+class VectorTest : public DeviceTest {
+ protected:
+  Buffer buffer(const std::vector<float>& values) {
+    Buffer b = device.allocate(values.size());
+    device.write(b, 0, values);
+    return b;
+  }
+  std::vector<float> read(const Buffer& b) {
+    std::vector<float> values(b.size());
+    device.read(b, 0, values);
+    return values;
+  }
+  /// `seen` is f(i) inside the range, to 1e-6 of the terms' size, and `before` outside, bit for bit.
+  template <typename F>
+  static void expect_on_range(const std::vector<float>& seen, const std::vector<float>& before, Range range, F f) {
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      if (range.begin <= i && i < range.end)
+        ASSERT_NEAR(seen[i], f(i), 4e-6) << i;
+      else
+        ASSERT_EQ(seen[i], before[i]) << i;
+    }
+  }
+
+  std::vector<float> x = normal(n, random), y = normal(n, random), z = normal(n, random);
+};
+
+TEST_P(VectorTest, NewMemoryIsZero) {
+  for (const std::size_t size : {0u, 1u, 1000u, 1'000'000u}) {
+    const Buffer b = device.allocate(size);
+    EXPECT_EQ(b.size(), size);
+    const auto values = read(b);
+    EXPECT_EQ(std::count(values.begin(), values.end(), 0.0f), static_cast<std::ptrdiff_t>(size));
+  }
+}
+
+TEST_P(VectorTest, WriteAndReadAtAnOffset) {
+  Buffer b = buffer(x);
+  device.write(b, 100, std::span(y).first(50));
+  std::vector<float> part(60);
+  device.read(b, 95, part);
+  EXPECT_TRUE(std::equal(part.begin(), part.begin() + 5, x.begin() + 95));
+  EXPECT_TRUE(std::equal(part.begin() + 5, part.begin() + 55, y.begin()));
+  EXPECT_TRUE(std::equal(part.begin() + 55, part.end(), x.begin() + 150));
+}
+
+TEST_P(VectorTest, Axpy) {
+  const Buffer bx = buffer(x);
+  for (const Range range : ranges) {
+    Buffer by = buffer(y);
+    device.axpy(0.3f, bx, by, range);
+    expect_on_range(read(by), y, range, [&](std::size_t i) { return y[i] + 0.3f * x[i]; });
+  }
+}
+
+TEST_P(VectorTest, Scale) {
+  for (const Range range : ranges) {
+    Buffer by = buffer(y);
+    device.scale(-1.7f, by, range);
+    expect_on_range(read(by), y, range, [&](std::size_t i) { return -1.7f * y[i]; });
+  }
+}
+
+TEST_P(VectorTest, MomentumSgd) {
+  const Buffer g = buffer(x);
+  std::vector<double> p(y.begin(), y.end()), v(z.begin(), z.end());
+  reference::momentum_sgd<double>(p, {x.begin(), x.end()}, v, 0.05, 0.9);
+  for (const Range range : ranges) {
+    Buffer bp = buffer(y), bv = buffer(z);
+    device.momentum_sgd(bp, g, bv, 0.05f, 0.9f, range);
+    expect_on_range(read(bp), y, range, [&](std::size_t i) { return p[i]; });
+    expect_on_range(read(bv), z, range, [&](std::size_t i) { return v[i]; });
+  }
+}
+
+TEST_P(VectorTest, Reduce) {
+  const Buffer bx = buffer(x), bz = buffer(z);
+  const Buffer* const both[] = {&bx, &bz};
+  for (const std::size_t others : {0u, 1u, 2u})
+    for (const Range range : ranges) {
+      Buffer main = buffer(y);
+      device.reduce(main, std::span(both).first(others), 1 / 3.0f, range);
+      expect_on_range(read(main), y, range,
+                      [&](std::size_t i) { return (y[i] + (others > 0 ? x[i] : 0) + (others > 1 ? z[i] : 0)) / 3; });
+    }
+}
+
+TEST_P(VectorTest, Send) {
+  const Buffer from = buffer(x);
+  for (const Range range : ranges) {
+    Buffer to = buffer(y);
+    device.send(from, to, range);
+    const auto seen = read(to);
+    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(seen[i], range.begin <= i && i < range.end ? x[i] : y[i]) << i;
+  }
+}
+
+TEST_P(VectorTest, PiecesCoverTheRangeOnce) {
+  for (const Range range : ranges) {
+    std::vector<int> visits(n);
+    std::mutex mutex;
+    device.for_pieces(range, [&](Range piece) {
+      const std::lock_guard lock(mutex);
+      EXPECT_TRUE(piece.begin == range.begin || piece.begin % 16 == 0);
+      for (std::size_t i = piece.begin; i < piece.end; ++i) ++visits[i];
+    });
+    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(visits[i], range.begin <= i && i < range.end) << i;
+  }
+}
+
+TEST_P(VectorTest, SlicesCoverEverythingOnce) {
+  const std::size_t slices = device.exchange_slices(3);
+  ASSERT_GE(slices, 1u);
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < slices; ++i) {
+    EXPECT_EQ(slice(n, i, slices).begin, end);
+    end = slice(n, i, slices).end;
+  }
+  EXPECT_EQ(end, n);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, VectorTest, testing::ValuesIn(devices_under_test), name_of);
+
+}  // namespace
+}  // namespace odori::test
