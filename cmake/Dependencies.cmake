@@ -5,8 +5,8 @@ set(missing "")
 find_package(Threads REQUIRED)
 
 find_package(MPI COMPONENTS CXX QUIET)
-if(NOT MPI_CXX_FOUND)
-  list(APPEND missing "MPI (Debian: libopenmpi-dev openmpi-bin; a site: `module load openmpi`, or -DMPI_HOME=/path)")
+if(NOT MPI_CXX_FOUND OR NOT MPIEXEC_EXECUTABLE)
+  list(APPEND missing "MPI (Debian: libopenmpi-dev openmpi-bin. Elsewhere: `module load openmpi`, or -DMPI_HOME=/path)")
 endif()
 
 # Not by oneDNN's own package file: Debian's asks for OpenCL's headers, which the kit has no use for.
@@ -17,7 +17,7 @@ if(DNNL_INCLUDE_DIR AND DNNL_LIBRARY)
   set_target_properties(DNNL::dnnl PROPERTIES IMPORTED_LOCATION ${DNNL_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES
                                                                                ${DNNL_INCLUDE_DIR})
 else()
-  list(APPEND missing "oneDNN (Debian: libdnnl-dev; a site: its module, or -DCMAKE_PREFIX_PATH=/path/to/onednn)")
+  list(APPEND missing "oneDNN (Debian: libdnnl-dev. Elsewhere: its module, or -DCMAKE_PREFIX_PATH=/path/to/onednn)")
 endif()
 
 find_package(ZLIB QUIET)
@@ -39,8 +39,9 @@ macro(odori_dependency package repository commit)
     SYSTEM
     FIND_PACKAGE_ARGS CONFIG)
   FetchContent_MakeAvailable(${package})
-  if(${package}_SOURCE_DIR)
-    message(STATUS "${package} is built from ${${package}_SOURCE_DIR}")
+  string(TOLOWER ${package} lower)
+  if(${lower}_SOURCE_DIR)
+    message(STATUS "${package} is built from ${${lower}_SOURCE_DIR}")
   endif()
 endmacro()
 

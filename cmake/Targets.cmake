@@ -11,7 +11,8 @@ function(odori_program name)
 endfunction()
 
 # odori_test(NAME [RANKS n...] [LIBRARIES target...]): NAME.cpp is a GoogleTest program. With RANKS it runs once
-# for each number of MPI ranks, under mpirun, and its own main must be odori_mpi_test_main (see lib/tests).
+# for each number of MPI ranks, under mpirun, and its own main must be odori_mpi_test_main (see lib/tests). A test that
+# is skipped or disabled counts as failed: skipped is not passed.
 function(odori_test name)
   if(NOT ODORI_TESTS)
     return()
@@ -20,6 +21,7 @@ function(odori_test name)
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 120)
   endif()
+  set(properties TIMEOUT ${TEST_TIMEOUT} FAIL_REGULAR_EXPRESSION "SKIPPED;DISABLED TEST")
   add_executable(${name} ${name}.cpp)
   target_link_libraries(${name} PRIVATE odori odori_warnings ${TEST_LIBRARIES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
@@ -29,11 +31,11 @@ function(odori_test name)
       add_test(NAME ${name}_${ranks}_ranks
                COMMAND ${MPIEXEC_EXECUTABLE} --allow-run-as-root --oversubscribe --bind-to none -np ${ranks}
                        --mca mpi_yield_when_idle 1 $<TARGET_FILE:${name}>)
-      set_tests_properties(${name}_${ranks}_ranks PROPERTIES TIMEOUT ${TEST_TIMEOUT} PROCESSORS ${ranks})
+      set_tests_properties(${name}_${ranks}_ranks PROPERTIES ${properties} PROCESSORS ${ranks})
     endforeach()
   else()
     target_link_libraries(${name} PRIVATE GTest::gtest_main)
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${TEST_TIMEOUT})
+    set_tests_properties(${name} PROPERTIES ${properties})
   endif()
 endfunction()

@@ -14,8 +14,9 @@ Training training(const Setting& setting, Run run, const std::string& folder, st
   command.insert(command.end(), {"--out", training.out});
   training.run.command = fmt::format("{}", fmt::join(command, " "));
   if (training.run.devices > setting.n_devices)
-    training.run.not_timed = fmt::format("{} would have to share this machine's {} {}", training.run.devices,
-                                         setting.n_devices, setting.device_name);
+    training.run.not_timed =
+        fmt::format("{} {} would have to share this machine's {} {}", training.run.devices,
+                    training.run.communicator.empty() ? "devices" : "ranks", setting.n_devices, setting.device_name);
   return training;
 }
 

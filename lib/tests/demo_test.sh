@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# The demo as a whole, on a set of a few hundred pictures; a training that fails; an interrupt.
+#   demo_test.sh ODORI BUILD
+set -euo pipefail
+odori=$1
+export ODORI_BUILD=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
+fail() {
+  printf 'FAILED: %s\n' "$1"
+  exit 1
+}
+
+"$ODORI_BUILD/bin/odori_make_synthetic" --train 320 --test 100 --out "$scratch/tiny" >log
+demo=("$ODORI_BUILD/bin/odori_demo" --device cpu --dataset "$scratch/tiny" --epoch 1 --out out)
+
+ODORI_DRIVER=$odori "${demo[@]}" >log 2>&1 || { cat log; fail "the demo ended with an error"; }
+timed=$(grep -c '"images_per_second"' out/result.json) || true
+throughputs=$(grep -c '^Throughput: ' log) || true
+expected=$(($(nproc) >= 4 ? 7 : $(nproc) >= 2 ? 6 : 1))
+[[ $timed -eq $expected ]] || { cat log; fail "$timed trainings were timed, not $expected"; }
+[[ $throughputs -eq $expected ]] || { cat log; fail "$throughputs trainings showed their throughput, not $expected"; }
+grep -q '^epoch  *main/loss  *validation/main/loss' log || { cat log; fail "no epoch table was shown"; }
+grep -q '^one device  *1  *1  *-  *[0-9]*  *1.00  *100 %' log || { cat log; fail "no table compares the trainings"; }
+[[ $expected -eq 7 ]] || grep -q '^Not timed: .* would have to share' log || fail "it hides what it did not time"
+grep -q '<canvas id="speedup"' out/report.html || fail "the page has no speedup chart"
+
+# A training that fails is named, and no result is left that looks like a whole one.
+printf '#!/bin/sh\nexit 3\n' >driver
+chmod +x driver
+rm -r out
+if ODORI_DRIVER=$PWD/driver "${demo[@]}" >log 2>&1; then fail "a failing training passed"; fi
+grep -q "driver run single_gpu" log || { cat log; fail "it does not say what failed"; }
+grep -q "exit code 3" log || { cat log; fail "it does not say how it failed"; }
+[[ ! -e out/result.json ]] || fail "a failed demo wrote a result"
+
+# An interrupt ends the running training too.
+printf '#!/bin/sh\necho $$ >child\nexec sleep 100\n' >driver
+ODORI_DRIVER=$PWD/driver "${demo[@]}" >log 2>&1 &
+pid=$!
+for _ in {1..100}; do
+  [[ ! -s child ]] || break
+  sleep 0.1
+done
+kill -TERM $pid
+code=0
+wait $pid || code=$?
+[[ $code -eq 130 ]] || { cat log; fail "interrupted, it ended with exit code $code"; }
+! kill -0 "$(<child)" 2>/dev/null || fail "the training goes on without the demo"
+echo "The demo does what it says."

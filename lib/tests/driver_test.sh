@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2016 # the stand-ins expand their own variables
+# ./odori itself: its words, and what it says where things are missing. Installs nothing: apt-get is a stand-in here.
+#   driver_test.sh ODORI
+set -uo pipefail
+odori=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+
+# expect CODE TEXT COMMAND...: the command ends with this code and says this.
+expect() {
+  local code=$1 text=$2 output actual
+  shift 2
+  output=$("$@" 2>&1)
+  actual=$?
+  if [[ $actual -ne $code || $output != *"$text"* ]]; then
+    printf 'FAILED: %s\nexpected exit code %s and: %s\ngot exit code %s and: %s\n' "$*" "$code" "$text" "$actual" "$output"
+    failures=$((failures + 1))
+  fi
+}
+
+expect 0 "./odori WORD" "$odori"
+for word in demo test run data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
+expect 2 "'dance' is none of its words: demo, test," "$odori" dance
+expect 2 "run what?" "$odori" run
+expect 2 "run what?" "$odori" run two_gpus
+export ODORI_READY=1
+expect 2 "--ranks takes a number of processes, not 'two'" "$odori" run multi_node --ranks two
+expect 2 "--ranks takes a value" "$odori" run multi_node --ranks
+expect 2 "--nodes takes a number" "$odori" run multi_node --ranks 2 --nodes 3
+
+# A machine on which only these programs are: mpirun says with what it was called.
+mkdir -p "$scratch/bin" "$scratch/build/bin/"{exercises,solutions}
+for tool in bash cat dirname env nproc; do ln -s "$(command -v $tool)" "$scratch/bin/$tool"; done
+printf '#!/bin/sh\necho nodes=$ODORI_NODES "$@"\n' >"$scratch/bin/mpirun"
+chmod +x "$scratch/bin/mpirun"
+run=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/build" "$odori" run multi_node)
+expect 0 "nodes=0,0,1,1 -np 4" "${run[@]}" --ranks 4 --nodes 2
+expect 0 "nodes=0,0,1 -np 3" "${run[@]}" --ranks 3 --nodes 2
+expect 0 "nodes=1,0 -np 2" "${run[@]}" --nodes 1,0
+expect 0 "nodes= -np 2" "${run[@]}"
+expect 0 "/exercises/train_cifar_multi_node --epoch 3" "${run[@]}" --epoch 3
+expect 0 "/solutions/train_cifar_multi_node --epoch 3" "${run[@]}" --solution --epoch 3
+unset ODORI_READY
+
+bare=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/unbuilt" CXX=no_such_compiler "$odori")
+expect 20 "Missing programs: no_such_compiler cmake" "${bare[@]}" demo
+expect 20 "this system has no apt-get" "${bare[@]}" test
+expect 20 "libopenmpi-dev" "${bare[@]}" test
+expect 20 "CMAKE_PREFIX_PATH=" "${bare[@]}" test
+
+# With apt: nothing is installed yet; apt-get notes what it is asked for, and fails.
+printf '#!/bin/sh\nexit 1\n' >"$scratch/bin/dpkg-query"
+printf '#!/bin/sh\necho "asked: $DEBIAN_FRONTEND $*"\nexit 1\n' >"$scratch/bin/apt-get"
+printf '#!/bin/sh\n[ "$1" != -n ] || exit 0\nexec "$@"\n' >"$scratch/bin/sudo"
+chmod +x "$scratch/bin/"*
+expect 20 "ODORI_INSTALL=no says so. Missing packages: g++ cmake" "${bare[@]:0:2}" ODORI_INSTALL=no "${bare[@]:2}" test
+expect 20 "apt-get: g++ cmake ninja-build" "${bare[@]}" test
+expect 20 "asked: noninteractive install -y -q --no-install-recommends g++ cmake" "${bare[@]}" test
+expect 20 "could not install these packages: g++ cmake" "${bare[@]}" test
+if [[ $EUID -ne 0 ]]; then
+  rm "$scratch/bin/sudo"
+  expect 20 "you are not root and may not use sudo. Missing packages: g++" "${bare[@]}" test
+fi
+
+[[ $failures -eq 0 ]] || exit 1
+echo "The driver does what it says."

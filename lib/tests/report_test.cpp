@@ -1,0 +1,157 @@
+// Tables, comparison and page.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "demo/plan.h"
+#include "report/comparison.h"
+#include "report/machine.h"
+#include "report/page.h"
+#include "report/table.h"
+
+namespace odori {
+namespace {
+
+Comparison example() {
+  return {.machine = {.cpu = "A <fast> CPU", .cores = 2, .memory_gib = 7.75, .os = "Debian"},
+          .date = "2026-01-31 14:05",
+          .dataset = "synthetic",
+          .model = "mid",
+          .n_images = 10000,
+          .epoch = 2,
+          .batchsize = 64,
+          .runs = {{.name = "one device",
+                    .name_ja = "1 デバイス",
+                    .command = "a --b",
+                    .images_per_second = 800,
+                    .accuracy = {0.5, 0.875}},
+                   {.name = "two & two",
+                    .name_ja = "2 と 2",
+                    .command = "c \"<d>\"",
+                    .devices = 4,
+                    .nodes = 2,
+                    .communicator = "flat",
+                    .images_per_second = 2400,
+                    .accuracy = {0.4, 0.75}},
+                   {.name = "too many",
+                    .name_ja = "多",
+                    .command = "e",
+                    .devices = 8,
+                    .nodes = 2,
+                    .communicator = "naive",
+                    .not_timed = "no room"}}};
+}
+
+TEST(Table, ColumnsAreAsWideAsTheirWidestCellAndNumbersStandToTheRight) {
+  EXPECT_EQ(text_table({"name", "n", "rest"}, {{"a", "5", "x"}, {"longer", "1000", "-"}, {"b"}}),
+            "name       n  rest\n"
+            "------  ----  ----\n"
+            "a          5  x\n"
+            "longer  1000  -\n"
+            "b\n");
+}
+
+TEST(Table, WidthIsCountedInCharactersNotInBytes) {
+  EXPECT_EQ(text_table({"a", "b"}, {{"é×", "x"}, {"abc", "y"}}), "a    b\n---  -\né×   x\nabc  y\n");
+}
+
+TEST(Table, ARowThatIsTooLongIsAnError) { EXPECT_THROW(text_table({"a"}, {{"1", "2"}}), Error); }
+
+TEST(ComparisonTest, SpeedupIsAgainstTheFirstRunAndEfficiencyIsItsShareOfTheDevices) {
+  const Comparison comparison = example();
+  EXPECT_DOUBLE_EQ(comparison.speedup(comparison.runs[0]), 1);
+  EXPECT_DOUBLE_EQ(comparison.speedup(comparison.runs[1]), 3);
+  EXPECT_DOUBLE_EQ(comparison.efficiency(comparison.runs[1]), 0.75);
+  EXPECT_EQ(&comparison.fastest(), &comparison.runs[1]);
+}
+
+TEST(ComparisonTest, TextHasALineARunAndSaysWhatWasNotTimed) {
+  const std::string text = to_text(example());
+  EXPECT_NE(text.find("two & two         4      2  flat              2400     3.00        75 %         75.0 %\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("Not timed: too many: no room\n"), std::string::npos) << text;
+}
+
+TEST(ComparisonTest, JsonHasFiguresOfTimedRunsAlone) {
+  const nlohmann::json json = nlohmann::json::parse(nlohmann::json(example()).dump());
+  EXPECT_EQ(json["machine"]["cpu"], "A <fast> CPU");
+  EXPECT_EQ(json["date"], "2026-01-31 14:05");
+  ASSERT_EQ(json["runs"].size(), 3u);
+  EXPECT_EQ(json["runs"][1]["speedup"], 3.0);
+  EXPECT_EQ(json["runs"][1]["efficiency"], 0.75);
+  EXPECT_EQ(json["runs"][0]["accuracy"], nlohmann::json({0.5, 0.875}));
+  EXPECT_EQ(json["runs"][2]["not_timed"], "no room");
+  EXPECT_FALSE(json["runs"][2].contains("speedup"));
+}
+
+TEST(Page, TextIsEscaped) {
+  EXPECT_EQ(escape_html("a<b> & \"c\" 'd'"), "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
+  const std::string page = to_page(example(), "chart()");
+  EXPECT_NE(page.find("A &lt;fast&gt; CPU"), std::string::npos);
+  EXPECT_NE(page.find("c &quot;&lt;d&gt;&quot;"), std::string::npos);
+  EXPECT_NE(page.find("two &amp; two"), std::string::npos);
+  EXPECT_EQ(page.find("<fast>"), std::string::npos) << "also not in the data of the charts";
+  EXPECT_EQ(page.find("<d>"), std::string::npos);
+}
+
+TEST(Page, NothingInAValueIsTakenForAPlaceholder) {
+  Comparison comparison = example();
+  comparison.runs[1].name = "{{rows}}";
+  EXPECT_NE(to_page(comparison, "").find("<tr><td>{{rows}}"), std::string::npos);
+}
+
+TEST(Page, ItsDataAreTheComparison) {
+  const std::string page = to_page(example(), ""), begin = "id=\"data\">";
+  const std::size_t at = page.find(begin) + begin.size();
+  EXPECT_EQ(nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at)), nlohmann::json(example()));
+}
+
+TEST(Page, ChartJsIsInItOrItSaysThatItIsNot) {
+  const std::string with = to_page(example(), "let x = '</script>';"), without = to_page(example(), "");
+  EXPECT_NE(with.find("let x = '<\\/script>';"), std::string::npos);
+  EXPECT_EQ(with.find("Chart.js was not found"), std::string::npos);
+  EXPECT_NE(without.find("Chart.js was not found"), std::string::npos);
+}
+
+TEST(Page, ANamedChartJsMustBeThere) {
+  setenv("ODORI_CHART_JS", "/no/such/file.js", 1);
+  EXPECT_THROW(read_chart_js(), Error);
+  unsetenv("ODORI_CHART_JS");
+}
+
+TEST(MachineTest, KnowsThisMachine) {
+  const Machine machine = this_machine();
+  EXPECT_GE(machine.cores, 1);
+  EXPECT_GT(machine.memory_gib, 0.1);
+  EXPECT_FALSE(machine.cpu.empty());
+  EXPECT_EQ(describe({.cpu = "X", .cores = 1, .memory_gib = 3.9, .os = "Y"}), "X, 1 core, 4 GiB, Y");
+}
+
+TEST(DemoPlan, TrainingsThatOutnumberTheCoresAreNotTimed) {
+  const auto n_timed = [](int cores) {
+    int n = 0;
+    for (const auto& training : demo::plan({.driver = "./odori", .out = "out", .flags = {}, .n_devices = cores}))
+      n += training.run.not_timed.empty();
+    return n;
+  };
+  EXPECT_EQ(n_timed(1), 1);
+  EXPECT_EQ(n_timed(2), 6);
+  EXPECT_EQ(n_timed(4), 7);
+}
+
+TEST(DemoPlan, CommandsAreWhatALearnerTypes) {
+  const auto trainings = demo::plan(
+      {.driver = "./odori", .out = "out/demo", .flags = {"--model", "mid"}, .n_devices = 2, .device_name = "cores"});
+  EXPECT_EQ(trainings[0].run.command, "./odori run single_gpu --model mid --out out/demo/one_device");
+  EXPECT_EQ(trainings[5].run.command,
+            "./odori run multi_node --solution --ranks 2 --nodes 2 --communicator flat --model mid --out "
+            "out/demo/2_nodes_2_ranks_flat");
+  EXPECT_EQ(trainings[5].run.nodes, 2);
+  EXPECT_EQ(trainings[6].run.not_timed, "4 ranks would have to share this machine's 2 cores");
+}
+
+}  // namespace
+}  // namespace odori
