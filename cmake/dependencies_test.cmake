@@ -29,6 +29,6 @@ endforeach()
 
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${KIT} -B ${SCRATCH}/build_without_mpi -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-if(result EQUAL 0 OR NOT output MATCHES "were not found:\n *MPI \\(Debian: libopenmpi-dev openmpi-bin")
+if(result EQUAL 0 OR NOT output MATCHES "were not found:[\n ]*MPI \\(Debian: libopenmpi-dev openmpi-bin")
   message(FATAL_ERROR "Without MPI, configuring should stop and name it:\n${output}")
 endif()
