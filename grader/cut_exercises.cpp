@@ -85,7 +85,8 @@ std::vector<std::string> differences(const fs::path& kit, const std::map<fs::pat
   }
   for (const char* folder : {"exercises", "jobscripts"})
     for (const fs::path& path : files_below(kit, folder))
-      if (!exercises.contains(path)) found.push_back(fmt::format("{}: no solution makes it.", path.string()));
+      if (!exercises.contains(path))
+        found.push_back(fmt::format("{}: no solution makes it. Delete it.", path.string()));
   return found;
 }
 
