@@ -26,7 +26,7 @@ Training ranks(const Setting& setting, int n_nodes, int n_ranks_a_node, const st
   return training(setting,
                   {.name = fmt::format("task 2: {} node{} x {} rank{}", n_nodes, plural(n_nodes), n_ranks_a_node,
                                        plural(n_ranks_a_node)),
-                   .name_ja = fmt::format("課題 2：{} ノード × {} ランク", n_nodes, n_ranks_a_node),
+                   .name_ja = fmt::format("タスク2：{} ノード × {} ランク", n_nodes, n_ranks_a_node),
                    .devices = n_ranks,
                    .nodes = n_nodes,
                    .communicator = communicator},
@@ -41,7 +41,7 @@ std::vector<Training> plan(const Setting& setting) {
   return {
       training(setting, {.name = "one device", .name_ja = "1 デバイス"}, "one_device", {"single_gpu"}),
       training(setting,
-               {.name = "task 1: 1 process x 2 devices", .name_ja = "課題 1：1 プロセス × 2 デバイス", .devices = 2},
+               {.name = "task 1: 1 process x 2 devices", .name_ja = "タスク1：1 プロセス × 2 デバイス", .devices = 2},
                "two_devices", {"multi_gpu", "--solution", "--n_gpus", "2"}),
       ranks(setting, 1, 2, "naive"),
       ranks(setting, 1, 2, "flat"),
