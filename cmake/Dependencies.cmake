@@ -22,7 +22,7 @@ endif()
 
 find_package(ZLIB QUIET)
 if(NOT ZLIB_FOUND)
-  list(APPEND missing "zlib (Debian: zlib1g-dev; a site: -DZLIB_ROOT=/path/to/zlib)")
+  list(APPEND missing "zlib (Debian: zlib1g-dev. Elsewhere: -DZLIB_ROOT=/path/to/zlib)")
 endif()
 
 if(missing)
