@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <optional>
+#include <sstream>
 
 #include "core/error.h"
 
@@ -44,6 +46,12 @@ std::optional<Mark> read_mark(std::string_view comment, const std::string& where
 }  // namespace
 
 Language language_of(std::string_view path) { return path.ends_with(".sh") ? Language::shell : Language::cpp; }
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
 
 std::vector<std::string> split_lines(std::string_view text) {
   std::vector<std::string> lines;

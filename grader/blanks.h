@@ -7,6 +7,7 @@
 //   // END BLANK
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ struct Blank {
   std::vector<std::string> text;  // the lines between question and end mark
 };
 
+/// The whole file; empty if there is none.
+std::string read_file(const std::filesystem::path& path);
 /// "a\nb\n" is {"a", "b"}: a missing last line end is not told apart, and a line end may be CR LF.
 std::vector<std::string> split_lines(std::string_view text);
 /// Each line with its line end.

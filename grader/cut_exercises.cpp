@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 
 #include "blanks.h"
 #include "core/error.h"
@@ -14,6 +13,7 @@
 #include "cutter.h"
 
 using namespace odori;
+using grader::read_file;
 namespace fs = std::filesystem;
 
 namespace {
@@ -42,13 +42,6 @@ Flags parse_flags(int argc, char** argv) {
 }
 
 bool is_exercise_file(const fs::path& path) { return path.extension() == ".cpp" || path.extension() == ".sh"; }
-
-/// Empty if there is no such file.
-std::string read_file(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 /// The programs and job scripts below a folder of the kit, in order, relative to the kit.
 std::vector<fs::path> files_below(const fs::path& kit, const char* folder) {

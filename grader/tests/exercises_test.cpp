@@ -2,9 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "blanks.h"
 #include "core/error.h"
@@ -15,12 +13,6 @@ namespace odori::grader {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_file(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 std::vector<Blank> blanks_of(const fs::path& path) { return parse_blanks(split_lines(read_file(path)), path.string()); }
 

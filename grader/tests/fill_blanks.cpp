@@ -2,7 +2,6 @@
 //
 //   odori_fill_blanks SOLUTION N EXERCISE        the first N blanks hold the solution's text
 #include <fstream>
-#include <sstream>
 
 #include "blanks.h"
 #include "core/error.h"
@@ -14,10 +13,9 @@ using namespace odori::grader;
 
 int main(int argc, char** argv) try {
   if (argc != 4) throw UsageError("odori_fill_blanks SOLUTION N EXERCISE");
-  std::stringstream solution;
-  solution << std::ifstream(argv[1]).rdbuf();
-  const auto answers = parse_blanks(split_lines(solution.str()), argv[1]);
-  auto lines = split_lines(cut(solution.str(), argv[1]));
+  const std::string solution = read_file(argv[1]);
+  const auto answers = parse_blanks(split_lines(solution), argv[1]);
+  auto lines = split_lines(cut(solution, argv[1]));
   for (int i = std::stoi(argv[2]) - 1; i >= 0; --i)
     lines = with_text(lines, parse_blanks(lines, argv[3]).at(i), answers.at(i).text);
   std::ofstream exercise(argv[3]);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "blanks.h"
 #include "core/error.h"
@@ -17,12 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kit = ODORI_FOLDER;
-
-std::string read_file(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 void write_file(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
