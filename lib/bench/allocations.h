@@ -1,0 +1,18 @@
+// Counts what a whole process, its libraries included, asks malloc for. A program that is linked with allocations.cpp
+// has malloc and its relatives replaced.
+#pragma once
+
+#include <cstddef>
+
+namespace odori::bench {
+
+struct Allocations {
+  std::size_t calls = 0, bytes = 0, largest = 0;
+};
+
+/// Counts from zero.
+void count_allocations();
+/// What was asked for since, by all threads.
+Allocations allocations();
+
+}  // namespace odori::bench
