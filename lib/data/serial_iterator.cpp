@@ -33,16 +33,16 @@ void SerialIterator::reset() {
   new_order();
 }
 
-std::optional<Batch> SerialIterator::next() {
+const Batch* SerialIterator::next() {
   state_.previous_epoch_detail = epoch_detail();
-  if (!options_.repeat && state_.epoch > 0) return std::nullopt;
+  if (!options_.repeat && state_.epoch > 0) return nullptr;
 
   const auto n = static_cast<std::int64_t>(dataset_->size());
-  Batch batch{.examples = {}, .transform = dataset_->transform()};
-  batch.examples.reserve(static_cast<std::size_t>(batch_size_));
+  batch_.transform = dataset_->transform();
+  batch_.examples.clear();
   const auto take = [&](std::int64_t end) {
     for (std::int64_t i = state_.position; i < end; ++i)
-      batch.examples.push_back((*dataset_)[static_cast<std::size_t>(state_.order[static_cast<std::size_t>(i)])]);
+      batch_.examples.push_back((*dataset_)[static_cast<std::size_t>(state_.order[static_cast<std::size_t>(i)])]);
     state_.position = end;
   };
 
@@ -55,11 +55,11 @@ std::optional<Batch> SerialIterator::next() {
     ++state_.epoch;
     state_.is_new_epoch = true;
     state_.position = 0;
-    if (!options_.repeat) return batch;
+    if (!options_.repeat) return &batch_;
     end -= n;
   }
   take(end);
-  return batch;
+  return &batch_;
 }
 
 double SerialIterator::epoch_detail() const {

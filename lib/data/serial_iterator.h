@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +32,8 @@ class SerialIterator {
   /// Throws Error for an empty data set or a batch size below 1.
   SerialIterator(DatasetPtr dataset, int batch_size, const IteratorOptions& options = {});
 
-  /// The next batch; nothing when the examples are used up (repeat = false).
-  std::optional<Batch> next();
+  /// The next batch, valid until the next call; null when the examples are used up (repeat = false).
+  const Batch* next();
   /// Back to before the first example, as newly made: the same orders come again.
   void reset();
 
@@ -59,6 +58,7 @@ class SerialIterator {
   IteratorOptions options_;
   RandomSequence random_;
   IteratorState state_;
+  Batch batch_;  // handed out; its memory serves for every batch
 };
 
 }  // namespace odori

@@ -28,7 +28,7 @@ Metrics Evaluator::evaluate() {
   const trace::Span span("evaluate");
   model_.take_metrics();  // what training has left there doesn't belong to the test set
   iterator_.reset();
-  while (const auto batch = iterator_.next()) model_.evaluate(*batch);
+  while (const Batch* batch = iterator_.next()) model_.evaluate(*batch);
   return model_.take_metrics();
 }
 
