@@ -6,8 +6,10 @@
 
 namespace odori::bench {
 
+/// `kept`: bytes taken and not given back.
 struct Allocations {
   std::size_t calls = 0, bytes = 0, largest = 0;
+  std::ptrdiff_t kept = 0;
 };
 
 /// Counts from zero.

@@ -52,7 +52,8 @@ struct Spread {
 };
 inline Spread spread_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  return {values.front(), values[values.size() / 2], values.back()};
+  const std::size_t n = values.size();
+  return {values.front(), (values[(n - 1) / 2] + values[n / 2]) / 2, values.back()};
 }
 
 /// The most memory that this process has held so far, in 10^6 bytes.
