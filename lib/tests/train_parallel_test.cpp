@@ -62,6 +62,14 @@ TEST(SeveralDevices, GiveTheSameBitsEachTime) {
   EXPECT_TRUE(results[0].statistics == results[1].statistics);
 }
 
+TEST(SeveralDevices, HaveRandomNumbersOfTheirOwn) {
+  Training training({.n_devices = 3, .batch_size = 4, .seed = 5}, pictures(16));
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(training.updater->models()[i]->random().stream, i);
+    EXPECT_EQ(training.updater->models()[i]->random().seed, 5u);
+  }
+}
+
 /// A device that does everything as another, but what a test changes.
 class Wrapped : public Device {
  public:

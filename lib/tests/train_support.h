@@ -26,14 +26,16 @@
 
 namespace odori::test {
 
-/// n random pictures of 10 classes, the same each time.
+/// n random pictures of 10 classes, the same each time; `augment` crops and flips them at random.
 class Pictures : public Dataset {
  public:
-  explicit Pictures(std::size_t n, std::uint64_t seed = 0) : pixels_(n * Example::bytes) {
+  explicit Pictures(std::size_t n, std::uint64_t seed = 0, bool augment = false) : pixels_(n * Example::bytes) {
     RandomSequence random(seed, RandomUse::synthetic_data);
     for (auto& pixel : pixels_) pixel = static_cast<std::uint8_t>(random.next());
     transform_.mean = {0.5f, 0.5f, 0.5f};
     transform_.deviation = {0.25f, 0.25f, 0.25f};
+    transform_.crop_padding = augment ? 4 : 0;
+    transform_.flip = augment;
   }
   std::size_t size() const override { return pixels_.size() / Example::bytes; }
   Example operator[](std::size_t i) const override {
