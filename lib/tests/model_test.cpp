@@ -23,9 +23,10 @@ TEST(Networks, HaveTheirPublishedSizes) {
 
 TEST(Networks, FirstDenseLayerOfTheVggTakesALargerPictureWhole) {
   const Classifier model(create_network("vgg", 10, 256), 1, 0);
-  for (const NamedView& parameter : model.parameters()) {
-    if (parameter.name == "fc1/W") EXPECT_EQ(parameter.view.shape, (Shape{512, 32768, 1, 1}));
-  }
+  for (const NamedView& parameter : model.parameters())
+    if (parameter.name == "fc1/W") {
+      EXPECT_EQ(parameter.view.shape, (Shape{512, 32768, 1, 1}));
+    }
   EXPECT_EQ(model.parameter_count(), 14987200u + 512u * (32768u - 512u));  // 31.5 million
 }
 
