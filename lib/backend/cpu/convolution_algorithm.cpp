@@ -12,11 +12,15 @@ namespace {
 
 using dnnl::algorithm;
 
-/// Where Winograd's algorithm is the quicker one, as measured on AVX-512: it works on tiles of 4 x 4 outputs, so it
-/// needs enough of them, and channels that fill its vectors.
+/// Where Winograd's algorithm is the quicker one, as measured on AVX-512. It works on tiles of 4 x 4 outputs, so it
+/// needs channels that fill its vectors, and enough tiles to be worth transforming the weights: of small pictures, a
+/// large batch. Weight gradients gain most, since their sums are long.
 bool winograd_by_rule(const ConvolutionCase& c) {
   if (c.spec.kernel != 3 || c.spec.stride != 1 || c.x.c % 16 != 0 || c.spec.out_channels % 16 != 0) return false;
-  return c.x.h >= 8 || (c.x.h >= 4 && (c.pass == Pass::backward_weights || c.x.n >= 64));
+  const bool weights = c.pass == Pass::backward_weights, large_batch = c.x.n >= 64;
+  if (c.x.h >= 8) return true;
+  if (c.x.h >= 4) return weights || large_batch;
+  return c.x.h >= 2 && weights && large_batch;
 }
 
 std::string processor_name() {

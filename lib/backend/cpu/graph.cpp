@@ -1,6 +1,7 @@
 #include "backend/cpu/graph.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "backend/cpu/layout.h"
 #include "core/error.h"
