@@ -178,6 +178,7 @@ std::string shown_on_a_terminal(const std::function<void()>& work) {
   EXPECT_EQ(::grantpt(terminal) + ::unlockpt(terminal), 0);
   const int screen = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY);
   std::fflush(stdout);
+  ::setenv("TERM", "xterm", 1);
   const int before = ::dup(STDOUT_FILENO);
   ::dup2(screen, STDOUT_FILENO);
   work();

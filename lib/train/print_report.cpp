@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "train/progress_bar.h"
+#include "train/terminal.h"
 #include "train/trainer.h"
 
 namespace odori {

@@ -1,14 +1,12 @@
 #include "train/progress_bar.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 
+#include "train/terminal.h"
 #include "train/trainer.h"
 
 namespace odori {
@@ -29,11 +27,6 @@ std::string hours_minutes_seconds(double seconds) {
 }
 
 }  // namespace
-
-bool on_terminal() {
-  const char* term = std::getenv("TERM");
-  return ::isatty(STDOUT_FILENO) != 0 && term && std::string_view(term) != "dumb";
-}
 
 std::string draw(const Progress& progress) {
   const auto& [iteration, epoch, epoch_detail, n_epochs, speed] = progress;

@@ -21,10 +21,6 @@ struct Progress {
 /// The four lines of Chainer's ProgressBar.
 std::string draw(const Progress& progress);
 
-/// Whether standard output is a terminal that can move its cursor. Open MPI gives each rank a terminal, also where its
-/// own output goes into a file: who starts it so sets TERM=dumb.
-bool on_terminal();
-
 /// Redrawn at most five times a second; only on a terminal, so that a job's log stays readable.
 class ProgressBar : public Extension {
  public:
