@@ -1,4 +1,4 @@
-# cmake -DKIT=folder -DSCRATCH=folder -P dependencies_test.cmake
+# cmake -DKIT=folder -DSCRATCH=folder -DGENERATOR=Ninja -P dependencies_test.cmake
 #
 # Configures the kit with sources named by FETCHCONTENT_SOURCE_DIR_*, which must come before what is installed, and
 # without MPI, which must be named as missing. The sources are stand-ins: nothing is built.
@@ -16,7 +16,7 @@ foreach(dependency fmt=fmt::fmt CLI11=CLI11::CLI11 nlohmann_json=nlohmann_json::
   list(APPEND options -DFETCHCONTENT_SOURCE_DIR_${capitals}=${SCRATCH}/${name})
 endforeach()
 
-execute_process(COMMAND ${CMAKE_COMMAND} -S ${KIT} -B ${SCRATCH}/build ${options} RESULT_VARIABLE result
+execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${KIT} -B ${SCRATCH}/build ${options} RESULT_VARIABLE result
                 OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "Configuring with named sources failed:\n${output}")
@@ -27,7 +27,7 @@ foreach(name fmt CLI11 nlohmann_json GTest)
   endif()
 endforeach()
 
-execute_process(COMMAND ${CMAKE_COMMAND} -S ${KIT} -B ${SCRATCH}/build_without_mpi -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
+execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${KIT} -B ${SCRATCH}/build_without_mpi -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(result EQUAL 0 OR NOT output MATCHES "were not found:[\n ]*MPI \\(Debian: libopenmpi-dev openmpi-bin")
   message(FATAL_ERROR "Without MPI, configuring should stop and name it:\n${output}")

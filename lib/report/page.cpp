@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "page_template.h"  // page.html, made by CMake
+#include "report/page_template.h"  // page.html, made by CMake
 
 namespace odori {
 namespace {
