@@ -128,6 +128,7 @@ std::string to_page(const Comparison& comparison, const std::string& chart_js) {
        {"machine", escape_html(describe(comparison.machine))},
        {"date", escape_html(comparison.date)},
        {"simulated", comparison.simulated_nodes ? simulated_nodes : ""},
+       {"baseline", comparison.baseline.empty() ? "" : "<p>" + escape_html(comparison.baseline_note()) + "</p>"},
        {"cards", cards(comparison, best)},
        {"chart_note", chart_js.empty() ? no_chart_js : ""},
        {"rows", rows},

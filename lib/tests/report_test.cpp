@@ -44,6 +44,22 @@ Comparison example() {
                     .not_timed = "no room"}}};
 }
 
+TEST(Comparison, SpeedupsStandOnTheMeanOfTheFirstRunsTwoTimings) {
+  Comparison comparison = example();
+  EXPECT_EQ(comparison.baseline_note(), "");
+  comparison.time_first_again(840);
+  EXPECT_DOUBLE_EQ(comparison.speedup(comparison.runs[1]), 2400.0 / 820.0);
+  EXPECT_EQ(comparison.baseline_note(),
+            "one device was timed before and behind the others, with 800 and 840 images/s; speedups stand on the mean.");
+  EXPECT_NE(to_text(comparison).find(comparison.baseline_note()), std::string::npos);
+  EXPECT_NE(to_page(comparison, "").find(comparison.baseline_note()), std::string::npos);
+  EXPECT_EQ(nlohmann::json(comparison)["baseline"], (std::vector<double>{800, 840}));
+
+  Comparison busy = example();
+  busy.time_first_again(1000);
+  EXPECT_NE(busy.baseline_note().find("this machine is busy"), std::string::npos) << busy.baseline_note();
+}
+
 TEST(Table, ColumnsAreAsWideAsTheirWidestCellAndNumbersStandToTheRight) {
   EXPECT_EQ(text_table({"name", "n", "rest"}, {{"a", "5", "x"}, {"longer", "1000", "-"}, {"b"}}),
             "name       n  rest\n"
