@@ -59,17 +59,18 @@ class BatchNormalization : public Operation {
                    {DNNL_ARG_VARIANCE, running_variance_},
                    {DNNL_ARG_DST, output_.data}});
     plan.begin_pass();
-    backward_.add(name + " backward", setup, backward, dnnl::batch_normalization_backward(backward),
-                  {{DNNL_ARG_SRC, x.data},
-                   {DNNL_ARG_SCALE, gamma},
-                   {DNNL_ARG_SHIFT, beta},  // oneDNN 2.6 asks for it, and 3.x lets it be
-                   {DNNL_ARG_MEAN, mean_},
-                   {DNNL_ARG_VARIANCE, variance_},
-                   {DNNL_ARG_WORKSPACE, positive},
-                   {DNNL_ARG_DIFF_DST, output_.gradient},
-                   {DNNL_ARG_DIFF_SRC, gradient},
-                   {DNNL_ARG_DIFF_SCALE, plan.in_buffer(setup.memory.gradients, parameters.gamma.offset, channels)},
-                   {DNNL_ARG_DIFF_SHIFT, plan.in_buffer(setup.memory.gradients, parameters.beta.offset, channels)}});
+    Steps::Arguments arguments{
+        {DNNL_ARG_SRC, x.data},
+        {DNNL_ARG_SCALE, gamma},
+        {DNNL_ARG_MEAN, mean_},
+        {DNNL_ARG_VARIANCE, variance_},
+        {DNNL_ARG_WORKSPACE, positive},
+        {DNNL_ARG_DIFF_DST, output_.gradient},
+        {DNNL_ARG_DIFF_SRC, gradient},
+        {DNNL_ARG_DIFF_SCALE, plan.in_buffer(setup.memory.gradients, parameters.gamma.offset, channels)},
+        {DNNL_ARG_DIFF_SHIFT, plan.in_buffer(setup.memory.gradients, parameters.beta.offset, channels)}};
+    if (batch_normalization_backward_takes_shift) arguments.insert({DNNL_ARG_SHIFT, beta});
+    backward_.add(name + " backward", setup, backward, dnnl::batch_normalization_backward(backward), arguments);
   }
 
   void forward(Mode mode, const RandomKey&) override {

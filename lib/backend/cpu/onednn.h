@@ -56,6 +56,9 @@ inline auto describe_batch_normalization_backward(const dnnl::engine& engine,
 #endif
 }
 
+/// 2.x asks for the shift in backward, where it has no use; 3.x refuses it.
+inline constexpr bool batch_normalization_backward_takes_shift = DNNL_VERSION_MAJOR < 3;
+
 // Pooling: 3.x has a dilation; 0 means none.
 inline auto describe_max_pooling(const dnnl::engine& engine, const dnnl::memory::desc& x, const dnnl::memory::desc& y,
                                  int kernel, int stride) {
