@@ -21,10 +21,28 @@ expect() {
 }
 
 expect 0 "./odori WORD" "$odori"
-for word in demo test run data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
+for word in demo test run hint data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
 expect 2 "'dance' is none of its words: demo, test," "$odori" dance
 expect 2 "run what?" "$odori" run
 expect 2 "run what?" "$odori" run two_gpus
+
+# Every blank has a hint, in both languages.
+expect 2 "hint for what?" "$odori" hint
+expect 2 "multi_gpu has no blank 9; it has 1 to 8" "$odori" hint multi_gpu 9
+for task in multi_gpu multi_node; do
+  blanks=$(cat "${odori%/*}"/solutions/*/train_cifar_$task.cpp "${odori%/*}/solutions/jobscripts/run_${task}_training.sh" |
+    grep -cE '(//|#) BLANK [0-9]+:')
+  for ((n = 1; n <= blanks; ++n)); do
+    english=$(LC_ALL=C "$odori" hint $task $n)
+    japanese=$(LC_ALL='' LC_MESSAGES='' LANG=ja_JP.UTF-8 "$odori" hint $task $n)
+    if [[ $english != "## $n"$'\n'* || $japanese != "## $n"$'\n'* || $english == "$japanese" ]]; then
+      printf 'FAILED: %s, hint %s\n%s\n%s\n' $task $n "$english" "$japanese"
+      failures=$((failures + 1))
+    fi
+  done
+  expect 2 "it has 1 to $blanks" "$odori" hint $task $((blanks + 1))
+done
+
 export ODORI_READY=1
 expect 2 "--ranks takes a number of processes, not 'two'" "$odori" run multi_node --ranks two
 expect 2 "--ranks takes a value" "$odori" run multi_node --ranks
