@@ -1,0 +1,61 @@
+// Devices by number: which there are, which is current, and what is said where there is none.
+#include "backend/device_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "core/error.h"
+
+namespace odori {
+namespace {
+
+TEST(DevicePool, HasAsManyCpuDevicesAsAreAskedForAndEachIsOne) {
+  DevicePool pool({.request = DeviceRequest::cpu, .threads_per_device = 3});
+  EXPECT_EQ(&pool.device(2), &pool.device(2));
+  EXPECT_NE(&pool.device(0), &pool.device(2));
+  EXPECT_EQ(pool.device(2).id(), 2);
+  EXPECT_EQ(pool.device(2).description(), "CPU device 2 (3 threads)");
+  EXPECT_EQ(pool.device(2).kind(), DeviceKind::cpu);
+}
+
+TEST(DevicePool, TheCurrentDeviceIsTheOneLastUsedAndTheFirstBeforeThat) {
+  DevicePool pool({.request = DeviceRequest::cpu});
+  EXPECT_EQ(pool.current().id(), 0);
+  pool.use(1);
+  EXPECT_EQ(pool.current().id(), 1);
+}
+
+TEST(DevicePool, WarnsOfMoreThreadsThanCores) {
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const DevicePool pool({.request = DeviceRequest::cpu}),
+      wide({.request = DeviceRequest::cpu, .threads_per_device = 2});
+  EXPECT_FALSE(pool.warning(cores).has_value());
+  ASSERT_TRUE(pool.warning(cores + 1).has_value());
+  EXPECT_NE(pool.warning(cores + 1)->find(std::to_string(cores)), std::string::npos) << *pool.warning(cores + 1);
+  EXPECT_TRUE(wide.warning(cores).has_value());  // twice as many threads as devices
+}
+
+TEST(DevicePool, RefusesANumberThatNoDeviceHas) {
+  DevicePool pool({.request = DeviceRequest::cpu});
+  EXPECT_THROW(pool.device(-1), Error);
+  EXPECT_THROW(pool.use(-1), Error);
+  EXPECT_THROW(DevicePool({.request = DeviceRequest::cpu, .threads_per_device = 0}).device(0), Error);
+}
+
+// Of a build that has the CPU backend alone.
+TEST(DevicePool, SaysWhatToDoWhereThereAreNoGpus) {
+  ASSERT_EQ(gpu_count(), 0);
+  EXPECT_EQ(DevicePool({.request = DeviceRequest::automatic}).kind(), DeviceKind::cpu);
+  try {
+    const DevicePool pool({.request = DeviceRequest::cuda});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    const std::string sentence = error.what();
+    EXPECT_NE(sentence.find("--device cuda needs a GPU"), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find("--device cpu"), std::string::npos) << sentence;
+  }
+}
+
+}  // namespace
+}  // namespace odori
