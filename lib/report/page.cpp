@@ -71,6 +71,15 @@ std::string data_of(const Comparison& comparison) {
   return replace_all(nlohmann::json(comparison).dump(), "<", "\\u003c");
 }
 
+std::string baseline_of(const Comparison& comparison) {
+  if (comparison.baseline.empty()) return "";
+  return fmt::format(
+      "<p>{} <span lang=\"ja\">{}を最初と最後の 2 回計測し（{:.0f} と {:.0f} "
+      "枚/秒）、その平均を基準にしています。</span></p>",
+      escape_html(comparison.baseline_note()), escape_html(comparison.runs.front().name_ja), comparison.baseline[0],
+      comparison.baseline[1]);
+}
+
 constexpr const char* simulated_nodes =
     "<p>One machine plays the nodes. <span lang=\"ja\">ノードは 1 台のマシンで模擬しています。</span></p>";
 
@@ -128,7 +137,7 @@ std::string to_page(const Comparison& comparison, const std::string& chart_js) {
        {"machine", escape_html(describe(comparison.machine))},
        {"date", escape_html(comparison.date)},
        {"simulated", comparison.simulated_nodes ? simulated_nodes : ""},
-       {"baseline", comparison.baseline.empty() ? "" : "<p>" + escape_html(comparison.baseline_note()) + "</p>"},
+       {"baseline", baseline_of(comparison)},
        {"cards", cards(comparison, best)},
        {"chart_note", chart_js.empty() ? no_chart_js : ""},
        {"rows", rows},

@@ -50,7 +50,8 @@ TEST(Comparison, SpeedupsStandOnTheMeanOfTheFirstRunsTwoTimings) {
   comparison.time_first_again(840);
   EXPECT_DOUBLE_EQ(comparison.speedup(comparison.runs[1]), 2400.0 / 820.0);
   EXPECT_EQ(comparison.baseline_note(),
-            "one device was timed before and behind the others, with 800 and 840 images/s; speedups stand on the mean.");
+            "The baseline, one device, was timed before and behind the others, with 800 and 840 images/s; speedups "
+            "stand on the mean.");
   EXPECT_NE(to_text(comparison).find(comparison.baseline_note()), std::string::npos);
   EXPECT_NE(to_page(comparison, "").find(comparison.baseline_note()), std::string::npos);
   EXPECT_EQ(nlohmann::json(comparison)["baseline"], (std::vector<double>{800, 840}));
