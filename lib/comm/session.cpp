@@ -29,7 +29,7 @@ void finalize() {
     if (end.wait_for(std::chrono::seconds(5)) == std::future_status::timeout)
       std::fprintf(stderr,
                    "\nRank %d has come to its end and waits for the other ranks. If nothing moves, it has left too "
-                   "early: all ranks have to make the same collective calls.\n",
+                   "early: all ranks have to make the same collective calls. Ctrl-C ends the job.\n",
                    rank);
   });
   MPI_Finalize();

@@ -60,7 +60,7 @@ void stop_at_blank(const char* file, int line) {
                           "  question: {}\n"
                           "  where:    {}:{}\n"
                           "  a hint:   ./odori hint {}{}\n"
-                          "Replace PUT_YOUR_CODE there by your own code, build again, and run again.",
+                          "Replace PUT_YOUR_CODE there by your own code, and run again.",
                           blank, question.text.empty() ? "see the comment above it" : question.text, file, line,
                           task_name(file), number),
               exit_code::unfilled);

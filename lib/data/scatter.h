@@ -1,6 +1,6 @@
 // One shard of a data set to each rank. After ChainerMN's scatter_dataset, with one difference: the original
-// broadcasts the whole set to every rank; here each rank receives its own examples only, so that memory a rank falls
-// with the number of ranks.
+// broadcasts the whole set to every rank; here each rank receives its own examples only, so that the memory of
+// every rank but the root falls with their number.
 #pragma once
 
 #include <cstdint>

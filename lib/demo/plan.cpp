@@ -39,7 +39,7 @@ Training ranks(const Setting& setting, int n_nodes, int n_ranks_a_node, const st
 
 std::vector<Training> plan(const Setting& setting) {
   return {
-      training(setting, {.name = "one device", .name_ja = "1 デバイス"}, "one_device", {"single_gpu"}),
+      training(setting, {.name = "one device", .name_ja = "1 デバイス"}, "one_device", {"single_gpu", "--solution"}),
       training(setting,
                {.name = "task 1: 1 process x 2 devices", .name_ja = "タスク1：1 プロセス × 2 デバイス", .devices = 2},
                "two_devices", {"multi_gpu", "--solution", "--n_gpus", "2"}),

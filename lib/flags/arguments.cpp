@@ -40,6 +40,18 @@ CLI::Validator one_of(const std::vector<std::string>& names) {
       "");
 }
 
+const char* name_of(Program program) {
+  switch (program) {
+    case Program::single_gpu:
+      return "single_gpu";
+    case Program::multi_gpu:
+      return "multi_gpu";
+    case Program::multi_node:
+      return "multi_node";
+  }
+  return "";
+}
+
 const char* about(Program program) {
   switch (program) {
     case Program::single_gpu:
@@ -114,15 +126,18 @@ void add_device_flags(CLI::App& app, Arguments& args, Program program) {
 void add_output_flags(CLI::App& app, Arguments& args) {
   app.add_option("--out", args.out, "Folder for the log, the result and the snapshots")->capture_default_str();
   app.add_flag("--no_snapshot", args.no_snapshot, "Write no snapshot at the end of each epoch");
-  app.add_option("--resume", args.resume, "Go on behind this snapshot: its folder, or a folder of snapshots");
-  app.add_option("--trace", args.trace, "Write the event stream into this folder, one file a rank");
+  app.add_option("--resume", args.resume, "Continue from this snapshot: its folder, or a folder of snapshots");
+  app.add_option("--trace", args.trace,
+                 "Write the event stream into this folder, one file a rank; ui.perfetto.dev shows it");
 }
 
 }  // namespace
 
 Arguments parse_arguments(int argc, char** argv, Program program) {
   Arguments args;
-  CLI::App app(about(program));
+  args.out = fmt::format("out/{}", name_of(program));
+  const std::string command = fmt::format("./odori run {}", name_of(program));
+  CLI::App app(about(program), command);
   app.get_formatter()->column_width(30);
   add_training_flags(app, args);
   add_device_flags(app, args, program);
@@ -134,12 +149,12 @@ Arguments parse_arguments(int argc, char** argv, Program program) {
   } catch (const CLI::ArgumentMismatch& error) {  // "--epoch: 1 required INT missing"
     const std::string text = error.what();
     throw UsageError(
-        fmt::format("{} needs a value.\n{} --help lists all flags.", text.substr(0, text.find(':')), argv[0]));
+        fmt::format("{} needs a value.\n{} --help lists all flags.", text.substr(0, text.find(':')), command));
   } catch (const CLI::ExtrasError& error) {
     const std::vector<std::string> extras = app.remaining();
-    throw UsageError(fmt::format("There is no flag {}.\n{} --help lists all flags.", fmt::join(extras, " "), argv[0]));
+    throw UsageError(fmt::format("There is no flag {}.\n{} --help lists all flags.", fmt::join(extras, " "), command));
   } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}.\n{} --help lists all flags.", error.what(), argv[0]));
+    throw UsageError(fmt::format("{}.\n{} --help lists all flags.", error.what(), command));
   }
   args.dataset = resolve_dataset(args.dataset);
   create_network(args.model, 1, args.image_size);  // throws if this image size can't be used

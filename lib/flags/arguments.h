@@ -18,7 +18,7 @@ struct Arguments {
   float learnrate = 0.05f;
   int n_gpus = 2;            // multi_gpu: devices of this process, GPUs or not
   std::string communicator;  // multi_node: filled in from the devices if not given
-  std::string out = "result";
+  std::string out;           // out/single_gpu, out/multi_gpu, out/multi_node if not given
   bool no_snapshot = false;
   std::string resume;  // a snapshot's folder
   std::string model = "vgg";
@@ -32,8 +32,7 @@ struct Arguments {
   std::string trace;                                // a folder for the event stream
 };
 
-/// Throws UsageError with a sentence and the way to --help; prints the help and throws HelpRequested for
-/// --help.
+/// Throws UsageError with a sentence and the way to --help, and HelpRequested with the help for --help.
 Arguments parse_arguments(int argc, char** argv, Program program);
 
 }  // namespace odori

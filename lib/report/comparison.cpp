@@ -41,7 +41,8 @@ std::string Comparison::baseline_note() const {
   if (baseline.empty()) return "";
   const double drift = std::abs(baseline[1] - baseline[0]) / runs.front().images_per_second;
   return fmt::format(
-      "The baseline, {}, was timed before and behind the others, with {:.0f} and {:.0f} images/s; speedups stand on "
+      "The baseline, {}, was timed before and after the others, at {:.0f} and {:.0f} images/s; speedups are relative "
+      "to "
       "the mean.{}",
       runs.front().name, baseline[0], baseline[1],
       drift <= 0.1 ? ""

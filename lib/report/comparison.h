@@ -30,11 +30,11 @@ struct Comparison {
   bool simulated_nodes = true;  // one machine plays all nodes
   std::vector<Run> runs;        // the first is what the others are compared with
 
-  /// The first run was timed once more behind all others: it counts with the mean, and baseline_note() says both.
+  /// The first run was timed once more after all others: it counts with the mean, and baseline_note() says both.
   void time_first_again(double images_per_second);
   /// In a sentence, how steady the machine was; empty if the first run was timed once.
   std::string baseline_note() const;
-  std::vector<double> baseline;  // images/s of the first run, before and behind the others
+  std::vector<double> baseline;  // images/s of the first run, before and after the others
   /// How many times as fast as the first run.
   double speedup(const Run& run) const { return run.images_per_second / runs.front().images_per_second; }
   /// The speedup's share of what the devices could give at best: 1 is linear.

@@ -23,7 +23,7 @@ expected=$(($(nproc) >= 4 ? 7 : $(nproc) >= 2 ? 6 : 1))
 [[ $timed -eq $expected ]] || { cat log; fail "$timed trainings were timed, not $expected"; }
 # The first one once more behind the others: speedups stand on the mean of both.
 [[ $throughputs -eq $((expected + 1)) ]] || { cat log; fail "$throughputs trainings showed their throughput, not $((expected + 1))"; }
-grep -q '^The baseline, one device, was timed before and behind the others, with ' log || { cat log; fail "the first run wasn't timed twice"; }
+grep -q '^The baseline, one device, was timed before and after the others, at ' log || { cat log; fail "the first run wasn't timed twice"; }
 grep -q '^epoch  *main/loss  *validation/main/loss' log || { cat log; fail "no epoch table was shown"; }
 grep -q '^one device  *1  *1  *-  *[0-9]*  *1.00  *100 %' log || { cat log; fail "no table compares the trainings"; }
 [[ $expected -eq 7 ]] || grep -q '^Not timed: .* would have to share' log || fail "it hides what it did not time"

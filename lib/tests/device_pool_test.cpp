@@ -43,6 +43,18 @@ TEST(DevicePool, RefusesANumberThatNoDeviceHas) {
   EXPECT_THROW(DevicePool({.request = DeviceRequest::cpu, .threads_per_device = 0}).device(0), Error);
 }
 
+TEST(CpuDevice, SaysHowMuchMemoryIsMissing) {
+  DevicePool pool({.request = DeviceRequest::cpu});
+  try {
+    pool.device(0).allocate(std::size_t{1} << 44);  // 64 TiB
+    FAIL() << "allocated";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("67108866 MB of memory are needed, and "), std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("--batchsize"), std::string::npos) << error.what();
+  }
+}
+
 // Of a build that has the CPU backend alone.
 TEST(DevicePool, SaysWhatToDoWhereThereAreNoGpus) {
   ASSERT_EQ(gpu_count(), 0);

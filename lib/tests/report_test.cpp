@@ -50,8 +50,8 @@ TEST(Comparison, SpeedupsStandOnTheMeanOfTheFirstRunsTwoTimings) {
   comparison.time_first_again(840);
   EXPECT_DOUBLE_EQ(comparison.speedup(comparison.runs[1]), 2400.0 / 820.0);
   EXPECT_EQ(comparison.baseline_note(),
-            "The baseline, one device, was timed before and behind the others, with 800 and 840 images/s; speedups "
-            "stand on the mean.");
+            "The baseline, one device, was timed before and after the others, at 800 and 840 images/s; speedups "
+            "are relative to the mean.");
   EXPECT_NE(to_text(comparison).find(comparison.baseline_note()), std::string::npos);
   EXPECT_NE(to_page(comparison, "").find(comparison.baseline_note()), std::string::npos);
   EXPECT_EQ(nlohmann::json(comparison)["baseline"], (std::vector<double>{800, 840}));
@@ -162,7 +162,7 @@ TEST(DemoPlan, TrainingsThatOutnumberTheCoresAreNotTimed) {
 TEST(DemoPlan, CommandsAreWhatALearnerTypes) {
   const auto trainings = demo::plan(
       {.driver = "./odori", .out = "out/demo", .flags = {"--model", "mid"}, .n_devices = 2, .device_name = "cores"});
-  EXPECT_EQ(trainings[0].run.command, "./odori run single_gpu --model mid --out out/demo/one_device");
+  EXPECT_EQ(trainings[0].run.command, "./odori run single_gpu --solution --model mid --out out/demo/one_device");
   EXPECT_EQ(trainings[5].run.command,
             "./odori run multi_node --solution --ranks 2 --nodes 2 --communicator flat --model mid --out "
             "out/demo/2_nodes_2_ranks_flat");

@@ -250,8 +250,9 @@ TEST_F(Refused, DevicesThatCannotBe) {
 
 TEST_F(Refused, IteratorsThatDoNotFit) {
   const std::map<std::string, int> devices{{"main", 0}, {"gpu1", 1}};
-  expect("There are 3 iterators for 2 devices. Every device needs one iterator", shares(train, 3, 4), devices);
-  expect("There are 0 iterators for 2 devices.", {}, devices);
+  expect("There are 3 iterators, but 2 devices in the map. Every device needs one iterator", shares(train, 3, 4),
+         devices);
+  expect("There are 0 iterators, but 2 devices in the map.", {}, devices);
   expect("sets of different sizes, 8 and 7 pictures", shares(every(pictures(15), 0, 1), 2, 4), devices);
   expect("A batch of 9 pictures is larger than the data of its device, 8 pictures.", shares(train, 2, 9), devices);
   expect("batches of 2 pictures, but the model was made for 4", shares(train, 2, 2), devices);

@@ -187,11 +187,25 @@ TEST_F(Saved, TheNewestIsTheOneThatWasWrittenLast) {
   SavedRun resumed(options, folder.path(), 4);
   testing::internal::CaptureStdout();
   resume(folder.path(), resumed.trainer);
-  EXPECT_EQ(testing::internal::GetCapturedStdout(),
-            fmt::format("Going on from {}/snapshot_epoch_1: 1 epochs, 7 iterations are done.\n", folder.path()));
+  EXPECT_EQ(
+      testing::internal::GetCapturedStdout(),
+      fmt::format("Going on from {}/snapshot_epoch_1: 1 epochs, 7 iterations are done; the learning rate is 0.05.\n",
+                  folder.path()));
   SavedRun named(options, folder.path(), 4);
   resume(last, named.trainer);
   EXPECT_EQ(named.updater->epoch(), 2);
+}
+
+TEST_F(Saved, MoreEpochsThanAreAskedFor) {
+  SavedRun run(options, folder.path(), 1);
+  try {
+    resume(last, run.trainer);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("has 2 epochs behind it, and --epoch asks for 1 in all"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 TEST_F(Saved, NoneIsThere) {

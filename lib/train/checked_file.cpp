@@ -115,9 +115,15 @@ void replace_file(const std::string& path, const std::string& text) {
 }
 
 void replace_folder(const std::string& from, const std::string& to) {
+  if (!fs::exists(to)) return rename(from, to);
+  // Both change names at once, so that a kill leaves one of them whole under `to`. Some file systems can't.
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
+    fs::remove_all(from);
+    return;
+  }
   const std::string old = to + ".old";
   fs::remove_all(old);
-  if (fs::exists(to)) rename(to, old);
+  rename(to, old);
   rename(from, to);
   fs::remove_all(old);
 }

@@ -119,6 +119,12 @@ Loaded load(const std::string& folder, Trainer& trainer, Communicator* comm) {
   const std::size_t n_devices = updater.models().size();
   require(rank.iterators.size() == n_devices && rank.data.size() == n_devices && rank.random.size() == n_devices,
           "The snapshot {} is of {} devices, this training has {}.", folder, rank.iterators.size(), n_devices);
+  const std::int64_t epochs_done = rank.iterators.front().epoch;
+  require(
+      epochs_done <= trainer.n_epochs(),
+      "The snapshot {} has {} epochs behind it, and --epoch asks for {} in all. Give a larger --epoch, or an earlier "
+      "snapshot.",
+      folder, epochs_done, trainer.n_epochs());
   require(rank.random.front().seed == model.random().seed,
           "The snapshot's random numbers come from seed {}, those of this training from seed {}. Give the same --seed.",
           rank.random.front().seed, model.random().seed);
@@ -191,8 +197,8 @@ void resume(const std::string& path, Trainer& trainer, Communicator* comm) {
   apply(loaded, trainer);
   trainer.set_last_snapshot(folder);
   if (!comm || comm->rank() == 0)
-    fmt::print("Going on from {}: {} epochs, {} iterations are done.\n", folder, trainer.updater().epoch(),
-               trainer.updater().iteration());
+    fmt::print("Going on from {}: {} epochs, {} iterations are done; the learning rate is {}.\n", folder,
+               trainer.updater().epoch(), trainer.updater().iteration(), trainer.updater().optimizer().learning_rate());
 }
 
 }  // namespace odori

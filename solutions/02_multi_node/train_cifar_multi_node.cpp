@@ -25,6 +25,7 @@ int main(int argc, char** argv) try {
   if (comm->rank() == 0) {
     fmt::print("==========================================\n");
     fmt::print("Num process (COMM_WORLD): {}\n", comm->size());
+    fmt::print("Num nodes: {}\n", comm->inter_size());
     fmt::print("Using {}\n", pool.kind() == DeviceKind::cuda ? "GPUs" : "CPU devices");
     fmt::print("Using {} communicator\n", comm->name());
     fmt::print("Num Minibatch-size: {}\n", args.batchsize);

@@ -11,8 +11,8 @@
 # Task 1: trains on one device, then on two of one node, and compares.
 #   qsub -j oe run_multi_gpu_training.sh       with a scheduler
 #   bash run_multi_gpu_training.sh             without one, on this machine
-# $FLAGS replaces the programs' flags: add --image_size 256 on GPUs, as the workshop had it.
-FLAGS=${FLAGS:-"--no_snapshot --epoch 4 --batchsize 32 --fraction 0.05"}
+# $FLAGS replaces the programs' flags. The workshop had, on GPUs: --epoch 4 --batchsize 32 --image_size 256 --fraction 0.05
+FLAGS=${FLAGS:-"--no_snapshot --model mid --epoch 2 --batchsize 64"}
 
 cd "${PBS_O_WORKDIR:-$(dirname "$0")}" && . ./job.sh multi_gpu || exit
 
