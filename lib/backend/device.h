@@ -1,8 +1,8 @@
 // THE SEAM, first half: a device, its memory, and arithmetic on flat vectors. The other half is graph.h.
 //
-// A device is a GPU, or a CPU device: a worker with a fixed number of threads. Everything above this line of the
-// library (models, optimizers, updaters) speaks to a device through these two headers alone. backend/cpu and
-// backend/cuda implement them with the same file names in the same order.
+// A device is a GPU, or a CPU device: a worker with a fixed number of threads. Everything above it in the library
+// (models, optimizers, updaters) speaks to a device through these two headers alone.
+// backend/cpu implements them; backend/cuda is the place of the GPUs' implementation, with the same file names.
 #pragma once
 
 #include <cstddef>
