@@ -48,6 +48,13 @@ void wait_for_lower_ranks() {
   if (job.rank > 0) std::this_thread::sleep_for(std::chrono::milliseconds(800 + 200 * std::min(job.rank, 10)));
 }
 
+/// What was printed comes before what went wrong: mpirun carries the two streams apart, and mixes them in mid-line if
+/// they arrive together.
+void flush_output() {
+  std::fflush(stdout);
+  if (job.end_job) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+}
+
 }  // namespace
 
 int report_failure() noexcept {
@@ -58,7 +65,7 @@ int report_failure() noexcept {
     return code;
   }
   wait_for_lower_ranks();
-  std::fflush(stdout);
+  flush_output();
   if (job.size > 1 && code != exit_code::usage && code != exit_code::unfilled)
     std::fprintf(stderr, "\nRank %d of %d stopped, and all ranks with it.\n%s\n", job.rank, job.size, sentence.c_str());
   else
