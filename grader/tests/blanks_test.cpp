@@ -1,4 +1,4 @@
-#include "blanks.h"
+#include "exercise/blanks.h"
 
 #include <gtest/gtest.h>
 

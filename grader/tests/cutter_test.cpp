@@ -1,9 +1,9 @@
-#include "cutter.h"
+#include "exercise/cutter.h"
 
 #include <gtest/gtest.h>
 
-#include "blanks.h"
 #include "core/error.h"
+#include "exercise/blanks.h"
 
 namespace odori::grader {
 namespace {

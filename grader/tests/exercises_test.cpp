@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "blanks.h"
 #include "core/error.h"
+#include "exercise/blanks.h"
 #include "run_command.h"
 #include "synthetic.h"
 

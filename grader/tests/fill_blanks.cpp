@@ -3,10 +3,10 @@
 //   odori_fill_blanks SOLUTION N EXERCISE        the first N blanks hold the solution's text
 #include <fstream>
 
-#include "blanks.h"
 #include "core/error.h"
 #include "core/program.h"
-#include "cutter.h"
+#include "exercise/blanks.h"
+#include "exercise/cutter.h"
 
 using namespace odori;
 using namespace odori::grader;

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "blanks.h"
 #include "core/error.h"
+#include "exercise/blanks.h"
 #include "run_command.h"
 #include "synthetic.h"
 

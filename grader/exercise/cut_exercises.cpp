@@ -7,10 +7,10 @@
 #include <fstream>
 #include <map>
 
-#include "blanks.h"
 #include "core/error.h"
 #include "core/program.h"
-#include "cutter.h"
+#include "exercise/blanks.h"
+#include "exercise/cutter.h"
 
 using namespace odori;
 using grader::read_file;

@@ -1,10 +1,10 @@
-#include "cutter.h"
+#include "exercise/cutter.h"
 
 #include <algorithm>
 #include <cctype>
 
-#include "blanks.h"
 #include "core/error.h"
+#include "exercise/blanks.h"
 
 namespace odori::grader {
 namespace {

@@ -1,0 +1,33 @@
+// What has to be true of each blank: pure functions from evidence to findings.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "checks/verdict.h"
+#include "exercise/task.h"
+#include "worker/evidence.h"
+#include "worker/run_plan.h"
+
+namespace odori::grader {
+
+/// Runs of one program (the whole, or a blank's variant), made when first asked for and kept.
+class Runs {
+ public:
+  virtual ~Runs() = default;
+  virtual const Evidence& of(const RunPlan& plan) = 0;
+  /// What the run trained on, as the grader made it.
+  virtual const RunData& data() const = 0;
+};
+
+struct Check {
+  int blank = 0;
+  const char* name = "";  // of the GoogleTest: "SharesAreDisjoint"
+  std::function<std::optional<Finding>(Runs&)> find;
+};
+
+/// In the order in which they are tried; the first finding of a blank is the one that is told.
+std::vector<Check> checks_of(const Task& task);
+
+}  // namespace odori::grader
