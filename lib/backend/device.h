@@ -6,12 +6,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "backend/buffer.h"
+#include "backend/device_group.h"
 #include "core/range.h"
 
 namespace odori {
@@ -21,6 +23,12 @@ struct ModelMemory;
 struct AlgorithmTable;
 
 enum class DeviceKind { cpu, cuda };
+
+/// The physical device behind a device.
+struct Hardware {
+  std::uint64_t id = 0;       // the same for all devices on one GPU, in whatever process; below 2^53; 0: a CPU device
+  bool may_be_shared = true;  // --share_devices was given, or it is no GPU
+};
 
 class Device {
  public:
@@ -57,14 +65,14 @@ class Device {
   /// threads, so that several passes over the same numbers cost one; on a GPU the range as it is.
   virtual void for_pieces(Range range, const std::function<void(Range)>& work) = 0;
 
-  // ---- Between the devices of one process: all that ParallelUpdater needs
-  /// main = a * (main + sum of others): gradients to the main device, which is this one.
-  virtual void reduce(Buffer& main, std::span<const Buffer* const> others, float a, Range range) = 0;
-  /// to = from: parameters back, from the main device, which is this one, to another one's buffer.
-  virtual void send(const Buffer& from, Buffer& to, Range range) = 0;
-  /// Into how many ranges the updater should cut reduce, update and send, so that each device's thread does one
-  /// (CPU devices share one memory), or 1 if the main device does all of it (GPUs).
-  virtual std::size_t exchange_slices(std::size_t n_devices) const = 0;
+  // ---- With other devices
+  /// This device as the main one, and others of its kind: all that ParallelUpdater needs (device_group.h). It keeps
+  /// references to all of them.
+  virtual std::unique_ptr<DeviceGroup> new_group(std::span<Device* const> others) = 0;
+  /// What it stands on: ranks whose devices share one GPU have to know it.
+  virtual Hardware hardware() const = 0;
+  /// n floats of host memory that read() and write() are fastest with: page-locked where the device is a GPU.
+  virtual Buffer allocate_host(std::size_t n) = 0;
 
   // ---- Operations
   /// An empty graph that will compute on this device; see graph.h. It keeps references to both arguments.

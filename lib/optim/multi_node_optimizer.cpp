@@ -30,6 +30,7 @@ class MultiNodeOptimizer : public Optimizer {
     comm_.mean(actual_->model().memory().gradients, pieces_);
   }
 
+  bool synchronizes() const override { return true; }
   using Optimizer::update;
   void update(Range range) override { actual_->update(range); }
 

@@ -28,6 +28,8 @@ class Optimizer {
   void update();
   /// Makes the gradients what they should be before the rule is applied; a wrapper averages over ranks here.
   virtual void synchronize() {}
+  /// Does synchronize() do anything? What it does needs all gradients, so that nothing can be updated before.
+  virtual bool synchronizes() const { return false; }
   /// Hooks and rule on a range; ranges that cover everything once are one update, in any order and from any
   /// thread.
   virtual void update(Range range) = 0;

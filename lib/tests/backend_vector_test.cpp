@@ -85,28 +85,6 @@ TEST_P(VectorTest, MomentumSgd) {
   }
 }
 
-TEST_P(VectorTest, Reduce) {
-  const Buffer bx = buffer(x), bz = buffer(z);
-  const Buffer* const both[] = {&bx, &bz};
-  for (const std::size_t others : {0u, 1u, 2u})
-    for (const Range range : ranges) {
-      Buffer main = buffer(y);
-      device.reduce(main, std::span(both).first(others), 1 / 3.0f, range);
-      expect_on_range(read(main), y, range,
-                      [&](std::size_t i) { return (y[i] + (others > 0 ? x[i] : 0) + (others > 1 ? z[i] : 0)) / 3; });
-    }
-}
-
-TEST_P(VectorTest, Send) {
-  const Buffer from = buffer(x);
-  for (const Range range : ranges) {
-    Buffer to = buffer(y);
-    device.send(from, to, range);
-    const auto seen = read(to);
-    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(seen[i], range.begin <= i && i < range.end ? x[i] : y[i]) << i;
-  }
-}
-
 TEST_P(VectorTest, PiecesCoverTheRangeOnce) {
   for (const Range range : ranges) {
     std::vector<int> visits(n);
@@ -118,17 +96,6 @@ TEST_P(VectorTest, PiecesCoverTheRangeOnce) {
     });
     for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(visits[i], range.begin <= i && i < range.end) << i;
   }
-}
-
-TEST_P(VectorTest, SlicesCoverEverythingOnce) {
-  const std::size_t slices = device.exchange_slices(3);
-  ASSERT_GE(slices, 1u);
-  std::size_t end = 0;
-  for (std::size_t i = 0; i < slices; ++i) {
-    EXPECT_EQ(slice(n, i, slices).begin, end);
-    end = slice(n, i, slices).end;
-  }
-  EXPECT_EQ(end, n);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, VectorTest, testing::ValuesIn(devices_under_test), name_of);

@@ -88,11 +88,9 @@ class Wrapped : public Device {
     actual_.momentum_sgd(p, g, v, rate, momentum, r);
   }
   void for_pieces(Range r, const std::function<void(Range)>& work) override { actual_.for_pieces(r, work); }
-  void reduce(Buffer& main, std::span<const Buffer* const> others, float a, Range r) override {
-    actual_.reduce(main, others, a, r);
-  }
-  void send(const Buffer& from, Buffer& to, Range r) override { actual_.send(from, to, r); }
-  std::size_t exchange_slices(std::size_t n) const override { return actual_.exchange_slices(n); }
+  std::unique_ptr<DeviceGroup> new_group(std::span<Device* const> others) override { return actual_.new_group(others); }
+  Hardware hardware() const override { return actual_.hardware(); }
+  Buffer allocate_host(std::size_t n) override { return actual_.allocate_host(n); }
   std::unique_ptr<Graph> new_graph(ModelMemory& memory, AlgorithmTable& algorithms) override {
     return actual_.new_graph(memory, algorithms);
   }
@@ -101,45 +99,72 @@ class Wrapped : public Device {
   Device& actual_;
 };
 
-/// As a GPU: the main device alone exchanges everything.
-class OneSlice : public Wrapped {
+/// A group that does everything as another, but what a test changes.
+class WrappedGroup : public DeviceGroup {
  public:
-  using Wrapped::Wrapped;
-  std::size_t exchange_slices(std::size_t) const override { return 1; }
+  explicit WrappedGroup(std::unique_ptr<DeviceGroup> actual) : actual_(std::move(actual)) {}
+  std::string description() const override { return actual_->description(); }
+  std::size_t slices(std::size_t n) const override { return actual_->slices(n); }
+  bool each_thread_exchanges() const override { return actual_->each_thread_exchanges(); }
+  void arrive(std::size_t i) override { actual_->arrive(i); }
+  void reduce(std::span<Buffer* const> b, float a, std::size_t slice) override { actual_->reduce(b, a, slice); }
+  void await(std::size_t slice) override { actual_->await(slice); }
+  void send(std::span<Buffer* const> b, std::size_t slice) override { actual_->send(b, slice); }
+
+ private:
+  std::unique_ptr<DeviceGroup> actual_;
 };
 
-TEST(SeveralDevices, MainDeviceMayExchangeEverythingByItself) {
+/// A main device whose group is a Group.
+template <typename Group>
+class WithGroup : public Wrapped {
+ public:
+  using Wrapped::Wrapped;
+  std::unique_ptr<DeviceGroup> new_group(std::span<Device* const> others) override {
+    return std::make_unique<Group>(Wrapped::new_group(others));
+  }
+};
+
+/// As a GPU: the main device's thread alone exchanges all slices.
+class OneThread : public WrappedGroup {
+ public:
+  using WrappedGroup::WrappedGroup;
+  bool each_thread_exchanges() const override { return false; }
+};
+
+TEST(SeveralDevices, MainDevicesThreadMayExchangeEverythingByItself) {
   const DatasetPtr train = pictures(64);
   DevicePool pool({.request = DeviceRequest::cpu});
-  OneSlice main(pool.use(0));
+  WithGroup<OneThread> main(pool.use(0));
   Classifier model(create_network("tiny", 10), 4, 0);
   model.to_device(main);
   MomentumSGD optimizer(0.05f);
   optimizer.setup(model);
   optimizer.add_hook(std::make_unique<WeightDecay>(5e-4f));
   ParallelUpdater by_itself(shares(train, 2, 4), optimizer, {{"main", 0}, {"other", 1}}, pool);
-  Training in_slices({.n_devices = 2, .batch_size = 4}, shares(train, 2, 4));
-  for (int i = 0; i < 5; ++i) by_itself.update(), in_slices.updater->update();
-  EXPECT_TRUE(by_itself.models()[0]->state().parameters == in_slices.model.state().parameters);
-  EXPECT_TRUE(by_itself.models()[1]->state().parameters == in_slices.model.state().parameters);
+  Training by_all({.n_devices = 2, .batch_size = 4}, shares(train, 2, 4));
+  for (int i = 0; i < 5; ++i) by_itself.update(), by_all.updater->update();
+  EXPECT_TRUE(by_itself.models()[0]->state().parameters == by_all.model.state().parameters);
+  EXPECT_TRUE(by_itself.models()[1]->state().parameters == by_all.model.state().parameters);
 }
 
+std::vector<Classifier*> on_parabolas;
+
 /// Replaces the first gradient of device i by that of the loss (w - i)^2 / 2, just before the exchange.
-class Parabolas : public OneSlice {
+class Parabolas : public OneThread {
  public:
-  using OneSlice::OneSlice;
-  std::vector<Classifier*> models;
-  void reduce(Buffer& main, std::span<const Buffer* const> others, float a, Range r) override {
-    for (std::size_t i = 0; i < models.size(); ++i)
-      models[i]->memory().gradients.data()[0] = models[i]->memory().parameters.data()[0] - static_cast<float>(i);
-    OneSlice::reduce(main, others, a, r);
+  using OneThread::OneThread;
+  void reduce(std::span<Buffer* const> gradients, float a, std::size_t slice) override {
+    for (std::size_t i = 0; i < gradients.size() && slice == 0; ++i)
+      gradients[i]->data()[0] = on_parabolas[i]->memory().parameters.data()[0] - static_cast<float>(i);
+    OneThread::reduce(gradients, a, slice);
   }
 };
 
 /// w after each of four updates from 1, with momentum 0.9, learning rate 0.1 and weight decay 0.01.
 std::vector<float> trajectory(GradientRule rule) {
   DevicePool pool({.request = DeviceRequest::cpu});
-  Parabolas main(pool.use(0));
+  WithGroup<Parabolas> main(pool.use(0));
   Classifier model(create_network("tiny", 10), 1, 0);
   model.to_device(main);
   model.memory().parameters.data()[0] = 1;
@@ -147,7 +172,7 @@ std::vector<float> trajectory(GradientRule rule) {
   optimizer.setup(model);
   optimizer.add_hook(std::make_unique<WeightDecay>(0.01f));
   ParallelUpdater updater(shares(pictures(8), 2, 1), optimizer, {{"main", 0}, {"other", 1}}, pool, rule);
-  main.models = updater.models();
+  on_parabolas = updater.models();
   std::vector<float> w;
   for (int i = 0; i < 4; ++i) {
     updater.update();

@@ -75,13 +75,20 @@ ParallelUpdater::ParallelUpdater(std::vector<SerialIterator> iterators, Optimize
       rule_(rule),
       replicas_(devices.empty() ? 0 : devices.size() - 1),
       team_(checked_devices(iterators_, optimizer, devices, pool)) {
-  n_slices_ = model().device().exchange_slices(team_.size());
   std::mutex reading_main;
   team_.run([&](std::size_t i) {  // each on its own thread: that puts the memory near the core that uses it
     const std::lock_guard lock(reading_main);
     if (i > 0) replicas_[i - 1] = model().replicate(team_.device(i), static_cast<std::uint32_t>(i));
   });
-  for (const auto& replica : replicas_) replica_gradients_.push_back(&replica->memory().gradients);
+  std::vector<Device*> others;
+  for (std::size_t i = 1; i < team_.size(); ++i) others.push_back(&team_.device(i));
+  group_ = model().device().new_group(others);
+  for (Classifier* replica : models()) {
+    gradients_.push_back(&replica->memory().gradients);
+    parameters_.push_back(&replica->memory().parameters);
+  }
+  n_slices_ = group_->slices(gradients_.front()->size());
+  if (const std::string links = group_->description(); !links.empty()) fmt::print("{}\n", links);
   set_rule();
 }
 
@@ -106,42 +113,41 @@ std::string ParallelUpdater::description() const {
 }
 
 void ParallelUpdater::update() {
-  // The team's run() ends when every device has come to its end: each step stands on all of the one before.
+  // The team's run() ends when every device's thread has come to its end: each step stands on all of the one before.
   team_.run([this](std::size_t i) {
-    Classifier& replica = i == 0 ? model() : *replicas_[i - 1];
-    replica.forward_backward(*iterators_[i].next());
-    replica.device().synchronize();
+    (i == 0 ? model() : *replicas_[i - 1]).forward_backward(*iterators_[i].next());
+    group_->arrive(i);
   });
-  if (n_slices_ == 1) {
-    gather(0);
+  exchange([this](std::size_t slice_index) { gather(slice_index); });
+  if (optimizer_.synchronizes()) {
+    for (std::size_t i = 0; i < n_slices_; ++i) group_->await(i);
     optimizer_.synchronize();
-    update_and_send(0);
-  } else {
-    team_.run([this](std::size_t i) { gather(i); });
-    optimizer_.synchronize();
-    team_.run([this](std::size_t i) { update_and_send(i); });
   }
+  exchange([this](std::size_t slice_index) { update_and_send(slice_index); });
   ++iteration_;
 }
 
+void ParallelUpdater::exchange(const std::function<void(std::size_t)>& step) {
+  if (group_->each_thread_exchanges()) return team_.run(step);
+  for (std::size_t i = 0; i < n_slices_; ++i) step(i);
+}
+
 void ParallelUpdater::gather(std::size_t slice_index) {
-  ModelMemory& main = model().memory();
-  const Range range = slice(main.gradients.size(), slice_index, n_slices_);
+  const Range range = slice(gradients_.front()->size(), slice_index, n_slices_);
   const trace::Span span("gather", range.size() * sizeof(float) * replicas_.size());
   const float factor = rule_ == GradientRule::mean ? 1.0f / static_cast<float>(team_.size()) : 1.0f;
-  model().device().reduce(main.gradients, replica_gradients_, factor, range);
+  group_->reduce(gradients_, factor, slice_index);
 }
 
 void ParallelUpdater::update_and_send(std::size_t slice_index) {
-  ModelMemory& main = model().memory();
-  const Range range = slice(main.parameters.size(), slice_index, n_slices_);
+  const Range range = slice(parameters_.front()->size(), slice_index, n_slices_);
   {
     const trace::Span span("update");
+    group_->await(slice_index);
     optimizer_.update(range);
   }
   const trace::Span span("send", range.size() * sizeof(float) * replicas_.size());
-  for (const auto& replica : replicas_) model().device().send(main.parameters, replica->memory().parameters, range);
-  model().device().synchronize();
+  group_->send(parameters_, slice_index);
 }
 
 Metrics ParallelUpdater::take_metrics() {

@@ -4,6 +4,7 @@
 //   main device:  g = mean of all gradients -> update -> parameters to all the others
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,6 +36,7 @@ class ParallelUpdater : public Updater {
 
  private:
   void set_rule();
+  void exchange(const std::function<void(std::size_t)>& step);
   void gather(std::size_t slice_index);
   void update_and_send(std::size_t slice_index);
 
@@ -42,9 +44,10 @@ class ParallelUpdater : public Updater {
   Optimizer& optimizer_;
   GradientRule rule_;
   std::vector<std::unique_ptr<Classifier>> replicas_;  // on the devices other than main
-  std::vector<const Buffer*> replica_gradients_;
-  std::size_t n_slices_ = 1;  // of the flat vectors; each is exchanged by one thread
-  DeviceTeam team_;           // main first
+  std::vector<Buffer*> gradients_, parameters_;        // one flat vector a device, main first
+  DeviceTeam team_;                                    // main first
+  std::unique_ptr<DeviceGroup> group_;                 // last: what it has under way ends before the vectors go
+  std::size_t n_slices_ = 1;                           // of each flat vector
 };
 
 /// {'main': 0, 'gpu1': 1}

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backend/cpu/device_group.h"
 #include "backend/cpu/graph.h"
 #include "backend/cpu/host_memory.h"
 #include "backend/cpu/parallel.h"
@@ -68,16 +69,10 @@ void CpuDevice::for_pieces(Range range, const std::function<void(Range)>& work) 
   });
 }
 
-void CpuDevice::reduce(Buffer& main, std::span<const Buffer* const> others, float a, Range range) {
-  for_pieces(range, [&](Range r) {
-    for (std::size_t i = 0; i < others.size(); ++i)
-      add_and_scale(i + 1 == others.size() ? a : 1.0f, others[i]->data() + r.begin, main.data() + r.begin, r.size());
-    if (others.empty()) cpu::scale(a, main.data() + r.begin, r.size());
-  });
-}
-
-void CpuDevice::send(const Buffer& from, Buffer& to, Range range) {
-  parallel_range(range, [&](Range r) { std::copy_n(from.data() + r.begin, r.size(), to.data() + r.begin); });
+std::unique_ptr<DeviceGroup> CpuDevice::new_group(std::span<Device* const> others) {
+  std::vector<Device*> devices{this};
+  devices.insert(devices.end(), others.begin(), others.end());
+  return std::make_unique<CpuDeviceGroup>(std::move(devices));
 }
 
 std::unique_ptr<Graph> CpuDevice::new_graph(ModelMemory& memory, AlgorithmTable& algorithms) {

@@ -26,10 +26,9 @@ class CpuDevice : public Device {
   void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range) override;
   void for_pieces(Range range, const std::function<void(Range)>& work) override;
 
-  void reduce(Buffer& main, std::span<const Buffer* const> others, float a, Range range) override;
-  void send(const Buffer& from, Buffer& to, Range range) override;
-  /// One a device: all devices see the same memory, so each thread takes its part.
-  std::size_t exchange_slices(std::size_t n_devices) const override { return n_devices; }
+  std::unique_ptr<DeviceGroup> new_group(std::span<Device* const> others) override;
+  Hardware hardware() const override { return {}; }
+  Buffer allocate_host(std::size_t n) override { return allocate(n); }
 
   std::unique_ptr<Graph> new_graph(ModelMemory& memory, AlgorithmTable& algorithms) override;
 
