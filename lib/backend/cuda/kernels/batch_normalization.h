@@ -1,0 +1,40 @@
+// Batch normalisation of N x H x W x C, with a ReLU behind it if wanted: backend/reference/batch_normalization.h has
+// the formulas. Sums are taken in a fixed order: the same input gives the same bits.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "backend/cuda/kernels/storage.h"
+#include "backend/graph.h"
+
+namespace odori::cuda::kernels {
+
+/// What all three need; x and y are rows x channels of `storage`. Everything else here is one float a channel.
+struct BatchNormalization {
+  Storage storage;
+  std::size_t rows;  // N * H * W
+  int channels;
+  BatchNormalizationSpec spec;
+  const void* x;
+  const float *gamma, *beta;
+  // From forward to backward: of this batch, the mean and 1 / sqrt(variance + epsilon).
+  float *mean, *inverse_deviation;
+};
+
+/// Bytes of scratch memory for one pass, aligned to 16: it lives during the pass alone.
+std::size_t batch_normalization_scratch_bytes(std::size_t rows, int channels);
+
+/// Writes y, mean, inverse_deviation, and the running statistics.
+void batch_normalization_train(cudaStream_t stream, const BatchNormalization& b, void* y, float* running_mean,
+                               float* running_variance, void* scratch);
+/// Writes y alone, from the running statistics.
+void batch_normalization_evaluate(cudaStream_t stream, const BatchNormalization& b, void* y, const float* running_mean,
+                                  const float* running_variance);
+/// Writes ggamma, gbeta and gx from gy. gx may be gy, or null where nobody needs it. y isn't needed: whether the ReLU
+/// was open is computed anew from x, as x has to be read anyway.
+void batch_normalization_backward(cudaStream_t stream, const BatchNormalization& b, const void* gy, void* gx,
+                                  float* ggamma, float* gbeta, void* scratch);
+
+}  // namespace odori::cuda::kernels

@@ -1,0 +1,19 @@
+// Inverted dropout of N x H x W x C: random_rules.h says which numbers are kept, the same ones as on a CPU.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "backend/cuda/kernels/step.h"
+#include "backend/cuda/kernels/storage.h"
+#include "core/shape.h"
+
+namespace odori::cuda::kernels {
+
+/// y = x / (1 - ratio) where kept, else 0. Backward is the same, from gy to gx: the mask is drawn anew from the step's
+/// key, which costs less than to keep it. May work in place. `layer`: the how many-eth dropout of the graph this is.
+void dropout(cudaStream_t stream, Storage storage, const void* x, void* y, const Shape& shape, float ratio,
+             std::uint32_t layer, const Step* step);
+
+}  // namespace odori::cuda::kernels

@@ -1,0 +1,29 @@
+// How every kernel is launched.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <utility>
+
+namespace odori::cuda::kernels {
+
+/// Throws an Error that names the kernel unless the launch went well. Defined beside the other checks, in
+/// backend/cuda/cuda_check.cpp: {fmt} and nvcc make slow company.
+void check_launch(cudaError_t error, const char* kernel);
+
+constexpr unsigned int threads_per_block = 256;
+
+/// `kernel` on a grid of blocks of block.x * block.y threads. Nothing is launched if there are no blocks.
+template <typename... Parameters, typename... Arguments>
+void launch(const char* name, void (*kernel)(Parameters...), cudaStream_t stream, dim3 grid, dim3 block,
+            Arguments&&... arguments) {
+  if (grid.x == 0 || grid.y == 0) return;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.stream = stream;
+  check_launch(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), name);
+}
+
+}  // namespace odori::cuda::kernels

@@ -1,0 +1,16 @@
+// y = max(x, 0), on n numbers. Both may work in place.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "backend/cuda/kernels/storage.h"
+
+namespace odori::cuda::kernels {
+
+void relu(cudaStream_t stream, Storage storage, const void* x, void* y, std::size_t n);
+/// gx = gy where y > 0, else 0. gx may be gy.
+void relu_backward(cudaStream_t stream, Storage storage, const void* y, const void* gy, void* gx, std::size_t n);
+
+}  // namespace odori::cuda::kernels

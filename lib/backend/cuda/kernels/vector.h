@@ -1,0 +1,23 @@
+// Arithmetic on n numbers of flat vectors, which may be any part of them. n may be 0.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "backend/cuda/kernels/storage.h"
+
+namespace odori::cuda::kernels {
+
+/// y += a * x
+void axpy(cudaStream_t stream, float a, const float* x, float* y, std::size_t n);
+/// y *= a
+void scale(cudaStream_t stream, float a, float* y, std::size_t n);
+/// v = momentum * v - rate * g; p += v
+void momentum_sgd(cudaStream_t stream, float* p, const float* g, float* v, float rate, float momentum, std::size_t n);
+/// y = a * (y + the sum of the others, in their order). `others`: n_others device pointers, in host memory.
+void add_and_scale(cudaStream_t stream, float a, const float* const* others, int n_others, float* y, std::size_t n);
+/// to = from, rounded to the nearest where `to` is narrower. They don't overlap.
+void cast(cudaStream_t stream, Storage from_type, const void* from, Storage to_type, void* to, std::size_t n);
+
+}  // namespace odori::cuda::kernels
