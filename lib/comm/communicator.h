@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/buffer.h"
+#include "backend/device.h"
 #include "core/range.h"
 
 namespace odori {
@@ -27,11 +27,12 @@ class Communicator {
   virtual int inter_size() const = 0;  // how many nodes
   virtual std::string name() const = 0;
 
-  // ---- Models. All collective: every rank calls, with buffers of the same size.
+  // ---- Models. All collective: every rank calls, with buffers of the same size, each of this rank's device. They come
+  // after all that the device was asked before, and before all that it is asked then.
   /// Every rank's gradients become their mean over all ranks. `pieces`: one range a parameter, ascending.
-  virtual void mean(Buffer& gradients, std::span<const Range> pieces) = 0;
+  virtual void mean(Device& device, Buffer& gradients, std::span<const Range> pieces) = 0;
   /// Every rank gets the root's values.
-  virtual void broadcast(Buffer& values, int root = 0) = 0;
+  virtual void broadcast(Device& device, Buffer& values, int root = 0) = 0;
 
   // ---- Small things of host memory. All collective.
   virtual void sum(std::span<double> values) = 0;
@@ -43,9 +44,12 @@ class Communicator {
   virtual void barrier() = 0;
 };
 
-/// "naive": an all-reduce a parameter. "flat": one all-reduce of all gradients. "pure_nccl": on GPUs.
-/// Throws UsageError for another name, listing these.
+/// "naive": an all-reduce a parameter. "flat": one all-reduce of all gradients. "pure_nccl": NCCL's, on GPUs.
+/// Throws UsageError for another name, listing these, and for pure_nccl in a build without NCCL.
 /// Collective over all ranks of the job.
 std::unique_ptr<Communicator> create_communicator(const std::string& name);
+
+/// Is pure_nccl in this build?
+bool has_nccl();
 
 }  // namespace odori

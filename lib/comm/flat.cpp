@@ -14,7 +14,9 @@ class FlatCommunicator : public MpiCommunicator {
  public:
   std::string name() const override { return "flat"; }
 
-  void mean(Buffer& gradients, std::span<const Range>) override { average({gradients.data(), gradients.size()}); }
+  void mean(Device& device, Buffer& gradients, std::span<const Range>) override {
+    average(device, gradients, {0, gradients.size()});
+  }
 };
 
 }  // namespace

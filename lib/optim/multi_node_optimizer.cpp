@@ -1,5 +1,6 @@
 #include "optim/multi_node_optimizer.h"
 
+#include "comm/device_sharing.h"
 #include "core/error.h"
 
 namespace odori {
@@ -17,8 +18,9 @@ class MultiNodeOptimizer : public Optimizer {
             "The ranks don't train the same network: rank {} has {} parameters, others have another number. Give "
             "every rank the same --model, --dataset and --image_size.",
             comm_.rank(), model.parameter_count());
-    comm_.broadcast(model.memory().parameters);
-    comm_.broadcast(model.memory().statistics);
+    shares_devices_ = find_sharing(comm_, model.device()).any;
+    comm_.broadcast(model.device(), model.memory().parameters);
+    comm_.broadcast(model.device(), model.memory().statistics);
     for (const NamedView& parameter : model.parameters())
       pieces_.push_back({parameter.view.offset, parameter.view.offset + parameter.view.size()});
     actual_->setup(model);
@@ -26,11 +28,11 @@ class MultiNodeOptimizer : public Optimizer {
 
   void synchronize() override {
     actual_->synchronize();
-    actual_->model().device().synchronize();
-    comm_.mean(actual_->model().memory().gradients, pieces_);
+    comm_.mean(model().device(), model().memory().gradients, pieces_);
   }
 
   bool synchronizes() const override { return true; }
+  bool shares_devices() const override { return shares_devices_; }
   using Optimizer::update;
   void update(Range range) override { actual_->update(range); }
 
@@ -45,6 +47,7 @@ class MultiNodeOptimizer : public Optimizer {
   std::unique_ptr<Optimizer> actual_;
   Communicator& comm_;
   std::vector<Range> pieces_;  // one a parameter
+  bool shares_devices_ = false;
 };
 
 }  // namespace

@@ -30,6 +30,8 @@ class Optimizer {
   virtual void synchronize() {}
   /// Does synchronize() do anything? What it does needs all gradients, so that nothing can be updated before.
   virtual bool synchronizes() const { return false; }
+  /// Do ranks share a GPU? No speedup can be measured then.
+  virtual bool shares_devices() const { return false; }
   /// Hooks and rule on a range; ranges that cover everything once are one update, in any order and from any
   /// thread.
   virtual void update(Range range) = 0;

@@ -9,13 +9,10 @@
 #include "comm/chunks.h"
 #include "comm/communicator.h"
 #include "core/error.h"
+#include "device_under_test.h"
 
 namespace odori {
 namespace {
-
-Buffer host_buffer(std::size_t n) {
-  return Buffer(new float[n](), n, [](float* data) noexcept { delete[] data; });
-}
 
 /// What rank r brings: of both signs, of several magnitudes, with digits that don't vanish.
 float value(int rank, std::size_t i, int call) {
@@ -32,19 +29,32 @@ std::vector<Range> pieces_of(std::size_t n) {
 }
 
 /// The same bits on every rank? Rank 0's are sent around and compared.
-bool equal_on_all_ranks(Communicator& comm, const Buffer& buffer) {
-  std::vector<std::byte> bytes(buffer.bytes());
-  if (!bytes.empty()) std::memcpy(bytes.data(), buffer.data(), bytes.size());
-  const auto mine = bytes;
-  comm.broadcast(bytes, 0);
-  double different = mine == bytes ? 0 : 1;
+bool equal_on_all_ranks(Communicator& comm, const std::vector<float>& values) {
+  std::vector<float> of_root = values;
+  comm.broadcast(std::as_writable_bytes(std::span(of_root)), 0);
+  double different = std::memcmp(of_root.data(), values.data(), values.size() * sizeof(float)) == 0 ? 0 : 1;
   comm.sum({&different, 1});
   return different == 0;
 }
 
 class Contract : public testing::TestWithParam<const char*> {
  protected:
+  /// What this rank brings, in its device's memory.
+  Buffer values(std::size_t n, int call) {
+    std::vector<float> host(n);
+    for (std::size_t i = 0; i < n; ++i) host[i] = value(comm_->rank(), i, call);
+    Buffer buffer = device_.allocate(n);
+    device_.write(buffer, 0, host);
+    return buffer;
+  }
+  std::vector<float> read(const Buffer& buffer) {
+    std::vector<float> host(buffer.size());
+    device_.read(buffer, 0, host);
+    return host;
+  }
   std::unique_ptr<Communicator> comm_ = create_communicator(GetParam());
+  DevicePool pool_{device_under_test()};
+  Device& device_ = pool_.use(comm_->intra_rank());
 };
 INSTANTIATE_TEST_SUITE_P(All, Contract, testing::Values("naive", "flat"));
 
@@ -53,38 +63,35 @@ TEST_P(Contract, HasItsName) { EXPECT_EQ(comm_->name(), GetParam()); }
 TEST_P(Contract, MeanOfAllRanks) {
   for (const std::size_t n : {0u, 1u, 7u, 1000u, 100003u, 1200007u}) {  // the last takes several MPI calls
     for (int call = 0; call < 2; ++call) {  // the second must not find leavings of the first
-      Buffer buffer = host_buffer(n);
-      for (std::size_t i = 0; i < n; ++i) buffer.data()[i] = value(comm_->rank(), i, call);
-      comm_->mean(buffer, pieces_of(n));
+      Buffer buffer = values(n, call);
+      comm_->mean(device_, buffer, pieces_of(n));
+      const std::vector<float> seen = read(buffer);
       for (std::size_t i = 0; i < n; ++i) {
         double truth = 0, magnitude = 0;
         for (int r = 0; r < comm_->size(); ++r) {
           truth += value(r, i, call);
           magnitude += std::abs(value(r, i, call));
         }
-        ASSERT_NEAR(buffer.data()[i], truth / comm_->size(), 3e-7 * magnitude) << i << " of " << n;
+        ASSERT_NEAR(seen[i], truth / comm_->size(), 3e-7 * magnitude) << i << " of " << n;
       }
-      EXPECT_TRUE(equal_on_all_ranks(*comm_, buffer)) << n;
+      EXPECT_TRUE(equal_on_all_ranks(*comm_, seen)) << n;
     }
   }
 }
 
 TEST_P(Contract, MeanIsTheSameEachTime) {
-  Buffer first = host_buffer(5000), second = host_buffer(5000);
-  for (Buffer* buffer : {&first, &second}) {
-    for (std::size_t i = 0; i < 5000; ++i) buffer->data()[i] = value(comm_->rank(), i, 0);
-    comm_->mean(*buffer, pieces_of(5000));
-  }
-  EXPECT_EQ(std::memcmp(first.data(), second.data(), first.bytes()), 0);
+  Buffer first = values(5000, 0), second = values(5000, 0);
+  for (Buffer* buffer : {&first, &second}) comm_->mean(device_, *buffer, pieces_of(5000));
+  EXPECT_TRUE(read(first) == read(second));
 }
 
 TEST_P(Contract, BroadcastFromEachRoot) {
   for (int root = 0; root < comm_->size(); ++root) {
     for (const std::size_t n : {0u, 1u, 7u, 1000u, 100003u}) {
-      Buffer buffer = host_buffer(n);
-      for (std::size_t i = 0; i < n; ++i) buffer.data()[i] = value(comm_->rank(), i, 0);
-      comm_->broadcast(buffer, root);
-      for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(buffer.data()[i], value(root, i, 0));
+      Buffer buffer = values(n, 0);
+      comm_->broadcast(device_, buffer, root);
+      const std::vector<float> seen = read(buffer);
+      for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(seen[i], value(root, i, 0));
 
       std::vector<std::byte> bytes(n, static_cast<std::byte>(comm_->rank()));
       comm_->broadcast(bytes, root);
@@ -128,11 +135,34 @@ TEST_P(Contract, ScatterChecksItsCounts) {
 
 TEST_P(Contract, BarrierLetsAllPass) { comm_->barrier(); }
 
+// What was asked of the device comes before what the communicator does, and what is asked then comes after it.
+TEST_P(Contract, StandsInTheDevicesOrder) {
+  constexpr std::size_t n = 1'000'000;
+  const Range all{0, n};
+  Buffer x = values(n, 0), y = values(n, 1);
+  for (int i = 0; i < 5; ++i) {
+    device_.scale(2, x, all);
+    comm_->mean(device_, x, pieces_of(n));
+    device_.axpy(1, x, y, all);
+    comm_->broadcast(device_, y, 0);
+    device_.scale(0.5f, y, all);
+  }
+  const std::vector<float> seen = read(y);
+  for (std::size_t i = 0; i < n; i += 997) {
+    double mean = 0, truth = value(0, i, 1), scale = 0;
+    for (int r = 0; r < comm_->size(); ++r) mean += value(r, i, 0) / static_cast<double>(comm_->size());
+    for (int k = 1; k <= 5; ++k) truth = (truth + mean * (1 << k)) / 2, scale += std::abs(value(0, i, 0)) * 40;
+    ASSERT_NEAR(seen[i], truth, 1e-6 * (scale + std::abs(truth) + 40)) << i;
+  }
+  EXPECT_TRUE(equal_on_all_ranks(*comm_, seen));
+}
+
 TEST(Naive, RefusesAPieceOutsideTheBuffer) {
   const auto comm = create_communicator("naive");
-  Buffer buffer = host_buffer(4);
+  DevicePool pool(device_under_test());
+  Buffer buffer = pool.use(comm->intra_rank()).allocate(4);
   const Range piece{2, 5};
-  EXPECT_THROW(comm->mean(buffer, {&piece, 1}), Error);
+  EXPECT_THROW(comm->mean(pool.current(), buffer, {&piece, 1}), Error);
 }
 
 TEST(Chunks, CoverEverythingOnce) {

@@ -9,7 +9,7 @@ declare -A may=(
   [trace]="core"
   [data]="core trace"
   [backend]="core trace data/dataset.h"
-  [comm]="core trace backend/buffer.h"
+  [comm]="core trace backend"
   [model]="core trace backend data/dataset.h"
   [optim]="core trace backend model"
   [report]="core trace"
@@ -25,7 +25,7 @@ outside=(
   '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
   '^CLI/' '^lib/flags/arguments\.cpp$|^(lib/demo|lib/bench|datasets|grader)/.*\.cpp$' 'lib/flags/arguments.cpp and programs that train nothing'
   '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/cuda/|comm/.*nccl)' "lib/backend/cuda and comm's NCCL file"
-  '^nccl' '^lib/comm/.*nccl' "comm's NCCL file"
+  '^nccl' '^lib/(backend/cuda/|comm/.*nccl)' "lib/backend/cuda and comm's NCCL file"
 )
 
 broken=0

@@ -37,5 +37,9 @@ expect solutions/1/a.cpp '<CLI/CLI.hpp>' 'only lib/flags/arguments.cpp'
 expect solutions/1/a.cpp '"train/trainer.h"' 'a training program includes odori.h alone'
 expect lib/backend/cuda/a.cu '<cudnn.h>' ''
 expect lib/train/a.cu '<cuda_runtime.h>' 'only lib/backend/cuda'
-expect lib/backend/cuda/a.cu '<nccl.h>' "only comm's NCCL file may"
+expect lib/backend/cuda/a.cpp '<nccl.h>' ''
+expect lib/comm/pure_nccl.cpp '<nccl.h>' ''
+expect lib/comm/flat.cpp '<nccl.h>' "only lib/backend/cuda and comm's NCCL file may"
+expect lib/comm/a.h '"backend/device.h"' ''
+expect lib/backend/a.h '"comm/communicator.h"' 'backend may include'
 exit $((failures > 0))

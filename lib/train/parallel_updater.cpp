@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "core/error.h"
@@ -110,6 +111,14 @@ void ParallelUpdater::set_rule() {
 std::string ParallelUpdater::description() const {
   return fmt::format("{} over {} {}", rule_ == GradientRule::mean ? "mean" : "sum", team_.size(),
                      team_.size() == 1 ? "device" : "devices");
+}
+
+bool ParallelUpdater::shares_devices() {
+  std::set<std::uint64_t> gpus;
+  bool shared = optimizer_.shares_devices();
+  for (std::size_t i = 0; i < team_.size(); ++i)
+    if (const auto id = team_.device(i).hardware().id; id != 0) shared |= !gpus.insert(id).second;
+  return shared;
 }
 
 void ParallelUpdater::update() {

@@ -33,6 +33,7 @@ class ParallelUpdater : public Updater {
   std::vector<SerialIterator>& iterators() override { return iterators_; }
   std::vector<Classifier*> models() override;
   std::string description() const override;
+  bool shares_devices() override;
 
  private:
   void set_rule();

@@ -42,6 +42,7 @@ void report_throughput(Trainer& trainer, std::size_t n_images) {
                                    {"epochs", updater.epoch()},
                                    {"iterations", updater.iteration()},
                                    {"device", model.device().description()},
+                                   {"shares_devices", updater.shares_devices()},
                                    {"gradients", updater.description()}};
   for (const char* of : {"loss", "accuracy"}) {
     const std::string key = std::string("validation/main/") + of;

@@ -24,6 +24,8 @@ class Updater {
   virtual std::vector<Classifier*> models() = 0;
   /// How many devices, and what is made of their gradients: "mean over 2 devices".
   virtual std::string description() const = 0;
+  /// Do devices, of this process or of ranks, share a GPU? No speedup can be measured then.
+  virtual bool shares_devices() { return optimizer().shares_devices(); }
 
   Classifier& model() { return optimizer().model(); }
   std::int64_t iteration() const { return iteration_; }

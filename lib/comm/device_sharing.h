@@ -1,0 +1,17 @@
+// Which ranks stand on one GPU.
+#pragma once
+
+#include "comm/communicator.h"
+
+namespace odori {
+
+struct DeviceSharing {
+  bool any = false;  // do two ranks of the job stand on one GPU?
+  int position = 0;  // of this rank among the ranks on its GPU: 0, 1, ...
+};
+
+/// Collective: every rank gives its device. Throws Error, the same on every rank, if two ranks stand on a GPU that
+/// isn't to be shared.
+DeviceSharing find_sharing(Communicator& comm, const Device& device);
+
+}  // namespace odori
