@@ -9,32 +9,24 @@
 namespace odori {
 namespace {
 
-std::unique_ptr<Device> make_device(DeviceKind kind, int id, const DevicePoolOptions& options) {
-  require(kind == DeviceKind::cpu, "There is no GPU {}: this build has the CPU backend alone.", id);
-  return std::make_unique<cpu::CpuDevice>(id, options.threads_per_device);
-}
-
-DeviceKind resolve(DeviceRequest request) {
-  switch (request) {
-    case DeviceRequest::cpu:
-      return DeviceKind::cpu;
-    case DeviceRequest::automatic:
-      return gpu_count() > 0 ? DeviceKind::cuda : DeviceKind::cpu;
-    case DeviceRequest::cuda:
-      break;
+DeviceKind resolve(const DevicePoolOptions& options) {
+  const bool gpus =
+      options.request == DeviceRequest::cuda || (options.request == DeviceRequest::automatic && gpu_count() > 0);
+  if (gpus) {
+    require(gpu_count() > 0, "--device cuda needs a GPU, but none was found: {} Or use --device cpu, or --device auto.",
+            why_no_gpu());
+    return DeviceKind::cuda;
   }
-  require(gpu_count() > 0,
-          "--device cuda needs a GPU, but none was found: this build has the CPU backend alone. Use --device cpu, or "
-          "--device auto.");
-  return DeviceKind::cuda;
+  if (options.precision.value_or(Precision::fp32) != Precision::fp32)
+    throw UsageError(fmt::format("--precision {} needs a GPU, but this runs on CPU devices, which have fp32 alone{}",
+                                 to_string(*options.precision),
+                                 options.request == DeviceRequest::cpu ? "." : ": " + why_no_gpu()));
+  return DeviceKind::cpu;
 }
 
 }  // namespace
 
-// CUDA's place: a build with backend/cuda counts GPUs here, and makes devices of them in make_device().
-int gpu_count() { return 0; }
-
-DevicePool::DevicePool(const DevicePoolOptions& options) : options_(options), kind_(resolve(options.request)) {}
+DevicePool::DevicePool(const DevicePoolOptions& options) : options_(options), kind_(resolve(options)) {}
 
 Device& DevicePool::device(int id) {
   require(id >= 0, "There is no device {}: devices have the numbers 0, 1, ...", id);
@@ -45,7 +37,12 @@ Device& DevicePool::device(int id) {
             id, gpu_count());
   const auto i = static_cast<std::size_t>(id);
   if (i >= devices_.size()) devices_.resize(i + 1);
-  if (!devices_[i]) devices_[i] = make_device(kind_, id, options_);
+  if (!devices_[i]) {
+    if (kind_ == DeviceKind::cuda)
+      devices_[i] = make_gpu(id, options_);
+    else
+      devices_[i] = std::make_unique<cpu::CpuDevice>(id, options_.threads_per_device);
+  }
   return *devices_[i];
 }
 

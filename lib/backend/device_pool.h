@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "backend/device.h"
+#include "backend/gpus.h"
+#include "backend/precision.h"
 
 namespace odori {
 
@@ -15,12 +17,11 @@ enum class DeviceRequest { automatic, cpu, cuda };
 
 struct DevicePoolOptions {
   DeviceRequest request = DeviceRequest::automatic;
-  int threads_per_device = 1;  // CPU devices only
-  bool share_devices = false;  // let several devices stand on one GPU
+  int threads_per_device = 1;          // CPU devices only
+  bool share_devices = false;          // let several devices stand on one GPU
+  std::optional<Precision> precision;  // GPUs: tf32 unless given; CPU devices have fp32 alone
+  int workspace_mib = 1024;            // GPUs: memory that a convolution may take besides its tensors, in 2^20 bytes
 };
-
-/// GPUs that this build can use on this machine.
-int gpu_count();
 
 /// Device i is made when it is first asked for. CPU devices are as many as asked for; GPUs as many as there are.
 class DevicePool {

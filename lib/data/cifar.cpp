@@ -10,7 +10,7 @@
 
 #include "core/error.h"
 #include "data/mapped_file.h"
-#include "trace/trace.h"
+#include "trace/evidence.h"
 
 namespace odori {
 namespace {
@@ -96,6 +96,7 @@ class CifarDataset : public Dataset {
       check_labels(path, file);
       for (std::size_t i = 0; i < n; ++i) records_.push_back(file.data() + i * format.record_bytes());
     }
+    for (const MappedFile& file : files_) storage_->parts.emplace_back(file.data(), file.size());
   }
 
   std::size_t size() const override { return records_.size(); }
@@ -107,6 +108,7 @@ class CifarDataset : public Dataset {
   }
   int n_classes() const override { return format_.n_classes; }
   const Transform& transform() const override { return transform_; }
+  PictureStoragePtr storage() const override { return storage_; }
 
   void set_transform(const Transform& transform) { transform_ = transform; }
   void keep_first(double fraction) {
@@ -127,6 +129,7 @@ class CifarDataset : public Dataset {
 
   const Format& format_;
   std::vector<MappedFile> files_;
+  std::shared_ptr<PictureStorage> storage_ = std::make_shared<PictureStorage>();
   std::vector<const std::uint8_t*> records_;
   Transform transform_;
 };
@@ -139,6 +142,7 @@ std::string resolve_dataset(const std::string& name, const std::string& root) {
 }
 
 TrainTest load_cifar(const std::string& name, const CifarOptions& options, const std::string& root) {
+  evidence::write("load_cifar");
   require(options.fraction > 0 && options.fraction <= 1, "The fraction of a data set is above 0 and at most 1, not {}.",
           options.fraction);
   const NamedSet* named = find_named(resolve_dataset(name, root));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace odori {
@@ -28,10 +29,19 @@ struct Example {
   bool counted = true;  // false: another shard owns it, so this one's evaluation leaves it out
 };
 
-/// What an iterator hands to a model. The transform is the data set's.
+/// The bytes that all pictures of a data set stand in, so that a device with memory of its own can keep a copy of them.
+/// They stay as they are while this object lives.
+struct PictureStorage {
+  std::vector<std::span<const std::uint8_t>> parts;
+};
+using PictureStoragePtr = std::shared_ptr<const PictureStorage>;
+
+/// What an iterator hands to a model. Transform and storage are the data set's; without a storage, devices copy the
+/// pictures of each batch.
 struct Batch {
   std::vector<Example> examples;
   Transform transform;
+  PictureStoragePtr storage;
 };
 
 class Dataset {
@@ -42,6 +52,8 @@ class Dataset {
   virtual Example operator[](std::size_t i) const = 0;
   virtual int n_classes() const = 0;
   virtual const Transform& transform() const = 0;
+  /// Null if there is none.
+  virtual PictureStoragePtr storage() const { return nullptr; }
 };
 
 /// Shared, since iterators, splits and shards all keep the set that they stand on.

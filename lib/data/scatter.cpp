@@ -11,7 +11,7 @@
 
 #include "core/error.h"
 #include "data/sub_dataset.h"
-#include "trace/trace.h"
+#include "trace/evidence.h"
 
 namespace odori {
 namespace {
@@ -33,6 +33,7 @@ class Shard : public Dataset {
  public:
   explicit Shard(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {
     std::memcpy(&header_, bytes_.data(), sizeof header_);
+    storage_->parts.emplace_back(reinterpret_cast<const std::uint8_t*>(bytes_.data()), bytes_.size());
   }
   std::size_t size() const override { return (bytes_.size() - sizeof(Header)) / example_bytes; }
   Example operator[](std::size_t i) const override {
@@ -46,10 +47,12 @@ class Shard : public Dataset {
   }
   int n_classes() const override { return header_.n_classes; }
   const Transform& transform() const override { return header_.transform; }
+  PictureStoragePtr storage() const override { return storage_; }
 
  private:
   std::vector<std::byte> bytes_;
   Header header_;
+  std::shared_ptr<PictureStorage> storage_ = std::make_shared<PictureStorage>();
 };
 
 std::string list_ranks(std::span<const double> flags) {
@@ -137,6 +140,7 @@ Range owned_range(std::size_t n, int rank, int size, bool force_equal_length) {
 }
 
 DatasetPtr scatter_dataset(const DatasetPtr& dataset, Communicator& comm, const ScatterOptions& options) {
+  const evidence::Collective call("scatter_dataset");
   const std::size_t n = agree_on_size(dataset, comm, options);
   std::vector<std::size_t> counts;
   for (int rank = 0; rank < comm.size(); ++rank)

@@ -39,6 +39,7 @@ const Batch* SerialIterator::next() {
 
   const auto n = static_cast<std::int64_t>(dataset_->size());
   batch_.transform = dataset_->transform();
+  batch_.storage = dataset_->storage();
   batch_.examples.clear();
   const auto take = [&](std::int64_t end) {
     for (std::int64_t i = state_.position; i < end; ++i)

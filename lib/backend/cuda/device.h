@@ -1,0 +1,70 @@
+// A GPU: one stream, on which everything that is asked of it happens in order, and the libraries' handles on it.
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include <memory>
+
+#include "backend/cuda/convolution_engine.h"
+#include "backend/cuda/cuda_check.h"
+#include "backend/cuda/picture_store.h"
+#include "backend/device.h"
+#include "backend/precision.h"
+
+namespace odori::cuda {
+
+class CudaDevice : public Device {
+ public:
+  struct Options {
+    Precision precision;
+    std::size_t workspace_limit;  // bytes that a convolution may take
+    bool may_be_shared;
+  };
+  /// `ordinal`: CUDA's number of the GPU. Devices that share a GPU have an `id` of their own. Throws Error if the GPU
+  /// can't be used.
+  CudaDevice(int id, int ordinal, const Options& options);
+  ~CudaDevice() override;
+
+  DeviceKind kind() const override { return DeviceKind::cuda; }
+  int id() const override { return id_; }
+  std::string description() const override;
+  void bind_thread() override;
+  void synchronize() override;
+
+  Buffer allocate(std::size_t n) override;
+  void write(Buffer& to, std::size_t offset, std::span<const float> from) override;
+  void read(const Buffer& from, std::size_t offset, std::span<float> to) override;
+
+  void axpy(float a, const Buffer& x, Buffer& y, Range range) override;
+  void scale(float a, Buffer& y, Range range) override;
+  void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range) override;
+  void for_pieces(Range range, const std::function<void(Range)>& work) override { work(range); }
+
+  std::unique_ptr<DeviceGroup> new_group(std::span<Device* const> others) override;
+  Hardware hardware() const override;
+  Buffer allocate_host(std::size_t n) override;
+  std::unique_ptr<Graph> new_graph(ModelMemory& memory, AlgorithmTable& algorithms) override;
+
+  // ---- For the parts of this backend
+  int ordinal() const { return ordinal_; }
+  const std::string& gpu_name() const { return name_; }
+  cudaStream_t stream() const { return stream_.get(); }
+  cublasHandle_t blas() const { return blas_.get(); }
+  ConvolutionEngine& convolutions() { return *convolutions_; }
+  PictureStore& pictures() { return pictures_; }
+  Precision precision() const { return options_.precision; }
+  std::size_t workspace_limit() const { return options_.workspace_limit; }
+
+ private:
+  int id_, ordinal_;
+  Options options_;
+  std::string name_;
+  Stream stream_;
+  DeviceMemory blas_workspace_;
+  Blas blas_;
+  std::unique_ptr<ConvolutionEngine> convolutions_;
+  PictureStore pictures_;
+};
+
+}  // namespace odori::cuda

@@ -1,0 +1,92 @@
+// One operation of a graph on a GPU: what it queues on the device's stream, and the memory that it works in.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/device.h"
+#include "backend/cuda/kernels/step.h"
+#include "backend/cuda/kernels/storage.h"
+#include "backend/cuda/memory_plan.h"
+#include "backend/graph.h"
+
+namespace odori::cuda {
+
+/// A tensor of the graph, N x H x W x C in memory. `gradient` is none where nobody needs it: before the first
+/// parameter.
+struct Value {
+  Shape shape;  // as N, C, H, W
+  Place data, gradient;
+  int gradient_side = 0;  // which of the plan's two regions the gradient is in
+};
+
+/// The model's flat vectors as operations see them. Addresses are settled when the graph is finished.
+class Parameters {
+ public:
+  Parameters(ModelMemory& memory, Storage storage) : memory_(memory), storage_(storage) {}
+
+  float* value(const ParameterView& view) const { return memory_.parameters.data() + view.offset; }
+  float* gradient(const ParameterView& view) const { return memory_.gradients.data() + view.offset; }
+  float* statistic(const ParameterView& view) const { return memory_.statistics.data() + view.offset; }
+  /// A weight in the storage's type: the flat vector itself, or its copy in bf16.
+  const void* weight(const ParameterView& view) const {
+    if (storage_ == Storage::fp32) return value(view);
+    return copy_.get() + view.offset * bytes_of(storage_);
+  }
+
+  void finish(cudaStream_t stream);
+  /// Queues the copy, if there is one: parameters may have changed since the last forward pass.
+  void refresh(cudaStream_t stream) const;
+
+ private:
+  ModelMemory& memory_;
+  Storage storage_;
+  DeviceMemory copy_;
+};
+
+/// What operations are built with, and keep a reference to.
+struct Setup {
+  CudaDevice& device;
+  Storage storage;
+  Parameters& parameters;
+  AlgorithmTable& algorithms;
+  MemoryPlan& plan;
+  const DeviceMemory& step;     // a Step with its examples, see kernels/step.h
+  const DeviceMemory& metrics;  // one Metrics
+
+  std::size_t bytes(const Shape& shape) const { return shape.size() * bytes_of(storage); }
+  cudaStream_t stream() const { return device.stream(); }
+  const Step* step_data() const { return reinterpret_cast<const Step*>(step.get()); }
+  Metrics* metrics_data() const { return reinterpret_cast<Metrics*>(metrics.get()); }
+};
+
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  virtual void forward(Mode mode) = 0;
+  virtual void backward() = 0;
+  virtual void describe(std::vector<std::string>& lines) const = 0;
+  const Value& output() const { return output_; }
+
+ protected:
+  Value output_;
+};
+
+using OperationPtr = std::unique_ptr<Operation>;
+
+OperationPtr convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& weight);
+OperationPtr batch_normalization(const Setup& setup, const Value& x, const BatchNormalizationSpec& spec,
+                                 const BatchNormalizationParameters& parameters);
+OperationPtr relu(const Setup& setup, const Value& x);
+OperationPtr max_pooling(const Setup& setup, const Value& x, const PoolingSpec& spec);
+/// `layer`: the how many-eth dropout of the graph this is.
+OperationPtr dropout(const Setup& setup, const Value& x, float ratio, std::uint32_t layer);
+OperationPtr linear(const Setup& setup, const Value& x, int out, const ParameterView& weight,
+                    const ParameterView* bias);
+OperationPtr softmax_cross_entropy(const Setup& setup, const Value& x);
+
+/// "64x32x8x8"
+std::string to_string(const Shape& shape);
+
+}  // namespace odori::cuda

@@ -1,0 +1,56 @@
+// Where each tensor of a graph stands in one storage, whatever the backend.
+//
+//   own       values, masks, workspaces: kept from forward to backward
+//   gradient  two regions in turn: in a row of operations, backward reads one gradient and writes the one before
+//   scratch   one region for what lives during a single pass of a single operation
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace odori {
+
+class MemoryRegions {
+ public:
+  struct Place {
+    int region = -1;  // none
+    std::size_t offset = 0;
+  };
+  /// Every place begins at a multiple of `alignment` bytes.
+  explicit MemoryRegions(std::size_t alignment) : alignment_(alignment) {}
+
+  Place own(std::size_t bytes) { return place(0, bytes_[0], bytes); }
+  /// In region `side`, 0 or 1.
+  Place gradient(std::size_t bytes, int side) { return place(1 + side, 0, bytes); }
+  /// Scratch places that were asked for since the last begin_pass() lie side by side.
+  void begin_pass() { scratch_used_ = 0; }
+  Place scratch(std::size_t bytes) {
+    const Place at = place(3, scratch_used_, bytes);
+    scratch_used_ += rounded(bytes);
+    return at;
+  }
+
+  /// Of the whole storage.
+  std::size_t bytes() const { return bytes_[0] + bytes_[1] + bytes_[2] + bytes_[3]; }
+  /// From the storage's beginning; settled when nothing more is asked for.
+  std::size_t position(const Place& at) const {
+    std::size_t begin = 0;
+    for (int region = 0; region < at.region; ++region) begin += bytes_[static_cast<std::size_t>(region)];
+    return begin + at.offset;
+  }
+
+ private:
+  std::size_t rounded(std::size_t bytes) const { return (bytes + alignment_ - 1) / alignment_ * alignment_; }
+  Place place(int region, std::size_t offset, std::size_t bytes) {
+    std::size_t& used = bytes_[static_cast<std::size_t>(region)];
+    used = std::max(used, offset + rounded(bytes));
+    return {region, offset};
+  }
+
+  std::size_t alignment_;
+  std::array<std::size_t, 4> bytes_{};
+  std::size_t scratch_used_ = 0;
+};
+
+}  // namespace odori
