@@ -1,0 +1,259 @@
+#include "backend/cuda/kernels/batch_normalization.h"
+#include "backend/cuda/kernels/columns.h"
+
+namespace odori::cuda::kernels {
+namespace {
+
+// ---- What is summed over the rows
+
+/// Number, mean, and sum of squared distances from the mean of the numbers seen. Unlike sums of x and x * x it loses
+/// nothing where the mean is large beside the deviation. Sources: B. Welford, 1962, "Note on a Method for Calculating
+/// Corrected Sums of Squares and Products"; T. Chan et al., 1979, "Updating Formulae and a Pairwise Algorithm for
+/// Computing Sample Variances".
+struct Moments {
+  float n, mean, squares;
+
+  __device__ void add(float x, float reciprocal_n) {  // reciprocal_n: 1 / (n + 1)
+    n += 1;
+    const float distance = x - mean;
+    mean += distance * reciprocal_n;
+    squares += distance * (x - mean);
+  }
+  __device__ void add(const Moments& other) {
+    const float both = n + other.n, part = other.n / fmaxf(both, 1), distance = other.mean - mean;
+    mean += distance * part;
+    squares += other.squares + distance * distance * n * part;
+    n = both;
+  }
+};
+
+/// Of the gradient g of the normalised and scaled: over g, and over g * x^.
+struct Sums {
+  float g, gx;
+  __device__ void add(const Sums& other) { g += other.g, gx += other.gx; }
+};
+
+constexpr std::size_t most_blocks = 1024;  // that leave a partial result each
+
+/// For the sums: each thread takes a few rows at least, so that fewer results have to be combined.
+Cut cut_for_sums(std::size_t rows, int channels, int width) { return cut(rows, channels, width, 4, most_blocks); }
+
+// ---- Numbers a channel, in registers
+
+template <int V>
+__device__ void read_channels(const float* from, int column, Numbers<V>& to) {
+  for (int k = 0; k < V; ++k) to[k] = from[column + k];
+}
+
+/// What forward and backward both compute, in the very same way, so that both agree about the ReLU.
+__device__ float normalised(float x, float mean, float scale, float beta) { return fmaf(x - mean, scale, beta); }
+
+// ---- Kernels
+
+/// partial: gridDim.x x channels
+template <typename T, int V>
+__global__ void moments_of_chunks(const T* x, std::size_t rows, int channels, std::size_t chunk, Moments* partial) {
+  const int column = my_column<V>();
+  Moments mine[V] = {};
+  if (column < channels)
+    for_my_rows<V>(rows, channels, chunk, [&](std::size_t i) {
+      const auto a = read<V>(x + i);
+      const float reciprocal_n = 1 / (mine[0].n + 1);
+      for (int k = 0; k < V; ++k) mine[k].add(a[k], reciprocal_n);
+    });
+  combine_rows_of_threads(mine);
+  if (column < channels && threadIdx.y == 0)
+    for (int k = 0; k < V; ++k) partial[std::size_t{blockIdx.x} * channels + column + k] = mine[k];
+}
+
+/// Combines `chunks` partial results a channel: in the threads of y = 0, for the channel my_column<1>().
+template <typename Result>
+__device__ Result combine_chunks(const Result* partial, int chunks, int channels) {
+  Result mine[1] = {};
+  if (my_column<1>() < channels)
+#pragma unroll 8  // to have that many reads under way
+    for (int chunk = threadIdx.y; chunk < chunks; chunk += blockDim.y)
+      mine[0].add(partial[std::size_t(chunk) * channels + my_column<1>()]);
+  combine_rows_of_threads(mine);
+  return mine[0];
+}
+
+__global__ void finish_moments(const Moments* partial, int chunks, BatchNormalization b, float* running_mean,
+                               float* running_variance) {
+  const Moments all = combine_chunks(partial, chunks, b.channels);
+  const int c = my_column<1>();
+  if (c >= b.channels || threadIdx.y != 0) return;
+  const float decay = b.spec.decay, unbiased = all.squares / fmaxf(all.n - 1, 1);
+  b.mean[c] = all.mean;
+  b.inverse_deviation[c] = 1 / sqrtf(all.squares / all.n + b.spec.epsilon);
+  running_mean[c] = decay * running_mean[c] + (1 - decay) * all.mean;
+  running_variance[c] = decay * running_variance[c] + (1 - decay) * unbiased;
+}
+
+/// Statistics are b.mean and b.inverse_deviation, or the running ones.
+template <typename T, int V>
+__global__ void normalise(BatchNormalization b, std::size_t chunk, const float* running_mean,
+                          const float* running_variance, T* y) {
+  const int column = my_column<V>();
+  if (column >= b.channels) return;
+  const T* x = static_cast<const T*>(b.x);
+  Numbers<V> mean, scale, gamma, beta;
+  read_channels(running_mean ? running_mean : b.mean, column, mean);
+  read_channels(running_variance ? running_variance : b.inverse_deviation, column, scale);
+  read_channels(b.gamma, column, gamma);
+  read_channels(b.beta, column, beta);
+  for (int k = 0; k < V; ++k) {
+    if (running_variance) scale[k] = 1 / sqrtf(scale[k] + b.spec.epsilon);
+    scale[k] *= gamma[k];
+  }
+  for_my_rows<V>(b.rows, b.channels, chunk, [&](std::size_t i) {
+    auto a = read<V>(x + i);
+    for (int k = 0; k < V; ++k) {
+      a[k] = normalised(a[k], mean[k], scale[k], beta[k]);
+      if (b.spec.relu) a[k] = a[k] < 0 ? 0 : a[k];
+    }
+    write(y + i, a);
+  });
+}
+
+/// The gradient behind the ReLU: 0 where it was shut.
+__device__ float through_relu(const BatchNormalization& b, float g, float x, float mean, float scale, float beta) {
+  return b.spec.relu && !(normalised(x, mean, scale, beta) > 0) ? 0 : g;
+}
+
+template <typename T, int V>
+__global__ void sums_of_chunks(BatchNormalization b, const T* gy, std::size_t chunk, Sums* partial) {
+  const int column = my_column<V>();
+  const T* x = static_cast<const T*>(b.x);
+  Sums mine[V] = {};
+  if (column < b.channels) {
+    Numbers<V> mean, scale, beta, inverse;
+    read_channels(b.mean, column, mean);
+    read_channels(b.inverse_deviation, column, inverse);
+    read_channels(b.gamma, column, scale);
+    read_channels(b.beta, column, beta);
+    for (int k = 0; k < V; ++k) scale[k] *= inverse[k];
+    for_my_rows<V>(b.rows, b.channels, chunk, [&](std::size_t i) {
+      const auto a = read<V>(x + i), gradient = read<V>(gy + i);
+      for (int k = 0; k < V; ++k) {
+        const float g = through_relu(b, gradient[k], a[k], mean[k], scale[k], beta[k]);
+        mine[k].g += g;
+        mine[k].gx += g * (a[k] - mean[k]);
+      }
+    });
+    for (int k = 0; k < V; ++k) mine[k].gx *= inverse[k];
+  }
+  combine_rows_of_threads(mine);
+  if (column < b.channels && threadIdx.y == 0)
+    for (int k = 0; k < V; ++k) partial[std::size_t{blockIdx.x} * b.channels + column + k] = mine[k];
+}
+
+__global__ void finish_sums(const Sums* partial, int chunks, int channels, float* ggamma, float* gbeta) {
+  const Sums all = combine_chunks(partial, chunks, channels);
+  const int c = my_column<1>();
+  if (c >= channels || threadIdx.y != 0) return;
+  ggamma[c] = all.gx;
+  gbeta[c] = all.g;
+}
+
+/// gx = gamma / deviation * (g - mean of g - x^ * mean of (g * x^)); gx may be gy.
+template <typename T, int V>
+__global__ void gradient_of_x(BatchNormalization b, const T* gy, std::size_t chunk, const float* ggamma,
+                              const float* gbeta, T* gx) {
+  const int column = my_column<V>();
+  if (column >= b.channels) return;
+  const T* x = static_cast<const T*>(b.x);
+  const float per_row = 1 / static_cast<float>(b.rows);
+  Numbers<V> mean, scale, beta, mean_g, mean_gx;
+  read_channels(b.mean, column, mean);
+  read_channels(b.gamma, column, scale);
+  read_channels(b.beta, column, beta);
+  for (int k = 0; k < V; ++k) {
+    const float inverse = b.inverse_deviation[column + k];
+    scale[k] *= inverse;
+    mean_g[k] = gbeta[column + k] * per_row;
+    mean_gx[k] = ggamma[column + k] * per_row * inverse;
+  }
+  for_my_rows<V>(b.rows, b.channels, chunk, [&](std::size_t i) {
+    const auto a = read<V>(x + i);
+    auto g = read<V>(gy + i);
+    for (int k = 0; k < V; ++k) {
+      g[k] = through_relu(b, g[k], a[k], mean[k], scale[k], beta[k]);
+      g[k] = scale[k] * (g[k] - mean_g[k] - (a[k] - mean[k]) * mean_gx[k]);
+    }
+    write(gx + i, g);
+  });
+}
+
+// ---- Launching
+
+/// For the second kernel of a sum: few channels a block, since there is little to do and much to wait for.
+Cut cut_for_finish(int channels) {
+  return {dim3(1, static_cast<unsigned int>(divided(static_cast<std::size_t>(channels), 4))), dim3(4, 64), 0};
+}
+
+/// For what computes each number on its own.
+Cut cut_for_each(const BatchNormalization& b, int width) { return cut(b.rows, b.channels, width, 4, ~std::size_t{0}); }
+
+/// Calls work(T(), Constant<V>()): 16 bytes at a time if every row begins at a multiple of them.
+template <typename Work>
+void with_type_of(const BatchNormalization& b, bool lie_well, const Work& work) {
+  with_type(b.storage, lie_well && static_cast<std::size_t>(b.channels) * bytes_of(b.storage) % 16 == 0, work);
+}
+
+void launch_normalise(cudaStream_t stream, const BatchNormalization& b, void* y, const float* running_mean,
+                      const float* running_variance) {
+  with_type_of(b, aligned(b.x, y), [&](auto type, auto width) {
+    using T = decltype(type);
+    constexpr int V = decltype(width)::value;
+    const Cut c = cut_for_each(b, V);
+    launch("batch normalization", normalise<T, V>, stream, c.grid, c.block, b, c.chunk, running_mean, running_variance,
+           static_cast<T*>(y));
+  });
+}
+
+}  // namespace
+
+std::size_t batch_normalization_scratch_bytes(std::size_t rows, int channels) {
+  const std::size_t narrow = cut_for_sums(rows, channels, 1).grid.x, wide = cut_for_sums(rows, channels, 8).grid.x;
+  return (narrow > wide ? narrow : wide) * static_cast<std::size_t>(channels) * sizeof(Moments);
+}
+
+void batch_normalization_train(cudaStream_t stream, const BatchNormalization& b, void* y, float* running_mean,
+                               float* running_variance, void* scratch) {
+  auto* partial = static_cast<Moments*>(scratch);
+  with_type_of(b, aligned(b.x), [&](auto type, auto width) {
+    using T = decltype(type);
+    constexpr int V = decltype(width)::value;
+    const Cut c = cut_for_sums(b.rows, b.channels, V), f = cut_for_finish(b.channels);
+    launch("batch normalization, statistics", moments_of_chunks<T, V>, stream, c.grid, c.block,
+           static_cast<const T*>(b.x), b.rows, b.channels, c.chunk, partial);
+    launch("batch normalization, statistics", finish_moments, stream, f.grid, f.block, partial,
+           static_cast<int>(c.grid.x), b, running_mean, running_variance);
+  });
+  launch_normalise(stream, b, y, nullptr, nullptr);
+}
+
+void batch_normalization_evaluate(cudaStream_t stream, const BatchNormalization& b, void* y, const float* running_mean,
+                                  const float* running_variance) {
+  launch_normalise(stream, b, y, running_mean, running_variance);
+}
+
+void batch_normalization_backward(cudaStream_t stream, const BatchNormalization& b, const void* gy, void* gx,
+                                  float* ggamma, float* gbeta, void* scratch) {
+  auto* partial = static_cast<Sums*>(scratch);
+  with_type_of(b, aligned(b.x, gy, gx), [&](auto type, auto width) {
+    using T = decltype(type);
+    constexpr int V = decltype(width)::value;
+    const Cut c = cut_for_sums(b.rows, b.channels, V), f = cut_for_finish(b.channels), e = cut_for_each(b, V);
+    launch("batch normalization, sums of the gradient", sums_of_chunks<T, V>, stream, c.grid, c.block, b,
+           static_cast<const T*>(gy), c.chunk, partial);
+    launch("batch normalization, sums of the gradient", finish_sums, stream, f.grid, f.block, partial,
+           static_cast<int>(c.grid.x), b.channels, ggamma, gbeta);
+    if (gx)
+      launch("batch normalization, backward", gradient_of_x<T, V>, stream, e.grid, e.block, b,
+             static_cast<const T*>(gy), e.chunk, ggamma, gbeta, static_cast<T*>(gx));
+  });
+}
+
+}  // namespace odori::cuda::kernels

@@ -1,0 +1,91 @@
+// Device code: numbers in memory as float or bf16, in registers always float; read and written 16 bytes at a time where
+// they lie well, one by one where they don't.
+#pragma once
+
+#include <cuda_bf16.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backend/cuda/kernels/launch.h"
+#include "backend/cuda/kernels/storage.h"
+
+namespace odori::cuda::kernels {
+
+/// V numbers of one access. Memory that it is read from is aligned to 16 bytes, or to all of it where it is smaller.
+template <typename T, int V>
+struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16) Pack {
+  T values[V];
+};
+
+template <int V>
+struct Numbers {
+  float values[V];
+  __device__ float& operator[](int i) { return values[i]; }
+  __device__ float operator[](int i) const { return values[i]; }
+};
+
+inline __device__ float to_float(float x) { return x; }
+inline __device__ float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
+inline __device__ void assign(float& to, float x) { to = x; }
+inline __device__ void assign(__nv_bfloat16& to, float x) { to = __float2bfloat16_rn(x); }
+
+template <int V, typename T>
+__device__ Numbers<V> read(const T* from) {
+  const Pack<T, V> pack = *reinterpret_cast<const Pack<T, V>*>(from);
+  Numbers<V> numbers;
+#pragma unroll
+  for (int i = 0; i < V; ++i) numbers[i] = to_float(pack.values[i]);
+  return numbers;
+}
+
+template <int V, typename T>
+__device__ void write(T* to, const Numbers<V>& numbers) {
+  Pack<T, V> pack;
+#pragma unroll
+  for (int i = 0; i < V; ++i) assign(pack.values[i], numbers[i]);
+  *reinterpret_cast<Pack<T, V>*>(to) = pack;
+}
+
+/// A number that is known when the program is compiled, as an argument.
+template <int N>
+struct Constant {
+  static constexpr int value = N;
+};
+
+/// Calls work(Constant<width>, i) for the numbers i .. i + width - 1 that are this thread's of n: V of them, or one of
+/// the n % V at the end.
+template <int V, typename Work>
+__device__ void for_my_numbers(std::size_t n, const Work& work) {
+  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x, packs = n / V;
+  if (thread < packs)
+    work(Constant<V>(), thread * V);
+  else if (thread < packs + n % V)
+    work(Constant<1>(), packs * V + (thread - packs));
+}
+
+// ---- Host code: which of a kernel's instances to launch
+
+/// The blocks that for_my_numbers needs.
+template <int V>
+dim3 blocks_for(std::size_t n) {
+  const std::size_t threads = n / V + n % V;
+  return dim3(static_cast<unsigned int>((threads + threads_per_block - 1) / threads_per_block));
+}
+
+/// Do all pointers lie at multiples of 16 bytes? Null does.
+template <typename... Pointers>
+bool aligned(const Pointers*... pointers) {
+  return ((reinterpret_cast<std::uintptr_t>(pointers) | ...) & 15) == 0;
+}
+
+/// Calls work(T(), Constant<V>()): T is the storage's type, V as many of them as 16 bytes hold, or 1 if not `wide`.
+template <typename Work>
+void with_type(Storage storage, bool wide, const Work& work) {
+  if (storage == Storage::fp32)
+    wide ? work(float(), Constant<4>()) : work(float(), Constant<1>());
+  else
+    wide ? work(__nv_bfloat16(), Constant<8>()) : work(__nv_bfloat16(), Constant<1>());
+}
+
+}  // namespace odori::cuda::kernels

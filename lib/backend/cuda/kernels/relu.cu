@@ -1,0 +1,46 @@
+#include "backend/cuda/kernels/numbers.h"
+#include "backend/cuda/kernels/relu.h"
+
+namespace odori::cuda::kernels {
+namespace {
+
+template <typename T, int V>
+__global__ void forward(const T* x, T* y, std::size_t n) {
+  for_my_numbers<V>(n, [&](auto width, std::size_t i) {
+    auto a = read<width.value>(x + i);
+    for (int k = 0; k < width.value; ++k) a[k] = a[k] < 0 ? 0 : a[k];
+    write(y + i, a);
+  });
+}
+
+template <typename T, int V>
+__global__ void backward(const T* y, const T* gy, T* gx, std::size_t n) {
+  for_my_numbers<V>(n, [&](auto width, std::size_t i) {
+    const auto a = read<width.value>(y + i);
+    auto g = read<width.value>(gy + i);
+    for (int k = 0; k < width.value; ++k) g[k] = a[k] > 0 ? g[k] : 0;
+    write(gx + i, g);
+  });
+}
+
+}  // namespace
+
+void relu(cudaStream_t stream, Storage storage, const void* x, void* y, std::size_t n) {
+  with_type(storage, aligned(x, y), [&](auto type, auto width) {
+    using T = decltype(type);
+    constexpr int V = decltype(width)::value;
+    launch("relu", forward<T, V>, stream, blocks_for<V>(n), threads_per_block, static_cast<const T*>(x),
+           static_cast<T*>(y), n);
+  });
+}
+
+void relu_backward(cudaStream_t stream, Storage storage, const void* y, const void* gy, void* gx, std::size_t n) {
+  with_type(storage, aligned(y, gy, gx), [&](auto type, auto width) {
+    using T = decltype(type);
+    constexpr int V = decltype(width)::value;
+    launch("relu backward", backward<T, V>, stream, blocks_for<V>(n), threads_per_block, static_cast<const T*>(y),
+           static_cast<const T*>(gy), static_cast<T*>(gx), n);
+  });
+}
+
+}  // namespace odori::cuda::kernels
