@@ -4,7 +4,7 @@
 
 #include "backend/cpu/device.h"
 #include "core/error.h"
-#include "trace/trace.h"
+#include "trace/evidence.h"
 
 namespace odori {
 namespace {
@@ -47,6 +47,7 @@ Device& DevicePool::device(int id) {
 }
 
 Device& DevicePool::use(int id) {
+  if (evidence::on()) evidence::write("use_device", trace::Args().add("device", std::int64_t{id}));
   Device& chosen = device(id);
   current_ = id;
   chosen.bind_thread();

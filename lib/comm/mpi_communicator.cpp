@@ -7,7 +7,7 @@
 #include "comm/chunks.h"
 #include "comm/mpi_check.h"
 #include "core/error.h"
-#include "trace/trace.h"
+#include "trace/evidence.h"
 
 namespace odori {
 namespace {
@@ -76,6 +76,7 @@ void MpiCommunicator::on_host(Device& device, Buffer& values, Range range, std::
 constexpr std::size_t slice_floats = (std::size_t{2} << 20) / sizeof(float);
 
 void MpiCommunicator::average(Device& device, Buffer& values, Range range) {
+  const evidence::Collective call("comm->mean()");
   const trace::Span span("allreduce", range.size() * sizeof(float));
   const float share = 1.0f / static_cast<float>(size());
   on_host(device, values, range, slice_floats, [share](float* data, int count) {
@@ -85,12 +86,14 @@ void MpiCommunicator::average(Device& device, Buffer& values, Range range) {
 }
 
 void MpiCommunicator::broadcast(Device& device, Buffer& values, int root) {
+  const evidence::Collective call("comm->broadcast()");
   const trace::Span span("broadcast", values.bytes());
   on_host(device, values, {0, values.size()}, slice_floats,
           [root](float* data, int count) { ODORI_MPI(MPI_Bcast(data, count, MPI_FLOAT, root, MPI_COMM_WORLD)); });
 }
 
 void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {
+  const evidence::Collective call("comm->broadcast()");
   const trace::Span span("broadcast", bytes.size());
   for_each_chunk(bytes.size(), [&](std::size_t offset, int count) {
     ODORI_MPI(MPI_Bcast(&bytes[offset], count, MPI_BYTE, root, MPI_COMM_WORLD));
@@ -98,6 +101,7 @@ void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {
 }
 
 void MpiCommunicator::sum(std::span<double> values) {
+  const evidence::Collective call("comm->sum()");
   const trace::Span span("allreduce", values.size_bytes());
   for_each_chunk(values.size(), [&](std::size_t offset, int count) {
     ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, &values[offset], count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
@@ -109,6 +113,7 @@ std::vector<std::byte> MpiCommunicator::scatter(std::span<const std::byte> all, 
                                                 int root) {
   require(static_cast<int>(counts.size()) == size(), "scatter: {} counts were given for {} ranks.", counts.size(),
           size());
+  const evidence::Collective call("comm->scatter()");
   std::vector<std::byte> part(counts[static_cast<std::size_t>(rank())]);
   const trace::Span span("scatter", part.size());
   constexpr int tag = 0;
@@ -136,6 +141,7 @@ std::vector<std::byte> MpiCommunicator::scatter(std::span<const std::byte> all, 
 }
 
 void MpiCommunicator::barrier() {
+  const evidence::Collective call("comm->barrier()");
   const trace::Span span("barrier");
   ODORI_MPI(MPI_Barrier(MPI_COMM_WORLD));
 }

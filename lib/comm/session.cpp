@@ -9,6 +9,7 @@
 #include "comm/mpi_check.h"
 #include "core/error.h"
 #include "core/program.h"
+#include "trace/evidence.h"
 
 namespace odori {
 namespace {
@@ -32,6 +33,7 @@ void finalize() {
                    "early: all ranks have to make the same collective calls. Ctrl-C ends the job.\n",
                    rank);
   });
+  const evidence::Collective call("MPI_Finalize()");
   MPI_Finalize();
   done.set_value();
   watch.join();
@@ -57,6 +59,7 @@ MpiSession::MpiSession(int& argc, char**& argv) {
   ODORI_MPI(MPI_Comm_size(MPI_COMM_WORLD, &job.size));
   job.end_job = end_job;
   set_job_end(job);
+  evidence::set_rank(job.rank);
   require(level >= MPI_THREAD_FUNNELED, "This MPI can't be used by a program with threads (MPI_THREAD_FUNNELED).");
 }
 

@@ -17,6 +17,7 @@ namespace odori {
 namespace {
 
 JobEnd job;  // set once, by the MPI session
+void (*failure_listener)(const std::string&, int) = nullptr;
 
 volatile std::sig_atomic_t signal_seen = 0;
 
@@ -64,6 +65,7 @@ int report_failure() noexcept {
     if (job.end_job) job.end_job(code);
     return code;
   }
+  if (failure_listener) failure_listener(sentence, code);
   wait_for_lower_ranks();
   flush_output();
   if (job.size > 1 && code != exit_code::usage && code != exit_code::unfilled)
@@ -76,6 +78,10 @@ int report_failure() noexcept {
 }
 
 void set_job_end(const JobEnd& job_end) noexcept { job = job_end; }
+
+void set_failure_listener(void (*listener)(const std::string& sentence, int code)) noexcept {
+  failure_listener = listener;
+}
 
 void catch_interrupts() {
   struct sigaction action {};

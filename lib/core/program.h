@@ -1,6 +1,8 @@
 // What a program's main needs around its work: one place where failures end.
 #pragma once
 
+#include <string>
+
 namespace odori {
 
 /// To be called in main's `catch (...)`. Says once what went wrong (the cause, not a stack of codes), ends
@@ -16,6 +18,9 @@ struct JobEnd {
   void (*end_job)(int code) = nullptr;
 };
 void set_job_end(const JobEnd& job_end) noexcept;
+
+/// Who also hears what report_failure() says, before it does; one at most.
+void set_failure_listener(void (*listener)(const std::string& sentence, int code)) noexcept;
 
 /// Ctrl-C (SIGINT) and SIGTERM set a flag that the trainer reads between two iterations.
 void catch_interrupts();

@@ -2,6 +2,7 @@
 
 #include "comm/device_sharing.h"
 #include "core/error.h"
+#include "trace/evidence.h"
 
 namespace odori {
 namespace {
@@ -11,6 +12,7 @@ class MultiNodeOptimizer : public Optimizer {
   MultiNodeOptimizer(std::unique_ptr<Optimizer> actual, Communicator& comm) : actual_(std::move(actual)), comm_(comm) {}
 
   void setup(Classifier& model) override {
+    const evidence::Collective call("optimizer->setup()");
     // Ranks whose networks differ would add up numbers that don't belong together, or wait for ever.
     double sizes[] = {static_cast<double>(model.parameter_count())};
     comm_.sum(sizes);
@@ -27,6 +29,7 @@ class MultiNodeOptimizer : public Optimizer {
   }
 
   void synchronize() override {
+    const evidence::Collective call("optimizer->update()");
     actual_->synchronize();
     comm_.mean(model().device(), model().memory().gradients, pieces_);
   }

@@ -1,12 +1,14 @@
 #include "trace/trace.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 
@@ -68,9 +70,15 @@ bool on() noexcept { return stream.load(std::memory_order_relaxed) >= 0; }
 
 void set_device(int device) noexcept { device_of_thread = device; }
 
-Args& Args::add(const char* key, std::int64_t value) {
-  json_ += fmt::format(R"({}"{}":{})", json_.empty() ? "" : ",", key, value);
+Args& Args::add_json(const char* key, const std::string& json) {
+  json_ += fmt::format(R"({}"{}":{})", json_.empty() ? "" : ",", key, json);
   return *this;
+}
+
+Args& Args::add(const char* key, std::int64_t value) { return add_json(key, fmt::format("{}", value)); }
+
+Args& Args::add(const char* key, double value) {
+  return add_json(key, std::isfinite(value) ? fmt::format("{}", value) : "null");  // JSON knows no infinity
 }
 
 Args& Args::add(const char* key, const std::string& value) {
@@ -79,8 +87,19 @@ Args& Args::add(const char* key, const std::string& value) {
     if (c == '"' || c == '\\') escaped += '\\';
     escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
   }
-  json_ += fmt::format(R"({}"{}":"{}")", json_.empty() ? "" : ",", key, escaped);
-  return *this;
+  return add_json(key, '"' + escaped + '"');
+}
+
+Args& Args::add(const char* key, std::span<const std::int64_t> values) {
+  return add_json(key, fmt::format("[{}]", fmt::join(values, ",")));
+}
+
+Args& Args::add(const char* key, const Args& group) { return add_json(key, '{' + group.json() + '}'); }
+
+Args& Args::add(const char* key, const std::vector<Args>& groups) {
+  std::vector<std::string> members;
+  for (const Args& group : groups) members.push_back('{' + group.json() + '}');
+  return add_json(key, fmt::format("[{}]", fmt::join(members, ",")));
 }
 
 void instant(const char* name, const Args& args) {

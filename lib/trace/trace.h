@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace odori::trace {
 
@@ -25,14 +27,19 @@ bool on() noexcept;
 /// From here on, this thread's events belong to this device.
 void set_device(int device) noexcept;
 
-/// Arguments of an event: integers and short strings, in one line.
+/// Arguments of an event: numbers, short strings, and lists and groups of them, in one line.
 class Args {
  public:
   Args& add(const char* key, std::int64_t value);
+  Args& add(const char* key, double value);
   Args& add(const char* key, const std::string& value);
+  Args& add(const char* key, std::span<const std::int64_t> values);
+  Args& add(const char* key, const Args& group);
+  Args& add(const char* key, const std::vector<Args>& groups);
   const std::string& json() const { return json_; }
 
  private:
+  Args& add_json(const char* key, const std::string& json);
   std::string json_;
 };
 

@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "core/error.h"
+#include "trace/evidence.h"
 
 namespace odori {
 
 void collectively(Communicator* comm, const std::function<void()>& step) {
   if (!comm) return step();
+  const evidence::Collective call("Snapshot");
   std::string sentence;
   try {
     step();

@@ -4,12 +4,14 @@
 
 #include "core/error.h"
 #include "trace/trace.h"
+#include "train/record.h"
 #include "train/trainer.h"
 
 namespace odori {
 
 Evaluator::Evaluator(SerialIterator iterator, Classifier& model, int device)
     : iterator_(std::move(iterator)), model_(model) {
+  record_evaluator(iterator_, device);
   require(model.device().id() == device,
           "The model is on device {}, but the evaluator was given device {}. A model is evaluated where it is.",
           model.device().id(), device);
@@ -20,6 +22,7 @@ Evaluator::Evaluator(SerialIterator iterator, Classifier& model, int device)
 
 void Evaluator::run(Trainer& trainer) {
   const Metrics metrics = evaluate();
+  record_evaluation(metrics);
   trainer.observation()["validation/main/loss"] = metrics.loss();
   trainer.observation()["validation/main/accuracy"] = metrics.accuracy();
 }

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "trace/trace.h"
+#include "train/record.h"
 
 namespace odori {
 namespace {
@@ -59,7 +60,8 @@ void check_iterators(const std::vector<SerialIterator>& iterators, std::size_t n
 }
 
 std::vector<Device*> checked_devices(const std::vector<SerialIterator>& iterators, Optimizer& optimizer,
-                                     const std::map<std::string, int>& devices, DevicePool& pool) {
+                                     const std::map<std::string, int>& devices, DevicePool& pool, GradientRule rule) {
+  record_updater("ParallelUpdater", rule == GradientRule::mean ? "mean" : "sum", iterators);
   check_devices(devices, optimizer.model());
   check_iterators(iterators, devices.size(), optimizer.model());
   std::vector<Device*> ordered;
@@ -75,7 +77,7 @@ ParallelUpdater::ParallelUpdater(std::vector<SerialIterator> iterators, Optimize
       optimizer_(optimizer),
       rule_(rule),
       replicas_(devices.empty() ? 0 : devices.size() - 1),
-      team_(checked_devices(iterators_, optimizer, devices, pool)) {
+      team_(checked_devices(iterators_, optimizer, devices, pool, rule)) {
   std::mutex reading_main;
   team_.run([&](std::size_t i) {  // each on its own thread: that puts the memory near the core that uses it
     const std::lock_guard lock(reading_main);
@@ -174,6 +176,7 @@ std::vector<Classifier*> ParallelUpdater::models() {
 }
 
 void print_devices(const std::map<std::string, int>& devices) {
+  record_devices(devices);
   std::vector<std::string> entries;
   for (const auto& [name, id] : main_first(devices)) entries.push_back(fmt::format("'{}': {}", name, id));
   fmt::print("{{{}}}\n", fmt::join(entries, ", "));

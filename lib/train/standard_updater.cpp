@@ -2,9 +2,12 @@
 
 #include <utility>
 
+#include "train/record.h"
+
 namespace odori {
 
 StandardUpdater::StandardUpdater(SerialIterator iterator, Optimizer& optimizer) : optimizer_(optimizer) {
+  record_updater("StandardUpdater", "mean", {iterator});
   require_fit(iterator, optimizer.model());
   iterators_.push_back(std::move(iterator));
 }

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/program.h"
 #include "trace/trace.h"
+#include "train/record.h"
 
 namespace odori {
 namespace {
@@ -69,6 +70,7 @@ void Trainer::iterate() {
     const trace::Span span("iteration");
     updater_.update();
   }
+  record_update(updater_);
   const bool is_new_epoch = updater_.is_new_epoch();
   if (is_new_epoch) {
     const Metrics metrics = updater_.take_metrics();
