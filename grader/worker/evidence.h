@@ -13,34 +13,43 @@ namespace odori::grader {
 /// How a run ended. `failed`: the library stopped it with a sentence (an Error).
 enum class Ending { finished, failed, unfilled, crashed, hung, environment };
 
-/// One device's pictures (positions in the whole training set) in one update, and its weights after it.
+/// Positions of pictures in the whole training set, or in the whole test set.
+using Pictures = std::vector<std::int64_t>;
+
+/// One device's part in one update: the pictures of its batch, and its weights afterwards.
 struct Step {
-  std::vector<std::int64_t> pictures;
+  int device = 0;
+  Pictures pictures;
   std::vector<float> parameters;  // all trained numbers in plain order, as Classifier::parameters() lists them
 };
 
 /// The pictures that one iterator goes through in an epoch, in no particular order.
 struct IteratorSeen {
-  std::vector<std::int64_t> pictures;
+  Pictures pictures;
+  Pictures not_counted;  // further ones, which another rank's shard owns: trained on here, but not evaluated
   int batch_size = 0;
+  bool repeat = true;
 };
 
-/// What the evaluation gave, in every epoch.
+/// What the evaluation gave at the end of an epoch.
 struct EvaluationSeen {
   double loss = 0, accuracy = 0;
+  std::int64_t samples = 0;
 };
 
 struct RankSeen {
-  std::optional<int> device;           // made current by pool.use()
-  std::optional<int> model_device;     // where the model was set up
-  bool loaded_data = false;            // load_cifar() was called here
-  std::map<std::string, int> devices;  // task 1: the map as it is when it is complete
-  std::string updater;                 // "ParallelUpdater over 3 devices", ...
-  std::vector<IteratorSeen> train_iterators;
+  std::optional<int> device;                  // made current by pool.use(), last
+  std::optional<int> model_device;            // where the model was set up
+  bool loaded_data = false;                   // load_cifar() was called here
+  std::map<std::string, int> devices;         // task 1: the map as it is when it is complete
+  std::string updater;                        // "ParallelUpdater" or "StandardUpdater"; empty: neither
+  std::string rule;                           // what it makes of its devices' gradients: "mean" or "sum"
+  std::vector<IteratorSeen> train_iterators;  // what the updater was given
+  std::optional<int> evaluator_device;        // what the evaluator was given
   std::optional<IteratorSeen> test_iterator;
-  std::vector<std::vector<Step>> steps;  // [update][device of this rank]
+  std::vector<std::vector<Step>> steps;  // [update][device of this rank, by number]
   std::vector<EvaluationSeen> evaluations;
-  std::vector<std::string> collectives;  // entered, in order; the last may not have been left
+  std::vector<std::string> collectives;  // entered, in order: "scatter_dataset()"; the last may not have been left
   bool inside_collective = false;        // entered the last one, and never left it
   std::optional<std::string> error;      // the library's sentence, if it stopped here
 };
@@ -49,7 +58,12 @@ struct Evidence {
   Ending ending = Ending::environment;
   std::string detail;  // signal's name, seconds waited, or what the machine lacks
   std::vector<RankSeen> ranks;
+  int data_reads = 0;  // how often each file of the data was opened, at most: seen from outside (worker/file_watch.h)
 };
+
+/// What the library of a run wrote to `folder` (lib/trace/evidence.h), one entry a rank. Nothing is expected of it: a
+/// run that was killed leaves a last line half written, and one that didn't start leaves nothing.
+std::vector<RankSeen> read_evidence(const std::filesystem::path& folder, int n_ranks);
 
 /// The data of a run: made by the grader from a fresh seed.
 struct RunData {
