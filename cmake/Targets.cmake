@@ -1,8 +1,12 @@
 # How the kit's own targets are declared: one warning set, one way to add a program or a test.
 
 add_library(odori_warnings INTERFACE)
-target_compile_options(odori_warnings INTERFACE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers
-                                                $<$<BOOL:${ODORI_WERROR}>:-Werror>)
+set(cxx_warnings -Wall -Wextra -Wpedantic -Wno-missing-field-initializers $<$<BOOL:${ODORI_WERROR}>:-Werror>)
+# nvcc's own host code isn't pedantic.
+set(cuda_warnings -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers
+                  $<$<BOOL:${ODORI_WERROR}>:--Werror=all-warnings>)
+target_compile_options(odori_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cxx_warnings}>"
+                                                "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_warnings}>")
 
 # odori_program(NAME source...): an executable on the training library, in build/bin.
 function(odori_program name)
