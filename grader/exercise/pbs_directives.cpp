@@ -1,0 +1,108 @@
+#include "exercise/pbs_directives.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "exercise/blanks.h"
+
+namespace odori::grader {
+namespace {
+
+constexpr std::string_view prefix = "#PBS";
+constexpr std::string_view options_with_value = "aAcCjJklmMNopPqrRSuvW";
+
+/// What follows "#PBS"; nothing if the line is no directive.
+std::optional<std::string_view> directive_of(std::string_view line) {
+  line = trim(line);
+  if (!line.starts_with(prefix)) return {};
+  return line.substr(prefix.size());
+}
+
+bool is_command(std::string_view line) {
+  const auto text = trim(line);
+  return !text.empty() && text.front() != '#' && line.front() != ':';
+}
+
+/// Words as qsub splits them: quotation marks and backslashes keep blanks, and are taken away. "#" begins no comment.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  bool inside = false;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote == 0 && (c == ' ' || c == '\t')) {
+      if (inside) words.push_back(std::exchange(word, {}));
+      inside = false;
+      continue;
+    }
+    inside = true;
+    if (c == quote)
+      quote = 0;
+    else if (quote == 0 && (c == '"' || c == '\''))
+      quote = c;
+    else if (quote == 0 && c == '\\' && i + 1 < text.size())
+      word += text[++i];
+    else
+      word += c;
+  }
+  if (inside) words.push_back(word);
+  return words;
+}
+
+/// "select=2:mpiprocs=2,walltime=600" as two resources.
+void add_resources(std::vector<PbsResource>& resources, std::string_view list) {
+  while (!list.empty()) {
+    const auto end = std::min(list.find(','), list.size());
+    const std::string_view resource = list.substr(0, end);
+    const auto equals = std::min(resource.find('='), resource.size());
+    resources.push_back({lower(trim(resource.substr(0, equals))),
+                         std::string(trim(resource.substr(std::min(equals + 1, resource.size()))))});
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+}
+
+/// `-l value`, `-lvalue`, and options without a value before it in the same word, as getopt has it.
+void read_options(const std::vector<std::string>& words, PbsDirectives& found) {
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    const std::string& word = words[w];
+    if (word.size() < 2 || word.front() != '-') {
+      found.left_over.push_back(word);
+      continue;
+    }
+    const auto option = word.find_first_of(options_with_value, 1);
+    if (option == std::string::npos) continue;
+    std::string value = word.substr(option + 1);
+    if (value.empty() && w + 1 < words.size()) value = words[++w];
+    if (word[option] == 'l') add_resources(found.resources, value);
+  }
+}
+
+}  // namespace
+
+std::string lower(std::string_view text) {
+  std::string small(text);
+  std::transform(small.begin(), small.end(), small.begin(), [](unsigned char c) { return std::tolower(c); });
+  return small;
+}
+
+PbsDirectives read_pbs_directives(const std::vector<std::string>& script) {
+  PbsDirectives found;
+  bool commands = false;
+  for (std::size_t n = 0; n < script.size(); ++n) {
+    const auto directive = directive_of(script[n]);
+    if (!directive) {
+      commands = commands || is_command(script[n]);
+    } else if (commands) {
+      found.behind_command.push_back(script[n]);
+    } else {
+      std::string text(*directive);
+      while (text.ends_with('\\') && n + 1 < script.size()) text.replace(text.size() - 1, 1, script[++n]);
+      read_options(words_of(text), found);
+    }
+  }
+  return found;
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,234 @@
+#include "exercise/select_line.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+#include <utility>
+
+#include "exercise/blanks.h"
+#include "exercise/pbs_directives.h"
+
+namespace odori::grader {
+namespace {
+
+constexpr std::array chunk_resources{"ncpus", "mpiprocs", "ompthreads"};
+/// What other schedulers, and habit, call them: PBS takes a site's own resources too, but hardly one of these names.
+constexpr std::array<std::pair<std::string_view, const char*>, 14> mistaken_names{{{"ppn", "mpiprocs"},
+                                                                                   {"procs", "mpiprocs"},
+                                                                                   {"processes", "mpiprocs"},
+                                                                                   {"nprocs", "mpiprocs"},
+                                                                                   {"np", "mpiprocs"},
+                                                                                   {"ntasks", "mpiprocs"},
+                                                                                   {"tasks", "mpiprocs"},
+                                                                                   {"mpi", "mpiprocs"},
+                                                                                   {"threads", "ompthreads"},
+                                                                                   {"nthreads", "ompthreads"},
+                                                                                   {"omp", "ompthreads"},
+                                                                                   {"omp_num_threads", "ompthreads"},
+                                                                                   {"nodes", "select"},
+                                                                                   {"gpus", "ngpus"}}};
+
+std::string join(const std::vector<std::string>& words) {
+  return std::accumulate(words.begin(), words.end(), std::string(), [](std::string all, const std::string& word) {
+    return all.empty() ? word : std::move(all) + ' ' + word;
+  });
+}
+
+/// Letters to insert, to leave out or to replace that make one word of another.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j)
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])}));
+  }
+  return row.back();
+}
+
+/// The resource that was probably meant by this name; nothing if it is itself or a site's own.
+std::optional<std::string> meant_by(std::string_view name) {
+  for (const char* resource : chunk_resources)
+    if (name == resource) return {};
+  for (const auto& [mistaken, meant] : mistaken_names)
+    if (name == mistaken) return meant;
+  for (const char* resource : {"mpiprocs", "ompthreads"})
+    if (distance(name, resource) <= 2) return resource;
+  return {};
+}
+
+std::optional<int> number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return {};
+  return value;
+}
+
+std::vector<std::string_view> split(std::string_view text, char mark) {
+  std::vector<std::string_view> parts;
+  for (auto end = text.find(mark); end != std::string_view::npos; end = text.find(mark)) {
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+/// "2:mpiprocs=2:ompthreads=1"; the number may be missing, and then it is 1.
+std::variant<Chunk, Finding> read_chunk(std::string_view text) {
+  Chunk chunk;
+  auto parts = split(text, ':');
+  if (parts.front().find('=') == std::string_view::npos) {
+    const auto nodes = number(parts.front());
+    if (!nodes || *nodes == 0) return Finding{"select_needs_number", {{"part", std::string(parts.front())}}};
+    chunk.nodes = *nodes;
+    parts.erase(parts.begin());
+  }
+  for (const std::string_view part : parts) {
+    const auto equals = part.find('=');
+    const std::string name = lower(part.substr(0, equals));
+    if (const auto meant = meant_by(name)) return Finding{"resource_misnamed", {{"name", name}, {"meant", *meant}}};
+    if (equals == std::string_view::npos || equals == 0 || equals + 1 == part.size())
+      return Finding{"chunk_unreadable", {{"part", std::string(part)}}};
+    if (std::find(chunk_resources.begin(), chunk_resources.end(), name) == chunk_resources.end()) continue;
+    const auto value = number(part.substr(equals + 1));
+    if (!value || (*value == 0 && name == "ompthreads"))
+      return Finding{"resource_needs_number", {{"part", std::string(part)}}};
+    (name == "ncpus" ? chunk.cores : name == "mpiprocs" ? chunk.processes : chunk.threads) = value;
+  }
+  return chunk;
+}
+
+/// Why there is no select in the directives, from what stands there instead.
+Finding missing_select(const std::vector<std::string>& script, const PbsDirectives& directives) {
+  for (const PbsResource& resource : directives.resources) {
+    if (resource.name == "nodes") return {"nodes_of_old", {{"text", "nodes=" + resource.value}}};
+    if (resource.name.starts_with("select")) return {"select_needs_equals", {{"text", resource.name}}};
+  }
+  for (const std::string& line : directives.behind_command)
+    if (line.find("select") != std::string::npos) return {"directive_behind_command", {{"text", line}}};
+  for (const std::string& word : directives.left_over)
+    if (word.starts_with("select")) return {"option_l_missing", {{"text", word}}};
+  for (const std::string& line : script) {
+    const std::string small = lower(trim(line));
+    if (small.starts_with("#sbatch")) return {"slurm_directive", {{"text", line}}};
+    const auto select = small.find("select="), words = small.find_first_not_of("#$/! \t");
+    if (select != std::string::npos && !trim(line).starts_with("#PBS") &&
+        (small.substr(words).starts_with("pbs") || small.substr(words).starts_with("-l") || select == words))
+      return {"prefix_wrong", {{"text", line}}};
+  }
+  return {"select_missing", {}};
+}
+
+/// What qsub would refuse the script for, although it has a select; nothing if it would take it.
+std::optional<Finding> refused(const PbsDirectives& directives) {
+  for (const PbsResource& resource : directives.resources) {
+    if (std::find(chunk_resources.begin(), chunk_resources.end(), resource.name) != chunk_resources.end())
+      return Finding{"resource_outside_select", {{"text", resource.name + '=' + resource.value}}};
+    if (resource.name == "nodes") return Finding{"nodes_of_old", {{"text", "nodes=" + resource.value}}};
+  }
+  if (directives.left_over.empty()) return {};
+  const bool comment = directives.left_over.front().starts_with('#');
+  return Finding{comment ? "comment_behind_select" : "space_in_select", {{"text", join(directives.left_over)}}};
+}
+
+std::variant<SelectLine, Finding> read_chunks(const std::string& value) {
+  if (value.find_first_of(" \t") != std::string::npos) return Finding{"space_in_select", {{"text", value}}};
+  SelectLine line;
+  for (const std::string_view part : split(value, '+')) {
+    auto chunk = read_chunk(part);
+    if (const auto* finding = std::get_if<Finding>(&chunk)) return *finding;
+    line.chunks.push_back(std::get<Chunk>(chunk));
+  }
+  return line;
+}
+
+struct Totals {
+  int nodes = 0, processes = 0;
+  bool even = true, processes_given = false;
+};
+
+Totals totals_of(const SelectLine& line) {
+  Totals totals;
+  for (const Chunk& chunk : line.chunks) {
+    totals.nodes += chunk.nodes;
+    totals.processes += chunk.nodes * chunk.processes_a_node();
+    totals.even = totals.even && chunk.processes_a_node() == line.chunks.front().processes_a_node();
+    totals.processes_given = totals.processes_given || chunk.processes.has_value();
+  }
+  return totals;
+}
+
+/// What is asked for, for a message: nodes, processes in all and a node, threads a process.
+Finding finding(const char* key, const SelectLine& line) {
+  const Totals totals = totals_of(line);
+  std::string processes;
+  for (const Chunk& chunk : line.chunks)
+    for (int node = 0; node < std::min(chunk.nodes, 4); ++node)
+      processes += (processes.empty() ? "" : " + ") + std::to_string(chunk.processes_a_node());
+  if (totals.even) processes = std::to_string(line.chunks.front().processes_a_node());
+  return {key,
+          {{"nodes", std::to_string(totals.nodes)},
+           {"all", std::to_string(totals.processes)},
+           {"processes", processes},
+           {"threads", std::to_string(line.chunks.front().threads_a_process())}}};
+}
+
+std::optional<Finding> find_for_one_process(const SelectLine& line) {
+  const auto [nodes, processes, even, given] = totals_of(line);
+  if (nodes == 1 && processes == 1) return {};
+  if (nodes == 1 && processes > 1) return finding("process_for_each_device", line);
+  if (nodes > 1 && processes == nodes) return finding("node_for_each_device", line);
+  return finding("one_process_expected", line);
+}
+
+std::optional<Finding> find_for_two_nodes(const SelectLine& line) {
+  const auto [nodes, processes, even, given] = totals_of(line);
+  if (line.packed && nodes > 1) return finding("packed_on_one_node", line);
+  const auto threads = line.chunks.front().threads_a_process();
+  if (nodes == 2 && processes == 4 && even) {
+    for (const Chunk& chunk : line.chunks)
+      if (chunk.threads_a_process() != 1)
+        return finding(chunk.threads ? "threads_too_many" : "threads_from_ncpus", SelectLine{{chunk}});
+    return {};
+  }
+  if (nodes == 1 && processes == 4) return finding("all_processes_on_one_node", line);
+  if (nodes == 4 && processes == 4) return finding("node_for_each_process", line);
+  if (nodes == 1) return finding("one_node_only", line);
+  if (nodes == 2 && !given) return finding("mpiprocs_missing", line);
+  if (nodes == 2 && processes == 2 && threads == 2) return finding("threads_for_processes", line);
+  if (nodes == 2 && processes == 8) return finding("processes_of_all_nodes", line);
+  if (nodes == 2 && !even) return finding("nodes_uneven", line);
+  return finding("two_by_two_expected", line);
+}
+
+}  // namespace
+
+std::variant<SelectLine, Finding> read_select_line(const std::vector<std::string>& script) {
+  const PbsDirectives directives = read_pbs_directives(script);
+  const auto is_select = [](const PbsResource& resource) { return resource.name == "select"; };
+  const auto& resources = directives.resources;
+  const auto select = std::find_if(resources.begin(), resources.end(), is_select);
+  if (select == resources.end()) return missing_select(script, directives);
+  if (const auto finding = refused(directives)) return *finding;
+  auto line = read_chunks(select->value);
+  if (auto* read = std::get_if<SelectLine>(&line)) {
+    read->repeated = std::find_if(select + 1, resources.end(), is_select) != resources.end();
+    read->packed = std::any_of(resources.begin(), resources.end(), [](const PbsResource& resource) {
+      return resource.name == "place" && resource.value.starts_with("pack");
+    });
+  }
+  return line;
+}
+
+std::optional<Finding> find_in_job_script(const Task& task, const std::vector<std::string>& script) {
+  const auto line = read_select_line(script);
+  if (const auto* finding = std::get_if<Finding>(&line)) return *finding;
+  const auto& read = std::get<SelectLine>(line);
+  const auto finding = task.under_mpi ? find_for_two_nodes(read) : find_for_one_process(read);
+  if (finding && read.repeated) return Finding{"second_select_ignored", finding->values};
+  return finding;
+}
+
+}  // namespace odori::grader
