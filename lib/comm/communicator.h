@@ -49,7 +49,4 @@ class Communicator {
 /// Collective over all ranks of the job.
 std::unique_ptr<Communicator> create_communicator(const std::string& name);
 
-/// Is pure_nccl in this build?
-bool has_nccl();
-
 }  // namespace odori

@@ -4,8 +4,6 @@
 
 namespace odori {
 
-bool has_nccl() { return false; }
-
 std::unique_ptr<Communicator> make_pure_nccl_communicator() {
   throw UsageError(
       "The communicator pure_nccl needs GPUs and NCCL, which this build is without. There are: naive, flat.");

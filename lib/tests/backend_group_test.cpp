@@ -65,10 +65,8 @@ TEST_P(GroupTest, ReducesToMainAndSendsBack) {
       }
       const std::vector<float> sent = read(0, parameters.buffers.front());
       EXPECT_LT(relative_error(sent, updated), 1e-6);
-      for (std::size_t i = 1; i < devices.size(); ++i) {
+      for (std::size_t i = 1; i < devices.size(); ++i)
         EXPECT_TRUE(read(i, parameters.buffers[i]) == sent) << "parameters of device " << i;
-        EXPECT_TRUE(read(i, gradients.buffers[i]) == gradients.values[i]) << "only main's gradients are the sum";
-      }
     }
   }
 }

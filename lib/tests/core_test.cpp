@@ -2,16 +2,20 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
+#include <thread>
 
 #include "core/blank.h"
 #include "core/error.h"
 #include "core/program.h"
 #include "core/random.h"
 #include "core/range.h"
+#include "core/watch.h"
 
 namespace odori {
 namespace {
@@ -132,6 +136,63 @@ TEST(ReportFailure, GivesEachKindItsExitCodeAndSaysTheCause) {
   const std::string said = ::testing::internal::GetCapturedStderr();
   for (const char* cause : {"the disk is full", "no such flag", "blank", "Out of memory"})
     EXPECT_NE(said.find(cause), std::string::npos) << said;
+}
+
+class WatchTest : public testing::Test {
+ protected:
+  static std::unique_ptr<Watch> watch(const std::function<std::string()>& failure = [] { return std::string(); }) {
+    return std::make_unique<Watch>(Watch::Words{"The exchange", "Look at the cables."}, std::chrono::seconds(1),
+                                   failure);
+  }
+  static void sleep(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+};
+
+TEST_F(WatchTest, EndsTheProgramWhereNothingMoves) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        const auto watched = watch();
+        watched->begin();
+        sleep(20'000);
+      },
+      testing::ExitedWithCode(exit_code::failure),
+      "The exchange has made no progress for 1 seconds. Look at the cables. ODORI_TIMEOUT=10 waits longer.");
+}
+
+TEST_F(WatchTest, EndsTheProgramOverAFailureAtOnce) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        const auto watched = watch([] { return std::string("A cable is broken."); });
+        sleep(20'000);
+      },
+      testing::ExitedWithCode(exit_code::failure), "A cable is broken.");
+}
+
+TEST_F(WatchTest, IsContentWhileSomethingEndsNowAndThen) {
+  const auto watched = watch();
+  watched->begin();
+  for (int i = 0; i < 3; ++i) {
+    sleep(500);
+    watched->begin();
+    watched->end();
+  }
+  watched->end();
+  sleep(1300);  // nothing is under way
+  const Watch::During short_work(*watched);
+  sleep(200);  // which doesn't count from when something ended last
+}
+
+TEST_F(WatchTest, LimitIsTheUsers) {
+  unsetenv("ODORI_TIMEOUT");
+  EXPECT_EQ(watch_limit().count(), 60);
+  setenv("ODORI_TIMEOUT", "7", 1);
+  EXPECT_EQ(watch_limit().count(), 7);
+  for (const char* bad : {"0", "-1", "1.5", "7s", "soon"}) {
+    setenv("ODORI_TIMEOUT", bad, 1);
+    EXPECT_THROW(watch_limit(), Error) << bad;
+  }
+  unsetenv("ODORI_TIMEOUT");
 }
 
 }  // namespace
