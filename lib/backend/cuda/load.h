@@ -27,6 +27,7 @@ class Loader {
   Slot& next_slot();
   void check_batch(const Batch& batch) const;
   void place_pictures(const Batch& batch, Slot& slot);
+  void make_room_for_pictures();
   void send(Slot& slot, std::size_t bytes);
 
   CudaDevice* device_ = nullptr;

@@ -1,0 +1,75 @@
+// y = gamma * (x - mean) / sqrt(variance + epsilon) + beta, per channel; a ReLU behind it costs nothing more.
+// Source: S. Ioffe and C. Szegedy, 2015, "Batch Normalization", arXiv:1502.03167.
+#include "backend/cuda/kernels/batch_normalization.h"
+
+#include <fmt/core.h>
+
+#include "backend/cuda/operation.h"
+
+namespace odori::cuda {
+namespace {
+
+class BatchNormalization : public Operation {
+ public:
+  BatchNormalization(const Setup& setup, const Value& x, const BatchNormalizationSpec& spec,
+                     const BatchNormalizationParameters& parameters)
+      : setup_(setup), x_(x), spec_(spec), views_(parameters) {
+    MemoryPlan& plan = setup.plan;
+    const std::size_t bytes = setup.bytes(x.shape), channels = static_cast<std::size_t>(x.shape.c) * sizeof(float);
+    // Backward works in place: the gradient of x takes the place of that of y. x itself is needed for it, and stays.
+    const Place gradient = x.gradient ? x.gradient : plan.gradient(bytes, x.gradient_side);
+    output_ = {x.shape, plan.own(bytes), gradient, x.gradient_side};
+    mean_ = plan.own(channels);
+    inverse_deviation_ = plan.own(channels);
+    plan.begin_pass();
+    scratch_ = plan.scratch(kernels::batch_normalization_scratch_bytes(rows(), x.shape.c));
+  }
+
+  void forward(Mode mode) override {
+    float* mean = setup_.parameters.statistic(views_.mean);
+    float* variance = setup_.parameters.statistic(views_.variance);
+    if (mode == Mode::evaluate)
+      kernels::batch_normalization_evaluate(setup_.stream(), arguments(), output_.data.data(), mean, variance);
+    else
+      kernels::batch_normalization_train(setup_.stream(), arguments(), output_.data.data(), mean, variance,
+                                         scratch_.data());
+  }
+  void backward() override {
+    kernels::batch_normalization_backward(setup_.stream(), arguments(), output_.gradient.data(), x_.gradient.data(),
+                                          setup_.parameters.gradient(views_.gamma),
+                                          setup_.parameters.gradient(views_.beta), scratch_.data());
+  }
+  void describe(std::vector<std::string>& lines) const override {
+    lines.push_back(fmt::format("batch normalization{} {} forward and backward: two kernels each, sums and use",
+                                spec_.relu ? " + relu" : "", to_string(x_.shape)));
+  }
+
+ private:
+  std::size_t rows() const { return x_.shape.size() / static_cast<std::size_t>(x_.shape.c); }
+  kernels::BatchNormalization arguments() const {
+    return {.storage = setup_.storage,
+            .rows = rows(),
+            .channels = x_.shape.c,
+            .spec = spec_,
+            .x = x_.data.data(),
+            .gamma = setup_.parameters.value(views_.gamma),
+            .beta = setup_.parameters.value(views_.beta),
+            .mean = static_cast<float*>(mean_.data()),
+            .inverse_deviation = static_cast<float*>(inverse_deviation_.data())};
+  }
+
+  const Setup& setup_;
+  Value x_;
+  BatchNormalizationSpec spec_;
+  BatchNormalizationParameters views_;
+  Place mean_, inverse_deviation_, scratch_;
+};
+
+}  // namespace
+
+OperationPtr batch_normalization(const Setup& setup, const Value& x, const BatchNormalizationSpec& spec,
+                                 const BatchNormalizationParameters& parameters) {
+  return std::make_unique<BatchNormalization>(setup, x, spec, parameters);
+}
+
+}  // namespace odori::cuda

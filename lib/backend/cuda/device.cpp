@@ -1,0 +1,146 @@
+#include "backend/cuda/device.h"
+
+#include <fmt/core.h>
+
+#include "backend/cuda/device_group.h"
+#include "backend/cuda/graph.h"
+#include "backend/cuda/kernels/vector.h"
+#include "core/error.h"
+
+namespace odori::cuda {
+namespace {
+
+/// What NVIDIA recommends for Hopper, and enough for the others. cuBLAS's own would grow in the middle of a recording,
+/// and differ from run to run.
+constexpr std::size_t blas_workspace_bytes = std::size_t{32} << 20;
+
+int select(int ordinal) {
+  check(cudaSetDevice(ordinal), "choosing it");
+  return ordinal;
+}
+
+cudaDeviceProp properties_of(int ordinal) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, ordinal), "asking what it is");
+  return properties;
+}
+
+Blas new_blas(cudaStream_t stream, void* workspace) {
+  cublasHandle_t raw = nullptr;
+  check(cublasCreate(&raw), "starting cuBLAS");
+  Blas blas(raw);
+  check(cublasSetStream(raw, stream), "starting cuBLAS");  // before the workspace, which it would reset
+  check(cublasSetWorkspace(raw, workspace, blas_workspace_bytes), "starting cuBLAS");
+  // Sums of bf16 products are fp32 in all of their parts.
+  const auto mode = static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+  check(cublasSetMathMode(raw, mode), "starting cuBLAS");
+  return blas;
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(int id, int ordinal, const Options& options)
+    : id_(id),
+      ordinal_(select(ordinal)),
+      options_(options),
+      name_(properties_of(ordinal).name),
+      stream_(new_stream()),
+      blas_workspace_(allocate_zeros(blas_workspace_bytes, "matrix products", stream())),
+      blas_(new_blas(stream(), blas_workspace_.get())),
+      convolutions_(new_convolution_engine(stream())) {
+  // The first kernel shows whether this build holds code for this GPU.
+  kernels::scale(stream(), 1, reinterpret_cast<float*>(blas_workspace_.get()), 1);
+  synchronize();
+}
+
+CudaDevice::~CudaDevice() {
+  // What follows is destroyed on this GPU, after all of its work.
+  cudaSetDevice(ordinal_);
+  cudaStreamSynchronize(stream());
+}
+
+std::string CudaDevice::description() const {
+  return fmt::format("GPU {} ({}){}", ordinal_, name_, id_ == ordinal_ ? "" : fmt::format(" as device {}", id_));
+}
+
+void CudaDevice::bind_thread() { select(ordinal_); }
+
+void CudaDevice::synchronize() {
+  bind_thread();
+  check(cudaStreamSynchronize(stream()), "finishing what was asked of it");
+}
+
+// ---- Memory
+
+Buffer CudaDevice::allocate(std::size_t n) {
+  bind_thread();
+  DeviceMemory memory = allocate_zeros(n * sizeof(float), "the model's parameters", stream());
+  return {reinterpret_cast<float*>(memory.release()), n,
+          [](float* data) noexcept { FreeDevice{}(reinterpret_cast<std::byte*>(data)); }};
+}
+
+Buffer CudaDevice::allocate_host(std::size_t n) {
+  bind_thread();
+  return {reinterpret_cast<float*>(allocate_pinned(n * sizeof(float)).release()), n,
+          [](float* data) noexcept { FreePinned{}(reinterpret_cast<std::byte*>(data)); }};
+}
+
+void CudaDevice::write(Buffer& to, std::size_t offset, std::span<const float> from) {
+  bind_thread();
+  check(cudaMemcpyAsync(to.data() + offset, from.data(), from.size_bytes(), cudaMemcpyHostToDevice, stream()),
+        "copying to it");
+  check(cudaStreamSynchronize(stream()), "copying to it");
+}
+
+void CudaDevice::read(const Buffer& from, std::size_t offset, std::span<float> to) {
+  bind_thread();
+  check(cudaMemcpyAsync(to.data(), from.data() + offset, to.size_bytes(), cudaMemcpyDeviceToHost, stream()),
+        "copying from it");
+  check(cudaStreamSynchronize(stream()), "copying from it");
+}
+
+// ---- Arithmetic
+
+void CudaDevice::axpy(float a, const Buffer& x, Buffer& y, Range range) {
+  bind_thread();
+  kernels::axpy(stream(), a, x.data() + range.begin, y.data() + range.begin, range.size());
+}
+
+void CudaDevice::scale(float a, Buffer& y, Range range) {
+  bind_thread();
+  kernels::scale(stream(), a, y.data() + range.begin, range.size());
+}
+
+void CudaDevice::momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range) {
+  bind_thread();
+  kernels::momentum_sgd(stream(), p.data() + range.begin, g.data() + range.begin, v.data() + range.begin, rate,
+                        momentum, range.size());
+}
+
+// ---- Parts
+
+std::unique_ptr<DeviceGroup> CudaDevice::new_group(std::span<Device* const> others) {
+  std::vector<CudaDevice*> devices{this};
+  for (Device* other : others) {
+    require(other->kind() == DeviceKind::cuda, "A group of devices is of one kind, but has {} and {}.", description(),
+            other->description());
+    devices.push_back(static_cast<CudaDevice*>(other));
+  }
+  return std::make_unique<CudaDeviceGroup>(std::move(devices));
+}
+
+/// Of its UUID (FNV-1a, G. Fowler, L. Noll and K.-P. Vo), which names it in every process, whatever
+/// CUDA_VISIBLE_DEVICES says there.
+Hardware CudaDevice::hardware() const {
+  std::uint64_t hash = 0xCBF29CE484222325ull;
+  for (const char byte : properties_of(ordinal_).uuid.bytes)
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3ull;
+  return {(hash >> 11) | 1, options_.may_be_shared};
+}
+
+std::unique_ptr<Graph> CudaDevice::new_graph(ModelMemory& memory, AlgorithmTable& algorithms) {
+  bind_thread();
+  return std::make_unique<CudaGraph>(*this, memory, algorithms);
+}
+
+}  // namespace odori::cuda

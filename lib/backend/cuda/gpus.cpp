@@ -1,0 +1,72 @@
+#include "backend/gpus.h"
+
+#include <cstdlib>
+
+#include "backend/cuda/device.h"
+#include "backend/device_pool.h"
+#include "core/error.h"
+
+namespace odori {
+namespace {
+
+struct Found {
+  int count = 0;
+  cudaError_t error = cudaSuccess;
+};
+Found find_gpus() {
+  Found found;
+  found.error = cudaGetDeviceCount(&found.count);
+  if (found.error != cudaSuccess) {
+    cudaGetLastError();
+    found.count = 0;
+  }
+  return found;
+}
+
+/// 13000 -> "13.0"
+std::string cuda_version(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+std::string why_no_driver() {
+  int driver = 0, runtime = 0;
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&runtime);
+  if (driver == 0) return "there is no NVIDIA driver on this machine; nvidia-smi shows one where there is.";
+  return fmt::format(
+      "the NVIDIA driver is too old: it goes up to CUDA {}, and this build needs CUDA {}. Install a newer driver, or "
+      "build with the older toolkit (-DCUDAToolkit_ROOT=/path).",
+      cuda_version(driver), cuda_version(runtime));
+}
+
+}  // namespace
+
+int gpu_count() { return find_gpus().count; }
+
+std::string why_no_gpu() {
+  const Found found = find_gpus();
+  if (found.count > 0) return "";
+  if (found.error == cudaErrorInsufficientDriver) return why_no_driver();
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+      visible && (found.error == cudaSuccess || found.error == cudaErrorNoDevice))
+    return fmt::format("CUDA_VISIBLE_DEVICES is \"{}\", which leaves none to this program; unset it, or name GPUs.",
+                       visible);
+  if (found.error == cudaSuccess || found.error == cudaErrorNoDevice)
+    return "the NVIDIA driver sees no GPU on this machine; nvidia-smi should list them.";
+  return fmt::format("CUDA says {} ({}); nvidia-smi shows the driver's state.", cudaGetErrorString(found.error),
+                     cudaGetErrorName(found.error));
+}
+
+std::unique_ptr<Device> make_gpu(int id, const DevicePoolOptions& options) {
+  const int count = gpu_count();
+  require(count > 0, "There is no GPU {}: {}", id, why_no_gpu());
+  require(id < count || options.share_devices,
+          "There is no GPU {}: this machine has {}, numbered from 0. Ask for fewer, or let several devices stand on "
+          "one GPU with --share_devices.",
+          id, count);
+  const cuda::CudaDevice::Options device_options{.precision = options.precision.value_or(Precision::tf32),
+                                                 .workspace_limit = static_cast<std::size_t>(options.workspace_mib)
+                                                                    << 20,
+                                                 .may_be_shared = options.share_devices};
+  return std::make_unique<cuda::CudaDevice>(id, id % count, device_options);
+}
+
+}  // namespace odori
