@@ -45,7 +45,7 @@ function(odori_cuda_prefixes output name first)
   endforeach()
   string(REPLACE ":" ";" of_modules "${of_modules}")
   set(prefixes $ENV{${name}_HOME} $ENV{${name}_PATH} $ENV{${name}_DIR} $ENV{EBROOT${name}} ${first} ${CMAKE_PREFIX_PATH}
-               ${of_modules} ${ODORI_CUDA_FOLDER} /usr/local /usr ${ODORI_PYTHON_WHEELS})
+               ${of_modules} ${ODORI_CUDA_FOLDER} ${CMAKE_SYSTEM_PREFIX_PATH} ${ODORI_PYTHON_WHEELS})
   list(REMOVE_DUPLICATES prefixes)
   set(${output} ${prefixes} PARENT_SCOPE)
 endfunction()
@@ -115,7 +115,7 @@ function(odori_find_cuda library wanted root header macros least below)
   if(NOT seen)
     set(seen "not found")
   endif()
-  set(cuda_missing ${cuda_missing} "${wanted} (${seen}; ${root}=/path names another place)" PARENT_SCOPE)
+  set(cuda_missing ${cuda_missing} "${wanted} (${seen}: ${root}=/path names another place)" PARENT_SCOPE)
 endfunction()
 
 # Real code for the GPUs of this machine as far as this nvcc knows them; else for 80 and 90, with PTX for later ones.
@@ -139,9 +139,10 @@ endfunction()
 
 set(cuda_missing "")
 odori_python_wheels(ODORI_PYTHON_WHEELS)
+list(TRANSFORM CMAKE_SYSTEM_PREFIX_PATH APPEND /cuda OUTPUT_VARIABLE usual)
 find_program(ODORI_NVCC nvcc
-             HINTS ${CMAKE_CUDA_COMPILER} ${CUDAToolkit_ROOT} $ENV{CUDAToolkit_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH}
-             PATHS /usr/local/cuda ${ODORI_PYTHON_WHEELS}
+             HINTS ${CUDAToolkit_ROOT} $ENV{CUDAToolkit_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH}
+             PATHS ${usual} ${ODORI_PYTHON_WHEELS}
              PATH_SUFFIXES bin)
 mark_as_advanced(ODORI_NVCC)
 set(ODORI_CUDA_FOLDER "")
@@ -156,7 +157,7 @@ if(ODORI_NVCC)
                     ${cudart_major} ${next} ${prefixes})
   endif()
 else()
-  list(APPEND cuda_missing "CUDA 12 or 13 (there is no nvcc in PATH; CUDAToolkit_ROOT=/path names a place)")
+  list(APPEND cuda_missing "CUDA 12 or 13 (there is no nvcc in PATH: CUDAToolkit_ROOT=/path names a place)")
 endif()
 odori_cuda_prefixes(prefixes CUDNN "")
 odori_find_cuda(cudnn "cuDNN 9" CUDNN_ROOT cudnn_version.h "CUDNN_MAJOR;CUDNN_MINOR" 9 10 ${prefixes})
@@ -166,6 +167,9 @@ odori_find_cuda(nccl "NCCL 2.18 or later" NCCL_ROOT nccl.h "NCCL_MAJOR;NCCL_MINO
 if(NOT cuda_missing)
   set(CMAKE_CUDA_RUNTIME_LIBRARY None) # CUDA::cudart, as the code that g++ compiles
   set(ENV{CUDACXX} ${ODORI_NVCC}) # what check_language tries
+  get_target_property(folder CUDA::cudart IMPORTED_LOCATION)
+  cmake_path(GET folder PARENT_PATH folder)
+  set(ENV{LIBRARY_PATH} "$ENV{LIBRARY_PATH}:${folder}") # the wheels' nvcc looks for its libraries in lib64, not lib
   if(NOT DEFINED CMAKE_CUDA_HOST_COMPILER)
     set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
   endif()

@@ -3,7 +3,7 @@
 # Configures the kit with sources named by FETCHCONTENT_SOURCE_DIR_*, which must come before what is installed, and
 # without MPI, which must be named as missing. The sources are stand-ins: nothing is built.
 file(REMOVE_RECURSE ${SCRATCH})
-set(options -DFETCHCONTENT_FULLY_DISCONNECTED=ON)
+set(options -DFETCHCONTENT_FULLY_DISCONNECTED=ON -DODORI_CUDA=OFF)
 foreach(dependency fmt=fmt::fmt CLI11=CLI11::CLI11 nlohmann_json=nlohmann_json::nlohmann_json
                    GTest=GTest::gtest+GTest::gtest_main)
   string(REGEX MATCH "^([^=]+)=(.+)$" _ ${dependency})
