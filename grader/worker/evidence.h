@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "data/cifar.h"
+
 namespace odori::grader {
 
 /// How a run ended. `failed`: the library stopped it with a sentence (an Error).
@@ -68,6 +70,7 @@ std::vector<RankSeen> read_evidence(const std::filesystem::path& folder, int n_r
 /// The data of a run: made by the grader from a fresh seed.
 struct RunData {
   std::filesystem::path folder;
+  TrainTest sets;          // the same files, as the grader loaded them before any run
   std::uint64_t seed = 0;  // --seed of the program
   int batch_size = 0, epochs = 0;
   float learning_rate = 0;

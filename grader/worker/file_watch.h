@@ -8,7 +8,7 @@ namespace odori::grader {
 /// Watches the files of one folder from here on, whichever process on this machine opens them.
 class FileWatch {
  public:
-  /// Throws EnvironmentFault if the system has no watch to give.
+  /// Where the system has no watch to give (each user has so many), nothing is seen.
   explicit FileWatch(const std::filesystem::path& folder);
   ~FileWatch();
   FileWatch(const FileWatch&) = delete;
