@@ -58,7 +58,8 @@ int main(int argc, char** argv) try {
 
   // BLANK 5: All the other devices: names of your choice ("gpu1", ...), and their numbers, for any n_gpus.
   std::map<std::string, int> other_devices;
-  for (int i = 1; i < args.n_gpus; ++i) other_devices["gpu" + std::to_string(i)] = i;
+  for (int i = 0; i < args.n_gpus; ++i)
+    if (i != main_device_id) other_devices["gpu" + std::to_string(i)] = i;
   // END BLANK
   devices.insert(other_devices.begin(), other_devices.end());
   print_devices(devices);
