@@ -52,6 +52,5 @@ set(JSON_BuildTests OFF)
 odori_dependency(fmt fmtlib/fmt a33701196adfad74917046096bf5a2aa0ab0bb50) # 9.1.0
 odori_dependency(CLI11 CLIUtils/CLI11 70f8072f9dd2292fd0b9f9e5f58e279f60483ed3) # 2.1.2
 odori_dependency(nlohmann_json nlohmann/json bc889afb4c5bf1c0d8ee29ef35eaaf4c8bef8a5d) # 3.11.2
-if(ODORI_TESTS)
-  odori_dependency(GTest google/googletest 58d77fa8070e8cec2dc1ed015d66b454c8d78850) # 1.12.1
-endif()
+# The grader stands on it too, so it is needed without the tests as well.
+odori_dependency(GTest google/googletest 58d77fa8070e8cec2dc1ed015d66b454c8d78850) # 1.12.1

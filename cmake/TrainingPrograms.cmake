@@ -22,4 +22,11 @@ function(odori_training_program target source)
   else()
     target_precompile_headers(${target} REUSE_FROM train_cifar_single_gpu)
   endif()
+  if(target STREQUAL train_cifar_multi_gpu) # one for all: the grader compiles and links in the same way
+    foreach(step COMPILE LINK)
+      string(TOLOWER ${step} name)
+      set_target_properties(${target} PROPERTIES RULE_LAUNCH_${step}
+        "\"${PROJECT_SOURCE_DIR}/cmake/record_command.sh\" \"${PROJECT_BINARY_DIR}/grader/${name}.command\"")
+    endforeach()
+  endif()
 endfunction()

@@ -17,6 +17,8 @@ class Runs {
  public:
   virtual ~Runs() = default;
   virtual const Evidence& of(const RunPlan& plan) = 0;
+  /// These will be asked for: they may be started side by side.
+  virtual void prepare(const std::vector<RunPlan>&) {}
   /// What the run trained on, as the grader made it.
   virtual const RunData& data() const = 0;
 };
@@ -25,6 +27,7 @@ struct Check {
   int blank = 0;
   const char* name = "";  // of the GoogleTest: "SharesAreDisjoint"
   std::function<std::optional<Finding>(Runs&)> find;
+  std::vector<RunPlan> plans = {};  // the runs that it looks at: made side by side before it is asked
 };
 
 /// In the order in which they are tried; the first finding of a blank is the one that is told.

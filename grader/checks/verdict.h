@@ -1,10 +1,10 @@
 // What the grader says about one blank.
 #pragma once
 
-#include <map>
 #include <optional>
-#include <string>
 #include <vector>
+
+#include "exercise/finding.h"
 
 namespace odori::grader {
 
@@ -12,14 +12,6 @@ enum class Verdict { pass, inconclusive, unfilled, wrong, compile, crash, hang, 
 
 /// "PASS", "UNFILLED", ...: the same in every language.
 const char* name_of(Verdict verdict);
-
-/// What is to be said: the key of a section in messages/, and the values that its {placeholders} take. A known
-/// misconception is a key of its own ("whole_set_for_each_device"). Values are numbers and names, not sentences.
-struct Finding {
-  std::string key;
-  std::map<std::string, std::string> values;
-  bool operator==(const Finding&) const = default;
-};
 
 struct BlankVerdict {
   int blank = 0;  // 0: the speedup

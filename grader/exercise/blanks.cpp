@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <optional>
 #include <sstream>
 
 #include "core/error.h"
@@ -12,17 +11,6 @@ namespace odori::grader {
 namespace {
 
 constexpr std::string_view placeholder = "PUT_YOUR_CODE";
-
-/// What a comment line says, without its mark; nothing if the line isn't a comment alone.
-std::optional<std::string_view> comment_of(std::string_view line, Language language) {
-  line = trim(line);
-  const std::string_view mark = language == Language::cpp ? "//" : "#";
-  if (!line.starts_with(mark)) return {};
-  line.remove_prefix(mark.size());
-  // "#PBS -l ..." and "#!/bin/bash" are for the scheduler and the shell.
-  if (language == Language::shell && !line.empty() && line.front() != ' ') return {};
-  return trim(line);
-}
 
 struct Mark {
   int number;
@@ -46,6 +34,15 @@ std::optional<Mark> read_mark(std::string_view comment, const std::string& where
 }  // namespace
 
 Language language_of(std::string_view path) { return path.ends_with(".sh") ? Language::shell : Language::cpp; }
+
+std::optional<std::string_view> comment_of(std::string_view line, Language language) {
+  line = trim(line);
+  const std::string_view mark = language == Language::cpp ? "//" : "#";
+  if (!line.starts_with(mark)) return {};
+  line.remove_prefix(mark.size());
+  if (language == Language::shell && !line.empty() && line.front() != ' ' && line.front() != '\t') return {};
+  return trim(line);
+}
 
 std::string read_file(const std::filesystem::path& path) {
   std::ostringstream text;

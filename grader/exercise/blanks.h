@@ -8,6 +8,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,10 @@ enum class Language { cpp, shell };
 
 /// By the file's name: job scripts end in .sh.
 Language language_of(std::string_view path);
+
+/// What a line says that is a comment alone, without its mark; nothing if it is anything else. "#PBS -l ..." and
+/// "#!/bin/bash" are for the scheduler and the shell, and no comments.
+std::optional<std::string_view> comment_of(std::string_view line, Language language);
 
 /// One marked region. Lines are counted from 1.
 struct Blank {

@@ -1,0 +1,141 @@
+#include "checks/grade.h"
+
+#include <unistd.h>
+
+#include <memory>
+#include <thread>
+
+#include "checks/judge.h"
+#include "checks/program_runs.h"
+#include "exercise/cutter.h"
+#include "exercise/select_line.h"
+#include "worker/programs.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path solution_of_program(const Question& question) { return question.kit / "solutions" / question.task.program; }
+fs::path solution_of_script(const Question& question) {
+  return question.kit / "solutions" / "jobscripts" / question.task.script;
+}
+
+std::string read_kits(const fs::path& path) {
+  std::string text = read_file(path);
+  if (text.empty()) throw EnvironmentFault({"kit_incomplete", {{"file", path.string()}}});
+  return text;
+}
+
+/// Where what is built is kept: in the build folder, or where that can't be written, in a user's own temporary one.
+fs::path outputs_of(const Question& question) {
+  fs::path folder = question.build / "grader" / question.task.name;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error && access(folder.c_str(), W_OK) == 0) return folder;
+  folder = fs::temp_directory_path(error) / fmt::format("odori-{}", geteuid()) / question.task.name;
+  fs::create_directories(folder, error);
+  if (error) throw EnvironmentFault({"no_scratch", {{"folder", folder.string()}, {"reason", error.message()}}});
+  return folder;
+}
+
+/// Tells verdicts in the blanks' order, whatever the order in which they become known.
+class InOrder {
+ public:
+  InOrder(const Question& question, const Answers& answers, const std::function<void(const BlankVerdict&)>& tell)
+      : question_(question), answers_(answers), tell_(tell) {}
+
+  void know(int blank, const Outcome& outcome) {
+    BlankVerdict& verdict = known_[blank];
+    const double points = answers_.points_of.at(blank);
+    verdict = {blank, outcome.verdict, outcome.finding, outcome.verdict == Verdict::pass ? points : 0, points};
+    all_right_ &= outcome.verdict == Verdict::pass;
+    for (; known_.contains(next_); ++next_) tell_(known_.at(next_));
+  }
+  /// All program blanks that nothing is known about yet.
+  void know_all(const Outcome& outcome) {
+    for (int blank = 1; blank <= question_.task.n_program_blanks; ++blank)
+      if (!known_.contains(blank)) know(blank, outcome);
+  }
+  bool all_right() const { return all_right_; }
+
+ private:
+  const Question& question_;
+  const Answers& answers_;
+  const std::function<void(const BlankVerdict&)>& tell_;
+  std::map<int, BlankVerdict> known_;
+  int next_ = 1;
+  bool all_right_ = true;
+};
+
+/// What the file alone tells of a blank; nothing if its text has to be looked at.
+std::optional<Outcome> outcome_of_file(const Submission& submission, int blank) {
+  const auto unreadable = submission.unreadable.find(blank);
+  if (unreadable != submission.unreadable.end()) return Outcome{Verdict::compile, unreadable->second};
+  if (is_left_empty(submission.blanks.at(blank), language_of(submission.path.string())))
+    return Outcome{Verdict::unfilled,
+                   Finding{"unfilled", {{"line", std::to_string(submission.blanks.at(blank).text_line)}}}};
+  return {};
+}
+
+Outcome outcome_of_script(const Question& question, const Submission& script) {
+  const int blank = question.task.n_blanks();
+  if (auto outcome = outcome_of_file(script, blank)) return *outcome;
+  auto finding = find_in_job_script(question.task, script.blanks.at(blank).text);
+  return finding ? Outcome{Verdict::wrong, std::move(finding)} : Outcome{};
+}
+
+/// Builds the filled blanks, runs and judges them. Returns the whole, if there is one.
+std::optional<Program> judge_program(const Question& question, const Answers& answers, const std::set<int>& filled,
+                                     InOrder& verdicts) {
+  const Compiler compiler(question.build, outputs_of(question));
+  const std::string solution = read_kits(solution_of_program(question));
+  const fs::path kits = question.build / "bin" / "solutions" / question.task.program.stem();
+  const Runner runner(question.task, kits, question.seed);
+  const Programs programs = build_programs(compiler, solution, answers.program, filled);
+  for (const auto& [blank, finding] : programs.failures) verdicts.know(blank, {Verdict::compile, finding});
+  for (const auto& [blank, other] : programs.needs_failed)
+    verdicts.know(blank, {Verdict::not_checked, Finding{"needs_other_blank", {{"other", std::to_string(other)}}}});
+  if (programs.of_blank.empty()) return {};
+
+  Cores cores(std::max(1u, std::thread::hardware_concurrency()));
+  std::map<int, ProgramRuns> variants;
+  Judged judged;
+  for (const auto& [blank, program] : programs.of_blank)
+    judged.variants[blank] = &variants.try_emplace(blank, runner, program, cores).first->second;
+  std::optional<ProgramRuns> whole;
+  if (programs.whole) judged.whole = &whole.emplace(runner, *programs.whole, cores);
+  judge(judged, checks_of(question.task), [&](int blank, const Outcome& outcome) { verdicts.know(blank, outcome); });
+  return programs.whole;
+}
+
+}  // namespace
+
+Answers read_answers(const Question& question) {
+  const auto read = [](const fs::path& learners, const fs::path& kits) {
+    return read_submission(learners, cut(read_kits(kits), kits.string()));
+  };
+  return {read(question.program, solution_of_program(question)), read(question.script, solution_of_script(question)),
+          points_of(question.task, question.kit)};
+}
+
+std::optional<Program> grade(const Question& question, const Answers& answers,
+                             const std::function<void(const BlankVerdict&)>& tell) {
+  InOrder verdicts(question, answers, tell);
+  std::set<int> filled;
+  for (int blank = 1; blank <= question.task.n_program_blanks; ++blank)
+    if (const auto outcome = outcome_of_file(answers.program, blank))
+      verdicts.know(blank, *outcome);
+    else
+      filled.insert(blank);
+  std::optional<Program> whole;
+  try {
+    if (!filled.empty()) whole = judge_program(question, answers, filled, verdicts);
+  } catch (const EnvironmentFault& fault) {
+    verdicts.know_all({Verdict::environment, fault.finding()});
+  }
+  verdicts.know(question.task.n_blanks(), outcome_of_script(question, answers.script));
+  return verdicts.all_right() ? whole : std::nullopt;
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,38 @@
+// All verdicts on a learner's answer to one task.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "checks/verdict.h"
+#include "exercise/submission.h"
+#include "exercise/task.h"
+#include "worker/run.h"
+
+namespace odori::grader {
+
+struct Question {
+  const Task& task;
+  std::filesystem::path kit, build;       // the kit's folder, and the one that it is built in
+  std::filesystem::path program, script;  // the learner's files
+  std::uint64_t seed = 0;                 // of the data that the checks train on
+};
+
+struct Answers {
+  Submission program, script;
+  std::map<int, double> points_of;
+};
+
+/// Reads the learner's files. Throws EnvironmentFault if they, or the kit's, can't be read.
+Answers read_answers(const Question& question);
+
+/// Judges every blank, and tells of each one in order as soon as it and those before it are decided. Returns the
+/// program that holds the whole, if all of it is right: what the speedup is measured with. Throws Error on Ctrl-C.
+/// The speedup isn't judged here.
+std::optional<Program> grade(const Question& question, const Answers& answers,
+                             const std::function<void(const BlankVerdict&)>& tell);
+
+}  // namespace odori::grader

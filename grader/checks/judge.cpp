@@ -1,0 +1,186 @@
+#include "checks/judge.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <exception>
+#include <set>
+
+#include "core/error.h"
+
+namespace odori::grader {
+namespace {
+
+/// Remembers how the runs ended that a check looks at.
+class WatchedRuns : public Runs {
+ public:
+  explicit WatchedRuns(Runs& runs) : runs_(runs) {}
+  const Evidence& of(const RunPlan& plan) override {
+    const Evidence& evidence = runs_.of(plan);
+    if (evidence.ending != Ending::finished && !bad_) bad_ = &evidence;
+    return evidence;
+  }
+  const RunData& data() const override { return runs_.data(); }
+  /// The first one that didn't come to its end; none if all did.
+  const Evidence* bad() const { return bad_; }
+
+ private:
+  Runs& runs_;
+  const Evidence* bad_ = nullptr;
+};
+
+/// What a run that ended badly says when no check has a better word for it.
+Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
+  const auto or_else = [&](const char* key) { return finding ? *finding : Finding{key, {{"detail", bad.detail}}}; };
+  switch (bad.ending) {
+    case Ending::environment:
+      return {Verdict::environment, Finding{bad.detail, {}}};
+    case Ending::hung:
+      return {Verdict::hang, or_else("hang")};
+    case Ending::crashed:
+      return {Verdict::crash, or_else("crash")};
+    case Ending::failed:
+      if (finding) return {Verdict::wrong, finding};
+      return {Verdict::crash, or_else("stopped_by_library")};
+    default:
+      return {Verdict::wrong, or_else("unfilled_inside")};
+  }
+}
+
+Outcome outcome_of(const Check& check, Runs& runs) {
+  WatchedRuns watched(runs);
+  std::optional<Finding> finding;
+  try {
+    finding = check.find(watched);
+  } catch (const EnvironmentFault& fault) {
+    return {Verdict::environment, fault.finding()};
+  } catch (const Error& error) {
+    if (error.code() == exit_code::interrupted) throw;
+    if (!watched.bad()) return {Verdict::environment, Finding{"grader_failed", {{"reason", error.what()}}}};
+  }
+  if (watched.bad()) return outcome_of(*watched.bad(), finding);
+  return finding ? Outcome{Verdict::wrong, finding} : Outcome{};
+}
+
+/// What the tests of one round share. Their suites are "ROUND_whole" and "ROUND_blank_N"; each test is a check.
+class Judging {
+ public:
+  Judging(const Judged& judged, const std::vector<Check>& checks, const std::function<void(int, const Outcome&)>& tell)
+      : judged_(judged), checks_(checks), tell_(tell) {
+    if (judged_.whole) prepare(*judged_.whole, {});
+  }
+
+  void check_whole(const Check& check) {
+    if (whole_.verdict != Verdict::pass) return;
+    whole_ = outcome_of(check, *judged_.whole);
+    note(whole_);
+  }
+  /// Once the whole is known.
+  void begin_variants() {
+    if (judged_.whole && whole_.verdict == Verdict::pass) return;
+    for (const auto& [blank, runs] : judged_.variants)
+      if (whole_.verdict != Verdict::environment) prepare(*runs, blank);
+  }
+  void check_variant(const Check& check) {
+    Outcome& outcome = outcomes_[check.blank];
+    const bool decided = (judged_.whole && whole_.verdict == Verdict::pass) || whole_.verdict == Verdict::environment;
+    if (decided) outcome = whole_;
+    if (outcome.verdict == Verdict::pass && !decided) outcome = outcome_of(check, *judged_.variants.at(check.blank));
+    note(outcome);
+  }
+  void end_blank(int blank) { tell_(blank, outcomes_[blank]); }
+
+  std::exception_ptr interruption;
+
+ private:
+  /// Starts the runs that a blank's checks look at, or all checks'.
+  void prepare(Runs& runs, std::optional<int> blank) {
+    for (const Check& check : checks_)
+      if (judged_.variants.contains(check.blank) && (!blank || check.blank == *blank)) runs.prepare(check.plans);
+  }
+  static void note(const Outcome& outcome) {
+    if (outcome.verdict != Verdict::pass) ADD_FAILURE() << name_of(outcome.verdict) << ' ' << outcome.finding->key;
+  }
+
+  const Judged& judged_;
+  const std::vector<Check>& checks_;
+  const std::function<void(int, const Outcome&)>& tell_;
+  Outcome whole_;
+  std::map<int, Outcome> outcomes_;
+};
+
+class CheckTest : public testing::Test {
+ public:
+  explicit CheckTest(Judging& judging, std::function<void()> body) : judging_(judging), body_(std::move(body)) {}
+  void TestBody() override {
+    try {
+      if (!judging_.interruption) body_();
+    } catch (...) {
+      judging_.interruption = std::current_exception();
+    }
+  }
+
+ private:
+  Judging& judging_;
+  std::function<void()> body_;
+};
+
+void add_test(const std::string& suite, const Check& check, Judging& judging, std::function<void()> body) {
+  testing::RegisterTest(suite.c_str(), check.name, nullptr, nullptr, __FILE__, __LINE__,
+                        [&judging, body = std::move(body)] { return new CheckTest(judging, body); });
+}
+
+/// Passes on when a suite has come to its end.
+class SuiteEnds : public testing::EmptyTestEventListener {
+ public:
+  explicit SuiteEnds(std::function<void(const std::string&)> told) : told_(std::move(told)) {}
+  void OnTestSuiteEnd(const testing::TestSuite& suite) override { told_(suite.name()); }
+
+ private:
+  std::function<void(const std::string&)> told_;
+};
+
+/// Runs the tests of one round, and prints nothing.
+void run_tests(const std::string& filter, testing::TestEventListener& listener) {
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  testing::TestEventListener* printer = listeners.Release(listeners.default_result_printer());
+  listeners.Append(&listener);
+  testing::GTEST_FLAG(filter) = filter;
+  testing::GTEST_FLAG(shuffle) = false;
+  testing::GTEST_FLAG(repeat) = 1;
+  [[maybe_unused]] const int failed = RUN_ALL_TESTS();  // the outcomes say it in more words
+  listeners.Release(&listener);
+  if (printer) listeners.Append(printer);
+}
+
+}  // namespace
+
+void judge(const Judged& judged, const std::vector<Check>& checks,
+           const std::function<void(int, const Outcome&)>& tell) {
+  static int rounds = 0;
+  const std::string round = fmt::format("round{}", ++rounds), whole = round + "_whole";
+  if (rounds == 1) testing::InitGoogleTest();
+  Judging judging(judged, checks, tell);
+  std::map<std::string, int> blanks;
+  if (judged.whole) {
+    for (const Check& check : checks)
+      if (judged.variants.contains(check.blank)) add_test(whole, check, judging, [&] { judging.check_whole(check); });
+  } else {
+    judging.begin_variants();
+  }
+  for (const auto& [blank, runs] : judged.variants) {
+    const std::string suite = fmt::format("{}_blank_{}", round, blank);
+    blanks[suite] = blank;
+    for (const Check& check : checks)
+      if (check.blank == blank) add_test(suite, check, judging, [&] { judging.check_variant(check); });
+  }
+  SuiteEnds ends([&](const std::string& suite) {
+    if (judging.interruption) return;
+    if (suite == whole) judging.begin_variants();
+    if (blanks.contains(suite)) judging.end_blank(blanks.at(suite));
+  });
+  run_tests(round + "_*", ends);
+  if (judging.interruption) std::rethrow_exception(judging.interruption);
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,36 @@
+// Runs of a built program: several side by side, each once.
+#pragma once
+
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <semaphore>
+#include <vector>
+
+#include "checks/checks.h"
+#include "worker/run.h"
+
+namespace odori::grader {
+
+/// As many runs at once as this machine has cores.
+using Cores = std::counting_semaphore<>;
+
+class ProgramRuns : public Runs {
+ public:
+  ProgramRuns(const Runner& runner, Program program, Cores& cores)
+      : runner_(runner), program_(std::move(program)), cores_(cores) {}
+
+  void prepare(const std::vector<RunPlan>& plans) override;
+  /// Throws EnvironmentFault, and Error on Ctrl-C.
+  const Evidence& of(const RunPlan& plan) override;
+  const RunData& data() const override { return runner_.data(); }
+
+ private:
+  const Runner& runner_;
+  Program program_;
+  Cores& cores_;
+  std::map<RunPlan, std::shared_future<Evidence>> runs_;
+};
+
+}  // namespace odori::grader

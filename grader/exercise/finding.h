@@ -1,0 +1,30 @@
+// What is to be said to the learner, in whatever language.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/error.h"
+
+namespace odori::grader {
+
+/// The key of a section in messages/, and the values that its {placeholders} take. A known misconception is a key of
+/// its own ("whole_set_for_each_device"). Values are numbers and names, not sentences.
+struct Finding {
+  std::string key;
+  std::map<std::string, std::string> values;
+  bool operator==(const Finding&) const = default;
+};
+
+/// This machine's fault, and not the learner's: no marks either way. `what()` is for logs.
+class EnvironmentFault : public Error {
+ public:
+  explicit EnvironmentFault(Finding finding)
+      : Error("This machine can't run the check: " + finding.key, 20), finding_(std::move(finding)) {}
+  const Finding& finding() const noexcept { return finding_; }
+
+ private:
+  Finding finding_;
+};
+
+}  // namespace odori::grader

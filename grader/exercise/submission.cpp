@@ -1,0 +1,200 @@
+#include "exercise/submission.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t most_bytes = 100'000;
+
+/// A line that begins (number > 0) or ends (0) a blank.
+struct Mark {
+  int line = 0, number = 0;
+};
+
+/// The marks of a file that anything may have happened to: unlike parse_blanks, nothing is an error here.
+std::vector<Mark> find_marks(const std::vector<std::string>& lines, Language language) {
+  std::vector<Mark> marks;
+  for (int n = 1; n <= static_cast<int>(lines.size()); ++n) {
+    const auto comment = comment_of(lines[n - 1], language);
+    if (!comment) continue;
+    if (*comment == "END BLANK") marks.push_back({n, 0});
+    if (!comment->starts_with("BLANK ")) continue;
+    const auto rest = trim(comment->substr(6));
+    int number = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (error == std::errc() && end != rest.data() + rest.size() && *end == ':' && number > 0)
+      marks.push_back({n, number});
+  }
+  return marks;
+}
+
+/// The first line that isn't UTF-8, from 1; 0 if all are.
+int first_line_not_utf8(const std::vector<std::string>& lines) {
+  for (std::size_t n = 0; n < lines.size(); ++n) {
+    int following = 0;
+    for (const unsigned char byte : lines[n]) {
+      const bool continues = (byte & 0xC0) == 0x80;
+      if (continues != (following > 0) || byte >= 0xF8) return static_cast<int>(n) + 1;
+      following = continues ? following - 1 : byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : byte >= 0xC0 ? 1 : 0;
+    }
+    if (following > 0) return static_cast<int>(n) + 1;
+  }
+  return 0;
+}
+
+std::string number(int n) { return std::to_string(n); }
+
+/// Takes blank `n` out of the file, or says why it can't be.
+void take_blank(int n, const std::vector<Mark>& marks, const std::vector<int>& known, Language language,
+                Submission& submission) {
+  const auto begins = [n](const Mark& mark) { return mark.number == n; };
+  const auto begin = std::find_if(marks.begin(), marks.end(), begins);
+  const auto unreadable = [&](const char* key, std::map<std::string, std::string> values = {}) {
+    values["blank"] = number(n);
+    submission.unreadable[n] = {key, std::move(values)};
+  };
+  if (begin == marks.end()) {
+    for (const Mark& mark : marks)
+      if (mark.number > 0 && std::find(known.begin(), known.end(), mark.number) == known.end())
+        return unreadable("blank_renumbered", {{"line", number(mark.line)}, {"other", number(mark.number)}});
+    return unreadable("blank_missing");
+  }
+  if (const auto again = std::find_if(begin + 1, marks.end(), begins); again != marks.end())
+    return unreadable("blank_twice", {{"line", number(begin->line)}, {"again", number(again->line)}});
+  const auto end = begin + 1;
+  if (end == marks.end()) return unreadable("blank_not_closed", {{"line", number(begin->line)}});
+  if (end->number > 0)
+    return unreadable(
+        "blank_nested",
+        {{"line", number(begin->line)}, {"inner", number(end->number)}, {"inner_line", number(end->line)}});
+  if (end + 1 != marks.end() && end[1].number == 0)
+    return unreadable("end_twice", {{"line", number(end->line)}, {"again", number(end[1].line)}});
+
+  Blank blank{.number = n, .first_line = begin->line, .text_line = begin->line + 1, .last_line = end->line};
+  const auto& lines = submission.lines;
+  while (blank.text_line < blank.last_line && comment_of(lines[blank.text_line - 1], language)) ++blank.text_line;
+  blank.text.assign(lines.begin() + blank.text_line - 1, lines.begin() + blank.last_line - 1);
+  if (const int bad = first_line_not_utf8(blank.text))
+    return unreadable("not_utf8", {{"line", number(blank.text_line + bad - 1)}});
+  submission.blanks[n] = std::move(blank);
+}
+
+/// Why no blank can be taken out of this file, if so.
+std::optional<Finding> reason_against(const std::string& text) {
+  if (text.size() > most_bytes) return Finding{"file_huge", {{"kilobytes", number(most_bytes / 1000)}}};
+  if (text.find('\0') != std::string::npos || text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+    return Finding{"file_binary", {}};
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) return Finding{"file_empty", {}};
+  return {};
+}
+
+/// Reads no more of a file than shows that it is too long.
+std::string read_some(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(most_bytes + 1, '\0');
+  if (fs::is_directory(path) || !file)
+    throw EnvironmentFault({"file_unreadable", {{"file", path.string()}, {"reason", std::strerror(errno)}}});
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+/// A line to compare: how it is indented and spaced doesn't matter.
+struct Line {
+  int number = 0;
+  std::string text, squeezed;
+};
+
+/// The code outside the blanks' texts.
+std::vector<Line> code_outside(const std::vector<std::string>& lines, const std::map<int, Blank>& blanks,
+                               Language language) {
+  std::vector<Line> code;
+  for (int n = 1; n <= static_cast<int>(lines.size()); ++n) {
+    const bool inside = std::any_of(blanks.begin(), blanks.end(), [n](const auto& entry) {
+      return entry.second.first_line <= n && n <= entry.second.last_line;
+    });
+    if (inside || comment_of(lines[n - 1], language)) continue;
+    Line line{n, lines[n - 1], {}};
+    for (const char c : line.text)
+      if (!std::isspace(static_cast<unsigned char>(c))) line.squeezed += c;
+    if (!line.squeezed.empty()) code.push_back(std::move(line));
+  }
+  return code;
+}
+
+/// What has to be left out of `ours` and put back from `kits`, by their longest common subsequence.
+std::vector<Change> compare(const std::vector<Line>& kits, const std::vector<Line>& ours, int n_lines) {
+  const std::size_t width = ours.size() + 1;
+  std::vector<std::uint16_t> common((kits.size() + 1) * width);  // of kits[i ..] and ours[j ..]
+  for (std::size_t i = kits.size(); i-- > 0;)
+    for (std::size_t j = ours.size(); j-- > 0;)
+      common[i * width + j] = kits[i].squeezed == ours[j].squeezed
+                                  ? static_cast<std::uint16_t>(common[(i + 1) * width + j + 1] + 1)
+                                  : std::max(common[(i + 1) * width + j], common[i * width + j + 1]);
+  std::vector<Change> changes;
+  std::size_t i = 0, j = 0;
+  while (i < kits.size() || j < ours.size()) {
+    if (i < kits.size() && j < ours.size() && kits[i].squeezed == ours[j].squeezed) {
+      ++i, ++j;
+    } else if (i == kits.size() || (j < ours.size() && common[i * width + j + 1] >= common[(i + 1) * width + j])) {
+      changes.push_back({ours[j].number, false, ours[j].text});
+      ++j;
+    } else {
+      changes.push_back({j < ours.size() ? ours[j].number : n_lines, true, kits[i].text});
+      ++i;
+    }
+  }
+  return changes;
+}
+
+}  // namespace
+
+Submission read_submission(const fs::path& path, const std::string& exercise) {
+  Submission submission{.path = path};
+  const Language language = language_of(path.string());
+  const std::vector<std::string> kits_lines = split_lines(exercise);
+  std::map<int, Blank> kits;
+  std::vector<int> known;
+  for (Blank& blank : parse_blanks(kits_lines, path.string())) {
+    known.push_back(blank.number);
+    kits[blank.number] = std::move(blank);
+  }
+  std::optional<Finding> reason;
+  if (!fs::exists(path)) {
+    reason = Finding{"file_missing", {}};
+  } else {
+    std::string text = read_some(path);
+    if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+    reason = reason_against(text);
+    if (!reason) submission.lines = split_lines(text);
+  }
+  const std::vector<Mark> marks = find_marks(submission.lines, language);
+  if (!reason && marks.empty()) reason = Finding{"no_marks", {}};
+  if (reason) {
+    reason->values["file"] = path.string();
+    for (const int n : known) submission.unreadable[n] = *reason;
+    return submission;
+  }
+  for (const int n : known) take_blank(n, marks, known, language, submission);
+  submission.changes =
+      compare(code_outside(kits_lines, kits, language), code_outside(submission.lines, submission.blanks, language),
+              static_cast<int>(submission.lines.size()));
+  return submission;
+}
+
+bool is_left_empty(const Blank& blank, Language language) {
+  return is_unfilled(blank) || std::all_of(blank.text.begin(), blank.text.end(), [language](const std::string& line) {
+           return trim(line).empty() || comment_of(line, language);
+         });
+}
+
+}  // namespace odori::grader

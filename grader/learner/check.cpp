@@ -1,0 +1,60 @@
+#include "learner/check.h"
+
+#include <fmt/core.h>
+
+#include <fstream>
+#include <random>
+
+#include "checks/grade.h"
+#include "core/error.h"
+#include "learner/print.h"
+
+namespace odori::grader {
+namespace {
+
+std::uint64_t fresh_seed() { return std::random_device()() % 1'000'000; }
+
+void write_json(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  require(bool(file.flush()), "{} can't be written. --json takes a file in a folder that you may write to.",
+          path.string());
+}
+
+}  // namespace
+
+int check(const Flags& flags) {
+  const Messages messages(flags.kit, language_or_default(flags.language));
+  const Question question{.task = task_named(flags.task),
+                          .kit = flags.kit,
+                          .build = flags.build,
+                          .program = flags.program,
+                          .script = flags.script,
+                          .seed = flags.seed ? *flags.seed : fresh_seed()};
+  Screen screen(question, messages);
+  std::vector<BlankVerdict> verdicts;
+  Answers answers;
+  const auto tell = [&](const BlankVerdict& verdict) {
+    verdicts.push_back(verdict);
+    screen.verdict(verdict);
+  };
+  try {
+    answers = read_answers(question);
+  } catch (const EnvironmentFault& fault) {
+    fmt::print("{}\n", messages.text(fault.finding()));
+    return fault.code();
+  }
+  screen.left_out(answers.program);
+  screen.left_out(answers.script);
+  const auto whole = grade(question, answers, tell);
+  const double of = answers.points_of.at(0);
+  tell({.blank = 0,
+        .verdict = Verdict::not_checked,
+        .finding = Finding{whole ? "speedup_not_asked" : "speedup_waits"},
+        .of = of});
+  screen.summary(verdicts);
+  if (!flags.json.empty()) write_json(flags.json, as_json(question, answers, verdicts, messages));
+  return exit_code_of(verdicts);
+}
+
+}  // namespace odori::grader

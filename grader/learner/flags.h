@@ -1,0 +1,25 @@
+// The flags of the grader's words.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace odori::grader {
+
+struct Flags {
+  std::string word;                       // check
+  std::string task;                       // multi_gpu or multi_node
+  std::string language;                   // en or ja; empty: by LANG
+  std::filesystem::path kit, build;       // the kit's folder; the one that it is built in
+  std::filesystem::path program, script;  // the learner's files
+  std::filesystem::path json;             // where to write the verdicts; empty: nowhere
+  bool speedup = true;
+  std::optional<std::uint64_t> seed;
+};
+
+/// Throws UsageError, and HelpRequested for --help.
+Flags parse_flags(int argc, char** argv);
+
+}  // namespace odori::grader

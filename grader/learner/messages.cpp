@@ -1,0 +1,178 @@
+#include "learner/messages.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "exercise/blanks.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The character at this place, and how many bytes it takes. What isn't UTF-8 counts byte by byte.
+std::pair<char32_t, std::size_t> character_at(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
+  const unsigned first = byte(0);
+  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
+  char32_t character = size == 1 ? first : first & (0xFFu >> (size + 1));
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return {first, 1};
+    character = character << 6 | (byte(i) & 0x3F);
+  }
+  return {character, size};
+}
+
+bool is_wide(char32_t c) {
+  return (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
+         (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
+         (c >= 0xFFE0 && c <= 0xFFE6) || (c >= 0x20000 && c <= 0x3FFFD);
+}
+
+/// A line doesn't begin with these.
+bool stays_with_the_one_before(std::string_view character) {
+  static constexpr std::string_view all = "、。，．・：；？！）］｝」』】ーぁぃぅぇぉっゃゅょァィゥェォッャュョ";
+  return all.find(character) != std::string_view::npos;
+}
+
+/// What isn't broken: a word, or one wide character with what stays with it. `space`: a blank stands before it.
+struct Piece {
+  std::string text;
+  bool space = false;
+};
+
+std::vector<Piece> pieces_of(std::string_view paragraph) {
+  std::vector<Piece> pieces;
+  bool space = false, open = false;  // open: the last piece is a word that may go on
+  for (std::size_t at = 0; at < paragraph.size();) {
+    const auto [character, size] = character_at(paragraph, at);
+    const auto bytes = paragraph.substr(at, size);
+    at += size;
+    if (bytes == " ") {
+      space = true;
+      open = false;
+      continue;
+    }
+    const bool wide = is_wide(character), stays = wide && stays_with_the_one_before(bytes) && !space;
+    if (!pieces.empty() && (stays || (open && !wide)))
+      pieces.back().text += bytes;
+    else
+      pieces.push_back({std::string(bytes), space});
+    open = !wide;
+    space = false;
+  }
+  return pieces;
+}
+
+bool ends_wide(const std::string& text) {
+  std::size_t at = text.size();
+  while (at > 0 && (static_cast<unsigned char>(text[--at]) & 0xC0) == 0x80) {
+  }
+  return !text.empty() && is_wide(character_at(text, at).first);
+}
+
+void wrap_paragraph(const std::string& paragraph, int width, const std::string& indent,
+                    std::vector<std::string>& lines) {
+  std::string line;
+  for (const Piece& piece : pieces_of(paragraph)) {
+    const std::string space = piece.space && !line.empty() ? " " : "";
+    if (!line.empty() && width_of(line + space + piece.text) + static_cast<int>(indent.size()) > width) {
+      lines.push_back(indent + line);
+      line = piece.text;
+    } else {
+      line += space + piece.text;
+    }
+  }
+  if (!line.empty()) lines.push_back(indent + line);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> read_sections(const fs::path& path) {
+  std::map<std::string, std::string> sections;
+  std::string* section = nullptr;
+  for (const std::string& line : split_lines(read_file(path))) {
+    if (line.starts_with("## "))
+      section = &sections[std::string(trim(std::string_view(line).substr(3)))];
+    else if (section && !(section->empty() && line.empty()))
+      *section += line + '\n';
+  }
+  for (auto& [key, text] : sections) text.erase(text.find_last_not_of('\n') + 1);
+  return sections;
+}
+
+std::string language_or_default(const std::string& asked) {
+  if (!asked.empty()) return asked;
+  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"})
+    if (const char* value = std::getenv(name); value && *value)
+      return std::string_view(value).starts_with("ja") ? "ja" : "en";
+  return "en";
+}
+
+Messages::Messages(const fs::path& kit, std::string language) : language_(std::move(language)) {
+  for (const bool japanese : {false, true}) {
+    if (japanese && language_ != "ja") continue;
+    std::error_code missing;
+    for (const auto& entry : fs::directory_iterator(kit / "grader" / "messages", missing)) {
+      const std::string name = entry.path().filename();
+      if (name.ends_with(".md") && name.ends_with(".ja.md") == japanese)
+        for (auto& [key, text] : read_sections(entry.path())) sections_[key] = std::move(text);
+    }
+  }
+}
+
+std::string Messages::text(const Finding& finding) const {
+  const auto section = sections_.find(finding.key);
+  std::string text = section == sections_.end() ? finding.key : section->second;
+  if (section == sections_.end())
+    for (const auto& [name, value] : finding.values) text += fmt::format(" {}={}", name, value);
+  std::string filled;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t close = text[at] == '{' ? text.find('}', at) : std::string::npos;
+    const auto value =
+        close == std::string::npos ? finding.values.end() : finding.values.find(text.substr(at + 1, close - at - 1));
+    if (value == finding.values.end()) {
+      filled += text[at++];
+    } else {
+      filled += value->second;
+      at = close + 1;
+    }
+  }
+  return filled;
+}
+
+int width_of(std::string_view text) {
+  int width = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [character, size] = character_at(text, at);
+    width += is_wide(character) ? 2 : 1;
+    at += size;
+  }
+  return width;
+}
+
+std::vector<std::string> wrap(const std::string& text, int width, int indent) {
+  std::vector<std::string> lines;
+  const std::string blanks(static_cast<std::size_t>(indent), ' ');
+  std::string paragraph;
+  const auto end_paragraph = [&] {
+    wrap_paragraph(paragraph, width, blanks, lines);
+    paragraph.clear();
+  };
+  for (const std::string& line : split_lines(text)) {
+    if (line.starts_with("    ")) {
+      end_paragraph();
+      lines.push_back(blanks + line);
+    } else if (line.empty()) {
+      end_paragraph();
+    } else {
+      // Where two Japanese lines meet there is no blank.
+      paragraph +=
+          (paragraph.empty() || (ends_wide(paragraph) && is_wide(character_at(line, 0).first)) ? "" : " ") + line;
+    }
+  }
+  end_paragraph();
+  return lines;
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,44 @@
+// The words of messages/: what a finding's key stands for, in the learner's language.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exercise/finding.h"
+
+namespace odori::grader {
+
+/// The sections of one file: "## key", and the text below it.
+std::map<std::string, std::string> read_sections(const std::filesystem::path& path);
+
+/// "en" or "ja": `asked` if it isn't empty, else by LC_ALL, LC_MESSAGES or LANG, the first that is set.
+std::string language_or_default(const std::string& asked);
+
+class Messages {
+ public:
+  /// KIT/grader/messages/*.md, and *.ja.md over them where `language` is "ja".
+  Messages(const std::filesystem::path& kit, std::string language);
+
+  const std::string& language() const { return language_; }
+  /// The section with its {placeholders} filled in; the key and its values themselves where there is no such section.
+  std::string text(const Finding& finding) const;
+  std::string text(const std::string& key, std::map<std::string, std::string> values = {}) const {
+    return text(Finding{key, std::move(values)});
+  }
+
+ private:
+  std::string language_;
+  std::map<std::string, std::string> sections_;
+};
+
+/// How many columns a text takes on a terminal: two for each Chinese or Japanese character.
+int width_of(std::string_view text);
+
+/// The text broken into lines of at most `width` columns, each with `indent` blanks in front. Lines that begin with
+/// four blanks (code) stay as they are; other lines that follow each other are one paragraph.
+std::vector<std::string> wrap(const std::string& text, int width, int indent);
+
+}  // namespace odori::grader

@@ -1,0 +1,155 @@
+#include "learner/print.h"
+
+#include <fmt/color.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+namespace odori::grader {
+namespace {
+
+constexpr int name_columns = 34, verdict_columns = 13;
+constexpr std::size_t most_changes = 6;
+
+bool wants_colours() {
+  const char* terminal = std::getenv("TERM");
+  const char* none = std::getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) && terminal && std::string_view(terminal) != "dumb" && !(none && *none);
+}
+
+int terminal_width() {
+  winsize size{};
+  const int columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  return columns > 0 ? std::clamp(columns, 50, 100) : 100;
+}
+
+fmt::color colour_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::pass:
+      return fmt::color::green;
+    case Verdict::unfilled:
+    case Verdict::not_checked:
+    case Verdict::inconclusive:
+      return fmt::color::gray;
+    case Verdict::environment:
+      return fmt::color::dark_orange;
+    default:
+      return fmt::color::red;
+  }
+}
+
+/// 20, or 7.5.
+std::string number(double points) { return fmt::format("{:g}", points); }
+
+std::string padded(const std::string& text, int columns) {
+  return text + std::string(static_cast<std::size_t>(std::max(columns - width_of(text), 1)), ' ');
+}
+
+std::string key_of_name(const Task& task, int blank) {
+  return blank == 0 ? "name_speedup" : fmt::format("name_{}_{}", task.name, blank);
+}
+
+/// Which of the learner's files a blank is in.
+const std::filesystem::path& file_of(const Question& question, int blank) {
+  return blank == question.task.n_blanks() ? question.script : question.program;
+}
+
+}  // namespace
+
+Screen::Screen(const Question& question, const Messages& messages)
+    : question_(question), messages_(messages), colours_(wants_colours()), width_(terminal_width()) {}
+
+void Screen::say(const std::string& text, int indent) const {
+  for (const std::string& line : wrap(text, width_, indent)) fmt::print("{}\n", line);
+}
+
+void Screen::left_out(const Submission& submission) {
+  if (submission.changes.empty()) return;
+  say(messages_.text("left_out", {{"file", submission.path.filename().string()}}), 0);
+  for (std::size_t i = 0; i < std::min(submission.changes.size(), most_changes); ++i) {
+    const Change& change = submission.changes[i];
+    std::string text(trim(change.text));
+    if (text.size() > 80) text = text.substr(0, 77) + "...";
+    fmt::print("  {}\n", messages_.text(change.removed ? "line_removed" : "line_added",
+                                        {{"line", std::to_string(change.line)}, {"text", text}}));
+  }
+  if (submission.changes.size() > most_changes)
+    say(messages_.text("more_changes", {{"n", std::to_string(submission.changes.size() - most_changes)}}), 2);
+  fmt::print("\n");
+}
+
+void Screen::verdict(const BlankVerdict& verdict) {
+  const std::string number_of = verdict.blank == 0 ? " " : std::to_string(verdict.blank);
+  const std::string word = padded(name_of(verdict.verdict), verdict_columns);
+  fmt::print("{:>2}  {}", number_of, padded(messages_.text(key_of_name(question_.task, verdict.blank)), name_columns));
+  if (colours_)
+    fmt::print(fmt::emphasis::bold | fmt::fg(colour_of(verdict.verdict)), "{}", word);
+  else
+    fmt::print("{}", word);
+  fmt::print("{:>5} / {}\n", number(verdict.points), number(verdict.of));
+  if (verdict.finding && verdict.finding != last_ && verdict.verdict != Verdict::unfilled) {
+    say(messages_.text(*verdict.finding), 6);
+    if (verdict.blank != 0 && verdict.verdict != Verdict::environment && verdict.verdict != Verdict::not_checked)
+      say(messages_.text("hint_command", {{"task", question_.task.name}, {"blank", number_of}}), 6);
+    fmt::print("\n");
+  }
+  last_ = verdict.finding;
+  std::fflush(stdout);
+}
+
+void Screen::summary(const std::vector<BlankVerdict>& verdicts) {
+  double points = 0, of = 0;
+  const BlankVerdict* next = nullptr;
+  bool environment = false;
+  for (const BlankVerdict& verdict : verdicts) {
+    points += verdict.points;
+    if (verdict.verdict != Verdict::inconclusive) of += verdict.of;
+    environment |= verdict.verdict == Verdict::environment;
+    if (!next && verdict.verdict != Verdict::pass && verdict.verdict != Verdict::inconclusive) next = &verdict;
+  }
+  fmt::print("\n{}\n", messages_.text("points", {{"points", number(points)}, {"of", number(of)}}));
+  if (environment) return say(messages_.text("next_environment", {{"task", question_.task.name}}), 0);
+  if (!next) return say(messages_.text("next_done", {{"task", question_.task.name}}), 0);
+  if (next->blank == 0) return say(messages_.text("next_speedup", {{"task", question_.task.name}}), 0);
+  say(messages_.text("next_blank", {{"task", question_.task.name},
+                                    {"blank", std::to_string(next->blank)},
+                                    {"file", file_of(question_, next->blank).string()}}),
+      0);
+}
+
+std::string as_json(const Question& question, const Answers& answers, const std::vector<BlankVerdict>& verdicts,
+                    const Messages& messages) {
+  nlohmann::ordered_json json{
+      {"task", question.task.name}, {"seed", question.seed}, {"exit_code", exit_code_of(verdicts)}};
+  double points = 0, of = 0;
+  for (const BlankVerdict& verdict : verdicts) {
+    nlohmann::ordered_json entry{{"blank", verdict.blank},
+                                 {"name", messages.text(key_of_name(question.task, verdict.blank))},
+                                 {"verdict", name_of(verdict.verdict)},
+                                 {"points", verdict.points},
+                                 {"of", verdict.of}};
+    if (verdict.finding) {
+      entry["key"] = verdict.finding->key;
+      entry["values"] = verdict.finding->values;
+      entry["message"] = messages.text(*verdict.finding);
+    }
+    json["verdicts"].push_back(std::move(entry));
+    points += verdict.points;
+    if (verdict.verdict != Verdict::inconclusive) of += verdict.of;
+  }
+  json["points"] = points;
+  json["of"] = of;
+  json["left_out"] = nlohmann::ordered_json::array();
+  for (const Submission* submission : {&answers.program, &answers.script})
+    for (const Change& change : submission->changes)
+      json["left_out"].push_back({{"file", submission->path.string()},
+                                  {"line", change.line},
+                                  {"removed", change.removed},
+                                  {"text", change.text}});
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,122 @@
+#include "worker/lexer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <string_view>
+
+namespace odori::grader {
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80); }
+
+/// Cuts a text into words (identifiers, numbers) and single signs; comments and the insides of quotes are left out.
+class Lexer {
+ public:
+  explicit Lexer(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) text_ += line + '\n';
+  }
+
+  /// The next token; nothing at the end, or where something isn't closed.
+  std::optional<std::string> next() {
+    while (skip_space() || skip_comment()) {
+    }
+    if (broken_ || at_ >= text_.size()) return {};
+    if (is_word(text_[at_])) return word();
+    if (text_[at_] == '"' || text_[at_] == '\'') return quoted();
+    at_line_start_ = false;
+    return std::string(1, text_[at_++]);
+  }
+  bool broken() const { return broken_; }
+  /// Was the last token the first one in its line? (A directive's # is.)
+  bool first_in_line() const { return first_in_line_; }
+
+ private:
+  bool starts(std::string_view with) const { return std::string_view(text_).substr(at_).starts_with(with); }
+
+  bool skip_space() {
+    const std::size_t begin = at_;
+    for (; at_ < text_.size() && (std::isspace(static_cast<unsigned char>(text_[at_])) || starts("\\\n")); ++at_)
+      if (text_[at_] == '\n') at_line_start_ = true;
+    first_in_line_ = at_line_start_;
+    return at_ > begin;
+  }
+
+  bool skip_comment() {
+    if (starts("//")) {
+      at_ = std::min(text_.find('\n', at_), text_.size());
+      return true;
+    }
+    if (!starts("/*")) return false;
+    const std::size_t end = text_.find("*/", at_ + 2);
+    broken_ |= end == std::string::npos;
+    at_ = broken_ ? text_.size() : end + 2;
+    return true;
+  }
+
+  std::string word() {
+    at_line_start_ = false;
+    const std::size_t begin = at_;
+    const bool is_number = std::isdigit(static_cast<unsigned char>(text_[at_]));
+    // 1'000'000 is one number
+    while (at_ < text_.size() && (is_word(text_[at_]) || (is_number && text_[at_] == '\''))) ++at_;
+    const std::string word = text_.substr(begin, at_ - begin);
+    if (at_ < text_.size() && text_[at_] == '"' && word.ends_with('R') && word.size() <= 3) return raw_string();
+    return word;
+  }
+
+  std::string raw_string() {
+    const std::size_t open = text_.find('(', at_);
+    const std::size_t end =
+        open == std::string::npos ? open : text_.find(')' + text_.substr(at_ + 1, open - at_ - 1) + '"', open);
+    broken_ |= end == std::string::npos;
+    at_ = broken_ ? text_.size() : end + (open - at_) + 1;
+    return "\"";
+  }
+
+  std::string quoted() {
+    at_line_start_ = false;
+    const char quote = text_[at_++];
+    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') at_ += text_[at_] == '\\' ? 2 : 1;
+    broken_ |= at_ >= text_.size() || text_[at_] != quote;
+    ++at_;
+    return std::string(1, quote);
+  }
+
+  std::string text_;
+  std::size_t at_ = 0;
+  bool broken_ = false, at_line_start_ = true, first_in_line_ = true;
+};
+
+}  // namespace
+
+std::set<std::string> words_in(const std::vector<std::string>& text) {
+  std::set<std::string> words;
+  Lexer lexer(text);
+  for (auto token = lexer.next(); token; token = lexer.next())
+    if (is_word((*token)[0])) words.insert(*token);
+  return words;
+}
+
+bool is_self_contained(const std::vector<std::string>& text) {
+  if (text.empty() || text.back().ends_with('\\')) return text.empty();
+  Lexer lexer(text);
+  std::string open, previous;
+  for (auto token = lexer.next(); token; token = lexer.next()) {
+    const char c = (*token)[0];
+    if (c == '#' && lexer.first_in_line()) return false;
+    // Other spellings of brackets and of #: <% %> <: :> %:
+    if ((previous == "<" && (c == '%' || c == ':')) || (c == '>' && (previous == "%" || previous == ":")) ||
+        (previous == "%" && c == ':') || *token == "_Pragma")
+      return false;
+    if (c == '(' || c == '[' || c == '{') open += c == '(' ? ')' : c == '[' ? ']' : '}';
+    if (c == ')' || c == ']' || c == '}') {
+      if (open.empty() || open.back() != c) return false;
+      open.pop_back();
+    }
+    previous = *token;
+  }
+  return open.empty() && !lexer.broken();
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,169 @@
+#include "worker/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+#include "core/error.h"
+#include "core/program.h"
+
+extern char** environ;  // NOLINT: POSIX has it so
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr int not_found = 127;
+
+std::vector<std::string> environment_of(const Command& command) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!command.environment.contains(text.substr(0, text.find('=')))) all.push_back(text);
+  }
+  for (const auto& [name, value] : command.environment)
+    if (!value.empty()) all.push_back(name + '=' + value);
+  return all;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// A running program, and the pipe that it speaks into.
+class Child {
+ public:
+  explicit Child(const Command& command) {
+    std::array<int, 2> ends;
+    require(pipe2(ends.data(), O_CLOEXEC) == 0, "No pipe could be made: {}.", std::strerror(errno));
+    // All that allocates is done before fork(): other threads of this process may hold the allocator's lock.
+    std::vector<std::string> words = command.words, environment = environment_of(command);
+    const std::vector<char*> argv = pointers_to(words), envp = pointers_to(environment);
+    const pid_t parent = getpid();
+    pid_ = fork();
+    if (pid_ == 0) become(command, argv, envp, ends[1], parent);
+    close(ends[1]);
+    output_ = ends[0];
+    if (pid_ < 0) close(output_);
+    require(pid_ > 0, "{} can't be started: {}.", command.words[0], std::strerror(errno));
+    fcntl(output_, F_SETFL, O_NONBLOCK);
+  }
+  ~Child() {
+    end_all();
+    close(output_);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// What it has said since; waits up to 50 ms for it.
+  void read_into(std::string& text, std::size_t most) {
+    pollfd wanted{output_, POLLIN, 0};
+    if (poll(&wanted, 1, 50) > 0 && (wanted.revents & POLLHUP) != 0 && (wanted.revents & POLLIN) == 0)
+      std::this_thread::sleep_for(5ms);  // it has closed its output, and goes on without
+    std::array<char, 1 << 16> buffer;
+    for (ssize_t n; (n = read(output_, buffer.data(), buffer.size())) > 0;)
+      text.append(buffer.data(), std::min(static_cast<std::size_t>(n), most - std::min(most, text.size())));
+  }
+
+  /// Its exit code, once it has ended.
+  std::optional<int> code() {
+    int status = 0;
+    if (!code_ && waitpid(pid_, &status, WNOHANG) == pid_)
+      code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return code_;
+  }
+
+  /// Ends what still lives of the session. mpirun is asked first, since it tells its ranks in order; each rank is in a
+  /// process group of its own, but in this session.
+  void end_all() {
+    if (!code()) {
+      kill(pid_, SIGTERM);
+      for (const auto deadline = Clock::now() + 300ms; !code() && Clock::now() < deadline;)
+        std::this_thread::sleep_for(10ms);
+    }
+    for (int round = 0; round < 100 && kill_session() > 0; ++round) std::this_thread::sleep_for(10ms);
+    if (!code_) waitpid(pid_, nullptr, 0), code_ = 128 + SIGKILL;
+  }
+
+ private:
+  [[noreturn]] static void become(const Command& command, const std::vector<char*>& argv,
+                                  const std::vector<char*>& envp, int output, pid_t parent) {
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // should this process be killed itself
+    if (getppid() != parent) _exit(not_found);
+    for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_DFL);
+    dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    if (command.folder.empty() || chdir(command.folder.c_str()) == 0) execvpe(argv[0], argv.data(), envp.data());
+    _exit(not_found);
+  }
+
+  /// How many living processes of the session were sent SIGKILL.
+  int kill_session() {
+    int killed = 0;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename();
+      int pid = 0;
+      if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc() || pid == getpid()) continue;
+      std::string stat;
+      std::getline(std::ifstream(entry.path() / "stat"), stat);
+      const auto behind_name = stat.rfind(')');  // "PID (NAME) STATE PPID GROUP SESSION ..."
+      char state = 0;
+      int ppid = 0, group = 0, session = 0;
+      if (behind_name == std::string::npos ||
+          std::sscanf(stat.c_str() + behind_name + 1, " %c %d %d %d", &state, &ppid, &group, &session) != 4)
+        continue;
+      if (session == pid_ && state != 'Z') kill(pid, SIGKILL), ++killed;
+    }
+    return killed;
+  }
+
+  pid_t pid_ = -1;
+  int output_ = -1;
+  std::optional<int> code_;
+};
+
+}  // namespace
+
+int Ended::count(const std::string& words) const {
+  int n = 0;
+  for (auto at = output.find(words); at != std::string::npos; at = output.find(words, at + 1)) ++n;
+  return n;
+}
+
+Ended run_process(const Command& command, const Limits& limits) {
+  const auto begin = Clock::now();
+  Ended ended;
+  Child child(command);
+  while (!child.code()) {
+    child.read_into(ended.output, limits.output_bytes);
+    if (interrupted()) throw Error("Interrupted.", exit_code::interrupted);
+    ended.stopped = Clock::now() - begin > limits.time || (limits.give_up && limits.give_up());
+    if (ended.stopped) break;
+  }
+  child.end_all();
+  child.read_into(ended.output, limits.output_bytes);
+  ended.code = *child.code();
+  ended.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  return ended;
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,40 @@
+// Another program, with all that it starts, held to limits.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace odori::grader {
+
+struct Command {
+  std::vector<std::string> words;                  // the program, found in PATH, and its arguments
+  std::map<std::string, std::string> environment;  // added to this process's own; an empty value takes one away
+  std::filesystem::path folder;                    // to run in; empty: this process's own
+};
+
+struct Limits {
+  std::chrono::milliseconds time{100'000};
+  std::size_t output_bytes = 1 << 20;  // what is said beyond is dropped
+  /// Asked every 50 ms; true ends the program as the time limit does.
+  std::function<bool()> give_up;
+};
+
+struct Ended {
+  int code = -1;         // as shells have it: 128 + n for signal n, 127 for a program that isn't there
+  bool stopped = false;  // by a limit
+  double seconds = 0;
+  std::string output;  // stdout and stderr together
+  int count(const std::string& words) const;
+};
+
+/// Runs it, without input, in a session of its own, until it ends. Whatever it started and left behind (mpirun's ranks,
+/// say) is ended then too, also when a limit stops it; and on Ctrl-C (see catch_interrupts), after which Error with
+/// exit code 130 is thrown. May be called by several threads at once.
+Ended run_process(const Command& command, const Limits& limits = {});
+
+}  // namespace odori::grader

@@ -1,0 +1,190 @@
+#include "worker/programs.h"
+
+#include <algorithm>
+#include <future>
+#include <regex>
+
+#include "exercise/cutter.h"
+#include "worker/lexer.h"
+#include "worker/source.h"
+
+namespace odori::grader {
+namespace {
+
+std::string name_of(int blank) { return fmt::format("blank_{}", blank); }
+
+/// The name that an error complains isn't known; empty if it's about something else.
+std::string unknown_name(const CompileError& error) {
+  static const std::regex forms(
+      "'([A-Za-z_]\\w*)' (?:was not declared|has not been declared|does not name a type).*|use of undeclared "
+      "identifier "
+      "'(\\w+)'.*");
+  std::smatch found;
+  if (!std::regex_match(error.message, found, forms)) return {};
+  return found[1].matched ? found[1] : found[2];
+}
+
+class Builder {
+ public:
+  Builder(const Compiler& compiler, const std::string& solution, const Submission& submission, std::set<int> filled)
+      : compiler_(compiler), solution_(solution), submission_(submission), alive_(std::move(filled)) {
+    for (const int blank : alive_) {
+      together_[blank] = {blank};
+      if (!is_self_contained(submission_.blanks.at(blank).text)) apart_.insert(blank);
+    }
+  }
+
+  Programs build() {
+    std::vector<std::pair<int, std::future<Built>>> alone;
+    for (const int blank : apart_)
+      alone.emplace_back(blank, std::async(std::launch::async, [this, blank] {
+                           return build_variants({{name_of(blank), {blank}}});
+                         }));
+    build_together();
+    for (auto& [blank, built] : alone) take_alone(blank, built.get());
+    if (!apart_.empty() && !alive_.empty() && programs_.failures.empty()) {
+      const Built built = build_variants({{"whole", alive_}});
+      if (!built.program.empty()) programs_.whole = Program{built.program, "whole"};
+    }
+    return std::move(programs_);
+  }
+
+ private:
+  Built build_variants(const std::vector<Variant>& variants) const {
+    return compiler_.build(source_of(solution_, submission_, variants));
+  }
+
+  /// One file for all, as often as it takes until it compiles. The whole comes last: of a template that several
+  /// functions ask for in vain, the compiler speaks at the first one alone.
+  void build_together() {
+    for (;;) {
+      std::vector<Variant> variants;
+      for (const int blank : alive_)
+        if (!apart_.contains(blank)) variants.push_back({name_of(blank), together_[blank]});
+      if (variants.empty()) return;
+      if (apart_.empty()) variants.push_back({"whole", alive_});
+      const Built built = build_variants(variants);
+      if (!built.program.empty()) {
+        for (const Variant& variant : variants) take(variant, built.program);
+        return;
+      }
+      if (!learn_from(built.errors)) return build_each_alone();
+    }
+  }
+
+  void take(const Variant& variant, const std::filesystem::path& program) {
+    if (variant.name == "whole") programs_.whole = Program{program, "whole"};
+    for (const int blank : alive_)
+      if (variant.name == name_of(blank)) programs_.of_blank[blank] = {program, variant.name};
+  }
+
+  /// Takes blanks out, or puts some together, by the first error of each. False if the errors tell of none.
+  bool learn_from(const std::vector<CompileError>& errors) {
+    std::map<int, CompileError> first;
+    for (const CompileError& error : errors)
+      for (const int blank : alive_)
+        if (error.variant == name_of(blank)) first.try_emplace(blank, error);
+    if (first.empty() && !errors.empty() && errors[0].variant == "whole")
+      if (const int blank = blank_at(errors[0].line)) first[blank] = errors[0];
+    bool learnt = false;
+    std::set<int> failed;
+    for (const auto& [blank, error] : first) {
+      const int other = blank_with(unknown_name(error), blank);
+      if (other != 0 && together_[blank].insert(other).second) {
+        learnt = true;
+      } else {
+        programs_.failures[blank] = finding_of(blank, error);
+        failed.insert(blank);
+      }
+    }
+    for (const int blank : failed) alive_.erase(blank);
+    drop_dependents();
+    return learnt || !failed.empty();
+  }
+
+  /// Blanks that need the text of one that doesn't compile can't be judged.
+  void drop_dependents() {
+    for (const auto& [blank, finding] : programs_.failures)
+      for (auto other = alive_.begin(); other != alive_.end();) {
+        const bool needs = *other != blank && together_[*other].contains(blank);
+        if (needs) programs_.needs_failed[*other] = blank;
+        other = needs ? alive_.erase(other) : std::next(other);
+      }
+  }
+
+  void build_each_alone() {
+    for (const int blank : std::set<int>(alive_))
+      if (!apart_.contains(blank)) take_alone(blank, build_variants({{name_of(blank), together_[blank]}}));
+  }
+
+  void take_alone(int blank, const Built& built) {
+    if (!built.program.empty()) {
+      programs_.of_blank[blank] = {built.program, name_of(blank)};
+      return;
+    }
+    programs_.failures[blank] =
+        built.errors.empty() ? Finding{"compiler_gave_up", {}} : finding_of(blank, built.errors[0]);
+    alive_.erase(blank);
+    drop_dependents();
+  }
+
+  /// The filled blank whose text the learner has in this line; 0 if none.
+  int blank_at(int line) const {
+    for (const int blank : alive_) {
+      const Blank& place = submission_.blanks.at(blank);
+      if (place.text_line <= line && line <= place.last_line) return blank;
+    }
+    return 0;
+  }
+
+  /// Another filled blank that knows this name; 0 if none.
+  int blank_with(const std::string& name, int but) const {
+    for (const int blank : alive_)
+      if (!name.empty() && blank != but && words_in(submission_.blanks.at(blank).text).contains(name)) return blank;
+    return 0;
+  }
+
+  /// The variable that the kit's answer declares in this blank.
+  std::string variable_of(int blank) const {
+    for (const Blank& kits : parse_blanks(split_lines(solution_), "solution"))
+      if (kits.number == blank) {
+        const std::string declaration = declaration_of(kits.text, "The solution");
+        return declaration.substr(declaration.find_last_of(" &*>") + 1);
+      }
+    return {};
+  }
+
+  Finding finding_of(int blank, const CompileError& error) const {
+    const Blank& place = submission_.blanks.at(blank);
+    Finding finding{"compile_error", {{"blank", std::to_string(blank)}, {"message", error.message}}};
+    const std::string unknown = unknown_name(error);
+    if (!unknown.empty() && unknown == variable_of(blank)) return {"variable_missing", {{"variable", unknown}}};
+    if (error.in_kit || error.line == 0 || error.line > static_cast<int>(submission_.lines.size())) {
+      finding.key = "compile_error_elsewhere";
+      return finding;
+    }
+    if (error.line < place.text_line || error.line >= place.last_line) finding.key = "compile_error_outside";
+    std::string line = submission_.lines[error.line - 1];
+    std::replace(line.begin(), line.end(), '\t', ' ');
+    finding.values["line"] = std::to_string(error.line);
+    finding.values["code"] = line;
+    finding.values["caret"] = error.column > 0 ? std::string(error.column - 1, ' ') + '^' : "";
+    return finding;
+  }
+
+  const Compiler& compiler_;
+  const std::string& solution_;
+  const Submission& submission_;
+  std::set<int> alive_, apart_;
+  std::map<int, std::set<int>> together_;  // a blank, and those whose names it uses
+  Programs programs_;
+};
+
+}  // namespace
+
+Programs build_programs(const Compiler& compiler, const std::string& solution, const Submission& submission,
+                        const std::set<int>& filled) {
+  return Builder(compiler, solution, submission, filled).build();
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,29 @@
+// A learner's blanks, built: each alone among the kit's answers, and all together.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "exercise/submission.h"
+#include "worker/build.h"
+#include "worker/run.h"
+
+namespace odori::grader {
+
+struct Programs {
+  std::optional<Program> whole;     // all filled blanks hold the learner's text; none if one of them doesn't compile
+  std::map<int, Program> of_blank;  // this blank holds the learner's text, and those whose names it uses
+  std::map<int, Finding> failures;  // blanks that don't compile
+  std::map<int, int> needs_failed;  // blanks that use a name of another one, which doesn't compile
+};
+
+/// `filled`: the blanks to build; `solution`: the text of the kit's program. One build, if all is well. If some blanks
+/// don't compile, or use a name that another one declares, a second one without the former and with the latter's texts
+/// together; more only where an error comes to light when others are gone. A blank that can't stand beside others in
+/// one file (is_self_contained) is built for itself. Throws EnvironmentFault.
+Programs build_programs(const Compiler& compiler, const std::string& solution, const Submission& submission,
+                        const std::set<int>& filled);
+
+}  // namespace odori::grader

@@ -1,0 +1,54 @@
+// Starts a program on data of its own, by a plan, and says how it ended and what it showed.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "exercise/task.h"
+#include "worker/evidence.h"
+#include "worker/run_plan.h"
+
+namespace odori::grader {
+
+/// A built program and, if it holds several, the one to run.
+struct Program {
+  std::filesystem::path file;
+  std::string variant;  // "whole", "blank_3"; empty: the file holds one program alone
+};
+
+/// A folder with a name of its own, gone with the object.
+class ScratchFolder {
+ public:
+  /// Below $TMPDIR or /tmp. Throws EnvironmentFault if it can't be made.
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+class Runner {
+ public:
+  /// Makes a small data set, whose sizes leave remainders for 2, 3 and 4 devices, and which depends on the seed alone.
+  /// `solution`: the kit's own program. Throws EnvironmentFault if the disk is full.
+  Runner(const Task& task, std::filesystem::path solution, std::uint64_t seed);
+
+  const RunData& data() const { return data_; }
+  /// Several threads may call it at once. A program that shows nothing new for a while is ended (`hung`). If it ends
+  /// badly, and the kit's own does so too, it is the machine's fault (`environment`).
+  Evidence run(const Program& program, const RunPlan& plan) const;
+
+ private:
+  Evidence run_once(const Program& program, const RunPlan& plan) const;
+
+  const Task& task_;
+  std::filesystem::path solution_;
+  ScratchFolder scratch_;
+  RunData data_;
+};
+
+}  // namespace odori::grader

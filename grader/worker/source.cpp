@@ -1,0 +1,76 @@
+#include "worker/source.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace odori::grader {
+namespace {
+
+constexpr std::string_view main_begins = "int main(int argc, char** argv)";
+
+void add(std::string& source, const std::vector<std::string>& lines) { source += join_lines(lines); }
+
+/// The solution from its main on.
+class Body {
+ public:
+  Body(const std::string& solution, const std::string& path) : lines_(split_lines(solution)) {
+    blanks_ = parse_blanks(lines_, path);
+    const auto is_main = [](const std::string& line) { return line.starts_with(main_begins); };
+    main_ = std::find_if(lines_.begin(), lines_.end(), is_main) - lines_.begin();
+    require(main_ < static_cast<std::ptrdiff_t>(lines_.size()), "{} has no line that begins with \"{}\".", path,
+            main_begins);
+  }
+
+  std::string head() const { return join_lines({lines_.begin(), lines_.begin() + main_}); }
+
+  std::string variant(const Variant& variant, const Submission& submission) const {
+    // How much further down a kit's line lies in the learner's file.
+    int offset =
+        submission.blanks.empty() ? 0 : submission.blanks.begin()->second.first_line - blanks_.front().first_line;
+    std::ptrdiff_t next = main_;
+    std::string source;
+    const auto name_lines = [&](int line) {
+      source += fmt::format("#line {} \"{}\"\n", std::max(line, 1), variant.name);
+    };
+    name_lines(static_cast<int>(next) + 1 + offset);
+    for (const Blank& kits : blanks_) {
+      add(source, {lines_.begin() + next, lines_.begin() + kits.first_line});
+      const auto learners = submission.blanks.find(kits.number);
+      if (variant.learners.contains(kits.number)) {
+        name_lines(learners->second.text_line);
+        add(source, learners->second.text);
+      } else {
+        source += fmt::format("#line 1 \"{}.kit\"\n", variant.name);
+        add(source, kits.text);
+      }
+      if (learners != submission.blanks.end()) offset = learners->second.last_line - kits.last_line;
+      next = kits.last_line - 1;
+      name_lines(static_cast<int>(next) + 1 + offset);
+    }
+    add(source, {lines_.begin() + next, lines_.end()});
+    return source.replace(source.find(main_begins), main_begins.size(),
+                          fmt::format("int odori_{}(int argc, char** argv)", variant.name));
+  }
+
+ private:
+  std::vector<std::string> lines_;
+  std::vector<Blank> blanks_;
+  std::ptrdiff_t main_ = 0;
+};
+
+}  // namespace
+
+std::string source_of(const std::string& solution, const Submission& submission, const std::vector<Variant>& variants) {
+  const Body body(solution, submission.path.string());
+  std::string source = body.head();
+  for (const Variant& variant : variants) source += body.variant(variant, submission);
+  source +=
+      "#line 1 \"chooser\"\nint main(int argc, char** argv) {\n  const std::string variant = argc > 1 ? argv[1] : "
+      "\"\";\n";
+  for (const Variant& variant : variants)
+    source += fmt::format("  if (variant == \"{0}\") return odori_{0}(argc - 1, argv + 1);\n", variant.name);
+  return source + "  return 2;\n}\n";
+}
+
+}  // namespace odori::grader
