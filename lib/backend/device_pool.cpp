@@ -61,7 +61,14 @@ Device& DevicePool::current() { return current_ < 0 ? use(0) : device(current_);
 std::optional<std::string> DevicePool::warning(int n) const {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const int threads = n * options_.threads_per_device;
-  if (kind_ != DeviceKind::cpu || cores == 0 || threads <= cores) return {};
+  if (kind_ == DeviceKind::cuda) {
+    if (n <= gpu_count() || !options_.share_devices) return {};
+    return fmt::format(
+        "Warning: {} devices share {} GPU{} (--share_devices), so each is slower than it would be alone: a speedup "
+        "measured here is INCONCLUSIVE.",
+        n, gpu_count(), gpu_count() == 1 ? "" : "s");
+  }
+  if (cores == 0 || threads <= cores) return {};
   return fmt::format(
       "Warning: {} CPU devices of {} thread(s) share {} cores, so each is slower than it would be alone.", n,
       options_.threads_per_device, cores);

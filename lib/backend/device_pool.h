@@ -35,7 +35,7 @@ class DevicePool {
   /// The current device; 0 if use() was never called.
   Device& current();
   DeviceKind kind() const { return kind_; }
-  /// A warning in one sentence if n devices are more than this machine has cores for, else nothing.
+  /// A warning in one sentence if n devices are more than this machine has cores or GPUs for, else nothing.
   std::optional<std::string> warning(int n) const;
 
  private:
