@@ -1,10 +1,10 @@
 #!/bin/bash
-#PBS -q h-tutorial
+#PBS -q workshop
 # BLANK 7: Task 2 uses two nodes with two devices each, and runs one process a device, which needs one thread. How many
 #          nodes, processes a node, and threads a process does it take? (select=...:mpiprocs=...:ompthreads=...)
 #PBS -l PUT_YOUR_CODE
 # END BLANK
-#PBS -W group_list=gt00
+#PBS -W group_list=workshop
 #PBS -l walltime=00:10:00
 #PBS -N multi_node_training
 
@@ -14,7 +14,8 @@
 # $FLAGS replaces the programs' flags. The workshop had, on GPUs: --epoch 4 --batchsize 32 --image_size 256 --fraction 0.05
 FLAGS=${FLAGS:-"--no_snapshot --model mid --epoch 2 --batchsize 64"}
 
-cd "${PBS_O_WORKDIR:-$(dirname "$0")}" && . ./job.sh multi_node || exit
+cd "${PBS_O_WORKDIR:-${SLURM_SUBMIT_DIR:-$(dirname "$0")}}"  # where it was submitted: this folder
+. ./job.sh multi_node || { echo "This job wasn't submitted from the kit's folder jobscripts: submit it there." >&2; exit 20; }
 
 log "$PROGRAMS/train_cifar_single_gpu" $FLAGS --out "$OUT/single_gpu"
 log mpirun $MPIRUN_FLAGS "$PROGRAMS/train_cifar_multi_node" $FLAGS --out "$OUT/multi_node"

@@ -69,6 +69,11 @@ std::map<fs::path, std::string> cut_all(const fs::path& kit) {
   return exercises;
 }
 
+/// jobscripts/ also holds what isn't an exercise: site files, submit, explain.
+bool looks_like_an_exercise(const fs::path& path) {
+  return *path.begin() == "exercises" || path.filename().string().starts_with("run_");
+}
+
 /// One sentence for each file that isn't what cutting makes.
 std::vector<std::string> differences(const fs::path& kit, const std::map<fs::path, std::string>& exercises) {
   std::vector<std::string> found;
@@ -78,7 +83,7 @@ std::vector<std::string> differences(const fs::path& kit, const std::map<fs::pat
   }
   for (const char* folder : {"exercises", "jobscripts"})
     for (const fs::path& path : files_below(kit, folder))
-      if (!exercises.contains(path))
+      if (!exercises.contains(path) && looks_like_an_exercise(path))
         found.push_back(fmt::format("{}: no solution makes it. Delete it.", path.string()));
   return found;
 }

@@ -1,8 +1,9 @@
 # What the job scripts share: `. ./job.sh TASK`, in their folder. Nothing to fill in here.
 #
-# Sets PROGRAMS (the folder of the built programs), OUT (for results), MPIRUN_FLAGS, and a log with a dated name. Stops
-# with the kit's exit codes: 2 a select line that can't be read, 10 a blank that isn't filled in, 12 an exercise that
-# doesn't compile, 20 a kit that isn't built.
+# Sets PROGRAMS (the folder of the built programs), OUT (for results), MPIRUN_FLAGS, and a log with a dated name. What the
+# cluster is like comes from its site file, site.sh (sites/ has examples), or the one that $ODORI_SITE names. Stops with
+# the kit's exit codes: 2 a select line that can't be read, 10 a blank that isn't filled in, 12 an exercise that doesn't
+# compile, 20 a kit that isn't built or a module that isn't there.
 
 task=$1
 script=$PWD/run_${task}_training.sh
@@ -64,20 +65,59 @@ build_program() {
   ! sed 's,//.*,,' "$source" | grep -q PUT_YOUR_CODE || log "$PROGRAMS/$1" $FLAGS
 }
 
-# The scheduler says which hosts, one line a process. Without one, this machine plays the nodes of the select line:
-# ODORI_NODES gives the node of each process, and there are no more processes than cores, since the speedup would say
-# nothing then.
+load_modules() {
+  local name
+  for name in $MODULES; do
+    module load "$name" || stop 20 "The module $name can't be loaded. \`module avail\` lists those that there are;" \
+      "which ones a job loads stands in $site (MODULES=)."
+  done
+}
+
+# Was this Open MPI built for that scheduler ("tm" is PBS)? Then it asks it for the hosts, and starts processes there.
+open_mpi_knows() {
+  ompi_info --parsable 2>/dev/null | grep -qE "^mca:(plm|ras):$1:"
+}
+
+# With a scheduler, its job says which hosts there are, and how many processes go to each. Without one, this machine plays
+# the nodes of the select line.
 set_mpirun_flags() {
-  local nodes processes cores=$(nproc) node process
-  read -r nodes processes <<<"$(sed -nE 's/^#PBS -l select=([1-9][0-9]*):mpiprocs=([1-9][0-9]*).*/\1 \2/p' "$script")"
-  [ -n "$processes" ] || stop 2 "The select line of $script can't be read." \
-    "It should read: #PBS -l select=NODES:mpiprocs=PROCESSES_A_NODE:ompthreads=THREADS_A_PROCESS"
-  MPIRUN_FLAGS="--bind-to none"
+  MPIRUN_FLAGS=${BINDING:---bind-to none}
+  [ -z "$INTERFACE" ] ||
+    MPIRUN_FLAGS+=" --mca btl_tcp_if_include $INTERFACE --mca oob_tcp_if_include $INTERFACE -x NCCL_SOCKET_IFNAME=$INTERFACE"
+  [ -z "$MODULES" ] || MPIRUN_FLAGS+=" -x PATH -x LD_LIBRARY_PATH"
+  MPIRUN_FLAGS+=${MPI_FLAGS:+ $MPI_FLAGS}
   [ "$(id -u)" -ne 0 ] || MPIRUN_FLAGS+=" --allow-run-as-root"
   if [ -n "$PBS_NODEFILE" ]; then
-    MPIRUN_FLAGS+=" --hostfile $PBS_NODEFILE"
-    return
+    use_pbs_hosts
+  elif [ -n "$SLURM_JOB_ID" ]; then
+    open_mpi_knows slurm || stop 20 "This job's mpirun isn't built for Slurm, so it doesn't know the job's nodes." \
+      "Load another Open MPI (MODULES= in $site)."
+  else
+    play_nodes
   fi
+}
+
+# An Open MPI that doesn't know PBS is told the hosts, and starts its processes there as PBS's own tool does.
+use_pbs_hosts() {
+  ! open_mpi_knows tm || return 0
+  MPIRUN_FLAGS+=" --hostfile $PBS_NODEFILE"
+  if [ -z "$LAUNCHER" ] && command -v pbs_tmrsh >/dev/null; then
+    LAUNCHER=$OUT/pbs_launcher.sh
+    printf '#!/bin/sh\nhost=$1\nshift\nexec pbs_tmrsh "$host" /bin/sh -c "$*"\n' >"$LAUNCHER"
+    chmod +x "$LAUNCHER"
+  fi
+  [ -z "$LAUNCHER" ] || MPIRUN_FLAGS+=" --mca plm rsh --mca plm_rsh_agent $LAUNCHER"
+}
+
+# ODORI_NODES gives the node of each process, and there are no more processes than cores, since the speedup would say
+# nothing then.
+play_nodes() {
+  local nodes processes cores=$(nproc) node process select
+  select=$(grep -E '^#PBS -l +select=' "$script" | tail -n 1)
+  nodes=$(sed -nE 's/.*select=([1-9][0-9]*)[^+]*$/\1/p' <<<"$select")
+  processes=$(sed -nE 's/.*:mpiprocs=([1-9][0-9]*).*/\1/p' <<<"$select")
+  [ -n "$nodes" ] && [ -n "$processes" ] || stop 2 "The select line of $script can't be read." \
+    "It should read: #PBS -l select=NODES:mpiprocs=PROCESSES_A_NODE:ompthreads=THREADS_A_PROCESS"
   if [ $((nodes * processes)) -gt "$cores" ]; then
     processes=$((cores / nodes > 1 ? cores / nodes : 1))
     log echo "This machine has $cores cores: it plays $nodes nodes with $processes processes each."
@@ -89,9 +129,12 @@ set_mpirun_flags() {
   MPIRUN_FLAGS+=" --oversubscribe -np $((nodes * processes))"
 }
 
+site=${ODORI_SITE:-$kit/jobscripts/site.sh}
+[ ! -e "$site" ] || . "$site"
 stop_at_unfilled_select_line
 mkdir -p "$OUT" || stop 20 "$OUT can't be made. \$ODORI_OUT names another folder."
 LOG=$OUT/${task}_log_$(date +%Y%m%d_%H%M%S).txt
+load_modules
 build_program "train_cifar_$task"
 build_program train_cifar_single_gpu
 set_mpirun_flags

@@ -1,0 +1,12 @@
+# A machine without a scheduler, a laptop or a box with two GPUs: nothing of this is needed, but it may be changed.
+#
+#   cp sites/local.sh site.sh      in jobscripts/; ./odori submit then runs the script right here
+
+SCHEDULER=none
+
+# Processes stay where the system puts them. On a box with two sockets and two GPUs, "--map-by socket --bind-to socket
+# --report-bindings" keeps each near its GPU.
+BINDING="--bind-to none"
+
+# More flags for mpirun.
+MPI_FLAGS=

@@ -1,0 +1,31 @@
+# A site with PBS (OpenPBS, PBS Professional), as an example: copy it to ../site.sh and change what differs.
+#
+#   cp sites/pbs.sh site.sh        in jobscripts/; ./odori submit and the job scripts read it
+#
+# A line that isn't needed may go, or stay empty.
+
+SCHEDULER=pbs
+
+# For `./odori submit`: into -q, -W group_list and -l walltime of the submitted script.
+QUEUE=h-tutorial        # `qstat -Q` lists the queues
+GROUP=gt00              # `id -Gn` lists your groups
+WALLTIME=00:10:00
+
+# Added to each chunk of the select line, where the site wants to be told what a node has to give: ncpus=36:ngpus=2
+CHUNK=
+
+# Loaded by each job before anything runs; the same as for building the kit.
+MODULES="cuda/12.6 openmpi/4.1"
+
+# The network that MPI and NCCL use; `ip -brief address` on a compute node lists them. Empty: they choose.
+INTERFACE=ib0
+
+# Where processes stand: one a GPU, each near its socket, and mpirun says where (seen in the log's first lines).
+BINDING="--map-by socket --bind-to socket --report-bindings"
+
+# What starts processes on the other nodes. Empty: Open MPI knows PBS (`ompi_info | grep tm`), or else pbs_tmrsh is used.
+# Another command that takes HOST COMMAND..., as ssh does, may stand here.
+LAUNCHER=
+
+# More flags for mpirun.
+MPI_FLAGS=

@@ -1,0 +1,69 @@
+#!/bin/bash
+# ./odori submit TASK: hands a job script to the scheduler, with the site's own names filled in.
+#
+# The site file says which scheduler, queue and group. For PBS the script's #PBS lines get these names; for Slurm they
+# become #SBATCH lines. What was submitted stays in out/jobs/submitted. Plain `qsub -j oe run_TASK_training.sh` works as
+# well, with the names that stand in the script.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+kit=${here%/jobscripts}
+. "$here/directives.sh"
+
+usage() {
+  cat <<'END'
+./odori submit single_gpu|multi_gpu|multi_node [--solution] [--print] [flags of qsub or sbatch]
+  --solution   submit the kit's answer instead of yours
+  --print      only show what would be submitted, and by which command
+The cluster's names come from jobscripts/site.sh; jobscripts/sites holds examples to copy. Without a scheduler
+(SCHEDULER=none) the script runs right here.
+END
+}
+
+# ---- What would only waste a place in the queue
+
+# The grader reads the select line and the program's blanks; it says itself what it refuses, and why.
+refuse_unready() {
+  local grader=${ODORI_BUILD:-$kit/build}/bin/odori_grader
+  [[ $task != single_gpu && $folder == "$here" ]] || return 0
+  "$grader" ready "$task" --kit "$kit" || exit
+}
+
+# ---- The command
+
+task=${1:-} folder=$here print="" flags=()
+case $task in
+  single_gpu | multi_gpu | multi_node) shift ;;
+  --help) usage && exit ;;
+  *) stop 2 "submit what? single_gpu, multi_gpu or multi_node; see ./odori submit --help" ;;
+esac
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --solution) folder=$kit/solutions/jobscripts ;;
+    --print) print=yes ;;
+    *) flags+=("$1") ;;
+  esac
+  shift
+done
+
+site=${ODORI_SITE:-$here/site.sh}
+[[ -e $site ]] || stop 2 "there is no site file $site, which says what this cluster is like. Copy the example that comes nearest: cp $here/sites/pbs.sh $here/site.sh (or slurm.sh, local.sh), and change what differs."
+. "$site"
+script=run_${task}_training.sh
+submitted=$kit/out/jobs/submitted/$script
+case $SCHEDULER in
+  pbs) translate=for_pbs command=(qsub -j oe "${flags[@]}" "$submitted") ;;
+  slurm) translate=for_slurm command=(sbatch "${flags[@]}" "$submitted") ;;
+  none) translate=cat command=(bash "$script" "${flags[@]}") ;;
+  *) stop 2 "the site file $site says SCHEDULER=$SCHEDULER; it should be pbs, slurm or none." ;;
+esac
+if [[ -n $print ]]; then
+  "$translate" "$folder/$script"
+  printf '\nIn %s: %s\n' "$folder" "${command[*]}" >&2
+  exit
+fi
+refuse_unready
+command -v "${command[0]}" >/dev/null || stop 20 "there is no ${command[0]} here, but the site file $site says SCHEDULER=$SCHEDULER. Are you on the cluster's login node?"
+mkdir -p "${submitted%/*}" "$kit/out/jobs"
+"$translate" "$folder/$script" >"$submitted"
+cd "$folder"  # the job starts where it was submitted
+"${command[@]}" || stop $? "${command[0]} refused the job; its words are above. ./odori explain LOG knows the usual ones."

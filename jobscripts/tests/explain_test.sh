@@ -1,0 +1,93 @@
+#!/bin/bash
+# ./odori explain on what schedulers, MPI, NCCL and CUDA say: each line must be recognised as its fault, and every fault
+# must have a line here.
+explain=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/explain.sh
+messages=${explain%.sh}/messages
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failures=0
+
+fail() {
+  echo "FAILED: $1"
+  failures=$((failures + 1))
+}
+
+samples() {
+  cat <<'END'
+unfilled|The job script reached blank 7, which isn't filled in yet.
+unknown_queue|qsub: Unknown queue
+unknown_queue|sbatch: error: invalid partition specified: nowhere
+wrong_group|comment = Not Running: Bad GID for job execution
+wrong_group|sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified
+too_many_nodes|comment = Can Never Run: Insufficient amount of resource: ncpus
+too_many_nodes|sbatch: error: Batch job submission failed: Requested node configuration is not available
+walltime_over_limit|qsub: Job violates queue and/or server resource limits
+walltime_over_limit|sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)
+killed_at_walltime|=>> PBS: job killed: walltime 612 exceeded limit 600
+killed_at_walltime|slurmstepd: error: *** JOB 17 ON node1 CANCELLED AT 2026-11-20T12:00:00 DUE TO TIME LIMIT ***
+missing_module|ERROR: Unable to locate a modulefile for 'cuda/99'
+missing_module|Lmod has detected the following error: The following module(s) are unknown: "cuda/99"
+another_folder|/var/spool/pbs/mom_priv/jobs/12.SC: line 19: ./job.sh: No such file or directory
+windows_line_ends|-bash: ./run_multi_node_training.sh: /bin/bash^M: bad interpreter: No such file or directory
+not_built|The kit isn't built yet: there is no /home/a/odori/build.
+not_compiled|/home/a/odori/exercises/01_multi_gpu/train_cifar_multi_gpu.cpp doesn't compile; see above.
+shared_library|train_cifar_multi_node: error while loading shared libraries: libcudnn.so.9: cannot open shared object file
+not_enough_slots|There are not enough slots available in the system to satisfy the 4
+no_remote_shell|Permission denied (publickey,gssapi-keyex,gssapi-with-mic).
+no_remote_shell|Host key verification failed.
+no_tcp_connection|A process or daemon was unable to complete a TCP connection
+daemon_lost|An ORTE daemon has unexpectedly failed after launch and before
+as_root|mpirun has detected an attempt to run as root.
+driver_too_old|CUDA driver version is insufficient for CUDA runtime version
+no_gpu|no CUDA-capable device is detected
+no_such_gpu|CUDA failure: invalid device ordinal
+no_kernel_image|no kernel image is available for execution on the device
+gpu_out_of_memory|CUDA error: out of memory
+nccl_duplicate_gpu|node1:77:92 [1] init.cc:943 NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1b000
+nccl_network|NCCL WARN Bootstrap : no socket interface found
+timed_out|A collective of NCCL timed out after 60 s
+killed_by_memory|slurmstepd: error: Detected 1 oom-kill event(s) in StepId=3.batch
+killed_by_memory|mpirun noticed that process rank 1 with PID 0 on node n1 exited on signal 9 (Killed).
+segmentation_fault|mpirun noticed that process rank 0 with PID 5 on node n1 exited on signal 11 (Segmentation fault).
+disk_full|write error: No space left on device
+disk_full|cp: error writing 'x': Disk quota exceeded
+no_data|There is no data set in datasets/cache.
+no_permission|bash: run_multi_gpu_training.sh: Permission denied
+mpi_abort|MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD
+END
+}
+
+text_of() {  # FILE KEY: its text's first line
+  awk -v key="$2" '/^## / { on = $2 == key; next } on && !/^    / && !/^$/ { print; exit }' "$1"
+}
+
+while IFS='|' read -r key line; do
+  printf 'some line before\n%s\n' "$line" >"$folder/log"
+  for language in en ja; do
+    file=$messages.md
+    [[ $language == en ]] || file=$messages.ja.md
+    LC_ALL=C.UTF-8 "$explain" --lang $language "$folder/log" >"$folder/said" 2>&1
+    grep -qF -- "$(text_of "$file" "$key")" "$folder/said" && grep -qF "log:2:" "$folder/said" ||
+      fail "'$line' isn't explained as $key ($language): $(<"$folder/said")"
+  done
+done < <(samples)
+
+keys() { sed -n 's/^## //p' "$1"; }
+[[ $(keys "$messages.md") == "$(keys "$messages.ja.md")" ]] || fail "the two languages have different sections"
+for key in $(keys "$messages.md"); do
+  samples | grep -q "^$key|" || fail "the section $key has no line in this test"
+  [[ $(grep -A1 "^## $key\$" "$messages.md" | tail -n 1) == "    "* ]] || fail "the section $key has no pattern"
+done
+
+# An abort isn't the cause, where the cause stands there too.
+printf 'Rank 1: There is no GPU 3\nMPI_ABORT was invoked on rank 1\n' >"$folder/log"
+"$explain" --lang en "$folder/log" | grep -q 'One rank stopped' && fail "the abort is told beside its cause"
+printf 'Throughput: 51\nSpeedup: 1.69 (87.7 / 51.8 [images/sec.])\n' >"$folder/log"
+"$explain" --lang en "$folder/log" | grep -q 'nothing went wrong.*1\.69' || fail "a good log isn't called good"
+printf 'gibberish\n' >"$folder/log"
+"$explain" --lang en "$folder/log" | grep -q 'none of the known faults' || fail "an unknown log isn't told so"
+"$explain" "$folder/nowhere" >/dev/null 2>&1
+[[ $? -eq 2 ]] || fail "a log that isn't there must end with exit code 2"
+
+echo "$(samples | wc -l) lines explained in two languages, $failures failed."
+exit $((failures > 0))

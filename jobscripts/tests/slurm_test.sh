@@ -1,0 +1,104 @@
+#!/bin/bash
+# The job scripts under a real scheduler: Slurm with its PBS-compatible qsub, two nodes, an ordinary user.
+#   slurm_test.sh KIT BUILD
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+if [[ ${1:-} != --student ]]; then
+  kit=$(realpath "$1") build=$(realpath "$2")
+  folder=$(mktemp -d /tmp/odori_slurm_test.XXXXXX)  # the student may not look everywhere that root may
+  trap 'rm -rf "$folder"' EXIT
+  chmod 755 "$folder"
+  # A kit of copies, owned by the student: a job reads and writes there alone.
+  mkdir -p "$folder"/kit/build/bin "$folder/cluster"
+  cp -a "$kit"/{odori,jobscripts,solutions,exercises} "$folder/kit/"
+  cp -a "$build/bin/solutions" "$folder/kit/build/bin/"
+  for program in odori_grader; do cp -a "$build/bin/$program" "$folder/kit/build/bin/"; done
+  cp -a "$build/CMakeCache.txt" "$folder/kit/build/"
+  cp -a "$here/slurm_cluster.sh" "$here/slurm_test.sh" "$folder/"
+  rm -f "$folder/kit/jobscripts/site.sh"
+  "$build/bin/odori_make_synthetic" --train 640 --test 160 --out "$folder/kit/data" >/dev/null || exit
+  chown -R 23456:23456 "$folder/kit"
+  "$folder/slurm_cluster.sh" "$folder/cluster" "$folder/slurm_test.sh" --student "$folder/kit"
+  exit
+fi
+
+# ---- From here on the student, on the cluster's head
+kit=$2
+failures=0
+export FLAGS="--device cpu --model tiny --epoch 2 --batchsize 16 --no_snapshot --dataset $kit/data"
+
+check() {  # WHAT COMMAND...
+  local what=$1
+  shift
+  if "$@"; then echo "ok: $what"; else echo "FAILED: $what" && failures=$((failures + 1)); fi
+}
+
+has() {  # FILE PATTERN
+  grep -qE -- "$2" "$1" || { echo "--- $1 has no line like '$2':" && cat "$1" && return 1; }
+}
+
+explained() {  # LOG PATTERN: `explain` recognises it
+  "$kit/jobscripts/explain.sh" "$1" >"$kit/explained.txt"
+  has "$kit/explained.txt" "$2" || { cat "$1" && return 1; }
+}
+# Submits, waits for the job's end, and gives the job's output: the newest file NAME.oID in this folder.
+job_output() {  # COMMAND...
+  local id
+  id=$("$@" 2>&1 | grep -oE '[0-9]+$' | tail -n 1)
+  while squeue --noheader --jobs="$id" 2>/dev/null | grep -q .; do sleep 0.1; done
+  ls -- *.o"$id"
+}
+
+cd "$kit/solutions/jobscripts" || exit
+check "an ordinary user submits" test "$(id -u)" -ne 0
+
+output=$(job_output qsub -j oe run_multi_gpu_training.sh)
+check "task 1 trains and ends in its speedup" has "$output" '^Speedup: [0-9.]+ '
+
+output=$(job_output qsub -j oe run_multi_node_training.sh)
+check "task 2 has 2 nodes" has "$output" '^Num nodes: 2$'
+check "task 2 has 4 ranks" has "$output" '^Num process \(COMM_WORLD\): 4$'
+check "task 2 ends in its speedup" has "$output" '^Speedup: [0-9.]+ '
+check "its log has a dated name" test -s "$(echo "$kit"/out/jobs/multi_node_log_2*.txt)"
+check "explain finds nothing wrong in it" explained "$output" 'nothing went wrong'
+
+printf 'SCHEDULER=slurm\nQUEUE=workshop\nWALLTIME=00:05:00\n' >"$kit/jobscripts/site.sh"
+output=$(job_output "$kit/odori" submit multi_node --solution)
+check "./odori submit makes #SBATCH lines, and the same job of them" has "$output" '^Num nodes: 2$'
+check "which ends in its speedup" has "$output" '^Speedup: [0-9.]+ '
+
+# ---- What a learner meets
+refused=$kit/refused.txt
+
+"$kit/odori" submit multi_node >"$refused" 2>&1
+check "an unfilled script is refused with exit code 10" test $? -eq 10
+check "and told why" has "$refused" 'PUT_YOUR_CODE'
+check "and no job waits in the queue" test -z "$(squeue --noheader)"
+
+qsub -q nowhere -j oe run_multi_gpu_training.sh >"$refused" 2>&1
+check "an unknown queue" explained "$refused" 'has no queue of that name'
+sed 's/select=2/select=3/' run_multi_node_training.sh >too_many.sh
+qsub -j oe too_many.sh >"$refused" 2>&1
+check "too many nodes" explained "$refused" 'more nodes'
+qsub -l walltime=100:00:00 -j oe run_multi_gpu_training.sh >"$refused" 2>&1
+check "too long a walltime" explained "$refused" 'more time than the queue gives'
+
+mkdir -p "$kit/elsewhere" && cd "$kit/elsewhere" || exit
+output=$(job_output qsub -j oe "$kit/solutions/jobscripts/run_multi_gpu_training.sh")
+check "a script submitted from another folder" explained "$output" 'submitted from another folder'
+cd "$kit/solutions/jobscripts" || exit
+
+echo 'MODULES=no_such_module' >>"$kit/jobscripts/site.sh"
+output=$(job_output qsub -j oe run_multi_gpu_training.sh)
+check "a missing module" explained "$output" 'MODULES='
+printf 'SCHEDULER=slurm\nMPI_FLAGS="-np 9"\n' >"$kit/jobscripts/site.sh"
+output=$(job_output qsub -j oe run_multi_node_training.sh)
+check "not enough slots" explained "$output" 'more processes than the job has places for'
+
+chmod 000 "$output"
+"$kit/jobscripts/explain.sh" "$output" >"$refused" 2>&1
+check "a log that others may not read" has "$refused" 'chmod 644'
+
+echo "$failures of the checks failed."
+exit $((failures > 0))

@@ -1,0 +1,29 @@
+#!/bin/bash
+# ./odori site FILE: makes FILE this kit's site file, and writes its queue, group and time into the job scripts, so that
+# plain `qsub -j oe run_multi_node_training.sh` works here too. Answers in their blanks stay as they are.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/directives.sh"
+
+if [[ ${1:-} == --help ]]; then
+  cat <<'END'
+./odori site FILE: takes FILE as this kit's site file (jobscripts/site.sh), and writes the names of its queue and group
+into the job scripts. jobscripts/sites holds examples to copy. `./odori site` alone names the site file in force.
+END
+  exit
+fi
+if [[ $# -eq 0 ]]; then
+  [[ -e $here/site.sh ]] || stop 2 "no site file was chosen yet; ./odori site FILE does. Examples are in $here/sites."
+  echo "$here/site.sh:" && sed 's/^/  /' "$here/site.sh"
+  exit
+fi
+[[ -f $1 && -r $1 ]] || stop 2 "there is no site file $1."
+. "$1"
+[[ $SCHEDULER =~ ^(pbs|slurm|none)$ ]] || stop 2 "the site file $1 says SCHEDULER=$SCHEDULER; it should be pbs, slurm or none."
+[[ $1 -ef $here/site.sh ]] || cp "$1" "$here/site.sh"
+CHUNK=""  # the select lines are blanks: ./odori submit adds what the site wants there
+for script in "$here"/run_*.sh "${here%/jobscripts}"/solutions/jobscripts/run_*.sh; do
+  text=$(for_pbs "$script")
+  [[ $text == "$(<"$script")" ]] || printf '%s\n' "$text" >"$script"
+done
+echo "This kit now works for $1. ./odori submit uses it, and plain qsub finds its names in the job scripts."
