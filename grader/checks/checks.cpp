@@ -3,17 +3,7 @@
 namespace odori::grader {
 
 std::vector<Check> checks_of(const Task& task) {
-  std::vector<Check> checks;
-  const RunPlan plan = task.under_mpi ? RunPlan{.nodes = {0, 1}} : RunPlan{.devices = 2};
-  for (int blank = 1; blank <= task.n_program_blanks; ++blank)
-    checks.push_back({blank,
-                      "ProgramEnds",
-                      [plan](Runs& runs) -> std::optional<Finding> {
-                        runs.of(plan);
-                        return {};
-                      },
-                      {plan}});
-  return checks;
+  return task.under_mpi ? checks_of_multi_node() : checks_of_multi_gpu();
 }
 
 }  // namespace odori::grader

@@ -33,4 +33,8 @@ struct Check {
 /// In the order in which they are tried; the first finding of a blank is the one that is told.
 std::vector<Check> checks_of(const Task& task);
 
+// One file a task.
+std::vector<Check> checks_of_multi_gpu();
+std::vector<Check> checks_of_multi_node();
+
 }  // namespace odori::grader

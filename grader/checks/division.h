@@ -1,0 +1,25 @@
+// How a set of pictures is divided among devices or ranks.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "worker/evidence.h"
+
+namespace odori::grader {
+
+/// What there is to say about parts of a set of `size` pictures; all numbers are of different pictures.
+struct Division {
+  std::size_t covered = 0;                // pictures that are in some part
+  std::size_t shared = 0;                 // pictures that are in more than one part
+  std::size_t repeated = 0;               // pictures that are in one part more than once
+  std::size_t outside = 0;                // positions that the set doesn't have
+  std::size_t smallest = 0, largest = 0;  // of the parts, repetitions included
+  bool all_the_same = false;              // two parts or more, and each holds the same pictures
+  bool in_order = false;                  // neighbours in the set lie in the same part, far more often than by chance
+  bool every_nth = false;                 // each part is every n-th picture of the set
+};
+
+Division divide(const std::vector<Pictures>& parts, std::size_t size);
+
+}  // namespace odori::grader
