@@ -1,5 +1,7 @@
 #include "backend/device_pool.h"
 
+#include <fmt/ranges.h>
+
 #include <thread>
 
 #include "backend/cpu/device.h"
@@ -59,8 +61,6 @@ Device& DevicePool::use(int id) {
 Device& DevicePool::current() { return current_ < 0 ? use(0) : device(current_); }
 
 std::optional<std::string> DevicePool::warning(int n) const {
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  const int threads = n * options_.threads_per_device;
   if (kind_ == DeviceKind::cuda) {
     if (n <= gpu_count() || !options_.share_devices) return {};
     return fmt::format(
@@ -68,10 +68,17 @@ std::optional<std::string> DevicePool::warning(int n) const {
         "measured here is INCONCLUSIVE.",
         n, gpu_count(), gpu_count() == 1 ? "" : "s");
   }
-  if (cores == 0 || threads <= cores) return {};
-  return fmt::format(
-      "Warning: {} CPU devices of {} thread(s) share {} cores, so each is slower than it would be alone.", n,
-      options_.threads_per_device, cores);
+  std::vector<std::string> lines;
+  if (options_.request == DeviceRequest::automatic && built_for_gpus())
+    lines.push_back("Warning: no GPU is used: " + why_no_gpu());
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int threads = n * options_.threads_per_device;
+  if (cores > 0 && threads > cores)
+    lines.push_back(
+        fmt::format("Warning: {} CPU devices of {} thread(s) share {} cores, so each is slower than it would be alone.",
+                    n, options_.threads_per_device, cores));
+  if (lines.empty()) return {};
+  return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 }  // namespace odori

@@ -35,7 +35,8 @@ class DevicePool {
   /// The current device; 0 if use() was never called.
   Device& current();
   DeviceKind kind() const { return kind_; }
-  /// A warning in one sentence if n devices are more than this machine has cores or GPUs for, else nothing.
+  /// What the user should know: that no GPU is used though this build could, that n devices are more than this machine
+  /// has cores or GPUs for.
   std::optional<std::string> warning(int n) const;
 
  private:

@@ -11,6 +11,9 @@ namespace odori {
 
 struct DevicePoolOptions;
 
+/// Does this build hold the CUDA backend?
+bool built_for_gpus();
+
 /// GPUs that this build can use on this machine; 0 also where there is no driver.
 int gpu_count();
 

@@ -77,6 +77,12 @@ struct AlgorithmTable {
   bool operator==(const AlgorithmTable&) const = default;
 };
 
+/// What --autotune and --show_algorithms ask for.
+struct AlgorithmOptions {
+  bool measure = false;  // choose by measuring, at set-up
+  bool show = false;     // print what was chosen
+};
+
 /// Sums over the samples seen since they were last taken.
 struct Metrics {
   double loss_sum = 0;  // softmax cross-entropy, natural logarithm

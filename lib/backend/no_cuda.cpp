@@ -3,6 +3,8 @@
 
 namespace odori {
 
+bool built_for_gpus() { return false; }
+
 int gpu_count() { return 0; }
 
 std::string why_no_gpu() {

@@ -37,7 +37,7 @@ constexpr int n_devices = 2;
 struct Trainee {
   Trainee(Device& device, const bench::Options& options, const Batch& pictures)
       : model(create_network(options.model, 10), options.batchsize, 0), optimizer(0.05f), batch(pictures) {
-    model.to_device(device, options.autotune);
+    model.to_device(device, {.measure = options.autotune});
     optimizer.setup(model);
   }
   void iterate(int times) {
@@ -62,7 +62,7 @@ class InOneProcess {
         batch_(data_->batch(options.batchsize)),
         pool_({.request = DeviceRequest::cpu, .threads_per_device = options.threads}) {
     for (int i = 0; i < n_devices; ++i) trainees_.push_back(std::make_unique<Trainee>(pool_.use(i), options, batch_));
-    model_.to_device(pool_.use(0), options.autotune);
+    model_.to_device(pool_.use(0), {.measure = options.autotune});
     optimizer_.setup(model_);
     const std::vector<SerialIterator> iterators(n_devices, SerialIterator(data_, options.batchsize));
     updater_ = std::make_unique<ParallelUpdater>(iterators, optimizer_,
@@ -108,7 +108,7 @@ int run_rank(int argc, char** argv, const bench::Options& options) {
   const bench::RandomPictures data(static_cast<std::size_t>(options.batchsize));
   const Batch batch = data.batch(options.batchsize);
   Classifier model(create_network(options.model, 10), options.batchsize, 0, static_cast<std::uint32_t>(comm->rank()));
-  model.to_device(pool.use(comm->intra_rank()), options.autotune);
+  model.to_device(pool.use(comm->intra_rank()), {.measure = options.autotune});
   const auto optimizer = create_multi_node_optimizer(std::make_unique<MomentumSGD>(0.05f), *comm);
   optimizer->setup(model);
   const auto iterate = [&](int times) {

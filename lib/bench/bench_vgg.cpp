@@ -25,7 +25,7 @@ int main(int argc, char** argv) try {
   const bench::RandomPictures pictures(static_cast<std::size_t>(options.batchsize));
   const Batch batch = pictures.batch(options.batchsize);
   Classifier model(create_network(options.model, 10), options.batchsize, 0);
-  model.to_device(pool.use(0), options.autotune);
+  model.to_device(pool.use(0), {.measure = options.autotune});
   MomentumSGD optimizer(0.05f);
   optimizer.setup(model);
   optimizer.add_hook(std::make_unique<WeightDecay>(5e-4f));

@@ -94,6 +94,23 @@ void add_training_flags(CLI::App& app, Arguments& args) {
       ->capture_default_str();
 }
 
+void add_algorithm_flags(CLI::App& app, Arguments& args) {
+  static const std::map<std::string, Precision> precisions{
+      {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}};
+  app.add_option_function<std::string>(
+         "--precision", [&args](const std::string& name) { args.devices.precision = precisions.at(name); },
+         "Numbers to compute with on GPUs: fp32, tf32 (fp32 in memory, products on tensor cores) or bf16 (mixed, with "
+         "fp32 weights); without it, tf32. CPU devices have fp32 alone")
+      ->check(one_of({"fp32", "tf32", "bf16"}));
+  app.add_flag("--autotune", args.autotune.measure, "Measure which convolution algorithm is the fastest, at set-up");
+  app.add_option("--workspace_mib", args.devices.workspace_mib,
+                 "GPUs: memory that a convolution may take besides its tensors, in MiB; some fast algorithms need much")
+      ->check(whole_number(0, 1 << 20))
+      ->capture_default_str();
+  app.add_flag("--show_algorithms", args.autotune.show,
+               "Print each operation's algorithm, with --autotune the times that were measured");
+}
+
 void add_device_flags(CLI::App& app, Arguments& args, Program program) {
   static const std::map<std::string, DeviceRequest> requests{
       {"auto", DeviceRequest::automatic}, {"cpu", DeviceRequest::cpu}, {"cuda", DeviceRequest::cuda}};
@@ -120,7 +137,7 @@ void add_device_flags(CLI::App& app, Arguments& args, Program program) {
       ->check(whole_number(1, 1024))
       ->capture_default_str();
   app.add_flag("--share_devices", args.devices.share_devices, "Let several devices stand on one GPU");
-  app.add_flag("--autotune", args.autotune, "Measure which convolution algorithm is the fastest, at set-up");
+  add_algorithm_flags(app, args);
 }
 
 void add_output_flags(CLI::App& app, Arguments& args) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backend/device_pool.h"
+#include "backend/graph.h"
 #include "optim/gradient_rule.h"
 
 namespace odori {
@@ -25,9 +26,9 @@ struct Arguments {
   int image_size = 32;
   double fraction = 1.0;
   bool augment = false;
-  DevicePoolOptions devices;  // --device --threads_per_device --share_devices
+  DevicePoolOptions devices;  // --device --threads_per_device --share_devices --precision --workspace_mib
   std::uint64_t seed = 0;
-  bool autotune = false;
+  AlgorithmOptions autotune;                        // --autotune --show_algorithms
   GradientRule gradient_rule = GradientRule::mean;  // multi_gpu: --compat chainer asks for the sum
   std::string trace;                                // a folder for the event stream
 };

@@ -72,11 +72,13 @@ Classifier::Classifier(const NetworkSpec& network, int batch_size, std::uint64_t
 
 Classifier::~Classifier() = default;
 
-void Classifier::to_device(Device& device, bool measure) {
+void Classifier::to_device(Device& device, const AlgorithmOptions& options) {
   if (evidence::on()) evidence::write("to_device", trace::Args().add("device", std::int64_t{device.id()}));
   require(!device_, "The model is on {} already; a model moves to a device once.",
           device_ ? device_->description() : "");
-  allocate(device, measure);
+  allocate(device, options.measure);
+  if (options.show && random_.stream == 0)
+    for (const std::string& line : graph_->describe()) fmt::print("{}\n", line);
   std::size_t parameter = 0, statistic = 0;
   Shape shape{batch_size_, Example::channels, network_.image_size, network_.image_size};
   for (const auto& layer : layers_of(network_)) {

@@ -32,8 +32,8 @@ class Classifier {
   Classifier(const NetworkSpec& network, int batch_size, std::uint64_t seed, std::uint32_t stream = 0);
   ~Classifier();
 
-  /// Allocates everything there and writes the initial weights. `measure`: choose algorithms by measuring.
-  void to_device(Device& device, bool measure = false);
+  /// Allocates everything there and writes the initial weights. Of several ranks the first alone prints its algorithms.
+  void to_device(Device& device, const AlgorithmOptions& options = {});
   /// The same network on another device, with this one's values and its own random stream.
   std::unique_ptr<Classifier> replicate(Device& device, std::uint32_t stream) const;
 

@@ -55,16 +55,33 @@ TEST(CpuDevice, SaysHowMuchMemoryIsMissing) {
   }
 }
 
-// Of a build that has the CPU backend alone.
-TEST(DevicePool, SaysWhatToDoWhereThereAreNoGpus) {
-  ASSERT_EQ(gpu_count(), 0);
-  EXPECT_EQ(DevicePool({.request = DeviceRequest::automatic}).kind(), DeviceKind::cpu);
+TEST(DevicePool, CpuDevicesHaveFp32Alone) {
+  EXPECT_EQ(DevicePool({.request = DeviceRequest::cpu, .precision = Precision::fp32}).kind(), DeviceKind::cpu);
+  try {
+    const DevicePool pool({.request = DeviceRequest::cpu, .precision = Precision::bf16});
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "--precision bf16 needs a GPU, but this runs on CPU devices, which have fp32 alone.");
+  }
+}
+
+/// Whichever holds for this build and machine.
+TEST(DevicePool, TakesGpusWhereTheyAreAndSaysWhatToDoWhereThereAreNone) {
+  const DevicePool automatic({.request = DeviceRequest::automatic});
+  if (gpu_count() > 0) {
+    EXPECT_EQ(automatic.kind(), DeviceKind::cuda);
+    EXPECT_EQ(why_no_gpu(), "");
+    return;
+  }
+  EXPECT_EQ(automatic.kind(), DeviceKind::cpu);
+  EXPECT_EQ(automatic.warning(1).has_value(), built_for_gpus());
   try {
     const DevicePool pool({.request = DeviceRequest::cuda});
     FAIL() << "accepted";
   } catch (const Error& error) {
     const std::string sentence = error.what();
     EXPECT_NE(sentence.find("--device cuda needs a GPU"), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find(why_no_gpu()), std::string::npos) << sentence;
     EXPECT_NE(sentence.find("--device cpu"), std::string::npos) << sentence;
   }
 }

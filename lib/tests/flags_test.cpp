@@ -39,6 +39,17 @@ TEST(Arguments, TakesTheFlagsOfTheOriginals) {
   EXPECT_EQ(parse({"--compat", "chainer"}).gradient_rule, GradientRule::sum);
 }
 
+TEST(Arguments, TakesPrecisionAndAlgorithms) {
+  EXPECT_FALSE(parse({}).devices.precision.has_value());
+  const Arguments args = parse({"--precision", "bf16", "--workspace_mib", "64", "--autotune", "--show_algorithms"});
+  EXPECT_EQ(args.devices.precision, Precision::bf16);
+  EXPECT_EQ(args.devices.workspace_mib, 64);
+  EXPECT_TRUE(args.autotune.measure);
+  EXPECT_TRUE(args.autotune.show);
+  EXPECT_NE(refusal({"--precision", "fp16"}).find("fp32, tf32, bf16"), std::string::npos);
+  EXPECT_NE(refusal({"--workspace_mib", "-1"}), "accepted");
+}
+
 TEST(Arguments, CommunicatorFollowsTheDevices) {
   EXPECT_EQ(parse({"--device", "cpu"}, Program::multi_node).communicator, "flat");
   EXPECT_EQ(parse({"--communicator", "naive"}, Program::multi_node).communicator, "naive");
@@ -71,9 +82,26 @@ TEST(Arguments, HelpNamesEveryFlag) {
     parse({"--help"});
     FAIL() << "no help";
   } catch (const HelpRequested& help) {
-    for (const char* flag : {"--dataset", "--epoch", "--batchsize", "--learnrate", "--n_gpus", "--out", "--no_snapshot",
-                             "--model", "--image_size", "--fraction", "--device", "--seed", "--threads_per_device",
-                             "--resume", "--trace", "--compat"})
+    for (const char* flag : {"--dataset",
+                             "--epoch",
+                             "--batchsize",
+                             "--learnrate",
+                             "--n_gpus",
+                             "--out",
+                             "--no_snapshot",
+                             "--model",
+                             "--image_size",
+                             "--fraction",
+                             "--device",
+                             "--seed",
+                             "--threads_per_device",
+                             "--resume",
+                             "--trace",
+                             "--compat",
+                             "--precision",
+                             "--workspace_mib",
+                             "--autotune",
+                             "--show_algorithms"})
       EXPECT_NE(std::string(help.what()).find(flag), std::string::npos) << flag;
   }
 }

@@ -19,6 +19,7 @@ int main(int argc, char** argv) try {
   // Make a device current. It is a GPU where there is one, else a CPU device of a fixed number of threads.
   DevicePool pool(args.devices);
   pool.use(0);
+  if (const auto warning = pool.warning(1)) fmt::print("{}\n", *warning);
   fmt::print("Using {}\n", pool.current().description());
 
   // Set up a data set and prepare train/test iterators.

@@ -94,8 +94,8 @@ class Convolution : public Operation {
   }
 
  private:
-  std::string line(Pass pass, algorithm a) const {
-    return fmt::format("{} {}, {}", name_, to_string(pass), to_string(a));
+  std::string line(Pass pass, const Choice& choice) const {
+    return fmt::format("{} {}, {} ({})", name_, to_string(pass), to_string(choice.algorithm), choice.why);
   }
 
   /// The weight in the layout that a primitive wants: as it stands in the model, or copied at each step.
@@ -108,7 +108,7 @@ class Convolution : public Operation {
   }
 
   void build_forward(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& view) {
-    const algorithm a = choose_algorithm(setup, {x.shape, spec, Pass::forward}, [&](algorithm a) -> Trial {
+    const Choice choice = choose_algorithm(setup, {x.shape, spec, Pass::forward}, [&](algorithm a) -> Trial {
       const auto d = descriptions_.forward(a);
       if (!d) return {};
       return trial<dnnl::convolution_forward>(setup, d,
@@ -118,15 +118,15 @@ class Convolution : public Operation {
                                                {DNNL_ARG_SCRATCHPAD, d.scratchpad_desc()}});
     });
     setup.plan.begin_pass();
-    const auto d = descriptions_.forward(a);
+    const auto d = descriptions_.forward(choice.algorithm);
     const memory weight = weight_for(forward_, setup, view, d.weights_desc());
-    forward_.add(line(Pass::forward, a), setup, d, dnnl::convolution_forward(d),
+    forward_.add(line(Pass::forward, choice), setup, d, dnnl::convolution_forward(d),
                  {{DNNL_ARG_SRC, x.data}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, output_.data}});
   }
 
   void build_backward_weights(const Setup& setup, const Value& x, const ConvolutionSpec& spec,
                               const ParameterView& view) {
-    const algorithm a = choose_algorithm(setup, {x.shape, spec, Pass::backward_weights}, [&](algorithm a) -> Trial {
+    const Choice choice = choose_algorithm(setup, {x.shape, spec, Pass::backward_weights}, [&](algorithm a) -> Trial {
       const auto d = descriptions_.backward_weights(a);
       if (!d) return {};
       return trial<dnnl::convolution_backward_weights>(setup, d,
@@ -136,17 +136,17 @@ class Convolution : public Operation {
                                                         {DNNL_ARG_SCRATCHPAD, d.scratchpad_desc()}});
     });
     setup.plan.begin_pass();
-    const auto d = descriptions_.backward_weights(a);
+    const auto d = descriptions_.backward_weights(choice.algorithm);
     const memory gradient = setup.plan.in_buffer(setup.memory.gradients, view.offset, parameter_layout(view));
     const bool same = d.diff_weights_desc() == gradient.get_desc();
     const memory computed = same ? gradient : setup.plan.scratch(d.diff_weights_desc());
-    backward_.add(line(Pass::backward_weights, a), setup, d, dnnl::convolution_backward_weights(d),
+    backward_.add(line(Pass::backward_weights, choice), setup, d, dnnl::convolution_backward_weights(d),
                   {{DNNL_ARG_SRC, x.data}, {DNNL_ARG_DIFF_DST, output_.gradient}, {DNNL_ARG_DIFF_WEIGHTS, computed}});
     if (!same) backward_.add_reorder(name_ + " weight gradients", setup, computed, gradient);
   }
 
   void build_backward_data(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& view) {
-    const algorithm a = choose_algorithm(setup, {x.shape, spec, Pass::backward_data}, [&](algorithm a) -> Trial {
+    const Choice choice = choose_algorithm(setup, {x.shape, spec, Pass::backward_data}, [&](algorithm a) -> Trial {
       const auto d = descriptions_.backward_data(a);
       if (!d) return {};
       return trial<dnnl::convolution_backward_data>(setup, d,
@@ -156,9 +156,9 @@ class Convolution : public Operation {
                                                      {DNNL_ARG_SCRATCHPAD, d.scratchpad_desc()}});
     });
     setup.plan.begin_pass();
-    const auto d = descriptions_.backward_data(a);
+    const auto d = descriptions_.backward_data(choice.algorithm);
     const memory weight = weight_for(backward_, setup, view, d.weights_desc());
-    backward_.add(line(Pass::backward_data, a), setup, d, dnnl::convolution_backward_data(d),
+    backward_.add(line(Pass::backward_data, choice), setup, d, dnnl::convolution_backward_data(d),
                   {{DNNL_ARG_DIFF_DST, output_.gradient}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_SRC, x.gradient}});
   }
 

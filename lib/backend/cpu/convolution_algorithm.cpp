@@ -68,9 +68,9 @@ const char* to_string(Pass pass) {
 
 const char* to_string(algorithm a) { return a == algorithm::convolution_winograd ? "winograd" : "direct"; }
 
-algorithm choose_algorithm(const Setup& setup, const ConvolutionCase& which, const MakeTrial& make_trial) {
+Choice choose_algorithm(const Setup& setup, const ConvolutionCase& which, const MakeTrial& make_trial) {
   const Trial winograd = make_trial(algorithm::convolution_winograd);
-  if (!winograd) return algorithm::convolution_direct;
+  if (!winograd) return {algorithm::convolution_direct, "the only one here"};
   const auto named = [](bool is_winograd) {
     return is_winograd ? algorithm::convolution_winograd : algorithm::convolution_direct;
   };
@@ -78,12 +78,13 @@ algorithm choose_algorithm(const Setup& setup, const ConvolutionCase& which, con
   const std::string key = key_of(setup, which);
   auto& chosen = setup.algorithms.chosen;
   if (const auto known = chosen.find(key); known != chosen.end())
-    return named(known->second == to_string(algorithm::convolution_winograd));
-  if (!setup.algorithms.measure) return named(winograd_by_rule(which));
+    return {named(known->second == to_string(algorithm::convolution_winograd)), "as chosen before"};
+  if (!setup.algorithms.measure) return {named(winograd_by_rule(which)), "by rule"};
   const Trial direct = make_trial(algorithm::convolution_direct);
-  const algorithm best = named(seconds(winograd) < seconds(direct));
+  const double winograd_ms = seconds(winograd) * 1e3, direct_ms = seconds(direct) * 1e3;
+  const algorithm best = named(winograd_ms < direct_ms);
   chosen[key] = to_string(best);
-  return best;
+  return {best, fmt::format("measured: winograd {:.3f} ms, direct {:.3f} ms", winograd_ms, direct_ms)};
 }
 
 }  // namespace odori::cpu

@@ -24,9 +24,14 @@ struct ConvolutionCase {
 using Trial = std::function<void()>;
 using MakeTrial = std::function<Trial(dnnl::algorithm)>;
 
+struct Choice {
+  dnnl::algorithm algorithm;
+  std::string why;  // for people; with the times that were measured, if there were any
+};
+
 /// By the table of algorithms if the case is in it, by measuring if the table says so, else by a fixed rule. Direct
 /// where Winograd's isn't available.
-dnnl::algorithm choose_algorithm(const Setup& setup, const ConvolutionCase& which, const MakeTrial& make_trial);
+Choice choose_algorithm(const Setup& setup, const ConvolutionCase& which, const MakeTrial& make_trial);
 const char* to_string(dnnl::algorithm algorithm);
 
 }  // namespace odori::cpu

@@ -39,6 +39,8 @@ std::string why_no_driver() {
 
 }  // namespace
 
+bool built_for_gpus() { return true; }
+
 int gpu_count() { return find_gpus().count; }
 
 std::string why_no_gpu() {
