@@ -50,7 +50,7 @@ expect 2 "--nodes takes a number" "$odori" run multi_node --ranks 2 --nodes 3
 
 # A machine on which only these programs are: mpirun says with what it was called.
 mkdir -p "$scratch/bin" "$scratch/build/bin/"{exercises,solutions}
-for tool in bash cat dirname env nproc; do ln -s "$(command -v $tool)" "$scratch/bin/$tool"; done
+for tool in awk bash cat dirname env nproc rm; do ln -s "$(command -v $tool)" "$scratch/bin/$tool"; done
 printf '#!/bin/sh\necho nodes=$ODORI_NODES "$@"\n' >"$scratch/bin/mpirun"
 chmod +x "$scratch/bin/mpirun"
 run=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/build" "$odori" run multi_node)
@@ -60,6 +60,47 @@ expect 0 "nodes=1,0 -np 2" "${run[@]}" --nodes 1,0
 expect 0 "nodes= -np 2" "${run[@]}"
 expect 0 "/exercises/train_cifar_multi_node --epoch 3" "${run[@]}" --epoch 3
 expect 0 "/solutions/train_cifar_multi_node --epoch 3" "${run[@]}" --solution --epoch 3
+
+# The count of the tests, from ctest's file: one passed, one failed, three need GPUs, and one that did not run at all.
+cat >"$scratch/bin/ctest" <<'END'
+#!/bin/bash
+while [[ $1 != --output-junit ]]; do shift; done
+cat >"$2" <<'XML'
+<testsuite name="(empty)"
+	>
+	<testcase name="good" classname="good" time="0.1" status="run">
+		<system-out>needs nothing</system-out>
+	</testcase>
+	<testcase name="bad" classname="bad" time="0.1" status="fail">
+		<failure message=""/>
+	</testcase>
+	<testcase name="a_gpu" classname="a_gpu" time="0.1" status="notrun">
+		<skipped message="SKIP_RETURN_CODE=77"/>
+		<system-out>needs a GPU; none here: no driver &amp; no card
+</system-out>
+	</testcase>
+	<testcase name="b_gpu" classname="b_gpu" time="0.1" status="notrun">
+		<skipped message="SKIP_RETURN_CODE=77"/>
+		<system-out>needs a GPU; none here: no driver &amp; no card
+</system-out>
+	</testcase>
+	<testcase name="c_gpus" classname="c_gpus" time="0.1" status="notrun">
+		<skipped message="SKIP_RETURN_CODE=77"/>
+		<system-out>needs 2 GPUs; here: 1
+</system-out>
+	</testcase>
+	<testcase name="gone" classname="gone" time="0" status="notrun">
+		<skipped message="Unable to find executable"/>
+	</testcase>
+</testsuite>
+XML
+exit 8
+END
+chmod +x "$scratch/bin/ctest"
+counted=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/build" "$odori" test)
+expect 8 "2 tests need a GPU; none here: no driver & no card" "${counted[@]}"
+expect 8 "1 test needs 2 GPUs; here: 1" "${counted[@]}"
+expect 8 $'\n1 passed, 2 failed, 3 skipped' "${counted[@]}"
 unset ODORI_READY
 
 bare=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/unbuilt" CXX=no_such_compiler "$odori")
