@@ -11,9 +11,7 @@
 namespace odori {
 
 /// Dropout draws 16 bits an element and keeps it if they are not below this: a ratio is rounded to 1/65536.
-inline std::uint32_t dropout_threshold(float ratio) {
-  return static_cast<std::uint32_t>(ratio * 65536.0f + 0.5f);
-}
+inline std::uint32_t dropout_threshold(float ratio) { return static_cast<std::uint32_t>(ratio * 65536.0f + 0.5f); }
 
 /// One Philox block of the dropout layer number `layer` (0, 1, ... in the order of the graph).
 constexpr Philox::Block dropout_block(const RandomKey& key, std::uint32_t layer, std::uint32_t block) {
@@ -44,9 +42,9 @@ struct Augmentation {
   bool flip = false;
 };
 constexpr Augmentation augmentation(const RandomKey& key, const Transform& transform, std::uint32_t i) {
-  const Philox::Block random = Philox::block({i, static_cast<std::uint32_t>(key.step), key.stream,
-                                              static_cast<std::uint32_t>(RandomUse::augmentation)},
-                                             key.seed);
+  const Philox::Block random = Philox::block(
+      {i, static_cast<std::uint32_t>(key.step), key.stream, static_cast<std::uint32_t>(RandomUse::augmentation)},
+      key.seed);
   const auto shift = [&](std::uint32_t bits) {  // -padding .. padding
     const auto choices = static_cast<std::uint64_t>(2 * transform.crop_padding + 1);
     return static_cast<int>(bits * choices >> 32) - transform.crop_padding;
