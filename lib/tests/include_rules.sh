@@ -24,8 +24,8 @@ outside=(
   '^mpi\.h$' '^lib/(comm/|tests/(comm_|mpi_main))' 'lib/comm and its tests'
   '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
   '^CLI/' '^lib/flags/arguments\.cpp$|^(lib/demo|lib/bench|datasets|grader)/.*\.cpp$' 'lib/flags/arguments.cpp and programs that train nothing'
-  '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/cuda/|comm/.*nccl)' "lib/backend/cuda and comm's NCCL file"
-  '^nccl' '^lib/(backend/cuda/|comm/.*nccl)' "lib/backend/cuda and comm's NCCL file"
+  '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/cuda/|comm/.*nccl|tests/cuda_)' "lib/backend/cuda, its tests, and comm's NCCL file"
+  '^nccl' '^lib/(backend/cuda/|comm/.*nccl|tests/cuda_emulator/)' "lib/backend/cuda and comm's NCCL file"
 )
 
 broken=0

@@ -337,18 +337,6 @@ class CudnnEngine : public ConvolutionEngine {
 
 }  // namespace
 
-const char* to_string(Pass pass) {
-  switch (pass) {
-    case Pass::forward:
-      return "forward";
-    case Pass::backward_data:
-      return "backward data";
-    case Pass::backward_weights:
-      return "backward weights";
-  }
-  return "";
-}
-
 std::unique_ptr<ConvolutionEngine> new_convolution_engine(cudaStream_t stream) {
   return std::make_unique<CudnnEngine>(stream);
 }

@@ -26,7 +26,7 @@ template <typename T, int V>
 __global__ void forward(const T* x, Shape x_shape, T* y, Shape y_shape, PoolingSpec spec, std::uint8_t* where) {
   const Pixel p = my_pixel<V>(y_shape);
   if (!p.inside) return;
-  Numbers<V> largest;
+  Numbers<V> largest = {};
   Pack<std::uint8_t, V> place = {};
   for (int kh = 0; kh < spec.kernel; ++kh)
     for (int kw = 0; kw < spec.kernel; ++kw) {

@@ -1,0 +1,159 @@
+// Batch normalisation's CUDA kernels against the reference in double.
+#include "backend/cuda/kernels/batch_normalization.h"
+#include "cuda_kernels_support.h"
+
+namespace odori::test {
+namespace {
+
+namespace kernels = cuda::kernels;
+using reference::Array;
+
+/// One layer with its numbers, in the reference and on the GPU.
+class BatchNormalizationTest : public KernelTest {
+ protected:
+  struct Layer {
+    BatchNormalizationSpec spec;
+    Array<double> x, gy, gamma, beta;
+    reference::Statistics<double> running;
+    Array<double> y() const {
+      return reference::batch_normalization(x, spec, gamma, beta, reference::batch_statistics(x));
+    }
+  };
+
+  /// Such that float and double agree about the ReLU.
+  Layer random_layer(const Shape& shape, bool relu) {
+    for (;;) {
+      const Shape channels{1, shape.c, 1, 1};
+      Layer layer{{.decay = 0.9f, .epsilon = 2e-5f},
+                  normal_array(shape),
+                  normal_array(shape),
+                  normal_array(channels),
+                  normal_array(channels),
+                  {}};
+      layer.running = {normal_array(channels).values, std::vector<double>(layer.gamma.values.size(), 1.5)};
+      const auto y = layer.y().values;
+      if (relu && std::any_of(y.begin(), y.end(), [](double v) { return std::abs(v) < 1e-5; })) continue;
+      layer.spec.relu = relu;
+      return layer;
+    }
+  }
+
+  struct OnGpu {
+    Memory x, gy, gamma, beta, mean, inverse, running_mean, running_variance, scratch;
+    kernels::BatchNormalization b;
+  };
+  OnGpu on_gpu_(const Layer& layer, std::size_t shift = 0) {
+    const Shape& s = layer.x.shape;
+    const std::size_t rows = s.size() / layer.gamma.values.size(), channels = layer.gamma.values.size();
+    OnGpu g{on_gpu(layer.x, shift),
+            on_gpu(layer.gy),
+            floats(layer.gamma.values),
+            floats(layer.beta.values),
+            floats(channels),
+            floats(channels),
+            floats(layer.running.mean),
+            floats(layer.running.variance),
+            floats(kernels::batch_normalization_scratch_bytes(rows, s.c) / 4),
+            {}};
+    g.b = {storage,        rows,          s.c,           layer.spec,      g.x.data<void>(),
+           g.gamma.data(), g.beta.data(), g.mean.data(), g.inverse.data()};
+    return g;
+  }
+  void train(OnGpu& g, const Memory& y) {
+    kernels::batch_normalization_train(stream, g.b, y.data<void>(), g.running_mean.data(), g.running_variance.data(),
+                                       g.scratch.data<void>());
+  }
+  void check(const Shape& shape, bool relu, std::size_t shift = 0);
+};
+
+void BatchNormalizationTest::check(const Shape& shape, bool relu, std::size_t shift) {
+  SCOPED_TRACE(testing::Message() << shape.n << "x" << shape.c << "x" << shape.h << "x" << shape.w
+                                  << (relu ? ", relu" : ""));
+  const double sums = 2e-6;  // of fp32 sums, whatever the storage
+  Layer layer = random_layer(shape, relu);
+  OnGpu g = on_gpu_(layer, shift);
+  const auto batch = reference::batch_statistics(layer.x);
+  const Memory y = poisoned(shape), evaluated = poisoned(shape), gx = poisoned(shape);
+  const auto expected_evaluated =
+      reference::batch_normalization(layer.x, layer.spec, layer.gamma, layer.beta, layer.running);
+  kernels::batch_normalization_evaluate(stream, g.b, evaluated.data<void>(), g.running_mean.data(),
+                                        g.running_variance.data());
+  EXPECT_LE(error(evaluated.read(), expected_evaluated), tolerance);
+  train(g, y);
+  const Array<double> expected = layer.y();
+  EXPECT_LE(error(y.read(), expected), 2 * tolerance);
+  reference::update_running(layer.running, batch, layer.spec, g.b.rows);
+  EXPECT_LE(error(g.running_mean, layer.running.mean), sums);
+  EXPECT_LE(error(g.running_variance, layer.running.variance), sums);
+
+  const Memory ggamma = floats(layer.gamma.values.size()), gbeta = floats(layer.gamma.values.size());
+  const auto gradients =
+      reference::batch_normalization_backward(layer.x, layer.spec, layer.gamma, batch, expected, layer.gy);
+  for (const void* to : {static_cast<const void*>(nullptr), static_cast<const void*>(gx.data<void>()),
+                         static_cast<const void*>(g.gy.data<void>())}) {
+    g.scratch.write(std::vector<float>(kernels::batch_normalization_scratch_bytes(g.b.rows, shape.c) / 4, NAN));
+    kernels::batch_normalization_backward(stream, g.b, g.gy.data<void>(), const_cast<void*>(to), ggamma.data(),
+                                          gbeta.data(), g.scratch.data<void>());
+    EXPECT_LE(error(ggamma, gradients.gamma.values), sums);
+    EXPECT_LE(error(gbeta, gradients.beta.values), sums);
+  }
+  if (g.b.rows <= 2) return;  // its gradient is 0 but for epsilon, and what float makes of it is noise
+  EXPECT_LE(error(gx.read(), gradients.x), 4 * tolerance);
+  EXPECT_EQ(g.gy.read(), gx.read()) << "in place";
+}
+
+TEST_P(BatchNormalizationTest, ForwardAndBackward) {
+  for (const bool relu : {false, true}) {
+    for (const Shape& shape : {Shape{1, 3, 6, 6},
+                               {3, 10, 5, 7},
+                               {4, 16, 8, 8},
+                               {16, 20, 1, 1},
+                               {32, 512, 1, 1},
+                               {2, 64, 16, 16},
+                               {7, 24, 3, 3},
+                               {64, 8, 9, 9},
+                               {5, 264, 2, 2},
+                               {2, 1, 1, 1}})
+      check(shape, relu);
+    check({3, 16, 4, 4}, relu, 1);
+  }
+}
+
+TEST_P(BatchNormalizationTest, OneRow) { check({1, 12, 1, 1}, false); }
+
+/// More chunks than a block of the second kernel has threads.
+TEST_P(BatchNormalizationTest, ManyRows) { check({16, 8, 96, 96}, true); }
+
+TEST_P(BatchNormalizationTest, LargeMeansLoseNothing) {
+  if (storage == Storage::bf16) return;  // which can't hold such numbers
+  Layer layer = random_layer({64, 4, 8, 8}, false);
+  for (double& x : layer.x.values) x = static_cast<float>(x + 1000);
+  OnGpu g = on_gpu_(layer);
+  train(g, poisoned(layer.x.shape));
+  const auto batch = reference::batch_statistics(layer.x);
+  std::vector<double> inverse;
+  for (const double v : batch.variance) inverse.push_back(1 / std::sqrt(v + layer.spec.epsilon));
+  EXPECT_LE(error(g.inverse, inverse), 1e-5);  // sums of x * x would be off by 1e-1
+}
+
+TEST_P(BatchNormalizationTest, SameBitsEachTime) {
+  Layer layer = random_layer({33, 24, 12, 12}, true);
+  std::vector<std::vector<float>> seen;
+  for (int run = 0; run < 5; ++run) {
+    OnGpu g = on_gpu_(layer);
+    const Memory y = poisoned(layer.x.shape), ggamma = floats(24), gbeta = floats(24);
+    train(g, y);
+    kernels::batch_normalization_backward(stream, g.b, g.gy.data<void>(), g.gy.data<void>(), ggamma.data(),
+                                          gbeta.data(), g.scratch.data<void>());
+    seen.push_back(y.read());
+    for (const Memory* more : std::initializer_list<const Memory*>{&g.running_variance, &ggamma, &gbeta, &g.gy})
+      for (const float value : more->read()) seen.back().push_back(value);
+    EXPECT_EQ(seen.back(), seen.front());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Storages, BatchNormalizationTest, testing::Values(Storage::fp32, Storage::bf16),
+                         name_of_storage);
+
+}  // namespace
+}  // namespace odori::test

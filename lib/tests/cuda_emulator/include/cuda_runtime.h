@@ -1,0 +1,68 @@
+// CUDA's language as far as the kit's kernels use it: each is a plain C++ function, called once a thread.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+// The blocks of a grid run one after another, all threads of a block on one thread of the host.
+#define __shared__ static thread_local
+
+struct uint3 {
+  unsigned int x, y, z;
+};
+struct dim3 {
+  unsigned int x, y, z;
+  constexpr dim3(unsigned int x = 1, unsigned int y = 1, unsigned int z = 1) : x(x), y(y), z(z) {}
+};
+
+extern constinit thread_local uint3 threadIdx, blockIdx;
+extern constinit thread_local dim3 blockDim, gridDim;
+
+namespace odori::emulator {
+
+/// Stops the calling thread of the block until all have come to this line.
+void synchronize_threads(int line);
+/// Stops it until all lanes of its warp in `mask` have come to this line; returns what `lane` gave as `bits`.
+std::uint64_t exchange_in_warp(unsigned int mask, std::uint64_t bits, int lane, int line);
+int lane_of_thread();
+
+cudaError_t queue_kernel(dim3 grid, dim3 block, cudaStream_t stream, const void* kernel, std::function<void()> thread);
+
+template <typename T>
+T shuffle(unsigned int mask, T value, int lane, int line) {
+  static_assert(sizeof(T) <= sizeof(std::uint64_t));
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  bits = exchange_in_warp(mask, bits, lane, line);
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+}  // namespace odori::emulator
+
+#define __syncthreads() odori::emulator::synchronize_threads(__LINE__)
+#define __shfl_xor_sync(mask, value, distance) \
+  odori::emulator::shuffle(mask, value, odori::emulator::lane_of_thread() ^ (distance), __LINE__)
+
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes = 0;
+  cudaStream_t stream = nullptr;
+};
+
+template <typename... Parameters, typename... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+  std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
+  return odori::emulator::queue_kernel(config->gridDim, config->blockDim, config->stream,
+                                       reinterpret_cast<const void*>(kernel),
+                                       [kernel, values] { std::apply(kernel, values); });
+}

@@ -1,0 +1,176 @@
+// The CUDA kernels, each against the reference in double: odd shapes, poisoned outputs, in place where they may be.
+#include "backend/cuda/kernels/bias.h"
+#include "backend/cuda/kernels/layout.h"
+#include "backend/cuda/kernels/max_pooling.h"
+#include "backend/cuda/kernels/relu.h"
+#include "backend/cuda/kernels/vector.h"
+#include "backend/reference/momentum_sgd.h"
+#include "cuda_kernels_support.h"
+
+namespace odori::test {
+namespace {
+
+namespace kernels = cuda::kernels;
+using reference::Array;
+
+// ---- Flat vectors: no number at all, tails, addresses that don't lie well
+
+class KernelVectorTest : public KernelTest {
+ protected:
+  static constexpr std::size_t sizes[] = {0, 1, 3, 4, 5, 1023, 1024, 1025, 10'007};
+
+  template <typename Check>
+  void for_each_case(const Check& check) {
+    for (const std::size_t n : sizes)
+      for (const std::size_t shift : {0, 1, 4}) {
+        SCOPED_TRACE(testing::Message() << n << " numbers, shifted by " << shift);
+        check(n, shift);
+      }
+  }
+  std::vector<float> some(std::size_t n) {
+    std::vector<float> values = normal(n, random);
+    for (float& x : values) x = rounded(storage, x);
+    return values;
+  }
+};
+
+TEST_P(KernelVectorTest, Arithmetic) {
+  for_each_case([&](std::size_t n, std::size_t shift) {
+    const auto x = normal(n, random), y = normal(n, random), z = normal(n, random);
+    const Memory gx(stream, Storage::fp32, x, shift);
+    Memory gy(stream, Storage::fp32, y, shift), gz(stream, Storage::fp32, z, shift);
+    std::vector<float> expected = y;
+    kernels::axpy(stream, 0.3f, gx.data(), gy.data(), n);
+    for (std::size_t i = 0; i < n; ++i) expected[i] += 0.3f * x[i];
+    EXPECT_LE(relative_error(gy.read(), expected), 1e-6);
+    kernels::scale(stream, -1.7f, gy.data(), n);
+    for (float& e : expected) e *= -1.7f;
+    EXPECT_LE(relative_error(gy.read(), expected), 1e-6);
+
+    std::vector<double> p(y.begin(), y.end()), v(z.begin(), z.end());
+    gy.write(y);
+    reference::momentum_sgd<double>(p, {x.begin(), x.end()}, v, 0.05, 0.9);
+    kernels::momentum_sgd(stream, gy.data(), gx.data(), gz.data(), 0.05f, 0.9f, n);
+    EXPECT_LE(error(gy, p), 1e-6);
+    EXPECT_LE(error(gz, v), 1e-6);
+  });
+}
+
+TEST_P(KernelVectorTest, AddAndScale) {
+  for (const std::size_t n_others : {0, 1, 2, 7, 8, 9, 17}) {
+    constexpr std::size_t n = 1003;
+    std::vector<Memory> others;
+    std::vector<const float*> pointers;
+    std::vector<float> y = normal(n, random);
+    std::vector<double> expected(y.begin(), y.end());
+    for (std::size_t other = 0; other < n_others; ++other) {
+      const auto x = normal(n, random);
+      for (std::size_t i = 0; i < n; ++i) expected[i] += x[i];
+      others.emplace_back(stream, Storage::fp32, x, other == 5 ? 1 : 0);
+      pointers.push_back(others.back().data());
+    }
+    for (double& e : expected) e *= 0.25;
+    Memory sum(stream, Storage::fp32, y);
+    kernels::add_and_scale(stream, 0.25f, pointers.data(), static_cast<int>(n_others), sum.data(), n);
+    EXPECT_LE(error(sum, expected), 1e-6) << n_others << " others";
+  }
+}
+
+TEST_P(KernelVectorTest, Cast) {
+  for_each_case([&](std::size_t n, std::size_t shift) {
+    std::vector<float> x = normal(n, random);
+    // Half way between two bf16, to the even one: down, then up.
+    if (n > 5) x[3] = std::bit_cast<float>(0x3f808000u), x[5] = std::bit_cast<float>(0x3f818000u);
+    const Memory from(stream, Storage::fp32, x, shift), to(stream, storage, n, shift), back(stream, Storage::fp32, n);
+    kernels::cast(stream, Storage::fp32, from.data<void>(), storage, to.data<void>(), n);
+    kernels::cast(stream, storage, to.data<void>(), Storage::fp32, back.data<void>(), n);
+    for (float& e : x) e = rounded(storage, e);
+    EXPECT_EQ(back.read(), x);
+  });
+}
+
+TEST_P(KernelVectorTest, Relu) {
+  for_each_case([&](std::size_t n, std::size_t shift) {
+    const auto x = some(n), gy = some(n);
+    const Memory on_x(stream, storage, x, shift), on_y(stream, storage, n, shift), on_gy(stream, storage, gy, shift);
+    kernels::relu(stream, storage, on_x.data<void>(), on_y.data<void>(), n);
+    kernels::relu_backward(stream, storage, on_y.data<void>(), on_gy.data<void>(), on_gy.data<void>(), n);
+    kernels::relu(stream, storage, on_x.data<void>(), on_x.data<void>(), n);
+    const auto y = on_y.read(), gx = on_gy.read();
+    EXPECT_EQ(on_x.read(), y) << "in place";
+    for (std::size_t i = 0; i < n; ++i) {
+      ASSERT_EQ(y[i], std::max(x[i], 0.0f)) << i;
+      ASSERT_EQ(gx[i], x[i] > 0 ? gy[i] : 0.0f) << i;
+    }
+  });
+}
+
+/// What has gone wrong shall be seen, and not be trained on as zeros.
+TEST_P(KernelVectorTest, ReluPassesNotANumber) {
+  const Memory x(stream, storage, std::vector<float>(9, NAN));
+  kernels::relu(stream, storage, x.data<void>(), x.data<void>(), 9);
+  for (const float y : x.read()) EXPECT_TRUE(std::isnan(y));
+}
+
+// ---- Layouts and biases
+
+TEST_P(KernelTest, LayoutsThereAndBack) {
+  for (const Shape& shape : {Shape{1, 1, 1, 1}, {2, 3, 5, 7}, {3, 8, 4, 4}, {5, 20, 1, 1}, {1, 17, 1, 9}}) {
+    const Array<double> array = normal_array(shape);
+    const Memory plain = floats(array.values), to = poisoned(shape), back = floats(shape.size());
+    kernels::to_channels_last(stream, plain.data(), storage, to.data<void>(), shape);
+    EXPECT_EQ(to.read(), channels_last(array));
+    kernels::to_plain(stream, storage, to.data<void>(), back.data(), shape);
+    EXPECT_EQ(back.read(), plain.read());
+  }
+}
+
+TEST_P(KernelTest, Bias) {
+  for (const auto& [rows, columns] : {std::pair{1, 1}, {5, 10}, {128, 100}, {300, 7}, {2, 513}}) {
+    const Array<double> y = normal_array({rows, columns, 1, 1}), bias = normal_array({1, columns, 1, 1});
+    Array<double> sum = y;
+    std::vector<double> gradient(static_cast<std::size_t>(columns));
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < columns; ++c) {
+        sum(r, c, 0, 0) += bias.values[static_cast<std::size_t>(c)];
+        gradient[static_cast<std::size_t>(c)] += y(r, c, 0, 0);
+      }
+    const Memory on_y = on_gpu(y), on_bias = floats(bias.values), on_gradient = floats(bias.values.size());
+    kernels::bias_gradient(stream, storage, on_y.data<void>(), on_gradient.data(), rows, columns);
+    EXPECT_LE(error(on_gradient, gradient), 1e-6) << rows << "x" << columns;
+    kernels::add_bias(stream, storage, on_y.data<void>(), on_bias.data(), rows, columns);
+    EXPECT_LE(error(on_y.read(), sum), tolerance) << rows << "x" << columns;
+  }
+}
+
+// ---- Max pooling
+
+TEST_P(KernelTest, MaxPooling) {
+  for (const PoolingSpec& spec : {PoolingSpec{2, 2}, {4, 4}, {3, 2}, {2, 3}, {3, 1}, {1, 1}})
+    for (const Shape& shape : {Shape{2, 16, 8, 8}, {3, 5, 4, 12}, {1, 24, 9, 7}, {1, 1, 5, 5}, {17, 64, 4, 4}})
+      for (const std::size_t shift : {0, 1}) {
+        SCOPED_TRACE(testing::Message() << spec.kernel << " by " << spec.stride << ", " << shape.n << "x" << shape.c
+                                        << "x" << shape.h << "x" << shape.w << ", shifted by " << shift);
+        Array<double> x = normal_array(shape);
+        for (double& value : x.values) value = std::round(2 * value);  // several are equal: the first one counts
+        const Array<double> y = reference::max_pooling(x, spec), gy = normal_array(y.shape);
+        const Memory on_x = on_gpu(x, shift), on_y = poisoned(y.shape), on_gy = on_gpu(gy), on_gx = poisoned(shape);
+        const Memory where(stream, Storage::fp32, y.shape.size() / 4 + 1);
+        kernels::max_pooling(stream, storage, on_x.data<void>(), shape, on_y.data<void>(), y.shape, spec,
+                             where.data<std::uint8_t>());
+        EXPECT_EQ(on_y.read(), channels_last(y));
+        kernels::max_pooling_backward(stream, storage, on_gy.data<void>(), y.shape, where.data<std::uint8_t>(),
+                                      on_gx.data<void>(), shape, spec);
+        EXPECT_LE(error(on_gx.read(), reference::max_pooling_backward(x, spec, gy)), tolerance);
+        const Memory again = poisoned(y.shape);
+        kernels::max_pooling(stream, storage, on_x.data<void>(), shape, again.data<void>(), y.shape, spec, nullptr);
+        EXPECT_EQ(again.read(), on_y.read()) << "without a backward pass";
+      }
+}
+
+const auto storages = testing::Values(Storage::fp32, Storage::bf16);
+INSTANTIATE_TEST_SUITE_P(Storages, KernelTest, storages, name_of_storage);
+INSTANTIATE_TEST_SUITE_P(Storages, KernelVectorTest, storages, name_of_storage);
+
+}  // namespace
+}  // namespace odori::test
