@@ -2,47 +2,25 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "core/error.h"
+#include "report/html.h"
 #include "report/page_template.h"  // page.html, made by CMake
 
 namespace odori {
 namespace {
 
-std::string replace_all(std::string text, std::string_view what, std::string_view by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
-    text.replace(at, what.size(), by);
-  return text;
-}
-
-/// Puts values in place of {{name}}, in one pass, so that nothing in a value is taken for a name.
-std::string fill(std::string_view page, const std::map<std::string, std::string, std::less<>>& values) {
-  std::string text;
-  for (std::size_t begin; (begin = page.find("{{")) != std::string_view::npos;) {
-    const std::size_t end = page.find("}}", begin);
-    text.append(page.substr(0, begin)).append(values.at(std::string(page.substr(begin + 2, end - begin - 2))));
-    page.remove_prefix(end + 2);
-  }
-  return text.append(page);
-}
-
 std::string cell(const std::string& content) { return "<td>" + content + "</td>"; }
 
 std::string table_row(const Comparison& comparison, const Run& run) {
-  std::string row = fmt::format("        <tr><td>{}<span lang=\"ja\">{}</span></td>", escape_html(run.name),
-                                escape_html(run.name_ja)) +
+  std::string row = fmt::format("        <tr><td>{}<span lang=\"ja\">{}</span></td>", html::escape(run.name),
+                                html::escape(run.name_ja)) +
                     cell(std::to_string(run.devices)) + cell(std::to_string(run.nodes)) +
-                    cell(run.communicator.empty() ? "–" : escape_html(run.communicator));
+                    cell(run.communicator.empty() ? "–" : html::escape(run.communicator));
   if (!run.not_timed.empty())
     return row +
            fmt::format("<td class=\"reason\" colspan=\"4\">not timed <span lang=\"ja\">計測なし</span> {}</td></tr>\n",
-                       escape_html(run.not_timed));
+                       html::escape(run.not_timed));
   row += cell(fmt::format("{:.0f}", run.images_per_second)) + cell(fmt::format("{:.2f} ×", comparison.speedup(run))) +
          cell(fmt::format("{:.0f} %", 100 * comparison.efficiency(run))) +
          cell(run.accuracy.empty() ? "–" : fmt::format("{:.1f} %", 100 * run.accuracy.back()));
@@ -52,7 +30,7 @@ std::string table_row(const Comparison& comparison, const Run& run) {
 std::string card(const std::string& figure, const char* unit, const std::string& text, const std::string& text_ja) {
   return fmt::format(
       "<div class=\"card\"><b>{} <small>{}</small></b><span>{}</span><span lang=\"ja\">{}</span></div>\n    ", figure,
-      unit, escape_html(text), escape_html(text_ja));
+      unit, html::escape(text), html::escape(text_ja));
 }
 
 std::string cards(const Comparison& comparison, const Run& best) {
@@ -66,17 +44,12 @@ std::string cards(const Comparison& comparison, const Run& best) {
   return text;
 }
 
-/// JSON inside a <script> element: no "<" may appear there.
-std::string data_of(const Comparison& comparison) {
-  return replace_all(nlohmann::json(comparison).dump(), "<", "\\u003c");
-}
-
 std::string baseline_of(const Comparison& comparison) {
   if (comparison.baseline.empty()) return "";
   return fmt::format(
       "<p>{} <span lang=\"ja\">{}を最初と最後の 2 回計測し（{:.0f} と {:.0f} "
       "枚/秒）、その平均を基準にしています。</span></p>",
-      escape_html(comparison.baseline_note()), escape_html(comparison.runs.front().name_ja), comparison.baseline[0],
+      html::escape(comparison.baseline_note()), html::escape(comparison.runs.front().name_ja), comparison.baseline[0],
       comparison.baseline[1]);
 }
 
@@ -90,69 +63,38 @@ constexpr const char* no_chart_js =
 
 }  // namespace
 
-std::string escape_html(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
-
 std::string to_page(const Comparison& comparison, const std::string& chart_js) {
   std::string rows, commands;
   for (const Run& run : comparison.runs) {
     rows += table_row(comparison, run);
-    commands += fmt::format("      <li><code>{}</code></li>\n", escape_html(run.command));
+    commands += fmt::format("      <li><code>{}</code></li>\n", html::escape(run.command));
   }
   const Run& best = comparison.fastest();
   const double speedup = comparison.speedup(best);
   const bool faster = best.devices > 1;
-  return fill(
+  return html::fill(
       page_template,
       {{"headline", faster ? fmt::format("{} devices: {:.2f} times as fast as one", best.devices, speedup)
                            : "No run was faster than one device"},
        {"headline_ja", faster ? fmt::format("{} デバイスで 1 デバイスの {:.2f} 倍の速さ", best.devices, speedup)
                               : "1 デバイスより速い実行はありませんでした"},
-       {"setting", escape_html(fmt::format("{}: {} images × {} epochs, network {}, {} images a device and iteration",
-                                           comparison.dataset, comparison.n_images, comparison.epoch, comparison.model,
-                                           comparison.batchsize))},
-       {"machine", escape_html(describe(comparison.machine))},
-       {"date", escape_html(comparison.date)},
+       {"setting", html::escape(fmt::format("{}: {} images × {} epochs, network {}, {} images a device and iteration",
+                                            comparison.dataset, comparison.n_images, comparison.epoch, comparison.model,
+                                            comparison.batchsize))},
+       {"machine", html::escape(describe(comparison.machine))},
+       {"date", html::escape(comparison.date)},
        {"simulated", comparison.simulated_nodes ? simulated_nodes : ""},
        {"baseline", baseline_of(comparison)},
        {"cards", cards(comparison, best)},
        {"chart_note", chart_js.empty() ? no_chart_js : ""},
        {"rows", rows},
        {"commands", commands},
-       {"data", data_of(comparison)},
-       {"chart_js", replace_all(chart_js, "</script", "<\\/script")}});
+       {"data", html::json_in_script(comparison)},
+       {"chart_js", html::code_in_script(chart_js)}});
 }
 
 std::string read_chart_js() {
-  const char* named = std::getenv("ODORI_CHART_JS");
-  std::ifstream file(named ? named : "/usr/share/javascript/chart.js/chart.min.js");
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  require(!named || !text.str().empty(), "ODORI_CHART_JS names {}, which can't be read. Name Chart.js's file.", named);
-  return text.str();
+  return html::read_library("ODORI_CHART_JS", "/usr/share/javascript/chart.js/chart.min.js");
 }
 
 }  // namespace odori

@@ -2,14 +2,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "report/comparison.h"
 
 namespace odori {
-
-/// Text as it stands in HTML, inside an element or a quoted attribute.
-std::string escape_html(std::string_view text);
 
 /// The page: figures, a speedup chart, the table, accuracy by epoch, the commands. `chart_js` is Chart.js's own text,
 /// which goes into the page; with none the page says so and holds everything but the charts.

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "demo/plan.h"
 #include "report/comparison.h"
+#include "report/html.h"
 #include "report/machine.h"
 #include "report/page.h"
 #include "report/table.h"
@@ -105,7 +106,7 @@ TEST(ComparisonTest, JsonHasFiguresOfTimedRunsAlone) {
 }
 
 TEST(Page, TextIsEscaped) {
-  EXPECT_EQ(escape_html("a<b> & \"c\" 'd'"), "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
+  EXPECT_EQ(html::escape("a<b> & \"c\" 'd'"), "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
   const std::string page = to_page(example(), "chart()");
   EXPECT_NE(page.find("A &lt;fast&gt; CPU"), std::string::npos);
   EXPECT_NE(page.find("c &quot;&lt;d&gt;&quot;"), std::string::npos);

@@ -1,0 +1,195 @@
+#include "report/timeline.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "core/error.h"
+
+namespace odori::timeline {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+const std::set<std::string, std::less<>> computing{"load", "forward", "backward", "update"};
+const std::set<std::string, std::less<>> communicating{"gather",    "send",    "allreduce", "reduce",
+                                                       "broadcast", "scatter", "barrier"};
+
+std::string text_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// A missing end is legal: what stands behind the last whole line is dropped.
+Json events_of(const fs::path& path) {
+  std::string text = text_of(path);
+  Json events = Json::parse(text, nullptr, false);
+  if (events.is_discarded()) {
+    text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n'));
+    if (text.ends_with(',')) text.pop_back();
+    events = Json::parse(text + "]", nullptr, false);
+  }
+  require(events.is_array(), "{} holds no event stream. --trace FOLDER writes one.", path.string());
+  return events;
+}
+
+/// A rank's rows by device, with times since the Unix epoch.
+std::map<int, Row> rows_of(const fs::path& path) try {
+  std::map<int, Row> rows;
+  std::vector<Interval> iterations;
+  for (const Json& event : events_of(path)) {
+    if (event.at("ph") != "X") continue;
+    const std::int64_t begin = event.at("ts"), end = begin + event.at("dur").get<std::int64_t>();
+    Span span{event.at("name"), {begin, end}, event.value("/args/bytes"_json_pointer, std::int64_t{0})};
+    const int device = event.at("tid");
+    Row& row = rows.try_emplace(device, Row{event.at("pid"), device, {}, {}}).first->second;
+    if (span.name == "iteration")
+      iterations.push_back(span.time);
+    else
+      row.spans.push_back(std::move(span));
+  }
+  std::sort(iterations.begin(), iterations.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
+  for (auto& [device, row] : rows) row.iterations = iterations;
+  return rows;
+} catch (const Json::exception&) {
+  fail("{} holds events that the kit did not write. --trace FOLDER writes a new stream.", path.string());
+}
+
+bool computes(const Row& row) {
+  return std::any_of(row.spans.begin(), row.spans.end(), [](auto& span) { return computing.contains(span.name); });
+}
+
+/// A rank that uses device 2 alone speaks as device 0 until it has made that current: no device did that.
+void join_rows_without_work(std::map<int, Row>& rows) {
+  const auto first = std::find_if(rows.begin(), rows.end(), [](auto& entry) { return computes(entry.second); });
+  if (first == rows.end()) return;
+  for (auto row = rows.begin(); row != rows.end();) {
+    if (computes(row->second)) {
+      ++row;
+      continue;
+    }
+    auto& to = first->second.spans;
+    to.insert(to.end(), row->second.spans.begin(), row->second.spans.end());
+    row = rows.erase(row);
+  }
+}
+
+/// Intervals joined where they touch.
+std::vector<Interval> joined(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
+  std::vector<Interval> result;
+  for (const Interval& next : intervals)
+    if (result.empty() || next.begin > result.back().end)
+      result.push_back(next);
+    else
+      result.back().end = std::max(result.back().end, next.end);
+  return result;
+}
+
+std::int64_t length(const std::vector<Interval>& intervals) {
+  std::int64_t sum = 0;
+  for (const Interval& interval : joined(intervals)) sum += interval.end - interval.begin;
+  return sum;
+}
+
+}  // namespace
+
+Timeline read(const fs::path& folder) {
+  Timeline timeline;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with("trace.") || !name.ends_with(".json")) continue;
+    std::map<int, Row> rows = rows_of(entry.path());
+    join_rows_without_work(rows);
+    for (auto& [device, row] : rows) timeline.rows.push_back(std::move(row));
+  }
+  require(!timeline.rows.empty(),
+          "There is no event stream in {}. A training writes one with --trace {}, into trace.RANK.json.",
+          folder.string(), folder.string());
+
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for (Row& row : timeline.rows) {
+    std::stable_sort(row.spans.begin(), row.spans.end(), [](auto& a, auto& b) { return a.time.begin < b.time.begin; });
+    if (!row.spans.empty()) first = std::min(first, row.spans.front().time.begin);
+    timeline.n_iterations = std::max(timeline.n_iterations, static_cast<int>(row.iterations.size()));
+  }
+  for (Row& row : timeline.rows) {
+    for (Span& span : row.spans) span.time.begin -= first, span.time.end -= first;
+    for (Interval& iteration : row.iterations) iteration.begin -= first, iteration.end -= first;
+  }
+  std::sort(timeline.rows.begin(), timeline.rows.end(),
+            [](auto& a, auto& b) { return std::pair(a.rank, a.device) < std::pair(b.rank, b.device); });
+  return timeline;
+}
+
+Timeline window(const Timeline& whole, int first, int n) {
+  require(first >= 0 && n > 0 && first < whole.n_iterations,
+          "There is no iteration {} in this event stream: it holds {}, counted from 0.", first, whole.n_iterations);
+  Timeline part{{}, first, whole.n_iterations};
+  for (const Row& row : whole.rows) {
+    const auto size = static_cast<int>(row.iterations.size());
+    const int last = std::min(first + n, size);
+    const auto at = [&](int i) { return row.iterations[static_cast<std::size_t>(i)].begin; };
+    const std::int64_t begin = first == 0 || first >= size ? 0 : at(first);
+    const std::int64_t end = last < size ? at(last) : std::numeric_limits<std::int64_t>::max();
+    Row kept{row.rank, row.device, {}, {}};
+    for (const Span& span : row.spans)
+      if (begin <= span.time.begin && span.time.begin < end) kept.spans.push_back(span);
+    if (first < last) kept.iterations.assign(row.iterations.begin() + first, row.iterations.begin() + last);
+    part.rows.push_back(std::move(kept));
+  }
+  return part;
+}
+
+Timeline shortened(const Timeline& whole, std::size_t most_spans) {
+  const auto n_spans = [](const Timeline& timeline) {
+    std::size_t n = 0;
+    for (const Row& row : timeline.rows) n += row.spans.size();
+    return n;
+  };
+  if (n_spans(whole) <= most_spans || whole.n_iterations == 0) return whole;
+  const std::size_t an_iteration = n_spans(whole) / static_cast<std::size_t>(whole.n_iterations) + 1;
+  return window(whole, 0, static_cast<int>(std::max<std::size_t>(1, most_spans / an_iteration)));
+}
+
+Shares shares_of(const Timeline& timeline, const Row& row) {
+  const bool compiles = timeline.first_iteration == 0 && row.iterations.size() > 1;
+  Shares shares;
+  for (std::size_t i = compiles ? 1 : 0; i < row.iterations.size(); ++i) {
+    const Interval& iteration = row.iterations[i];
+    std::vector<Interval> compute, communication;
+    for (const Span& span : row.spans) {
+      const Interval part{std::max(span.time.begin, iteration.begin), std::min(span.time.end, iteration.end)};
+      if (part.begin >= part.end) continue;
+      if (computing.contains(span.name)) compute.push_back(part);
+      if (!communicating.contains(span.name)) continue;
+      communication.push_back(part);
+      shares.bytes += static_cast<double>(span.bytes);
+      ++shares.collectives;
+    }
+    std::vector<Interval> both = compute;
+    both.insert(both.end(), communication.begin(), communication.end());
+    const auto computed = static_cast<double>(length(compute)), busy = static_cast<double>(length(both));
+    const auto whole = static_cast<double>(iteration.end - iteration.begin);
+    ++shares.iterations;
+    shares.iteration_us += whole;
+    shares.compute_us += computed;
+    shares.exposed_us += busy - computed;
+    shares.hidden_us += static_cast<double>(length(communication)) - (busy - computed);
+    shares.waiting_us += whole - busy;
+  }
+  for (double* sum : {&shares.iteration_us, &shares.compute_us, &shares.exposed_us, &shares.hidden_us,
+                      &shares.waiting_us, &shares.bytes, &shares.collectives})
+    *sum /= std::max(1, shares.iterations);
+  return shares;
+}
+
+}  // namespace odori::timeline
