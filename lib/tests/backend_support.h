@@ -16,15 +16,16 @@
 #include "backend/device_pool.h"
 #include "backend/reference/reference_graph.h"
 #include "core/random.h"
+#include "device_under_test.h"
 #include "model/layers.h"
 
 namespace odori::test {
 
-/// A line here is all that another backend needs to be held to every test.
-inline const std::vector<DevicePoolOptions> devices_under_test{
-    {.request = DeviceRequest::cpu, .threads_per_device = 1},
-    {.request = DeviceRequest::cpu, .threads_per_device = 2},
-};
+/// A line here is all that another kind of device needs to be held to every test.
+inline const std::vector<DevicePoolOptions> devices_under_test =
+    on_gpus() ? std::vector<DevicePoolOptions>{device_under_test()}
+              : std::vector<DevicePoolOptions>{{.request = DeviceRequest::cpu, .threads_per_device = 1},
+                                               {.request = DeviceRequest::cpu, .threads_per_device = 2}};
 
 inline std::string name_of(const testing::TestParamInfo<DevicePoolOptions>& info) {
   const bool cpu = info.param.request == DeviceRequest::cpu;

@@ -56,7 +56,7 @@ class Contract : public testing::TestWithParam<const char*> {
   DevicePool pool_{device_under_test()};
   Device& device_ = pool_.use(comm_->intra_rank());
 };
-INSTANTIATE_TEST_SUITE_P(All, Contract, testing::Values("naive", "flat"));
+INSTANTIATE_TEST_SUITE_P(All, Contract, testing::ValuesIn(communicators_under_test()));
 
 TEST_P(Contract, HasItsName) { EXPECT_EQ(comm_->name(), GetParam()); }
 

@@ -2,16 +2,28 @@
 #pragma once
 
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "backend/device_pool.h"
 
 namespace odori {
 
-/// CPU devices of one thread; with ODORI_TEST_DEVICE=cuda, GPUs, which the test's devices and ranks may share.
-inline DevicePoolOptions device_under_test() {
+/// ODORI_TEST_DEVICE=cuda: on GPUs, emulated or not. Otherwise on CPU devices.
+inline bool on_gpus() {
   const char* device = std::getenv("ODORI_TEST_DEVICE");
-  if (device && std::string(device) == "cuda") return {.request = DeviceRequest::cuda, .share_devices = true};
-  return {.request = DeviceRequest::cpu};
+  return device && std::string(device) == "cuda";
+}
+
+/// CPU devices of one thread, or GPUs, which the test's devices and ranks may share.
+inline DevicePoolOptions device_under_test() {
+  return on_gpus() ? DevicePoolOptions{.request = DeviceRequest::cuda, .share_devices = true}
+                   : DevicePoolOptions{.request = DeviceRequest::cpu};
+}
+
+/// Those that work on these devices.
+inline std::vector<const char*> communicators_under_test() {
+  return on_gpus() ? std::vector<const char*>{"naive", "flat", "pure_nccl"} : std::vector<const char*>{"naive", "flat"};
 }
 
 }  // namespace odori

@@ -13,7 +13,7 @@ namespace {
 /// As few calls as hide most of the update behind the exchange: each of NCCL's takes some 10 us to get up to speed.
 constexpr std::size_t most_slices = 4, least_bytes_of_slice = std::size_t{4} << 20;
 
-/// Kernels and events are made for the calling thread's GPU; this is another one's for a while.
+/// Kernels, streams and events are of the calling thread's current GPU: another one, for a while.
 class OnGpu {
  public:
   OnGpu(CudaDevice& device, CudaDevice& otherwise) : otherwise_(otherwise) { device.bind_thread(); }
@@ -107,6 +107,7 @@ void CudaDeviceGroup::reduce(std::span<Buffer* const> buffers, float a, std::siz
   const std::size_t n = buffers.front()->size();
   const Range range = odori::slice(n, slice, slices(n));
   const cudaStream_t main = gpus_.front().exchange.get();
+  devices_.front()->bind_thread();
   for (const Gpu& gpu : gpus_) {
     if (slice == 0)
       for (const std::size_t i : gpu.devices) wait_for(gpu.exchange.get(), ready_[i]);
