@@ -149,6 +149,15 @@ int Ended::count(const std::string& words) const {
   return n;
 }
 
+std::string end_of(const std::string& output) {
+  const auto last = output.find_last_not_of(" \n");
+  if (last == std::string::npos) return {};
+  auto begin = last + 1;
+  for (int line = 0; line < 6 && begin != std::string::npos && begin > 0; ++line) begin = output.rfind('\n', begin - 1);
+  begin = begin == std::string::npos ? 0 : begin;
+  return output.substr(begin, last + 1 - begin);
+}
+
 Ended run_process(const Command& command, const Limits& limits) {
   const auto begin = Clock::now();
   Ended ended;

@@ -32,6 +32,9 @@ struct Ended {
   int count(const std::string& words) const;
 };
 
+/// The last lines of what a program said: its error, mostly.
+std::string end_of(const std::string& output);
+
 /// Runs it, without input, in a session of its own, until it ends. Whatever it started and left behind (mpirun's ranks,
 /// say) is ended then too, also when a limit stops it; and on Ctrl-C (see catch_interrupts), after which Error with
 /// exit code 130 is thrown. May be called by several threads at once.

@@ -14,6 +14,7 @@
 #include "exercise/finding.h"
 #include "synthetic.h"
 #include "worker/file_watch.h"
+#include "worker/launch.h"
 #include "worker/process.h"
 
 namespace odori::grader {
@@ -51,24 +52,6 @@ class Silence {
   Clock::time_point since_ = Clock::now();
 };
 
-std::vector<std::string> mpirun_words(int ranks) {
-  std::vector<std::string> words{
-      ODORI_MPIEXEC, "--oversubscribe",    "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
-      "-np",         std::to_string(ranks)};
-  if (geteuid() == 0) words.insert(words.begin() + 1, "--allow-run-as-root");
-  return words;
-}
-
-/// A scheduler's variables would have mpirun start ranks on other machines, which the scratch folder isn't on.
-std::map<std::string, std::string> without_scheduler() {
-  std::map<std::string, std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry)
-    for (const char* prefix : {"PBS_", "SLURM_"})
-      if (std::strncmp(*entry, prefix, std::strlen(prefix)) == 0)
-        environment[std::string(*entry, std::strcspn(*entry, "="))] = "";
-  return environment;
-}
-
 /// The same files in another folder: what a run opens there, no other run does.
 void link_files(const fs::path& from, const fs::path& to) {
   std::error_code error;
@@ -76,16 +59,6 @@ void link_files(const fs::path& from, const fs::path& to) {
   for (const auto& entry : fs::directory_iterator(from))
     if (!error) fs::create_hard_link(entry.path(), to / entry.path().filename(), error);
   if (error) throw EnvironmentFault({"disk_full", {{"file", to.string()}}});
-}
-
-/// The last lines of what a program said: its error, mostly.
-std::string end_of(const std::string& output) {
-  const auto last = output.find_last_not_of(" \n");
-  if (last == std::string::npos) return {};
-  auto begin = last + 1;
-  for (int line = 0; line < 6 && begin != std::string::npos && begin > 0; ++line) begin = output.rfind('\n', begin - 1);
-  begin = begin == std::string::npos ? 0 : begin;
-  return output.substr(begin, last + 1 - begin);
 }
 
 /// How it ended, and a word on it.
@@ -157,7 +130,7 @@ Evidence Runner::run_once(const Program& program, const RunPlan& plan) const {
   fs::create_directories(shown, error);
   link_files(data_.folder, data);
 
-  Command command{.environment = without_scheduler(), .folder = folder};
+  Command command{.environment = launch_environment(), .folder = folder};
   if (task_.under_mpi) command.words = mpirun_words(plan.ranks());
   command.words.push_back(program.file.string());
   if (!program.variant.empty()) command.words.push_back(program.variant);
@@ -168,7 +141,6 @@ Evidence Runner::run_once(const Program& program, const RunPlan& plan) const {
   if (!task_.under_mpi) add({"--n_gpus", std::to_string(plan.devices)});
   command.environment["ODORI_EVIDENCE"] = shown.string();
   command.environment["ODORI_NODES"] = fmt::format("{}", fmt::join(plan.nodes, ","));
-  command.environment["TERM"] = "dumb";
 
   Silence silence(shown);
   FileWatch watch(data);

@@ -1,0 +1,124 @@
+#include "checks/speedup_jobs.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <sstream>
+
+#include "core/error.h"
+#include "synthetic.h"
+#include "worker/launch.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int batchsize = 64;
+constexpr std::chrono::seconds longest_job{60};
+
+/// The place-th of the GPUs that this process may use.
+std::string gpu_at(int place) {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (!visible) return std::to_string(place);
+  std::istringstream list(visible);
+  std::string gpu;
+  for (int i = 0; i <= place; ++i) std::getline(list, gpu, ',');
+  return gpu;
+}
+
+/// An epoch is about a third of a second.
+int pictures_a_device(bool on_gpus) { return on_gpus ? 8192 : 256; }
+
+}  // namespace
+
+Layout Layout::on_machine(const Task& task, int cores, int gpus) {
+  Layout layout{.on_gpus = gpus > 0};
+  if (!task.under_mpi) return layout;
+  const int ranks_a_node = layout.on_gpus ? 1 : std::clamp(cores / 2, 1, 2);
+  layout.devices = 2 * ranks_a_node;
+  for (int rank = 0; rank < layout.devices; ++rank)
+    layout.nodes += fmt::format("{}{}", rank ? "," : "", layout.on_gpus ? 0 : rank / ranks_a_node);
+  return layout;
+}
+
+SpeedupJobs::SpeedupJobs(const Task& task, const Layout& layout, fs::path solutions, Program learners)
+    : task_(task), layout_(layout), solutions_(std::move(solutions)), learners_(std::move(learners)) {
+  const auto devices = static_cast<std::uint32_t>(layout.devices);
+  try {
+    // A small test set: the evaluation runs on one device while the others wait.
+    synthetic::write_set(scratch_.path() / "data",
+                         {.train = devices * static_cast<std::uint32_t>(pictures_a_device(layout.on_gpus)),
+                          .test = static_cast<std::uint32_t>(pictures_a_device(layout.on_gpus)) / 32 * devices});
+  } catch (const Error& error) {
+    if (error.code() == exit_code::interrupted) throw;
+    throw EnvironmentFault({"disk_full", {{"file", scratch_.path().string()}}});
+  }
+}
+
+int SpeedupJobs::pictures_per_epoch() const { return pictures_a_device(layout_.on_gpus); }
+
+int SpeedupJobs::pictures_of_empty_job() const { return batchsize; }
+
+Command SpeedupJobs::command(Work work, const Size& size, int place) const {
+  Command command{.environment = launch_environment(), .folder = scratch_.path()};
+  const bool alone = work == Work::one || work == Work::ceiling;
+  if (task_.under_mpi && !alone) command.words = mpirun_words(layout_.devices);
+  const auto add = [&](std::initializer_list<std::string> words) { command.words.insert(command.words.end(), words); };
+  if (alone) add({(solutions_ / "train_cifar_single_gpu").string()});
+  if (work == Work::solution) add({(solutions_ / task_.program.stem()).string()});
+  if (work == Work::learner) add({learners_.file.string()});
+  if (work == Work::learner && !learners_.variant.empty()) add({learners_.variant});
+  if (!task_.under_mpi && !alone) add({"--n_gpus", std::to_string(layout_.devices)});
+  add({"--dataset", "data", "--no_snapshot", "--out", fmt::format("out_{}", place)});
+  add({"--model", size.network, "--batchsize", std::to_string(size.pictures)});
+  add({"--epoch", std::to_string(size.epochs)});
+  // A device alone trains on as many pictures as each of several.
+  add({"--fraction", fmt::format("{:.17g}", size.fraction / (alone ? layout_.devices : 1))});
+  if (!layout_.on_gpus) add({"--device", "cpu"});
+  command.environment["ODORI_NODES"] = alone ? "" : layout_.nodes;
+  command.environment["ODORI_EVIDENCE"] = "";
+  if (alone && layout_.on_gpus) command.environment["CUDA_VISIBLE_DEVICES"] = gpu_at(place);
+  return command;
+}
+
+double SpeedupJobs::run(Work work, const std::vector<Command>& commands) const {
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::future<Ended>> jobs;
+  for (const Command& command : commands)
+    jobs.push_back(std::async(std::launch::async, [&command] { return run_process(command, {.time = longest_job}); }));
+  for (auto& job : jobs) {
+    const Ended ended = job.get();
+    if (ended.code == 0 && !ended.stopped) continue;
+    if (work == Work::learner) throw FailedAtWork{ended};
+    throw EnvironmentFault({"kit_fails", {}});
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double SpeedupJobs::seconds(Work work, int epochs) {
+  const Size size{.network = layout_.on_gpus ? "vgg" : "mid",
+                  .pictures = batchsize,
+                  .fraction = epochs ? 1.0 : static_cast<double>(batchsize) / pictures_per_epoch(),
+                  .epochs = std::max(1, epochs)};
+  std::vector<Command> commands;
+  for (int place = 0; place < (work == Work::ceiling ? layout_.devices : 1); ++place)
+    commands.push_back(command(work, size, place));
+  return run(work, commands);
+}
+
+fs::path SpeedupJobs::trace() {
+  const Size size{.network = "vgg",
+                  .pictures = traced_pictures,
+                  .fraction = static_cast<double>(traced_iterations * traced_pictures) / pictures_per_epoch(),
+                  .epochs = 1};
+  Command traced = command(Work::learner, size, 0);
+  traced.words.insert(traced.words.end(), {"--trace", "trace"});
+  run(Work::learner, {traced});
+  return scratch_.path() / "trace";
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,92 @@
+#include "checks/speedup_step.h"
+
+#include <fmt/core.h>
+
+#include <fstream>
+
+#include "backend/gpus.h"
+#include "checks/speedup.h"
+#include "checks/speedup_jobs.h"
+#include "core/error.h"
+#include "report/machine.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Empty if it can't be written: no reason to hold back a verdict.
+fs::path write_page(const fs::path& path, const std::string& page) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  std::ofstream file(path);
+  file << page;
+  return file.flush() ? path : fs::path();
+}
+
+std::string mib(double bytes) { return fmt::format("{:.1f}", bytes / (1 << 20)); }
+
+/// GPUs take seconds to start a job, and longer to be sure of.
+SpeedupLimits limits_on(bool gpus) { return {.seconds_in_all = gpus ? 110.0 : 48.0}; }
+
+void measure(SpeedupStep& step, TimedWork& work, const Layout& layout, const Task& task, int cores, int gpus) {
+  if (auto reason = why_not_measured(layout.devices, cores, gpus, task.under_mpi)) {
+    step.verdict.verdict = Verdict::inconclusive;
+    step.verdict.finding = std::move(reason);
+    return;
+  }
+  SpeedupVerdict measured = measure_speedup(work, limits_on(layout.on_gpus));
+  step.verdict.verdict = measured.verdict;
+  step.verdict.finding = std::move(measured.why);
+  step.line = std::move(measured.line);
+}
+
+}  // namespace
+
+Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int pictures_a_device) {
+  std::map<std::string, double> bytes, calls;
+  for (const timeline::Row& row : timeline.rows)
+    for (const timeline::Span& span : row.spans)
+      for (const timeline::Interval& iteration : row.iterations)
+        if (iteration.begin <= span.time.begin && span.time.end <= iteration.end)
+          bytes[span.name] += static_cast<double>(span.bytes), ++calls[span.name];
+  const double updates = std::max(1, timeline.n_iterations), ranks = static_cast<double>(timeline.rows.size());
+  std::map<std::string, std::string> values{{"devices", std::to_string(timeline.rows.size())},
+                                            {"images", std::to_string(pictures_a_device)},
+                                            {"updates", std::to_string(timeline.n_iterations)}};
+  if (under_mpi) {
+    values["collectives"] = fmt::format("{:.0f}", calls["allreduce"] / ranks / updates);
+    values["averaged"] = mib(bytes["allreduce"] / ranks / updates);
+    return {"counts_multi_node", values};
+  }
+  values["gathered"] = mib(bytes["gather"] / updates);
+  values["sent"] = mib(bytes["send"] / updates);
+  return {"counts_multi_gpu", values};
+}
+
+SpeedupStep take_speedup(const Question& question, const Program& whole, double points, timeline::Language language) {
+  SpeedupStep step{.verdict = {.blank = 0, .of = points}};
+  const int cores = this_machine().cores, gpus = gpu_count();
+  const Layout layout = Layout::on_machine(question.task, cores, gpus);
+  try {
+    SpeedupJobs jobs(question.task, layout, question.build / "bin" / "solutions", whole);
+    const timeline::Timeline seen = timeline::read(jobs.trace());
+    step.counts = counts_of(seen, question.task.under_mpi, SpeedupJobs::traced_pictures);
+    step.timeline =
+        write_page(question.kit / "out" / "check" / question.task.name / "timeline.html",
+                   timeline::to_page(seen, {question.task.name, language, this_machine(), now()}, timeline::read_d3()));
+    measure(step, jobs, layout, question.task, cores, gpus);
+  } catch (const EnvironmentFault& fault) {
+    step.verdict.verdict = Verdict::environment;
+    step.verdict.finding = fault.finding();
+  } catch (const FailedAtWork& failure) {
+    step.verdict.verdict = failure.ended.stopped ? Verdict::hang : Verdict::crash;
+    step.verdict.finding =
+        Finding{failure.ended.stopped ? "hangs_at_work" : "fails_at_work",
+                {{"seconds", fmt::format("{:.0f}", failure.ended.seconds)}, {"detail", end_of(failure.ended.output)}}};
+  }
+  if (step.verdict.verdict == Verdict::pass) step.verdict.points = points;
+  return step;
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,27 @@
+// What follows when all blanks are right: counts that need no clock, the timeline, and the measured speedup.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "checks/grade.h"
+#include "report/timeline.h"
+
+namespace odori::grader {
+
+struct SpeedupStep {
+  BlankVerdict verdict;            // blank 0
+  std::optional<Finding> line;     // "1 device 104 images/s, 2 devices ..."; none if nothing was measured
+  std::optional<Finding> counts;   // none if the learner's program failed
+  std::filesystem::path timeline;  // the page that was written; empty if none could be
+};
+
+/// What one update moves, by the learner's own event stream.
+Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int pictures_a_device);
+
+/// Takes up to a minute. `whole`: the learner's program, all of which is right. The page is
+/// KIT/out/check/TASK/timeline.html. Throws Error on Ctrl-C.
+SpeedupStep take_speedup(const Question& question, const Program& whole, double points, timeline::Language language);
+
+}  // namespace odori::grader

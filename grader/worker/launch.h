@@ -1,0 +1,17 @@
+// How the training programs are started, whatever for.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace odori::grader {
+
+/// mpirun and its flags for this many ranks on this machine; a program and its flags follow.
+std::vector<std::string> mpirun_words(int ranks);
+
+/// What a training program's environment needs (see Command): no terminal, and none of a scheduler's variables, by
+/// which mpirun would start ranks on other machines, which the scratch folder isn't on.
+std::map<std::string, std::string> launch_environment();
+
+}  // namespace odori::grader
