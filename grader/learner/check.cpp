@@ -8,6 +8,7 @@
 #include "checks/grade.h"
 #include "core/error.h"
 #include "learner/print.h"
+#include "learner/state.h"
 
 namespace odori::grader {
 namespace {
@@ -19,6 +20,19 @@ void write_json(const std::filesystem::path& path, const std::string& text) {
   file << text;
   require(bool(file.flush()), "{} can't be written. --json takes a file in a folder that you may write to.",
           path.string());
+}
+
+/// For ./odori status, hint and solution. What can't be remembered is no reason to hold back a verdict.
+void remember(const Flags& flags, const Answers& answers, const std::vector<BlankVerdict>& verdicts) try {
+  State state(state_file(flags.kit));
+  for (const BlankVerdict& verdict : verdicts) {
+    const Submission& file = answers.program.blanks.contains(verdict.blank) ? answers.program : answers.script;
+    const auto blank = file.blanks.find(verdict.blank);
+    state.remember(flags.task, verdict, blank == file.blanks.end() ? std::vector<std::string>{} : blank->second.text);
+  }
+  state.save();
+} catch (const Error& error) {
+  fmt::print(stderr, "{}\n", error.what());
 }
 
 }  // namespace
@@ -53,6 +67,8 @@ int check(const Flags& flags) {
         .finding = Finding{whole ? "speedup_not_asked" : "speedup_waits"},
         .of = of});
   screen.summary(verdicts);
+  const bool own = flags.program == flags.kit / "exercises" / question.task.program;
+  if (own) remember(flags, answers, verdicts);
   if (!flags.json.empty()) write_json(flags.json, as_json(question, answers, verdicts, messages));
   return exit_code_of(verdicts);
 }

@@ -9,8 +9,10 @@
 namespace odori::grader {
 
 struct Flags {
-  std::string word;                       // check
-  std::string task;                       // multi_gpu or multi_node
+  std::string word;                       // check, status, reset, solution or watch
+  std::string task;                       // multi_gpu or multi_node; status: may be empty, for both
+  std::optional<int> blank;               // reset, solution: this one alone
+  bool yes = false;                       // solution: don't ask
   std::string language;                   // en or ja; empty: by LANG
   std::filesystem::path kit, build;       // the kit's folder; the one that it is built in
   std::filesystem::path program, script;  // the learner's files

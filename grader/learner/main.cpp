@@ -1,14 +1,21 @@
-// The grader: ./odori check TASK
+// The grader: ./odori check, status, reset, solution, watch
 #include "core/error.h"
 #include "core/program.h"
 #include "learner/check.h"
 #include "learner/flags.h"
+#include "learner/watch.h"
+#include "learner/words.h"
 
 using namespace odori;
 
 int main(int argc, char** argv) try {
   catch_interrupts();
-  return grader::check(grader::parse_flags(argc, argv));
+  const grader::Flags flags = grader::parse_flags(argc, argv);
+  if (flags.word == "status") return grader::status(flags);
+  if (flags.word == "reset") return grader::reset(flags);
+  if (flags.word == "solution") return grader::solution(flags);
+  if (flags.word == "watch") return grader::watch(flags);
+  return grader::check(flags);
 } catch (...) {
   return report_failure();
 }

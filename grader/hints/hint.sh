@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# One hint more at each call; needs no build.  ./odori hint TASK [N] [--all] [--lang en|ja]
+#
+# How many hints of a blank were asked for stands in the kit's .odori_state, as lines "hint TASK BLANK COUNT"; what else stands
+# there is the grader's (grader/learner/state.h).
+set -euo pipefail
+kit=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+state=${ODORI_STATE:-$kit/.odori_state}
+
+task="" blank="" all=no language=${LC_ALL:-${LC_MESSAGES:-${LANG:-}}}
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --all) all=yes ;;
+    --lang=*) language=${1#*=} ;;
+    --lang) language=${2:-} && shift ;;
+    *) if [[ -z $task ]]; then task=$1; else blank=$1; fi ;;
+  esac
+  [[ $# -eq 0 ]] || shift
+done
+
+say() { # ENGLISH JAPANESE
+  if [[ $language == ja* ]]; then printf '%s\n' "$2"; else printf '%s\n' "$1"; fi
+}
+stop() {
+  printf 'odori: %s\n' "$(say "$@")" >&2
+  exit 2
+}
+
+case $task in
+  multi_gpu | multi_node) ;;
+  *) stop "hint for what? multi_gpu or multi_node; see ./odori hint --help" \
+    "どのタスクのヒントですか。multi_gpu か multi_node です。./odori hint --help を見てください。" ;;
+esac
+hints=$kit/grader/hints/$task.md
+[[ $language != ja* ]] || hints=${hints%.md}.ja.md
+blanks=$(grep -c '^## .*\.1$' "$hints")
+
+remembered() { # WORD: the rest of its line for this task and blank
+  [[ ! -r $state ]] || awk -v word="$1" -v task="$task" -v blank="$blank" \
+    '$1 == word && $2 == task && $3 == blank { print $4 }' "$state" | tail -n 1
+}
+
+# The first blank that a check found not right, or that holds PUT_YOUR_CODE still.
+first_to_do() {
+  local left
+  left=$(cat "$kit"/exercises/*/"train_cifar_$task.cpp" "$kit/jobscripts/run_${task}_training.sh" 2>/dev/null |
+    awk '/^ *(\/\/|#) BLANK [0-9]+:/ { n = $3 + 0 } /END BLANK/ { n = 0 } n && !/^ *\/\// && /PUT_YOUR_CODE/ { print n }')
+  for ((blank = 1; blank <= blanks; ++blank)); do
+    if grep -qx "$blank" <<<"$left" || [[ $(remembered verdict) =~ ^(WRONG|COMPILE|CRASH|HANG)$ ]]; then return 0; fi
+  done
+  return 1
+}
+
+remember() { # COUNT
+  local fresh=$state.$$
+  {
+    [[ ! -r $state ]] || grep -av "^hint $task $blank " "$state" || true
+    echo "hint $task $blank $1"
+  } 2>/dev/null >"$fresh" || return 0 # a folder that can't be written to: then nothing is remembered
+  mv -f "$fresh" "$state"
+}
+
+show() { # FROM TO
+  local step
+  for ((step = $1; step <= $2; ++step)); do
+    awk -v title="## $blank.$step" '$0 == title { on = 1; next } /^## / { on = 0 } on' "$hints" | sed -e '${/^$/d}'
+    [[ $step -eq $2 ]] || echo
+  done
+}
+
+if [[ -n $blank && ! ($blank =~ ^[1-9][0-9]*$ && $blank -le $blanks) ]]; then
+  stop "$task has no blank $blank; it has 1 to $blanks" "$task に空欄 $blank はありません。1 から $blanks までです。"
+fi
+if [[ -z $blank && $all == yes ]]; then
+  for ((blank = 1; blank <= blanks; ++blank)); do
+    say "== Blank $blank" "== 空欄 $blank"
+    show 1 3
+    echo
+  done
+  exit
+fi
+if [[ -z $blank ]] && ! first_to_do; then
+  say "All blanks of $task are filled in, and none is known to be wrong. Next: ./odori check $task" \
+    "$task の空欄はすべて埋まっていて、誤りも見つかっていません。次は ./odori check $task です。"
+  exit
+fi
+
+given=$(remembered hint)
+[[ $given =~ ^[0-3]$ ]] || given=0
+next=$((given < 3 ? given + 1 : 3))
+[[ $all == no ]] || next=3
+say "$task, blank $blank: hint $next of 3" "$task 空欄 $blank: ヒント $next / 3"
+echo
+show 1 $next
+echo
+remember $next
+if [[ $next -lt 3 ]]; then
+  say "One more: ./odori hint $task $blank" "もう 1 つ: ./odori hint $task $blank"
+else
+  say "That is all there is. The answer: ./odori solution $task $blank" \
+    "ヒントは以上です。答え: ./odori solution $task $blank"
+fi

@@ -1,0 +1,38 @@
+// A learner's terminal: single keys, a clear screen, and all of it back as it was at the end.
+#pragma once
+
+#include <termios.h>
+
+#include <chrono>
+#include <optional>
+
+namespace odori::grader {
+
+/// While it lives, keys are read one by one and aren't shown, if standard input and output are a terminal; Ctrl-C still
+/// interrupts. Otherwise there are no keys, and nothing is changed.
+class Terminal {
+ public:
+  Terminal();
+  ~Terminal();
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  bool has_keys() const { return has_keys_; }
+  /// A key that is pressed within this time; it waits that long in any case where there are no keys. 'q' if the
+  /// terminal is gone.
+  std::optional<char> key(std::chrono::milliseconds wait);
+  /// Where standard output is a terminal.
+  void clear() const;
+
+ private:
+  bool has_keys_;
+  termios before_{};
+};
+
+/// Ctrl-C, SIGTERM and a closed terminal are remembered from now on; otherwise they would end the program before the
+/// terminal is as it was.
+void catch_endings();
+/// The signal that asked this program to end; 0: none.
+int ending_signal();
+
+}  // namespace odori::grader

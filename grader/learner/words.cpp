@@ -1,0 +1,242 @@
+#include "learner/words.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "core/error.h"
+#include "exercise/cutter.h"
+#include "exercise/keep.h"
+#include "exercise/submission.h"
+#include "exercise/task.h"
+#include "learner/messages.h"
+#include "learner/state.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One of a task's two files: the learner's, the kit's answer, and how it is cut.
+struct File {
+  fs::path path, shown;  // the learner's; the same relative to the kit, for messages
+  std::string answer, pristine;
+};
+
+struct Place {
+  const Task& task;
+  File program, script;
+
+  explicit Place(const Flags& flags, const Task& asked) : task(asked) {
+    const auto file = [&](const fs::path& shown, const fs::path& solution) {
+      const std::string answer = read_file(flags.kit / solution);
+      require(!answer.empty(), "There is no {}. --kit names the kit's folder.", (flags.kit / solution).string());
+      return File{flags.kit / shown, shown, answer, cut(answer, solution.string())};
+    };
+    program = file("exercises" / task.program, "solutions" / task.program);
+    script = file("jobscripts" / task.script, fs::path("solutions") / "jobscripts" / task.script);
+  }
+  const File& of(int blank) const { return blank > task.n_program_blanks ? script : program; }
+};
+
+const Blank& blank_in(const std::vector<Blank>& blanks, int number) {
+  for (const Blank& blank : blanks)
+    if (blank.number == number) return blank;
+  fail("The kit's own file lacks blank {}. `git status` shows what was changed.", number);
+}
+
+std::vector<Blank> blanks_of(const std::string& text, const File& file) {
+  return parse_blanks(split_lines(text), file.shown.string());
+}
+
+std::string padded(const std::string& text, int width) {
+  return text + std::string(static_cast<std::size_t>(std::max(1, width - width_of(text))), ' ');
+}
+
+State read_state(const Flags& flags, const Messages& messages) {
+  const fs::path file = state_file(flags.kit);
+  State state(file);
+  if (state.damaged()) fmt::print("{}\n\n", messages.text("state_damaged", {{"file", file.string() + ".damaged"}}));
+  return state;
+}
+
+/// A row of ./odori status: number, verdict, points, hints, and what the blank is about.
+void print_row(const std::string& blank, const std::string& verdict, const std::string& points,
+               const std::string& hints, const std::string& name) {
+  std::string row = "  " + padded(blank, 7) + padded(verdict, 32) + padded(points, 9) + padded(hints, 9) + name;
+  row.resize(row.find_last_not_of(' ') + 1);
+  fmt::print("{}\n", row);
+}
+
+struct Row {
+  std::string verdict;
+  double points = 0, of = 0;
+};
+
+/// What is known of one blank, given its text now (null: it can't be found).
+Row row_of(const std::optional<Remembered>& seen, double of, const Blank* now, Language language,
+           const Messages& messages) {
+  const bool empty = now != nullptr && is_left_empty(*now, language);
+  if (!seen) return {empty ? "UNFILLED" : messages.text("status_unchecked"), 0, of};
+  Row row{seen->verdict, seen->points, seen->of};
+  if (seen->verdict == "INCONCLUSIVE") row.of = 0;
+  if (now != nullptr && fingerprint(now->text) != seen->text)
+    row.verdict += fmt::format(" ({})", messages.text("status_changed"));
+  return row;
+}
+
+void print_task(const Flags& flags, const Task& task, int number, const State& state, const Messages& messages) {
+  const Place place(flags, task);
+  const auto points_of_blank = points_of(task, flags.kit);
+  const Submission program = read_submission(place.program.path, place.program.pristine);
+  const Submission script = read_submission(place.script.path, place.script.pristine);
+  std::vector<std::pair<int, Row>> rows;
+  double points = 0, of = 0;
+  bool known = false;
+  for (int n = 1; n <= task.n_blanks() + 1; ++n) {
+    const int blank = n <= task.n_blanks() ? n : 0;  // the speedup comes last
+    const Submission& file = n <= task.n_program_blanks ? program : script;
+    const auto found = file.blanks.find(blank);
+    const auto seen = state.verdict(task.name, blank);
+    rows.emplace_back(blank,
+                      row_of(seen, points_of_blank.at(blank), found == file.blanks.end() ? nullptr : &found->second,
+                             language_of(file.path.string()), messages));
+    known = known || seen;
+    points += rows.back().second.points;
+    of += rows.back().second.of;
+  }
+  fmt::print("{}\n", messages.text("status_task", {{"number", std::to_string(number)},
+                                                   {"task", task.name},
+                                                   {"points", fmt::format("{:g}", points)},
+                                                   {"of", fmt::format("{:g}", of)}}));
+  print_row(messages.text("status_blank"), messages.text("status_verdict"), messages.text("status_points"),
+            messages.text("status_hints"), "");
+  for (const auto& [blank, row] : rows) {
+    const int hints = state.hints(task.name, blank);
+    print_row(blank == 0 ? "-" : std::to_string(blank), row.verdict, fmt::format("{:g}/{:g}", row.points, row.of),
+              hints == 0 ? "-" : std::to_string(hints),
+              messages.text(blank == 0 ? "name_speedup" : fmt::format("name_{}_{}", task.name, blank)));
+  }
+  fmt::print("{}\n", messages.text(known ? "status_next" : "status_never", {{"task", task.name}}));
+}
+
+/// The learner's file with one blank as it was at first, or with all of it so; nothing if it can't be found there.
+std::optional<std::string> put_back(const File& file, std::optional<int> blank) {
+  if (!blank) return file.pristine;
+  const Submission mine = read_submission(file.path, file.pristine);
+  const auto found = mine.blanks.find(*blank);
+  if (found == mine.blanks.end()) return {};
+  return join_lines(with_text(mine.lines, found->second, blank_in(blanks_of(file.pristine, file), *blank).text));
+}
+
+/// Returns whether all went well; what was there is kept.
+bool reset_file(const File& file, const Flags& flags, const Messages& messages) {
+  const std::map<std::string, std::string> values{
+      {"file", file.shown.string()}, {"task", flags.task}, {"blank", std::to_string(flags.blank.value_or(0))}};
+  const auto text = put_back(file, flags.blank);
+  if (!text) {
+    fmt::print("{}\n", messages.text("reset_unreadable", values));
+    return false;
+  }
+  if (fs::exists(file.path) && read_file(file.path) == *text) {
+    fmt::print("{}\n", messages.text("reset_nothing", values));
+    return true;
+  }
+  if (fs::exists(file.path))
+    fmt::print("{}\n", messages.text("reset_kept", {{"copy", keep_copy(file.path, flags.kit).string()}}));
+  replace_file(file.path, *text);
+  fmt::print("{}\n", messages.text(flags.blank ? "reset_blank" : "reset_file", values));
+  return true;
+}
+
+void require_blank(const Flags& flags, const Task& task, const Messages& messages) {
+  if (flags.blank && (*flags.blank < 1 || *flags.blank > task.n_blanks()))
+    throw UsageError(messages.text(
+        "no_such_blank",
+        {{"task", task.name}, {"blank", std::to_string(*flags.blank)}, {"last", std::to_string(task.n_blanks())}}));
+}
+
+bool says_yes() {
+  if (::isatty(STDIN_FILENO) == 0) return false;
+  std::string answer;
+  return std::getline(std::cin, answer) && (answer == "yes" || answer == "Yes" || answer == "YES" || answer == "はい");
+}
+
+bool passed(const State& state, const Task& task, const std::vector<int>& blanks) {
+  return std::all_of(blanks.begin(), blanks.end(), [&](int blank) {
+    const auto seen = state.verdict(task.name, blank);
+    return seen && seen->verdict == "PASS";
+  });
+}
+
+}  // namespace
+
+int status(const Flags& flags) {
+  const Messages messages(flags.kit, language_or_default(flags.language));
+  const State state = read_state(flags, messages);
+  int number = 0;
+  bool first = true;
+  for (const Task& task : all_tasks()) {
+    ++number;
+    if (!flags.task.empty() && flags.task != task.name) continue;
+    if (!std::exchange(first, false)) fmt::print("\n");
+    print_task(flags, task, number, state, messages);
+  }
+  return exit_code::ok;
+}
+
+int reset(const Flags& flags) {
+  const Messages messages(flags.kit, language_or_default(flags.language));
+  const Task& task = task_named(flags.task);
+  require_blank(flags, task, messages);
+  const Place place(flags, task);
+  bool well = true;
+  if (!flags.blank || *flags.blank <= task.n_program_blanks) well = reset_file(place.program, flags, messages);
+  if (!flags.blank || *flags.blank > task.n_program_blanks) well = reset_file(place.script, flags, messages) && well;
+  State state = read_state(flags, messages);
+  state.forget(task.name, flags.blank);
+  if (well) state.save();
+  return well ? exit_code::ok : exit_code::failure;
+}
+
+int solution(const Flags& flags) {
+  const Messages messages(flags.kit, language_or_default(flags.language));
+  const Task& task = task_named(flags.task);
+  require_blank(flags, task, messages);
+  const Place place(flags, task);
+  std::vector<int> blanks;
+  for (int n = 1; n <= task.n_blanks(); ++n)
+    if (!flags.blank || *flags.blank == n) blanks.push_back(n);
+  if (!flags.yes && !passed(read_state(flags, messages), task, blanks)) {
+    const std::string number = flags.blank ? std::to_string(*flags.blank) : "";
+    fmt::print("{} ", messages.text(flags.blank ? "solution_ask" : "solution_ask_all",
+                                    {{"task", task.name}, {"blank", number}}));
+    std::fflush(stdout);
+    if (!says_yes()) {
+      fmt::print("\n{}\n", messages.text("solution_not_shown"));
+      return exit_code::usage;
+    }
+  }
+  for (const int n : blanks) {
+    const File& file = place.of(n);
+    const auto answers = blanks_of(file.answer, file);
+    const Blank& answer = blank_in(answers, n);
+    fmt::print("{}\n{}\n",
+               messages.text("solution_title",
+                             {{"task", task.name}, {"blank", std::to_string(n)}, {"question", answer.question}}),
+               join_lines(answer.text));
+  }
+  return exit_code::ok;
+}
+
+std::optional<int> first_not_right(const Flags& flags) {
+  const Task& task = task_named(flags.task);
+  const State state(state_file(flags.kit));
+  for (int n = 1; n <= task.n_blanks(); ++n)
+    if (!passed(state, task, {n})) return n;
+  return {};
+}
+
+}  // namespace odori::grader
