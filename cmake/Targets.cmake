@@ -14,41 +14,67 @@ function(odori_program name)
   target_link_libraries(${name} PRIVATE odori odori_warnings)
 endfunction()
 
-# odori_test(NAME [RANKS n...] [LIBRARIES target...] [TIMEOUT seconds] [ON_GPU]): NAME.cpp is a GoogleTest program. With
-# RANKS it runs once for each number of MPI ranks, under mpirun, and its own main must be odori_mpi_test_main (see
-# lib/tests). With ON_GPU it runs once more on GPUs, as NAME_gpu (see odori_gpu_test). A test case that is skipped or
-# disabled counts as failed: skipped is not passed.
+# odori_test(NAME [RANKS n...] [LIBRARIES target...] [TIMEOUT seconds] [ON_GPU] [EMULATED_GPUS n] [NOT_ON_CPU]): NAME.cpp
+# is a GoogleTest program. With RANKS it runs once for each number of MPI ranks, under mpirun, and its own main must be
+# odori_mpi_test_main (see lib/tests). With ON_GPU it runs once more on GPUs, as NAME_gpu (see odori_gpu_test), with
+# EMULATED_GPUS on a machine with so many emulated ones, as NAME_emulated; NOT_ON_CPU leaves out all but these. A test
+# case that is skipped or disabled counts as failed: skipped is not passed.
 function(odori_test name)
   if(NOT ODORI_TESTS)
     return()
   endif()
-  cmake_parse_arguments(TEST "ON_GPU" "TIMEOUT" "RANKS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "ON_GPU;NOT_ON_CPU" "TIMEOUT;EMULATED_GPUS" "RANKS;LIBRARIES" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 120)
   endif()
-  add_executable(${name} ${name}.cpp)
-  target_link_libraries(${name} PRIVATE odori odori_warnings ${TEST_LIBRARIES})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  if(NOT TEST_NOT_ON_CPU OR ODORI_HAS_CUDA)
+    odori_test_program(${name} ${name}.cpp)
+    odori_test_entries(${name})
+  endif()
+  if(TEST_EMULATED_GPUS)
+    set(source ${name}.cpp)
+    if(NOT TEST_NOT_ON_CPU)
+      set(source $<TARGET_OBJECTS:${name}>) # which knows nothing of CUDA, and needs no second compilation
+    endif()
+    odori_test_program(${name}_emulated ${source})
+    target_link_libraries(${name}_emulated PRIVATE odori_emulated_gpu)
+    odori_test_entries(${name}_emulated ODORI_TEST_DEVICE=cuda ODORI_EMULATED_GPUS=${TEST_EMULATED_GPUS})
+  endif()
+endfunction()
+
+# For odori_test: an executable.
+function(odori_test_program program source)
+  add_executable(${program} ${source})
+  target_link_libraries(${program} PRIVATE odori odori_warnings ${TEST_LIBRARIES})
+  set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   if(TEST_RANKS)
-    target_link_libraries(${name} PRIVATE odori_mpi_test_main)
+    target_link_libraries(${program} PRIVATE odori_mpi_test_main)
   else()
-    target_link_libraries(${name} PRIVATE GTest::gtest_main)
+    target_link_libraries(${program} PRIVATE GTest::gtest_main)
+  endif()
+endfunction()
+
+# For odori_test: what ctest runs of it, in this environment.
+function(odori_test_entries program)
+  if(NOT TEST_RANKS)
     set(TEST_RANKS alone)
   endif()
   foreach(ranks ${TEST_RANKS})
-    set(entry ${name})
-    set(command $<TARGET_FILE:${name}>)
+    set(entry ${program})
+    set(command $<TARGET_FILE:${program}>)
     set(processors 1)
     if(NOT ranks STREQUAL alone)
-      set(entry ${name}_${ranks}_ranks)
+      set(entry ${program}_${ranks}_ranks)
       set(command ${MPIEXEC_EXECUTABLE} --allow-run-as-root --oversubscribe --bind-to none -np ${ranks}
                   --mca mpi_yield_when_idle 1 ${command})
       set(processors ${ranks})
     endif()
-    add_test(NAME ${entry} COMMAND ${command})
-    set_tests_properties(${entry} PROPERTIES TIMEOUT ${TEST_TIMEOUT} PROCESSORS ${processors} FAIL_REGULAR_EXPRESSION
-                                             "SKIPPED|DISABLED TEST")
-    if(TEST_ON_GPU)
+    if(NOT TEST_NOT_ON_CPU OR program STREQUAL ${name}_emulated)
+      add_test(NAME ${entry} COMMAND ${command})
+      set_tests_properties(${entry} PROPERTIES TIMEOUT ${TEST_TIMEOUT} PROCESSORS ${processors} FAIL_REGULAR_EXPRESSION
+                                               "SKIPPED|DISABLED TEST" ENVIRONMENT "${ARGN}")
+    endif()
+    if(TEST_ON_GPU AND program STREQUAL name)
       odori_gpu_test(${entry}_gpu 1 ${TEST_TIMEOUT} ${command})
     endif()
   endforeach()
