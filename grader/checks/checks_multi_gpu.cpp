@@ -195,11 +195,7 @@ Found find_in_weights(const Evidence& evidence, const RunData& data, int) {
                                       {"other", steps[static_cast<std::size_t>(apart->other)].device}});
   }
   const auto wrong = find_wrong_weights(data, updates);
-  if (!wrong) return {};
-  if (wrong->rate)
-    return found("learning_rate_changed",
-                 {{"seen", fmt::format("{:.3g}", *wrong->rate)}, {"expected", data.learning_rate}});
-  return found("weights_differ", {{"update", wrong->update}});
+  return wrong ? explain(*wrong, data) : Found();
 }
 
 using Find = Found (*)(const Evidence&, const RunData&, int n_devices);

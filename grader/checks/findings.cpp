@@ -24,6 +24,16 @@ bool is_test_set(const RunData& data, const std::vector<Pictures>& parts, const 
   return updates.empty() || find_wrong_weights(data, updates);
 }
 
+Found explain(const WrongWeights& wrong, const RunData& data) {
+  if (wrong.momentum)
+    return found("momentum_changed", {{"seen", fmt::format("{:.2g}", *wrong.momentum)}, {"expected", momentum}});
+  if (!wrong.rate) return found("weights_differ", {{"update", wrong.update}});
+  // The rate that an optimizer has if none is given.
+  const bool forgotten = std::abs(*wrong.rate / MomentumSGD().learning_rate() - 1) < same_weights;
+  return found(forgotten ? "learning_rate_forgotten" : "learning_rate_changed",
+               {{"seen", fmt::format("{:.3g}", *wrong.rate)}, {"expected", data.learning_rate}});
+}
+
 Found find_early_end(const Evidence& evidence, const RunData& data) {
   const auto stopped = std::find_if(evidence.ranks.begin(), evidence.ranks.end(),
                                     [](const RankSeen& rank) { return rank.error.has_value(); });

@@ -30,6 +30,9 @@ std::string list(const std::vector<int>& numbers);
 /// Training pictures that are positions in the test set. Both sets count from 0, so that the weights decide.
 bool is_test_set(const RunData& data, const std::vector<Pictures>& parts, const Updates& updates);
 
+/// What is known of the mistake behind wrong weights.
+Found explain(const WrongWeights& wrong, const RunData& data);
+
 /// The library's sentence, if it stopped the run; or a run that ended well without having trained and evaluated in
 /// every epoch on every rank.
 Found find_early_end(const Evidence& evidence, const RunData& data);

@@ -28,11 +28,14 @@ DevicePoolOptions one_cpu_device() { return {.request = DeviceRequest::cpu}; }
 
 }  // namespace
 
-Reference::Reference(const RunData& data, int n_pictures, const UpdateRule& rule, std::uint64_t seed)
-    : data_(data), pool_(one_cpu_device()), model_(network_of(data), n_pictures, seed), optimizer_(rule.learning_rate) {
+Reference::Reference(const RunData& data, int n_pictures, std::uint64_t seed)
+    : data_(data),
+      pool_(one_cpu_device()),
+      model_(network_of(data), n_pictures, seed),
+      optimizer_(data.learning_rate, momentum) {
   model_.to_device(pool_.use(0));
   optimizer_.setup(model_);
-  optimizer_.add_hook(std::make_unique<WeightDecay>(rule.weight_decay));
+  optimizer_.add_hook(std::make_unique<WeightDecay>(weight_decay));
 }
 
 void Reference::update(const Pictures& pictures) {

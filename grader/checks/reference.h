@@ -12,18 +12,14 @@
 
 namespace odori::grader {
 
-/// How weights become new ones: what of it a learner's answer can change.
-struct UpdateRule {
-  float learning_rate;
-  float weight_decay = 5e-4f;  // the programs'
-};
+inline constexpr float momentum = 0.9f, weight_decay = 5e-4f;  // the programs'
 
 /// One model on one device. The network has neither batch normalisation nor dropout, so that several devices on parts
 /// of a batch must come to what one device comes to on the whole of it.
 class Reference {
  public:
   /// Starts from the weights of `seed`, and takes `n_pictures` in each update.
-  Reference(const RunData& data, int n_pictures, const UpdateRule& rule, std::uint64_t seed);
+  Reference(const RunData& data, int n_pictures, std::uint64_t seed);
   /// One update by the mean gradient of these pictures, in any order.
   void update(const Pictures& pictures);
   std::vector<float> parameters() const;

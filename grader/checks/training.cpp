@@ -20,22 +20,27 @@ Pictures pictures_of(const RunData& data, const std::vector<Step>& update) {
   return all;
 }
 
-/// With which learning rate would the first update have come to `seen`? It moves the weights by a multiple of the rate.
-std::optional<double> explaining_rate(const std::vector<float>& before, const std::vector<float>& expected,
-                                      const std::vector<float>& seen, double rate) {
-  double along = 0, length = 0;
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    const double way = static_cast<double>(expected[i]) - before[i];
-    along += way * (static_cast<double>(seen[i]) - before[i]);
-    length += way * way;
+/// The number by which `way` has to be multiplied to come from `expected` to `seen`; nothing if there is none, or if
+/// nothing is to come.
+std::optional<double> multiple_of(const std::vector<double>& way, const std::vector<float>& expected,
+                                  const std::vector<float>& seen) {
+  if (seen.size() != way.size()) return {};
+  double along = 0, length = 0, rest = 0;
+  for (std::size_t i = 0; i < way.size(); ++i) {
+    along += way[i] * (static_cast<double>(seen[i]) - expected[i]);
+    length += way[i] * way[i];
   }
   const double factor = along / length;
-  if (!std::isfinite(factor) || std::abs(factor - 1) < same_weights || std::abs(factor) < same_weights) return {};
-  std::vector<float> explained = before;
-  for (std::size_t i = 0; i < before.size(); ++i)
-    explained[i] += static_cast<float>(factor * (static_cast<double>(expected[i]) - before[i]));
-  if (distance(seen, explained, before) > same_weights) return {};
-  return factor * rate;
+  for (std::size_t i = 0; i < way.size(); ++i)
+    rest += std::pow(static_cast<double>(seen[i]) - expected[i] - factor * way[i], 2);
+  const bool fits = std::isfinite(factor) && std::sqrt(rest / length) < same_weights;
+  return fits && std::abs(factor) > same_weights ? std::optional(factor) : std::nullopt;
+}
+
+std::vector<double> difference(const std::vector<float>& to, const std::vector<float>& from) {
+  std::vector<double> way;
+  for (std::size_t i = 0; i < to.size(); ++i) way.push_back(static_cast<double>(to[i]) - from[i]);
+  return way;
 }
 
 }  // namespace
@@ -62,23 +67,26 @@ std::optional<Disagreement> find_disagreement(const Updates& updates) {
   return {};
 }
 
+// The first update moves the weights by rate * gradient, the second one again by momentum times the same way: so the
+// first that goes wrong tells a wrong rate, or a wrong momentum.
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const Updates& updates) {
   if (updates.empty()) return {};
   const int n_pictures = data.batch_size * static_cast<int>(updates.front().size());
-  Reference reference(data, n_pictures, {.learning_rate = data.learning_rate}, data.seed);
+  Reference reference(data, n_pictures, data.seed);
   const std::vector<float> start = reference.parameters();
+  std::vector<double> first_way;
   for (std::size_t update = 0; update < updates.size(); ++update) {
-    const int number = static_cast<int>(update) + 1;
+    WrongWeights wrong{.update = static_cast<int>(update) + 1};
     const Pictures pictures = pictures_of(data, updates[update]);
-    if (pictures.size() != static_cast<std::size_t>(n_pictures)) return WrongWeights{number, 1, {}};
+    if (pictures.size() != static_cast<std::size_t>(n_pictures)) return wrong;
     reference.update(pictures);
     const std::vector<float> expected = reference.parameters();
+    if (update == 0) first_way = difference(expected, start);
     for (const Step& step : updates[update]) {
-      const double off = distance(step.parameters, expected, start);
-      if (off < same_weights) continue;
-      WrongWeights wrong{number, off, {}};
-      if (update == 0 && step.parameters.size() == start.size())
-        wrong.rate = explaining_rate(start, expected, step.parameters, data.learning_rate);
+      if (distance(step.parameters, expected, start) < same_weights) continue;
+      const auto multiple = multiple_of(first_way, expected, step.parameters);
+      if (multiple && update == 0) wrong.rate = (1 + *multiple) * data.learning_rate;
+      if (multiple && update == 1) wrong.momentum = momentum + *multiple;
       return wrong;
     }
   }
@@ -86,7 +94,7 @@ std::optional<WrongWeights> find_wrong_weights(const RunData& data, const Update
 }
 
 std::vector<float> alone(const RunData& data, const Pictures& pictures, std::uint64_t seed) {
-  Reference reference(data, static_cast<int>(pictures.size()), {.learning_rate = data.learning_rate}, seed);
+  Reference reference(data, static_cast<int>(pictures.size()), seed);
   reference.update(pictures);
   return reference.parameters();
 }

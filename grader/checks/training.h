@@ -23,9 +23,10 @@ std::optional<Disagreement> find_disagreement(const Updates& updates);
 
 /// An update after which the weights are not what the mean gradient of all workers' pictures makes of them.
 struct WrongWeights {
-  int update = 0;              // from 1
-  double distance = 0;         // see distance() of reference.h
-  std::optional<double> rate;  // the learning rate that would explain it, if one would
+  int update = 0;  // from 1
+  // What would explain it, if one of these would:
+  std::optional<double> rate;      // the learning rate, in the first update
+  std::optional<double> momentum;  // the momentum, in the second
 };
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const Updates& updates);
 

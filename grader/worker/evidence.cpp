@@ -31,6 +31,7 @@ class Reader {
     if (fact == "evaluation")
       seen_.evaluations.push_back({number(line, "loss"), number(line, "accuracy"), line.at("samples")});
     if (fact == "failure") seen_.error = line.at("sentence").get<std::string>();
+    if (fact == "scatter") seen_.scatter_roots.push_back(line.at("root"));
     if (fact == "enter") seen_.collectives.push_back(line.at("collective"));
     if (fact == "enter" || fact == "leave") seen_.inside_collective = fact == "enter";
   }

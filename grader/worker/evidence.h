@@ -51,6 +51,7 @@ struct RankSeen {
   std::optional<IteratorSeen> test_iterator;
   std::vector<std::vector<Step>> steps;  // [update][device of this rank, by number]
   std::vector<EvaluationSeen> evaluations;
+  std::vector<int> scatter_roots;        // of each scatter_dataset()
   std::vector<std::string> collectives;  // entered, in order: "scatter_dataset()"; the last may not have been left
   bool inside_collective = false;        // entered the last one, and never left it
   std::optional<std::string> error;      // the library's sentence, if it stopped here
