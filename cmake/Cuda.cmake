@@ -1,8 +1,8 @@
 # What the CUDA backend stands on: the toolkit (12 or 13), cuDNN 9, and NCCL from 2.18. What is missing is named in one
 # line, and the build goes on without GPUs; with ODORI_CUDA=ON it stops there.
 #
-# Sets ODORI_HAS_CUDA, and where that is true enables the language CUDA and has the targets CUDA::cudart, CUDA::cublas,
-# CUDA::cudnn and CUDA::nccl. Each is looked for in NAME_ROOT alone where that is given (CUDAToolkit_ROOT, CUDNN_ROOT,
+# Sets ODORI_HAS_CUDA, and where that is true ODORI_CUDA_VERSION, the language CUDA, and the targets CUDA::cudart,
+# CUDA::cublas, CUDA::cudnn and CUDA::nccl. Each is looked for in NAME_ROOT alone where that is given (CUDAToolkit_ROOT, CUDNN_ROOT,
 # NCCL_ROOT: an option or an environment variable). Else in NAME_HOME and the like, CMAKE_PREFIX_PATH, the folders that
 # modules put into CPATH, LIBRARY_PATH and LD_LIBRARY_PATH, beside nvcc, in /usr/local and /usr, and in NVIDIA's wheels
 # of the python3 in PATH: nvidia/cudnn/{include,lib/libcudnn.so.9}.
@@ -108,6 +108,7 @@ function(odori_find_cuda library wanted root header macros least below)
       set_target_properties(CUDA::${library} PROPERTIES IMPORTED_LOCATION ${file} INTERFACE_INCLUDE_DIRECTORIES
                                                                                   ${include})
       set(${library}_major ${major} PARENT_SCOPE)
+      set(${library}_version ${version} PARENT_SCOPE)
       return()
     endif()
   endforeach()
@@ -184,6 +185,7 @@ if(NOT cuda_missing)
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
     endif()
     set(ODORI_HAS_CUDA TRUE)
+    set(ODORI_CUDA_VERSION ${cudart_version})
     message(STATUS "The CUDA backend is built, for the architectures ${CMAKE_CUDA_ARCHITECTURES}")
     return()
   endif()

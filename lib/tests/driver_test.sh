@@ -21,7 +21,7 @@ expect() {
 }
 
 expect 0 "./odori WORD" "$odori"
-for word in demo test run check hint data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
+for word in demo test run check hint timeline doctor data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
 expect 2 "there is no word 'dance'; the words are demo, test," "$odori" dance
 expect 2 "run what?" "$odori" run
 expect 2 "run what?" "$odori" run two_gpus

@@ -14,6 +14,7 @@ declare -A may=(
   [optim]="core trace backend model"
   [report]="core trace"
   [train]="core trace backend data model optim report"
+  [doctor]="core backend report"
   [flags]="core backend data model optim"
 )
 # The files that talk to other ranks may include comm as well.
@@ -23,7 +24,7 @@ talks_to_ranks='^lib/(data/scatter|optim/multi_node_|train/(multi_node_|snapshot
 outside=(
   '^mpi\.h$' '^lib/(comm/|tests/(comm_|mpi_main))' 'lib/comm and its tests'
   '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
-  '^CLI/' '^lib/flags/arguments\.cpp$|^(lib/demo|lib/bench|datasets|grader)/.*\.cpp$' 'lib/flags/arguments.cpp and programs that train nothing'
+  '^CLI/' '^lib/flags/arguments\.cpp$|^(lib/demo|lib/doctor|lib/bench|datasets|grader)/.*\.cpp$' 'lib/flags/arguments.cpp and programs that train nothing'
   '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/cuda/|comm/.*nccl|tests/cuda_)' "lib/backend/cuda, its tests, and comm's NCCL file"
   '^nccl' '^lib/(backend/cuda/|comm/.*nccl|tests/cuda_emulator/)' "lib/backend/cuda and comm's NCCL file"
 )

@@ -1,0 +1,325 @@
+#include "doctor/findings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace odori::doctor {
+namespace {
+
+using Findings = std::vector<Finding>;
+
+void judge_gpus(const Facts& facts, Findings& findings) {
+  if (facts.gpus.empty()) {
+    findings.push_back(
+        {"gpus",
+         Level::note,
+         {fmt::format("No GPU was found ({}); devices are threads of the CPU.",
+                      facts.has_nvidia_smi ? "nvidia-smi shows none" : "there is no nvidia-smi"),
+          fmt::format("GPUは見つかりません（{}）。CPUのスレッドをデバイスとして使います。",
+                      facts.has_nvidia_smi ? "nvidia-smiに1台も表示されません" : "nvidia-smiがありません")},
+         {"All exercises work so. On a cluster, run this inside a job that asks for a GPU.",
+          "演習はこのままできます。クラスタでは、GPUを要求したジョブの中で実行してください。"}});
+    return;
+  }
+  std::vector<std::string> names;
+  for (const Gpu& gpu : facts.gpus) names.push_back(fmt::format("{} ({:.0f} GiB)", gpu.name, gpu.memory_gib));
+  const std::string list = fmt::format("{}", fmt::join(names, ", "));
+  const int n = static_cast<int>(facts.gpus.size());
+  if (facts.usable_gpus >= n) {
+    findings.push_back(
+        {"gpus", Level::good, {fmt::format("{} GPU(s): {}.", n, list), fmt::format("GPU {}台: {}", n, list)}, {}});
+  } else if (facts.build_cuda.empty()) {
+    findings.push_back(
+        {"gpus",
+         Level::broken,
+         {fmt::format("{} GPU(s) are here ({}), but this build has the CPU backend alone.", n, list),
+          fmt::format("GPUが{}台あります（{}）が、このビルドはCPUだけに対応しています。", n, list)},
+         {"Load or install the CUDA toolkit, cuDNN 9 and NCCL, then: ./odori setup -DODORI_CUDA=ON, which "
+          "says what is missing.",
+          "CUDA Toolkit、cuDNN 9、NCCLをロードまたはインストールし、./odori setup -DODORI_CUDA=ON "
+          "を実行してください。足りないものが表示されます。"}});
+  } else {
+    findings.push_back({"gpus",
+                        Level::broken,
+                        {fmt::format("{} GPU(s) are here ({}), but the kit can use {}: {}", n, list, facts.usable_gpus,
+                                     facts.why_no_gpu),
+                         fmt::format("GPUが{}台あります（{}）が、使えるのは{}台です: {}", n, list, facts.usable_gpus,
+                                     facts.why_no_gpu)},
+                        {"Look at CUDA_VISIBLE_DEVICES, and whether the job has asked for these GPUs.",
+                         "CUDA_VISIBLE_DEVICESの値と、ジョブがGPUを要求しているかを確認してください。"}});
+  }
+}
+
+void judge_driver(const Facts& facts, Findings& findings) {
+  if (!facts.driver) return;
+  const Driver& driver = *facts.driver;
+  if (facts.build_cuda.empty() || major_version(driver.cuda) >= major_version(facts.build_cuda)) {
+    findings.push_back({"driver",
+                        Level::good,
+                        {fmt::format("Driver {}, which runs CUDA up to {}{}.", driver.version, driver.cuda,
+                                     facts.build_cuda.empty() ? "" : "; this build is of CUDA " + facts.build_cuda),
+                         fmt::format("ドライバ {}（CUDA {}まで対応{}）", driver.version, driver.cuda,
+                                     facts.build_cuda.empty() ? "" : "、このビルドはCUDA " + facts.build_cuda)},
+                        {}});
+    return;
+  }
+  findings.push_back(
+      {"driver",
+       Level::broken,
+       {fmt::format("Driver {} runs CUDA up to {}, but this build is of CUDA {}.", driver.version, driver.cuda,
+                    facts.build_cuda),
+        fmt::format("ドライバ {}はCUDA {}までですが、このビルドはCUDA {}です。", driver.version, driver.cuda,
+                    facts.build_cuda)},
+       {fmt::format(
+            "Build with a CUDA toolkit {}.x (module load, then a new build folder), or have the driver updated.",
+            major_version(driver.cuda)),
+        fmt::format(
+            "CUDA Toolkit {}.xをロードして新しいビルドフォルダでビルドするか、ドライバの更新を依頼してください。",
+            major_version(driver.cuda))}});
+}
+
+void judge_links(const Facts& facts, Findings& findings) {
+  if (facts.topology.links.empty()) return;
+  std::vector<std::string> links;
+  bool all_nvlink = true, far = false;
+  for (const Link& link : facts.topology.links) {
+    links.push_back(fmt::format("GPU{}-GPU{} {}", link.from, link.to, link.kind));
+    all_nvlink = all_nvlink && link.kind.starts_with("NV");
+    far = far || link.kind == "SYS" || link.kind == "NODE";
+  }
+  const std::string list = fmt::format("{}", fmt::join(links, ", "));
+  Finding finding{"links",
+                  all_nvlink ? Level::good
+                  : far      ? Level::slow
+                             : Level::note,
+                  {fmt::format("Between GPUs: {} ({}).", list, all_nvlink ? "NVLink" : "PCIe, at least in part"),
+                   fmt::format("GPU間の接続: {}（{}）", list, all_nvlink ? "NVLink" : "一部または全部がPCIe")},
+                  {}};
+  if (far)
+    finding.remedy = {
+        "Some pairs meet only across sockets (SYS) or host bridges (NODE): choose GPUs that are near each "
+        "other with CUDA_VISIBLE_DEVICES.",
+        "ソケット間（SYS）やホストブリッジ間（NODE）を通る組があります。CUDA_VISIBLE_DEVICESで近いGPUどうしを"
+        "選んでください。"};
+  findings.push_back(finding);
+}
+
+void judge_sockets(const Facts& facts, Findings& findings) {
+  std::vector<std::string> english, japanese;
+  std::set<std::string> nodes;
+  for (const NearGpu& near : facts.topology.near) {
+    if (near.cores.empty()) continue;
+    english.push_back(fmt::format("GPU{}: NUMA node {}, cores {}", near.gpu, near.numa_node, near.cores));
+    japanese.push_back(fmt::format("GPU{}: NUMAノード{}、コア{}", near.gpu, near.numa_node, near.cores));
+    nodes.insert(near.numa_node);
+  }
+  if (english.empty()) return;
+  Finding finding{"sockets",
+                  Level::note,
+                  {fmt::format("Near each GPU: {}.", fmt::join(english, "; ")),
+                   fmt::format("各GPUに近いCPU: {}", fmt::join(japanese, "、"))},
+                  {}};
+  if (nodes.size() > 1)
+    finding.remedy = {"Bind each rank to its GPU's socket: mpirun --map-by numa --bind-to numa.",
+                      "各ランクをGPUと同じソケットに固定します: mpirun --map-by numa --bind-to numa"};
+  findings.push_back(finding);
+}
+
+void judge_nccl(const Facts& facts, Findings& findings) {
+  if (!facts.nccl) return;
+  const NcclRun& run = *facts.nccl;
+  if (run.transports.empty()) {
+    findings.push_back(
+        {"nccl",
+         Level::broken,
+         {fmt::format("Two ranks could not talk to each other over NCCL. {}",
+                      run.warnings.empty() ? "It said nothing." : "It said: " + run.warnings.front()),
+          fmt::format("2つのランクがNCCLで通信できませんでした。{}",
+                      run.warnings.empty() ? "" : "NCCLの警告: " + run.warnings.front())},
+         {"NCCL_DEBUG=INFO mpirun -np 2 ... shows all it says; --communicator flat goes without NCCL.",
+          "NCCL_DEBUG=INFOを付けて実行すると詳細が表示されます。--communicator flatならNCCLなしで動きます。"}});
+    return;
+  }
+  std::vector<std::string> ways;
+  bool socket = false;
+  for (const auto& [way, channels] : run.transports) {
+    ways.push_back(way);
+    socket = socket || way == "NET/Socket";
+  }
+  Finding finding{"nccl",
+                  socket ? Level::slow : Level::good,
+                  {fmt::format("NCCL {}: two ranks of this node talk over {}.", run.version, fmt::join(ways, ", ")),
+                   fmt::format("NCCL {}: このノードの2ランクは{}で通信します。", run.version, fmt::join(ways, ", "))},
+                  {}};
+  if (socket && facts.gpus.size() < 2)
+    finding.remedy = {
+        "With one GPU, two ranks have to share it, and NCCL then goes through sockets: no speedup can be "
+        "measured here.",
+        "GPUが1台なので2ランクで共有し、通信はソケット経由になります。速度向上はここでは測れません。"};
+  else if (socket)
+    finding.remedy = {
+        "Sockets are the slowest way. Unset NCCL_P2P_DISABLE and NCCL_SHM_DISABLE, and give containers "
+        "more shared memory (--shm-size).",
+        "ソケット経由は最も遅い通信です。NCCL_P2P_DISABLE、NCCL_SHM_DISABLEを外し、コンテナでは共有メモリを"
+        "増やしてください（--shm-size）。"};
+  findings.push_back(finding);
+}
+
+void judge_gpu_use(const Facts& facts, Findings& findings) {
+  if (facts.gpu_use.empty()) return;
+  std::vector<int> use = facts.gpu_use;
+  std::nth_element(use.begin(), use.begin() + static_cast<std::ptrdiff_t>(use.size() / 2), use.end());
+  const int median = use[use.size() / 2];
+  Finding finding{"gpu_use",
+                  median > 90 ? Level::good : Level::slow,
+                  {fmt::format("During a short training the GPU was busy {} % of the time.", median),
+                   fmt::format("短い学習の間、GPU使用率は{} %でした。", median)},
+                  {}};
+  if (median <= 90)
+    finding.remedy = {
+        "Above 90 % is good. Take a larger --batchsize, end other programs on this GPU (nvidia-smi), and "
+        "look at PROFILE=1 in a job script.",
+        "90 %を超えるのが目安です。--batchsizeを大きくし、同じGPUを使う他のプログラムを確認し（nvidia-smi）、"
+        "ジョブスクリプトのPROFILE=1で調べてください。"};
+  findings.push_back(finding);
+}
+
+void judge_mpi(const Facts& facts, Findings& findings) {
+  if (!facts.has_mpirun) {
+    findings.push_back(
+        {"mpi",
+         Level::broken,
+         {"There is no mpirun in PATH, so task 2 can't be run.", "PATHにmpirunがないため、タスク2を実行できません。"},
+         {"module load openmpi, or install Debian's openmpi-bin.",
+          "module load openmpi を実行するか、openmpi-binをインストールしてください。"}});
+    return;
+  }
+  const std::string version = facts.mpi_version.empty() ? "mpirun" : facts.mpi_version;
+  const char* aware = !facts.cuda_aware ? "unknown" : *facts.cuda_aware ? "yes" : "no";
+  const char* aware_ja = !facts.cuda_aware ? "不明" : *facts.cuda_aware ? "対応" : "非対応";
+  findings.push_back(
+      {"mpi",
+       Level::good,
+       {fmt::format("{}; CUDA-aware: {}. The kit doesn't need that: gradients on GPUs go over NCCL, or "
+                    "through the host.",
+                    version, aware),
+        fmt::format("{}（CUDA-aware: {}）。GPU上の勾配はNCCLまたはホスト経由で送るので、対応は必須ではありません。",
+                    version, aware_ja)},
+       {}});
+}
+
+void judge_binding(const Facts& facts, Findings& findings) {
+  if (facts.bindings.empty()) return;
+  const auto fewest = std::min_element(facts.bindings.begin(), facts.bindings.end(),
+                                       [](const Binding& a, const Binding& b) { return a.cores < b.cores; });
+  if (fewest->cores == 0) {
+    findings.push_back(
+        {"binding", Level::good, {"mpirun binds its ranks to no core.", "mpirunはランクをコアに固定しません。"}, {}});
+    return;
+  }
+  findings.push_back(
+      {"binding",
+       Level::note,
+       {fmt::format("mpirun binds a rank to {} core(s) unless told otherwise.", fewest->cores),
+        fmt::format("mpirunは既定で各ランクを{}コアに固定します。", fewest->cores)},
+       {"The kit's own calls say --bind-to none. In calls of your own say so too, or all threads of a rank "
+        "share these cores.",
+        "キットは--bind-to noneを付けて実行します。自分でmpirunを呼ぶときも付けないと、ランクの全スレッドが"
+        "これらのコアを共有します。"}});
+}
+
+void judge_cores(const Facts& facts, Findings& findings) {
+  Finding finding{"cores",
+                  facts.cores < 2                    ? Level::slow
+                  : facts.cores < facts.online_cores ? Level::note
+                                                     : Level::good,
+                  {fmt::format("{} of this machine's {} cores may be used.", facts.cores, facts.online_cores),
+                   fmt::format("このマシンの{1}コアのうち{0}コアを使えます。", facts.cores, facts.online_cores)},
+                  {}};
+  if (facts.cores < 2)
+    finding.remedy = {
+        "Two CPU devices on one core show no speedup: ask for more cores (ompthreads, -c, --cpus).",
+        "1コアではCPUデバイスを2つにしても速くなりません。コアを増やしてください（ompthreads、-c、--cpus）。"};
+  findings.push_back(finding);
+}
+
+void judge_disk(const Facts& facts, Findings& findings) {
+  const bool full = facts.free_gb < 0.5;
+  Finding finding{"disk",
+                  full ? Level::broken : Level::good,
+                  {fmt::format("{:.1f} GB are free in {}.", facts.free_gb, facts.out),
+                   fmt::format("{1} の空き容量は{0:.1f} GBです。", facts.free_gb, facts.out)},
+                  {}};
+  if (full)
+    finding.remedy = {
+        "Data sets and snapshots need half a GB: free some, or work on another disk.",
+        "データセットとスナップショットに0.5 GB必要です。空きを増やすか、別のディスクで作業してください。"};
+  findings.push_back(finding);
+}
+
+const char* mark(Level level, bool japanese) {
+  switch (level) {
+    case Level::good:
+      return japanese ? "[ 良好 ]" : "[ good ]";
+    case Level::note:
+      return japanese ? "[ 参考 ]" : "[ note ]";
+    case Level::slow:
+      return japanese ? "[ 低速 ]" : "[ slow ]";
+    case Level::broken:
+      return japanese ? "[要対処]" : "[BROKEN]";
+  }
+  return "";
+}
+
+const char* name(Level level) {
+  switch (level) {
+    case Level::good:
+      return "good";
+    case Level::note:
+      return "note";
+    case Level::slow:
+      return "slow";
+    case Level::broken:
+      return "broken";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<Finding> judge(const Facts& facts) {
+  Findings findings;
+  for (const auto judge_one : {judge_gpus, judge_driver, judge_links, judge_sockets, judge_nccl, judge_gpu_use,
+                               judge_mpi, judge_binding, judge_cores, judge_disk})
+    judge_one(facts, findings);
+  return findings;
+}
+
+std::string to_text(const Findings& findings, const std::string& language) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    text += fmt::format("{} {}\n", mark(finding.level, language == "ja"), finding.what.in(language));
+    if (!finding.remedy.english.empty()) text += fmt::format("         -> {}\n", finding.remedy.in(language));
+  }
+  return text;
+}
+
+nlohmann::json to_json(const Findings& findings, const std::string& language) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Finding& finding : findings)
+    list.push_back({{"check", finding.check},
+                    {"level", name(finding.level)},
+                    {"text", finding.what.in(language)},
+                    {"remedy", finding.remedy.in(language)}});
+  return {{"works", works(findings)}, {"findings", list}};
+}
+
+bool works(const Findings& findings) {
+  return std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.level == Level::broken; });
+}
+
+}  // namespace odori::doctor

@@ -1,0 +1,65 @@
+// What the machine's facts mean for the kit, each with what to do about it, in English and Japanese.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "doctor/parse.h"
+
+namespace odori::doctor {
+
+/// What was found out about this machine and this build. What is empty was not there, or was not asked.
+struct Facts {
+  // This build
+  std::string build_cuda;  // the CUDA toolkit's version; empty: the CPU backend alone
+  int usable_gpus = 0;     // by the library
+  std::string why_no_gpu;  // the library's sentence
+  // GPUs
+  bool has_nvidia_smi = false;
+  std::vector<Gpu> gpus;
+  std::optional<Driver> driver;
+  Topology topology;
+  std::optional<NcclRun> nccl;
+  std::vector<int> gpu_use;  // percent, sampled during a training
+  // MPI
+  bool has_mpirun = false;
+  std::string mpi_version;
+  std::optional<bool> cuda_aware;
+  std::vector<Binding> bindings;  // as mpirun binds when it is asked for nothing
+  // The machine
+  int cores = 0;         // that this process may use
+  int online_cores = 0;  // of the machine
+  double free_gb = 0;    // where results go, in 10^9 bytes
+  std::string out;       // that folder
+};
+
+struct Text {
+  std::string english, japanese;
+  const std::string& in(const std::string& language) const { return language == "ja" ? japanese : english; }
+};
+
+/// good: as it should be. note: worth knowing. slow: works, but not as fast as it could. broken: keeps the kit, or the
+/// GPUs of this machine, from working.
+enum class Level { good, note, slow, broken };
+
+struct Finding {
+  std::string check;  // "gpus", "driver", "links", "sockets", "nccl", "gpu_use", "mpi", "binding", "cores", "disk"
+  Level level;
+  Text what;
+  Text remedy;  // empty where there is nothing to do
+};
+
+/// In the order in which people read them. A check that doesn't apply, such as links between fewer than two GPUs, gives
+/// none.
+std::vector<Finding> judge(const Facts& facts);
+
+/// Lines for people.
+std::string to_text(const std::vector<Finding>& findings, const std::string& language);
+/// {"works":, "findings": [{"check":, "level":, "text":, "remedy":}]}
+nlohmann::json to_json(const std::vector<Finding>& findings, const std::string& language);
+/// No finding is broken.
+bool works(const std::vector<Finding>& findings);
+
+}  // namespace odori::doctor

@@ -1,0 +1,71 @@
+// Looks at this machine, and says what each finding means for the kit and what to do about it.
+//
+//   ./odori doctor [--lang ja] [--json FILE] [--quick]
+//
+//   [ good ] 1 GPU(s): NVIDIA H200 (140 GiB).
+//   [ slow ] NCCL 2.28.9: two ranks of this node talk over NET/Socket.
+//            -> With one GPU, two ranks have to share it, and NCCL then goes through sockets: ...
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/program.h"
+#include "doctor/probe.h"
+#include "report/machine.h"
+
+using namespace odori;
+using namespace odori::doctor;
+
+namespace {
+
+constexpr int environment = 20;  // something keeps the kit, or this machine's GPUs, from working
+
+struct Flags {
+  std::string language, json;
+  bool quick = false;
+};
+
+/// As the shell's own messages: by the first of these variables that says something.
+std::string language_of_environment() {
+  for (const char* variable : {"LC_ALL", "LC_MESSAGES", "LANG"})
+    if (const char* value = std::getenv(variable); value && *value)
+      return std::string(value).starts_with("ja") ? "ja" : "en";
+  return "en";
+}
+
+Flags parse_flags(int argc, char** argv) {
+  Flags flags{.language = language_of_environment(), .json = ""};
+  CLI::App app{"Looks at this machine: GPUs, driver, MPI, NCCL, binding, cores, disk; and says what to do.",
+               "./odori doctor"};
+  app.add_option("--lang", flags.language, "en or ja; without it, by LANG")->check(CLI::IsMember({"en", "ja"}));
+  app.add_option("--json", flags.json, "Write the findings into this file as well");
+  app.add_flag("--quick", flags.quick, "Leave out the short trainings on the GPUs");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    throw HelpRequested(app.help());
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}. ./odori doctor --help lists the flags.", error.what()));
+  }
+  return flags;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const Flags flags = parse_flags(argc, argv);
+  const auto findings = judge(probe({.trainings = !flags.quick, .out = "out"}));
+  fmt::print("{}\n{}", describe(this_machine()), to_text(findings, flags.language));
+  if (!flags.json.empty()) {
+    std::ofstream file(flags.json);
+    file << to_json(findings, flags.language).dump(2) << "\n";
+    require(static_cast<bool>(file), "{} can't be written.", flags.json);
+  }
+  return works(findings) ? exit_code::ok : environment;
+} catch (...) {
+  return report_failure();
+}

@@ -1,0 +1,145 @@
+#include "doctor/parse.h"
+
+#include <algorithm>
+#include <regex>
+#include <sstream>
+
+namespace odori::doctor {
+namespace {
+
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(trimmed(part));
+  return parts;
+}
+
+/// The first group of the first match, or nothing.
+std::optional<std::string> find(const std::string& text, const char* pattern) {
+  std::smatch match;
+  if (!std::regex_search(text, match, std::regex(pattern))) return {};
+  return match[1].str();
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// GPU7 -> 7
+std::optional<int> gpu_number(const std::string& cell) {
+  if (!cell.starts_with("GPU") || !is_number(cell.substr(3))) return {};
+  return std::stoi(cell.substr(3));
+}
+
+/// How many numbers "0-3,8" names.
+int count_of_list(const std::string& list) {
+  int count = 0;
+  for (const std::string& part : split(list, ',')) {
+    const auto dash = part.find('-');
+    count += dash == std::string::npos ? 1 : std::stoi(part.substr(dash + 1)) - std::stoi(part) + 1;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::vector<Gpu> parse_gpus(const std::string& text) {
+  std::vector<Gpu> gpus;
+  for (const std::string& line : split(text, '\n')) {
+    const std::vector<std::string> cells = split(line, ',');
+    if (cells.size() != 4 || !is_number(cells[0]) || !is_number(cells[2])) continue;
+    gpus.push_back({std::stoi(cells[0]), cells[1], std::stod(cells[2]) / 1024, cells[3]});
+  }
+  return gpus;
+}
+
+std::optional<Driver> parse_driver(const std::string& text) {
+  const auto version = find(text, R"(Driver Version: *([0-9.]+))");
+  if (!version) return {};
+  return Driver{*version, find(text, R"(CUDA (?:UMD )?Version: *([0-9.]+))").value_or("")};
+}
+
+Topology parse_topology(const std::string& text) {
+  Topology topology;
+  // nvidia-smi underlines its head on a terminal.
+  const std::string plain = std::regex_replace(text, std::regex("\x1b\\[[0-9;]*m"), "");
+  std::vector<std::string> head;
+  for (const std::string& line : split(plain, '\n')) {
+    std::vector<std::string> cells = split(line, '\t');
+    if (head.empty()) {  // its first cell, the corner, was trimmed away
+      if (gpu_number(cells.empty() ? "" : cells[0])) head = cells;
+      continue;
+    }
+    const auto row = cells.empty() ? std::nullopt : gpu_number(cells[0]);
+    if (!row) continue;
+    NearGpu near{*row, "", ""};
+    for (std::size_t i = 0; i < head.size() && i + 1 < cells.size(); ++i) {
+      const auto column = gpu_number(head[i]);
+      if (column && *column > *row) topology.links.push_back({*row, *column, cells[i + 1]});
+      if (head[i] == "CPU Affinity") near.cores = cells[i + 1];
+      if (head[i] == "NUMA Affinity") near.numa_node = cells[i + 1];
+    }
+    topology.near.push_back(near);
+  }
+  return topology;
+}
+
+std::vector<Binding> parse_bindings(const std::string& text) {
+  std::vector<Binding> bindings;
+  for (const std::string& line : split(text, '\n')) {
+    const auto rank = find(line, R"([Rr]ank ([0-9]+) (?:is not )?bound)");
+    if (!rank) continue;
+    Binding binding{std::stoi(*rank), 0};
+    static const std::regex core4(R"(\[core [0-9]+\[)"), cores5(R"(\[(?:core|hwt):([0-9,-]+)\])");
+    for (std::sregex_iterator match(line.begin(), line.end(), core4); match != std::sregex_iterator(); ++match)
+      ++binding.cores;
+    for (std::sregex_iterator match(line.begin(), line.end(), cores5); match != std::sregex_iterator(); ++match)
+      binding.cores += count_of_list((*match)[1]);
+    bindings.push_back(binding);
+  }
+  std::sort(bindings.begin(), bindings.end(), [](const Binding& a, const Binding& b) { return a.rank < b.rank; });
+  return bindings;
+}
+
+std::string parse_mpi_version(const std::string& text) {
+  const auto version = find(text, R"(Open MPI\)? v?([0-9][0-9.a-z]*))");
+  return version ? "Open MPI " + *version : "";
+}
+
+std::optional<bool> parse_cuda_aware(const std::string& text) {
+  const auto value = find(text, R"(built_with_cuda_support:value:(true|false))");
+  if (!value) return {};
+  return *value == "true";
+}
+
+NcclRun parse_nccl(const std::string& text) {
+  NcclRun run;
+  run.version = find(text, R"(NCCL version ([0-9.]+))").value_or("");
+  static const std::regex way(R"( -> .* via (P2P|SHM|NET/IB|NET/Socket|NET/[A-Za-z]+|COLLNET))");
+  static const std::regex warning(R"(NCCL WARN (.*))");
+  for (const std::string& line : split(text, '\n')) {
+    std::smatch match;
+    if (std::regex_search(line, match, way)) ++run.transports[match[1]];
+    if (std::regex_search(line, match, warning)) run.warnings.push_back(trimmed(match[1]));
+  }
+  return run;
+}
+
+std::vector<int> parse_percents(const std::string& text) {
+  std::vector<int> percents;
+  for (const std::string& line : split(text, '\n'))
+    if (is_number(line)) percents.push_back(std::stoi(line));
+  return percents;
+}
+
+int major_version(const std::string& version) {
+  const auto digits = version.substr(0, version.find('.'));
+  return is_number(digits) ? std::stoi(digits) : 0;
+}
+
+}  // namespace odori::doctor

@@ -1,0 +1,112 @@
+#include "doctor/probe.h"
+
+#include <fmt/core.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include "backend/gpus.h"
+#include "report/machine.h"
+
+namespace odori::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a shell command prints to both streams, within so many seconds.
+std::string output_of(const std::string& command, int seconds = 20) {
+  // A shell of its own, so that a program that isn't there ends in words, too.
+  FILE* pipe = popen(fmt::format("timeout {} sh -c '{}' 2>&1", seconds, command).c_str(), "r");
+  if (!pipe) return "";
+  std::string text;
+  std::array<char, 4096> part;
+  while (const std::size_t n = std::fread(part.data(), 1, part.size(), pipe)) text.append(part.data(), n);
+  pclose(pipe);
+  return text;
+}
+
+bool exists(const char* program) { return !output_of(fmt::format("command -v {}", program)).empty(); }
+
+std::string mpirun(int ranks) {
+  return fmt::format("mpirun{} --oversubscribe -np {} ", geteuid() == 0 ? " --allow-run-as-root" : "", ranks);
+}
+
+void ask_nvidia_smi(Facts& facts) {
+  facts.has_nvidia_smi = exists("nvidia-smi");
+  if (!facts.has_nvidia_smi) return;
+  facts.gpus =
+      parse_gpus(output_of("nvidia-smi --query-gpu=index,name,memory.total,compute_cap --format=csv,noheader,nounits"));
+  facts.driver = parse_driver(output_of("nvidia-smi"));
+  facts.topology = parse_topology(output_of("nvidia-smi topo -m"));
+}
+
+void ask_mpi(Facts& facts) {
+  facts.has_mpirun = exists("mpirun");
+  if (!facts.has_mpirun) return;
+  facts.mpi_version = parse_mpi_version(output_of("mpirun --version"));
+  facts.cuda_aware = parse_cuda_aware(output_of("ompi_info --parsable --all"));
+  facts.bindings = parse_bindings(output_of(mpirun(2) + "--report-bindings true"));
+}
+
+/// A folder with a small picture set, removed at the end.
+class Pictures {
+ public:
+  explicit Pictures(const std::string& out) : folder_(fs::path(out) / "doctor") {
+    output_of(fmt::format("\"{}/bin/odori_make_synthetic\" --train 10000 --test 500 --out \"{}\"", ODORI_BUILD_FOLDER,
+                          (folder_ / "pictures").string()),
+              60);
+  }
+  ~Pictures() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  /// A training program's command on these pictures.
+  std::string training(const char* program, const char* flags) const {
+    return fmt::format("\"{}/bin/solutions/{}\" --dataset \"{}\" --device cuda --no_snapshot --out \"{}\" {}",
+                       ODORI_BUILD_FOLDER, program, (folder_ / "pictures").string(), (folder_ / "out").string(), flags);
+  }
+
+ private:
+  fs::path folder_;
+};
+
+void train(Facts& facts, const std::string& out) {
+  const Pictures pictures(out);
+  const std::string ranks = pictures.training(
+      "train_cifar_multi_node", facts.usable_gpus < 2
+                                    ? "--model tiny --epoch 1 --fraction 0.1 --communicator pure_nccl --share_devices"
+                                    : "--model tiny --epoch 1 --fraction 0.1 --communicator pure_nccl");
+  facts.nccl = parse_nccl(output_of("NCCL_DEBUG=INFO " + mpirun(2) + "--bind-to none " + ranks, 60));
+  // The first seconds set up; nvidia-smi's own number is the share of the last moments in which a kernel ran.
+  const std::string busy = pictures.training("train_cifar_single_gpu", "--model vgg --batchsize 128 --epoch 100000");
+  facts.gpu_use =
+      parse_percents(output_of("timeout 14 " + busy +
+                                   " >/dev/null 2>&1 & sleep 6; for i in 1 2 3 4 5 6 7; do nvidia-smi -i 0 "
+                                   "--query-gpu=utilization.gpu --format=csv,noheader,nounits; sleep 1; done; wait",
+                               30));
+}
+
+}  // namespace
+
+Facts probe(const ProbeOptions& options) {
+  Facts facts;
+  facts.build_cuda = ODORI_BUILD_CUDA;
+  facts.usable_gpus = gpu_count();
+  facts.why_no_gpu = why_no_gpu();
+  ask_nvidia_smi(facts);
+  ask_mpi(facts);
+  facts.cores = this_machine().cores;
+  facts.online_cores = get_nprocs();
+  std::error_code error;
+  fs::create_directories(options.out, error);
+  facts.out = fs::absolute(options.out).string();
+  const fs::space_info space = fs::space(options.out, error);
+  facts.free_gb = error ? 0 : static_cast<double>(space.available) / 1e9;
+  if (options.trainings && facts.usable_gpus > 0) train(facts, options.out);
+  return facts;
+}
+
+}  // namespace odori::doctor

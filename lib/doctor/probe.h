@@ -1,0 +1,16 @@
+// Finding the facts out: by asking nvidia-smi, mpirun and ompi_info, and by two short trainings.
+#pragma once
+
+#include "doctor/findings.h"
+
+namespace odori::doctor {
+
+struct ProbeOptions {
+  bool trainings = true;  // the short ones, which take half a minute; only where there are usable GPUs
+  std::string out;        // a folder for results
+};
+
+/// What can't be found out stays empty.
+Facts probe(const ProbeOptions& options);
+
+}  // namespace odori::doctor
