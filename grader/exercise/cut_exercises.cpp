@@ -1,16 +1,17 @@
 // Writes exercises/ and jobscripts/ from solutions/, the only hand-written copy of each exercise.
 //
-//   ./odori cut            writes what has changed
-//   ./odori cut --check    writes nothing; exit code 1 if an exercise isn't what cutting makes
+//   ./odori cut            writes what has changed, but for files that hold a learner's answers
+//   ./odori cut --check    writes nothing; exit code 1 if an exercise isn't what cutting makes, answers left aside
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "core/error.h"
 #include "core/program.h"
 #include "exercise/blanks.h"
 #include "exercise/cutter.h"
+#include "exercise/keep.h"
+#include "exercise/submission.h"
 
 using namespace odori;
 using grader::read_file;
@@ -20,17 +21,21 @@ namespace {
 
 struct Flags {
   fs::path kit = ODORI_FOLDER;
-  bool check = false;
+  bool check = false, strict = false, force = false;
 };
 
 Flags parse_flags(int argc, char** argv) {
   Flags flags;
   CLI::App app(
-      "Cuts the exercises out of the solutions: solutions/ -> exercises/ and jobscripts/. Overwrites exercises that "
-      "you "
-      "have filled in.");
+      "Cuts the exercises out of the solutions: solutions/ -> exercises/ and jobscripts/. Files that hold answers of "
+      "yours "
+      "are left as they are.",
+      "./odori cut");
   app.add_option("--kit", flags.kit, "The kit's folder")->capture_default_str();
-  app.add_flag("--check", flags.check, "Write nothing; fail if a file isn't what cutting makes");
+  CLI::Option* check = app.add_flag("--check", flags.check,
+                                    "Write nothing; fail if a file isn't what cutting makes, answers left aside");
+  app.add_flag("--strict", flags.strict, "No answers either: each file has to be what cutting makes")->needs(check);
+  app.add_flag("--force", flags.force, "Write files with answers too; a copy is kept in out/kept")->excludes(check);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -74,12 +79,35 @@ bool looks_like_an_exercise(const fs::path& path) {
   return *path.begin() == "exercises" || path.filename().string().starts_with("run_");
 }
 
+/// Did somebody fill in a blank of this file, or change it so that its blanks aren't found?
+bool holds_answers(const fs::path& file, const std::string& exercise) {
+  if (!fs::exists(file)) return false;
+  const auto mine = grader::read_submission(file, exercise);
+  for (const auto& blank : grader::parse_blanks(grader::split_lines(exercise), file.string()))
+    if (!mine.blanks.contains(blank.number) || mine.blanks.at(blank.number).text != blank.text) return true;
+  return false;
+}
+
+/// How a file differs from what cutting makes, in a sentence; empty if it doesn't. What is in its blanks makes no
+/// difference, unless `strict`.
+std::string difference(const fs::path& kit, const fs::path& path, const std::string& exercise, bool strict) {
+  if (strict || !fs::exists(kit / path)) return grader::first_difference(exercise, read_file(kit / path));
+  const auto mine = grader::read_submission(kit / path, exercise);
+  if (!mine.unreadable.empty())
+    return fmt::format("blank {} can't be found in it any more", mine.unreadable.begin()->first);
+  if (mine.changes.empty()) return {};
+  const auto& [line, removed, text] = mine.changes.front();
+  return fmt::format("line {} was changed outside of the blanks: \"{}\" {}", line, text,
+                     removed ? "is missing" : "isn't the kit's");
+}
+
 /// One sentence for each file that isn't what cutting makes.
-std::vector<std::string> differences(const fs::path& kit, const std::map<fs::path, std::string>& exercises) {
+std::vector<std::string> differences(const fs::path& kit, const std::map<fs::path, std::string>& exercises,
+                                     bool strict) {
   std::vector<std::string> found;
   for (const auto& [path, text] : exercises) {
-    const std::string difference = grader::first_difference(text, read_file(kit / path));
-    if (!difference.empty()) found.push_back(fmt::format("{}: {}.", path.string(), difference));
+    const std::string how = difference(kit, path, text, strict);
+    if (!how.empty()) found.push_back(fmt::format("{}: {}.", path.string(), how));
   }
   for (const char* folder : {"exercises", "jobscripts"})
     for (const fs::path& path : files_below(kit, folder))
@@ -88,19 +116,20 @@ std::vector<std::string> differences(const fs::path& kit, const std::map<fs::pat
   return found;
 }
 
-void write_file(const fs::path& path, const std::string& text) {
-  fs::create_directories(path.parent_path());
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  require(bool(file.flush()), "{} can't be written.", path.string());
-}
-
 /// Writes what differs, so that nothing is built again for nothing. A script stays executable.
-void write_all(const fs::path& kit, const std::map<fs::path, std::string>& exercises) {
+void write_all(const Flags& flags, const std::map<fs::path, std::string>& exercises) {
   for (const auto& [path, text] : exercises) {
-    if (fs::exists(kit / path) && read_file(kit / path) == text) continue;
-    write_file(kit / path, text);
-    if (path.extension() == ".sh") fs::permissions(kit / path, fs::perms::owner_exec, fs::perm_options::add);
+    const fs::path file = flags.kit / path;
+    if (fs::exists(file) && read_file(file) == text) continue;
+    if (!flags.force && holds_answers(file, text)) {
+      fmt::print(
+          "{} holds answers of yours and is left as it is. (./odori cut --force writes it too, and keeps a copy.)\n",
+          path.string());
+      continue;
+    }
+    if (fs::exists(file)) fmt::print("{} is kept as {}.\n", path.string(), grader::keep_copy(file, flags.kit).string());
+    grader::replace_file(file, text);
+    if (path.extension() == ".sh") fs::permissions(file, fs::perms::owner_exec, fs::perm_options::add);
     fmt::print("{} is written.\n", path.string());
   }
 }
@@ -110,13 +139,15 @@ void write_all(const fs::path& kit, const std::map<fs::path, std::string>& exerc
 int main(int argc, char** argv) try {
   const Flags flags = parse_flags(argc, argv);
   const auto exercises = cut_all(flags.kit);
-  if (!flags.check) write_all(flags.kit, exercises);
-  const auto found = differences(flags.kit, exercises);
+  if (!flags.check) write_all(flags, exercises);
+  const auto found = differences(flags.kit, exercises, flags.strict);
   for (const std::string& sentence : found) fmt::print(stderr, "{}\n", sentence);
-  require(found.empty(),
-          "{} of the exercises {} not what cutting the solutions makes. Edit solutions/, then run "
-          "`./odori cut`.",
-          found.size(), found.size() == 1 ? "is" : "are");
+  require(
+      found.empty(),
+      "{} of the exercises {} not what cutting the solutions makes. Is it your answer to an exercise? Only blanks "
+      "are meant to be changed: `./odori reset TASK` puts all else back too, and keeps a copy. Do you work on the kit "
+      "itself? Edit solutions/, then run `./odori cut`.",
+      found.size(), found.size() == 1 ? "is" : "are");
   return 0;
 } catch (...) {
   return report_failure();

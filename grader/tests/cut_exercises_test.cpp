@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "core/error.h"
+#include "exercise/blanks.h"
 #include "run_command.h"
 
 namespace odori::grader {
@@ -21,6 +22,13 @@ class CutExercises : public testing::Test {
   }
   Ending cut(const std::string& flags = "") const {
     return run_command(fmt::format("{} --kit {} {}", ODORI_CUT, kit_.string(), flags));
+  }
+
+  static void replace_in(const fs::path& file, const std::string& old, const std::string& fresh) {
+    std::string text = read_file(file);
+    const auto at = text.find(old);
+    ASSERT_NE(at, std::string::npos) << old;
+    std::ofstream(file) << text.replace(at, old.size(), fresh);
   }
 
   const fs::path kit_ = fs::path(ODORI_WORK_FOLDER) / "cut_exercises";
@@ -50,12 +58,46 @@ TEST_F(CutExercises, CheckTellsWhatDiffersAndWritesNothing) {
   cut();
   std::ofstream(exercise_, std::ios::app) << "// more\n";
   std::ofstream(kit_ / "exercises/old.cpp") << "\n";
-  const Ending ending = cut("--check");
+  const Ending ending = cut("--check --strict");
   EXPECT_EQ(ending.code, 1);
   EXPECT_EQ(ending.count("train_cifar_multi_gpu.cpp: line "), 1) << ending.output;
   EXPECT_EQ(ending.count("should be the end of the file, and is \"// more\"."), 1) << ending.output;
   EXPECT_EQ(ending.count("exercises/old.cpp: no solution makes it."), 1) << ending.output;
   EXPECT_TRUE(fs::exists(kit_ / "exercises/old.cpp"));
+}
+
+/// What a learner writes into blanks counts for nothing, what stands elsewhere does.
+TEST_F(CutExercises, CheckLeavesAnswersAside) {
+  cut();
+  replace_in(exercise_, "main_device_id = PUT_YOUR_CODE", "main_device_id = 0");
+  replace_in(script_, "PUT_YOUR_CODE", "select=2:mpiprocs=2");
+  EXPECT_EQ(cut("--check").output, "");
+  EXPECT_EQ(cut("--check --strict").code, 1);
+
+  replace_in(exercise_, "int main(", "int  more;\nint main(");
+  const Ending ending = cut("--check");
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_EQ(ending.count("was changed outside of the blanks"), 1) << ending.output;
+  EXPECT_EQ(ending.count("./odori reset TASK"), 1) << ending.output;
+
+  replace_in(exercise_, "END BLANK", "");
+  EXPECT_EQ(cut("--check").count("blank 1 can't be found in it any more"), 1);
+}
+
+TEST_F(CutExercises, AnswersAreNeverOverwritten) {
+  cut();
+  replace_in(exercise_, "main_device_id = PUT_YOUR_CODE", "main_device_id = 0");
+  replace_in(kit_ / "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp", "// Run the training.", "// Now run it.");
+  const std::string answer = read_file(exercise_);
+  const Ending left = cut();
+  EXPECT_EQ(left.count("train_cifar_multi_gpu.cpp holds answers of yours and is left as it is."), 1) << left.output;
+  EXPECT_EQ(read_file(exercise_), answer);
+
+  const Ending forced = cut("--force");
+  EXPECT_EQ(forced.code, 0) << forced.output;
+  EXPECT_NE(read_file(exercise_).find("// Now run it."), std::string::npos);
+  const auto copies = fs::directory_iterator(kit_ / "out/kept");
+  EXPECT_EQ(read_file(begin(copies)->path()), answer);
 }
 
 TEST_F(CutExercises, ASolutionThatCannotBeCutIsToldWithItsLine) {
