@@ -99,6 +99,12 @@ std::int64_t length(const std::vector<Interval>& intervals) {
   return sum;
 }
 
+int iterations_in(const Timeline& timeline) {
+  std::size_t most = 0;
+  for (const Row& row : timeline.rows) most = std::max(most, row.iterations.size());
+  return static_cast<int>(most);
+}
+
 }  // namespace
 
 Timeline read(const fs::path& folder) {
@@ -119,21 +125,22 @@ Timeline read(const fs::path& folder) {
   for (Row& row : timeline.rows) {
     std::stable_sort(row.spans.begin(), row.spans.end(), [](auto& a, auto& b) { return a.time.begin < b.time.begin; });
     if (!row.spans.empty()) first = std::min(first, row.spans.front().time.begin);
-    timeline.n_iterations = std::max(timeline.n_iterations, static_cast<int>(row.iterations.size()));
   }
   for (Row& row : timeline.rows) {
     for (Span& span : row.spans) span.time.begin -= first, span.time.end -= first;
     for (Interval& iteration : row.iterations) iteration.begin -= first, iteration.end -= first;
   }
+  timeline.n_iterations = iterations_in(timeline);
   std::sort(timeline.rows.begin(), timeline.rows.end(),
             [](auto& a, auto& b) { return std::pair(a.rank, a.device) < std::pair(b.rank, b.device); });
   return timeline;
 }
 
 Timeline window(const Timeline& whole, int first, int n) {
-  require(first >= 0 && n > 0 && first < whole.n_iterations,
-          "There is no iteration {} in this event stream: it holds {}, counted from 0.", first, whole.n_iterations);
-  Timeline part{{}, first, whole.n_iterations};
+  require(first >= 0 && n > 0 && first < iterations_in(whole),
+          "There is no iteration {} in this event stream: it holds {}, counted from 1.", first + 1,
+          iterations_in(whole));
+  Timeline part{{}, whole.first_iteration + first, whole.n_iterations};
   for (const Row& row : whole.rows) {
     const auto size = static_cast<int>(row.iterations.size());
     const int last = std::min(first + n, size);
@@ -155,8 +162,9 @@ Timeline shortened(const Timeline& whole, std::size_t most_spans) {
     for (const Row& row : timeline.rows) n += row.spans.size();
     return n;
   };
-  if (n_spans(whole) <= most_spans || whole.n_iterations == 0) return whole;
-  const std::size_t an_iteration = n_spans(whole) / static_cast<std::size_t>(whole.n_iterations) + 1;
+  const int n = iterations_in(whole);
+  if (n_spans(whole) <= most_spans || n == 0) return whole;
+  const std::size_t an_iteration = n_spans(whole) / static_cast<std::size_t>(n) + 1;
   return window(whole, 0, static_cast<int>(std::max<std::size_t>(1, most_spans / an_iteration)));
 }
 

@@ -153,6 +153,10 @@ TEST(Window, ALongTrainingIsShortenedToWhatABrowserCanShow) {
   EXPECT_GE(n, 500u);
   EXPECT_EQ(part.n_iterations, 500);
   EXPECT_EQ(shortened(part).rows[0].spans.size(), part.rows[0].spans.size());
+  const Timeline later = shortened(window(whole, 100, 300), 600);
+  EXPECT_EQ(later.first_iteration, 100);
+  EXPECT_EQ(later.rows[0].iterations,
+            window(whole, 100, static_cast<int>(later.rows[0].iterations.size())).rows[0].iterations);
 }
 
 TEST(TimelinePage, HoldsAllThatItNeeds) {

@@ -1,0 +1,71 @@
+// ./odori timeline FOLDER: the event stream that a training wrote with --trace, as a picture on one page.
+#include "report/timeline.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "core/error.h"
+#include "core/program.h"
+
+using namespace odori;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Flags {
+  std::string folder, out, language;
+  std::optional<int> first, n;  // iterations
+};
+
+std::string language_of_environment() {
+  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"})
+    if (const char* value = std::getenv(name); value && *value) return std::string(value).substr(0, 2);
+  return "en";
+}
+
+Flags parse_flags(int argc, char** argv) {
+  Flags flags{.language = language_of_environment()};
+  CLI::App app("Draws what each device did: one page that opens from the disk.", "./odori timeline");
+  app.add_option("folder", flags.folder, "Where a training wrote its event stream: its --trace")->required();
+  app.add_option("--out", flags.out, "The page to write; without it, FOLDER/timeline.html");
+  app.add_option("--from", flags.first, "The first iteration to show, counted from 1")->check(CLI::PositiveNumber);
+  app.add_option("--iterations", flags.n, "How many of them; without it, what a browser can show at once")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--lang", flags.language, "en or ja; without it, by LC_ALL, LC_MESSAGES or LANG")
+      ->check(CLI::IsMember({"en", "ja"}));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    throw HelpRequested(app.help());
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}. ./odori timeline --help lists the flags.", error.what()));
+  }
+  if (flags.out.empty()) flags.out = flags.folder + "/timeline.html";
+  return flags;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const Flags flags = parse_flags(argc, argv);
+  timeline::Timeline seen = timeline::read(flags.folder);
+  if (flags.first || flags.n)
+    seen = timeline::window(seen, flags.first.value_or(1) - 1, flags.n.value_or(seen.n_iterations));
+  const auto language = flags.language == "ja" ? timeline::Language::japanese : timeline::Language::english;
+  const std::string title = fs::weakly_canonical(flags.folder).filename();
+  const std::string page =
+      timeline::to_page(timeline::shortened(seen), {title, language, this_machine(), now()}, timeline::read_d3());
+  std::ofstream file(flags.out);
+  file << page;
+  require(bool(file.flush()), "{} can't be written. --out takes a file in a folder that you may write to.", flags.out);
+  fmt::print("{}\n", flags.out);
+  return 0;
+} catch (...) {
+  return report_failure();
+}
