@@ -1,14 +1,16 @@
 # What the CUDA backend stands on: the toolkit (12 or 13), cuDNN 9, and NCCL from 2.18. What is missing is named in one
 # line, and the build goes on without GPUs; with ODORI_CUDA=ON it stops there.
 #
-# Sets ODORI_HAS_CUDA, and where that is true ODORI_CUDA_VERSION, the language CUDA, and the targets CUDA::cudart,
-# CUDA::cublas, CUDA::cudnn and CUDA::nccl. Each is looked for in NAME_ROOT alone where that is given (CUDAToolkit_ROOT, CUDNN_ROOT,
-# NCCL_ROOT: an option or an environment variable). Else in NAME_HOME and the like, CMAKE_PREFIX_PATH, the folders that
-# modules put into CPATH, LIBRARY_PATH and LD_LIBRARY_PATH, beside nvcc, in /usr/local and /usr, and in NVIDIA's wheels
-# of the python3 in PATH: nvidia/cudnn/{include,lib/libcudnn.so.9}.
+# Sets ODORI_HAS_CUDA, and where that is true enables the language CUDA and has ODORI_CUDA_VERSION, ODORI_NVTX_INCLUDE (if
+# NVTX's headers are there) and the targets CUDA::cudart, CUDA::cublas, CUDA::cudnn and CUDA::nccl. Each library is looked
+# for in NAME_ROOT alone where that is given (CUDAToolkit_ROOT, CUDNN_ROOT, NCCL_ROOT: an option or an environment
+# variable). Else in NAME_HOME and the like, CMAKE_PREFIX_PATH, the folders that modules put into CPATH, LIBRARY_PATH and
+# LD_LIBRARY_PATH, beside nvcc, in /usr/local and /usr, and in NVIDIA's wheels of the python3 in PATH:
+# nvidia/cudnn/{include,lib/libcudnn.so.9}.
 set(ODORI_CUDA AUTO CACHE STRING "The CUDA backend: AUTO (where CUDA is found), ON (or stop) or OFF")
 set_property(CACHE ODORI_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(ODORI_HAS_CUDA FALSE)
+set(ODORI_NVTX_INCLUDE "")
 if(NOT ODORI_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "ODORI_CUDA is AUTO, ON or OFF, not '${ODORI_CUDA}'.")
 elseif(ODORI_CUDA STREQUAL OFF)
@@ -186,6 +188,11 @@ if(NOT cuda_missing)
     endif()
     set(ODORI_HAS_CUDA TRUE)
     set(ODORI_CUDA_VERSION ${cudart_version})
+    foreach(prefix ${ODORI_CUDA_FOLDER} ${ODORI_PYTHON_WHEELS})
+      if(NOT ODORI_NVTX_INCLUDE AND EXISTS ${prefix}/include/nvtx3/nvToolsExt.h)
+        set(ODORI_NVTX_INCLUDE ${prefix}/include)
+      endif()
+    endforeach()
     message(STATUS "The CUDA backend is built, for the architectures ${CMAKE_CUDA_ARCHITECTURES}")
     return()
   endif()

@@ -3,7 +3,7 @@
 # Sets PROGRAMS (the folder of the built programs), OUT (for results), MPIRUN_FLAGS, and a log with a dated name. What the
 # cluster is like comes from its site file, site.sh (sites/ has examples), or the one that $ODORI_SITE names. Stops with
 # the kit's exit codes: 2 a select line that can't be read, 10 a blank that isn't filled in, 12 an exercise that doesn't
-# compile, 20 a kit that isn't built or a module that isn't there.
+# compile, 20 a kit that isn't built or a module that isn't there. With PROFILE=1, each process runs under Nsight Systems.
 
 task=$1
 script=$PWD/run_${task}_training.sh
@@ -129,6 +129,22 @@ play_nodes() {
   MPIRUN_FLAGS+=" --oversubscribe -np $((nodes * processes))"
 }
 
+# PROFILE=1: PROGRAMS becomes a folder of wrappers, so that mpirun starts Nsight Systems around each process. %h and %p are
+# nsys's own: the host and the process.
+profile_programs() {
+  [ "${PROFILE:-0}" != 0 ] || return 0
+  command -v nsys >/dev/null || stop 20 "PROFILE=1 needs Nsight Systems, and there is no nsys in PATH." \
+    "Load its module (often nsight-systems, or with cuda), or run the script without PROFILE."
+  local program wrappers=$OUT/profiled
+  mkdir -p "$wrappers"
+  for program in "$PROGRAMS"/train_cifar_*; do
+    printf '#!/bin/bash\nexec nsys profile --trace=cuda,nvtx,osrt --force-overwrite=true --output=%q_%%h_%%p %q "$@"\n' \
+      "$OUT/${program##*/}" "$program" >"$wrappers/${program##*/}"
+    chmod +x "$wrappers/${program##*/}"
+  done
+  PROGRAMS=$wrappers
+}
+
 site=${ODORI_SITE:-$kit/jobscripts/site.sh}
 [ ! -e "$site" ] || . "$site"
 stop_at_unfilled_select_line
@@ -138,3 +154,4 @@ load_modules
 build_program "train_cifar_$task"
 build_program train_cifar_single_gpu
 set_mpirun_flags
+profile_programs

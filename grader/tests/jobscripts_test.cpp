@@ -180,6 +180,27 @@ TEST_F(JobScripts, AnUnfilledSelectLineStopsAsABlankDoes) {
   }
 }
 
+TEST_F(JobScripts, ProfileWrapsEachProcessInNsightSystems) {
+  write_file(root_ / "bin/nsys", "#!/bin/bash\necho NSYS \"$@\"\nshift 4\nexec \"$@\"\n");
+  replace_line(script("multi_node"), "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
+  const Ending ending = run("multi_node", "PROFILE=1");
+  EXPECT_EQ(ending.code, 0) << ending.output;
+  const std::string out = (root_ / "out/jobs/train_cifar_").string();
+  EXPECT_EQ(ending.count("--output=" + out + "single_gpu_%h_%p"), 1) << ending.output;
+  EXPECT_EQ(ending.count("--output=" + out + "multi_node_%h_%p"), 1) << ending.output;
+  EXPECT_LT(ending.output.find("MPIRUN"), ending.output.find("multi_node_%h_%p")) << "a wrapper a process";
+  EXPECT_EQ(ending.count("\nNODES"), 1) << ending.output;
+  EXPECT_EQ(run("multi_gpu", "PROFILE=0").count("NSYS"), 0);
+}
+
+TEST_F(JobScripts, ProfileWithoutNsightSystemsIsToldSo) {
+  // Wherever this machine has it: the script doesn't see it.
+  write_file(root_ / "no_nsys", "command() { [ \"$2\" != nsys ] && builtin command \"$@\"; }\n");
+  const Ending ending = run("multi_gpu", "PROFILE=1 BASH_ENV=" + (root_ / "no_nsys").string());
+  EXPECT_EQ(ending.code, 20);
+  EXPECT_EQ(ending.count("there is no nsys in PATH"), 1) << ending.output;
+}
+
 /// The real scripts, with the real programs.
 TEST_F(JobScripts, OfTheSolutionsTrainAndCompare) {
   synthetic::write_set(root_ / "data", {.train = 160, .test = 40});

@@ -26,6 +26,7 @@ outside=(
   '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
   '^CLI/' '^lib/flags/arguments\.cpp$|^(lib/demo|lib/doctor|lib/bench|datasets|grader)/.*\.cpp$' 'lib/flags/arguments.cpp and programs that train nothing'
   '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/cuda/|comm/.*nccl|tests/cuda_)' "lib/backend/cuda, its tests, and comm's NCCL file"
+  '^nvtx3/' '^lib/trace/nvtx\.cpp$|^lib/tests/nvtx_' 'lib/trace/nvtx.cpp and its tests'
   '^nccl' '^lib/(backend/cuda/|comm/.*nccl|tests/cuda_emulator/)' "lib/backend/cuda and comm's NCCL file"
 )
 

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "trace/profiler.h"
 
 namespace odori::trace {
 namespace {
@@ -68,6 +69,8 @@ File::~File() {
 
 bool on() noexcept { return stream.load(std::memory_order_relaxed) >= 0; }
 
+bool watched() noexcept { return on() || profiler_watches(); }
+
 void set_device(int device) noexcept { device_of_thread = device; }
 
 Args& Args::add_json(const char* key, const std::string& json) {
@@ -109,9 +112,11 @@ void instant(const char* name, const Args& args) {
 
 Span::Span(const char* name, std::size_t bytes) noexcept : name_(name), bytes_(bytes) {
   if (on()) begin_us_ = now_us();
+  if (profiler_watches()) begin_range(name);
 }
 
 Span::~Span() {
+  if (profiler_watches()) end_range();
   if (begin_us_ == 0 || !on()) return;
   const std::int64_t duration = now_us() - begin_us_;
   write_event(name_, 'X', begin_us_,

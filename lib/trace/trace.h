@@ -23,6 +23,8 @@ class File {
 
 /// Is a stream being written? One load of a pointer: this is all that an unused trace costs.
 bool on() noexcept;
+/// Does somebody want to see each operation by itself: a stream, or a profiler (profiler.h)?
+bool watched() noexcept;
 
 /// From here on, this thread's events belong to this device.
 void set_device(int device) noexcept;
@@ -46,8 +48,8 @@ class Args {
 /// Something that happened at one moment.
 void instant(const char* name, const Args& args = {});
 
-/// Something that takes as long as this object lives. `name` must outlive it. `bytes` is written where it
-/// isn't 0.
+/// Something that takes as long as this object lives; NVIDIA's profilers see it as well. `name` must outlive it.
+/// `bytes` is written where it isn't 0.
 class Span {
  public:
   explicit Span(const char* name, std::size_t bytes = 0) noexcept;

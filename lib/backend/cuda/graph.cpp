@@ -111,7 +111,7 @@ void CudaGraph::forward(Mode mode, const RandomKey& key) {
   const GpuSpan span(device_, "forward");
   loader_.send_key(key);
   Recording& recording = mode == Mode::train ? train_ : evaluate_;
-  recording.run(device_.stream(), !trace::on(), [&] {
+  recording.run(device_.stream(), !trace::watched(), [&] {
     parameters_.refresh(device_.stream());
     for (const OperationPtr& operation : operations_) operation->forward(mode);
   });
@@ -119,7 +119,7 @@ void CudaGraph::forward(Mode mode, const RandomKey& key) {
 
 void CudaGraph::backward() {
   const GpuSpan span(device_, "backward");
-  backward_.run(device_.stream(), !trace::on(), [&] {
+  backward_.run(device_.stream(), !trace::watched(), [&] {
     std::for_each(operations_.rbegin(), operations_.rend(), [](const OperationPtr& o) { o->backward(); });
   });
 }
