@@ -25,6 +25,7 @@ END
 refuse_unready() {
   local grader=${ODORI_BUILD:-$kit/build}/bin/odori_grader
   [[ $task != single_gpu && $folder == "$here" ]] || return 0
+  [[ -x $grader ]] || stop 20 "the kit isn't built yet, so nobody has looked at your answers. ./odori setup builds it."
   "$grader" ready "$task" --kit "$kit" || exit
 }
 

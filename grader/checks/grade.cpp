@@ -119,6 +119,18 @@ Answers read_answers(const Question& question) {
           points_of(question.task, question.kit)};
 }
 
+std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answers& answers) {
+  std::vector<BlankVerdict> verdicts;
+  const auto add = [&](int blank, const std::optional<Outcome>& outcome) {
+    if (outcome && outcome->verdict != Verdict::pass)
+      verdicts.push_back({blank, outcome->verdict, outcome->finding, 0, answers.points_of.at(blank)});
+  };
+  for (int blank = 1; blank <= question.task.n_program_blanks; ++blank)
+    add(blank, outcome_of_file(answers.program, blank));
+  add(question.task.n_blanks(), outcome_of_script(question, answers.script));
+  return verdicts;
+}
+
 std::optional<Program> grade(const Question& question, const Answers& answers,
                              const std::function<void(const BlankVerdict&)>& tell) {
   InOrder verdicts(question, answers, tell);

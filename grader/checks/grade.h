@@ -29,6 +29,10 @@ struct Answers {
 /// Reads the learner's files. Throws EnvironmentFault if they, or the kit's, can't be read.
 Answers read_answers(const Question& question);
 
+/// What the files alone tell, with nothing built and nothing run: blanks that are left empty or can't be read, and the
+/// job script's select line. Blanks that it says nothing about may be right or wrong.
+std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answers& answers);
+
 /// Judges every blank, and tells of each one in order as soon as it and those before it are decided. Returns the
 /// program that holds the whole, if all of it is right: what the speedup is measured with. Throws Error on Ctrl-C.
 /// The speedup isn't judged here.

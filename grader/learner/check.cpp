@@ -6,6 +6,7 @@
 #include <random>
 
 #include "checks/grade.h"
+#include "checks/speedup_step.h"
 #include "core/error.h"
 #include "learner/print.h"
 #include "learner/state.h"
@@ -62,15 +63,42 @@ int check(const Flags& flags) {
   screen.left_out(answers.script);
   const auto whole = grade(question, answers, tell);
   const double of = answers.points_of.at(0);
-  tell({.blank = 0,
-        .verdict = Verdict::not_checked,
-        .finding = Finding{whole ? "speedup_not_asked" : "speedup_waits"},
-        .of = of});
+  if (whole && flags.speedup) {
+    screen.measuring();
+    const bool japanese = messages.language() == "ja";
+    const SpeedupStep step =
+        take_speedup(question, *whole, of, japanese ? timeline::Language::japanese : timeline::Language::english);
+    tell(step.verdict);
+    screen.speedup(step);
+  } else {
+    const Finding why{whole ? "speedup_not_asked" : "speedup_waits"};
+    tell({.blank = 0, .verdict = Verdict::not_checked, .finding = why, .of = of});
+  }
   screen.summary(verdicts);
   const bool own = flags.program == flags.kit / "exercises" / question.task.program;
   if (own) remember(flags, answers, verdicts);
   if (!flags.json.empty()) write_json(flags.json, as_json(question, answers, verdicts, messages));
   return exit_code_of(verdicts);
+}
+
+int ready(const Flags& flags) {
+  const Messages messages(flags.kit, language_or_default(flags.language));
+  const Question question{.task = task_named(flags.task),
+                          .kit = flags.kit,
+                          .build = flags.build,
+                          .program = flags.program,
+                          .script = flags.script};
+  try {
+    const auto verdicts = verdicts_of_files(question, read_answers(question));
+    if (verdicts.empty()) return 0;
+    Screen screen(question, messages);
+    for (const BlankVerdict& verdict : verdicts) screen.verdict(verdict);
+    fmt::print("\n{}\n", messages.text("not_ready", {{"task", flags.task}}));
+    return exit_code_of(verdicts);
+  } catch (const EnvironmentFault& fault) {
+    fmt::print("{}\n", messages.text(fault.finding()));
+    return fault.code();
+  }
 }
 
 }  // namespace odori::grader

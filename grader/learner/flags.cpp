@@ -28,6 +28,8 @@ void add_check(CLI::App& app, Flags& flags) {
 }
 
 void add_other_words(CLI::App& app, Flags& flags) {
+  add_word(app, flags, "ready", "Says what keeps a task from being submitted; ./odori submit asks this first")
+      ->required();
   add_word(app, flags, "status", "Shows the verdicts and points so far, of one task or of both");
   add_word(app, flags, "watch", "Checks again after each save, without the speedup")->required();
   add_word(app, flags, "reset", "Empties your blanks again, and keeps a copy of what you had")->required();

@@ -9,7 +9,7 @@
 namespace odori::grader {
 
 struct Flags {
-  std::string word;                       // check, status, reset, solution or watch
+  std::string word;                       // check, ready, status, reset, solution or watch
   std::string task;                       // multi_gpu or multi_node; status: may be empty, for both
   std::optional<int> blank;               // reset, solution: this one alone
   bool yes = false;                       // solution: don't ask

@@ -15,6 +15,7 @@ int main(int argc, char** argv) try {
   if (flags.word == "reset") return grader::reset(flags);
   if (flags.word == "solution") return grader::solution(flags);
   if (flags.word == "watch") return grader::watch(flags);
+  if (flags.word == "ready") return grader::ready(flags);
   return grader::check(flags);
 } catch (...) {
   return report_failure();
