@@ -8,8 +8,6 @@
 namespace odori::test {
 namespace {
 
-using GraphTest = DeviceTest;
-
 // Norm-wise relative errors that float arithmetic may have; a prototype's convolutions reached 4e-7 and 2.4e-6.
 constexpr double exact = 1e-7, tight = 2e-6, winograd = 1e-5;
 
@@ -30,31 +28,34 @@ void PrintTo(const ConvolutionCase& c, std::ostream* out) {
   *out << c.x.n << "x" << c.x.c << "x" << c.x.h << "x" << c.x.w << " -> " << c.out_channels << ", kernel " << c.kernel;
 }
 
-void check_convolution(Device& device, const ConvolutionCase& c, RandomSequence& random, bool measure = false) {
-  SCOPED_TRACE(testing::PrintToString(c));
-  const auto layers = network_of(convolution("c", c.out_channels, c.kernel, c.padding));
-  Comparison both(device, c.x, layers, random, false, measure);
-  const double tolerance = convolution_tolerance(*both.fast.graph);
-  both.forward(Mode::train);
-  EXPECT_LE(both.output_error(), tolerance);
-  both.backward();
-  EXPECT_LE(both.input_gradient_error(), tolerance);
-  // A weight's gradient sums N * H * W products one after another: its rounding error grows as the root of their
-  // number.
-  EXPECT_LE(both.gradient_error(0), std::max(tolerance, 4e-8 * std::sqrt(c.x.n * c.x.h * c.x.w)));
-}
+class GraphTest : public DeviceTest {
+ protected:
+  void check_convolution(const ConvolutionCase& c, bool measure = false) {
+    SCOPED_TRACE(testing::PrintToString(c));
+    const auto layers = network_of(convolution("c", c.out_channels, c.kernel, c.padding));
+    Comparison both(device, c.x, layers, random, false, measure);
+    const double tolerance = bound(convolution_tolerance(*both.fast.graph));
+    both.forward(Mode::train);
+    EXPECT_LE(both.output_error(), tolerance);
+    both.backward();
+    EXPECT_LE(both.input_gradient_error(), tolerance);
+    // A weight's gradient sums N * H * W products one after another: its rounding error grows as the root of their
+    // number.
+    EXPECT_LE(both.gradient_error(0), std::max(tolerance, 4e-8 * std::sqrt(c.x.n * c.x.h * c.x.w)));
+  }
+};
 
 TEST_P(GraphTest, ConvolutionsOfTheVgg) {
   const ConvolutionCase cases[] = {{{2, 3, 32, 32}, 64},    {{2, 64, 32, 32}, 64}, {{2, 64, 16, 16}, 128},
                                    {{2, 128, 16, 16}, 128}, {{2, 128, 8, 8}, 256}, {{2, 256, 8, 8}, 256},
                                    {{2, 256, 4, 4}, 512},   {{2, 512, 4, 4}, 512}, {{2, 512, 2, 2}, 512}};
-  for (const ConvolutionCase& c : cases) check_convolution(device, c, random);
+  for (const ConvolutionCase& c : cases) check_convolution(c);
 }
 
 TEST_P(GraphTest, ConvolutionsOfLargeBatches) {
   for (const ConvolutionCase& c :
        {ConvolutionCase{{64, 3, 32, 32}, 64}, {{64, 128, 8, 8}, 64}, {{64, 256, 4, 4}, 128}, {{64, 512, 2, 2}, 128}})
-    check_convolution(device, c, random);
+    check_convolution(c);
 }
 
 TEST_P(GraphTest, ConvolutionsOfOtherShapes) {
@@ -62,12 +63,12 @@ TEST_P(GraphTest, ConvolutionsOfOtherShapes) {
                                    {{2, 16, 5, 4}, 16},        {{2, 3, 8, 8}, 10},        {{4, 32, 1, 1}, 48},
                                    {{2, 20, 6, 6}, 7, 1, 0},   {{2, 64, 8, 8}, 32, 1, 0}, {{2, 16, 9, 9}, 32, 5, 2},
                                    {{2, 3, 12, 12}, 16, 7, 3}, {{2, 32, 6, 6}, 16, 3, 0}};
-  for (const ConvolutionCase& c : cases) check_convolution(device, c, random);
+  for (const ConvolutionCase& c : cases) check_convolution(c);
 }
 
 TEST_P(GraphTest, ConvolutionsWithMeasuredAlgorithms) {
   for (const ConvolutionCase& c : {ConvolutionCase{{4, 32, 16, 16}, 64}, {{8, 64, 4, 4}, 64}})
-    check_convolution(device, c, random, true);
+    check_convolution(c, true);
 }
 
 /// A layer of stride 2, which the kit's networks don't have but the seam does.
@@ -89,9 +90,9 @@ TEST_P(GraphTest, ConvolutionOfStrideTwo) {
   Comparison both(device, {2, 16, 9, 8}, network_of(std::make_unique<StridedConvolution>()), random);
   both.forward(Mode::train);
   both.backward();
-  EXPECT_LE(both.output_error(), tight);
-  EXPECT_LE(both.input_gradient_error(), tight);
-  EXPECT_LE(both.gradient_error(0), tight);
+  EXPECT_LE(both.output_error(), bound(tight));
+  EXPECT_LE(both.input_gradient_error(), bound(tight));
+  EXPECT_LE(both.gradient_error(0), bound(tight));
 }
 
 TEST_P(GraphTest, BatchNormalization) {
@@ -101,16 +102,16 @@ TEST_P(GraphTest, BatchNormalization) {
     SCOPED_TRACE(testing::Message() << shape.n << "x" << shape.c << "x" << shape.h << "x" << shape.w);
     Comparison both(device, shape, network_of(batch_normalization("bn", false)), random);
     both.forward(Mode::train);
-    EXPECT_LE(both.output_error(), tight);
-    EXPECT_LE(both.statistic_error(0), tight) << "running mean";
-    EXPECT_LE(both.statistic_error(1), tight) << "running variance";
+    EXPECT_LE(both.output_error(), bound(tight));
+    EXPECT_LE(both.statistic_error(0), bound(tight)) << "running mean";
+    EXPECT_LE(both.statistic_error(1), bound(tight)) << "running variance";
     both.backward();
-    EXPECT_LE(both.input_gradient_error(), tight);
-    EXPECT_LE(both.gradient_error(0), tight) << "gamma";
-    EXPECT_LE(both.gradient_error(1), tight) << "beta";
+    EXPECT_LE(both.input_gradient_error(), bound(tight));
+    EXPECT_LE(both.gradient_error(0), bound(tight)) << "gamma";
+    EXPECT_LE(both.gradient_error(1), bound(tight)) << "beta";
     both.forward(Mode::evaluate);
-    EXPECT_LE(both.output_error(), tight);
-    EXPECT_LE(both.statistic_error(0), tight) << "running mean, which evaluation must not touch";
+    EXPECT_LE(both.output_error(), bound(tight));
+    EXPECT_LE(both.statistic_error(0), bound(tight)) << "running mean, which evaluation must not touch";
   }
 }
 
@@ -124,9 +125,9 @@ TEST_P(GraphTest, BatchNormalizationWithRelu) {
       both.backward();
       return std::max({output, both.input_gradient_error(), both.worst_gradient_error()});
     };
-    EXPECT_LE(median_of_draws(error), tight);
+    EXPECT_LE(median_of_draws(error), bound(tight));
     both.forward(Mode::evaluate);
-    EXPECT_LE(both.output_error(), tight);
+    EXPECT_LE(both.output_error(), bound(tight));
     const auto output = both.fast.output();
     EXPECT_GE(*std::min_element(output.begin(), output.end()), 0);
   }
@@ -136,9 +137,9 @@ TEST_P(GraphTest, Relu) {
   for (const Shape& shape : {Shape{2, 16, 8, 8}, {3, 5, 7, 3}, {4, 10, 1, 1}}) {
     Comparison both(device, shape, network_of(relu()), random);
     both.forward(Mode::train);
-    EXPECT_LE(both.output_error(), exact);
+    EXPECT_LE(both.output_error(), bound(exact));
     both.backward();
-    EXPECT_LE(both.input_gradient_error(), exact);
+    EXPECT_LE(both.input_gradient_error(), bound(exact));
   }
 }
 
@@ -149,10 +150,10 @@ TEST_P(GraphTest, MaxPooling) {
       Comparison both(device, shape, network_of(max_pooling(kernel)), random);
       for (const Mode mode : {Mode::evaluate, Mode::train}) {
         both.forward(mode);
-        EXPECT_LE(both.output_error(), exact);
+        EXPECT_LE(both.output_error(), bound(exact));
       }
       both.backward();
-      EXPECT_LE(both.input_gradient_error(), exact);
+      EXPECT_LE(both.input_gradient_error(), bound(exact));
     }
 }
 
@@ -167,10 +168,10 @@ TEST_P(GraphTest, Linear) {
       SCOPED_TRACE(testing::Message() << x.n << "x" << x.c << "x" << x.h << "x" << x.w << " -> " << out);
       Comparison both(device, x, network_of(linear("fc", out, bias)), random);
       both.forward(Mode::train);
-      EXPECT_LE(both.output_error(), tight);
+      EXPECT_LE(both.output_error(), bound(tight));
       both.backward();
-      EXPECT_LE(both.input_gradient_error(), tight);
-      EXPECT_LE(both.worst_gradient_error(), tight);
+      EXPECT_LE(both.input_gradient_error(), bound(tight));
+      EXPECT_LE(both.worst_gradient_error(), bound(tight));
     }
 }
 
@@ -179,10 +180,10 @@ TEST_P(GraphTest, LinearBehindAConvolution) {
   const Network network = network_of(convolution("c", 32), convolution("d", 20), linear("fc", 10, true));
   Comparison both(device, {4, 3, 6, 6}, network, random);
   both.forward(Mode::train);
-  EXPECT_LE(both.output_error(), winograd);
+  EXPECT_LE(both.output_error(), bound(winograd));
   both.backward();
-  EXPECT_LE(both.input_gradient_error(), winograd);
-  EXPECT_LE(both.worst_gradient_error(), winograd);
+  EXPECT_LE(both.input_gradient_error(), bound(winograd));
+  EXPECT_LE(both.worst_gradient_error(), bound(winograd));
 }
 
 TEST_P(GraphTest, Dropout) {
@@ -191,9 +192,9 @@ TEST_P(GraphTest, Dropout) {
       Comparison both(device, shape, network_of(dropout(ratio)), random);
       const RandomKey key{test_seed(), 3, 11};
       both.forward(Mode::train, key);
-      EXPECT_LE(both.output_error(), exact);
+      EXPECT_LE(both.output_error(), bound(exact));
       both.backward();
-      EXPECT_LE(both.input_gradient_error(), exact);
+      EXPECT_LE(both.input_gradient_error(), bound(exact));
       both.forward(Mode::evaluate, key);
       EXPECT_EQ(both.fast.output(), both.plain.output());
     }
@@ -206,7 +207,8 @@ std::vector<bool> mask(Side& side, const RandomKey& key, float ratio) {
   std::vector<bool> kept;
   for (const float y : side.output()) {
     kept.push_back(y != 0);
-    EXPECT_FLOAT_EQ(y, y != 0 ? 1 / (1 - ratio) : 0);
+    const float expected = y != 0 ? 1 / (1 - ratio) : 0;
+    EXPECT_NEAR(y, expected, 0.004f * expected);  // of bf16; the test above is as exact as the device
   }
   return kept;
 }
@@ -250,7 +252,7 @@ TEST_P(GraphTest, OperationsStandInARow) {
   EXPECT_THROW(graph->relu(x), Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, GraphTest, testing::ValuesIn(devices_under_test), name_of);
+INSTANTIATE_TEST_SUITE_P(Devices, GraphTest, testing::ValuesIn(devices_under_test()), name_of);
 
 }  // namespace
 }  // namespace odori::test

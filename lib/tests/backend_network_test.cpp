@@ -37,7 +37,7 @@ TEST_P(NetworkTest, LoadNormalisesMovesTurnsAndEnlarges) {
       for (Side* side : {&both.fast, &both.plain}) side->graph->load(pictures.batch, key);
       EXPECT_LE(relative_error(both.fast.graph->read_value(both.fast.tensors[0]),
                                both.plain.graph->read_value(both.plain.tensors[0])),
-                1e-6);
+                bound(1e-6));
     }
 }
 
@@ -52,10 +52,19 @@ Network small_network() {
 }
 const Shape pictures_of_6{6, 3, 32, 32};
 
+/// The same without anything that decides: with TF32 or bf16 a ReLU or a pooling window near a tie decides otherwise
+/// than in double, and changes gradients as a whole.
+Network smooth_network() {
+  return network_of(convolution("conv1", 8), batch_normalization("bn1", false), dropout(0.3f), convolution("conv2", 20),
+                    dropout(0.4f), convolution("conv3", 16), batch_normalization("bn3", false), dropout(0.4f),
+                    linear("fc1", 24, false), batch_normalization("bn_fc1", false), dropout(0.5f),
+                    linear("fc2", 10, true));
+}
+
 /// Gradients share memory between layers; a plan that lets one be overwritten too early shows here.
 TEST_P(NetworkTest, SmallNetworkHasTheGradientsOfTheReference) {
   for (const int batch : {6, 24}) {
-    Comparison both(device, {batch, 3, 32, 32}, small_network(), random, true);
+    Comparison both(device, {batch, 3, 32, 32}, bound(0) <= 1e-4 ? small_network() : smooth_network(), random, true);
     Pictures pictures(batch, 10, random);
     RandomKey key{test_seed(), 0, 0};
     const auto error = [&] {
@@ -65,15 +74,15 @@ TEST_P(NetworkTest, SmallNetworkHasTheGradientsOfTheReference) {
       const double output = both.output_error();
       both.backward();
       const Metrics fast = both.fast.graph->take_metrics(), plain = both.plain.graph->take_metrics();
-      EXPECT_NEAR(fast.loss() / plain.loss(), 1, 1e-5);
-      EXPECT_EQ(fast.correct, plain.correct);
+      EXPECT_NEAR(fast.loss() / plain.loss(), 1, bound(1e-5));
+      EXPECT_NEAR(fast.correct, plain.correct, is_bf16() ? 1 : 0);
       EXPECT_EQ(fast.samples, batch);
       return std::max({output, both.input_gradient_error(), both.worst_gradient_error()});
     };
-    EXPECT_LE(median_of_draws(error), 2e-5);
-    for (std::size_t i = 0; i < both.fast.statistics.size(); ++i) EXPECT_LE(both.statistic_error(i), 2e-5);
+    EXPECT_LE(median_of_draws(error), bound(2e-5));
+    for (std::size_t i = 0; i < both.fast.statistics.size(); ++i) EXPECT_LE(both.statistic_error(i), bound(2e-5));
     both.forward(Mode::evaluate, key);
-    EXPECT_LE(both.output_error(), 2e-5);
+    EXPECT_LE(both.output_error(), bound(2e-5));
   }
 }
 
@@ -100,8 +109,8 @@ TEST_P(NetworkTest, EvaluationCountsWhatIsThereAndCounted) {
     for (Side* side : {&both.fast, &both.plain}) side->graph->load(part, {});
     both.forward(Mode::evaluate, {}, images);
     const Metrics fast = both.fast.graph->take_metrics(), plain = both.plain.graph->take_metrics();
-    EXPECT_NEAR(fast.loss_sum, plain.loss_sum, 1e-5 * plain.loss_sum);
-    EXPECT_EQ(fast.correct, plain.correct);
+    EXPECT_NEAR(fast.loss_sum, plain.loss_sum, bound(1e-5) * plain.loss_sum);
+    EXPECT_NEAR(fast.correct, plain.correct, is_bf16() ? 1 : 0);
     EXPECT_EQ(fast.samples, plain.samples);
     return fast;
   };
@@ -169,7 +178,7 @@ TEST_P(NetworkTest, MemoryIsNamed) {
   EXPECT_LT(model.graph().memory_bytes(), 500 * pictures);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, NetworkTest, testing::ValuesIn(devices_under_test), name_of);
+INSTANTIATE_TEST_SUITE_P(Devices, NetworkTest, testing::ValuesIn(devices_under_test()), name_of);
 
 }  // namespace
 }  // namespace odori::test

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -21,15 +22,22 @@
 
 namespace odori::test {
 
-/// A line here is all that another kind of device needs to be held to every test.
-inline const std::vector<DevicePoolOptions> devices_under_test =
-    on_gpus() ? std::vector<DevicePoolOptions>{device_under_test()}
-              : std::vector<DevicePoolOptions>{{.request = DeviceRequest::cpu, .threads_per_device = 1},
-                                               {.request = DeviceRequest::cpu, .threads_per_device = 2}};
+/// CPU devices with one and two threads, or a GPU in all of its precisions.
+inline std::vector<DevicePoolOptions> devices_under_test() {
+  std::vector<DevicePoolOptions> devices(on_gpus() ? 3 : 2, device_under_test());
+  if (on_gpus()) {
+    const Precision precisions[] = {Precision::fp32, Precision::tf32, Precision::bf16};
+    for (std::size_t i = 0; i < devices.size(); ++i) devices[i].precision = precisions[i];
+  } else {
+    devices[1].threads_per_device = 2;
+  }
+  return devices;
+}
 
 inline std::string name_of(const testing::TestParamInfo<DevicePoolOptions>& info) {
-  const bool cpu = info.param.request == DeviceRequest::cpu;
-  return cpu ? "cpu_" + std::to_string(info.param.threads_per_device) + "_threads" : "cuda";
+  const DevicePoolOptions& options = info.param;
+  if (options.request == DeviceRequest::cpu) return "cpu_" + std::to_string(options.threads_per_device) + "_threads";
+  return std::string("cuda_") + to_string(*options.precision);
 }
 
 /// The seed of a test's random numbers: new each run, unless --gtest_random_seed gives it.
@@ -46,10 +54,32 @@ inline std::uint64_t test_seed() {
 /// Tests over all devices; `device` is bound to the test's thread.
 class DeviceTest : public testing::TestWithParam<DevicePoolOptions> {
  protected:
+  bool is_bf16() const { return GetParam().precision == Precision::bf16; }
+  /// The norm-wise relative error that an operation may have, where a CPU device may have `cpu`.
+  double bound(double cpu) const {
+    if (GetParam().request == DeviceRequest::cpu) return cpu;
+    switch (*GetParam().precision) {
+      case Precision::fp32:
+        return std::max(cpu, 1e-4);
+      case Precision::tf32:
+        return std::max(cpu, 2e-3);
+      case Precision::bf16:
+        return std::max(cpu, 2e-2);
+    }
+    return cpu;
+  }
+
   DevicePool pool{GetParam()};
   Device& device = pool.use(0);
   RandomSequence random{test_seed(), RandomUse::synthetic_data};
 };
+
+/// Cut to what bf16 can hold. Rounding of its own would let a device and the reference disagree about which of two
+/// nearly equal numbers is the larger.
+inline std::vector<float> cut_to_bf16(std::vector<float> values) {
+  for (float& value : values) value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0xffff0000u);
+  return values;
+}
 
 inline std::vector<float> normal(std::size_t n, RandomSequence& random, float deviation = 1) {
   std::vector<float> values(n);
@@ -140,6 +170,7 @@ class Comparison {
       : fast(&device, input, network, loss, measure),
         plain(nullptr, input, network, loss),
         loss_(loss),
+        on_gpu_(device.kind() == DeviceKind::cuda),
         random_(random) {
     for (std::size_t i = 0; i < fast.parameters.size(); ++i) {
       const ParameterView& view = fast.parameters[i];
@@ -156,7 +187,7 @@ class Comparison {
 
   /// Forward on random pictures, or what `values` gives; all values and outputs were poisoned before.
   void forward(Mode mode, const RandomKey& key = {}, std::vector<float> values = {}) {
-    if (values.empty()) values = normal(fast.tensors.front().shape.size(), random_);
+    if (values.empty()) values = numbers(fast.tensors.front().shape.size());
     for (auto tensor = fast.tensors.rbegin(); tensor != fast.tensors.rend(); ++tensor)
       fast.graph->write_value(*tensor, nan(tensor->shape.size()));
     for (Side* side : {&fast, &plain}) {
@@ -168,7 +199,7 @@ class Comparison {
   void backward() {
     for (const ParameterView& view : fast.parameters)
       fast.graph->write_parameter(fast.memory.gradients, view, nan(view.size()));
-    const auto gradient = normal(fast.tensors.back().shape.size(), random_);
+    const auto gradient = numbers(fast.tensors.back().shape.size());
     if (!loss_) fast.graph->write_gradient(fast.tensors.front(), nan(fast.tensors.front().shape.size()));
     for (Side* side : {&fast, &plain}) {
       if (!loss_) side->graph->write_gradient(side->tensors.back(), gradient);
@@ -202,7 +233,12 @@ class Comparison {
                           plain.graph->read_parameter(plain.memory.*buffer, view));
   }
 
-  bool loss_;
+  std::vector<float> numbers(std::size_t n) {
+    auto values = normal(n, random_);
+    return on_gpu_ ? cut_to_bf16(values) : values;  // its activations may be bf16
+  }
+
+  bool loss_, on_gpu_;
   RandomSequence& random_;
 };
 

@@ -98,7 +98,7 @@ TEST_P(VectorTest, PiecesCoverTheRangeOnce) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, VectorTest, testing::ValuesIn(devices_under_test), name_of);
+INSTANTIATE_TEST_SUITE_P(Devices, VectorTest, testing::ValuesIn(devices_under_test()), name_of);
 
 }  // namespace
 }  // namespace odori::test

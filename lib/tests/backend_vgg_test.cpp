@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/device_pool.h"
+#include "device_under_test.h"
 #include "model/classifier.h"
 
 namespace odori {
@@ -71,7 +72,13 @@ class VggTest : public testing::Test {
   nlohmann::json golden;
   std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(std::size_t{batch_size} * Example::bytes);
   Batch batch;
-  DevicePool pool{{}};
+  static DevicePoolOptions in_fp32() {
+    DevicePoolOptions options = device_under_test();
+    options.precision = Precision::fp32;
+    return options;
+  }
+
+  DevicePool pool{in_fp32()};
   Classifier model{create_network("vgg", 10), batch_size, seed};
 };
 

@@ -15,10 +15,11 @@ inline bool on_gpus() {
   return device && std::string(device) == "cuda";
 }
 
-/// CPU devices of one thread, or GPUs, which the test's devices and ranks may share.
+/// CPU devices of one thread, or GPUs in fp32, which the test's devices and ranks may share.
 inline DevicePoolOptions device_under_test() {
-  return on_gpus() ? DevicePoolOptions{.request = DeviceRequest::cuda, .share_devices = true}
-                   : DevicePoolOptions{.request = DeviceRequest::cpu};
+  return on_gpus()
+             ? DevicePoolOptions{.request = DeviceRequest::cuda, .share_devices = true, .precision = Precision::fp32}
+             : DevicePoolOptions{.request = DeviceRequest::cpu};
 }
 
 /// Those that work on these devices.

@@ -5,6 +5,7 @@
 
 #include "backend/device_pool.h"
 #include "core/error.h"
+#include "device_under_test.h"
 #include "model/classifier.h"
 
 namespace odori {
@@ -51,7 +52,7 @@ TEST(Networks, RefuseAnUnknownNameAndAnImpossibleSize) {
 
 class OnDevice : public ::testing::Test {
  protected:
-  DevicePool pool{{.request = DeviceRequest::cpu}};
+  DevicePool pool{device_under_test()};
 };
 
 TEST_F(OnDevice, InitialWeightsAreLeCunNormalAndFollowTheSeed) {

@@ -1,0 +1,249 @@
+// What a graph on a GPU does besides arithmetic: recorded passes, a data set in the GPU's memory, what an iteration
+// costs the host, and what is said where it can't work. On an emulated GPU, which counts and is made to fail.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "backend/device_pool.h"
+#include "bench/measure.h"
+#include "core/error.h"
+#include "cuda_emulator/emulator.h"
+#include "model/classifier.h"
+#include "optim/momentum_sgd.h"
+#include "optim/weight_decay.h"
+#include "trace/trace.h"
+
+namespace odori {
+namespace {
+
+constexpr int batch_size = 8;
+
+/// Random pictures that say where they stand in memory, moved and turned.
+struct Pictures {
+  bench::RandomPictures data{64};
+  PictureStoragePtr storage = std::make_shared<PictureStorage>(
+      PictureStorage{{{data[0].pixels, 20 * Example::bytes}, {data[20].pixels, 44 * Example::bytes}}});
+
+  Batch batch(int first, int n = batch_size, bool stored = true) const {
+    Batch batch{{}, data.transform(), stored ? storage : nullptr};
+    batch.transform.crop_padding = 4;
+    batch.transform.flip = true;
+    for (int i = 0; i < n; ++i) batch.examples.push_back(data[static_cast<std::size_t>((first + i) % 64)]);
+    return batch;
+  }
+};
+
+class CudaGraphTest : public testing::TestWithParam<Precision> {
+ protected:
+  std::unique_ptr<Classifier> new_model(std::uint64_t seed = 3) {
+    auto model = std::make_unique<Classifier>(create_network("tiny", 10), batch_size, seed);
+    model->to_device(pool.use(0));
+    return model;
+  }
+  static std::vector<float> gradients(Classifier& model) {
+    std::vector<float> values(model.memory().gradients.size());
+    model.device().read(model.memory().gradients, 0, values);
+    return values;
+  }
+
+  Pictures pictures;
+  DevicePool pool{{.request = DeviceRequest::cuda, .precision = GetParam()}};
+};
+
+/// Steps 2, 3, ... are records; each takes its own pictures, labels and random numbers.
+TEST_P(CudaGraphTest, ARecordedStepIsTheStepItself) {
+  const auto recorded = new_model();
+  for (int step = 0; step < 4; ++step) {
+    recorded->forward_backward(pictures.batch(8 * step));
+    const auto fresh = new_model();  // its first passes are never records
+    ModelState state = recorded->state();
+    state.random.step = static_cast<std::uint64_t>(step);
+    fresh->restore(state);
+    fresh->forward_backward(pictures.batch(8 * step));
+    EXPECT_EQ(gradients(*recorded), gradients(*fresh)) << "step " << step;
+    const Metrics a = recorded->take_metrics(), b = fresh->take_metrics();
+    EXPECT_EQ(a.loss_sum, b.loss_sum);
+    EXPECT_EQ(a.correct, b.correct);
+    EXPECT_EQ(a.samples, batch_size);
+  }
+  EXPECT_NE(recorded->graph().describe().back().find("forward recorded, backward recorded"), std::string::npos)
+      << recorded->graph().describe().back();
+}
+
+TEST_P(CudaGraphTest, EvaluationBetweenStepsDisturbsNothing) {
+  const auto plain = new_model(), evaluated = new_model();
+  for (int step = 0; step < 4; ++step) {
+    for (Classifier* model : {plain.get(), evaluated.get()}) model->forward_backward(pictures.batch(8 * step));
+    evaluated->take_metrics();
+    for (const int n : {batch_size, 3, batch_size + 5}) evaluated->evaluate(pictures.batch(1, n));
+    EXPECT_EQ(evaluated->take_metrics().samples, batch_size + 3 + batch_size + 5);
+    EXPECT_EQ(gradients(*plain), gradients(*evaluated)) << "step " << step;
+  }
+}
+
+TEST_P(CudaGraphTest, ASmallerBatchCountsAsMuchAsItHas) {
+  const auto model = new_model();
+  Metrics whole, parts;
+  for (int round = 0; round < 3; ++round) {
+    model->evaluate(pictures.batch(0, 7));
+    whole = model->take_metrics();
+    model->evaluate(pictures.batch(0, 3));
+    model->evaluate(pictures.batch(3, 4));
+    parts = model->take_metrics();
+    EXPECT_NEAR(parts.loss_sum, whole.loss_sum, 1e-5 * whole.loss_sum) << "round " << round;
+    EXPECT_EQ(parts.correct, whole.correct);
+  }
+}
+
+TEST_P(CudaGraphTest, PicturesOfAStoredSetAreThoseOfTheBatch) {
+  const auto stored = new_model(), sent = new_model();
+  for (int step = 0; step < 12; ++step) {  // more than there are pinned buffers
+    stored->forward_backward(pictures.batch(5 * step));
+    sent->forward_backward(pictures.batch(5 * step, batch_size, false));
+  }
+  EXPECT_EQ(gradients(*stored), gradients(*sent));
+}
+
+TEST_P(CudaGraphTest, ASetThatIsGoneIsForgotten) {
+  const auto model = new_model();
+  for (int round = 0; round < 3; ++round) {
+    const Pictures others;  // likely at the same addresses as the ones before
+    const auto expected = new_model();
+    for (Classifier* m : {model.get(), expected.get()}) m->evaluate(others.batch(0));
+    EXPECT_EQ(model->take_metrics().loss_sum, expected->take_metrics().loss_sum);
+  }
+}
+
+TEST_P(CudaGraphTest, AnIterationAllocatesNothingAndWaitsForNothing) {
+  const auto model = new_model();
+  MomentumSGD optimizer(0.05f);
+  optimizer.setup(*model);
+  optimizer.add_hook(std::make_unique<WeightDecay>(5e-4f));
+  const auto iterate = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      model->forward_backward(pictures.batch(8 * i));
+      optimizer.update();
+    }
+  };
+  iterate(2);
+  model->device().synchronize();
+  const emulator::Counts before = emulator::counts();
+  iterate(6);  // fewer than pinned buffers: then the host does wait for the step that is so far behind
+  const emulator::Counts after = emulator::counts();
+  EXPECT_EQ(after.allocations, before.allocations);
+  EXPECT_EQ(after.graphs - before.graphs, 12) << "A forward and a backward pass a step.";
+  EXPECT_LE(after.launches - before.launches, 6 * 3) << "Loading, weight decay and the update.";
+  EXPECT_LE(after.waits - before.waits, 6) << "For free pinned buffers alone.";
+}
+
+TEST_P(CudaGraphTest, ASnapshotGoesOnWithTheSameBits) {
+  const auto model = new_model();
+  for (int step = 0; step < 3; ++step) model->forward_backward(pictures.batch(8 * step));
+  const ModelState state = model->state();
+  Classifier resumed(create_network("tiny", 10), batch_size, 99);
+  resumed.to_device(pool.use(0), {.measure = true});
+  resumed.restore(state);
+  for (Classifier* m : {model.get(), &resumed}) m->forward_backward(pictures.batch(30));
+  EXPECT_EQ(gradients(*model), gradients(resumed));
+  EXPECT_EQ(model->algorithms(), resumed.algorithms());
+}
+
+TEST_P(CudaGraphTest, WithAnEventStreamNothingIsRecorded) {
+  const std::string folder = testing::TempDir() + "/cuda_graph_test_trace";
+  const auto model = new_model();
+  const auto recorded = new_model();
+  for (int step = 0; step < 3; ++step) recorded->forward_backward(pictures.batch(8 * step));
+  {
+    const trace::File trace(folder, 0);
+    const emulator::Counts before = emulator::counts();
+    for (int step = 0; step < 3; ++step) model->forward_backward(pictures.batch(8 * step));
+    EXPECT_EQ(emulator::counts().graphs, before.graphs);
+  }
+  EXPECT_EQ(gradients(*model), gradients(*recorded));
+}
+
+TEST_P(CudaGraphTest, ShowsEachConvolutionsChoice) {
+  Classifier model(create_network("tiny", 10), batch_size, 0);
+  model.to_device(pool.use(0), {.measure = true});
+  int measured = 0;
+  for (const std::string& line : model.graph().describe()) measured += line.find(" ms, the fastest of") != line.npos;
+  EXPECT_EQ(static_cast<std::size_t>(measured), model.algorithms().chosen.size());
+  EXPECT_GT(measured, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, CudaGraphTest, testing::Values(Precision::fp32, Precision::tf32, Precision::bf16),
+                         [](const auto& info) { return std::string(to_string(info.param)); });
+
+// ---- What can't work
+
+std::string refusal(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+class BadMachine : public testing::Test {
+ protected:
+  ~BadMachine() override { emulator::set_machine({}); }
+};
+
+TEST_F(BadMachine, OutOfMemorySaysHowMuchIsMissingAndWhichFlagHelps) {
+  emulator::set_machine({.memory_bytes = std::size_t{64} << 20});
+  const std::string said = refusal([] {
+    DevicePool pool({.request = DeviceRequest::cuda});
+    Classifier model(create_network("tiny", 10), 4096, 0);
+    model.to_device(pool.use(0));
+  });
+  for (const char* part :
+       {"GPU 0 is out of memory: ", " MiB, and ", " of its 64 MiB are free", "--batchsize", "--workspace_mib"})
+    EXPECT_NE(said.find(part), std::string::npos) << said;
+}
+
+TEST_F(BadMachine, ASetThatDoesNotFitIsSentBatchByBatch) {
+  emulator::set_machine({.memory_bytes = std::size_t{40} << 20});
+  DevicePool pool({.request = DeviceRequest::cuda});
+  Classifier model(create_network("tiny", 10), 4, 0);
+  model.to_device(pool.use(0));
+  const bench::RandomPictures data(4096);  // 12 MiB
+  Batch batch{{data[4095], data[0], data[7], data[8]}, data.transform()};
+  model.evaluate(batch);
+  const double sent = model.take_metrics().loss_sum;
+  batch.storage = std::make_shared<PictureStorage>(PictureStorage{{{data[0].pixels, 4096 * Example::bytes}}});
+  model.evaluate(batch);
+  EXPECT_EQ(model.take_metrics().loss_sum, sent);
+}
+
+TEST_F(BadMachine, NoDriverATooOldOneAndHiddenGpusAreTold) {
+  emulator::set_machine({.gpus = 0, .driver = cudaErrorNoDevice});
+  EXPECT_EQ(gpu_count(), 0);
+  EXPECT_NE(why_no_gpu().find("the NVIDIA driver sees no GPU"), std::string::npos) << why_no_gpu();
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  EXPECT_NE(why_no_gpu().find("CUDA_VISIBLE_DEVICES is \"\""), std::string::npos) << why_no_gpu();
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  EXPECT_NE(refusal([] { DevicePool({.request = DeviceRequest::cuda}); }).find("--device cuda needs a GPU"),
+            std::string::npos);
+  const DevicePool automatic({.request = DeviceRequest::automatic});
+  EXPECT_EQ(automatic.kind(), DeviceKind::cpu);
+  ASSERT_TRUE(automatic.warning(1).has_value());
+  EXPECT_NE(automatic.warning(1)->find("no GPU is used: the NVIDIA driver"), std::string::npos);
+  emulator::set_machine({.gpus = 0, .driver = cudaErrorInsufficientDriver});
+  EXPECT_NE(why_no_gpu().find("driver"), std::string::npos) << why_no_gpu();
+}
+
+TEST_F(BadMachine, AGpuThatIsNotThereNeedsSharing) {
+  emulator::set_machine({.gpus = 2});
+  DevicePool pool({.request = DeviceRequest::cuda}), shared({.request = DeviceRequest::cuda, .share_devices = true});
+  EXPECT_EQ(pool.device(1).description().substr(0, 6), "GPU 1 ");
+  const std::string said = refusal([&] { pool.device(2); });
+  EXPECT_NE(said.find("There is no GPU 2: this machine has 2"), std::string::npos) << said;
+  EXPECT_NE(said.find("--share_devices"), std::string::npos) << said;
+  EXPECT_EQ(shared.device(2).hardware().id, shared.device(0).hardware().id);
+  EXPECT_NE(shared.device(1).hardware().id, shared.device(0).hardware().id);
+}
+
+}  // namespace
+}  // namespace odori
