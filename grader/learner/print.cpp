@@ -92,12 +92,30 @@ void Screen::verdict(const BlankVerdict& verdict) {
   fmt::print("{:>5} / {}\n", number(verdict.points), number(verdict.of));
   if (verdict.finding && verdict.finding != last_ && verdict.verdict != Verdict::unfilled) {
     say(messages_.text(*verdict.finding), 6);
+    // A known misconception, and who waited for whom because of it.
+    if (verdict.verdict == Verdict::hang && !verdict.finding->key.starts_with("hang") &&
+        verdict.finding->values.contains("waiting"))
+      say(messages_.text("hang_collective", verdict.finding->values), 6);
     if (verdict.blank != 0 && verdict.verdict != Verdict::environment && verdict.verdict != Verdict::not_checked)
       say(messages_.text("hint_command", {{"task", question_.task.name}, {"blank", number_of}}), 6);
     fmt::print("\n");
   }
   last_ = verdict.finding;
   std::fflush(stdout);
+}
+
+void Screen::measuring() {
+  say(messages_.text("measuring"), 4);
+  std::fflush(stdout);
+}
+
+void Screen::speedup(const SpeedupStep& step) {
+  if (step.line) {
+    say(messages_.text(*step.line), 6);
+    say(messages_.text("beside", step.line->values), 6);
+  }
+  if (step.counts) say(messages_.text(*step.counts), 6);
+  if (!step.timeline.empty()) say(messages_.text("timeline", {{"file", step.timeline.string()}}), 6);
 }
 
 void Screen::summary(const std::vector<BlankVerdict>& verdicts) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "checks/grade.h"
+#include "checks/speedup_step.h"
 #include "learner/messages.h"
 
 namespace odori::grader {
@@ -17,6 +18,10 @@ class Screen {
   /// What was changed outside the blanks.
   void left_out(const Submission& submission);
   void verdict(const BlankVerdict& verdict);
+  /// Before the speedup, which takes up to a minute.
+  void measuring();
+  /// What was measured and counted, below its verdict.
+  void speedup(const SpeedupStep& step);
   /// Points in all, and what to do next.
   void summary(const std::vector<BlankVerdict>& verdicts);
 
