@@ -60,7 +60,7 @@ class InOneProcess {
       : options_(options),
         data_(std::make_shared<bench::RandomPictures>(static_cast<std::size_t>(options.batchsize))),
         batch_(data_->batch(options.batchsize)),
-        pool_({.request = DeviceRequest::cpu, .threads_per_device = options.threads}) {
+        pool_(options.devices) {
     for (int i = 0; i < n_devices; ++i) trainees_.push_back(std::make_unique<Trainee>(pool_.use(i), options, batch_));
     model_.to_device(pool_.use(0), {.measure = options.autotune});
     optimizer_.setup(model_);
@@ -104,7 +104,7 @@ class InOneProcess {
 int run_rank(int argc, char** argv, const bench::Options& options) {
   const MpiSession mpi(argc, argv);
   const auto comm = create_communicator(options.rank_of);
-  DevicePool pool({.request = DeviceRequest::cpu, .threads_per_device = options.threads});
+  DevicePool pool(options.devices);
   const bench::RandomPictures data(static_cast<std::size_t>(options.batchsize));
   const Batch batch = data.batch(options.batchsize);
   Classifier model(create_network(options.model, 10), options.batchsize, 0, static_cast<std::uint32_t>(comm->rank()));
@@ -130,7 +130,7 @@ double ranks(const bench::Options& options, const std::string& communicator) {
       "mpirun --allow-run-as-root --oversubscribe --bind-to none -np {} '{}' --rank_of {} --model {} --batchsize {} "
       "--iterations {} --threads {}{}",
       n_devices, std::filesystem::read_symlink("/proc/self/exe").string(), communicator, options.model,
-      options.batchsize, options.iterations, options.threads, options.autotune ? " --autotune" : "");
+      options.batchsize, options.iterations, options.devices.threads_per_device, options.autotune ? " --autotune" : "");
   FILE* output = popen(command.c_str(), "r");
   double rate = 0;
   const bool read = output && std::fscanf(output, "%lf", &rate) == 1;
@@ -145,7 +145,7 @@ void print_row(const char* what, const std::vector<double>& values) {
 
 void compare(const bench::Options& options) {
   fmt::print("{}, batch {} a device, {} thread(s) a device, {} rounds of {} iterations\n", options.model,
-             options.batchsize, options.threads, options.rounds, options.iterations);
+             options.batchsize, options.devices.threads_per_device, options.rounds, options.iterations);
   InOneProcess process(options);
   struct Way {
     const char* name;
@@ -178,8 +178,8 @@ void compare(const bench::Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const bench::Options given =
-      bench::parse(argc, argv, "Two CPU devices against one, in one process and as two ranks.", {});
+  const bench::Options given = bench::parse(argc, argv, bench::Benchmark::scaling,
+                                            "Two CPU devices against one, in one process and as two ranks.", {});
   if (!given.rank_of.empty()) return run_rank(argc, argv, given);
   fmt::print("{}; {}\n", describe(this_machine()), now());
   for (const char* name : {"vgg", "mid"}) {

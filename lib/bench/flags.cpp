@@ -1,22 +1,57 @@
 #include "bench/flags.h"
 
 #include <CLI/CLI.hpp>
+#include <map>
 
 #include "core/error.h"
 
 namespace odori::bench {
 
-Options parse(int argc, char** argv, const std::string& about, Options options) {
+namespace {
+
+void add_device_flags(CLI::App& app, Options& options) {
+  static const std::map<std::string, DeviceRequest> requests{{"cpu", DeviceRequest::cpu},
+                                                             {"cuda", DeviceRequest::cuda}};
+  static const std::map<std::string, Precision> precisions{
+      {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}};
+  app.add_option_function<std::string>(
+         "--device", [&](const std::string& name) { options.devices.request = requests.at(name); }, "cpu or cuda")
+      ->check(CLI::IsMember(requests));
+  app.add_option_function<std::string>(
+         "--precision", [&](const std::string& name) { options.devices.precision = precisions.at(name); },
+         "Of GPUs: fp32, tf32 or bf16; tf32 without it")
+      ->check(CLI::IsMember(precisions));
+}
+
+void add_training_flags(CLI::App& app, Options& options) {
+  app.add_option("--batchsize", options.batchsize, "Pictures a device and iteration")->check(CLI::Range(1, 1 << 20));
+  app.add_option("--threads", options.devices.threads_per_device, "Threads a CPU device")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_flag("--autotune", options.autotune, "Measure which convolution algorithm is the fastest, at set-up");
+}
+
+}  // namespace
+
+Options parse(int argc, char** argv, Benchmark benchmark, const std::string& about, Options options) {
   CLI::App app(about);
   app.add_option("--model", options.model, "The network: vgg or mid")->check(CLI::IsMember({"vgg", "mid"}));
-  app.add_option("--batchsize", options.batchsize, "Pictures a device and iteration")->check(CLI::Range(1, 1 << 20));
   app.add_option("--iterations", options.iterations, "Iterations a round")->check(CLI::Range(1, 1 << 20));
-  app.add_option("--threads", options.threads, "Threads a device")->check(CLI::Range(1, 1024))->capture_default_str();
   app.add_option("--rounds", options.rounds, "Rounds; their median is what counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_flag("--autotune", options.autotune, "Measure which convolution algorithm is the fastest, at set-up");
-  app.add_option("--rank_of", options.rank_of)->group("");  // hidden
+  if (benchmark != Benchmark::allreduce) add_training_flags(app, options);
+  if (benchmark != Benchmark::scaling) add_device_flags(app, options);
+  if (benchmark == Benchmark::scaling) app.add_option("--rank_of", options.rank_of)->group("");  // hidden
+  if (benchmark == Benchmark::vgg) {
+    app.add_option("--image_size", options.image_size, "Pictures are enlarged to this height and width")
+        ->check(CLI::Range(32, 1024));
+    app.add_option("--peak_tflops", options.peak_tflops, "What the device could do, in 10^12 operations a second");
+  }
+  if (benchmark == Benchmark::allreduce) {
+    app.add_option("--communicator", options.communicator, "naive, flat or pure_nccl")->capture_default_str();
+    app.add_flag("--share_devices", options.devices.share_devices, "Let several ranks stand on one GPU");
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

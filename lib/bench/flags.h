@@ -3,19 +3,27 @@
 
 #include <string>
 
+#include "backend/device_pool.h"
+
 namespace odori::bench {
 
 struct Options {
   std::string model;   // empty: the benchmark's own choice
   int batchsize = 0;   // pictures a device; 0: the benchmark's own choice
   int iterations = 0;  // a round; 0: the benchmark's own choice
-  int threads = 1;     // a device
   int rounds = 9;
   bool autotune = false;
+  DevicePoolOptions devices{.request = DeviceRequest::cpu};  // bench_vgg and bench_allreduce: --device --precision
+  int image_size = 32;                                       // bench_vgg
+  double peak_tflops = 0;                                    // bench_vgg: what the device could do; 0: unknown
+  std::string communicator = "pure_nccl";                    // bench_allreduce
   std::string rank_of;  // bench_scaling starts itself with this under mpirun: the communicator
 };
 
+/// Which benchmark asks: each has flags of its own.
+enum class Benchmark { scaling, vgg, allreduce };
+
 /// What isn't given stays as it is in `options`. Throws UsageError and HelpRequested.
-Options parse(int argc, char** argv, const std::string& about, Options options);
+Options parse(int argc, char** argv, Benchmark benchmark, const std::string& about, Options options);
 
 }  // namespace odori::bench

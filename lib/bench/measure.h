@@ -27,9 +27,10 @@ class RandomPictures : public Dataset {
   }
   int n_classes() const override { return 10; }
   const Transform& transform() const override { return transform_; }
+  PictureStoragePtr storage() const override { return storage_; }
   /// The first n of them.
   Batch batch(int n) const {
-    Batch batch{{}, transform_};
+    Batch batch{{}, transform_, storage_};
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) batch.examples.push_back((*this)[i]);
     return batch;
   }
@@ -37,6 +38,7 @@ class RandomPictures : public Dataset {
  private:
   std::size_t n_;
   std::vector<std::uint8_t> bytes_;
+  PictureStoragePtr storage_ = std::make_shared<PictureStorage>(PictureStorage{{bytes_}});
   Transform transform_{.mean = {0.5f, 0.5f, 0.5f}, .deviation = {0.25f, 0.25f, 0.25f}};
 };
 
