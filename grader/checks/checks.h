@@ -19,6 +19,8 @@ class Runs {
   virtual const Evidence& of(const RunPlan& plan) = 0;
   /// These will be asked for: they may be started side by side.
   virtual void prepare(const std::vector<RunPlan>&) {}
+  /// No more will be asked for: what is still under way is ended.
+  virtual void cancel() {}
   /// What the run trained on, as the grader made it.
   virtual const RunData& data() const = 0;
 };

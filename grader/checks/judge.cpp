@@ -6,6 +6,7 @@
 #include <exception>
 #include <set>
 
+#include "checks/hang.h"
 #include "core/error.h"
 
 namespace odori::grader {
@@ -35,8 +36,12 @@ Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
   switch (bad.ending) {
     case Ending::environment:
       return {Verdict::environment, Finding{bad.detail, {}}};
-    case Ending::hung:
-      return {Verdict::hang, or_else("hang")};
+    case Ending::hung: {
+      Finding hang = find_hang(bad);
+      if (!finding) return {Verdict::hang, std::move(hang)};
+      finding->values.merge(hang.values);  // the screen tells who waited for whom as well
+      return {Verdict::hang, std::move(finding)};
+    }
     case Ending::crashed:
       return {Verdict::crash, or_else("crash")};
     case Ending::failed:
@@ -74,6 +79,7 @@ class Judging {
     if (whole_.verdict != Verdict::pass) return;
     whole_ = outcome_of(check, *judged_.whole);
     note(whole_);
+    if (whole_.verdict != Verdict::pass) judged_.whole->cancel();
   }
   /// Once the whole is known.
   void begin_variants() {
@@ -85,8 +91,10 @@ class Judging {
     Outcome& outcome = outcomes_[check.blank];
     const bool decided = (judged_.whole && whole_.verdict == Verdict::pass) || whole_.verdict == Verdict::environment;
     if (decided) outcome = whole_;
-    if (outcome.verdict == Verdict::pass && !decided) outcome = outcome_of(check, *judged_.variants.at(check.blank));
+    Runs& runs = *judged_.variants.at(check.blank);
+    if (outcome.verdict == Verdict::pass && !decided) outcome = outcome_of(check, runs);
     note(outcome);
+    if (outcome.verdict != Verdict::pass) runs.cancel();
   }
   void end_blank(int blank) { tell_(blank, outcomes_[blank]); }
 
@@ -143,14 +151,15 @@ class SuiteEnds : public testing::EmptyTestEventListener {
 /// Runs the tests of one round, and prints nothing.
 void run_tests(const std::string& filter, testing::TestEventListener& listener) {
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
-  testing::TestEventListener* printer = listeners.Release(listeners.default_result_printer());
+  static testing::TestEventListener* const printer = listeners.default_result_printer();
+  listeners.Release(printer);
   listeners.Append(&listener);
   testing::GTEST_FLAG(filter) = filter;
   testing::GTEST_FLAG(shuffle) = false;
   testing::GTEST_FLAG(repeat) = 1;
   [[maybe_unused]] const int failed = RUN_ALL_TESTS();  // the outcomes say it in more words
   listeners.Release(&listener);
-  if (printer) listeners.Append(printer);
+  listeners.Append(printer);
 }
 
 }  // namespace

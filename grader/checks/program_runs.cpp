@@ -11,7 +11,7 @@ void ProgramRuns::prepare(const std::vector<RunPlan>& plans) {
                       Cores& cores;
                       ~Release() { cores.release(); }
                     } release{cores_};
-                    return runner_.run(program_, plan);
+                    return cancelled_ ? Evidence{} : runner_.run(program_, plan, cancelled_);
                   }).share();
   }
 }

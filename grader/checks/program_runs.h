@@ -1,6 +1,7 @@
 // Runs of a built program: several side by side, each once.
 #pragma once
 
+#include <atomic>
 #include <future>
 #include <map>
 #include <memory>
@@ -21,7 +22,10 @@ class ProgramRuns : public Runs {
   ProgramRuns(const Runner& runner, Program program, Cores& cores)
       : runner_(runner), program_(std::move(program)), cores_(cores) {}
 
+  ~ProgramRuns() override { cancel(); }
+
   void prepare(const std::vector<RunPlan>& plans) override;
+  void cancel() override { cancelled_ = true; }
   /// Throws EnvironmentFault, and Error on Ctrl-C.
   const Evidence& of(const RunPlan& plan) override;
   const RunData& data() const override { return runner_.data(); }
@@ -30,6 +34,7 @@ class ProgramRuns : public Runs {
   const Runner& runner_;
   Program program_;
   Cores& cores_;
+  std::atomic<bool> cancelled_ = false;
   std::map<RunPlan, std::shared_future<Evidence>> runs_;
 };
 

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace odori::grader {
 namespace {
@@ -101,20 +102,20 @@ std::set<std::string> words_in(const std::vector<std::string>& text) {
 bool is_self_contained(const std::vector<std::string>& text) {
   if (text.empty() || text.back().ends_with('\\')) return text.empty();
   Lexer lexer(text);
-  std::string open, previous;
+  std::string open, previous, before_previous;
   for (auto token = lexer.next(); token; token = lexer.next()) {
     const char c = (*token)[0];
     if (c == '#' && lexer.first_in_line()) return false;
-    // Other spellings of brackets and of #: <% %> <: :> %:
-    if ((previous == "<" && (c == '%' || c == ':')) || (c == '>' && (previous == "%" || previous == ":")) ||
-        (previous == "%" && c == ':') || *token == "_Pragma")
+    // Other spellings of brackets and of #: <% %> <: :> %: (but vector<::T> is none)
+    if ((previous == "<" && c == '%') || (previous == "%" && (c == '>' || c == ':')) || (previous == ":" && c == '>') ||
+        (before_previous == "<" && previous == ":" && c != ':') || *token == "_Pragma")
       return false;
     if (c == '(' || c == '[' || c == '{') open += c == '(' ? ')' : c == '[' ? ']' : '}';
     if (c == ')' || c == ']' || c == '}') {
       if (open.empty() || open.back() != c) return false;
       open.pop_back();
     }
-    previous = *token;
+    before_previous = std::exchange(previous, *token);
   }
   return open.empty() && !lexer.broken();
 }

@@ -158,17 +158,22 @@ class Builder {
     const Blank& place = submission_.blanks.at(blank);
     Finding finding{"compile_error", {{"blank", std::to_string(blank)}, {"message", error.message}}};
     const std::string unknown = unknown_name(error);
-    if (!unknown.empty() && unknown == variable_of(blank)) return {"variable_missing", {{"variable", unknown}}};
-    if (error.in_kit || error.line == 0 || error.line > static_cast<int>(submission_.lines.size())) {
+    if (!unknown.empty() && unknown == variable_of(blank)) return Finding{"variable_missing", {{"variable", unknown}}};
+    int line = error.line, column = error.column;
+    if (error.in_kit || line < place.text_line || line >= place.last_line) {
       finding.key = "compile_error_elsewhere";
-      return finding;
+      if (!error.message.starts_with("expected")) return finding;
+      // Something is missing at the answer's end, and the compiler only notices further down.
+      finding.key = "compile_error_at_end";
+      line = place.last_line - 1;
+      while (line > place.text_line && trim(submission_.lines[line - 1]).empty()) --line;
+      column = static_cast<int>(submission_.lines[line - 1].find_last_not_of(" \t")) + 2;
     }
-    if (error.line < place.text_line || error.line >= place.last_line) finding.key = "compile_error_outside";
-    std::string line = submission_.lines[error.line - 1];
-    std::replace(line.begin(), line.end(), '\t', ' ');
-    finding.values["line"] = std::to_string(error.line);
-    finding.values["code"] = line;
-    finding.values["caret"] = error.column > 0 ? std::string(error.column - 1, ' ') + '^' : "";
+    std::string code = submission_.lines[line - 1];
+    std::replace(code.begin(), code.end(), '\t', ' ');
+    finding.values["line"] = std::to_string(line);
+    finding.values["code"] = code;
+    finding.values["caret"] = column > 0 ? std::string(column - 1, ' ') + '^' : "";
     return finding;
   }
 

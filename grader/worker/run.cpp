@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
 
 #include "core/error.h"
 #include "exercise/finding.h"
@@ -22,34 +21,36 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-using std::chrono::seconds;
+using namespace std::chrono_literals;
 
-constexpr seconds longest_run{180};
+constexpr auto longest_run = 180s;
 
-/// How long a run may show nothing new. On a machine that is busy with other things everything takes longer.
-seconds longest_silence() {
-  double load = 0;
-  if (getloadavg(&load, 1) != 1) load = 0;
-  const double crowd = load / std::max(1u, std::thread::hardware_concurrency());
-  return seconds(static_cast<int>(12 * std::clamp(crowd, 1.0, 5.0)));
-}
-
-/// Has a run's evidence stopped growing?
+/// Has a run's evidence stopped growing? How long that may last goes by how long it took to begin: a busy machine is
+/// slow in both.
 class Silence {
  public:
   explicit Silence(fs::path folder) : folder_(std::move(folder)) {}
   bool too_long() {
+    const auto now = Clock::now();
+    // Where this process isn't served for a while, the others aren't either: that doesn't count.
+    silent_ += std::min<Clock::duration>(now - asked_, 200ms);
+    asked_ = now;
     std::uintmax_t bytes = 0;
     std::error_code gone;
     for (const auto& entry : fs::directory_iterator(folder_, gone)) bytes += entry.file_size(gone);
-    if (bytes != bytes_) bytes_ = bytes, since_ = Clock::now();
-    return Clock::now() - since_ > longest_silence();
+    if (bytes != bytes_) {
+      if (bytes_ == 0) allowed_ = std::clamp<Clock::duration>(8 * silent_, 5s, 60s);
+      bytes_ = bytes;
+      silent_ = {};
+    }
+    return silent_ > allowed_;
   }
 
  private:
   fs::path folder_;
   std::uintmax_t bytes_ = 0;
-  Clock::time_point since_ = Clock::now();
+  Clock::time_point asked_ = Clock::now();
+  Clock::duration silent_{}, allowed_ = 40s;
 };
 
 /// The same files in another folder: what a run opens there, no other run does.
@@ -109,11 +110,10 @@ Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed) : task_(
   }
 }
 
-Evidence Runner::run(const Program& program, const RunPlan& plan) const {
-  Evidence evidence = run_once(program, plan);
-  if (evidence.ending == Ending::finished || evidence.ending == Ending::environment || program.file == solution_)
-    return evidence;
-  const Evidence kits = run_once({solution_, ""}, plan);
+Evidence Runner::run(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
+  Evidence evidence = run_once(program, plan, cancelled);
+  if (evidence.ending == Ending::finished || evidence.ending == Ending::environment || cancelled) return evidence;
+  const Evidence kits = run_once({solution_, ""}, plan, cancelled);
   if (kits.ending == Ending::environment) return kits;
   if (kits.ending != Ending::finished) {
     evidence.ending = Ending::environment;
@@ -122,7 +122,7 @@ Evidence Runner::run(const Program& program, const RunPlan& plan) const {
   return evidence;
 }
 
-Evidence Runner::run_once(const Program& program, const RunPlan& plan) const {
+Evidence Runner::run_once(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
   static std::atomic<int> counter = 0;
   const fs::path folder = scratch_.path() / fmt::format("run_{}", ++counter);
   const fs::path shown = folder / "evidence", data = folder / "data";
@@ -144,7 +144,8 @@ Evidence Runner::run_once(const Program& program, const RunPlan& plan) const {
 
   Silence silence(shown);
   FileWatch watch(data);
-  const Ended ended = run_process(command, {.time = longest_run, .give_up = [&] { return silence.too_long(); }});
+  const Ended ended =
+      run_process(command, {.time = longest_run, .give_up = [&] { return cancelled || silence.too_long(); }});
   Evidence evidence;
   std::tie(evidence.ending, evidence.detail) = ending_of(ended);
   evidence.ranks = read_evidence(shown, plan.ranks());

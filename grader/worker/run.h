@@ -1,6 +1,7 @@
 // Starts a program on data of its own, by a plan, and says how it ended and what it showed.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -39,11 +40,12 @@ class Runner {
 
   const RunData& data() const { return data_; }
   /// Several threads may call it at once. A program that shows nothing new for a while is ended (`hung`). If it ends
-  /// badly, and the kit's own does so too, it is the machine's fault (`environment`).
-  Evidence run(const Program& program, const RunPlan& plan) const;
+  /// badly, and the kit's own does so too, it is the machine's fault (`environment`). Once `cancelled`, it is ended and
+  /// what is returned means nothing.
+  Evidence run(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
  private:
-  Evidence run_once(const Program& program, const RunPlan& plan) const;
+  Evidence run_once(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
   const Task& task_;
   std::filesystem::path solution_;

@@ -1,0 +1,49 @@
+#include "checks/hang.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace odori::grader {
+namespace {
+
+/// Ranks, in words: "0, 2, 3".
+template <typename Holds>
+std::string ranks_where(const std::vector<RankSeen>& ranks, Holds holds) {
+  std::vector<std::size_t> found;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    if (holds(ranks[rank])) found.push_back(rank);
+  return fmt::format("{}", fmt::join(found, ", "));
+}
+
+}  // namespace
+
+Finding find_hang(const Evidence& evidence) {
+  const std::vector<RankSeen>& ranks = evidence.ranks;
+  const Finding alone{"hang", {{"seconds", evidence.detail}}};
+  const RankSeen* ahead = nullptr;
+  for (const RankSeen& rank : ranks)
+    if (rank.inside_collective && (!ahead || rank.collectives.size() > ahead->collectives.size())) ahead = &rank;
+  if (!ahead || ranks.size() < 2) return alone;
+
+  const std::string& call = ahead->collectives.back();
+  const std::size_t n_calls = ahead->collectives.size();
+  const auto is_there = [&](const RankSeen& rank) {
+    return rank.inside_collective && rank.collectives.size() == n_calls && rank.collectives.back() == call;
+  };
+  const auto behind = std::find_if_not(ranks.begin(), ranks.end(), is_there);
+  if (behind == ranks.end()) return alone;
+  Finding finding{"hang_collective",
+                  {{"seconds", evidence.detail},
+                   {"call", call},
+                   {"waiting", ranks_where(ranks, is_there)},
+                   {"missing", ranks_where(ranks, [&](const RankSeen& rank) { return !is_there(rank); })}}};
+  if (behind->inside_collective) {
+    finding.key = "hang_two_collectives";
+    finding.values["other_call"] = behind->collectives.back();
+  }
+  return finding;
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,98 @@
+// Every message exists in both languages, with the same placeholders, and fits a screen.
+#include "learner/messages.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "exercise/blanks.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::set<std::string> placeholders_in(const std::string& text) {
+  static const std::regex placeholder(R"(\{[a-z_0-9]+\})");
+  return {std::sregex_token_iterator(text.begin(), text.end(), placeholder), std::sregex_token_iterator()};
+}
+
+TEST(Messages, AreThereInBothLanguagesWithTheSamePlaceholders) {
+  int compared = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(ODORI_FOLDER) / "grader" / "messages")) {
+    const std::string name = entry.path().filename();
+    if (name.ends_with(".ja.md") || !name.ends_with(".md")) continue;
+    const auto english = read_sections(entry.path());
+    const auto japanese = read_sections(fs::path(entry.path()).replace_extension(".ja.md"));
+    EXPECT_FALSE(english.empty()) << name;
+    for (const auto& [key, text] : english) {
+      ASSERT_TRUE(japanese.contains(key)) << name << " in Japanese: " << key;
+      EXPECT_EQ(placeholders_in(text), placeholders_in(japanese.at(key))) << key;
+      EXPECT_FALSE(text.empty()) << key;
+      EXPECT_NE(text, japanese.at(key)) << key;
+      ++compared;
+    }
+    for (const auto& [key, text] : japanese) EXPECT_TRUE(english.contains(key)) << name << " in English: " << key;
+  }
+  EXPECT_GT(compared, 40);
+}
+
+/// Keys in the code, in quotes behind a finding, are sections.
+TEST(Messages, ThatTheCodeAsksForExist) {
+  const Messages messages(ODORI_FOLDER, "en");
+  const std::regex key(
+      R"re((?:Finding|EnvironmentFault\(|EnvironmentFault\(Finding|unreadable\(|or_else\()\{?"([a-z_0-9]+)")re");
+  int found = 0;
+  for (const char* folder : {"exercise", "worker", "checks", "learner"})
+    for (const auto& entry : fs::directory_iterator(fs::path(ODORI_FOLDER) / "grader" / folder)) {
+      if (entry.path().extension() != ".cpp") continue;
+      const std::string code = read_file(entry.path());
+      for (std::sregex_iterator match(code.begin(), code.end(), key), end; match != end; ++match, ++found)
+        EXPECT_NE(messages.text((*match)[1].str()), (*match)[1].str()) << entry.path();
+    }
+  EXPECT_GT(found, 25);
+}
+
+TEST(Messages, FillInPlaceholders) {
+  const Messages messages(ODORI_FOLDER, "en");
+  EXPECT_EQ(messages.text("hint_command", {{"task", "multi_gpu"}, {"blank", "3"}}), "A hint: ./odori hint multi_gpu 3");
+  EXPECT_EQ(messages.text("no_such_key", {{"a", "b"}}), "no_such_key a=b");
+}
+
+TEST(Messages, AreInTheLanguageOfTheEnvironment) {
+  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) unsetenv(name);
+  EXPECT_EQ(language_or_default(""), "en");
+  setenv("LANG", "ja_JP.UTF-8", 1);
+  EXPECT_EQ(language_or_default(""), "ja");
+  setenv("LC_MESSAGES", "de_DE.UTF-8", 1);
+  EXPECT_EQ(language_or_default(""), "en");
+  setenv("LC_ALL", "", 1);
+  EXPECT_EQ(language_or_default(""), "en");
+  EXPECT_EQ(language_or_default("ja"), "ja");
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(Wrap, BreaksBetweenWordsAndJoinsAParagraphsLines) {
+  EXPECT_EQ(wrap("one two\nthree four", 10, 2), (Lines{"  one two", "  three", "  four"}));
+  EXPECT_EQ(wrap("one\n\ntwo", 20, 0), (Lines{"one", "two"}));
+  EXPECT_EQ(wrap("a-very-long-word", 4, 0), (Lines{"a-very-long-word"}));
+}
+
+TEST(Wrap, KeepsCodeAsItIs) {
+  EXPECT_EQ(wrap("line 3:\n\n    int  a =  b;\n         ^\n", 10, 2),
+            (Lines{"  line 3:", "      int  a =  b;", "           ^"}));
+}
+
+TEST(Wrap, CountsJapaneseCharactersTwiceAndBreaksBetweenThem) {
+  EXPECT_EQ(width_of("空欄 3"), 6);
+  EXPECT_EQ(wrap("空欄の中に\n答えを書く", 12, 0), (Lines{"空欄の中に答", "えを書く"}));
+  EXPECT_EQ(wrap("空欄の中です。次", 12, 0), (Lines{"空欄の中で", "す。次"}));
+  EXPECT_EQ(wrap("関数 scatter_dataset を呼ぶ", 16, 0), (Lines{"関数", "scatter_dataset", "を呼ぶ"}));
+}
+
+}  // namespace
+}  // namespace odori::grader

@@ -1,0 +1,129 @@
+// Programs that end, run on, speak too much or leave others behind.
+#include "worker/process.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "core/error.h"
+#include "core/program.h"
+
+namespace odori::grader {
+namespace {
+
+using namespace std::chrono_literals;
+
+Ended run(const std::string& script, const Limits& limits = {}) {
+  return run_process({.words = {"bash", "-c", script}}, limits);
+}
+
+bool lives(int pid) {
+  std::string stat;
+  std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/stat"), stat);
+  return !stat.empty() && stat.find(") Z") == std::string::npos;
+}
+
+/// All the numbers that a program printed, one a line.
+std::vector<int> numbers_in(const std::string& text) {
+  std::vector<int> numbers;
+  std::istringstream lines(text);
+  for (int n; lines >> n;) numbers.push_back(n);
+  return numbers;
+}
+
+TEST(Process, TellsHowAProgramEndedAndWhatItSaid) {
+  const Ended ended = run("echo out; echo err >&2; exit 7");
+  EXPECT_EQ(ended.code, 7);
+  EXPECT_FALSE(ended.stopped);
+  EXPECT_EQ(ended.output, "out\nerr\n");
+  EXPECT_EQ(run("kill -SEGV $$").code, 128 + SIGSEGV);
+  EXPECT_EQ(run_process({.words = {"no-such-program"}}).code, 127);
+}
+
+TEST(Process, HasItsEnvironmentItsFolderAndNoInput) {
+  setenv("ODORI_TEST_TAKEN_AWAY", "there", 1);
+  const Ended ended = run_process({.words = {"bash", "-c", "echo $A ${ODORI_TEST_TAKEN_AWAY:-gone} $PWD; cat"},
+                                   .environment = {{"A", "b c"}, {"ODORI_TEST_TAKEN_AWAY", ""}},
+                                   .folder = "/usr"});
+  EXPECT_EQ(ended.output, "b c gone /usr\n");
+}
+
+TEST(Process, IsStoppedAtTheTimeLimitWithAllThatItStarted) {
+  // A child, one in a process group of its own (as mpirun's ranks are), and one that doesn't listen to SIGTERM.
+  const Ended ended =
+      run("sleep 60 & echo $!; set -m; sleep 60 & echo $!; (trap '' TERM; while :; do sleep 1; done) & echo $!; wait",
+          {.time = 500ms});
+  EXPECT_TRUE(ended.stopped);
+  EXPECT_LT(ended.seconds, 10);
+  const auto pids = numbers_in(ended.output);
+  ASSERT_EQ(pids.size(), 3u);
+  for (const int pid : pids) EXPECT_FALSE(lives(pid)) << pid;
+}
+
+TEST(Process, LeavesNothingBehindWhenItEndsItself) {
+  const Ended ended = run("set -m; sleep 60 & echo $!; exit 0");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_LT(ended.seconds, 10);
+  const auto pids = numbers_in(ended.output);
+  ASSERT_EQ(pids.size(), 1u);
+  EXPECT_FALSE(lives(pids[0]));
+}
+
+TEST(Process, IsStoppedWhenItIsGivenUp) {
+  int asked = 0;
+  const Ended ended = run("sleep 60", {.give_up = [&] { return ++asked == 3; }});
+  EXPECT_TRUE(ended.stopped);
+  EXPECT_LT(ended.seconds, 10);
+}
+
+TEST(Process, WhatIsSaidBeyondTheLimitIsDropped) {
+  const Ended ended = run("yes | head -c 3000000; exit 3", {.output_bytes = 1000});
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_EQ(ended.output.size(), 1000u);
+}
+
+TEST(Process, OneThatClosesItsOutputIsWaitedFor) {
+  const Ended ended = run("exec >&- 2>&-; sleep 0.3; exit 4");
+  EXPECT_EQ(ended.code, 4);
+  EXPECT_GE(ended.seconds, 0.3);
+}
+
+TEST(Process, SeveralRunAtOnce) {
+  std::vector<std::jthread> threads;
+  std::array<Ended, 8> ended;
+  for (std::size_t i = 0; i < ended.size(); ++i)
+    threads.emplace_back([&, i] { ended[i] = run("sleep 0.2; echo " + std::to_string(i)); });
+  threads.clear();
+  for (std::size_t i = 0; i < ended.size(); ++i) EXPECT_EQ(ended[i].output, std::to_string(i) + '\n');
+}
+
+/// The last one here: an interrupt can't be taken back.
+TEST(ProcessInterrupted, EndsWithAllThatItStarted) {
+  catch_interrupts();
+  const std::string file = testing::TempDir() + "process_test_pids";
+  std::remove(file.c_str());
+  std::jthread ctrl_c([&] {
+    for (std::string line; line.empty(); std::this_thread::sleep_for(20ms)) std::getline(std::ifstream(file), line);
+    raise(SIGINT);
+  });
+  try {
+    run("set -m; sleep 60 & echo $! > " + file + "; wait");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), exit_code::interrupted);
+  }
+  int pid = 0;
+  std::ifstream(file) >> pid;
+  EXPECT_GT(pid, 0);
+  EXPECT_FALSE(lives(pid));
+}
+
+}  // namespace
+}  // namespace odori::grader

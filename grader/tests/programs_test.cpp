@@ -1,0 +1,176 @@
+// A learner's blanks built with the kit's own compiler: what doesn't compile costs its own blank alone, and is told at
+// the learner's own line.
+#include "worker/programs.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "exercise/cutter.h"
+#include "exercise/task.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path program = fs::path(ODORI_FOLDER) / "solutions" / task_named("multi_gpu").program;
+
+/// The exercise with these texts in its blanks.
+Submission answers(const std::map<int, std::string>& texts) {
+  const std::string exercise = cut(read_file(program), program.string());
+  auto lines = split_lines(exercise);
+  for (const auto& [blank, text] : texts)
+    lines = with_text(lines, parse_blanks(lines, program.string()).at(blank - 1), split_lines(text));
+  const fs::path path = fs::path(testing::TempDir()) / "programs_test.cpp";
+  std::ofstream(path) << join_lines(lines);
+  return read_submission(path, exercise);
+}
+
+/// Built anew: nothing is kept from one test to the next.
+class Built {
+ public:
+  explicit Built(const std::map<int, std::string>& texts) : submission(answers(texts)) {
+    const fs::path outputs = fs::path(testing::TempDir()) / "programs_test_outputs";
+    fs::remove_all(outputs);
+    std::set<int> filled;
+    for (const auto& [blank, text] : texts) filled.insert(blank);
+    programs = build_programs(Compiler(ODORI_BUILD_FOLDER, outputs), read_file(program), submission, filled);
+    for (const auto& entry : fs::directory_iterator(outputs)) builds += entry.is_directory() ? 1 : 0;
+  }
+  /// The finding of a blank that doesn't compile.
+  Finding failure(int blank) const {
+    return programs.failures.contains(blank) ? programs.failures.at(blank) : Finding{"compiles"};
+  }
+  std::string value(int blank, const char* name) const {
+    const Finding finding = failure(blank);
+    return finding.values.contains(name) ? finding.values.at(name) : "none: " + finding.key;
+  }
+  int line_of(int blank) const { return submission.blanks.at(blank).text_line; }
+
+  Submission submission;
+  Programs programs;
+  int builds = 0;
+};
+
+const std::string right_2 = "  const int main_device_id = 0;",
+                  right_3 = "  const int current_device_id = main_device_id;",
+                  right_7 = "  const int evaluation_device_id = main_device_id;";
+
+TEST(Programs, RightBlanksTakeOneBuild) {
+  const Built built({{2, right_2}, {3, right_3}, {7, right_7}});
+  EXPECT_EQ(built.builds, 1);
+  EXPECT_TRUE(built.programs.failures.empty());
+  ASSERT_TRUE(built.programs.whole);
+  EXPECT_EQ(built.programs.whole->variant, "whole");
+  EXPECT_EQ(built.programs.of_blank.size(), 3u);
+  EXPECT_EQ(built.programs.of_blank.at(3).variant, "blank_3");
+  EXPECT_TRUE(fs::exists(built.programs.of_blank.at(3).file));
+}
+
+TEST(Programs, AnErrorCostsItsOwnBlankAndIsToldAtTheLearnersLine) {
+  const Built built({{2, right_2}, {3, "  const int current_device_id =\n      no_such_name;"}, {7, right_7}});
+  EXPECT_EQ(built.builds, 2);
+  EXPECT_EQ(built.failure(3).key, "compile_error");
+  EXPECT_EQ(built.value(3, "line"), std::to_string(built.line_of(3) + 1));
+  EXPECT_EQ(built.value(3, "code"), "      no_such_name;");
+  EXPECT_EQ(built.value(3, "caret"), "      ^");
+  EXPECT_EQ(built.value(3, "message"), "'no_such_name' was not declared in this scope");
+  EXPECT_EQ(built.programs.failures.size(), 1u);
+  EXPECT_EQ(built.programs.of_blank.size(), 2u);
+  EXPECT_TRUE(built.programs.whole);
+}
+
+TEST(Programs, WhatIsNotClosedDoesNotTakeTheOthersDown) {
+  const Built built({{2, "  const int main_device_id = (0;"},
+                     {3, "  const int current_device_id = main_device_id; }"},
+                     {5, "  std::map<std::string, int> other_devices; /* later"},
+                     {7, right_7}});
+  EXPECT_EQ(built.value(2, "line"), std::to_string(built.line_of(2)));
+  EXPECT_EQ(built.programs.failures.size(), 3u);
+  EXPECT_EQ(built.programs.of_blank.size(), 1u);
+  EXPECT_TRUE(built.programs.of_blank.contains(7));
+}
+
+TEST(Programs, AMissingSemicolonIsToldWithTheBlankItBelongsTo) {
+  const Built built({{2, "  const int main_device_id = 0"}, {3, right_3}});
+  EXPECT_EQ(built.programs.failures.size(), 1u);
+  EXPECT_EQ(built.failure(2).key, "compile_error_at_end");
+  EXPECT_EQ(built.value(2, "code"), "  const int main_device_id = 0");
+  EXPECT_EQ(built.value(2, "caret"), std::string(30, ' ') + '^');
+}
+
+TEST(Programs, AVariableOfAnotherNameIsToldByTheNameThatIsMissing) {
+  const Built built({{2, "  const int main_id = 0;"}, {7, right_7}});
+  EXPECT_EQ(built.failure(2), (Finding{"variable_missing", {{"variable", "main_device_id"}}}));
+}
+
+TEST(Programs, AVariableOfAnotherTypeShowsNothingOfTheKitsAnswer) {
+  const Built built({{2, "  const std::string main_device_id = \"0\";"}});
+  EXPECT_EQ(built.failure(2).key, "compile_error_elsewhere");
+  EXPECT_FALSE(built.failure(2).values.contains("code"));
+}
+
+TEST(Programs, AnErrorInATemplateIsToldWhereItWasAskedFor) {
+  const Built built(
+      {{6, "  std::unique_ptr<Updater> updater =\n      std::make_unique<ParallelUpdater>(optimizer);"}, {7, right_7}});
+  EXPECT_EQ(built.failure(6).key, "compile_error");
+  EXPECT_EQ(built.value(6, "line"), std::to_string(built.line_of(6) + 1));
+  EXPECT_TRUE(built.programs.of_blank.contains(7));
+}
+
+TEST(Programs, ANameFromAnotherBlankComesWithThatBlank) {
+  const Built built({{2, "  const int first = 0;\n  const int main_device_id = first;"},
+                     {3, "  const int current_device_id = first;"},
+                     {7, right_7}});
+  EXPECT_TRUE(built.programs.failures.empty());
+  EXPECT_EQ(built.programs.of_blank.size(), 3u);
+  EXPECT_EQ(built.builds, 2);
+}
+
+TEST(Programs, ANameFromABlankThatDoesNotCompileLeavesTheOtherUnchecked) {
+  const Built built({{2, "  const int first = zero;\n  const int main_device_id = first;"},
+                     {3, "  const int current_device_id = first;"},
+                     {7, right_7}});
+  EXPECT_EQ(built.programs.failures.size(), 1u);
+  EXPECT_TRUE(built.programs.failures.contains(2));
+  EXPECT_EQ(built.programs.needs_failed, (std::map<int, int>{{3, 2}}));
+  EXPECT_TRUE(built.programs.of_blank.contains(7));
+}
+
+TEST(Programs, TwoBlanksThatDeclareTheSameNameCollideInTheSecond) {
+  const Built built({{2, "  const int mine = 0;\n  const int main_device_id = mine;"},
+                     {3, "  const int mine = 0;\n  const int current_device_id = mine;"}});
+  EXPECT_EQ(built.value(3, "message"), "redeclaration of 'const int mine'");
+  EXPECT_FALSE(built.programs.failures.contains(2));
+}
+
+TEST(Programs, TabsDoNotShiftTheCaret) {
+  const Built built({{2, "\tconst int\tmain_device_id = no_such_name;"}});
+  EXPECT_EQ(built.value(2, "code"), " const int main_device_id = no_such_name;");
+  EXPECT_EQ(built.value(2, "caret"), std::string(28, ' ') + '^');
+}
+
+TEST(Programs, WhatWasBuiltBeforeIsNotBuiltAgain) {
+  const fs::path outputs = fs::path(testing::TempDir()) / "programs_test_again";
+  fs::remove_all(outputs);
+  const Compiler compiler(ODORI_BUILD_FOLDER, outputs);
+  for (const std::string& text : {right_2, std::string("  const int main_device_id = wrong;")}) {
+    const Submission submission = answers({{2, text}});
+    const auto build = [&] { return build_programs(compiler, read_file(program), submission, {2}); };
+    const Programs first = build();
+    const auto begin = std::chrono::steady_clock::now();
+    const Programs again = build();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(300));
+    EXPECT_EQ(first.failures, again.failures);
+    EXPECT_EQ(first.of_blank.contains(2), again.of_blank.contains(2));
+  }
+}
+
+TEST(Programs, AKitThatIsNotBuiltIsTheMachinesFault) {
+  EXPECT_THROW(Compiler(testing::TempDir(), testing::TempDir()), EnvironmentFault);
+}
+
+}  // namespace
+}  // namespace odori::grader

@@ -1,0 +1,108 @@
+// The source file that a check builds, and how the compiler's errors lead back to a blank and a line.
+#include "worker/source.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "worker/build.h"
+
+namespace odori::grader {
+namespace {
+
+const std::string solution =
+    "#include \"odori.h\"\n"
+    "int main(int argc, char** argv) {\n"
+    "  // BLANK 1: Which?\n"
+    "  const int a = kits_a;\n"
+    "  // END BLANK\n"
+    "  use(a);\n"
+    "  // BLANK 2: And this?\n"
+    "  const int b = kits_b;\n"
+    "  // END BLANK\n"
+    "}\n";
+
+/// As solution, with a line more at the head and one in blank 1.
+Submission submission() {
+  Submission submission;
+  submission.blanks[1] = {
+      .number = 1, .first_line = 4, .text_line = 5, .last_line = 7, .text = {"  const int", "      a = mine_a;"}};
+  submission.blanks[2] = {
+      .number = 2, .first_line = 9, .text_line = 10, .last_line = 11, .text = {"  const int b = mine_b;"}};
+  return submission;
+}
+
+TEST(Source, HoldsEachVariantAsAFunctionWithTheLearnersLineNumbers) {
+  EXPECT_EQ(source_of(solution, submission(), {{"blank_2", {2}}}),
+            "#include \"odori.h\"\n"
+            "#line 3 \"blank_2\"\n"
+            "int odori_blank_2(int argc, char** argv) {\n"
+            "  // BLANK 1: Which?\n"
+            "#line 1 \"blank_2.kit\"\n"
+            "  const int a = kits_a;\n"
+            "#line 7 \"blank_2\"\n"
+            "  // END BLANK\n"
+            "  use(a);\n"
+            "  // BLANK 2: And this?\n"
+            "#line 10 \"blank_2\"\n"
+            "  const int b = mine_b;\n"
+            "#line 11 \"blank_2\"\n"
+            "  // END BLANK\n"
+            "}\n"
+            "#line 1 \"chooser\"\n"
+            "int main(int argc, char** argv) {\n"
+            "  const std::string variant = argc > 1 ? argv[1] : \"\";\n"
+            "  if (variant == \"blank_2\") return odori_blank_2(argc - 1, argv + 1);\n"
+            "  return 2;\n"
+            "}\n");
+}
+
+TEST(Source, TheWholeHoldsAllOfTheLearners) {
+  const std::string source = source_of(solution, submission(), {{"blank_1", {1}}, {"whole", {1, 2}}});
+  const std::string whole = source.substr(source.find("int odori_whole"));
+  EXPECT_NE(whole.find("mine_a"), std::string::npos);
+  EXPECT_NE(whole.find("mine_b"), std::string::npos);
+  EXPECT_EQ(whole.find("kits_"), std::string::npos);
+  EXPECT_NE(source.find("kits_b"), std::string::npos);
+}
+
+TEST(Source, NeedsTheProgramsMain) {
+  EXPECT_THROW(source_of("int start() {}\n", submission(), {{"whole", {1}}}), Error);
+}
+
+TEST(CompileErrors, LeadToTheirVariantAndLine) {
+  const auto errors = read_errors(
+      "blank_3: In function 'int odori_blank_3(int, char**)':\n"
+      "blank_3:57:12: error: 'x' was not declared in this scope; did you mean 'y'?\n"
+      "blank_3:57:12: note: here\n"
+      "whole:57:12: error: 'x' was not declared in this scope\n"
+      "blank_4.kit:2: error: no column\n");
+  ASSERT_EQ(errors.size(), 3u);
+  EXPECT_EQ(errors[0].variant, "blank_3");
+  EXPECT_EQ(errors[0].line, 57);
+  EXPECT_EQ(errors[0].column, 12);
+  EXPECT_EQ(errors[0].message, "'x' was not declared in this scope; did you mean 'y'?");
+  EXPECT_FALSE(errors[0].in_kit);
+  EXPECT_EQ(errors[1].variant, "whole");
+  EXPECT_EQ(errors[2].variant, "blank_4");
+  EXPECT_EQ(errors[2].column, 0);
+  EXPECT_TRUE(errors[2].in_kit);
+}
+
+TEST(CompileErrors, InAHeaderBelongToTheLineThatAskedForIt) {
+  const auto errors = read_errors(
+      "In file included from /usr/include/c++/12/memory:76,\n"
+      "                 from lib/odori.h:3,\n"
+      "                 from <command-line>:\n"
+      "/usr/include/c++/12/bits/unique_ptr.h: In instantiation of 'make_unique(int)':\n"
+      "blank_6:76:60:   required from here\n"
+      "/usr/include/c++/12/bits/unique_ptr.h:1065:30: error: no matching function for call\n"
+      "/usr/include/c++/12/bits/unique_ptr.h:9:3: error: another one, of nobody\n");
+  ASSERT_EQ(errors.size(), 2u);
+  EXPECT_EQ(errors[0].variant, "blank_6");
+  EXPECT_EQ(errors[0].line, 76);
+  EXPECT_EQ(errors[0].message, "no matching function for call");
+  EXPECT_EQ(errors[1].variant, "");
+}
+
+}  // namespace
+}  // namespace odori::grader
