@@ -48,7 +48,7 @@ void record_batch(const Batch& batch, const Device& device) {
   if (!evidence::on()) return;
   std::vector<std::int64_t> pictures;
   for (const Example& example : batch.examples) pictures.push_back(example.id);
-  evidence::write("batch", trace::Args().add("device", std::int64_t{device.id()}).add("pictures", pictures));
+  evidence::write("batch", trace::Args().add("device", device.id()).add("pictures", pictures));
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ Classifier::Classifier(const NetworkSpec& network, int batch_size, std::uint64_t
 Classifier::~Classifier() = default;
 
 void Classifier::to_device(Device& device, const AlgorithmOptions& options) {
-  if (evidence::on()) evidence::write("to_device", trace::Args().add("device", std::int64_t{device.id()}));
+  if (evidence::on()) evidence::write("to_device", trace::Args().add("device", device.id()));
   require(!device_, "The model is on {} already; a model moves to a device once.",
           device_ ? device_->description() : "");
   allocate(device, options.measure);

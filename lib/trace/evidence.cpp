@@ -14,7 +14,7 @@ namespace odori::evidence {
 namespace {
 
 void write_failure(const std::string& sentence, int code) {
-  write("failure", trace::Args().add("sentence", sentence).add("code", std::int64_t{code}));
+  write("failure", trace::Args().add("sentence", sentence).add("code", code));
 }
 
 const char* folder_asked_for() {

@@ -33,6 +33,7 @@ void set_device(int device) noexcept;
 class Args {
  public:
   Args& add(const char* key, std::int64_t value);
+  Args& add(const char* key, int value) { return add(key, std::int64_t{value}); }
   Args& add(const char* key, double value);
   Args& add(const char* key, const std::string& value);
   Args& add(const char* key, std::span<const std::int64_t> values);

@@ -7,8 +7,8 @@ namespace {
 
 trace::Args facts_of(const SerialIterator& iterator) {
   trace::Args facts;
-  facts.add("batch_size", std::int64_t{iterator.batch_size()});
-  facts.add("repeat", std::int64_t{iterator.repeat()});
+  facts.add("batch_size", iterator.batch_size());
+  facts.add("repeat", iterator.repeat());
   std::vector<std::int64_t> pictures, not_counted;
   for (std::size_t i = 0; i < iterator.dataset()->size(); ++i) {
     const Example example = (*iterator.dataset())[i];
@@ -29,14 +29,13 @@ void record_updater(const char* kind, const char* rule, const std::vector<Serial
 
 void record_evaluator(const SerialIterator& iterator, int device) {
   if (!evidence::on()) return;
-  evidence::write("evaluator", trace::Args().add("device", std::int64_t{device}).add("iterator", facts_of(iterator)));
+  evidence::write("evaluator", trace::Args().add("device", device).add("iterator", facts_of(iterator)));
 }
 
 void record_devices(const std::map<std::string, int>& devices) {
   if (!evidence::on()) return;
   std::vector<trace::Args> entries;
-  for (const auto& [name, id] : devices)
-    entries.push_back(trace::Args().add("name", name).add("device", std::int64_t{id}));
+  for (const auto& [name, id] : devices) entries.push_back(trace::Args().add("name", name).add("device", id));
   evidence::write("devices", trace::Args().add("devices", entries));
 }
 
@@ -46,7 +45,7 @@ void record_update(Updater& updater) {
     std::vector<float> plain;
     for (const auto& parameter : model->state().parameters)
       plain.insert(plain.end(), parameter.begin(), parameter.end());
-    evidence::write("parameters", trace::Args().add("device", std::int64_t{model->device().id()}), plain);
+    evidence::write("parameters", trace::Args().add("device", model->device().id()), plain);
   }
   evidence::write("updated");
 }
