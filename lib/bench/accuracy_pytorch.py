@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""Train the VGG in PyTorch and print one JSON line an epoch: what lib/bench/accuracy.sh sets the kit's log beside.
+"""Train the VGG in PyTorch and print one JSON line an epoch: what compare_accuracy.py sets the kit's log beside.
 
 usage: accuracy_pytorch.py CIFAR10_FOLDER [--seed S] [--epoch E] [--batchsize B] [--fraction F] [--threads T]
+                           [--device cpu|cuda]
 """
 import argparse
 import json
@@ -33,12 +34,14 @@ def main():
     parser.add_argument("--learnrate", type=float, default=0.05)
     parser.add_argument("--fraction", type=float, default=0.2)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     args = parser.parse_args()
 
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
-    (images, labels), (test_images, test_labels) = pytorch_vgg.load_cifar10(args.folder, args.fraction)
-    model = pytorch_vgg.vgg()
+    (images, labels), (test_images, test_labels) = [[tensor.to(args.device) for tensor in part]
+                                                    for part in pytorch_vgg.load_cifar10(args.folder, args.fraction)]
+    model = pytorch_vgg.vgg().to(args.device)
     optimizer = pytorch_vgg.momentum_sgd(model, args.learnrate)
 
     # As SerialIterator: every batch is full, one that reaches the end is completed from the next epoch's order.

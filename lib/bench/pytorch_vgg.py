@@ -1,7 +1,7 @@
 """The kit's VGG, layer for layer, in PyTorch: what the kit's speed and accuracy are measured against.
 
 Same architecture (lib/model/vgg.cpp), initial weights (LeCun normal), batch normalisation (decay 0.9, eps 2e-5) and
-optimizer (momentum 0.9, weight decay 5e-4 on everything). Needs Debian's python3-torch.
+optimizer (momentum 0.9, weight decay 5e-4 on everything). Needs PyTorch (Debian: python3-torch).
 """
 import math
 import pathlib
@@ -13,8 +13,8 @@ from torch import nn
 MEAN, DEVIATION = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)  # as lib/data/cifar.cpp
 
 
-def vgg(n_classes=10):
-    """N x 3 x 32 x 32 -> N x n_classes logits."""
+def vgg(n_classes=10, image_size=32):
+    """N x 3 x S x S -> N x n_classes logits; S is a multiple of 32."""
     layers = []
 
     def block(inputs, outputs, *after):
@@ -27,7 +27,7 @@ def vgg(n_classes=10):
     block(128, 256, nn.Dropout(0.4)), block(256, 256, nn.Dropout(0.4)), block(256, 256, pool())
     block(256, 512, nn.Dropout(0.4)), block(512, 512, nn.Dropout(0.4)), block(512, 512, pool())
     block(512, 512, nn.Dropout(0.4)), block(512, 512, nn.Dropout(0.4)), block(512, 512, pool(), nn.Dropout(0.5))
-    model = nn.Sequential(*layers, nn.Flatten(), nn.Linear(512, 512, bias=False), nn.BatchNorm1d(512, eps=2e-5),
+    model = nn.Sequential(*layers, nn.Flatten(), nn.Linear(512 * (image_size // 32)**2, 512, bias=False), nn.BatchNorm1d(512, eps=2e-5),
                           nn.ReLU(inplace=True), nn.Dropout(0.5), nn.Linear(512, n_classes, bias=False))
     for layer in model.modules():
         if isinstance(layer, (nn.Conv2d, nn.Linear)):  # LeCun normal: deviation sqrt(1 / inputs of one output)
