@@ -102,18 +102,105 @@ TEST_F(JobScripts, WithoutASchedulerThisMachinePlaysTheNodes) {
   EXPECT_EQ(two.count("This machine has 2 cores: it plays 2 nodes with 1 processes each."), 1) << two.output;
 }
 
-TEST_F(JobScripts, InAJobTheSchedulersHostsAreUsed) {
-  replace_line(script("multi_node"), "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
-  // The scheduler runs a copy of the script under another name.
-  fs::rename(script("multi_node"), root_ / "spooled.SC");
-  fs::copy_file(root_ / "spooled.SC", script("multi_node"));
-  const Ending ending = run_command(fmt::format(
+/// A job of PBS, whose Open MPI says of itself what `ompi_info` prints. The scheduler runs a copy of the script under
+/// another name, somewhere else.
+Ending run_under_pbs(const fs::path& root, const std::string& ompi_info, const std::string& site = "") {
+  const fs::path script = root / "jobscripts" / script_name("multi_node");
+  replace_line(script, "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
+  fs::copy_file(script, root / "spooled.SC");
+  write_file(root / "bin/ompi_info", "#!/bin/bash\necho '" + ompi_info + "'\n");
+  write_file(root / "jobscripts/site.sh", site);
+  return run_command(fmt::format(
       "cd / && env -u ODORI_BUILD -u ODORI_OUT PATH={}:$PATH FLAGS=' ' PBS_O_WORKDIR={} PBS_NODEFILE=/hosts bash {}",
-      (root_ / "bin").string(), (root_ / "jobscripts").string(), (root_ / "spooled.SC").string()));
+      (root / "bin").string(), (root / "jobscripts").string(), (root / "spooled.SC").string()));
+}
+
+TEST_F(JobScripts, AnOpenMpiThatKnowsPbsNeedsNoHosts) {
+  const Ending ending = run_under_pbs(root_, "mca:plm:tm:version:mca:2.1.0");
   EXPECT_EQ(ending.code, 0) << ending.output;
-  EXPECT_EQ(ending.count("--hostfile /hosts"), 1) << ending.output;
+  EXPECT_EQ(ending.count("--hostfile"), 0) << ending.output;
   EXPECT_EQ(ending.count("-np "), 0) << ending.output;
   EXPECT_EQ(ending.count("nodes=\n"), 1) << ending.output;
+}
+
+TEST_F(JobScripts, AnOpenMpiThatDoesNotIsGivenTheHostsAndPbssLauncher) {
+  const Ending ending = run_under_pbs(root_, "mca:plm:rsh:version:mca:2.1.0");
+  EXPECT_EQ(ending.code, 0) << ending.output;
+  EXPECT_EQ(ending.count("--hostfile /hosts"), 1) << ending.output;
+  EXPECT_EQ(ending.count("plm_rsh_agent"), 0) << ending.output;  // there is no pbs_tmrsh here: mpirun's own ssh
+
+  fs::remove(root_ / "spooled.SC");
+  write_file(root_ / "bin/pbs_tmrsh", "#!/bin/bash\necho TMRSH \"$@\"\n");
+  const Ending launched = run_under_pbs(root_, "mca:plm:rsh:version:mca:2.1.0");
+  const fs::path launcher = root_ / "out/jobs/pbs_launcher.sh";
+  EXPECT_EQ(launched.count("--mca plm rsh --mca plm_rsh_agent " + launcher.string()), 1) << launched.output;
+  // Open MPI gives the host, then a command for its shell, in pieces.
+  const Ending there = run_command(
+      fmt::format("PATH={}:$PATH {} node2 orted -mca ess env", (root_ / "bin").string(), launcher.string()));
+  EXPECT_EQ(there.output, "TMRSH node2 /bin/sh -c orted -mca ess env\n");
+}
+
+TEST_F(JobScripts, TheSiteFileSaysHowProcessesAreStarted) {
+  const Ending ending = run_under_pbs(
+      root_, "mca:plm:tm:", "INTERFACE=ib0\nBINDING='--map-by socket --report-bindings'\nMPI_FLAGS=--quiet\n");
+  EXPECT_EQ(ending.count("--mca btl_tcp_if_include ib0"), 1) << ending.output;
+  EXPECT_EQ(ending.count("NCCL_SOCKET_IFNAME=ib0"), 1) << ending.output;
+  EXPECT_EQ(ending.count("--map-by socket --report-bindings"), 1) << ending.output;
+  EXPECT_EQ(ending.count("--bind-to none"), 0) << ending.output;
+  EXPECT_EQ(ending.count("--quiet"), 1) << ending.output;
+}
+
+TEST_F(JobScripts, AModuleThatIsNotThereStopsTheJob) {
+  const Ending ending = run_under_pbs(root_, "mca:plm:tm:", "MODULES='no_such_module'\n");
+  EXPECT_EQ(ending.code, 20) << ending.output;
+  EXPECT_EQ(ending.count("The module no_such_module can't be loaded"), 1) << ending.output;
+}
+
+TEST_F(JobScripts, SubmittedFromAnotherFolderSaysSo) {
+  const Ending ending = run_command(fmt::format("cd / && PBS_O_WORKDIR=/ bash {}", script("multi_gpu").string()));
+  EXPECT_EQ(ending.code, 20) << ending.output;
+  EXPECT_EQ(ending.count("wasn't submitted from the kit's folder jobscripts"), 1) << ending.output;
+}
+
+/// ./odori submit and ./odori site are these two scripts.
+TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
+  fs::copy(kit / "jobscripts/sites", root_ / "jobscripts/sites");
+  fs::create_directory(root_ / "solutions");
+  fs::copy(kit / "solutions/jobscripts", root_ / "solutions/jobscripts");
+  for (const char* name : {"submit.sh", "use_site.sh", "directives.sh"})
+    fs::copy_file(kit / "jobscripts" / name, root_ / "jobscripts" / name);
+  const auto submit = [&](const std::string& site) {
+    return run_command(fmt::format("cd / && ODORI_SITE={} bash {} multi_node --print",
+                                   (root_ / "jobscripts/sites" / site).string(),
+                                   (root_ / "jobscripts/submit.sh").string()));
+  };
+  const Ending pbs = submit("pbs.sh");
+  EXPECT_EQ(pbs.code, 0) << pbs.output;
+  EXPECT_EQ(pbs.count("#PBS -q h-tutorial\n"), 1) << pbs.output;
+  EXPECT_EQ(pbs.count("#PBS -W group_list=gt00\n"), 1) << pbs.output;
+  EXPECT_EQ(pbs.count("#PBS -l select=2:mpiprocs=2:ompthreads=1\n"), 1) << pbs.output;
+  const Ending slurm = submit("slurm.sh");
+  for (const char* line : {"#SBATCH --partition=gpu\n", "#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=2\n",
+                           "#SBATCH --cpus-per-task=1\n", "#SBATCH --gres=gpu:2\n", "#SBATCH --time=00:10:00\n",
+                           "#SBATCH --job-name=multi_node_training\n"})
+    EXPECT_EQ(slurm.count(line), 1) << line << slurm.output;
+  EXPECT_EQ(slurm.count("#PBS"), 0) << slurm.output;
+  EXPECT_EQ(slurm.count("--account"), 0) << slurm.output;  // the example site has none
+
+  // The site's names stay out of the blank, and another site's take their place.
+  const std::string before = read_file(script("multi_node"));
+  const auto use = [&](const std::string& site) {
+    return run_command(fmt::format("bash {} {}", (root_ / "jobscripts/use_site.sh").string(),
+                                   (root_ / "jobscripts/sites" / site).string()));
+  };
+  EXPECT_EQ(use("pbs.sh").code, 0);
+  EXPECT_NE(read_file(script("multi_node")).find("#PBS -q h-tutorial\n"), std::string::npos);
+  EXPECT_EQ(use("slurm.sh").code, 0);
+  EXPECT_NE(read_file(script("multi_node")).find("##PBS -W group_list=\n"), std::string::npos);
+  write_file(root_ / "jobscripts/sites/mine.sh", "SCHEDULER=pbs\nQUEUE=workshop\nGROUP=workshop\n");
+  EXPECT_EQ(use("mine.sh").code, 0);
+  EXPECT_EQ(read_file(script("multi_node")), before);
+  EXPECT_EQ(use("none.sh").code, 2);
 }
 
 TEST_F(JobScripts, AnUnfilledProgramStopsBeforeTheBaselineRuns) {
