@@ -2,7 +2,7 @@
 //
 // A device is a GPU, or a CPU device: a worker with a fixed number of threads. Everything above it in the library
 // (models, optimizers, updaters) speaks to a device through these two headers alone.
-// backend/cpu implements them; backend/cuda is the place of the GPUs' implementation, with the same file names.
+// backend/cpu and backend/cuda implement them, with the same file names.
 #pragma once
 
 #include <cstddef>

@@ -1,12 +1,16 @@
 #include "backend/cuda/recording.h"
 
+#include <fmt/core.h>
+
 #include "core/error.h"
 
 namespace odori::cuda {
 
 void Recording::run(cudaStream_t stream, bool record, const std::function<void()>& work) {
-  if (record && warm_ && !graph_ && failure_.empty() && !try_to_record(stream, work))
-    cudaGetLastError();  // it is told by state(); the work itself is queued as it is
+  if (record && warm_ && !graph_ && failure_.empty() && !try_to_record(stream, work)) {
+    cudaGetLastError();  // it ends here: the work is queued as it is
+    fmt::print(stderr, "Warning: a pass can't be recorded as a CUDA graph, and is slower without: {}\n", failure_);
+  }
   if (record && graph_)
     check(cudaGraphLaunch(graph_.get(), stream), "starting a recorded pass");
   else
