@@ -85,14 +85,17 @@ Outcome outcome_of_script(const Question& question, const Submission& script) {
   return finding ? Outcome{Verdict::wrong, std::move(finding)} : Outcome{};
 }
 
+Programs build(const Question& question, const Answers& answers, const std::set<int>& filled) {
+  const Compiler compiler(question.build, outputs_of(question));
+  return build_programs(compiler, read_kits(solution_of_program(question)), answers.program, filled);
+}
+
 /// Builds the filled blanks, runs and judges them. Returns the whole, if there is one.
 std::optional<Program> judge_program(const Question& question, const Answers& answers, const std::set<int>& filled,
                                      InOrder& verdicts) {
-  const Compiler compiler(question.build, outputs_of(question));
-  const std::string solution = read_kits(solution_of_program(question));
   const fs::path kits = question.build / "bin" / "solutions" / question.task.program.stem();
   const Runner runner(question.task, kits, question.seed);
-  const Programs programs = build_programs(compiler, solution, answers.program, filled);
+  const Programs programs = question.built ? *question.built : build(question, answers, filled);
   for (const auto& [blank, finding] : programs.failures) verdicts.know(blank, {Verdict::compile, finding});
   for (const auto& [blank, other] : programs.needs_failed)
     verdicts.know(blank, {Verdict::not_checked, Finding{"needs_other_blank", {{"other", std::to_string(other)}}}});

@@ -10,6 +10,7 @@
 #include "checks/verdict.h"
 #include "exercise/submission.h"
 #include "exercise/task.h"
+#include "worker/programs.h"
 #include "worker/run.h"
 
 namespace odori::grader {
@@ -19,6 +20,7 @@ struct Question {
   std::filesystem::path kit, build;       // the kit's folder, and the one that it is built in
   std::filesystem::path program, script;  // the learner's files
   std::uint64_t seed = 0;                 // of the data that the checks train on
+  std::optional<Programs> built = {};     // the blanks' programs, if they are built already
 };
 
 struct Answers {

@@ -1,0 +1,55 @@
+// The corpus is large enough, and each known misconception is recognised in two answers at least.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "corpus.h"
+#include "learner/messages.h"
+
+namespace odori::grader {
+namespace {
+
+const std::vector<CorpusEntry>& corpus() {
+  static const std::vector<CorpusEntry> entries = read_corpus(ODORI_FOLDER "/grader/corpus");
+  return entries;
+}
+
+TEST(Corpus, HasThreeRightAndFiveWrongAnswersToEachBlank) {
+  std::map<std::pair<std::string, int>, int> right, wrong;
+  for (const CorpusEntry& entry : corpus())
+    for (const auto& [blank, expected] : entry.expected)
+      if (entry.texts.contains(blank)) ++(expected.verdict == Verdict::pass ? right : wrong)[{entry.task, blank}];
+  for (const Task& task : all_tasks())
+    for (int blank = 1; blank <= task.n_blanks(); ++blank) {
+      EXPECT_GE((right[{task.name, blank}]), 3) << task.name << ' ' << blank;
+      EXPECT_GE((wrong[{task.name, blank}]), 5) << task.name << ' ' << blank;
+    }
+}
+
+TEST(Corpus, ShowsEachMisconceptionTwiceAndAtLeastTwentyFiveOfThem) {
+  std::map<std::string, int> answers;
+  for (const CorpusEntry& entry : corpus()) {
+    std::set<std::string> keys;
+    for (const auto& [blank, expected] : entry.expected)
+      if (expected.verdict == Verdict::wrong) keys.insert(expected.key);
+    for (const std::string& key : keys) ++answers[key];
+  }
+  EXPECT_FALSE(answers.contains("")) << "a WRONG without its key";
+  EXPECT_GE(answers.size(), 25u);
+  for (const auto& [key, n] : answers) EXPECT_GE(n, 2) << key;
+}
+
+TEST(Corpus, EachKeyHasItsMessageInBothLanguages) {
+  const Messages english(ODORI_FOLDER, "en"), japanese(ODORI_FOLDER, "ja");
+  std::set<std::string> keys;
+  for (const CorpusEntry& entry : corpus())
+    for (const auto& [blank, expected] : entry.expected)
+      if (!expected.key.empty()) keys.insert(expected.key);
+  for (const std::string& key : keys) {
+    EXPECT_NE(english.text(key), key);
+    EXPECT_NE(japanese.text(key), english.text(key)) << key;
+  }
+}
+
+}  // namespace
+}  // namespace odori::grader

@@ -1,0 +1,245 @@
+// The corpus, graded: every answer has to get its verdict, for its reason, in the words of both languages.
+//
+//   corpus_run [WORDS] [SEED]     only entries whose title holds WORDS; the data's seed, without it a new one
+//
+// Says what the grader said otherwise, and ends with exit code 1 if there was anything to say. Answers to one blank are
+// compiled many in a file, each as a function of its own; a worker a core grades them.
+#include <fmt/ranges.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <future>
+#include <random>
+#include <thread>
+
+#include "checks/grade.h"
+#include "core/error.h"
+#include "core/program.h"
+#include "corpus.h"
+#include "exercise/cutter.h"
+#include "learner/messages.h"
+#include "worker/lexer.h"
+#include "worker/source.h"
+
+using namespace odori;
+using namespace odori::grader;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t answers_a_file = 12;
+
+const fs::path kit = ODORI_FOLDER, build_folder = ODORI_BUILD_FOLDER, work = ODORI_WORK_FOLDER;
+
+struct Answer {
+  CorpusEntry entry;
+  fs::path program, script;
+  std::optional<Programs> built;
+};
+
+/// The exercise with an entry's texts in its blanks.
+void write_filled(const fs::path& solution, const CorpusEntry& entry, const fs::path& to) {
+  std::vector<std::string> lines = split_lines(cut(read_file(solution), solution.string()));
+  const std::vector<Blank> blanks = parse_blanks(lines, solution.string());
+  for (auto blank = blanks.rbegin(); blank != blanks.rend(); ++blank)
+    if (const auto text = entry.texts.find(blank->number); text != entry.texts.end())
+      lines = with_text(std::move(lines), *blank, text->second);
+  std::ofstream(to) << join_lines(lines);
+}
+
+std::vector<Answer> write_answers(const std::vector<CorpusEntry>& entries) {
+  fs::remove_all(work / "answers");
+  std::vector<Answer> answers;
+  for (const CorpusEntry& entry : entries) {
+    const Task& task = task_named(entry.task);
+    const fs::path folder = work / "answers" / std::to_string(answers.size());
+    fs::create_directories(folder);
+    answers.push_back({entry, folder / task.program.filename(), folder / task.script.filename(), {}});
+    write_filled(kit / "solutions" / task.program, entry, answers.back().program);
+    write_filled(kit / "solutions" / "jobscripts" / task.script, entry, answers.back().script);
+  }
+  return answers;
+}
+
+Question question_of(const Answer& answer, std::uint64_t seed) {
+  return {.task = task_named(answer.entry.task),
+          .kit = kit,
+          .build = build_folder,
+          .program = answer.program,
+          .script = answer.script,
+          .seed = seed,
+          .built = answer.built};
+}
+
+/// The blank of the program that an entry fills, if it is one alone and its text compiles and can stand beside others.
+std::optional<int> blank_to_share(const CorpusEntry& entry) {
+  const auto& [blank, text] = *entry.texts.begin();
+  const bool compiles = entry.expected.at(blank).verdict != Verdict::compile;
+  const bool in_program = blank <= task_named(entry.task).n_program_blanks;
+  if (entry.texts.size() != 1 || !compiles || !in_program || !is_self_contained(text)) return {};
+  return blank;
+}
+
+/// One source file with a function for each of these answers; where it doesn't compile they stay unbuilt.
+void build_together(const Compiler& compiler, const std::vector<Answer*>& answers) {
+  const std::string solution = read_file(kit / "solutions" / task_named(answers[0]->entry.task).program);
+  const std::string lines = "#line", chooser = "#line 1 \"chooser\"";
+  std::string head, functions, choices;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    names.push_back(fmt::format("answer_{}", i));
+    const Submission submission = read_answers(question_of(*answers[i], 0)).program;
+    const std::string source = source_of(solution, submission, {{names[i], {*blank_to_share(answers[i]->entry)}}});
+    const std::size_t begin = source.find(lines), end = source.rfind(chooser);
+    head = source.substr(0, begin);
+    functions += source.substr(begin, end - begin);
+    choices += fmt::format("  if (variant == \"{0}\") return odori_{0}(argc - 1, argv + 1);\n", names[i]);
+  }
+  const Built built =
+      compiler.build(head + functions + "int main(int argc, char** argv) {\n  const std::string variant = argv[1];\n" +
+                     choices + "  return 2;\n}\n");
+  if (built.program.empty()) return;
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    answers[i]->built = Programs{.of_blank = {{*blank_to_share(answers[i]->entry), {built.program, names[i]}}}};
+}
+
+void build_all(std::vector<Answer>& answers) {
+  std::map<std::string, std::vector<Answer*>> to_share;
+  for (Answer& answer : answers)
+    if (!answer.entry.texts.empty() && blank_to_share(answer.entry)) to_share[answer.entry.task].push_back(&answer);
+  std::vector<std::vector<Answer*>> files;
+  for (const auto& [task, all] : to_share)
+    for (std::size_t i = 0; i < all.size(); i += answers_a_file)
+      files.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(i),
+                         all.begin() + static_cast<std::ptrdiff_t>(std::min(i + answers_a_file, all.size())));
+  fs::create_directories(work / "built");
+  const Compiler compiler(build_folder, work / "built");
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::future<void>> builders;
+  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+    builders.push_back(std::async(std::launch::async, [&] {
+      for (std::size_t file; (file = next++) < files.size();) build_together(compiler, files[file]);
+    }));
+  for (auto& builder : builders) builder.get();
+}
+
+/// All that the screen would say to the verdicts.
+std::string words_of(const std::vector<BlankVerdict>& verdicts, const Messages& messages) {
+  std::string text;
+  for (const BlankVerdict& verdict : verdicts) {
+    if (!verdict.finding) continue;
+    text += messages.text(*verdict.finding) + '\n';
+    if (verdict.verdict == Verdict::hang) text += messages.text("hang_collective", verdict.finding->values) + '\n';
+  }
+  return text;
+}
+
+/// What is wrong with the verdicts; nothing if nothing is.
+std::string complaints_about(const CorpusEntry& entry, const std::vector<BlankVerdict>& verdicts,
+                             const std::map<int, double>& points) {
+  static const Messages english(kit, "en"), japanese(kit, "ja");
+  std::string complaints;
+  for (const BlankVerdict& verdict : verdicts) {
+    const auto place = entry.expected.find(verdict.blank);
+    const Expected expected = place == entry.expected.end() ? Expected{} : place->second;
+    const std::string key = verdict.finding ? verdict.finding->key : "";
+    if (verdict.verdict != expected.verdict || (!expected.key.empty() && key != expected.key))
+      complaints += fmt::format("  blank {}: {} {} was expected, and {} {} was said: {}\n", verdict.blank,
+                                name_of(expected.verdict), expected.key, name_of(verdict.verdict), key,
+                                verdict.finding ? english.text(*verdict.finding) : "");
+    const double earned = expected.verdict == Verdict::pass ? points.at(verdict.blank) : 0;
+    if (verdict.points != earned)
+      complaints += fmt::format("  blank {} got {} points instead of {}\n", verdict.blank, verdict.points, earned);
+  }
+  for (const auto* messages : {&english, &japanese}) {
+    const std::string said = words_of(verdicts, *messages);
+    const auto words = entry.words.find(messages->language());
+    if (words == entry.words.end()) continue;
+    for (const std::string& word : words->second)
+      if (said.find(word) == std::string::npos)
+        complaints += fmt::format("  \"{}\" isn't in what was said:\n{}\n", word, said);
+  }
+  return complaints;
+}
+
+std::string complaints_about(const Answer& answer, std::uint64_t seed) try {
+  const Question question = question_of(answer, seed);
+  const Answers answers = read_answers(question);
+  std::vector<BlankVerdict> verdicts;
+  grade(question, answers, [&](const BlankVerdict& verdict) { verdicts.push_back(verdict); });
+  return complaints_about(answer.entry, verdicts, answers.points_of);
+} catch (const Error& error) {
+  if (error.code() == exit_code::interrupted) throw;
+  return fmt::format("  the grader failed: {}\n", error.what());
+}
+
+/// Takes the next answer until there is none; true if all got what they should. A process of its own, since GoogleTest,
+/// which judges, runs once at a time in each.
+bool work_through(const std::vector<Answer>& answers, std::atomic<std::size_t>& next, std::uint64_t seed) {
+  bool all_right = true;
+  for (std::size_t i; (i = next++) < answers.size();) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::string complaints = complaints_about(answers[i], seed);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    fmt::print("{} {:5.1f} s  {}\n{}", complaints.empty() ? "right" : "FAILED", seconds, answers[i].entry.title(),
+               complaints);
+    std::fflush(stdout);
+    all_right &= complaints.empty();
+  }
+  return all_right;
+}
+
+bool grade_all(const std::vector<Answer>& answers, std::uint64_t seed) {
+  void* const shared =
+      mmap(nullptr, sizeof(std::atomic<std::size_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  require(shared != MAP_FAILED, "No memory could be shared between the workers.");
+  auto& next = *new (shared) std::atomic<std::size_t>(0);
+  std::fflush(stdout);
+  const unsigned n_workers = std::max(1u, std::thread::hardware_concurrency());
+  for (unsigned i = 0; i < n_workers; ++i)
+    if (fork() == 0) {
+      int code = 1;
+      try {
+        code = work_through(answers, next, seed) ? 0 : 1;
+      } catch (...) {
+        code = report_failure();
+      }
+      std::fflush(nullptr);
+      _exit(code);
+    }
+  bool all_right = true;
+  for (unsigned i = 0; i < n_workers; ++i) {
+    int status = 1;
+    wait(&status);
+    all_right &= status == 0;
+  }
+  return all_right;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  catch_interrupts();
+  const std::string words = argc > 1 ? argv[1] : "";
+  const std::uint64_t seed = argc > 2 ? std::stoull(argv[2]) : std::random_device()() % 1'000'000;
+  std::vector<CorpusEntry> entries;
+  for (CorpusEntry& entry : read_corpus(kit / "grader" / "corpus"))
+    if (entry.title().find(words) != std::string::npos) entries.push_back(std::move(entry));
+  require(!entries.empty(), "No entry's title holds \"{}\".", words);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+  std::vector<Answer> answers = write_answers(entries);
+  build_all(answers);
+  const auto n_built = std::count_if(answers.begin(), answers.end(), [](const Answer& answer) { return answer.built; });
+  fmt::print("{} answers, {} of them built together in {:.0f} s; seed {}\n", answers.size(), n_built, seconds(), seed);
+  const bool all_right = grade_all(answers, seed);
+  fmt::print("{} answers graded in {:.0f} s: {}\n", answers.size(), seconds(), all_right ? "all right" : "see above");
+  return all_right ? 0 : 1;
+} catch (...) {
+  return report_failure();
+}
