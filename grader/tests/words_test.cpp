@@ -1,0 +1,143 @@
+// ./odori status, reset and solution, on a copy of the kit.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/error.h"
+#include "exercise/blanks.h"
+#include "run_command.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Words : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(kit_);
+    fs::create_directories(kit_ / "grader");
+    for (const char* folder : {"solutions", "grader/messages", "grader/hints"})
+      fs::copy(fs::path(ODORI_FOLDER) / folder, kit_ / folder, fs::copy_options::recursive);
+    fs::copy_file(fs::path(ODORI_FOLDER) / "grader/points.json", kit_ / "grader/points.json");
+    ASSERT_EQ(run_command(fmt::format("{} --kit {}", ODORI_CUT, kit_.string())).code, 0);
+    pristine_ = read_file(program_);
+  }
+  /// As the driver calls it, in English unless said otherwise.
+  Ending word(const std::string& words, const std::string& language = "en") const {
+    return run_command(fmt::format("unset ODORI_STATE; {} {} --kit {} --lang {} </dev/null", ODORI_GRADER, words,
+                                   kit_.string(), language));
+  }
+  void remember(const std::string& lines) const { std::ofstream(kit_ / ".odori_state", std::ios::app) << lines; }
+  static void replace_in(const fs::path& file, const std::string& old, const std::string& fresh) {
+    std::string text = read_file(file);
+    const auto at = text.find(old);
+    ASSERT_NE(at, std::string::npos) << old;
+    std::ofstream(file) << text.replace(at, old.size(), fresh);
+  }
+  /// The copies that were kept.
+  std::vector<std::string> kept() const {
+    std::vector<std::string> texts;
+    std::error_code none;
+    for (const auto& copy : fs::directory_iterator(kit_ / "out/kept", none)) texts.push_back(read_file(copy.path()));
+    return texts;
+  }
+
+  const fs::path kit_ = fs::path(ODORI_WORK_FOLDER) / "words";
+  const fs::path program_ = kit_ / "exercises/01_multi_gpu/train_cifar_multi_gpu.cpp";
+  const fs::path script_ = kit_ / "jobscripts/run_multi_gpu_training.sh";
+  std::string pristine_;
+};
+
+TEST_F(Words, StatusShowsBothTasksInBothLanguages) {
+  const Ending fresh = word("status");
+  EXPECT_EQ(fresh.code, 0);
+  EXPECT_EQ(fresh.count("UNFILLED"), 15) << fresh.output;
+  EXPECT_EQ(fresh.count("0 of 100 points"), 2) << fresh.output;
+  EXPECT_EQ(fresh.count("Nothing was checked yet."), 2) << fresh.output;
+  EXPECT_EQ(word("status", "ja").count("100 点中 0 点"), 2) << word("status", "ja").output;
+  EXPECT_EQ(word("status multi_node").count("UNFILLED"), 7);
+}
+
+TEST_F(Words, StatusCountsPointsAndSeesChanges) {
+  replace_in(program_, "main_device_id = PUT_YOUR_CODE", "main_device_id = 0");
+  remember(
+      "verdict multi_gpu 2 PASS 5 5 0123456789abcdef\nverdict multi_gpu 0 INCONCLUSIVE 0 20 0123456789abcdef\n"
+      "hint multi_gpu 2 3\n");
+  const Ending ending = word("status multi_gpu");
+  EXPECT_EQ(ending.count("5 of 80 points"), 1) << ending.output;  // an inconclusive speedup counts neither way
+  EXPECT_EQ(ending.count("PASS (changed since)"), 1) << ending.output;
+  EXPECT_EQ(ending.count("5/5      3 "), 1) << ending.output;
+}
+
+TEST_F(Words, ADamagedStateIsToldAndBegunAnew) {
+  remember("\x01\x02\x03 rubbish\n");
+  const Ending ending = word("status");
+  EXPECT_EQ(ending.code, 0);
+  EXPECT_EQ(ending.count("can't be read any more"), 1) << ending.output;
+  EXPECT_EQ(word("status").count("can't be read any more"), 0);
+}
+
+TEST_F(Words, ResetPutsTheExerciseBackAndKeepsWhatWasThere) {
+  replace_in(program_, "main_device_id = PUT_YOUR_CODE", "main_device_id = 0");
+  replace_in(script_, "PUT_YOUR_CODE", "select=1");
+  const std::string mine = read_file(program_);
+  remember("verdict multi_gpu 2 PASS 5 5 0\nverdict multi_node 1 PASS 15 15 0\n");
+  const Ending ending = word("reset multi_gpu");
+  EXPECT_EQ(ending.code, 0) << ending.output;
+  EXPECT_EQ(ending.count("What you had is kept: " + (kit_ / "out/kept").string()), 2) << ending.output;
+  EXPECT_EQ(read_file(program_), pristine_);
+  EXPECT_EQ(kept().size(), 2u);
+  EXPECT_NE(std::find(kept().begin(), kept().end(), mine), kept().end());
+  const std::string state = read_file(kit_ / ".odori_state");
+  EXPECT_EQ(state.find("multi_gpu"), std::string::npos) << state;
+  EXPECT_NE(state.find("multi_node"), std::string::npos) << state;
+
+  EXPECT_EQ(word("reset multi_gpu").count("There is nothing to put back"), 2);
+  EXPECT_EQ(kept().size(), 2u);
+}
+
+TEST_F(Words, ResetOfOneBlankLeavesTheOthers) {
+  replace_in(program_, "main_device_id = PUT_YOUR_CODE", "main_device_id = 0");
+  replace_in(program_, "current_device_id = PUT_YOUR_CODE;", "current_device_id = \n\n main_device_id; // two lines");
+  EXPECT_EQ(word("reset multi_gpu 3").code, 0);
+  const std::string now = read_file(program_);
+  EXPECT_NE(now.find("main_device_id = 0"), std::string::npos);
+  EXPECT_NE(now.find("const int current_device_id = PUT_YOUR_CODE;\n  // END BLANK"), std::string::npos);
+
+  replace_in(script_, "PUT_YOUR_CODE", "select=1");
+  EXPECT_EQ(word("reset multi_gpu 8").count("Blank 8 in jobscripts/run_multi_gpu_training.sh is empty again."), 1);
+  EXPECT_EQ(fs::status(script_).permissions() & fs::perms::owner_exec, fs::perms::owner_exec);
+
+  EXPECT_EQ(word("reset multi_gpu 9").code, 2);
+  replace_in(program_, "BLANK 5", "BLANKETS 5");
+  const Ending lost = word("reset multi_gpu 5");
+  EXPECT_EQ(lost.code, 1);
+  EXPECT_EQ(lost.count("./odori reset multi_gpu"), 1) << lost.output;
+}
+
+TEST_F(Words, AMissingExerciseComesBack) {
+  fs::remove(program_);
+  EXPECT_EQ(word("reset multi_gpu").code, 0);
+  EXPECT_EQ(read_file(program_), pristine_);
+}
+
+TEST_F(Words, TheSolutionIsShownAfterAPassOrAClearYes) {
+  const std::string answer = "const int current_device_id = main_device_id;";
+  const Ending asked = word("solution multi_gpu 3");
+  EXPECT_EQ(asked.code, 2);
+  EXPECT_EQ(asked.count(answer), 0) << asked.output;
+  EXPECT_EQ(asked.count("--yes says"), 1) << asked.output;
+  EXPECT_EQ(word("solution multi_gpu 3 --yes").count(answer), 1);
+  EXPECT_EQ(word("solution multi_gpu 8 --yes").count("select=1:mpiprocs=1"), 1);
+
+  remember("verdict multi_gpu 3 PASS 10 10 0\n");
+  EXPECT_EQ(word("solution multi_gpu 3").count(answer), 1);
+  EXPECT_EQ(word("solution multi_gpu 2").code, 2);
+  EXPECT_EQ(word("solution multi_gpu").code, 2) << "the others haven't passed";
+  EXPECT_EQ(word("solution multi_gpu --yes").count("multi_gpu, blank "), 8);
+}
+
+}  // namespace
+}  // namespace odori::grader
