@@ -21,27 +21,43 @@ expect() {
 }
 
 expect 0 "./odori WORD" "$odori"
-for word in demo test run check hint timeline doctor data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
+for word in demo test run check watch hint status reset solution timeline doctor data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
 expect 2 "there is no word 'dance'; the words are demo, test," "$odori" dance
 expect 2 "run what?" "$odori" run
 expect 2 "run what?" "$odori" run two_gpus
 
-# Every blank has a hint, in both languages.
+# Every blank has three hints, in both languages: one more at each call, all at once on request.
+export ODORI_STATE=$scratch/state
 expect 2 "hint for what?" "$odori" hint
-expect 2 "multi_gpu has no blank 9; it has 1 to 8" "$odori" hint multi_gpu 9
+expect 2 "multi_gpu has no blank 9; it has 1 to 8" "$odori" hint multi_gpu 9 --lang en
+expect 2 "空欄 9 はありません" "$odori" hint multi_gpu 9 --lang ja
 for task in multi_gpu multi_node; do
   blanks=$(cat "${odori%/*}"/solutions/*/train_cifar_$task.cpp "${odori%/*}/solutions/jobscripts/run_${task}_training.sh" |
     grep -cE '(//|#) BLANK [0-9]+:')
   for ((n = 1; n <= blanks; ++n)); do
-    english=$(LC_ALL=C "$odori" hint $task $n)
-    japanese=$(LC_ALL='' LC_MESSAGES='' LANG=ja_JP.UTF-8 "$odori" hint $task $n)
-    if [[ $english != "## $n"$'\n'* || $japanese != "## $n"$'\n'* || $english == "$japanese" ]]; then
-      printf 'FAILED: %s, hint %s\n%s\n%s\n' $task $n "$english" "$japanese"
+    rm -f "$ODORI_STATE"
+    one=$(LC_ALL=C "$odori" hint $task $n) two=$("$odori" hint $task $n --lang en) three=$("$odori" hint $task $n --lang=en)
+    again=$("$odori" hint $task $n --lang en) japanese=$(LC_ALL='' LC_MESSAGES='' LANG=ja_JP.UTF-8 "$odori" hint $task $n)
+    whole=$("$odori" hint $task $n --all --lang en)
+    if [[ $one != "$task, blank $n: hint 1 of 3"$'\n\n'?* || $two != *"hint 2 of 3"* || $three != *"./odori solution $task $n" ||
+      ${#two} -le ${#one} || ${#three} -le ${#two} || $again != "$three" || $whole != "$three" ||
+      $japanese != "$task 空欄 $n: ヒント 3 / 3"$'\n\n'?* ]]; then
+      printf 'FAILED: %s, hints of blank %s\n%s\n%s\n%s\n%s\n' $task $n "$one" "$two" "$three" "$japanese"
       failures=$((failures + 1))
     fi
   done
-  expect 2 "it has 1 to $blanks" "$odori" hint $task $((blanks + 1))
+  expect 2 "it has 1 to $blanks" "$odori" hint $task $((blanks + 1)) --lang en
+  expect 0 "== Blank $blanks" "$odori" hint $task --all --lang en
 done
+printf '%s\n' "verdict multi_gpu 1 PASS 20 20 0" "hint multi_gpu 2 2" "hint multi_gpu 1 1" >"$ODORI_STATE"
+"$odori" hint multi_gpu 2 >"$scratch/said"
+[[ $(<"$ODORI_STATE") == $'verdict multi_gpu 1 PASS 20 20 0\nhint multi_gpu 1 1\nhint multi_gpu 2 3' ]] || {
+  printf 'FAILED: what is remembered of hints: %s\n' "$(<"$ODORI_STATE")"
+  failures=$((failures + 1))
+}
+printf '\1\2\377 rubbish\n' >"$ODORI_STATE"
+expect 0 "blank 3: hint 1 of 3" "$odori" hint multi_gpu 3 --lang en
+ODORI_STATE=/no/such/folder/state expect 0 "blank 3: hint 1 of 3" "$odori" hint multi_gpu 3 --lang en
 
 export ODORI_READY=1
 expect 2 "--ranks takes a number of processes, not 'two'" "$odori" run multi_node --ranks two
