@@ -20,7 +20,7 @@ struct DevicePoolOptions {
   int threads_per_device = 1;          // CPU devices only
   bool share_devices = false;          // let several devices stand on one GPU
   std::optional<Precision> precision;  // GPUs: tf32 unless given; CPU devices have fp32 alone
-  int workspace_mib = 1024;            // GPUs: memory that a convolution may take besides its tensors, in 2^20 bytes
+  int workspace_mib = 2048;            // GPUs: memory that a convolution may take besides its tensors, in 2^20 bytes
 };
 
 /// Device i is made when it is first asked for. CPU devices are as many as asked for; GPUs as many as there are.

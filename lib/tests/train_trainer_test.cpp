@@ -308,7 +308,7 @@ TEST_F(Loop, ThroughputIsPrintedAndWrittenWithEverythingBehindIt) {
   EXPECT_EQ(result["network"], "tiny");
   EXPECT_EQ(result["parameters"], 5146);
   EXPECT_EQ(result["batch_size"], 4);
-  EXPECT_EQ(result["device"], "CPU device 0 (1 thread)");
+  EXPECT_EQ(result["device"], training.model.device().description());
   EXPECT_EQ(result["log"].size(), 2u);
   EXPECT_EQ(result["validation_accuracy"], result["log"][1]["validation/main/accuracy"]);
   EXPECT_EQ(result["validation_loss"], result["log"][1]["validation/main/loss"]);
