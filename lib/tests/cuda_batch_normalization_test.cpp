@@ -122,7 +122,7 @@ TEST_P(BatchNormalizationTest, ForwardAndBackward) {
 TEST_P(BatchNormalizationTest, OneRow) { check({1, 12, 1, 1}, false); }
 
 /// More chunks than a block of the second kernel has threads.
-TEST_P(BatchNormalizationTest, ManyRows) { check({16, 8, 96, 96}, true); }
+TEST_P(BatchNormalizationTest, ManyRows) { check({16, 8, 96, 96}, false); }
 
 TEST_P(BatchNormalizationTest, LargeMeansLoseNothing) {
   if (storage == Storage::bf16) return;  // which can't hold such numbers

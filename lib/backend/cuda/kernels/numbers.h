@@ -39,12 +39,31 @@ __device__ Numbers<V> read(const T* from) {
   return numbers;
 }
 
+/// 16 bytes of numbers as they stand in memory.
+inline __device__ uint4 sixteen_bytes(const float* x, const float*) {
+  return {__float_as_uint(x[0]), __float_as_uint(x[1]), __float_as_uint(x[2]), __float_as_uint(x[3])};
+}
+inline __device__ unsigned int two(float low, float high) {
+  return __bfloat16_as_ushort(__float2bfloat16_rn(low)) |
+         static_cast<unsigned int>(__bfloat16_as_ushort(__float2bfloat16_rn(high))) << 16;
+}
+inline __device__ uint4 sixteen_bytes(const float* x, const __nv_bfloat16*) {
+  return {two(x[0], x[1]), two(x[2], x[3]), two(x[4], x[5]), two(x[6], x[7])};
+}
+
 template <int V, typename T>
 __device__ void write(T* to, const Numbers<V>& numbers) {
-  Pack<T, V> pack;
+  constexpr int at_once = 16 / sizeof(T);
+  if constexpr (V % at_once == 0) {
 #pragma unroll
-  for (int i = 0; i < V; ++i) assign(pack.values[i], numbers[i]);
-  *reinterpret_cast<Pack<T, V>*>(to) = pack;
+    for (int i = 0; i < V; i += at_once)  // of an assignment nvcc makes single stores now and then
+      __stwb(reinterpret_cast<uint4*>(to + i), sixteen_bytes(numbers.values + i, to));
+  } else {
+    Pack<T, V> pack;
+#pragma unroll
+    for (int i = 0; i < V; ++i) assign(pack.values[i], numbers[i]);
+    *reinterpret_cast<Pack<T, V>*>(to) = pack;
+  }
 }
 
 /// A number that is known when the program is compiled, as an argument.

@@ -15,3 +15,5 @@ inline __nv_bfloat16 __float2bfloat16_rn(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   return {static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
 }
+
+inline std::uint16_t __bfloat16_as_ushort(__nv_bfloat16 x) { return x.bits; }

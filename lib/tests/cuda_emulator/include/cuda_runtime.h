@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -17,6 +18,9 @@
 
 struct uint3 {
   unsigned int x, y, z;
+};
+struct alignas(16) uint4 {
+  unsigned int x, y, z, w;
 };
 struct dim3 {
   unsigned int x, y, z;
@@ -51,6 +55,9 @@ T shuffle(unsigned int mask, T value, int lane, int line) {
 #define __syncthreads() odori::emulator::synchronize_threads(__LINE__)
 #define __shfl_xor_sync(mask, value, distance) \
   odori::emulator::shuffle(mask, value, odori::emulator::lane_of_thread() ^ (distance), __LINE__)
+
+inline void __stwb(uint4* to, uint4 value) { *to = value; }
+inline unsigned int __float_as_uint(float x) { return std::bit_cast<unsigned int>(x); }
 
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
