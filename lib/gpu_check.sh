@@ -63,7 +63,7 @@ step() {
     20) status="NOT RUN" text=$(last_words) ;; # something is missing on this machine
     *) status=FAIL text="exit code $code: $(last_words)" ;;
   esac
-  row "$group" "$name" $status $((SECONDS - begin)) "$text"
+  row "$group" "$name" "$status" $((SECONDS - begin)) "$text"
   return $code
 }
 
@@ -212,8 +212,9 @@ conclude() {
   [[ $ranks_proven == yes ]] || unproven+=("NCCL between ranks")
   [[ $n_gpus -gt 1 ]] || unproven+=("several GPUs in one process over NCCL (needs two GPUs)" "NVLink and PCIe between GPUs")
   ! cut -f3 "$rows" | grep -qE 'NOT RUN|SKIPPED' || unproven+=("what is NOT RUN or SKIPPED above")
-  [[ $verdict == FAILED || $ranks_proven == yes ]] || verdict=INCOMPLETE
-  ! cut -f3 "$rows" | grep -qx 'NOT RUN' || [[ $verdict == FAILED ]] || verdict=INCOMPLETE
+  if [[ $verdict == PASSED ]] && { [[ $ranks_proven != yes ]] || grep -v '^benchmark' "$rows" | cut -f3 | grep -qx 'NOT RUN'; }; then
+    verdict=INCOMPLETE
+  fi
   printf '\n%-12s %-44s %-8s %6s  %s\n' group what result time detail
   awk -F'\t' '{ printf "%-12s %-44s %-8s %4s s  %s\n", $1, $2, $3, $4, $5 }' "$rows"
   [[ ! -f $scratch/pytorch.json ]] || sed -n '/^VGG [0-9]*x/,/TFLOP/p' "$out/log.txt"
