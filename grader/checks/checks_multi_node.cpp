@@ -230,7 +230,13 @@ Found find_in_evaluation(const Evidence& evidence, const RunData& data) {
 // ---- All blanks
 
 Check device_check(const char* name, const RunPlan& plan) {
-  return {1, name, [plan](Runs& runs) { return find_in_devices(runs.of(plan), plan.nodes); }, {plan}};
+  return {1,
+          name,
+          [plan](Runs& runs) {
+            const bool ends = runs.of(block).ending == Ending::finished;  // or it will end nowhere else
+            return ends ? find_in_devices(runs.of(plan), plan.nodes) : find_in_devices(runs.of(block), block.nodes);
+          },
+          {block, plan}};
 }
 
 using Find = Found (*)(const Evidence&, const RunData&);

@@ -30,6 +30,13 @@ class WatchedRuns : public Runs {
   const Evidence* bad_ = nullptr;
 };
 
+/// What came of a check, and whether another one may still have a better word for it: of a run that ended badly, the
+/// first check that knows why tells it.
+struct Tried {
+  Outcome outcome;
+  bool settled = true;
+};
+
 /// What a run that ended badly says when no check has a better word for it.
 Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
   const auto or_else = [&](const char* key) { return finding ? *finding : Finding{key, {{"detail", bad.detail}}}; };
@@ -52,19 +59,19 @@ Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
   }
 }
 
-Outcome outcome_of(const Check& check, Runs& runs) {
+Tried try_check(const Check& check, Runs& runs) {
   WatchedRuns watched(runs);
   std::optional<Finding> finding;
   try {
     finding = check.find(watched);
   } catch (const EnvironmentFault& fault) {
-    return {Verdict::environment, fault.finding()};
+    return {{Verdict::environment, fault.finding()}};
   } catch (const Error& error) {
     if (error.code() == exit_code::interrupted) throw;
-    if (!watched.bad()) return {Verdict::environment, Finding{"grader_failed", {{"reason", error.what()}}}};
+    if (!watched.bad()) return {{Verdict::environment, Finding{"grader_failed", {{"reason", error.what()}}}}};
   }
-  if (watched.bad()) return outcome_of(*watched.bad(), finding);
-  return finding ? Outcome{Verdict::wrong, finding} : Outcome{};
+  if (!watched.bad()) return finding ? Tried{{Verdict::wrong, finding}} : Tried{{}, false};
+  return {outcome_of(*watched.bad(), finding), finding || watched.bad()->ending == Ending::environment};
 }
 
 /// What the tests of one round share. Their suites are "ROUND_whole" and "ROUND_blank_N"; each test is a check.
@@ -77,7 +84,7 @@ class Judging {
 
   void check_whole(const Check& check) {
     if (whole_.verdict != Verdict::pass) return;
-    whole_ = outcome_of(check, *judged_.whole);
+    whole_ = try_check(check, *judged_.whole).outcome;
     note(whole_);
     if (whole_.verdict != Verdict::pass) judged_.whole->cancel();
   }
@@ -88,15 +95,20 @@ class Judging {
       if (whole_.verdict != Verdict::environment) prepare(*runs, blank);
   }
   void check_variant(const Check& check) {
-    Outcome& outcome = outcomes_[check.blank];
+    auto& [outcome, settled] = tried_.try_emplace(check.blank, Tried{{}, false}).first->second;
     const bool decided = (judged_.whole && whole_.verdict == Verdict::pass) || whole_.verdict == Verdict::environment;
-    if (decided) outcome = whole_;
-    Runs& runs = *judged_.variants.at(check.blank);
-    if (outcome.verdict == Verdict::pass && !decided) outcome = outcome_of(check, runs);
+    if (decided) outcome = whole_, settled = true;
+    if (!settled) {
+      Tried next = try_check(check, *judged_.variants.at(check.blank));
+      settled = next.settled;
+      if (settled || outcome.verdict == Verdict::pass) outcome = std::move(next.outcome);
+    }
     note(outcome);
-    if (outcome.verdict != Verdict::pass) runs.cancel();
   }
-  void end_blank(int blank) { tell_(blank, outcomes_[blank]); }
+  void end_blank(int blank) {
+    judged_.variants.at(blank)->cancel();
+    tell_(blank, tried_[blank].outcome);
+  }
 
   std::exception_ptr interruption;
 
@@ -114,7 +126,7 @@ class Judging {
   const std::vector<Check>& checks_;
   const std::function<void(int, const Outcome&)>& tell_;
   Outcome whole_;
-  std::map<int, Outcome> outcomes_;
+  std::map<int, Tried> tried_;
 };
 
 class CheckTest : public testing::Test {

@@ -1,0 +1,150 @@
+// The checks of task 1, on evidence put together here: what each misconception makes of a right training.
+#include "fabricated.h"
+
+namespace odori::grader::test {
+namespace {
+
+TEST(MultiGpu, FindsNothingInARightTraining) {
+  for (int blank = 1; blank <= 7; ++blank) EXPECT_EQ(multi_gpu(blank, [](RankSeen&, int) {}), "right") << blank;
+}
+
+TEST(MultiGpu, LetsAnyDeviceBeTheMainOne) {
+  const auto other_main = [](RankSeen& seen, int n) {
+    seen.device = seen.model_device = seen.evaluator_device = n - 1;
+    seen.devices["main"] = n - 1;
+    seen.devices["gpu" + std::to_string(n - 1)] = 0;
+  };
+  for (int blank = 1; blank <= 7; ++blank) EXPECT_EQ(multi_gpu(blank, other_main), "right") << blank;
+}
+
+TEST(MultiGpu, LetsAnyUpdaterDoTheWork) {
+  EXPECT_EQ(multi_gpu(6, [](RankSeen& seen, int) { seen.updater = seen.rule = ""; }), "right");
+}
+
+TEST(MultiGpu, NamesMistakesOfTheIterators) {
+  const auto shares = [](auto of_n) {
+    return multi_gpu(1, [&](RankSeen& seen, int n) { seen.train_iterators = iterators_over(of_n(n)); });
+  };
+  const auto size = n_train();
+  const auto whole = [&](int n) { return std::vector(static_cast<std::size_t>(n), whole_set(size)); };
+  EXPECT_EQ(shares(whole), "whole_set_for_each_device");
+  EXPECT_EQ(shares([&](int n) { return std::vector(static_cast<std::size_t>(n), parts_of(size, n)[0]); }),
+            "same_share_for_all");
+  EXPECT_EQ(shares([&](int n) { return parts_of(size, n, false); }), "shares_not_random");
+  EXPECT_EQ(shares([&](int) { return parts_of(size, 2); }), "iterators_always_two");
+  EXPECT_EQ(shares([&](int) { return parts_of(size, 1); }), "iterators_too_few");
+  EXPECT_EQ(shares([&](int) { return std::vector<Pictures>(); }), "iterators_too_few");
+  EXPECT_EQ(shares([&](int n) { return parts_of(size, n + 1); }), "iterators_too_many");
+  const auto every_nth = [&](int n) {
+    std::vector<Pictures> parts(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < size / parts.size() * parts.size(); ++i)
+      parts[i % parts.size()].push_back(static_cast<std::int64_t>(i));
+    return parts;
+  };
+  EXPECT_EQ(shares(every_nth), "shares_not_random");
+  const auto changed = [&](auto change) {
+    return shares([&](int n) {
+      auto parts = parts_of(size, n);
+      change(parts);
+      return parts;
+    });
+  };
+  EXPECT_EQ(changed([](auto& parts) { parts[0][0] = parts[1][0]; }), "shares_overlap");
+  EXPECT_EQ(changed([](auto& parts) { parts[0][0] = parts[0][1]; }), "picture_repeated");
+  EXPECT_EQ(changed([](auto& parts) { parts[0].pop_back(); }), "shares_unequal");
+  EXPECT_EQ(changed([](auto& parts) {
+              for (auto& part : parts) part.resize(part.size() / 2);
+            }),
+            "data_left_out");
+}
+
+TEST(MultiGpu, NamesMistakesOfBatchesAndOfTheTestSet) {
+  const auto each = [](auto change) {
+    return multi_gpu(1, [&](RankSeen& seen, int n) {
+      for (auto& iterator : seen.train_iterators) change(iterator, n);
+    });
+  };
+  EXPECT_EQ(each([](IteratorSeen& iterator, int n) { iterator.batch_size *= n; }), "batch_size_changed");
+  EXPECT_EQ(each([](IteratorSeen& iterator, int) { iterator.batch_size = 1; }), "batch_size_changed");
+  EXPECT_EQ(each([](IteratorSeen& iterator, int) { iterator.repeat = false; }), "iterator_does_not_repeat");
+  EXPECT_EQ(multi_gpu(1,
+                      [](RankSeen& seen, int n) {
+                        seen.train_iterators = iterators_over(parts_of(n_test(), n));
+                        for (auto& update : seen.steps)
+                          for (Step& step : update)
+                            for (std::int64_t& picture : step.pictures) picture %= static_cast<std::int64_t>(n_test());
+                      }),
+            "test_data_trained_on");
+}
+
+TEST(MultiGpu, NamesMistakesOfTheDevices) {
+  const auto main_device = [](int blank, auto of_n) {
+    return multi_gpu(blank, [&](RankSeen& seen, int n) { seen.device = seen.model_device = of_n(n); });
+  };
+  EXPECT_EQ(main_device(2, [](int n) { return n; }), "no_such_device");
+  EXPECT_EQ(main_device(2, [](int) { return -1; }), "no_such_device");
+  EXPECT_EQ(main_device(3, [](int) { return 1; }), "model_not_on_main_device");
+  EXPECT_EQ(main_device(3, [](int n) { return n; }), "no_such_device");
+
+  const auto map = [](int blank, auto change) {
+    return multi_gpu(blank, [&](RankSeen& seen, int n) { change(seen.devices, n); });
+  };
+  EXPECT_EQ(map(4, [](auto& devices, int) { devices.erase("main"); }), "main_name_missing");
+  EXPECT_EQ(map(4, [](auto& devices, int) { devices["main"] = 1; }), "main_is_another_device");
+  EXPECT_EQ(map(4, [](auto& devices, int) { devices["first"] = 0; }), "device_twice");
+  EXPECT_EQ(map(5, [](auto& devices, int) { devices = {{"main", 0}}; }), "other_devices_missing");
+  EXPECT_EQ(map(5, [](auto& devices, int) { devices = {{"main", 0}, {"gpu1", 1}}; }), "only_two_devices");
+  EXPECT_EQ(map(5, [](auto& devices, int n) { devices.erase("gpu" + std::to_string(n - 1)); }), "last_device_missing");
+  EXPECT_EQ(map(5, [](auto& devices, int n) { devices = {{"main", 0}, {"gpu", n - 1}}; }), "same_name_for_all");
+  EXPECT_EQ(map(5, [](auto& devices, int n) { devices["gpu" + std::to_string(n)] = n; }), "device_too_many");
+  EXPECT_EQ(map(5, [](auto& devices, int) { devices["gpu0"] = 0; }), "device_twice");
+}
+
+TEST(MultiGpu, NamesMistakesOfTheUpdater) {
+  const auto only_main = [](RankSeen& seen, int) {
+    for (auto& update : seen.steps) update.resize(1);
+  };
+  EXPECT_EQ(multi_gpu(6, only_main), "updater_for_one_device");
+  const auto one_less = [](RankSeen& seen, int n) {
+    if (n == 3)
+      for (auto& update : seen.steps) update.resize(2);
+  };
+  EXPECT_EQ(multi_gpu(6, one_less), "updater_misses_devices");
+  EXPECT_EQ(multi_gpu(6, [](RankSeen& seen, int) { seen.rule = "sum"; }), "gradients_summed");
+  EXPECT_EQ(multi_gpu(6, [](RankSeen& seen, int) { seen.steps[1][1].parameters[0] += 1e-3f; }), "devices_disagree");
+  const auto all_alike = [](RankSeen& seen, int) {
+    for (Step& step : seen.steps[2]) step.parameters[9] += 1;
+  };
+  EXPECT_EQ(multi_gpu(6, all_alike), "weights_differ");
+}
+
+/// Start and way of the first update, so that another rate or momentum can be played.
+std::vector<float> weights(const std::vector<float>& from, double factor, const std::vector<float>& start,
+                           const std::vector<float>& first) {
+  std::vector<float> moved = from;
+  for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += static_cast<float>(factor) * (first[i] - start[i]);
+  return moved;
+}
+
+TEST(MultiGpu, NamesLearningRateAndMomentum) {
+  const std::vector<float> start = Reference(data(), 1, data().seed).parameters();
+  const auto moved = [&](std::size_t update, double factor) {
+    return [&, update, factor](RankSeen& seen, int) {
+      const std::vector<float> first = seen.steps[0].front().parameters;
+      for (Step& step : seen.steps[update]) step.parameters = weights(step.parameters, factor, start, first);
+    };
+  };
+  EXPECT_EQ(multi_gpu(6, moved(0, 1)), "learning_rate_changed");  // twice the rate
+  EXPECT_EQ(multi_gpu(6, moved(0, 0.01 / 0.05 - 1)), "learning_rate_forgotten");
+  EXPECT_EQ(multi_gpu(6, moved(1, -0.9)), "momentum_changed");  // none
+}
+
+TEST(MultiGpu, NamesMistakesOfTheEvaluator) {
+  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluator_device = 1; }), "evaluated_on_another_device");
+  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int n) { seen.evaluator_device = n; }), "no_such_device");
+  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().loss *= 1.01; }), "evaluation_differs");
+  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.pop_back(); }), "ended_early");
+}
+
+}  // namespace
+}  // namespace odori::grader::test

@@ -1,0 +1,182 @@
+// The checks of task 2, on evidence put together here: what each misconception makes of a right training.
+#include "exercise/blanks.h"
+#include "fabricated.h"
+
+namespace odori::grader::test {
+namespace {
+
+TEST(MultiNode, FindsNothingInARightTraining) {
+  for (int blank = 1; blank <= 6; ++blank) EXPECT_EQ(multi_node(blank, [](RankSeen&, int) {}), "right") << blank;
+}
+
+TEST(MultiNode, LetsRanksCountTheirDevicesBackwards) {
+  const auto backwards = [](Evidence& evidence, const RunPlan& plan) {
+    for (std::size_t rank = 0; rank < plan.nodes.size(); ++rank)
+      evidence.ranks[rank].device = static_cast<int>(
+          std::count(plan.nodes.begin(), plan.nodes.end(), plan.nodes[rank]) - 1 - *evidence.ranks[rank].device);
+  };
+  EXPECT_EQ(verdict_on("multi_node", 1, backwards), "right");
+}
+
+TEST(MultiNode, NamesMistakesOfRanksDevices) {
+  const auto devices = [](auto of) {
+    return verdict_on("multi_node", 1, [&](Evidence& evidence, const RunPlan& plan) {
+      for (int rank = 0; rank < 4; ++rank) evidence.ranks[static_cast<std::size_t>(rank)].device = of(rank, plan.nodes);
+    });
+  };
+  using Nodes = std::vector<int>;
+  EXPECT_EQ(devices([](int rank, const Nodes&) { return rank; }), "global_rank");
+  EXPECT_EQ(devices([](int rank, const Nodes&) { return rank % 2; }), "rank_modulo");
+  EXPECT_EQ(devices([](int rank, const Nodes& nodes) { return nodes[static_cast<std::size_t>(rank)]; }),
+            "node_for_device");
+  EXPECT_EQ(devices([](int, const Nodes&) { return 0; }), "first_device_for_all");
+  EXPECT_EQ(devices([](int, const Nodes&) { return 2; }), "size_for_rank");
+  EXPECT_EQ(devices([](int rank, const Nodes&) { return rank == 3 ? 5 : rank % 2; }), "wrong_devices");
+}
+
+TEST(MultiNode, NamesMistakesOfWhoLoads) {
+  const auto loaders = [](const std::vector<int>& ranks) {
+    return multi_node(
+        2, [&](RankSeen& seen, int rank) { seen.loaded_data = std::count(ranks.begin(), ranks.end(), rank); });
+  };
+  EXPECT_EQ(loaders({}), "nobody_loads");
+  EXPECT_EQ(loaders({0, 1, 2, 3}), "every_rank_loads");
+  EXPECT_EQ(loaders({1, 2, 3}), "others_load");
+  EXPECT_EQ(loaders({3}), "another_rank_loads");
+  EXPECT_EQ(loaders({0, 2}), "one_rank_a_node_loads");
+  EXPECT_EQ(loaders({0, 1}), "too_many_ranks_load");
+  // What the library says isn't enough: the files were seen to be opened again.
+  EXPECT_EQ(verdict_on("multi_node", 2, [](Evidence& evidence, const RunPlan&) { evidence.data_reads = 4; }),
+            "files_read_again");
+}
+
+TEST(MultiNode, NamesMistakesOfTrainingShards) {
+  const auto shards = [](auto change) {
+    return multi_node(3, [&](RankSeen& seen, int rank) { change(seen.train_iterators.front().pictures, rank); });
+  };
+  const auto size = n_train();
+  EXPECT_EQ(shards([&](Pictures& shard, int) { shard = whole_set(size); }), "whole_set_for_each_rank");
+  EXPECT_EQ(shards([&](Pictures& shard, int) { shard = parts_of(size, 4)[0]; }), "same_shard_for_all");
+  EXPECT_EQ(shards([&](Pictures& shard, int) { shard.resize(5); }), "data_left_out");
+  EXPECT_EQ(shards([&](Pictures& shard, int) { shard.push_back(shard[0]); }), "picture_repeated");
+  const auto in_order = [&](Pictures& shard, int rank) {
+    shard = whole_set(14);
+    for (auto& picture : shard) picture += static_cast<std::int64_t>(size) * rank / 4;
+  };
+  EXPECT_EQ(shards(in_order), "shards_not_shuffled");
+  const auto rest_to_the_last = [&](Pictures& shard, int rank) {
+    const Pictures order = whole_set_order(size, 5);
+    shard.assign(order.begin() + 13 * rank, rank == 3 ? order.end() : order.begin() + 13 * (rank + 1));
+  };
+  EXPECT_EQ(shards(rest_to_the_last), "shards_unequal");
+  const auto two_halves = [&](Pictures& shard, int rank) {
+    shard = parts_of(size - 1, 2)[static_cast<std::size_t>(rank / 2)];
+    shard.push_back(52);
+  };
+  EXPECT_EQ(shards(two_halves), "shards_too_large");
+}
+
+TEST(MultiNode, NamesMistakesOfScattering) {
+  const auto stopped = [](int blank, auto change) {
+    return multi_node(blank, [&](RankSeen& seen, int rank) {
+      seen.train_iterators.clear();
+      seen.test_iterator.reset();
+      seen.collectives = {"scatter_dataset()", "scatter_dataset()"};
+      change(seen, rank);
+    });
+  };
+  const auto once = [](RankSeen& seen, int) { seen.collectives.pop_back(); };
+  EXPECT_EQ(stopped(3, once), "data_not_scattered");
+  EXPECT_EQ(stopped(4, once), "data_not_scattered");
+  const auto only_root = [](RankSeen& seen, int rank) {
+    if (rank > 0) seen.collectives.pop_back();
+  };
+  EXPECT_EQ(stopped(3, only_root), "scattered_by_some_ranks");
+  EXPECT_EQ(stopped(3, [](RankSeen& seen, int) { seen.scatter_roots = {1}; }), "another_root");
+}
+
+TEST(MultiNode, NamesMistakesOfTestShards) {
+  const auto shards = [](auto change) {
+    return multi_node(4, [&](RankSeen& seen, int rank) { change(*seen.test_iterator, rank); });
+  };
+  EXPECT_EQ(shards([](IteratorSeen& shard, int rank) {
+              shard = over(parts_of(n_train(), 4)[static_cast<std::size_t>(rank)]);
+            }),
+            "tested_on_training_data");
+  EXPECT_EQ(shards([](IteratorSeen& shard, int) { shard = over(whole_set(n_test())); }), "whole_set_for_each_rank");
+  const auto all_counted = [](IteratorSeen& shard, int) {
+    shard.pictures.insert(shard.pictures.end(), shard.not_counted.begin(), shard.not_counted.end());
+    shard.not_counted.clear();
+  };
+  EXPECT_EQ(shards(all_counted), "pictures_counted_twice");
+  // Shards whose sizes differ by one give the same result, and nobody waits for anybody meanwhile.
+  EXPECT_EQ(shards([](IteratorSeen& shard, int) { shard.not_counted.clear(); }), "right");
+}
+
+TEST(MultiNode, NamesMistakesOfTheRanksOptimizer) {
+  const auto apart = [](auto weights_of) {
+    return multi_node(5, [&](RankSeen& seen, int rank) {
+      std::erase(seen.collectives, "optimizer->setup()");
+      for (auto& update : seen.steps) update.front().parameters = weights_of(update.front().pictures, rank);
+    });
+  };
+  EXPECT_EQ(apart([](const Pictures& pictures, int rank) {
+              return alone(data(), pictures, data().seed + static_cast<unsigned>(rank));
+            }),
+            "optimizer_not_wrapped");
+  EXPECT_EQ(apart([](const Pictures& pictures, int) { return alone(data(), pictures, data().seed); }),
+            "gradients_not_averaged");
+  EXPECT_EQ(
+      multi_node(5, [](RankSeen& seen, int rank) { seen.steps[1].front().parameters[0] += static_cast<float>(rank); }),
+      "ranks_disagree");
+  EXPECT_EQ(multi_node(5,
+                       [](RankSeen& seen, int rank) {
+                         if (rank != 2) std::erase(seen.collectives, "optimizer->setup()");
+                       }),
+            "optimizer_wrapped_on_some_ranks");
+}
+
+TEST(MultiNode, NamesMistakesOfTheRanksEvaluator) {
+  const auto own_shard = [](RankSeen& seen, int) {
+    std::erase(seen.collectives, "multi_node_evaluator->evaluate()");
+    seen.evaluations.assign(2, evaluate(data(), seen.steps.back().front().parameters, seen.test_iterator->pictures));
+  };
+  EXPECT_EQ(multi_node(6, own_shard), "evaluator_not_wrapped");
+  EXPECT_EQ(multi_node(6,
+                       [&](RankSeen& seen, int rank) {
+                         if (rank > 0) own_shard(seen, rank);
+                       }),
+            "evaluator_wrapped_on_some_ranks");
+  EXPECT_EQ(multi_node(6,
+                       [](RankSeen& seen, int rank) {
+                         if (rank == 3) seen.evaluations.back().accuracy += 0.1;
+                       }),
+            "evaluation_differs");
+}
+
+TEST(Checks, TellTheLibrarysSentence) {
+  const auto stopped = [](Evidence& evidence, const RunPlan&) {
+    evidence.ending = Ending::failed;
+    evidence.ranks.back().error = "A sentence that says what was wrong, what was expected, and what to do about it.";
+  };
+  EXPECT_EQ(verdict_on("multi_gpu", 4, stopped), "stopped_by_library");
+  EXPECT_EQ(verdict_on("multi_node", 4, stopped), "stopped_by_library");
+}
+
+/// Every message of the checks belongs to a finding, and the other way round.
+TEST(Checks, HaveTheirMessages) {
+  std::string code;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(ODORI_FOLDER) / "grader" / "checks"))
+    if (entry.path().extension() == ".cpp") code += read_file(entry.path());
+  int n = 0;
+  for (const char* file : {"training.md", "multi_gpu.md", "multi_node.md"})
+    for (const auto& [key, text] : read_sections(std::filesystem::path(ODORI_FOLDER) / "grader" / "messages" / file)) {
+      EXPECT_NE(code.find('"' + key + '"'), std::string::npos) << key;
+      ++n;
+    }
+  EXPECT_GT(n, 50);
+}
+
+}  // namespace
+}  // namespace odori::grader::test
