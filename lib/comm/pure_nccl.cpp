@@ -34,22 +34,23 @@ void play_several_hosts(int position) {
 /// This rank's place in the clique of all ranks, once it is made.
 class Clique {
  public:
-  Clique(Communicator& ranks, cuda::CudaDevice& device)
-      : device_(device), stream_(cuda::new_stream()), nccl_(ranks.size(), bring_id(ranks, device), ranks.rank()) {}
+  /// On the calling thread's GPU, the device's. Collective.
+  Clique(Communicator& ranks, const cuda::CudaDevice& device)
+      : ordinal_(device.ordinal()), nccl_(ranks.size(), bring_id(ranks, device), ranks.rank()) {}
   ~Clique() {
     if (std::uncaught_exceptions() == 0) static_cast<void>(cudaStreamSynchronize(stream_.get()));
   }
 
-  const Device& device() const { return device_; }
+  int ordinal() const { return ordinal_; }
 
   /// Queues a collective between all that the device was asked before and all that it is asked then.
   template <typename Collective>
-  void queue(const char* doing, const Collective& collective) {
-    cuda::check(cudaEventRecord(before_.get(), device_.stream()), doing);
+  void queue(const cuda::CudaDevice& device, const char* doing, const Collective& collective) {
+    cuda::check(cudaEventRecord(before_.get(), device.stream()), doing);
     cuda::check(cudaStreamWaitEvent(stream_.get(), before_.get()), doing);
     nccl_.queue(doing, stream_.get(), [&](ncclComm_t comm, std::size_t) { return collective(comm, stream_.get()); });
     cuda::check(cudaEventRecord(after_.get(), stream_.get()), doing);
-    cuda::check(cudaStreamWaitEvent(device_.stream(), after_.get()), doing);
+    cuda::check(cudaStreamWaitEvent(device.stream(), after_.get()), doing);
   }
 
  private:
@@ -69,8 +70,8 @@ class Clique {
     return id;
   }
 
-  cuda::CudaDevice& device_;
-  cuda::Stream stream_;
+  int ordinal_;
+  cuda::Stream stream_ = cuda::new_stream();
   cuda::Event before_ = cuda::new_event(), after_ = cuda::new_event();
   cuda::NcclCommunicators nccl_;
 };
@@ -83,7 +84,7 @@ class PureNcclCommunicator : public MpiCommunicator {
     const evidence::Collective call("comm->mean()");
     const trace::Span span("allreduce", gradients.bytes());
     if (gradients.size() == 0) return;
-    clique(device).queue("averaging gradients", [&](ncclComm_t comm, cudaStream_t stream) {
+    queue(device, "averaging gradients", [&](ncclComm_t comm, cudaStream_t stream) {
       return ncclAllReduce(gradients.data(), gradients.data(), gradients.size(), ncclFloat, ncclAvg, comm, stream);
     });
   }
@@ -93,26 +94,27 @@ class PureNcclCommunicator : public MpiCommunicator {
     const evidence::Collective call("comm->broadcast()");
     const trace::Span span("broadcast", values.bytes());
     if (values.size() == 0) return;
-    clique(device).queue("sending parameters", [&](ncclComm_t comm, cudaStream_t stream) {
+    queue(device, "sending parameters", [&](ncclComm_t comm, cudaStream_t stream) {
       return ncclBroadcast(values.data(), values.data(), values.size(), ncclFloat, root, comm, stream);
     });
   }
 
  private:
-  /// Made when it is first needed: programs make their communicator before they choose a device. Collective then.
-  Clique& clique(Device& device) {
+  /// The clique is made when it is first needed: programs make their communicator before they choose a device.
+  template <typename Collective>
+  void queue(Device& device, const char* doing, const Collective& collective) {
     require(device.kind() == DeviceKind::cuda,
             "The communicator pure_nccl works on GPUs, but the model of rank {} is on {}. Use --communicator flat.",
             rank(), device.description());
-    if (!clique_) {
-      device.bind_thread();
-      clique_.emplace(*this, static_cast<cuda::CudaDevice&>(device));
-    }
-    require(&clique_->device() == &device,
-            "The communicator pure_nccl stands on {} of rank {}, and was given a model on {}. A rank's models are on "
-            "one device.",
-            clique_->device().description(), rank(), device.description());
-    return *clique_;
+    const auto& gpu = static_cast<const cuda::CudaDevice&>(device);
+    device.bind_thread();
+    if (!clique_) clique_.emplace(*this, gpu);
+    require(
+        clique_->ordinal() == gpu.ordinal(),
+        "The communicator pure_nccl of rank {} stands on GPU {}, and was given a model on {}. A rank's models are on "
+        "one GPU.",
+        rank(), clique_->ordinal(), device.description());
+    clique_->queue(gpu, doing, collective);
   }
 
   std::optional<Clique> clique_;

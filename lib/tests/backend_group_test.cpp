@@ -44,7 +44,7 @@ class GroupTest : public DeviceTest {
 TEST_P(GroupTest, ReducesToMainAndSendsBack) {
   for (const int n_devices : {1, 2, 3, 4}) {
     make(n_devices);
-    for (const std::size_t n : {0u, 1u, 1000u, 100'003u, 5'000'011u}) {
+    for (const std::size_t n : {0u, 1u, 1000u, 100'003u, 2'200'003u}) {
       SCOPED_TRACE(fmt::format("{} numbers on {} devices", n, n_devices));
       Vectors gradients(devices, n, random), parameters(devices, n, random);
       const std::size_t slices = group->slices(n);
@@ -88,7 +88,7 @@ TEST_P(GroupTest, GivesTheSameBitsEachTime) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, GroupTest, testing::ValuesIn(devices_under_test), name_of);
+INSTANTIATE_TEST_SUITE_P(Devices, GroupTest, testing::ValuesIn(devices_under_test()), name_of);
 
 }  // namespace
 }  // namespace odori::test

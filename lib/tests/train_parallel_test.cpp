@@ -24,14 +24,14 @@ void expect_same_training(int n_devices, GradientRule rule, float decay_on_one, 
     many.updater->update();
     one.updater->update();
     for (Classifier* replica : many.updater->models())
-      ASSERT_LT(difference(replica->state(), one.model.state()), 1e-5) << "after update " << i;
+      ASSERT_LT(difference(replica->state(), one.model.state()), rounding()) << "after update " << i;
     of_many += many.updater->take_metrics();
     of_one += one.updater->take_metrics();
   }
   EXPECT_EQ(of_many.samples, 10 * batch);
   EXPECT_EQ(of_many.samples, of_one.samples);
   EXPECT_EQ(of_many.correct, of_one.correct);
-  EXPECT_NEAR(of_many.loss(), of_one.loss(), 1e-5);
+  EXPECT_NEAR(of_many.loss(), of_one.loss(), rounding());
   EXPECT_GT(difference(Training({.network = network, .batch_size = batch}, shares(train, 1, batch)).model.state(),
                        one.model.state()),
             1e-3)
@@ -134,7 +134,7 @@ class OneThread : public WrappedGroup {
 
 TEST(SeveralDevices, MainDevicesThreadMayExchangeEverythingByItself) {
   const DatasetPtr train = pictures(64);
-  DevicePool pool({.request = DeviceRequest::cpu});
+  DevicePool pool(device_under_test());
   WithGroup<OneThread> main(pool.use(0));
   Classifier model(create_network("tiny", 10), 4, 0);
   model.to_device(main);
@@ -191,20 +191,39 @@ TEST(SeveralDevices, FollowTheGoldenNumbersOfBothRules) {
   expect_near(trajectory(GradientRule::mean), {0.949, 0.857251, 0.73809455, 0.60630619});
 }
 
+std::string last_line(const std::string& text) { return text.substr(text.rfind('\n', text.size() - 2) + 1); }
+
 TEST(SeveralDevices, SumDividesTheLearningRateAndSaysSo) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   Training training({.n_devices = 2, .batch_size = 4, .rule = GradientRule::sum}, pictures(16));
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "UserWarning: optimizer.lr is changed to 0.025 by MultiprocessParallelUpdater for new batch size.\n");
-  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+  EXPECT_EQ(last_line(testing::internal::GetCapturedStdout()),
             "Gradients: sum over 2 devices; the learning rate is 0.05 / 2 = 0.025, and weight decay acts by 1 / 2.\n");
   EXPECT_FLOAT_EQ(training.optimizer.learning_rate(), 0.025f);
 
   testing::internal::CaptureStdout();
   Training mean({.n_devices = 2, .batch_size = 4}, pictures(16));
-  EXPECT_EQ(testing::internal::GetCapturedStdout(), "Gradients: mean over 2 devices; the learning rate stays 0.05.\n");
+  EXPECT_EQ(last_line(testing::internal::GetCapturedStdout()),
+            "Gradients: mean over 2 devices; the learning rate stays 0.05.\n");
   EXPECT_FLOAT_EQ(mean.optimizer.learning_rate(), 0.05f);
+}
+
+TEST(SeveralDevices, SayHowGpusAreLinkedAndWhetherTheyAreShared) {
+  testing::internal::CaptureStdout();
+  Training training({.n_devices = 3, .batch_size = 4}, pictures(16));
+  const std::string said = testing::internal::GetCapturedStdout();
+  if (!on_gpus()) {
+    EXPECT_EQ(said.find("Links: "), std::string::npos) << said;
+    EXPECT_FALSE(training.updater->shares_devices());
+    return;
+  }
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 2) << said;
+  EXPECT_EQ(said.find("Links: "), 0u) << said;
+  EXPECT_EQ(said.find(" is linked to GPU 1") != std::string::npos, gpu_count() > 1) << said;
+  EXPECT_EQ(said.find("share GPU 0") != std::string::npos, gpu_count() < 3) << said;
+  EXPECT_EQ(training.updater->shares_devices(), gpu_count() < 3);
 }
 
 /// Fails when example `bad` is asked for.

@@ -18,6 +18,7 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "data/sub_dataset.h"
+#include "device_under_test.h"
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"
 #include "train/parallel_updater.h"
@@ -124,7 +125,17 @@ inline double difference(const ModelState& a, const ModelState& b) {
   return largest;
 }
 
-/// A training on one or several CPU devices, put together as the programs do.
+/// How far trainings may differ that add up the same gradients in different ways.
+inline double rounding() { return on_gpus() ? 1e-4 : 1e-5; }
+
+/// The numbers of a flat vector, and back.
+inline std::vector<float> read(Device& device, const Buffer& from) {
+  std::vector<float> values(from.size());
+  device.read(from, 0, values);
+  return values;
+}
+
+/// A training on one or several devices, put together as the programs do.
 struct Training {
   struct Options {
     std::string network = "tiny";
@@ -137,7 +148,7 @@ struct Training {
 
   Training(const Options& options, std::vector<SerialIterator> iterators)
       : model(create_network(options.network, 10), options.batch_size, options.seed), optimizer(options.rate) {
-    model.to_device(pool.use(0), options.measure);
+    model.to_device(pool.use(0), {.measure = options.measure});
     optimizer.setup(model);
     optimizer.add_hook(std::make_unique<WeightDecay>(options.decay));
     if (options.n_devices == 1) {
@@ -158,7 +169,7 @@ struct Training {
     return iterators;
   }
 
-  DevicePool pool{{.request = DeviceRequest::cpu}};
+  DevicePool pool{device_under_test()};
   Classifier model;
   MomentumSGD optimizer;
   std::unique_ptr<Updater> updater;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 
 #include "backend/cuda/kernels/vector.h"
 
@@ -83,15 +84,17 @@ CudaDeviceGroup::~CudaDeviceGroup() {
 
 std::string CudaDeviceGroup::description() const {
   std::vector<std::string> parts;
+  std::map<std::string, std::vector<int>> linked;  // to the main GPU
   for (const Gpu& gpu : gpus_) {
     const CudaDevice &first = first_of(gpu), &main = *devices_.front();
+    if (&first != &main) linked[link_between(first, main)].push_back(first.ordinal());
     std::vector<int> ids;
     for (const std::size_t i : gpu.devices) ids.push_back(devices_[i]->id());
     if (ids.size() > 1) parts.push_back(fmt::format("devices {} share GPU {}", fmt::join(ids, ", "), first.ordinal()));
-    if (&first != &main)
-      parts.push_back(
-          fmt::format("GPU {} is linked to GPU {} {}", first.ordinal(), main.ordinal(), link_between(first, main)));
   }
+  for (const auto& [link, gpus] : linked)
+    parts.push_back(
+        fmt::format("GPU {} is linked to GPU {} {}", devices_.front()->ordinal(), fmt::join(gpus, ", "), link));
   return parts.empty() ? "" : fmt::format("Links: {}.", fmt::join(parts, "; "));
 }
 
