@@ -112,21 +112,30 @@ use_pbs_hosts() {
 # ODORI_NODES gives the node of each process, and there are no more processes than cores, since the speedup would say
 # nothing then.
 play_nodes() {
-  local nodes processes cores=$(nproc) node process select
-  select=$(grep -E '^#PBS -l +select=' "$script" | tail -n 1)
-  nodes=$(sed -nE 's/.*select=([1-9][0-9]*)[^+]*$/\1/p' <<<"$select")
-  processes=$(sed -nE 's/.*:mpiprocs=([1-9][0-9]*).*/\1/p' <<<"$select")
-  [ -n "$nodes" ] && [ -n "$processes" ] || stop 2 "The select line of $script can't be read." \
+  local layout nodes cores=$(nproc)
+  layout=$(processes_of_nodes)
+  [ -n "$layout" ] || stop 2 "The select line of $script can't be read." \
     "It should read: #PBS -l select=NODES:mpiprocs=PROCESSES_A_NODE:ompthreads=THREADS_A_PROCESS"
-  if [ $((nodes * processes)) -gt "$cores" ]; then
-    processes=$((cores / nodes > 1 ? cores / nodes : 1))
-    log echo "This machine has $cores cores: it plays $nodes nodes with $processes processes each."
+  nodes=$(wc -l <<<"$layout")
+  if [ "$(awk '{ all += $1 } END { print all }' <<<"$layout")" -gt "$cores" ]; then
+    layout=$(awk -v most=$((cores / nodes > 1 ? cores / nodes : 1)) '{ print $1 < most ? $1 : most }' <<<"$layout")
+    log echo "This machine has $cores cores: it plays $nodes nodes with $(head -n 1 <<<"$layout") processes each."
   fi
-  ODORI_NODES=$(for ((node = 0; node < nodes; ++node)); do
-    for ((process = 0; process < processes; ++process)); do echo "$node"; done
-  done | paste -sd,)
+  ODORI_NODES=$(awk '{ for (i = 0; i < $1; ++i) print NR - 1 }' <<<"$layout" | paste -sd,)
   export ODORI_NODES
-  MPIRUN_FLAGS+=" --oversubscribe -np $((nodes * processes))"
+  MPIRUN_FLAGS+=" --oversubscribe -np $(tr , '\n' <<<"$ODORI_NODES" | wc -l)"
+}
+
+# One line a node: its processes. As PBS reads it: the first select counts, `+` joins chunks, a chunk without a number is one
+# node, and a node without mpiprocs gets one process. Nothing, if it can't be read.
+processes_of_nodes() {
+  sed -nE 's/^[[:blank:]]*#PBS.*-l[[:blank:]]*['\''"]?([^[:blank:]]*,)?select=([^,[:blank:]'\''"]*).*/\2/p' "$script" |
+    head -n 1 | tr + '\n' | awk -F: '
+      { nodes = $1 ~ /=/ ? 1 : $1; processes = 1
+        for (i = 1; i <= NF; ++i) if ($i ~ /^mpiprocs=/) processes = substr($i, 10)
+        if (nodes !~ /^[1-9][0-9]*$/ || processes !~ /^[1-9][0-9]*$/) { lines = ""; exit }
+        for (n = 0; n < nodes; ++n) lines = lines processes "\n" }
+      END { printf "%s", lines }'
 }
 
 # PROFILE=1: PROGRAMS becomes a folder of wrappers, so that mpirun starts Nsight Systems around each process. %h and %p are
