@@ -12,6 +12,7 @@ namespace odori::grader {
 namespace {
 
 constexpr int name_columns = 34, verdict_columns = 13;
+constexpr int change_columns = 80;
 constexpr std::size_t most_changes = 6;
 
 bool wants_colours() {
@@ -72,7 +73,7 @@ void Screen::left_out(const Submission& submission) {
   for (std::size_t i = 0; i < std::min(submission.changes.size(), most_changes); ++i) {
     const Change& change = submission.changes[i];
     std::string text(trim(change.text));
-    if (text.size() > 80) text = text.substr(0, 77) + "...";
+    while (width_of(text) > change_columns) text.pop_back();
     fmt::print("  {}\n", messages_.text(change.removed ? "line_removed" : "line_added",
                                         {{"line", std::to_string(change.line)}, {"text", text}}));
   }
@@ -90,7 +91,8 @@ void Screen::verdict(const BlankVerdict& verdict) {
   else
     fmt::print("{}", word);
   fmt::print("{:>5} / {}\n", number(verdict.points), number(verdict.of));
-  if (verdict.finding && verdict.finding != last_ && verdict.verdict != Verdict::unfilled) {
+  gap_ = verdict.finding && verdict.finding != last_ && verdict.verdict != Verdict::unfilled;
+  if (gap_) {
     say(messages_.text(*verdict.finding), 6);
     // A known misconception, and who waited for whom because of it.
     if (verdict.verdict == Verdict::hang && !verdict.finding->key.starts_with("hang") &&
@@ -114,6 +116,7 @@ void Screen::speedup(const SpeedupStep& step) {
     say(messages_.text(*step.line), 6);
     say(messages_.text("beside", step.line->values), 6);
   }
+  gap_ = false;
   if (step.counts) say(messages_.text(*step.counts), 6);
   if (!step.timeline.empty()) say(messages_.text("timeline", {{"file", step.timeline.string()}}), 6);
 }
@@ -128,7 +131,7 @@ void Screen::summary(const std::vector<BlankVerdict>& verdicts) {
     environment |= verdict.verdict == Verdict::environment;
     if (!next && verdict.verdict != Verdict::pass && verdict.verdict != Verdict::inconclusive) next = &verdict;
   }
-  fmt::print("\n{}\n", messages_.text("points", {{"points", number(points)}, {"of", number(of)}}));
+  fmt::print("{}{}\n", gap_ ? "" : "\n", messages_.text("points", {{"points", number(points)}, {"of", number(of)}}));
   if (environment) return say(messages_.text("next_environment", {{"task", question_.task.name}}), 0);
   if (!next) return say(messages_.text("next_done", {{"task", question_.task.name}}), 0);
   if (next->blank == 0) return say(messages_.text("next_speedup", {{"task", question_.task.name}}), 0);

@@ -33,6 +33,7 @@ class Screen {
   bool colours_;
   int width_;
   std::optional<Finding> last_;  // the same is not said twice in a row
+  bool gap_ = false;             // the last line is empty
 };
 
 /// All of it for other programs: the verdicts with their messages, what was left out, seed and exit code.

@@ -32,14 +32,16 @@ void write_file(const fs::path& path, const std::string& text) {
   if (!file.flush()) throw EnvironmentFault({"disk_full", {{"file", path.string()}}});
 }
 
-/// The oldest builds go; one that another check has just made or used is not among them.
+/// The oldest builds go; not those that a check may be using.
 void forget_old_builds(const fs::path& outputs) {
   std::vector<std::pair<fs::file_time_type, fs::path>> builds;
   std::error_code gone;
   for (const auto& entry : fs::directory_iterator(outputs, gone))
     builds.emplace_back(entry.last_write_time(gone), entry.path());
   std::sort(builds.rbegin(), builds.rend());
-  for (std::size_t i = kept_builds; i < builds.size(); ++i) fs::remove_all(builds[i].second, gone);
+  for (std::size_t i = kept_builds; i < builds.size(); ++i)
+    if (builds[i].first < fs::file_time_type::clock::now() - std::chrono::hours(1))
+      fs::remove_all(builds[i].second, gone);
 }
 
 /// A machine's troubles that a compiler tells of.

@@ -42,7 +42,7 @@ class Builder {
                          }));
     build_together();
     for (auto& [blank, built] : alone) take_alone(blank, built.get());
-    if (!apart_.empty() && !alive_.empty() && programs_.failures.empty()) {
+    if (!apart_.empty() && alive_.size() > 1 && programs_.failures.empty()) {
       const Built built = build_variants({{"whole", alive_}});
       if (!built.program.empty()) programs_.whole = Program{built.program, "whole"};
     }
@@ -62,7 +62,7 @@ class Builder {
       for (const int blank : alive_)
         if (!apart_.contains(blank)) variants.push_back({name_of(blank), together_[blank]});
       if (variants.empty()) return;
-      if (apart_.empty()) variants.push_back({"whole", alive_});
+      if (apart_.empty() && alive_.size() > 1) variants.push_back({"whole", alive_});
       const Built built = build_variants(variants);
       if (!built.program.empty()) {
         for (const Variant& variant : variants) take(variant, built.program);

@@ -13,7 +13,8 @@
 namespace odori::grader {
 
 struct Programs {
-  std::optional<Program> whole;     // all filled blanks hold the learner's text; none if one of them doesn't compile
+  /// All blanks that compile hold the learner's text; none if they can't stand together, or if there is only one.
+  std::optional<Program> whole;
   std::map<int, Program> of_blank;  // this blank holds the learner's text, and those whose names it uses
   std::map<int, Finding> failures;  // blanks that don't compile
   std::map<int, int> needs_failed;  // blanks that use a name of another one, which doesn't compile
