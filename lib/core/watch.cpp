@@ -9,6 +9,20 @@
 #include "core/program.h"
 
 namespace odori {
+namespace {
+
+/// A failure often is but what another rank's end looks like from here; that rank then tells the cause, within 3 s.
+constexpr std::chrono::seconds cause_first(4);
+
+[[noreturn]] void end_program(const std::string& sentence) {
+  try {
+    throw Error(sentence);
+  } catch (...) {
+    std::_Exit(report_failure());  // no destructors: they would wait for the work that doesn't end
+  }
+}
+
+}  // namespace
 
 Watch::Watch(Words words, std::chrono::seconds limit, std::function<std::string()> failure)
     : words_(std::move(words)),
@@ -29,18 +43,17 @@ void Watch::end() {
 
 void Watch::watch(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    if (const std::string sentence = trouble(); !sentence.empty()) try {
-        throw Error(sentence);
-      } catch (...) {
-        std::_Exit(report_failure());  // no destructors: they would wait for the work that doesn't end
-      }
+    if (const std::string sentence = failure_(); !sentence.empty()) {
+      std::this_thread::sleep_for(cause_first);
+      end_program(sentence);
+    }
+    if (const std::string sentence = standstill(); !sentence.empty()) end_program(sentence);
     std::unique_lock lock(mutex_);
     stopped_.wait_for(lock, stop, std::chrono::milliseconds(100), [] { return false; });
   }
 }
 
-std::string Watch::trouble() {
-  if (std::string sentence = failure_(); !sentence.empty()) return sentence;
+std::string Watch::standstill() {
   const std::lock_guard lock(mutex_);
   if (under_way_ == 0 || std::chrono::steady_clock::now() - progress_ <= limit_) return {};
   return fmt::format("{} has made no progress for {} seconds. {} ODORI_TIMEOUT={} waits longer.", words_.work,

@@ -43,7 +43,7 @@ class Watch {
 
  private:
   void watch(const std::stop_token& stop);
-  std::string trouble();
+  std::string standstill();
 
   Words words_;
   std::chrono::seconds limit_;

@@ -159,7 +159,7 @@ TEST_F(WatchTest, EndsTheProgramWhereNothingMoves) {
       "The exchange has made no progress for 1 seconds. Look at the cables. ODORI_TIMEOUT=10 waits longer.");
 }
 
-TEST_F(WatchTest, EndsTheProgramOverAFailureAtOnce) {
+TEST_F(WatchTest, EndsTheProgramOverAFailure) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {

@@ -89,7 +89,9 @@ class RankClique : public Clique {
     emulator::queue(call.stream, [this, call, wrong] {
       if (wrong == "async") comm_->async = ncclSystemError, shared_->broken = true;
       while (wrong == "hang" && !aborted_) nap();
-      run(call);
+      // As NCCL's kernels, what has failed doesn't end: its memory is of no use.
+      if (!run(call))
+        while (!aborted_) nap();
       ++done_;
     });
     return ncclSuccess;
@@ -109,29 +111,30 @@ class RankClique : public Clique {
   }
 
  private:
-  void run(const NcclCall& call) {
+  bool run(const NcclCall& call) {
     const int rank = comm_->rank;
     Shared::Seat& seat = shared_->seats[rank];
     seat.what = call.what, seat.count = call.count, seat.op = call.op, seat.root = call.root;
-    if (!meet()) return;
+    if (!meet()) return false;
     const Shared::Seat& first = shared_->seats[0];
     for (int r = 1; r < comm_->size; ++r) {
       const Shared::Seat& other = shared_->seats[r];
       if (other.what == first.what && other.count == first.count && other.op == first.op && other.root == first.root)
         continue;
       comm_->async = ncclInvalidUsage;  // NCCL would wait for ever, or take what comes
-      return;
+      return false;
     }
     for (std::size_t at = 0; at < call.count; at += chunk) {
       const std::size_t n = std::min(chunk, call.count - at);
       if (call.gives(rank)) std::copy_n(call.from + at, n, shared_->values[rank]);
-      if (!meet()) return;
+      if (!meet()) return false;
       std::vector<const float*> given;
       for (int r = 0; r < comm_->size; ++r)
         if (call.gives(r)) given.push_back(shared_->values[r]);
       if (call.takes(rank)) combine(call, given, comm_->size, n, call.to + at);
-      if (!meet()) return;
+      if (!meet()) return false;
     }
+    return true;
   }
 
   /// A GPU goes on by itself: what others wait for doesn't stay queued until this process's host waits for it.

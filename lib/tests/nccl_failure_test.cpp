@@ -1,0 +1,66 @@
+// However NCCL fails, all ranks end soon, and the cause is named once. On emulated GPUs.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "run_command.h"
+
+namespace {
+
+using odori::grader::Ending;
+
+/// `environment`: "NAME=value NAME=value".
+Ending run(const std::string& way, const std::string& environment, int gpus = 2) {
+  return odori::grader::run_command("ODORI_TIMEOUT=4 ODORI_EMULATED_GPUS=" + std::to_string(gpus) + " " + environment +
+                                    " " ODORI_MPIEXEC
+                                    " --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 "
+                                    "-np 2 '" ODORI_FAILURE_PROGRAM "' '" +
+                                    way + "'");
+}
+
+void expect_failure(const Ending& ending, const std::string& words) {
+  EXPECT_EQ(ending.code, 1) << ending.output;
+  EXPECT_LT(ending.seconds, 30);
+  EXPECT_EQ(ending.count(words), 1) << ending.output;
+  EXPECT_EQ(ending.count("is through"), 0) << ending.output;
+}
+
+TEST(NcclFailure, NoneEndsWithZero) {
+  for (const int gpus : {1, 2}) {
+    const Ending ending = run("none", "", gpus);
+    EXPECT_EQ(ending.code, 0) << ending.output;
+    EXPECT_EQ(ending.count("is through"), 2) << ending.output;
+    EXPECT_EQ(ending.count("Ranks share a GPU"), gpus == 1 ? 1 : 0) << ending.output;
+  }
+}
+
+TEST(NcclFailure, BehindACallEndsAll) {
+  expect_failure(run("none", "ODORI_EMULATED_NCCL_FAULT=async:1:3"), "NCCL failed: ");
+}
+
+TEST(NcclFailure, ACollectiveThatNeverEndsIsAnErrorAfterTheLimit) {
+  expect_failure(run("none", "ODORI_EMULATED_NCCL_FAULT=hang:1:3"), "has made no progress for 4 seconds.");
+}
+
+TEST(NcclFailure, OtherCountsOnOtherRanksAreAnError) {
+  expect_failure(run("none", "ODORI_EMULATED_NCCL_FAULT=differ:1:3"), "NCCL failed: ");
+}
+
+TEST(NcclFailure, ARankThatThrowsEndsAll) { expect_failure(run("throw", ""), "The cause of this failure."); }
+
+TEST(NcclFailure, ARankThatLeavesEarlyEndsTheOthersAfterTheLimit) {
+  const Ending ending = run("leave", "");
+  EXPECT_EQ(ending.code, 1) << ending.output;
+  EXPECT_EQ(ending.count("has made no progress for 4 seconds."), 1) << ending.output;
+}
+
+TEST(NcclFailure, CpuDevicesAreRefused) {
+  expect_failure(run("cpu", ""), "pure_nccl works on GPUs, but the model of rank ");
+}
+
+TEST(NcclFailure, MoreRanksThanGpusNeedPermission) {
+  expect_failure(run("alone", "", 1), "There is no GPU 1: this machine has 1");
+  expect_failure(run("one node", "ODORI_NODES=0,1", 1), "Ranks 0 and 1 stand on one GPU.");
+}
+
+}  // namespace
