@@ -70,7 +70,7 @@ std::optional<Disagreement> find_disagreement(const Updates& updates) {
 // The first update moves the weights by rate * gradient, the second one again by momentum times the same way: so the
 // first that goes wrong tells a wrong rate, or a wrong momentum.
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const Updates& updates) {
-  if (updates.empty()) return {};
+  if (updates.empty() || updates.front().empty()) return {};
   const int n_pictures = data.batch_size * static_cast<int>(updates.front().size());
   Reference reference(data, n_pictures, data.seed);
   const std::vector<float> start = reference.parameters();
