@@ -41,7 +41,10 @@ std::optional<std::string_view> comment_of(std::string_view line, Language langu
   if (!line.starts_with(mark)) return {};
   line.remove_prefix(mark.size());
   if (language == Language::shell && !line.empty() && line.front() != ' ' && line.front() != '\t') return {};
-  return trim(line);
+  line = trim(line);
+  // "# PBS -l ..." is meant as a directive: the blank that holds it isn't empty, but wrong.
+  if (language == Language::shell && (line.starts_with("PBS -") || line.starts_with("SBATCH -"))) return {};
+  return line;
 }
 
 std::string read_file(const std::filesystem::path& path) {

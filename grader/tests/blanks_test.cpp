@@ -61,6 +61,12 @@ TEST(Blanks, OfAJobScriptEndTheirQuestionAtTheDirective) {
   EXPECT_EQ(blanks[0].text, std::vector<std::string>{"#PBS -l PUT_YOUR_CODE"});
 }
 
+TEST(Blanks, ADirectiveWithASpaceInsideIsNoComment) {
+  const auto blanks = parse("# BLANK 8: How many?\n# PBS -l select=1\n# END BLANK\n", "run.sh");
+  EXPECT_EQ(blanks.at(0).question, "How many?");
+  EXPECT_EQ(blanks.at(0).text, std::vector<std::string>{"# PBS -l select=1"});
+}
+
 TEST(Blanks, AFileWithoutAnyHasNone) {
   EXPECT_TRUE(parse("int main() {}  // a BLANK 1: is no mark here\n").empty());
   EXPECT_TRUE(parse("").empty());
