@@ -20,7 +20,7 @@ class CutExercises : public testing::Test {
     fs::create_directories(kit_);
     fs::copy(fs::path(ODORI_FOLDER) / "solutions", kit_ / "solutions", fs::copy_options::recursive);
   }
-  Ending cut(const std::string& flags = "") const {
+  Ended cut(const std::string& flags = "") const {
     return run_command(fmt::format("{} --kit {} {}", ODORI_CUT, kit_.string(), flags));
   }
 
@@ -37,20 +37,20 @@ class CutExercises : public testing::Test {
 };
 
 TEST_F(CutExercises, WritesAllOfThemOnce) {
-  const Ending first = cut();
+  const Ended first = cut();
   EXPECT_EQ(first.code, 0) << first.output;
   EXPECT_EQ(first.count(" is written."), 7) << first.output;
   EXPECT_TRUE(fs::exists(exercise_));
   EXPECT_NE(fs::status(script_).permissions() & fs::perms::owner_exec, fs::perms::none);
   EXPECT_EQ(cut("--check").output, "");
 
-  const Ending second = cut();
+  const Ended second = cut();
   EXPECT_EQ(second.code, 0);
   EXPECT_EQ(second.output, "");
 }
 
 TEST_F(CutExercises, CheckTellsWhatDiffersAndWritesNothing) {
-  const Ending nothing_there = cut("--check");
+  const Ended nothing_there = cut("--check");
   EXPECT_EQ(nothing_there.code, 1);
   EXPECT_EQ(nothing_there.count("line 1 should be"), 7) << nothing_there.output;
   EXPECT_FALSE(fs::exists(exercise_));
@@ -58,7 +58,7 @@ TEST_F(CutExercises, CheckTellsWhatDiffersAndWritesNothing) {
   cut();
   std::ofstream(exercise_, std::ios::app) << "// more\n";
   std::ofstream(kit_ / "exercises/old.cpp") << "\n";
-  const Ending ending = cut("--check --strict");
+  const Ended ending = cut("--check --strict");
   EXPECT_EQ(ending.code, 1);
   EXPECT_EQ(ending.count("train_cifar_multi_gpu.cpp: line "), 1) << ending.output;
   EXPECT_EQ(ending.count("should be the end of the file, and is \"// more\"."), 1) << ending.output;
@@ -75,7 +75,7 @@ TEST_F(CutExercises, CheckLeavesAnswersAside) {
   EXPECT_EQ(cut("--check --strict").code, 1);
 
   replace_in(exercise_, "int main(", "int  more;\nint main(");
-  const Ending ending = cut("--check");
+  const Ended ending = cut("--check");
   EXPECT_EQ(ending.code, 1);
   EXPECT_EQ(ending.count("was changed outside of the blanks"), 1) << ending.output;
   EXPECT_EQ(ending.count("./odori reset TASK"), 1) << ending.output;
@@ -89,11 +89,11 @@ TEST_F(CutExercises, AnswersAreNeverOverwritten) {
   replace_in(exercise_, "main_device_id = PUT_YOUR_CODE", "main_device_id = 0");
   replace_in(kit_ / "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp", "// Run the training.", "// Now run it.");
   const std::string answer = read_file(exercise_);
-  const Ending left = cut();
+  const Ended left = cut();
   EXPECT_EQ(left.count("train_cifar_multi_gpu.cpp holds answers of yours and is left as it is."), 1) << left.output;
   EXPECT_EQ(read_file(exercise_), answer);
 
-  const Ending forced = cut("--force");
+  const Ended forced = cut("--force");
   EXPECT_EQ(forced.code, 0) << forced.output;
   EXPECT_NE(read_file(exercise_).find("// Now run it."), std::string::npos);
   const auto copies = fs::directory_iterator(kit_ / "out/kept");
@@ -103,7 +103,7 @@ TEST_F(CutExercises, AnswersAreNeverOverwritten) {
 TEST_F(CutExercises, ASolutionThatCannotBeCutIsToldWithItsLine) {
   std::ofstream(kit_ / "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")
       << "// BLANK 1: ?\nauto a = 1;\n// END BLANK\n";
-  const Ending ending = cut();
+  const Ended ending = cut();
   EXPECT_EQ(ending.code, 1);
   EXPECT_EQ(ending.count("solutions/01_multi_gpu/train_cifar_multi_gpu.cpp:2: blank 1 declares `auto a`."), 1)
       << ending.output;

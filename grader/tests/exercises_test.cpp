@@ -53,7 +53,7 @@ int placeholder_line(const Blank& blank) {
 
 /// Runs the program, which has to stop at this blank within 10 s; a busy machine may be slow once.
 void expect_stop_at(const Blank& blank, const std::string& task, const fs::path& source, const std::string& command) {
-  Ending ending = run_command(command);
+  Ended ending = run_command(command);
   if (ending.seconds > 10) ending = run_command(command);
   EXPECT_LT(ending.seconds, 10);
   EXPECT_EQ(ending.code, 10);

@@ -65,7 +65,7 @@ class JobScripts : public testing::Test {
   fs::path script(const std::string& task) const { return root_ / "jobscripts" / script_name(task); }
 
   /// From another folder. mpirun's last argument is its program's name: FLAGS is empty but for a blank.
-  Ending run(const std::string& task, const std::string& environment = "") const {
+  Ended run(const std::string& task, const std::string& environment = "") const {
     return run_command(
         fmt::format("cd / && env -u ODORI_BUILD -u ODORI_OUT -u PBS_NODEFILE PATH={}:$PATH FLAGS=' ' {} bash {}",
                     (root_ / "bin").string(), environment, script(task).string()));
@@ -80,7 +80,7 @@ class JobScripts : public testing::Test {
 };
 
 TEST_F(JobScripts, RunTheBaselineThenTheTaskAndEndInTheSpeedup) {
-  const Ending ending = run("multi_gpu");
+  const Ended ending = run("multi_gpu");
   EXPECT_EQ(ending.code, 0) << ending.output;
   EXPECT_LT(ending.output.find("SINGLE"), ending.output.find("MULTI")) << ending.output;
   EXPECT_EQ(ending.count("--n_gpus 2"), 1) << ending.output;
@@ -90,13 +90,13 @@ TEST_F(JobScripts, RunTheBaselineThenTheTaskAndEndInTheSpeedup) {
 
 TEST_F(JobScripts, WithoutASchedulerThisMachinePlaysTheNodes) {
   replace_line(script("multi_node"), "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
-  const Ending four = run("multi_node", "CORES=4");
+  const Ended four = run("multi_node", "CORES=4");
   EXPECT_EQ(four.code, 0) << four.output;
   EXPECT_EQ(four.count("-np 4 "), 1) << four.output;
   EXPECT_EQ(four.count("nodes=0,0,1,1"), 1) << four.output;
   EXPECT_TRUE(four.output.ends_with("\nSpeedup: 1.50 (150.0 / 100.0 [images/sec.])\n")) << four.output;
 
-  const Ending two = run("multi_node", "CORES=2");
+  const Ended two = run("multi_node", "CORES=2");
   EXPECT_EQ(two.count("-np 2 "), 1) << two.output;
   EXPECT_EQ(two.count("nodes=0,1\n"), 1) << two.output;
   EXPECT_EQ(two.count("This machine has 2 cores: it plays 2 nodes with 1 processes each."), 1) << two.output;
@@ -104,7 +104,7 @@ TEST_F(JobScripts, WithoutASchedulerThisMachinePlaysTheNodes) {
 
 /// A job of PBS, whose Open MPI says of itself what `ompi_info` prints. The scheduler runs a copy of the script under
 /// another name, somewhere else.
-Ending run_under_pbs(const fs::path& root, const std::string& ompi_info, const std::string& site = "") {
+Ended run_under_pbs(const fs::path& root, const std::string& ompi_info, const std::string& site = "") {
   const fs::path script = root / "jobscripts" / script_name("multi_node");
   replace_line(script, "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
   fs::copy_file(script, root / "spooled.SC");
@@ -115,8 +115,22 @@ Ending run_under_pbs(const fs::path& root, const std::string& ompi_info, const s
       (root / "bin").string(), (root / "jobscripts").string(), (root / "spooled.SC").string()));
 }
 
+TEST_F(JobScripts, PlayedNodesAreThoseThatPbsWouldGive) {
+  replace_line(script("multi_node"), "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
+  std::string old = "#PBS -l select=";
+  for (const auto& [text, nodes] :
+       {std::pair("#PBS -l select=1:mpiprocs=3:ncpus=4+mpiprocs=1", "0,0,0,1"),
+        std::pair("#PBS -l place=scatter,select=2:ompthreads=1", "0,1"),
+        std::pair("#PBS -l \"select=2:mpiprocs=2\"\n#PBS -l select=1:mpiprocs=4", "0,0,1,1")}) {
+    replace_line(script("multi_node"), old, text);
+    const Ended ending = run("multi_node", "CORES=4");
+    EXPECT_EQ(ending.count(fmt::format("nodes={}\n", nodes)), 1) << text << '\n' << ending.output;
+    old = text;
+  }
+}
+
 TEST_F(JobScripts, AnOpenMpiThatKnowsPbsNeedsNoHosts) {
-  const Ending ending = run_under_pbs(root_, "mca:plm:tm:version:mca:2.1.0");
+  const Ended ending = run_under_pbs(root_, "mca:plm:tm:version:mca:2.1.0");
   EXPECT_EQ(ending.code, 0) << ending.output;
   EXPECT_EQ(ending.count("--hostfile"), 0) << ending.output;
   EXPECT_EQ(ending.count("-np "), 0) << ending.output;
@@ -124,24 +138,24 @@ TEST_F(JobScripts, AnOpenMpiThatKnowsPbsNeedsNoHosts) {
 }
 
 TEST_F(JobScripts, AnOpenMpiThatDoesNotIsGivenTheHostsAndPbssLauncher) {
-  const Ending ending = run_under_pbs(root_, "mca:plm:rsh:version:mca:2.1.0");
+  const Ended ending = run_under_pbs(root_, "mca:plm:rsh:version:mca:2.1.0");
   EXPECT_EQ(ending.code, 0) << ending.output;
   EXPECT_EQ(ending.count("--hostfile /hosts"), 1) << ending.output;
   EXPECT_EQ(ending.count("plm_rsh_agent"), 0) << ending.output;  // there is no pbs_tmrsh here: mpirun's own ssh
 
   fs::remove(root_ / "spooled.SC");
   write_file(root_ / "bin/pbs_tmrsh", "#!/bin/bash\necho TMRSH \"$@\"\n");
-  const Ending launched = run_under_pbs(root_, "mca:plm:rsh:version:mca:2.1.0");
+  const Ended launched = run_under_pbs(root_, "mca:plm:rsh:version:mca:2.1.0");
   const fs::path launcher = root_ / "out/jobs/pbs_launcher.sh";
   EXPECT_EQ(launched.count("--mca plm rsh --mca plm_rsh_agent " + launcher.string()), 1) << launched.output;
   // Open MPI gives the host, then a command for its shell, in pieces.
-  const Ending there = run_command(
+  const Ended there = run_command(
       fmt::format("PATH={}:$PATH {} node2 orted -mca ess env", (root_ / "bin").string(), launcher.string()));
   EXPECT_EQ(there.output, "TMRSH node2 /bin/sh -c orted -mca ess env\n");
 }
 
 TEST_F(JobScripts, TheSiteFileSaysHowProcessesAreStarted) {
-  const Ending ending = run_under_pbs(
+  const Ended ending = run_under_pbs(
       root_, "mca:plm:tm:", "INTERFACE=ib0\nBINDING='--map-by socket --report-bindings'\nMPI_FLAGS=--quiet\n");
   EXPECT_EQ(ending.count("--mca btl_tcp_if_include ib0"), 1) << ending.output;
   EXPECT_EQ(ending.count("NCCL_SOCKET_IFNAME=ib0"), 1) << ending.output;
@@ -151,13 +165,13 @@ TEST_F(JobScripts, TheSiteFileSaysHowProcessesAreStarted) {
 }
 
 TEST_F(JobScripts, AModuleThatIsNotThereStopsTheJob) {
-  const Ending ending = run_under_pbs(root_, "mca:plm:tm:", "MODULES='no_such_module'\n");
+  const Ended ending = run_under_pbs(root_, "mca:plm:tm:", "MODULES='no_such_module'\n");
   EXPECT_EQ(ending.code, 20) << ending.output;
   EXPECT_EQ(ending.count("The module no_such_module can't be loaded"), 1) << ending.output;
 }
 
 TEST_F(JobScripts, SubmittedFromAnotherFolderSaysSo) {
-  const Ending ending = run_command(fmt::format("cd / && PBS_O_WORKDIR=/ bash {}", script("multi_gpu").string()));
+  const Ended ending = run_command(fmt::format("cd / && PBS_O_WORKDIR=/ bash {}", script("multi_gpu").string()));
   EXPECT_EQ(ending.code, 20) << ending.output;
   EXPECT_EQ(ending.count("wasn't submitted from the kit's folder jobscripts"), 1) << ending.output;
 }
@@ -174,12 +188,12 @@ TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
                                    (root_ / "jobscripts/sites" / site).string(),
                                    (root_ / "jobscripts/submit.sh").string()));
   };
-  const Ending pbs = submit("pbs.sh");
+  const Ended pbs = submit("pbs.sh");
   EXPECT_EQ(pbs.code, 0) << pbs.output;
   EXPECT_EQ(pbs.count("#PBS -q h-tutorial\n"), 1) << pbs.output;
   EXPECT_EQ(pbs.count("#PBS -W group_list=gt00\n"), 1) << pbs.output;
   EXPECT_EQ(pbs.count("#PBS -l select=2:mpiprocs=2:ompthreads=1\n"), 1) << pbs.output;
-  const Ending slurm = submit("slurm.sh");
+  const Ended slurm = submit("slurm.sh");
   for (const char* line : {"#SBATCH --partition=gpu\n", "#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=2\n",
                            "#SBATCH --cpus-per-task=1\n", "#SBATCH --gres=gpu:2\n", "#SBATCH --time=00:10:00\n",
                            "#SBATCH --job-name=multi_node_training\n"})
@@ -207,14 +221,14 @@ TEST_F(JobScripts, AnUnfilledProgramStopsBeforeTheBaselineRuns) {
   std::ofstream(source("multi_gpu"), std::ios::app) << "int a = PUT_YOUR_CODE;\n";
   fs::last_write_time(source("multi_gpu"), fs::file_time_type::clock::now() - std::chrono::hours(1));  // it is built
   write_file(program("multi_gpu"), "#!/bin/bash\necho reached blank 3\nexit 10\n");
-  const Ending ending = run("multi_gpu");
+  const Ended ending = run("multi_gpu");
   EXPECT_EQ(ending.code, 10);
   EXPECT_EQ(ending.output, "reached blank 3\n");
 }
 
 TEST_F(JobScripts, AFailureEndsTheJobWithItsExitCode) {
   write_file(program("single_gpu"), "#!/bin/bash\necho no data; exit 3\n");
-  const Ending ending = run("multi_gpu");
+  const Ended ending = run("multi_gpu");
   EXPECT_EQ(ending.code, 3);
   EXPECT_EQ(ending.output, "no data\n");
 }
@@ -222,21 +236,21 @@ TEST_F(JobScripts, AFailureEndsTheJobWithItsExitCode) {
 TEST_F(JobScripts, AChangedExerciseIsBuiltFirst) {
   write_file(root_ / "bin/cmake", "#!/bin/bash\necho CMAKE \"$@\"\n");
   fs::last_write_time(source("multi_gpu"), fs::file_time_type::clock::now() + std::chrono::hours(1));
-  const Ending built = run("multi_gpu");
+  const Ended built = run("multi_gpu");
   EXPECT_EQ(built.code, 0) << built.output;
   EXPECT_EQ(built.count(
                 fmt::format("CMAKE --build {} --target train_cifar_multi_gpu_exercise\n", (root_ / "build").string())),
             1)
       << built.output;
   write_file(root_ / "bin/cmake", "#!/bin/bash\nexit 1\n");
-  const Ending broken = run("multi_gpu");
+  const Ended broken = run("multi_gpu");
   EXPECT_EQ(broken.code, 12);
   EXPECT_EQ(broken.count("train_cifar_multi_gpu.cpp doesn't compile"), 1) << broken.output;
 }
 
 TEST_F(JobScripts, AKitThatIsNotBuiltIsToldSo) {
   fs::remove_all(root_ / "build");
-  const Ending ending = run("multi_node");
+  const Ended ending = run("multi_node");
   EXPECT_EQ(ending.code, 20);
   EXPECT_EQ(ending.count("./odori setup"), 1) << ending.output;
 }
@@ -244,7 +258,7 @@ TEST_F(JobScripts, AKitThatIsNotBuiltIsToldSo) {
 TEST_F(JobScripts, ASelectLineThatCannotBeReadIsToldSo) {
   for (const char* line : {"#PBS -l select=two", "#PBS -l nodes=2", "#PBS -l select=0:mpiprocs=2:ompthreads=1"}) {
     replace_line(script("multi_node"), "#PBS -l ", line);
-    const Ending ending = run("multi_node");
+    const Ended ending = run("multi_node");
     EXPECT_EQ(ending.code, 2) << line;
     EXPECT_EQ(ending.count("The select line of"), 1) << ending.output;
   }
@@ -255,7 +269,7 @@ TEST_F(JobScripts, AnUnfilledSelectLineStopsAsABlankDoes) {
     replace_line(script(task), "#PBS -l select=", "#PBS -l PUT_YOUR_CODE");
     const Blank blank = parse_blanks(split_lines(read_file(script(task))), script(task).string()).at(0);
     EXPECT_EQ(blank.number, number);
-    const Ending ending = run(task);
+    const Ended ending = run(task);
     EXPECT_EQ(ending.code, 10);
     EXPECT_EQ(ending.output,
               fmt::format("\nThe job script reached blank {0}, which isn't filled in yet.\n"
@@ -270,7 +284,7 @@ TEST_F(JobScripts, AnUnfilledSelectLineStopsAsABlankDoes) {
 TEST_F(JobScripts, ProfileWrapsEachProcessInNsightSystems) {
   write_file(root_ / "bin/nsys", "#!/bin/bash\necho NSYS \"$@\"\nshift 4\nexec \"$@\"\n");
   replace_line(script("multi_node"), "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
-  const Ending ending = run("multi_node", "PROFILE=1");
+  const Ended ending = run("multi_node", "PROFILE=1");
   EXPECT_EQ(ending.code, 0) << ending.output;
   const std::string out = (root_ / "out/jobs/train_cifar_").string();
   EXPECT_EQ(ending.count("--output=" + out + "single_gpu_%h_%p"), 1) << ending.output;
@@ -283,7 +297,7 @@ TEST_F(JobScripts, ProfileWrapsEachProcessInNsightSystems) {
 TEST_F(JobScripts, ProfileWithoutNsightSystemsIsToldSo) {
   // Wherever this machine has it: the script doesn't see it.
   write_file(root_ / "no_nsys", "command() { [ \"$2\" != nsys ] && builtin command \"$@\"; }\n");
-  const Ending ending = run("multi_gpu", "PROFILE=1 BASH_ENV=" + (root_ / "no_nsys").string());
+  const Ended ending = run("multi_gpu", "PROFILE=1 BASH_ENV=" + (root_ / "no_nsys").string());
   EXPECT_EQ(ending.code, 20);
   EXPECT_EQ(ending.count("there is no nsys in PATH"), 1) << ending.output;
 }
@@ -294,9 +308,9 @@ TEST_F(JobScripts, OfTheSolutionsTrainAndCompare) {
   const std::string flags = fmt::format("--device cpu --model tiny --epoch 1 --batchsize 16 --no_snapshot --dataset {}",
                                         (root_ / "data").string());
   for (const char* task : {"single_gpu", "multi_gpu", "multi_node"}) {
-    const Ending ending = run_command(fmt::format("env ODORI_BUILD={} ODORI_OUT={} FLAGS='{}' bash {}",
-                                                  ODORI_BUILD_FOLDER, (root_ / task).string(), flags,
-                                                  (kit / "solutions/jobscripts" / script_name(task)).string()));
+    const Ended ending = run_command(fmt::format("env ODORI_BUILD={} ODORI_OUT={} FLAGS='{}' bash {}",
+                                                 ODORI_BUILD_FOLDER, (root_ / task).string(), flags,
+                                                 (kit / "solutions/jobscripts" / script_name(task)).string()));
     EXPECT_EQ(ending.code, 0) << ending.output;
     const bool baseline = std::string(task) == "single_gpu";
     EXPECT_EQ(ending.count("Throughput: "), baseline ? 1 : 2) << ending.output;

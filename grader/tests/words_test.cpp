@@ -25,7 +25,7 @@ class Words : public testing::Test {
     pristine_ = read_file(program_);
   }
   /// As the driver calls it, in English unless said otherwise.
-  Ending word(const std::string& words, const std::string& language = "en") const {
+  Ended word(const std::string& words, const std::string& language = "en") const {
     return run_command(fmt::format("unset ODORI_STATE; {} {} --kit {} --lang {} </dev/null", ODORI_GRADER, words,
                                    kit_.string(), language));
   }
@@ -51,7 +51,7 @@ class Words : public testing::Test {
 };
 
 TEST_F(Words, StatusShowsBothTasksInBothLanguages) {
-  const Ending fresh = word("status");
+  const Ended fresh = word("status");
   EXPECT_EQ(fresh.code, 0);
   EXPECT_EQ(fresh.count("UNFILLED"), 15) << fresh.output;
   EXPECT_EQ(fresh.count("0 of 100 points"), 2) << fresh.output;
@@ -65,7 +65,7 @@ TEST_F(Words, StatusCountsPointsAndSeesChanges) {
   remember(
       "verdict multi_gpu 2 PASS 5 5 0123456789abcdef\nverdict multi_gpu 0 INCONCLUSIVE 0 20 0123456789abcdef\n"
       "hint multi_gpu 2 3\n");
-  const Ending ending = word("status multi_gpu");
+  const Ended ending = word("status multi_gpu");
   EXPECT_EQ(ending.count("5 of 80 points"), 1) << ending.output;  // an inconclusive speedup counts neither way
   EXPECT_EQ(ending.count("PASS (changed since)"), 1) << ending.output;
   EXPECT_EQ(ending.count("5/5      3 "), 1) << ending.output;
@@ -73,7 +73,7 @@ TEST_F(Words, StatusCountsPointsAndSeesChanges) {
 
 TEST_F(Words, ADamagedStateIsToldAndBegunAnew) {
   remember("\x01\x02\x03 rubbish\n");
-  const Ending ending = word("status");
+  const Ended ending = word("status");
   EXPECT_EQ(ending.code, 0);
   EXPECT_EQ(ending.count("can't be read any more"), 1) << ending.output;
   EXPECT_EQ(word("status").count("can't be read any more"), 0);
@@ -84,7 +84,7 @@ TEST_F(Words, ResetPutsTheExerciseBackAndKeepsWhatWasThere) {
   replace_in(script_, "PUT_YOUR_CODE", "select=1");
   const std::string mine = read_file(program_);
   remember("verdict multi_gpu 2 PASS 5 5 0\nverdict multi_node 1 PASS 15 15 0\n");
-  const Ending ending = word("reset multi_gpu");
+  const Ended ending = word("reset multi_gpu");
   EXPECT_EQ(ending.code, 0) << ending.output;
   EXPECT_EQ(ending.count("What you had is kept: " + (kit_ / "out/kept").string()), 2) << ending.output;
   EXPECT_EQ(read_file(program_), pristine_);
@@ -112,7 +112,7 @@ TEST_F(Words, ResetOfOneBlankLeavesTheOthers) {
 
   EXPECT_EQ(word("reset multi_gpu 9").code, 2);
   replace_in(program_, "BLANK 5", "BLANKETS 5");
-  const Ending lost = word("reset multi_gpu 5");
+  const Ended lost = word("reset multi_gpu 5");
   EXPECT_EQ(lost.code, 1);
   EXPECT_EQ(lost.count("./odori reset multi_gpu"), 1) << lost.output;
 }
@@ -125,7 +125,7 @@ TEST_F(Words, AMissingExerciseComesBack) {
 
 TEST_F(Words, TheSolutionIsShownAfterAPassOrAClearYes) {
   const std::string answer = "const int current_device_id = main_device_id;";
-  const Ending asked = word("solution multi_gpu 3");
+  const Ended asked = word("solution multi_gpu 3");
   EXPECT_EQ(asked.code, 2);
   EXPECT_EQ(asked.count(answer), 0) << asked.output;
   EXPECT_EQ(asked.count("--yes says"), 1) << asked.output;
