@@ -131,7 +131,8 @@ void Screen::summary(const std::vector<BlankVerdict>& verdicts) {
     environment |= verdict.verdict == Verdict::environment;
     if (!next && verdict.verdict != Verdict::pass && verdict.verdict != Verdict::inconclusive) next = &verdict;
   }
-  fmt::print("{}{}\n", gap_ ? "" : "\n", messages_.text("points", {{"points", number(points)}, {"of", number(of)}}));
+  if (!gap_) fmt::print("\n");
+  if (!environment) say(messages_.text("points", {{"points", number(points)}, {"of", number(of)}}), 0);
   if (environment) return say(messages_.text("next_environment", {{"task", question_.task.name}}), 0);
   if (!next) return say(messages_.text("next_done", {{"task", question_.task.name}}), 0);
   if (next->blank == 0) return say(messages_.text("next_speedup", {{"task", question_.task.name}}), 0);

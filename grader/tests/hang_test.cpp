@@ -1,0 +1,43 @@
+// Who waited for whom, from the collective calls that each rank entered.
+#include "checks/hang.h"
+
+#include <gtest/gtest.h>
+
+namespace odori::grader {
+namespace {
+
+RankSeen rank(std::vector<std::string> calls, bool inside) {
+  RankSeen seen;
+  seen.collectives = std::move(calls);
+  seen.inside_collective = inside;
+  return seen;
+}
+
+Finding hang(std::vector<RankSeen> ranks) {
+  return find_hang({.ending = Ending::hung, .detail = "6", .ranks = std::move(ranks)});
+}
+
+TEST(Hang, TheOthersNeverCame) {
+  EXPECT_EQ(hang({rank({"a", "b"}, true), rank({"a"}, false), rank({"a", "b"}, true), rank({"a"}, false)}),
+            (Finding{"hang_collective", {{"seconds", "6"}, {"call", "b"}, {"waiting", "0, 2"}, {"missing", "1, 3"}}}));
+  // The root alone has left the call: it has sent, and gone on to where nobody else comes.
+  EXPECT_EQ(hang({rank({"a", "b"}, true), rank({}, false)}).values.at("missing"), "1");
+}
+
+TEST(Hang, TheOthersWaitInAnotherCall) {
+  const Finding two = hang({rank({"a", "b"}, true), rank({"a"}, true)});
+  EXPECT_EQ(two.key, "hang_two_collectives");
+  EXPECT_EQ(two.values.at("call"), "b");
+  EXPECT_EQ(two.values.at("other_call"), "a");
+  EXPECT_EQ(hang({rank({"a"}, true), rank({"b"}, true)}).key, "hang_two_collectives");
+}
+
+TEST(Hang, NobodyWaitsForAnotherRank) {
+  EXPECT_EQ(hang({rank({"a"}, false), rank({"a"}, false)}).key, "hang");
+  EXPECT_EQ(hang({rank({}, false)}).key, "hang");
+  EXPECT_EQ(hang({rank({"a"}, true), rank({"a"}, true)}).key, "hang");
+  EXPECT_EQ(hang({}).key, "hang");
+}
+
+}  // namespace
+}  // namespace odori::grader
