@@ -7,10 +7,10 @@
 
 namespace {
 
-using odori::grader::Ending;
+using odori::grader::Ended;
 
 /// `environment`: "NAME=value NAME=value".
-Ending run(const std::string& way, const std::string& environment, int gpus = 2) {
+Ended run(const std::string& way, const std::string& environment, int gpus = 2) {
   return odori::grader::run_command("ODORI_TIMEOUT=4 ODORI_EMULATED_GPUS=" + std::to_string(gpus) + " " + environment +
                                     " " ODORI_MPIEXEC
                                     " --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 "
@@ -18,7 +18,7 @@ Ending run(const std::string& way, const std::string& environment, int gpus = 2)
                                     way + "'");
 }
 
-void expect_failure(const Ending& ending, const std::string& words) {
+void expect_failure(const Ended& ending, const std::string& words) {
   EXPECT_EQ(ending.code, 1) << ending.output;
   EXPECT_LT(ending.seconds, 30);
   EXPECT_EQ(ending.count(words), 1) << ending.output;
@@ -27,7 +27,7 @@ void expect_failure(const Ending& ending, const std::string& words) {
 
 TEST(NcclFailure, NoneEndsWithZero) {
   for (const int gpus : {1, 2}) {
-    const Ending ending = run("none", "", gpus);
+    const Ended ending = run("none", "", gpus);
     EXPECT_EQ(ending.code, 0) << ending.output;
     EXPECT_EQ(ending.count("is through"), 2) << ending.output;
     EXPECT_EQ(ending.count("Ranks share a GPU"), gpus == 1 ? 1 : 0) << ending.output;
@@ -49,7 +49,7 @@ TEST(NcclFailure, OtherCountsOnOtherRanksAreAnError) {
 TEST(NcclFailure, ARankThatThrowsEndsAll) { expect_failure(run("throw", ""), "The cause of this failure."); }
 
 TEST(NcclFailure, ARankThatLeavesEarlyEndsTheOthersAfterTheLimit) {
-  const Ending ending = run("leave", "");
+  const Ended ending = run("leave", "");
   EXPECT_EQ(ending.code, 1) << ending.output;
   EXPECT_EQ(ending.count("has made no progress for 4 seconds."), 1) << ending.output;
 }
