@@ -115,6 +115,7 @@ class PureNcclCommunicator : public MpiCommunicator {
         "one GPU.",
         rank(), clique_->ordinal(), device.description());
     clique_->queue(gpu, doing, collective);
+    if (trace::on()) device.synchronize();  // the event stream shows how long it takes
   }
 
   std::optional<Clique> clique_;

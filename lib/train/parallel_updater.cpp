@@ -148,6 +148,8 @@ void ParallelUpdater::gather(std::size_t slice_index) {
   const trace::Span span("gather", range.size() * sizeof(float) * replicas_.size());
   const float factor = rule_ == GradientRule::mean ? 1.0f / static_cast<float>(team_.size()) : 1.0f;
   group_->reduce(gradients_, factor, slice_index);
+  if (trace::on()) group_->await(slice_index);
+  finish_span();
 }
 
 void ParallelUpdater::update_and_send(std::size_t slice_index) {
@@ -156,9 +158,15 @@ void ParallelUpdater::update_and_send(std::size_t slice_index) {
     const trace::Span span("update");
     group_->await(slice_index);
     optimizer_.update(range);
+    finish_span();
   }
   const trace::Span span("send", range.size() * sizeof(float) * replicas_.size());
   group_->send(parameters_, slice_index);
+  finish_span();
+}
+
+void ParallelUpdater::finish_span() {
+  if (trace::on()) model().device().synchronize();
 }
 
 Metrics ParallelUpdater::take_metrics() {

@@ -40,6 +40,8 @@ class ParallelUpdater : public Updater {
   void exchange(const std::function<void(std::size_t)>& step);
   void gather(std::size_t slice_index);
   void update_and_send(std::size_t slice_index);
+  /// While the event stream is written, its spans end with the main device's work; otherwise nothing waits for a GPU.
+  void finish_span();
 
   std::vector<SerialIterator> iterators_;
   Optimizer& optimizer_;
