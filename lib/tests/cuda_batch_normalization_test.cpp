@@ -124,6 +124,9 @@ TEST_P(BatchNormalizationTest, OneRow) { check({1, 12, 1, 1}, false); }
 /// More chunks than a block of the second kernel has threads.
 TEST_P(BatchNormalizationTest, ManyRows) { check({16, 8, 96, 96}, false); }
 
+/// Where float4's cut has more chunks than the others': the scratch memory has to be enough for all.
+TEST_P(BatchNormalizationTest, MostChunks) { check({9, 64, 61, 60}, false); }
+
 TEST_P(BatchNormalizationTest, LargeMeansLoseNothing) {
   if (storage == Storage::bf16) return;  // which can't hold such numbers
   Layer layer = random_layer({64, 4, 8, 8}, false);

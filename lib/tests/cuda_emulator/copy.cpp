@@ -64,7 +64,8 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t byt
 }
 cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream) {
   const std::lock_guard lock(state().mutex);
-  if (bytes > 0 && !on_gpu(memory, bytes)) complain("%zu bytes are filled that are not a GPU's.", bytes);
+  if (bytes == 0) return cudaSuccess;
+  if (!on_gpu(memory, bytes)) complain("%zu bytes are filled that are not a GPU's.", bytes);
   return queue_item(stream, {[=] { std::memset(memory, value, bytes); }, nullptr});
 }
 
@@ -81,6 +82,7 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
 cudaError_t cudaMemset(void* memory, int value, size_t bytes) {
   const std::lock_guard lock(state().mutex);
   if (check_waiting(nullptr) != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
+  if (bytes == 0) return cudaSuccess;
   run_before_default();
   std::memset(memory, value, bytes);
   return cudaSuccess;

@@ -215,8 +215,12 @@ void launch_normalise(cudaStream_t stream, const BatchNormalization& b, void* y,
 }  // namespace
 
 std::size_t batch_normalization_scratch_bytes(std::size_t rows, int channels) {
-  const std::size_t narrow = cut_for_sums(rows, channels, 1).grid.x, wide = cut_for_sums(rows, channels, 8).grid.x;
-  return (narrow > wide ? narrow : wide) * static_cast<std::size_t>(channels) * sizeof(Moments);
+  std::size_t chunks = 0;
+  for (const int width : {1, 4, 8}) {  // what with_type() may choose
+    const std::size_t of_width = cut_for_sums(rows, channels, width).grid.x;
+    chunks = of_width > chunks ? of_width : chunks;
+  }
+  return chunks * static_cast<std::size_t>(channels) * sizeof(Moments);
 }
 
 void batch_normalization_train(cudaStream_t stream, const BatchNormalization& b, void* y, float* running_mean,
