@@ -23,6 +23,8 @@ class Reference {
   /// One update by the mean gradient of these pictures, in any order.
   void update(const Pictures& pictures);
   std::vector<float> parameters() const;
+  /// Goes on from weights that were seen: what rounding made of one update doesn't grow in those that follow.
+  void go_on_from(const std::vector<float>& parameters);
 
  private:
   const RunData& data_;
@@ -37,9 +39,10 @@ EvaluationSeen evaluate(const RunData& data, const std::vector<float>& parameter
 /// 0, 1, ... n-1: all pictures of a set.
 Pictures whole_set(std::size_t n);
 
-/// How far `seen` lies from `expected`, as a share of how far `expected` has come from `before`. Two trainings that add
-/// up the same numbers in another order differ by less than `same_weights`.
+/// How far `seen` lies from `expected`, as a share of how far `expected` has come from `before`. Two updates that add
+/// up the same numbers in another order differ by 1e-6 mostly, but by up to 4e-3 where two values of a pooling window
+/// are so close that the order decides which is the larger: less than `same_weights`.
 double distance(const std::vector<float>& seen, const std::vector<float>& expected, const std::vector<float>& before);
-inline constexpr double same_weights = 1e-3;
+inline constexpr double same_weights = 1e-2;
 
 }  // namespace odori::grader
