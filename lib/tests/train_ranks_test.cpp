@@ -25,7 +25,7 @@ struct RankTraining {
       : rank(static_cast<std::uint32_t>(comm.rank())),
         model(create_network(network, 10), iterators.front().batch_size(), rank, rank),
         optimizer(create_multi_node_optimizer(std::make_unique<MomentumSGD>(0.05f), comm)) {
-    model.to_device(pool.use(comm.intra_rank() * static_cast<int>(iterators.size())));
+    model.to_device(pool.use(comm.intra_rank()));
     optimizer->setup(model);
     optimizer->add_hook(std::make_unique<WeightDecay>(5e-4f));
     if (iterators.size() == 1)
@@ -33,7 +33,8 @@ struct RankTraining {
     else
       updater = std::make_unique<ParallelUpdater>(
           iterators, *optimizer,
-          std::map<std::string, int>{{"main", model.device().id()}, {"gpu1", model.device().id() + 1}}, pool);
+          std::map<std::string, int>{{"main", model.device().id()}, {"gpu1", model.device().id() + comm.intra_size()}},
+          pool);
   }
   std::uint32_t rank;
   DevicePool pool{device_under_test()};
