@@ -24,6 +24,18 @@ Batch batch_of(const Dataset& set, const Pictures& pictures) {
   return batch;
 }
 
+void set_parameters(Classifier& model, const std::vector<float>& parameters) {
+  require(parameters.size() == model.parameter_count(), "The network has {} parameters, and {} were given.",
+          model.parameter_count(), parameters.size());
+  ModelState state = model.state();
+  auto next = parameters.begin();
+  for (auto& parameter : state.parameters) {
+    std::copy_n(next, parameter.size(), parameter.begin());
+    next += static_cast<std::ptrdiff_t>(parameter.size());
+  }
+  model.restore(state);
+}
+
 DevicePoolOptions one_cpu_device() { return {.request = DeviceRequest::cpu}; }
 
 }  // namespace
@@ -49,19 +61,13 @@ std::vector<float> Reference::parameters() const {
   return plain;
 }
 
+void Reference::go_on_from(const std::vector<float>& parameters) { set_parameters(model_, parameters); }
+
 EvaluationSeen evaluate(const RunData& data, const std::vector<float>& parameters, const Pictures& pictures) {
   DevicePool pool(one_cpu_device());
   Classifier model(network_of(data), static_cast<int>(std::max<std::size_t>(pictures.size(), 1)), 0);
   model.to_device(pool.use(0));
-  require(parameters.size() == model.parameter_count(), "The network has {} parameters, and {} were given.",
-          model.parameter_count(), parameters.size());
-  ModelState state = model.state();
-  auto next = parameters.begin();
-  for (auto& parameter : state.parameters) {
-    std::copy_n(next, parameter.size(), parameter.begin());
-    next += static_cast<std::ptrdiff_t>(parameter.size());
-  }
-  model.restore(state);
+  set_parameters(model, parameters);
   model.evaluate(batch_of(*data.sets.test, pictures));
   const Metrics metrics = model.take_metrics();
   return {metrics.loss(), metrics.accuracy(), metrics.samples};

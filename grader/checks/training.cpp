@@ -89,6 +89,7 @@ std::optional<WrongWeights> find_wrong_weights(const RunData& data, const Update
       if (multiple && update == 1) wrong.momentum = momentum + *multiple;
       return wrong;
     }
+    reference.go_on_from(updates[update].front().parameters);
   }
   return {};
 }

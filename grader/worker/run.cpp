@@ -24,16 +24,19 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto longest_run = 180s;
+constexpr std::uintmax_t bytes_of_a_check = 50'000'000;  // more than the evidence of all its runs
 
-/// Has a run's evidence stopped growing? How long that may last goes by how long it took to begin: a busy machine is
-/// slow in both.
+/// Has a run's evidence stopped growing, or does it grow without end? How long either may last goes by how long the run
+/// took to begin: a busy machine is slow in all of it.
 class Silence {
  public:
   explicit Silence(fs::path folder) : folder_(std::move(folder)) {}
   bool too_long() {
     const auto now = Clock::now();
     // Where this process isn't served for a while, the others aren't either: that doesn't count.
-    silent_ += std::min<Clock::duration>(now - asked_, 200ms);
+    const auto served = std::min<Clock::duration>(now - asked_, 200ms);
+    silent_ += served;
+    lasted_ += served;
     asked_ = now;
     std::uintmax_t bytes = 0;
     std::error_code gone;
@@ -43,14 +46,14 @@ class Silence {
       bytes_ = bytes;
       silent_ = {};
     }
-    return silent_ > allowed_;
+    return silent_ > allowed_ || lasted_ > 5 * allowed_;
   }
 
  private:
   fs::path folder_;
   std::uintmax_t bytes_ = 0;
   Clock::time_point asked_ = Clock::now();
-  Clock::duration silent_{}, allowed_ = 40s;
+  Clock::duration silent_{}, lasted_{}, allowed_ = 40s;
 };
 
 /// The same files in another folder: what a run opens there, no other run does.
@@ -108,6 +111,10 @@ Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed) : task_(
     if (error.code() == exit_code::interrupted) throw;
     throw EnvironmentFault({"disk_full", {{"file", data_.folder.string()}}});
   }
+  // Evidence that is cut short would tell of mistakes that nobody made.
+  std::error_code unknown;
+  if (const auto space = fs::space(scratch_.path(), unknown); !unknown && space.available < bytes_of_a_check)
+    throw EnvironmentFault({"disk_full", {{"file", scratch_.path().string()}}});
 }
 
 Evidence Runner::run(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
@@ -149,6 +156,9 @@ Evidence Runner::run_once(const Program& program, const RunPlan& plan, const std
   Evidence evidence;
   std::tie(evidence.ending, evidence.detail) = ending_of(ended);
   evidence.ranks = read_evidence(shown, plan.ranks());
+  if (evidence.ending == Ending::failed)
+    for (const RankSeen& rank : evidence.ranks)
+      if (rank.error) evidence.detail = *rank.error;  // without what the program said before
   evidence.data_reads = watch.most_openings();
   fs::remove_all(folder, error);
   return evidence;

@@ -1,0 +1,105 @@
+// ./odori check as a whole: what files may look like, two checks at once, Ctrl-C in the middle.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <future>
+
+#include "core/error.h"
+#include "exercise/blanks.h"
+#include "exercise/task.h"
+#include "run_command.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path work = fs::path(ODORI_WORK_FOLDER) / "check";
+
+std::string solution(const std::string& task) {
+  return read_file(fs::path(ODORI_FOLDER) / "solutions" / task_named(task).program);
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+/// The command that checks this text, with the kit's own job script.
+std::string command(const std::string& task, const std::string& name, const std::string& text) {
+  fs::create_directories(work);
+  std::ofstream(work / name, std::ios::binary) << text;
+  return fmt::format("{} check {} --no-speedup --lang en --program {} --script {}", ODORI_GRADER, task,
+                     (work / name).string(),
+                     (fs::path(ODORI_FOLDER) / "solutions" / "jobscripts" / task_named(task).script).string());
+}
+
+Ended check(const std::string& task, const std::string& name, const std::string& text) {
+  return run_command(command(task, name, text));
+}
+
+TEST(Check, TheKitsOwnAnswersPass) {
+  for (const Task& task : all_tasks()) {
+    const Ended ended = check(task.name, task.name + ".cpp", solution(task.name));
+    EXPECT_EQ(ended.code, 0) << ended.output;
+    EXPECT_EQ(ended.count("PASS"), task.n_blanks()) << ended.output;
+    EXPECT_EQ(ended.count("80 of 100 points"), 1) << ended.output;
+  }
+}
+
+TEST(Check, LineEndsTabsAndByteOrderMarkMakeNoDifference) {
+  const std::string text = "\xEF\xBB\xBF" + replaced(replaced(solution("multi_gpu"), "\n", "\r\n"), "  ", "\t");
+  const Ended ended = check("multi_gpu", "windows.cpp", text);
+  EXPECT_EQ(ended.code, 0) << ended.output;
+  EXPECT_EQ(ended.count("Left out"), 0) << ended.output;
+}
+
+TEST(Check, FilesThatHoldNoAnswersAreToldOnce) {
+  for (const auto& [text, words] : {std::pair<std::string, const char*>{"", "is empty"},
+                                    {std::string("\0\1\2", 3), "is no text in UTF-8"},
+                                    {std::string(1'000'000, 'x'), "is larger than"},
+                                    {"int main() {}\n", "has none of the lines"}}) {
+    const Ended ended = check("multi_gpu", "none.cpp", text);
+    EXPECT_EQ(ended.code, 12) << ended.output;
+    EXPECT_EQ(ended.count(words), 1) << ended.output;
+  }
+  const Ended folder = run_command(fmt::format("{} check multi_gpu --program {}", ODORI_GRADER, work.string()));
+  EXPECT_EQ(folder.code, 20) << folder.output;
+  EXPECT_EQ(run_command(fmt::format("{} check two_gpus", ODORI_GRADER)).code, 2);
+}
+
+TEST(Check, WhatIsChangedElsewhereIsLeftOut) {
+  const Ended ended =
+      check("multi_gpu", "more.cpp", replaced(solution("multi_gpu"), "  trainer.run();", "  // trainer.run();"));
+  EXPECT_EQ(ended.code, 0) << ended.output;
+  EXPECT_EQ(ended.count("trainer.run();"), 1) << ended.output;
+}
+
+TEST(Check, TwoAtOnceDoNotDisturbEachOther) {
+  const std::string text = solution("multi_gpu") + "// two at once\n";
+  auto other = std::async(std::launch::async, [&] { return check("multi_gpu", "one.cpp", text); });
+  const Ended one = check("multi_gpu", "other.cpp", text);
+  EXPECT_EQ(one.code, 0) << one.output;
+  const Ended two = other.get();
+  EXPECT_EQ(two.code, 0) << two.output;
+}
+
+TEST(Check, CtrlCEndsItWithAllThatItStarted) {
+  const std::string endless = replaced(solution("multi_node"), "  const bool this_rank_loads = comm->rank() == 0;",
+                                       "  while (comm->rank() >= 0) {\n  }\n  const bool this_rank_loads = false;");
+  const fs::path scratch = work / "scratch";
+  fs::remove_all(scratch);
+  fs::create_directories(scratch);
+  // As soon as a rank has begun; its folder lies in the check's scratch folder.
+  const Ended ended = run_command(fmt::format(
+      "export TMPDIR={0}; {1} & check=$!; until ls {0}/odori_check_*/run_*/evidence/* 2>/dev/null; do sleep 0.05; "
+      "done; "
+      "kill -INT $check; wait $check; echo code $?; sleep 0.2; pgrep -f {0}/odori_check | wc -l; ls {0} | wc -l",
+      scratch.string(), command("multi_node", "endless.cpp", endless)));
+  EXPECT_EQ(ended.count("code 130\n"), 1) << ended.output;
+  EXPECT_TRUE(ended.output.ends_with("\n0\n0\n")) << ended.output;
+}
+
+}  // namespace
+}  // namespace odori::grader
