@@ -83,10 +83,15 @@ class Judging {
   }
 
   void check_whole(const Check& check) {
-    if (whole_.verdict != Verdict::pass) return;
-    whole_ = try_check(check, *judged_.whole).outcome;
-    note(whole_);
-    if (whole_.verdict != Verdict::pass) judged_.whole->cancel();
+    if (whole_.verdict != Verdict::pass && !whole_is_open_) return;
+    Tried next = try_check(check, *judged_.whole);
+    note(next.outcome);
+    if (next.outcome.verdict == Verdict::pass || (whole_is_open_ && !next.settled)) return;
+    whole_ = std::move(next.outcome);
+    blamed_ = check.blank;
+    // Runs that the library stops are short, and another check may know why it did.
+    whole_is_open_ = !next.settled && whole_.finding->key == "stopped_by_library";
+    if (!whole_is_open_) judged_.whole->cancel();
   }
   /// Once the whole is known.
   void begin_variants() {
@@ -107,7 +112,14 @@ class Judging {
   }
   void end_blank(int blank) {
     judged_.variants.at(blank)->cancel();
-    tell_(blank, tried_[blank].outcome);
+    const Outcome& outcome = tried_[blank].outcome;
+    all_pass_ &= outcome.verdict == Verdict::pass;
+    if (blank != blamed_ || outcome.verdict != Verdict::pass) tell_(blank, outcome);
+  }
+  /// Blanks can each be right beside the kit's answers and not go together: then the one is wrong for which the whole
+  /// failed. Where another is wrong by itself, that is why.
+  void end() {
+    if (blamed_ && tried_[blamed_].outcome.verdict == Verdict::pass) tell_(blamed_, all_pass_ ? whole_ : Outcome{});
   }
 
   std::exception_ptr interruption;
@@ -126,6 +138,9 @@ class Judging {
   const std::vector<Check>& checks_;
   const std::function<void(int, const Outcome&)>& tell_;
   Outcome whole_;
+  bool whole_is_open_ = false;  // it fails, and another check may have a better word for it
+  int blamed_ = 0;              // the blank of the check that the whole fails; 0: none
+  bool all_pass_ = true;
   std::map<int, Tried> tried_;
 };
 
@@ -202,6 +217,7 @@ void judge(const Judged& judged, const std::vector<Check>& checks,
   });
   run_tests(round + "_*", ends);
   if (judging.interruption) std::rethrow_exception(judging.interruption);
+  judging.end();
 }
 
 }  // namespace odori::grader

@@ -24,7 +24,8 @@ struct Outcome {
 };
 
 /// Judges each blank that has a variant by the checks that are its own, as GoogleTests. If the whole is right all its
-/// blanks are; otherwise each is judged in its variant. `tell` hears of each blank as soon as it is decided. Not to be
+/// blanks are; otherwise each is judged in its variant, and if all are right there, that one is wrong whose check the
+/// whole fails. `tell` hears of each blank as soon as it is decided. Not to be
 /// called within a GoogleTest. Throws Error on Ctrl-C.
 void judge(const Judged& judged, const std::vector<Check>& checks,
            const std::function<void(int blank, const Outcome&)>& tell);

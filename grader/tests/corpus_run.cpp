@@ -52,12 +52,11 @@ void write_filled(const fs::path& solution, const CorpusEntry& entry, const fs::
   std::ofstream(to) << join_lines(lines);
 }
 
-std::vector<Answer> write_answers(const std::vector<CorpusEntry>& entries) {
-  fs::remove_all(work / "answers");
+std::vector<Answer> write_answers(const std::vector<CorpusEntry>& entries, const fs::path& to) {
   std::vector<Answer> answers;
   for (const CorpusEntry& entry : entries) {
     const Task& task = task_named(entry.task);
-    const fs::path folder = work / "answers" / std::to_string(answers.size());
+    const fs::path folder = to / std::to_string(answers.size());
     fs::create_directories(folder);
     answers.push_back({entry, folder / task.program.filename(), folder / task.script.filename(), {}});
     write_filled(kit / "solutions" / task.program, entry, answers.back().program);
@@ -117,8 +116,8 @@ void build_all(std::vector<Answer>& answers) {
     for (std::size_t i = 0; i < all.size(); i += answers_a_file)
       files.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(i),
                          all.begin() + static_cast<std::ptrdiff_t>(std::min(i + answers_a_file, all.size())));
-  fs::create_directories(work / "built");
-  const Compiler compiler(build_folder, work / "built");
+  fs::create_directories(work);
+  const Compiler compiler(build_folder, work);
   std::atomic<std::size_t> next = 0;
   std::vector<std::future<void>> builders;
   for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
@@ -233,7 +232,8 @@ int main(int argc, char** argv) try {
   require(!entries.empty(), "No entry's title holds \"{}\".", words);
   const auto begin = std::chrono::steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
-  std::vector<Answer> answers = write_answers(entries);
+  const ScratchFolder scratch;
+  std::vector<Answer> answers = write_answers(entries, scratch.path());
   build_all(answers);
   const auto n_built = std::count_if(answers.begin(), answers.end(), [](const Answer& answer) { return answer.built; });
   fmt::print("{} answers, {} of them built together in {:.0f} s; seed {}\n", answers.size(), n_built, seconds(), seed);

@@ -64,7 +64,9 @@ struct Rounds {
   Told bad_ends = judged({&crashed, {{1, &crashed}, {2, &hung}}});
   Told library = judged({&failed, {{1, &failed}, {2, &named}}});
   Told environment = judged({&broken, {{1, &untouched}, {2, &untouched}}});
-  Told only_one = judged({&wrong, {{2, &again}}});
+  Told only_one = judged({nullptr, {{2, &again}}});
+  Told not_together = judged({&wrong, {{1, &again}, {2, &again}}});
+  Told other_is_why = judged({&wrong, {{1, &again}, {2, &wrong}}});
   Told grader_fault = judged({&right, {{1, &right}}}, {{1, "Throws", [](Runs& runs) -> std::optional<Finding> {
                                                           runs.of(two);
                                                           fail("A check's own trouble.");
@@ -107,6 +109,13 @@ TEST(Judge, AWrongWholeHasEachBlankJudgedAlone) {
   expect(rounds().one_wrong, 1, 2, Verdict::pass);
   EXPECT_EQ(rounds().after_wrong.asked, 1);
   EXPECT_EQ(rounds().after_wrong.prepared, 1);
+}
+
+TEST(Judge, BlanksThatAreRightAloneAndNotTogetherCostTheOneForWhichTheWholeFails) {
+  expect(rounds().not_together, 0, 2, Verdict::pass);
+  expect(rounds().not_together, 1, 1, Verdict::wrong, "wrong_device");
+  expect(rounds().other_is_why, 0, 2, Verdict::wrong, "wrong_device");
+  expect(rounds().other_is_why, 1, 1, Verdict::pass);
 }
 
 TEST(Judge, WithoutAWholeEachIsJudgedAlone) {
