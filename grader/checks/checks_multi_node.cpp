@@ -104,15 +104,17 @@ std::optional<IteratorSeen> test_shard(const RankSeen& rank) { return rank.test_
 
 /// Some ranks have no shard: was it scattered at all, and from the rank that has the data?
 Found find_in_scattering(const Evidence& evidence) {
-  for (const RankSeen& rank : evidence.ranks)
+  const auto& ranks = evidence.ranks;
+  for (const RankSeen& rank : ranks)
     for (const int root : rank.scatter_roots)
       if (root != 0) return found("another_root", {{"root", root}});
+  // What scatter_dataset itself refused is told best in its own words.
+  if (std::any_of(ranks.begin(), ranks.end(),
+                  [](const RankSeen& rank) { return rank.error && rank.error->starts_with("scatter_dataset"); }))
+    return {};
   const auto twice = ranks_with(evidence, [](const RankSeen& rank) { return calls(rank, scatter) >= 2; });
-  const auto once = ranks_with(evidence, [](const RankSeen& rank) { return calls(rank, scatter) == 1; });
-  const auto came_by = ranks_with(evidence, [](const RankSeen& rank) { return !rank.collectives.empty(); });
-  if (came_by.size() < evidence.ranks.size()) return {};
-  if (once.size() == evidence.ranks.size()) return found("data_not_scattered");
-  if (!twice.empty() && twice.size() < evidence.ranks.size())
+  if (evidence.ending == Ending::failed && twice.empty()) return found("data_not_scattered");
+  if (!twice.empty() && twice.size() < ranks.size())
     return found("scattered_by_some_ranks", {{"ranks", list(twice)}, {"others", list(all_but(twice, evidence))}});
   return {};
 }

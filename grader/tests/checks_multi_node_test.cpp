@@ -78,16 +78,28 @@ TEST(MultiNode, NamesMistakesOfTrainingShards) {
 
 TEST(MultiNode, NamesMistakesOfScattering) {
   const auto stopped = [](int blank, auto change) {
-    return multi_node(blank, [&](RankSeen& seen, int rank) {
-      seen.train_iterators.clear();
-      seen.test_iterator.reset();
-      seen.collectives = {"scatter_dataset()", "scatter_dataset()"};
-      change(seen, rank);
+    return verdict_on("multi_node", blank, [&](Evidence& evidence, const RunPlan&) {
+      evidence.ending = Ending::failed;
+      for (std::size_t rank = 0; rank < evidence.ranks.size(); ++rank) {
+        RankSeen& seen = evidence.ranks[rank];
+        seen.train_iterators.clear();
+        seen.test_iterator.reset();
+        seen.collectives = {"scatter_dataset()", "scatter_dataset()"};
+        seen.error = "An iterator needs a data set: none was given.";
+        change(seen, static_cast<int>(rank));
+      }
     });
   };
   const auto once = [](RankSeen& seen, int) { seen.collectives.pop_back(); };
   EXPECT_EQ(stopped(3, once), "data_not_scattered");
   EXPECT_EQ(stopped(4, once), "data_not_scattered");
+  const auto before_any = [](RankSeen& seen, int rank) { seen.collectives.resize(rank == 0 ? 1 : 0); };
+  EXPECT_EQ(stopped(3, before_any), "data_not_scattered");
+  const auto refused = [](RankSeen& seen, int) {
+    seen.collectives.pop_back();
+    seen.error = "scatter_dataset: only the root, rank 0, loads the data set and gives it; rank 1 gave one too.";
+  };
+  EXPECT_EQ(stopped(3, refused), "stopped_by_library");
   const auto only_root = [](RankSeen& seen, int rank) {
     if (rank > 0) seen.collectives.pop_back();
   };
