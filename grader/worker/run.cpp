@@ -53,7 +53,7 @@ class Silence {
   fs::path folder_;
   std::uintmax_t bytes_ = 0;
   Clock::time_point asked_ = Clock::now();
-  Clock::duration silent_{}, lasted_{}, allowed_ = 40s;
+  Clock::duration silent_{}, lasted_{}, allowed_ = 25s;
 };
 
 /// The same files in another folder: what a run opens there, no other run does.
@@ -147,6 +147,7 @@ Evidence Runner::run_once(const Program& program, const RunPlan& plan, const std
   add({"--seed", std::to_string(data_.seed), "--learnrate", fmt::format("{}", data_.learning_rate)});
   if (!task_.under_mpi) add({"--n_gpus", std::to_string(plan.devices)});
   command.environment["ODORI_EVIDENCE"] = shown.string();
+  command.environment["TMPDIR"] = scratch_.path().string();  // mpirun that is killed leaves files there
   command.environment["ODORI_NODES"] = fmt::format("{}", fmt::join(plan.nodes, ","));
 
   Silence silence(shown);
