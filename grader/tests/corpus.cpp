@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "core/error.h"
 #include "exercise/blanks.h"
@@ -18,6 +19,13 @@ Verdict verdict_named(const std::string& word, const std::string& where) {
                                 Verdict::hang, Verdict::environment})
     if (word == name_of(verdict)) return verdict;
   fail("{}: there is no verdict {}.", where, word);
+}
+
+/// "CRASH|HANG"
+std::vector<Verdict> verdicts_named(std::string words, const std::string& where) {
+  std::vector<Verdict> verdicts;
+  for (std::istringstream list(words); std::getline(list, words, '|');) verdicts.push_back(verdict_named(words, where));
+  return verdicts;
 }
 
 class Reader {
@@ -51,14 +59,14 @@ class Reader {
   }
 
   void line_between(const std::string& line) {
-    static const std::regex expected(R"(- (\d+): (\w+)(?: (\w+))?\s*)"), words(R"(- (en|ja): (.+))"),
+    static const std::regex expected(R"(- (\d+): ([\w|]+)(?: (\w+))?\s*)"), words(R"(- (en|ja): (.+))"),
         text(R"(```(?:cpp|sh) (\d+))");
     std::smatch found;
     if (line.starts_with("## ")) {
       entries_.push_back({.task = task_, .file = path_.filename(), .name = line.substr(3), .line = line_});
       require(names_.insert(entries_.back().name).second, "{}: this name was there before.", where());
     } else if (std::regex_match(line, found, expected)) {
-      entry().expected[std::stoi(found[1])] = {verdict_named(found[2], where()), found[3]};
+      entry().expected[std::stoi(found[1])] = {verdicts_named(found[2], where()), found[3]};
     } else if (std::regex_match(line, found, words)) {
       entry().words[found[1]].push_back(found[2]);
     } else if (std::regex_match(line, found, text)) {

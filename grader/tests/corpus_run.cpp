@@ -78,7 +78,7 @@ Question question_of(const Answer& answer, std::uint64_t seed) {
 /// The blank of the program that an entry fills, if it is one alone and its text compiles and can stand beside others.
 std::optional<int> blank_to_share(const CorpusEntry& entry) {
   const auto& [blank, text] = *entry.texts.begin();
-  const bool compiles = entry.expected.at(blank).verdict != Verdict::compile;
+  const bool compiles = entry.expected.at(blank).verdicts.front() != Verdict::compile;
   const bool in_program = blank <= task_named(entry.task).n_program_blanks;
   if (entry.texts.size() != 1 || !compiles || !in_program || !is_self_contained(text)) return {};
   return blank;
@@ -147,11 +147,13 @@ std::string complaints_about(const CorpusEntry& entry, const std::vector<BlankVe
     const auto place = entry.expected.find(verdict.blank);
     const Expected expected = place == entry.expected.end() ? Expected{} : place->second;
     const std::string key = verdict.finding ? verdict.finding->key : "";
-    if (verdict.verdict != expected.verdict || (!expected.key.empty() && key != expected.key))
+    const auto& allowed = expected.verdicts;
+    const bool is_allowed = std::find(allowed.begin(), allowed.end(), verdict.verdict) != allowed.end();
+    if (!is_allowed || (!expected.key.empty() && key != expected.key))
       complaints += fmt::format("  blank {}: {} {} was expected, and {} {} was said: {}\n", verdict.blank,
-                                name_of(expected.verdict), expected.key, name_of(verdict.verdict), key,
+                                name_of(allowed.front()), expected.key, name_of(verdict.verdict), key,
                                 verdict.finding ? english.text(*verdict.finding) : "");
-    const double earned = expected.verdict == Verdict::pass ? points.at(verdict.blank) : 0;
+    const double earned = expected.passes() ? points.at(verdict.blank) : 0;
     if (verdict.points != earned)
       complaints += fmt::format("  blank {} got {} points instead of {}\n", verdict.blank, verdict.points, earned);
   }
