@@ -63,13 +63,13 @@ int check(const Flags& flags) {
   screen.left_out(answers.script);
   const auto whole = grade(question, answers, tell);
   const double of = answers.points_of.at(0);
+  std::optional<SpeedupStep> step;
   if (whole && flags.speedup) {
     screen.measuring();
     const bool japanese = messages.language() == "ja";
-    const SpeedupStep step =
-        take_speedup(question, *whole, of, japanese ? timeline::Language::japanese : timeline::Language::english);
-    tell(step.verdict);
-    screen.speedup(step);
+    step = take_speedup(question, *whole, of, japanese ? timeline::Language::japanese : timeline::Language::english);
+    tell(step->verdict);
+    screen.speedup(*step);
   } else {
     const Finding why{whole ? "speedup_not_asked" : "speedup_waits"};
     tell({.blank = 0, .verdict = Verdict::not_checked, .finding = why, .of = of});
@@ -77,7 +77,7 @@ int check(const Flags& flags) {
   screen.summary(verdicts);
   const bool own = flags.program == flags.kit / "exercises" / question.task.program;
   if (own) remember(flags, answers, verdicts);
-  if (!flags.json.empty()) write_json(flags.json, as_json(question, answers, verdicts, messages));
+  if (!flags.json.empty()) write_json(flags.json, as_json(question, answers, verdicts, step, messages));
   return exit_code_of(verdicts);
 }
 

@@ -143,7 +143,7 @@ void Screen::summary(const std::vector<BlankVerdict>& verdicts) {
 }
 
 std::string as_json(const Question& question, const Answers& answers, const std::vector<BlankVerdict>& verdicts,
-                    const Messages& messages) {
+                    const std::optional<SpeedupStep>& step, const Messages& messages) {
   nlohmann::ordered_json json{
       {"task", question.task.name}, {"seed", question.seed}, {"exit_code", exit_code_of(verdicts)}};
   double points = 0, of = 0;
@@ -164,6 +164,11 @@ std::string as_json(const Question& question, const Answers& answers, const std:
   }
   json["points"] = points;
   json["of"] = of;
+  if (step) {
+    if (step->line) json["speedup"] = step->line->values;
+    if (step->counts) json["counts"] = step->counts->values;
+    if (!step->timeline.empty()) json["timeline"] = step->timeline.string();
+  }
   json["left_out"] = nlohmann::ordered_json::array();
   for (const Submission* submission : {&answers.program, &answers.script})
     for (const Change& change : submission->changes)
