@@ -14,16 +14,17 @@ function(odori_program name)
   target_link_libraries(${name} PRIVATE odori odori_warnings)
 endfunction()
 
-# odori_test(NAME [RANKS n...] [LIBRARIES target...] [TIMEOUT seconds] [ON_GPU] [EMULATED_GPUS n] [NOT_ON_CPU]): NAME.cpp
-# is a GoogleTest program. With RANKS it runs once for each number of MPI ranks, under mpirun, and its own main must be
-# odori_mpi_test_main (see lib/tests). With ON_GPU it runs once more on GPUs, as NAME_gpu (see odori_gpu_test), with
-# EMULATED_GPUS on a machine with so many emulated ones, as NAME_emulated; NOT_ON_CPU leaves out all but these. A test
-# case that is skipped or disabled counts as failed: skipped is not passed.
+# odori_test(NAME [RANKS n...] [LIBRARIES target...] [TIMEOUT seconds] [ON_GPU] [EMULATED_GPUS n] [EMULATED_RANKS n...]
+# [NOT_ON_CPU]): NAME.cpp is a GoogleTest program. With RANKS it runs once for each number of MPI ranks, under mpirun,
+# and its own main must be odori_mpi_test_main (see lib/tests). With ON_GPU it runs once more on GPUs, as NAME_gpu (see
+# odori_gpu_test), with EMULATED_GPUS on a machine with so many emulated ones, as NAME_emulated, and with EMULATED_RANKS
+# on these numbers of ranks alone (emulated GPUs are slow where ranks outnumber cores); NOT_ON_CPU leaves out all but
+# these. A test case that is skipped or disabled counts as failed: skipped is not passed.
 function(odori_test name)
   if(NOT ODORI_TESTS)
     return()
   endif()
-  cmake_parse_arguments(TEST "ON_GPU;NOT_ON_CPU" "TIMEOUT;EMULATED_GPUS" "RANKS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "ON_GPU;NOT_ON_CPU" "TIMEOUT;EMULATED_GPUS" "RANKS;EMULATED_RANKS;LIBRARIES" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 120)
   endif()
@@ -38,6 +39,9 @@ function(odori_test name)
     endif()
     odori_test_program(${name}_emulated ${source})
     target_link_libraries(${name}_emulated PRIVATE odori_emulated_gpu)
+    if(TEST_EMULATED_RANKS)
+      set(TEST_RANKS ${TEST_EMULATED_RANKS})
+    endif()
     odori_test_entries(${name}_emulated ODORI_TEST_DEVICE=cuda ODORI_EMULATED_GPUS=${TEST_EMULATED_GPUS})
   endif()
 endfunction()

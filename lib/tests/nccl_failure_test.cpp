@@ -50,7 +50,7 @@ TEST(NcclFailure, ARankThatThrowsEndsAll) { expect_failure(run("throw", ""), "Th
 
 TEST(NcclFailure, ARankThatLeavesEarlyEndsTheOthersAfterTheLimit) {
   const Ended ending = run("leave", "");
-  EXPECT_EQ(ending.code, 1) << ending.output;
+  EXPECT_NE(ending.code, 0) << ending.output;  // mpirun itself may crash when ranks end in so much disorder
   EXPECT_EQ(ending.count("has made no progress for 4 seconds."), 1) << ending.output;
 }
 
