@@ -1,7 +1,7 @@
 # A job script's #PBS lines for one site; sourced by submit.sh and use_site.sh.
 
 # The site file's variables, all empty: what it doesn't set is not asked for.
-SCHEDULER="" QUEUE="" GROUP="" WALLTIME="" CHUNK="" SBATCH_FLAGS=""
+SCHEDULER="" QUEUE="" GROUP="" WALLTIME="" CHUNK="" GPUS_A_NODE="" SBATCH_FLAGS=""
 
 stop() {  # EXIT_CODE SENTENCE
   printf 'odori: %s\n' "$2" >&2
@@ -22,7 +22,7 @@ for_pbs() {
 # select=2:mpiprocs=2:ompthreads=1 is --nodes=2 --ntasks-per-node=2 --cpus-per-task=1.
 for_slurm() {
   ! grep -qE '^#PBS -l +select=.*\+' "$1" || stop 2 "Slurm's nodes are all alike: the select line may have one chunk, and no '+'."
-  awk -v queue="$QUEUE" -v group="$GROUP" -v walltime="$WALLTIME" -v flags="$SBATCH_FLAGS" '
+  awk -v queue="$QUEUE" -v group="$GROUP" -v walltime="$WALLTIME" -v gpus="$GPUS_A_NODE" -v flags="$SBATCH_FLAGS" '
     function directive(flag, value) { if (value != "") print "#SBATCH --" flag "=" value }
     /^##?PBS -q/ { directive("partition", queue); next }
     /^##?PBS -W group_list=/ { directive("account", group); next }
@@ -37,6 +37,7 @@ for_slurm() {
         if (pair[1] == "mpiprocs") directive("ntasks-per-node", pair[2])
         if (pair[1] == "ompthreads") directive("cpus-per-task", pair[2])
       }
+      if (gpus != "") directive("gres", "gpu:" gpus)
       n = split(flags, more, " ")
       for (i = 1; i <= n; ++i) print "#SBATCH " more[i]
       next

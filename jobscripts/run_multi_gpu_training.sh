@@ -18,5 +18,5 @@ cd "${PBS_O_WORKDIR:-${SLURM_SUBMIT_DIR:-$(dirname "$0")}}"  # where it was subm
 . ./job.sh multi_gpu || { echo "This job wasn't submitted from the kit's folder jobscripts: submit it there." >&2; exit 20; }
 
 log "$PROGRAMS/train_cifar_single_gpu" $FLAGS --out "$OUT/single_gpu"
-log "$PROGRAMS/train_cifar_multi_gpu" $FLAGS --out "$OUT/multi_gpu" --n_gpus 2
+log "$PROGRAMS/train_cifar_multi_gpu" $FLAGS --out "$OUT/multi_gpu" --n_gpus "$N_GPUS"
 log_speedup

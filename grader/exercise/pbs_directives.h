@@ -1,6 +1,6 @@
 // The directives of a job script, read as PBS's qsub reads them. The script is never run.
 //
-//   #PBS -q h-tutorial                                           an option and its value
+//   #PBS -q workshop                                             an option and its value
 //   #PBS -l select=2:mpiprocs=2 -l place=scatter,walltime=600    resources, separated by commas
 #pragma once
 

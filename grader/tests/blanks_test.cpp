@@ -49,7 +49,7 @@ TEST(Blanks, AreFoundWithQuestionLinesAndText) {
 TEST(Blanks, OfAJobScriptEndTheirQuestionAtTheDirective) {
   const auto blanks = parse(
       "#!/bin/bash\n"
-      "#PBS -q h-tutorial\n"
+      "#PBS -q workshop\n"
       "# BLANK 8: How many\n"
       "#          nodes?\n"
       "#PBS -l PUT_YOUR_CODE\n"

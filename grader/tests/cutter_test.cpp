@@ -64,7 +64,7 @@ TEST(Cutter, KeepsEverythingButTheAnswer) {
 }
 
 TEST(Cutter, EmptiesAJobScriptsDirective) {
-  const std::string head = "#!/bin/bash\n#PBS -q h-tutorial\n# BLANK 7: How many?\n#          (nodes)\n";
+  const std::string head = "#!/bin/bash\n#PBS -q workshop\n# BLANK 7: How many?\n#          (nodes)\n";
   const std::string tail = "# END BLANK\n#PBS -N training\nmpirun a\n";
   EXPECT_EQ(cut(head + "#PBS -l select=2:mpiprocs=2:ompthreads=1\n" + tail, "a.sh"),
             head + "#PBS -l PUT_YOUR_CODE\n" + tail);

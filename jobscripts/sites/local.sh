@@ -4,6 +4,9 @@
 
 SCHEDULER=none
 
+# Devices that task 1 uses: GPUs, or CPU devices where there are none.
+GPUS_A_NODE=2
+
 # Processes stay where the system puts them. On a box with two sockets and two GPUs, "--map-by socket --bind-to socket
 # --report-bindings" keeps each near its GPU.
 BINDING="--bind-to none"

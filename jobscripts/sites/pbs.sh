@@ -11,6 +11,9 @@ QUEUE=h-tutorial        # `qstat -Q` lists the queues
 GROUP=gt00              # `id -Gn` lists your groups
 WALLTIME=00:10:00
 
+# GPUs of a node that task 1 uses.
+GPUS_A_NODE=2
+
 # Added to each chunk of the select line, where the site wants to be told what a node has to give: ncpus=36:ngpus=2
 CHUNK=
 

@@ -11,8 +11,11 @@ QUEUE=gpu               # --partition; `sinfo` lists them
 GROUP=                  # --account; empty where accounts aren't used
 WALLTIME=00:10:00       # --time
 
-# More flags for sbatch: what a node has to give.
-SBATCH_FLAGS="--gres=gpu:2"
+# GPUs of a node that a job asks for (--gres=gpu:2), and that task 1 uses. Empty: none, and task 1 uses 2 CPU devices.
+GPUS_A_NODE=2
+
+# More flags for sbatch, as --constraint=a100.
+SBATCH_FLAGS=
 
 # Loaded by each job before anything runs; the same as for building the kit.
 MODULES="cuda/12.6 openmpi/4.1"

@@ -1,9 +1,10 @@
 # What the job scripts share: `. ./job.sh TASK`, in their folder. Nothing to fill in here.
 #
-# Sets PROGRAMS (the folder of the built programs), OUT (for results), MPIRUN_FLAGS, and a log with a dated name. What the
-# cluster is like comes from its site file, site.sh (sites/ has examples), or the one that $ODORI_SITE names. Stops with
-# the kit's exit codes: 2 a select line that can't be read, 10 a blank that isn't filled in, 12 an exercise that doesn't
-# compile, 20 a kit that isn't built or a module that isn't there. With PROFILE=1, each process runs under Nsight Systems.
+# Sets PROGRAMS (the folder of the built programs), OUT (for results), N_GPUS (of a node), MPIRUN_FLAGS, and a log with
+# a dated name. What the cluster is like comes from its site file, site.sh (sites/ has examples), or the one that
+# $ODORI_SITE names. Stops with the kit's exit codes: 2 a select line that can't be read, 10 a blank that isn't filled
+# in, 12 an exercise that doesn't compile, 20 a kit that isn't built or a module that isn't there. With PROFILE=1, each
+# process runs under Nsight Systems.
 
 task=$1
 script=$PWD/run_${task}_training.sh
@@ -156,6 +157,7 @@ profile_programs() {
 
 site=${ODORI_SITE:-$kit/jobscripts/site.sh}
 [ ! -e "$site" ] || . "$site"
+N_GPUS=${GPUS_A_NODE:-2}
 stop_at_unfilled_select_line
 mkdir -p "$OUT" || stop 20 "$OUT can't be made. \$ODORI_OUT names another folder."
 LOG=$OUT/${task}_log_$(date +%Y%m%d_%H%M%S).txt
