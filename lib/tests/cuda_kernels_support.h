@@ -5,8 +5,11 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "backend/cuda/cuda_check.h"
 #include "backend/cuda/kernels/storage.h"
@@ -115,6 +118,12 @@ class KernelTest : public testing::TestWithParam<Storage> {
   }
   static double error(const Memory& seen, const std::vector<double>& expected) {
     return relative_error(seen.read(), {expected.begin(), expected.end()});
+  }
+  /// The same of sums whose terms may cancel, and leave little but rounding: by the terms' Euclidean norm, where that
+  /// is the larger one.
+  static double error_of_sums(const Memory& seen, const std::vector<double>& expected, double norm_of_terms) {
+    const double norm = std::sqrt(std::inner_product(expected.begin(), expected.end(), expected.begin(), 0.0));
+    return error(seen, expected) * (norm == 0 ? 1.0 : std::min(1.0, norm / norm_of_terms));
   }
 };
 
