@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "exercise/blanks.h"
+#include "exercise/cutter.h"
 #include "exercise/task.h"
 #include "run_command.h"
 
@@ -26,13 +27,24 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-/// The command that checks this text, with the kit's own job script.
-std::string command(const std::string& task, const std::string& name, const std::string& text) {
+fs::path kits_script(const std::string& task) {
+  return fs::path(ODORI_FOLDER) / "solutions" / "jobscripts" / task_named(task).script;
+}
+
+fs::path written(const std::string& name, const std::string& text) {
   fs::create_directories(work);
   std::ofstream(work / name, std::ios::binary) << text;
+  return work / name;
+}
+
+std::string command(const std::string& task, const fs::path& program, const fs::path& script) {
   return fmt::format("{} check {} --no-speedup --lang en --program {} --script {}", ODORI_GRADER, task,
-                     (work / name).string(),
-                     (fs::path(ODORI_FOLDER) / "solutions" / "jobscripts" / task_named(task).script).string());
+                     program.string(), script.string());
+}
+
+/// The command that checks this text, with the kit's own job script.
+std::string command(const std::string& task, const std::string& name, const std::string& text) {
+  return command(task, written(name, text), kits_script(task));
 }
 
 Ended check(const std::string& task, const std::string& name, const std::string& text) {
@@ -45,6 +57,27 @@ TEST(Check, TheKitsOwnAnswersPass) {
     EXPECT_EQ(ended.code, 0) << ended.output;
     EXPECT_EQ(ended.count("PASS"), task.n_blanks()) << ended.output;
     EXPECT_EQ(ended.count("80 of 100 points"), 1) << ended.output;
+  }
+}
+
+TEST(Check, OneFilledBlankEarnsItsPointsAndNoMore) {
+  for (const Task& task : all_tasks()) {
+    const std::string answer = solution(task.name), script = read_file(kits_script(task.name));
+    const fs::path empty_script = written("empty.sh", cut(script, "empty.sh"));
+    const auto empty = split_lines(cut(answer, "empty.cpp"));
+    const auto points = points_of(task, ODORI_FOLDER);
+    const auto places = parse_blanks(empty, "empty.cpp");
+    for (const Blank& blank : parse_blanks(split_lines(answer), "answer.cpp")) {
+      const auto lines = with_text(empty, places.at(static_cast<std::size_t>(blank.number) - 1), blank.text);
+      const Ended ended = run_command(command(task.name, written("one_blank.cpp", join_lines(lines)), empty_script));
+      EXPECT_EQ(ended.count("PASS"), 1) << ended.output;
+      EXPECT_EQ(ended.count("UNFILLED"), task.n_blanks() - 1) << ended.output;
+      EXPECT_EQ(ended.count(fmt::format("\n{:g} of 100 points", points.at(blank.number))), 1) << ended.output;
+    }
+    const Ended ended =
+        run_command(command(task.name, written("empty.cpp", join_lines(empty)), kits_script(task.name)));
+    EXPECT_EQ(ended.count("PASS"), 1) << ended.output;
+    EXPECT_EQ(ended.count(fmt::format("\n{:g} of 100 points", points.at(task.n_blanks()))), 1) << ended.output;
   }
 }
 
