@@ -65,5 +65,5 @@ for log in "$@"; do
   [[ -e $log ]] || stop 2 "there is no log $log"
   [[ ! -d $log ]] || stop 2 "$log is a folder; name the log in it"
   [[ -r $log ]] || stop 2 "$log can't be read: PBS writes a job's log for its owner alone (mode 600). Its owner can share it: chmod 644 $log"
-  explain "$log"
+  if [[ -s $log ]]; then explain "$log"; else say "$log is empty: the job hasn't written anything yet." "$log は空です。ジョブはまだ何も書いていません。"; fi
 done

@@ -46,6 +46,7 @@ while [[ $# -gt 0 ]]; do
   shift
 done
 
+[[ -n $print ]] || refuse_unready
 site=${ODORI_SITE:-$here/site.sh}
 [[ -e $site ]] || stop 2 "there is no site file $site, which says what this cluster is like. Copy the example that comes nearest: cp $here/sites/pbs.sh $here/site.sh (or slurm.sh, local.sh), and change what differs."
 . "$site"
@@ -62,9 +63,8 @@ if [[ -n $print ]]; then
   printf '\nIn %s: %s\n' "$folder" "${command[*]}" >&2
   exit
 fi
-refuse_unready
 command -v "${command[0]}" >/dev/null || stop 20 "there is no ${command[0]} here, but the site file $site says SCHEDULER=$SCHEDULER. Are you on the cluster's login node?"
 mkdir -p "${submitted%/*}" "$kit/out/jobs"
 "$translate" "$folder/$script" >"$submitted"
 cd "$folder"  # the job starts where it was submitted
-"${command[@]}" || stop $? "${command[0]} refused the job; its words are above. ./odori explain LOG knows the usual ones."
+"${command[@]}" || stop $? "${command[0]} refused the job; its words are above. Put into a file, ./odori explain FILE says what the usual ones mean."

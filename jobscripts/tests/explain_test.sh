@@ -21,6 +21,12 @@ wrong_group|comment = Not Running: Bad GID for job execution
 wrong_group|sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified
 too_many_nodes|comment = Can Never Run: Insufficient amount of resource: ncpus
 too_many_nodes|sbatch: error: Batch job submission failed: Requested node configuration is not available
+wrong_group|qsub: Unauthorized Request
+select_refused|qsub: Illegal attribute or resource value Resource_List.select
+no_mpirun|bash: mpirun: command not found
+killed_by_memory|terminate called after throwing an instance of 'std::bad_alloc'
+killed_by_memory|slurmstepd: error: Detected 1 oom_kill event in StepId=12.batch.
+killed_by_memory|/var/spool/job: line 3:  1234 Killed                  ./train
 walltime_over_limit|qsub: Job violates queue and/or server resource limits
 walltime_over_limit|sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)
 killed_at_walltime|=>> PBS: job killed: walltime 612 exceeded limit 600
@@ -84,6 +90,8 @@ printf 'Rank 1: There is no GPU 3\nMPI_ABORT was invoked on rank 1\n' >"$folder/
 "$explain" --lang en "$folder/log" | grep -q 'One rank stopped' && fail "the abort is told beside its cause"
 printf 'Throughput: 51\nSpeedup: 1.69 (87.7 / 51.8 [images/sec.])\n' >"$folder/log"
 "$explain" --lang en "$folder/log" | grep -q 'nothing went wrong.*1\.69' || fail "a good log isn't called good"
+: >"$folder/log"
+"$explain" --lang en "$folder/log" | grep -q 'is empty' || fail "an empty log isn't told so"
 printf 'gibberish\n' >"$folder/log"
 "$explain" --lang en "$folder/log" | grep -q 'none of the known faults' || fail "an unknown log isn't told so"
 "$explain" "$folder/nowhere" >/dev/null 2>&1

@@ -89,7 +89,7 @@ sed 's/select=2/select=3/' run_multi_node_training.sh >too_many.sh
 qsub -j oe too_many.sh >"$refused" 2>&1
 check "too many nodes" explained "$refused" 'more nodes'
 qsub -l walltime=100:00:00 -j oe run_multi_gpu_training.sh >"$refused" 2>&1
-check "too long a walltime" explained "$refused" 'more time than the queue gives'
+check "too long a walltime" explained "$refused" 'more than the queue gives'
 
 mkdir -p "$kit/elsewhere" && cd "$kit/elsewhere" || exit
 output=$(job_output qsub -j oe "$kit/solutions/jobscripts/run_multi_gpu_training.sh")

@@ -70,7 +70,7 @@ std::optional<std::string> DevicePool::warning(int n) const {
   }
   std::vector<std::string> lines;
   if (options_.request == DeviceRequest::automatic && built_for_gpus())
-    lines.push_back("Warning: no GPU is used: " + why_no_gpu());
+    lines.push_back("No GPU is used: " + why_no_gpu());
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const int threads = n * options_.threads_per_device;
   if (cores > 0 && threads > cores)

@@ -239,7 +239,7 @@ TEST_F(BadMachine, NoDriverATooOldOneAndHiddenGpusAreTold) {
   const DevicePool automatic({.request = DeviceRequest::automatic});
   EXPECT_EQ(automatic.kind(), DeviceKind::cpu);
   ASSERT_TRUE(automatic.warning(1).has_value());
-  EXPECT_NE(automatic.warning(1)->find("no GPU is used: the NVIDIA driver"), std::string::npos);
+  EXPECT_NE(automatic.warning(1)->find("No GPU is used: the NVIDIA driver"), std::string::npos);
   emulator::set_machine({.gpus = 0, .driver = cudaErrorInsufficientDriver});
   EXPECT_NE(why_no_gpu().find("driver"), std::string::npos) << why_no_gpu();
 }
