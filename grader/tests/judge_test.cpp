@@ -62,7 +62,7 @@ struct Rounds {
   Told one_wrong = judged({&wrong, {{1, &wrong}, {2, &after_wrong}}});
   Told no_whole = judged({nullptr, {{1, &right_1}, {2, &right_2}}});
   Told bad_ends = judged({&crashed, {{1, &crashed}, {2, &hung}}});
-  Told library = judged({&failed, {{1, &failed}, {2, &named}}});
+  Told stopped = judged({&failed, {{1, &failed}, {2, &named}}});
   Told environment = judged({&broken, {{1, &untouched}, {2, &untouched}}});
   Told only_one = judged({nullptr, {{2, &again}}});
   Told not_together = judged({&wrong, {{1, &again}, {2, &again}}});
@@ -130,8 +130,8 @@ TEST(Judge, BadEndsHaveVerdictsOfTheirOwn) {
 }
 
 TEST(Judge, WhatTheLibraryRefusedIsWrongWhereACheckKnowsWhy) {
-  expect(rounds().library, 0, 1, Verdict::crash, "stopped_by_library");
-  expect(rounds().library, 1, 2, Verdict::wrong, "wrong_device");
+  expect(rounds().stopped, 0, 1, Verdict::crash, "stopped_by_library");
+  expect(rounds().stopped, 1, 2, Verdict::wrong, "wrong_device");
 }
 
 TEST(Judge, AFaultOfTheMachineIsNobodysAndEndsTheJudging) {
