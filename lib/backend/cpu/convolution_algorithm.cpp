@@ -54,18 +54,6 @@ double seconds(const Trial& trial) {
 
 }  // namespace
 
-const char* to_string(Pass pass) {
-  switch (pass) {
-    case Pass::forward:
-      return "forward";
-    case Pass::backward_data:
-      return "backward data";
-    case Pass::backward_weights:
-      return "backward weights";
-  }
-  return "";
-}
-
 const char* to_string(algorithm a) { return a == algorithm::convolution_winograd ? "winograd" : "direct"; }
 
 Choice choose_algorithm(const Setup& setup, const ConvolutionCase& which, const MakeTrial& make_trial) {

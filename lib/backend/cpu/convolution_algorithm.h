@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "backend/cpu/operation.h"
+#include "backend/pass.h"
 
 namespace odori::cpu {
-
-enum class Pass { forward, backward_data, backward_weights };
-const char* to_string(Pass pass);
 
 /// What the choice depends on.
 struct ConvolutionCase {

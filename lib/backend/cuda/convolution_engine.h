@@ -12,22 +12,10 @@
 #include <vector>
 
 #include "backend/graph.h"
+#include "backend/pass.h"
 #include "backend/precision.h"
 
 namespace odori::cuda {
-
-enum class Pass { forward, backward_data, backward_weights };
-constexpr const char* to_string(Pass pass) {
-  switch (pass) {
-    case Pass::forward:
-      return "forward";
-    case Pass::backward_data:
-      return "backward data";
-    case Pass::backward_weights:
-      return "backward weights";
-  }
-  return "";
-}
 
 /// One pass of one convolution.
 struct ConvolutionCase {
