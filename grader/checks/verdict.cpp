@@ -31,6 +31,14 @@ const char* name_of(Verdict verdict) {
   return "";
 }
 
+std::optional<Verdict> verdict_named(std::string_view name) {
+  for (const Verdict verdict :
+       {Verdict::pass, Verdict::inconclusive, Verdict::unfilled, Verdict::wrong, Verdict::compile, Verdict::crash,
+        Verdict::hang, Verdict::environment, Verdict::not_checked})
+    if (name == name_of(verdict)) return verdict;
+  return {};
+}
+
 int exit_code_of(const std::vector<BlankVerdict>& verdicts) {
   static constexpr std::array<std::pair<Verdict, int>, 6> codes{{{Verdict::environment, 20},
                                                                  {Verdict::compile, 12},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "exercise/finding.h"
@@ -12,12 +13,15 @@ enum class Verdict { pass, inconclusive, unfilled, wrong, compile, crash, hang, 
 
 /// "PASS", "UNFILLED", ...: the same in every language.
 const char* name_of(Verdict verdict);
+/// The verdict of this name; nothing if there is none.
+std::optional<Verdict> verdict_named(std::string_view name);
 
 struct BlankVerdict {
   int blank = 0;  // 0: the speedup
   Verdict verdict = Verdict::not_checked;
   std::optional<Finding> finding;  // why, unless PASS
   double points = 0, of = 0;
+  bool operator==(const BlankVerdict&) const = default;
 };
 
 /// Of several verdicts, as grader/README.md has it.

@@ -13,18 +13,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Verdict verdict_named(const std::string& word, const std::string& where) {
-  if (word == "NOT_CHECKED") return Verdict::not_checked;
-  for (const Verdict verdict : {Verdict::pass, Verdict::unfilled, Verdict::wrong, Verdict::compile, Verdict::crash,
-                                Verdict::hang, Verdict::environment})
-    if (word == name_of(verdict)) return verdict;
-  fail("{}: there is no verdict {}.", where, word);
+Verdict verdict_in(const std::string& word, const std::string& where) {
+  const auto verdict = verdict_named(word == "NOT_CHECKED" ? name_of(Verdict::not_checked) : word);
+  require(verdict.has_value(), "{}: there is no verdict {}.", where, word);
+  return *verdict;
 }
 
 /// "CRASH|HANG"
 std::vector<Verdict> verdicts_named(std::string words, const std::string& where) {
   std::vector<Verdict> verdicts;
-  for (std::istringstream list(words); std::getline(list, words, '|');) verdicts.push_back(verdict_named(words, where));
+  for (std::istringstream list(words); std::getline(list, words, '|');) verdicts.push_back(verdict_in(words, where));
   return verdicts;
 }
 

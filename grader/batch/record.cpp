@@ -1,0 +1,207 @@
+#include "batch/record.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+
+namespace odori::grader {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Values = CheckRecord::Values;
+
+constexpr std::array states{RecordState::marked, RecordState::ungraded, RecordState::absent};
+
+/// Reads an object field by field. Whatever isn't as it should be is told with the field's name.
+class Object {
+ public:
+  Object(const Json& json, std::string name) : json_(json), name_(std::move(name)) {
+    require(json_.is_object(), "{} should be an object, and isn't.", name_);
+  }
+
+  const Json& field(const char* key) const {
+    const auto found = json_.find(key);
+    require(found != json_.end(), "{} lacks \"{}\".", name_, key);
+    return *found;
+  }
+  bool has(const char* key) const { return json_.contains(key); }
+  std::string text(const char* key) const {
+    require(field(key).is_string(), "{}: \"{}\" should be a text.", name_, key);
+    return field(key);
+  }
+  bool boolean(const char* key) const {
+    require(field(key).is_boolean(), "{}: \"{}\" should be true or false.", name_, key);
+    return field(key);
+  }
+  /// From 0, and finite, as JSON has no other.
+  double number(const char* key) const {
+    require(field(key).is_number() && field(key) >= 0, "{}: \"{}\" should be a number from 0.", name_, key);
+    return field(key);
+  }
+  std::uint64_t whole_number(const char* key) const {
+    require(field(key).is_number_unsigned(), "{}: \"{}\" should be a whole number from 0.", name_, key);
+    return field(key);
+  }
+  int small_number(const char* key) const {
+    require(whole_number(key) <= 1'000'000, "{}: \"{}\" is too large.", name_, key);
+    return static_cast<int>(whole_number(key));
+  }
+  const Json& list(const char* key) const {
+    require(field(key).is_array(), "{}: \"{}\" should be a list.", name_, key);
+    return field(key);
+  }
+  Values values(const char* key) const {
+    Values values;
+    require(field(key).is_object(), "{}: \"{}\" should be an object.", name_, key);
+    for (const auto& [name, value] : field(key).items()) {
+      require(value.is_string(), "{}: \"{}\" of \"{}\" should be a text.", name_, name, key);
+      values[name] = value;
+    }
+    return values;
+  }
+  /// Nothing if it is null or not there.
+  std::optional<Values> values_if_any(const char* key) const {
+    return has(key) && !field(key).is_null() ? std::optional(values(key)) : std::nullopt;
+  }
+
+ private:
+  const Json& json_;
+  std::string name_;
+};
+
+Json parsed(std::string_view text) {
+  // A depth that no record has is refused before it costs the parser's stack.
+  constexpr int most = 16;
+  const auto shallow = [](int depth, Json::parse_event_t, Json&) {
+    require(depth <= most, "The text is nested too deeply.");
+    return true;
+  };
+  Json json = Json::parse(text, shallow, false);
+  require(!json.is_discarded(), "The text isn't JSON, or not all of it is there.");
+  return json;
+}
+
+Json json_of(const Finding& finding) { return {{"key", finding.key}, {"values", finding.values}}; }
+
+Finding finding_of(const Json& json, const std::string& name) {
+  const Object object(json, name);
+  return {object.text("key"), object.values("values")};
+}
+
+Json json_of(const CheckRecord& check) {
+  Json verdicts = Json::array(), left_out = Json::array();
+  for (const BlankVerdict& verdict : check.verdicts) {
+    Json entry{{"blank", verdict.blank},
+               {"verdict", name_of(verdict.verdict)},
+               {"points", verdict.points},
+               {"of", verdict.of}};
+    if (verdict.finding) entry.update(json_of(*verdict.finding));
+    verdicts.push_back(std::move(entry));
+  }
+  for (const LeftOut& line : check.left_out)
+    left_out.push_back({{"file", line.file}, {"line", line.line}, {"removed", line.removed}, {"text", line.text}});
+  const auto values = [](const std::optional<Values>& some) { return some ? Json(*some) : Json(); };
+  return {{"seed", check.seed},
+          {"verdicts", std::move(verdicts)},
+          {"speedup", values(check.speedup)},
+          {"counts", values(check.counts)},
+          {"timeline", check.timeline},
+          {"left_out", std::move(left_out)}};
+}
+
+BlankVerdict verdict_of(const Json& json) {
+  const Object object(json, "A verdict");
+  BlankVerdict verdict{
+      .blank = object.small_number("blank"), .points = object.number("points"), .of = object.number("of")};
+  const auto named = verdict_named(object.text("verdict"));
+  require(named.has_value(), "There is no verdict \"{}\".", object.text("verdict"));
+  require(verdict.points <= verdict.of, "Blank {} has {} points of {}.", verdict.blank, verdict.points, verdict.of);
+  verdict.verdict = *named;
+  if (object.has("key")) verdict.finding = finding_of(json, "A verdict");
+  return verdict;
+}
+
+CheckRecord check_of(const Json& json) {
+  const Object object(json, "What was checked");
+  CheckRecord check{.seed = object.whole_number("seed"),
+                    .speedup = object.values_if_any("speedup"),
+                    .counts = object.values_if_any("counts"),
+                    .timeline = object.has("timeline") ? object.text("timeline") : ""};
+  require(object.list("verdicts").size() <= 100, "There are too many verdicts.");
+  for (const Json& entry : object.list("verdicts")) {
+    const BlankVerdict verdict = verdict_of(entry);
+    const bool twice = std::any_of(check.verdicts.begin(), check.verdicts.end(),
+                                   [&](const BlankVerdict& other) { return other.blank == verdict.blank; });
+    require(!twice, "There are two verdicts on blank {}.", verdict.blank);
+    check.verdicts.push_back(verdict);
+  }
+  for (const Json& entry : object.list("left_out")) {
+    const Object line(entry, "A line that was left out");
+    check.left_out.push_back({std::filesystem::path(line.text("file")).filename(), line.small_number("line"),
+                              line.boolean("removed"), line.text("text")});
+  }
+  return check;
+}
+
+RecordState state_named(const std::string& name) {
+  for (const RecordState state : states)
+    if (name == name_of(state)) return state;
+  fail("There is no state \"{}\".", name);
+}
+
+}  // namespace
+
+const char* name_of(RecordState state) {
+  switch (state) {
+    case RecordState::marked:
+      return "marked";
+    case RecordState::ungraded:
+      return "ungraded";
+    case RecordState::absent:
+      return "absent";
+  }
+  return "";
+}
+
+std::string to_json(const TaskRecord& record) {
+  Json flags = Json::array();
+  for (const Finding& flag : record.flags) flags.push_back(json_of(flag));
+  const Json json{{"student", record.student},
+                  {"task", record.task},
+                  {"content", record.content},
+                  {"state", name_of(record.state)},
+                  {"reason", record.reason ? json_of(*record.reason) : Json()},
+                  {"attempts", record.attempts},
+                  {"seconds", record.seconds},
+                  {"timed", record.timed},
+                  {"flags", std::move(flags)},
+                  {"check", record.check ? json_of(*record.check) : Json()}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+TaskRecord record_from_json(std::string_view text) {
+  const Json json = parsed(text);
+  const Object object(json, "A record");
+  TaskRecord record{.student = object.text("student"),
+                    .task = object.text("task"),
+                    .content = object.text("content"),
+                    .state = state_named(object.text("state")),
+                    .attempts = object.small_number("attempts"),
+                    .seconds = object.number("seconds"),
+                    .timed = object.boolean("timed")};
+  if (!object.field("reason").is_null()) record.reason = finding_of(object.field("reason"), "The reason");
+  for (const Json& flag : object.list("flags")) record.flags.push_back(finding_of(flag, "A flag"));
+  if (!object.field("check").is_null()) record.check = check_of(object.field("check"));
+  require(record.check.has_value() == (record.state == RecordState::marked),
+          "A record has verdicts if it is marked, and only then.");
+  require(record.reason.has_value() == (record.state == RecordState::ungraded),
+          "A record has a reason if it is ungraded, and only then.");
+  return record;
+}
+
+CheckRecord check_from_json(std::string_view text) { return check_of(parsed(text)); }
+
+}  // namespace odori::grader

@@ -1,0 +1,84 @@
+// The records of a class: what is written is read again, and nothing else is.
+#include <gtest/gtest.h>
+
+#include "batch/record.h"
+#include "core/error.h"
+
+namespace odori::grader {
+namespace {
+
+TaskRecord marked() {
+  CheckRecord check{.seed = 18'446'744'073'709'551'615u,
+                    .verdicts = {{1, Verdict::pass, {}, 20, 20},
+                                 {2, Verdict::wrong, Finding{"unequal_shards", {{"seen", "\"<b>\"\n"}}}, 0, 10},
+                                 {0, Verdict::not_checked, Finding{"speedup_waits", {}}, 0, 20}},
+                    .speedup = {{{"speedup", "1.97"}}},
+                    .timeline = "multi_gpu.html",
+                    .left_out = {{"train_cifar_multi_gpu.cpp", 3, true, "  return 0;"}}};
+  return {.student = "青木 \"A\"",
+          .task = "multi_gpu",
+          .content = std::string(64, 'a'),
+          .state = RecordState::marked,
+          .attempts = 2,
+          .seconds = 3.25,
+          .timed = true,
+          .flags = {{"flag_several_files", {{"file", "a/b.cpp"}}}},
+          .check = check};
+}
+
+/// The record's text with one piece of it replaced.
+std::string changed(const std::string& old, const std::string& fresh) {
+  std::string text = to_json(marked());
+  const auto at = text.find(old);
+  EXPECT_NE(at, std::string::npos) << old << " in " << text;
+  return text.replace(at, old.size(), fresh);
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    record_from_json(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "was taken";
+}
+
+TEST(Record, IsReadAsItWasWritten) {
+  EXPECT_EQ(record_from_json(to_json(marked())), marked());
+  TaskRecord ungraded = marked();
+  ungraded.state = RecordState::ungraded;
+  ungraded.reason = Finding{"child_died", {{"signal", "9"}}};
+  ungraded.check.reset();
+  EXPECT_EQ(record_from_json(to_json(ungraded)), ungraded);
+}
+
+TEST(Record, BrokenBytesDoNotStopIt) {
+  TaskRecord record = marked();
+  record.check->left_out[0].text = "\xff\xfe";
+  EXPECT_NE(to_json(record).find("\uFFFD"), std::string::npos);
+}
+
+TEST(Record, AHalfOfItIsRefused) {
+  const std::string text = to_json(marked());
+  for (const std::size_t size : {std::size_t{0}, text.size() / 2, text.size() - 3})
+    EXPECT_EQ(refusal(text.substr(0, size)), "The text isn't JSON, or not all of it is there.");
+  EXPECT_EQ(refusal(std::string(100'000, '[')), "The text is nested too deeply.");
+}
+
+TEST(Record, WhatIsNotJustSoIsRefused) {
+  EXPECT_EQ(refusal(changed("\"attempts\"", "\"attempt\"")), "A record lacks \"attempts\".");
+  EXPECT_EQ(refusal(changed("\"timed\": true", "\"timed\": 1")), "A record: \"timed\" should be true or false.");
+  EXPECT_EQ(refusal(changed("\"seconds\": 3.25", "\"seconds\": -1")),
+            "A record: \"seconds\" should be a number from 0.");
+  EXPECT_EQ(refusal(changed("\"attempts\": 2", "\"attempts\": 2.5")),
+            "A record: \"attempts\" should be a whole number from 0.");
+  EXPECT_EQ(refusal(changed("\"state\": \"marked\"", "\"state\": \"done\"")), "There is no state \"done\".");
+  EXPECT_EQ(refusal(changed("\"state\": \"marked\"", "\"state\": \"absent\"")),
+            "A record has verdicts if it is marked, and only then.");
+  EXPECT_EQ(refusal(changed("\"WRONG\"", "\"FINE\"")), "There is no verdict \"FINE\".");
+  EXPECT_EQ(refusal(changed("\"points\": 20", "\"points\": 21")), "Blank 1 has 21 points of 20.");
+  EXPECT_EQ(refusal(changed("\"blank\": 2", "\"blank\": 1")), "There are two verdicts on blank 1.");
+}
+
+}  // namespace
+}  // namespace odori::grader
