@@ -1,0 +1,48 @@
+// From decks to files: Marp does the work, Debian's Chromium prints.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { asCss } from '../theme/palette.mjs';
+import { marpText } from './page.mjs';
+import { Problem, kit } from './problem.mjs';
+
+/** Where Chromium is; `chromiumPath()` throws a problem where it isn't. */
+export function chromiumPath() {
+  const candidates = [process.env.CHROME_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome'];
+  const path = candidates.find((candidate) => candidate && existsSync(candidate));
+  if (!path) throw new Problem('There is no Chromium here, which prints the slides: install chromium, or name it in CHROME_PATH.');
+  return path;
+}
+
+/** Chromium doesn't put root into its sandbox; it opens nothing but the kit's own pages here. */
+export const asRoot = process.getuid?.() === 0;
+
+/**
+ * Writes each deck in each language into `folder`, as DECK.LANGUAGE.html or .pdf by `formats`, and returns the files' paths.
+ * Throws a problem where a deck can't be built.
+ */
+export async function render(decks, languages, formats, folder) {
+  const texts = join(folder, 'marp');
+  rmSync(texts, { recursive: true, force: true });
+  mkdirSync(texts, { recursive: true });
+  const theme = join(texts, 'odori.css');
+  writeFileSync(theme, `/* @theme odori */\n${asCss()}${readFileSync(join(kit, 'slides/theme/odori.css'))}`);
+  const names = [];
+  for (const deck of decks) {
+    for (const language of languages) {
+      names.push(`${deck.name}.${language}`);
+      writeFileSync(join(texts, `${names.at(-1)}.md`), await marpText(deck, language));
+    }
+  }
+  for (const format of formats) marp(texts, folder, theme, format);
+  return formats.flatMap((format) => names.map((name) => join(folder, `${name}.${format}`)));
+}
+
+function marp(texts, folder, theme, format) {
+  const flags = ['--input-dir', texts, '--output', folder, '--theme', theme, '--html', '--no-config-file', '--no-stdin'];
+  if (format === 'pdf') flags.push('--pdf', '--pdf-notes', '--pdf-outlines', '--browser', 'chrome', '--browser-path', chromiumPath());
+  const environment = { ...process.env, ...(asRoot && { CHROME_NO_SANDBOX: '1' }) };
+  const program = join(kit, 'slides/node_modules/@marp-team/marp-cli/marp-cli.js');
+  const { status, stderr } = spawnSync(process.execPath, [program, ...flags], { encoding: 'utf8', env: environment });
+  if (status !== 0) throw new Problem(`Marp could not write the ${format.toUpperCase()} files:\n${stderr}`);
+}
