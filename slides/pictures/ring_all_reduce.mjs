@@ -1,0 +1,45 @@
+// Ring all-reduce of four ranks and four chunks, step by step: computed by doing it.
+import { arrow, box, colours, picture, text } from './parts/svg.mjs';
+
+const words = {
+  en: { rank: (n) => `rank ${n}`, start: 'at first', scatter: (n) => `add ${n}`, gather: (n) => `pass on ${n}`, first: '3 steps: reduce-scatter', second: '3 steps: all-gather',
+    bytes: 'Each rank sends 2 × 3 chunks of E / 4: 2 E (P − 1) / P bytes, whatever P is.' },
+  ja: { rank: (n) => `ランク${n}`, start: 'はじめ', scatter: (n) => `加算 ${n}`, gather: (n) => `配布 ${n}`, first: '3段：reduce-scatter', second: '3段：all-gather',
+    bytes: '各ランクの送信量は E / 4 を 2 × 3 回＝2 E (P − 1) / P。P が増えてもほぼ同じ。' },
+};
+const ranks = 4;
+const tints = ['#ffffff', '#cfe4f5', '#8fc3ea', '#3f8fcb', colours.forward];  // by how many ranks are summed
+
+/** What each rank holds after each step: sums[step][rank][chunk] = how many ranks' gradients; moved = the chunk that came in. */
+function steps() {
+  const state = Array.from({ length: ranks }, () => Array(ranks).fill(1)), all = [{ held: state.map((row) => [...row]), came: [] }];
+  for (let step = 0; step < 2 * (ranks - 1); ++step) {
+    const before = state.map((row) => [...row]), came = [];
+    for (let rank = 0; rank < ranks; ++rank) {
+      const from = (rank + ranks - 1) % ranks, adding = step < ranks - 1;
+      const chunk = (from + (adding ? 0 : 1) - (adding ? step : step - (ranks - 1)) + 2 * ranks) % ranks;
+      state[rank][chunk] = adding ? before[rank][chunk] + before[from][chunk] : before[from][chunk];
+      came.push(chunk);
+    }
+    all.push({ held: state.map((row) => [...row]), came });
+  }
+  return all;
+}
+
+export default function draw(language) {
+  const say = words[language], left = 104, cell = 29, high = 64, column = 152, top = 104, gap = 24;
+  const x = (step) => left + step * column, y = (rank) => top + rank * (high + gap);
+  const name = (step) => (step === 0 ? say.start : step < ranks ? say.scatter(step) : say.gather(step - ranks + 1));
+  return picture(1160, 540,
+    box(x(1), 4, 3 * column - 34, 40, say.first, { fill: colours.communication, size: 24, weight: 600 }),
+    box(x(4), 4, 3 * column - 34, 40, say.second, { fill: colours.send, size: 24, weight: 600 }),
+    Array.from({ length: ranks }, (_, rank) => text(0, y(rank) + high / 2, say.rank(rank), { anchor: 'start', size: 24, weight: 600 })),
+    steps().map(({ held, came }, step) => [
+      text(x(step) + 2 * cell, 74, name(step), { size: 22, fill: colours.soft }),
+      held.map((row, rank) => row.map((sum, chunk) => box(x(step) + chunk * cell, y(rank), cell - 3, high, String(sum), {
+        fill: tints[sum], stroke: came[rank] === chunk ? colours.communication : colours.line, line: came[rank] === chunk ? 4 : 1.5, radius: 3, size: 22, weight: 600 }))),
+      step === 0 ? '' : held.map((_, rank) => rank === 0 ? arrow([[x(step) - 28, y(3) + high / 2], [x(step) - 6, y(0) + high / 2]], { stroke: colours.communication, line: 2, dash: '4 4' })
+        : arrow([[x(step) - 28, y(rank - 1) + high / 2], [x(step) - 6, y(rank) + high / 2]], { stroke: colours.communication, line: 2 })),
+    ]),
+    text(0, 506, say.bytes, { anchor: 'start', size: 25, weight: 600 }));
+}
