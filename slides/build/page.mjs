@@ -77,7 +77,7 @@ export async function picture(name, language) {
   const path = join(kit, 'slides/pictures', `${name}.mjs`);
   if (!existsSync(path)) throw new Problem(`There is no slides/pictures/${name}.mjs to draw the picture ${name}.`);
   const { default: draw } = await import(pathToFileURL(path));
-  const svg = String(draw(language)).trim();
+  const svg = String(await draw(language)).trim();
   if (!svg.startsWith('<svg') || !svg.includes('xmlns=') || !svg.includes('viewBox=')) {
     throw new Problem(`slides/pictures/${name}.mjs should return <svg xmlns="..." viewBox="...">; it returned "${svg.slice(0, 60)}".`);
   }
