@@ -12,6 +12,7 @@
 #include "exercise/task.h"
 #include "worker/programs.h"
 #include "worker/run.h"
+#include "worker/sandbox.h"
 
 namespace odori::grader {
 
@@ -21,6 +22,9 @@ struct Question {
   std::filesystem::path program, script;  // the learner's files
   std::uint64_t seed = 0;                 // of the data that the checks train on
   std::optional<Programs> built = {};     // the blanks' programs, if they are built already
+  std::filesystem::path out = {};         // the folder for the timeline's page
+  const Sandbox* sandbox = nullptr;       // round all of a submission's that isn't the user's own
+  Without without = {};                   // defences that are off
 };
 
 struct Answers {

@@ -73,7 +73,7 @@ SpeedupStep take_speedup(const Question& question, const Program& whole, double 
     const timeline::Timeline seen = timeline::read(jobs.trace());
     step.counts = counts_of(seen, question.task.under_mpi, SpeedupJobs::traced_pictures);
     step.timeline =
-        write_page(question.kit / "out" / "check" / question.task.name / "timeline.html",
+        write_page(question.out / "timeline.html",
                    timeline::to_page(seen, {question.task.name, language, this_machine(), now()}, timeline::read_d3()));
     measure(step, jobs, layout, question.task, cores, gpus);
   } catch (const EnvironmentFault& fault) {

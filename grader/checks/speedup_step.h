@@ -21,7 +21,7 @@ struct SpeedupStep {
 Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int pictures_a_device);
 
 /// Takes up to a minute. `whole`: the learner's program, all of which is right. The page is
-/// KIT/out/check/TASK/timeline.html. Throws Error on Ctrl-C.
+/// timeline.html in the question's `out`. Throws Error on Ctrl-C.
 SpeedupStep take_speedup(const Question& question, const Program& whole, double points, timeline::Language language);
 
 }  // namespace odori::grader

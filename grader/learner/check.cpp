@@ -40,12 +40,22 @@ void remember(const Flags& flags, const Answers& answers, const std::vector<Blan
 
 int check(const Flags& flags) {
   const Messages messages(flags.kit, language_or_default(flags.language));
+  std::optional<Sandbox> sandbox;
+  try {
+    if (flags.sandbox) sandbox.emplace(flags.without);
+  } catch (const EnvironmentFault& fault) {
+    fmt::print("{}\n", messages.text(fault.finding()));
+    return fault.code();
+  }
   const Question question{.task = task_named(flags.task),
                           .kit = flags.kit,
                           .build = flags.build,
                           .program = flags.program,
                           .script = flags.script,
-                          .seed = flags.seed ? *flags.seed : fresh_seed()};
+                          .seed = flags.seed ? *flags.seed : fresh_seed(),
+                          .out = flags.out,
+                          .sandbox = sandbox ? &*sandbox : nullptr,
+                          .without = flags.without};
   Screen screen(question, messages);
   std::vector<BlankVerdict> verdicts;
   Answers answers;

@@ -25,6 +25,11 @@ void add_check(CLI::App& app, Flags& flags) {
   check->add_option("--program", flags.program, "The program to judge, instead of the one below exercises/");
   check->add_option("--script", flags.script, "The job script to judge, instead of the one below jobscripts/");
   check->add_option("--seed", flags.seed, "Of the data that the checks train on; without it, a new one each time");
+  check->add_option("--out", flags.out, "The folder for the timeline's page; without it, out/check/TASK");
+  check->add_flag("--sandbox", flags.sandbox, "Build and run the answers inside walls, as somebody else's");
+  check->add_option_function<std::string>(
+      "--without", [&flags](const std::string& names) { flags.without = without_of(names); },
+      "Switch these defences off (A,B,...): for tests alone, which see what each is good for");
 }
 
 void add_other_words(CLI::App& app, Flags& flags) {
@@ -60,6 +65,7 @@ Flags parse_flags(int argc, char** argv) {
   const Task& task = task_named(flags.task);
   if (flags.program.empty()) flags.program = flags.kit / "exercises" / task.program;
   if (flags.script.empty()) flags.script = flags.kit / "jobscripts" / task.script;
+  if (flags.out.empty()) flags.out = flags.kit / "out" / "check" / task.name;
   return flags;
 }
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "worker/defences.h"
+
 namespace odori::grader {
 
 struct Flags {
@@ -19,6 +21,9 @@ struct Flags {
   std::filesystem::path json;             // where to write the verdicts; empty: nowhere
   bool speedup = true;
   std::optional<std::uint64_t> seed;
+  bool sandbox = false;       // check: the submission isn't the user's own
+  Without without;            // check: defences that are off, in tests
+  std::filesystem::path out;  // check: where the timeline's page goes
 };
 
 /// Throws UsageError, and HelpRequested for --help.

@@ -72,6 +72,8 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
+  pid_t id() const { return pid_; }
+
   /// What it has said since; waits up to 50 ms for it.
   void read_into(std::string& text, std::size_t most) {
     pollfd wanted{output_, POLLIN, 0};
@@ -112,6 +114,8 @@ class Child {
     dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
+    if (!command.inherits_descriptors) close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
+    if (command.before) command.before();
     if (command.folder.empty() || chdir(command.folder.c_str()) == 0) execvpe(argv[0], argv.data(), envp.data());
     _exit(not_found);
   }
@@ -162,6 +166,7 @@ Ended run_process(const Command& command, const Limits& limits) {
   const auto begin = Clock::now();
   Ended ended;
   Child child(command);
+  if (limits.started) limits.started(child.id());
   while (!child.code()) {
     child.read_into(ended.output, limits.output_bytes);
     if (interrupted()) throw Error("Interrupted.", exit_code::interrupted);

@@ -6,8 +6,11 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "exercise/finding.h"
 
 namespace odori::grader {
 
@@ -15,6 +18,8 @@ struct Command {
   std::vector<std::string> words;                  // the program, found in PATH, and its arguments
   std::map<std::string, std::string> environment;  // added to this process's own; an empty value takes one away
   std::filesystem::path folder;                    // to run in; empty: this process's own
+  void (*before)() = nullptr;                      // called in the new process first; may not allocate
+  bool inherits_descriptors = false;               // it has what this process has open, besides its output
 };
 
 struct Limits {
@@ -22,13 +27,15 @@ struct Limits {
   std::size_t output_bytes = 1 << 20;  // what is said beyond is dropped
   /// Asked every 50 ms; true ends the program as the time limit does.
   std::function<bool()> give_up;
+  std::function<void(int)> started = {};  // told the process's id
 };
 
 struct Ended {
   int code = -1;         // as shells have it: 128 + n for signal n, 127 for a program that isn't there
   bool stopped = false;  // by a limit
   double seconds = 0;
-  std::string output;  // stdout and stderr together
+  std::string output;                 // stdout and stderr together
+  std::optional<Finding> broke = {};  // the limit of its walls (worker/sandbox.h) by which it was stopped
   int count(const std::string& words) const;
 };
 

@@ -1,0 +1,220 @@
+#include "worker/sandbox.h"
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+
+#include "worker/usage.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+// What a compiler, Open MPI and CUDA look for besides libraries; not the users' names, nor the machine's keys.
+constexpr std::array settings{"/etc/ld.so.cache", "/etc/ld.so.conf",   "/etc/ld.so.conf.d", "/etc/alternatives",
+                              "/etc/openmpi",     "/etc/pmix",         "/etc/localtime",    "/etc/libibverbs.d",
+                              "/etc/nccl.conf",   "/etc/nsswitch.conf"};
+constexpr std::array system_folders{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
+// What of this process's environment a command inside gets. A secret would have to be called so.
+constexpr std::array variables{"PATH",        "LD_LIBRARY_PATH",     "LANG", "LC_ALL", "TZ",
+                               "OPAL_PREFIX", "CUDA_VISIBLE_DEVICES"};
+constexpr std::array prefixes{"OMPI_", "NVIDIA_", "NCCL_", "OMP_"};
+
+void add(Words& words, std::initializer_list<std::string> more) { words.insert(words.end(), more); }
+
+// Memory that belongs to no process and no file system of the sandbox's wouldn't be counted, and what else is here
+// has been a way out of namespaces before. Refused as if this kernel hadn't it, so that libraries do without.
+constexpr std::array refused{SYS_memfd_create,   SYS_memfd_secret,   SYS_shmget,  SYS_msgget,      SYS_semget,
+                             SYS_io_uring_setup, SYS_keyctl,         SYS_add_key, SYS_request_key, SYS_bpf,
+                             SYS_userfaultfd,    SYS_perf_event_open};
+
+#if defined(__x86_64__)
+constexpr std::uint32_t architecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr std::uint32_t architecture = AUDIT_ARCH_AARCH64;
+#endif
+
+constexpr auto filter = [] {
+  std::array<sock_filter, 6 + refused.size()> steps{};
+  std::size_t n = 0;
+  const auto jumps = [](std::uint32_t what, std::uint32_t value, std::size_t yes, std::size_t no) {
+    return sock_filter{static_cast<std::uint16_t>(BPF_JMP | what | BPF_K), static_cast<std::uint8_t>(yes),
+                       static_cast<std::uint8_t>(no), value};
+  };
+  const auto does = [](std::uint32_t what, std::uint32_t value) {
+    return sock_filter{static_cast<std::uint16_t>(what), 0, 0, value};
+  };
+  steps[n++] = does(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch));
+  steps[n++] = jumps(BPF_JEQ, architecture, 0, refused.size() + 2);
+  steps[n++] = does(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr));
+  for (std::size_t i = 0; i < refused.size(); ++i)
+    steps[n++] = jumps(BPF_JEQ, static_cast<std::uint32_t>(refused[i]), refused.size() - i, 0);
+  steps[n++] = jumps(BPF_JGE, 0x40000000, 0, 1);  // x32's numbers for the same calls
+  steps[n++] = does(BPF_RET, SECCOMP_RET_ERRNO | ENOSYS);
+  steps[n++] = does(BPF_RET, SECCOMP_RET_ALLOW);
+  return steps;
+}();
+
+void refuse_calls() {
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), const_cast<sock_filter*>(filter.data())};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/// For root: a user that nobody else is, one for each command, in a range that distributions leave alone, or where
+/// this machine has no such ids (in some containers), at its ids' end.
+unsigned unused_user() {
+  static std::atomic<unsigned> counter = 0;
+  constexpr std::uint64_t first = 1'900'000'000, each = 32, n = each << 22;
+  std::uint64_t inside = 0, outside = 0, count = 0, end = 0;
+  for (std::ifstream map("/proc/self/uid_map"); map >> inside >> outside >> count;) end = std::max(end, inside + count);
+  const std::uint64_t own = static_cast<std::uint64_t>(getpid()) * each + counter++ % each;
+  return static_cast<unsigned>(end >= first + n ? first + own : 60'000 + own % 4'000);
+}
+
+/// Ends the command when all its processes together take too much.
+class Watch {
+ public:
+  explicit Watch(const Walls& walls, const Without& without) : walls_(walls), without_(without) {}
+
+  void begin(int process) { process_ = process; }
+  bool is_over() {
+    const Usage usage = usage_of(process_);
+    if (!without_.contains(Defence::memory) && usage.memory > walls_.memory)
+      broke =
+          Finding{"over_memory", {{"limit", fmt::format("{:.2g}", static_cast<double>(walls_.memory) / (1 << 30))}}};
+    else if (!without_.contains(Defence::processes) && usage.tasks >= walls_.processes)
+      broke = Finding{"over_processes", {{"limit", std::to_string(walls_.processes)}}};
+    return broke.has_value();
+  }
+  std::optional<Finding> broke;
+
+ private:
+  const Walls& walls_;
+  const Without& without_;
+  int process_ = -1;
+};
+
+}  // namespace
+
+Sandbox::Sandbox(Without without) : without_(std::move(without)) {
+  const Ended there = run_process({.words = {"bwrap", "--version"}});
+  if (there.code != 0) throw EnvironmentFault({"no_bubblewrap", {}});
+  const Ended tried = run({.words = {"true"}}, {});
+  if (tried.code != 0) throw EnvironmentFault({"no_namespaces", {{"reason", end_of(tried.output)}}});
+}
+
+Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
+  const bool root = geteuid() == 0;
+  const std::string temporary = std::to_string(walls.temporary);
+  Words words{"bwrap", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"};
+  const auto empty = [&](const fs::path& folder) {
+    add(words, {"--perms", "1777"});
+    if (has(Defence::disk)) add(words, {"--size", temporary});
+    add(words, {"--tmpfs", folder.string()});
+  };
+  std::set<fs::path> made;
+  // Folders on the way to a path: bubblewrap would close them to all but the user who makes them.
+  const auto open_way = [&](const fs::path& path) {
+    fs::path way = "/";
+    for (const fs::path& name : path.parent_path().relative_path())
+      if (made.insert(way /= name).second) add(words, {"--perms", "0755", "--dir", way.string()});
+  };
+  const auto show = [&](const char* how, const fs::path& path) {
+    open_way(path);
+    add(words, {how, path.string(), path.string()});
+  };
+  if (!root) add(words, {"--unshare-user", "--disable-userns", "--cap-drop", "ALL"});
+  if (has(Defence::network)) add(words, {"--unshare-net"});
+  if (has(Defence::escape)) add(words, {"--unshare-pid", "--die-with-parent", "--new-session"});
+
+  if (has(Defence::files)) {
+    for (const fs::path folder : system_folders) {
+      if (fs::is_symlink(folder))
+        add(words, {"--symlink", fs::read_symlink(folder).string(), folder.string()});
+      else if (fs::is_directory(folder))
+        add(words, {"--ro-bind", folder.string(), folder.string()});
+    }
+    for (const char* path : settings) show("--ro-bind-try", path);
+    show("--ro-bind", "/sys");
+  } else {
+    add(words, {"--ro-bind", "/", "/"});
+  }
+  has(Defence::escape) ? add(words, {"--proc", "/proc"}) : add(words, {"--dev-bind", "/proc", "/proc"});
+  add(words, {"--dev", "/dev"});
+  empty("/dev/shm");
+  // Not tried on a machine with GPUs yet.
+  for (const auto& entry : fs::directory_iterator("/dev"))
+    if (entry.path().filename().string().starts_with("nvidia")) show("--dev-bind", entry.path());
+  empty("/tmp");
+  made.clear();
+  for (const fs::path& folder : walls.folders) open_way(folder), empty(folder);
+  for (const fs::path& path : walls.readable) show("--ro-bind", path);
+  for (const fs::path& path : walls.writable) show("--bind", path);
+  // What bubblewrap made itself is a file system in memory too, and without a limit.
+  if (has(Defence::disk)) add(words, {"--remount-ro", "/dev"});
+  if (has(Defence::disk) && has(Defence::files)) add(words, {"--remount-ro", "/"});
+
+  if (has(Defence::environment)) {
+    add(words, {"--clearenv"});
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      const std::string text = *entry, name = text.substr(0, text.find('='));
+      const auto begins = [&](const char* prefix) { return name.starts_with(prefix); };
+      if (command.environment.contains(name)) continue;
+      if (std::find(variables.begin(), variables.end(), name) != variables.end() ||
+          std::any_of(prefixes.begin(), prefixes.end(), begins))
+        add(words, {"--setenv", name, text.substr(name.size() + 1)});
+    }
+  }
+  add(words, {"--setenv", "HOME", "/tmp"});
+  for (const auto& [name, value] : command.environment)
+    if (!value.empty()) add(words, {"--setenv", name, value});
+  add(words, {"--chdir", command.folder.empty() ? "/tmp" : command.folder.string()});
+
+  // Limits of processes don't hold for root, and what root may do, bubblewrap's namespaces alone don't keep it from.
+  if (root) {
+    const std::string user = std::to_string(unused_user());
+    add(words, {"setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--bounding-set=-all", "--inh-caps=-all",
+                "--no-new-privs", "bwrap", "--unshare-user", "--disable-userns", "--dev-bind", "/", "/"});
+    if (has(Defence::escape)) add(words, {"--die-with-parent"});
+  }
+  add(words, {"prlimit", "--core=0", "--nofile=4096"});
+  if (has(Defence::processes)) add(words, {fmt::format("--nproc={}", walls.processes)});
+  if (has(Defence::disk)) add(words, {fmt::format("--fsize={}", walls.file)});
+  // Should the watch come too late. Address space, unlike data, is what GPUs' libraries take hundreds of GB of.
+  if (has(Defence::memory)) add(words, {fmt::format("--data={}", 2 * walls.memory)});
+  words.insert(words.end(), command.words.begin(), command.words.end());
+  return words;
+}
+
+Ended Sandbox::run(const Command& command, const Walls& walls, const Limits& limits) const {
+  Command outer{.words = enclosed(command, walls)};
+  outer.inherits_descriptors = !has(Defence::descriptors);
+  if (has(Defence::syscalls)) outer.before = refuse_calls;
+  Watch watch(walls, without_);
+  Limits watched = limits;
+  if (!has(Defence::time)) watched.time = std::chrono::hours(1);
+  if (!has(Defence::output)) watched.output_bytes = std::size_t{1} << 32;
+  watched.started = [&](int process) { watch.begin(process); };
+  watched.give_up = [&] { return watch.is_over() || (limits.give_up && limits.give_up()); };
+  Ended ended = run_process(outer, watched);
+  ended.broke = std::move(watch.broke);
+  return ended;
+}
+
+Ended run_inside(const Sandbox* sandbox, const Command& command, const Walls& walls, const Limits& limits) {
+  return sandbox ? sandbox->run(command, walls, limits) : run_process(command, limits);
+}
+
+}  // namespace odori::grader

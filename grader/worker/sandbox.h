@@ -1,0 +1,49 @@
+// Walls round a command that runs somebody else's code: bubblewrap's namespaces, limits, and a watch from outside.
+//
+// Inside there is this machine's system (read only), an empty /tmp, /dev/shm and network, and of all other files only
+// those that Walls name. One sandbox holds a whole mpirun.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "worker/defences.h"
+#include "worker/process.h"
+
+namespace odori::grader {
+
+/// What one command may see and use. Everything keeps the path that it has outside.
+struct Walls {
+  std::vector<std::filesystem::path> readable;  // files, and folders with all that is in them
+  std::vector<std::filesystem::path> writable;  // files that are there already: nothing else that is written remains
+  std::vector<std::filesystem::path> folders;   // new and empty, gone with the command
+  std::size_t memory = std::size_t{4} << 30;    // bytes, of all processes together
+  int processes = 256;                          // threads included
+  std::size_t file = 64 << 20;                  // bytes a file
+  std::size_t temporary = 512 << 20;            // bytes of all files in /tmp, in /dev/shm, and in each of `folders`
+};
+
+class Sandbox {
+ public:
+  /// Tries it. Throws EnvironmentFault if this machine has no bubblewrap, or doesn't let it make its namespaces.
+  explicit Sandbox(Without without = {});
+
+  /// Runs the command inside. What its limits end has `stopped`, and where it was one of the walls', `broke` says
+  /// which: "over_memory", "over_processes". Its folder is empty unless the walls show it. Several threads may call it
+  /// at once. Throws as run_process does.
+  Ended run(const Command& command, const Walls& walls, const Limits& limits = {}) const;
+
+ private:
+  std::vector<std::string> enclosed(const Command& command, const Walls& walls) const;
+  bool has(Defence defence) const { return !without_.contains(defence); }
+
+  Without without_;
+};
+
+/// Inside of `sandbox` if there is one; without, on the learner's own machine, as any other command.
+Ended run_inside(const Sandbox* sandbox, const Command& command, const Walls& walls, const Limits& limits = {});
+
+}  // namespace odori::grader

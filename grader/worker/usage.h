@@ -1,0 +1,18 @@
+// What a running process and all its descendants take up, seen from outside.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+
+namespace odori::grader {
+
+struct Usage {
+  std::size_t memory = 0;  // bytes: resident or swapped out, files' pages left out, and the tables for them
+  int tasks = 0;           // processes and threads
+};
+
+/// A snapshot while they come and go: it may miss some. Takes less than 0.1 ms a process.
+Usage usage_of(pid_t process);
+
+}  // namespace odori::grader
