@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import yaml from 'js-yaml';
-import { Problem, forEachGatheringProblems, kit } from './problem.mjs';
+import { Problem, gatherProblems, kit } from './problem.mjs';
 
 export const languages = ['en', 'ja'];
 
@@ -14,19 +14,21 @@ const slideWords = /^([a-z][a-z0-9_]*), (\d+(?:\.\d+)?) min(?:, class: ([a-z ]+)
 const languageMark = /^<!-- (en|ja)(?: ([0-9a-f]{8}))? -->$/;
 const notesMark = '<!-- notes -->';
 
-/** The paths of the decks that `name` names: all without it, else the one of that number or name. */
-export function deckPaths(name) {
+/** The decks that `name` names: all without it, else the one of that number or name. */
+export async function readDecks(name) {
   const all = readdirSync(folder).filter((file) => /^\d+_.*\.md$/.test(file)).sort();
-  const named = all.filter((file) => !name || [file, file.slice(0, -3), file.split('_')[0], file.replace(/^\d+_|\.md$/g, '')].includes(name));
+  const named = all.filter((file) => !name || [file.slice(0, -3), file.split('_')[0], file.replace(/^\d+_|\.md$/g, '')].includes(name));
   if (!named.length) throw new Problem(`There is no deck "${name}" in slides/decks; there are ${all.join(', ')}.`);
-  return named.map((file) => join(folder, file));
+  const decks = [];
+  await gatherProblems(named, async (file) => decks.push(await readDeck(join(folder, file))));
+  return decks;
 }
 
 /**
  * Reads a deck: { path, name, title: {en, ja}, slides: [{ id, minutes, classes, line, en: part, ja: part }] }, where a part is
  * { body, notes, line, hash } and hash is the one recorded (of a Japanese part) or undefined.
  */
-export function readDeck(path) {
+export async function readDeck(path) {
   const lines = readFileSync(path, 'utf8').split('\n');
   const { title, end } = readTitle(path, lines);
   const slides = [];
@@ -50,7 +52,7 @@ export function readDeck(path) {
   });
   for (const slide of slides) for (const language of languages) finishPart(slide[language]);
   const deck = { path, name: basename(path, '.md'), title, slides };
-  refuseUnlikeLanguages(deck);
+  await refuseUnlikeLanguages(deck);
   return deck;
 }
 
@@ -86,7 +88,7 @@ function finishPart(part) {
 
 function refuseUnlikeLanguages({ path, slides }) {
   const seen = new Set();
-  forEachGatheringProblems(slides, (slide) => {
+  return gatherProblems(slides, (slide) => {
     const { id, line } = slide;
     if (seen.has(id)) throw new Problem(`Two slides are called ${id}.`, path, line);
     seen.add(id);
@@ -114,7 +116,7 @@ export const hashOf = ({ body, notes }) => createHash('sha256').update(`${body}\
 
 /** Throws a problem that names each slide whose Japanese is older than its English, or was never accepted. */
 export function refuseOldTranslations({ path, name, slides }) {
-  forEachGatheringProblems(slides, ({ id, en, ja }) => {
+  return gatherProblems(slides, ({ id, en, ja }) => {
     const accept = `see that they say the same, then ./odori slides accept ${name} ${id}`;
     if (!ja.hash) throw new Problem(`The Japanese of the slide ${id} was never held against the English: ${accept}.`, path, ja.line);
     if (ja.hash !== hashOf(en)) {

@@ -61,8 +61,8 @@ function withoutQuestions(lines, tree, numbered) {
   return shown;
 }
 
-/** A learner's own copy may be filled in: slides show it as it was at first. */
-function emptied(lines) {
+/** The lines of a blank as they were at first: a learner's own copy may be filled in. */
+export function emptied(lines) {
   const text = lines.join('\n');
   if (text.includes('PUT_YOUR_CODE')) return lines;
   if (/^\s*#PBS -l/.test(text)) return ['#PBS -l PUT_YOUR_CODE'];

@@ -14,12 +14,12 @@ export class Problem extends Error {
   }
 }
 
-/** Calls `work` for each item and throws all their problems as one, so that an author sees them together. */
-export function forEachGatheringProblems(items, work) {
+/** Calls `work` for each item, also after one has failed, and throws all their problems as one. */
+export async function gatherProblems(items, work) {
   const sentences = [];
   for (const item of items) {
     try {
-      work(item);
+      await work(item);
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       sentences.push(problem.message);

@@ -8,7 +8,7 @@ import { Problem, kit } from './problem.mjs';
 
 /** Where Chromium is; `chromiumPath()` throws a problem where it isn't. */
 export function chromiumPath() {
-  const candidates = [process.env.CHROME_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome'];
+  const candidates = process.env.CHROME_PATH ? [process.env.CHROME_PATH] : ["/usr/bin/chromium"];
   const path = candidates.find((candidate) => candidate && existsSync(candidate));
   if (!path) throw new Problem('There is no Chromium here, which prints the slides: install chromium, or name it in CHROME_PATH.');
   return path;

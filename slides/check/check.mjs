@@ -1,0 +1,24 @@
+// All that a deck is held to, each part by a name of its own.
+import { languages, refuseOldTranslations } from '../build/deck.mjs';
+import { gatherProblems } from '../build/problem.mjs';
+import { render } from '../build/render.mjs';
+import { refuseUnreadablePages } from './layout.mjs';
+import { refuseDeadMentions } from './mentions.mjs';
+import { refuseIncompletePdf } from './pdf.mjs';
+
+/**
+ * The checks by name; each takes decks and a folder to build into, and throws a problem that names every fault. That both
+ * languages have the same slides is read with the deck; that code, pictures and numbers exist shows when it is built.
+ */
+export const checks = {
+  translations: (decks) => gatherProblems(decks, refuseOldTranslations),
+  mentions: (decks) => gatherProblems(decks, refuseDeadMentions),
+  layout: async (decks, folder) => {
+    const pages = await render(decks, languages, ['html'], folder);
+    await refuseUnreadablePages(pages, decks.flatMap((deck) => languages.map(() => deck)));
+  },
+  pdf: async (decks, folder) => {
+    const files = await render(decks, languages, ['pdf'], folder);
+    for (const [i, file] of files.entries()) await refuseIncompletePdf(file, decks[Math.floor(i / languages.length)]);
+  },
+};

@@ -1,0 +1,39 @@
+// What the texts name: links, files of the kit, words of the driver. All of it has to be there.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { languages } from '../build/deck.mjs';
+import { Problem, gatherProblems, kit } from '../build/problem.mjs';
+
+const folders = /^(exercises|solutions|lib|jobscripts|datasets|grader|slides|cmake)\//;
+
+/** Throws a problem that names each link, file or word in a deck that leads nowhere. */
+export async function refuseDeadMentions(deck) {
+  const mentions = deck.slides.flatMap((slide) => languages.flatMap((language) => mentionsIn(slide, language)));
+  await gatherProblems(mentions, ({ id, line, what, fault }) => {
+    if (fault) throw new Problem(`The slide ${id} ${what}, ${fault}.`, deck.path, line);
+  });
+}
+
+function mentionsIn({ id, [languages[0]]: en, [languages[1]]: ja }, language) {
+  const { body, notes, line } = language === 'en' ? en : ja;
+  const text = `${body}\n${notes}`;
+  const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => ({ what: `links to ${target}`, fault: faultOfLink(target) }));
+  const code = [...text.matchAll(/(?<!`)`([^`\n]+)`(?!`)/g)].map(([, words]) => words);
+  const files = code.filter((words) => folders.test(words)).map((path) => ({ what: `names ${path}`, fault: faultOfPath(path) }));
+  const words = code.map((command) => /^\.\/odori (\S+)/.exec(command)?.[1]).filter((word) => /^[a-z]/.test(word ?? ''))
+    .map((word) => ({ what: `calls ./odori ${word}`, fault: driverWords().includes(word) ? '' : 'and the driver has no such word' }));
+  return [...links, ...files, ...words].map((mention) => ({ id, line, ...mention }));
+}
+
+function faultOfLink(target) {
+  if (target.startsWith('picture:')) return '';
+  if (/^https?:/.test(target)) return /^https?:\/\/[\w-]+(\.[\w-]+)+(\/\S*)?$/.test(target) ? '' : 'which is no web address';
+  return faultOfPath(target.replace(/#.*/, ''));
+}
+
+const faultOfPath = (path) => (existsSync(join(kit, path.split(' ')[0])) ? '' : "and there is no such file in the kit (paths are written from its folder)");
+
+/** As `odori` itself lists them. */
+function driverWords() {
+  return /^words="(.*)"$/m.exec(readFileSync(join(kit, 'odori'), 'utf8'))[1].split(', ');
+}

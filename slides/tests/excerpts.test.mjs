@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { emptied, excerpt } from '../build/excerpts.mjs';
+import { marpText } from '../build/page.mjs';
+import { withNumbers } from '../build/results.mjs';
+import { deckOf, saying, slideText } from './fixtures.mjs';
+
+const blanks = { multi_gpu: 8, multi_node: 7 };
+
+test('Every blank of both tasks is found, in exercises and solutions, without its question', () => {
+  for (const [task, count] of Object.entries(blanks)) {
+    for (let number = 1; number <= count; ++number) {
+      const empty = excerpt(`exercises ${task} blank ${number}`).text;
+      const answer = excerpt(`solutions ${task} blank ${number}`).text;
+      assert.match(empty, /PUT_YOUR_CODE/);
+      assert.doesNotMatch(answer, /PUT_YOUR_CODE|BLANK/);
+      assert.doesNotMatch(empty, /BLANK|\/\/|^# /m);
+      assert.equal(emptied(answer.split('\n')).join('\n'), empty, "a learner's filled-in exercise looks as it was at first");
+    }
+    assert.throws(() => excerpt(`solutions ${task} blank ${count + 1}`), saying(`There is no blank ${count + 1} of ${task}`));
+  }
+});
+
+test('Several blanks keep their numbers', () => {
+  const { text, language } = excerpt('exercises multi_gpu blanks 2-4');
+  assert.deepEqual(text.match(/BLANK \d+/g), ['BLANK 2', 'BLANK 3', 'BLANK 4']);
+  assert.match(text, /pool\.use/);
+  assert.equal(language, 'cpp');
+});
+
+test('Lines of a file are found by their text, and missed when it is gone', () => {
+  assert.equal(excerpt('odori "word_demo() {" to "}"').text.split('\n')[0], 'word_demo() {');
+  assert.equal(excerpt('odori "word_demo() {"').text, 'word_demo() {');
+  assert.throws(() => excerpt('odori "no such line"'), saying('no line with "no such line" in odori any more'));
+  assert.throws(() => excerpt('odori "word_demo() {" to "no such line"'), saying('After "word_demo() {"'));
+  assert.throws(() => excerpt('lib/gone.h'), saying('no file lib/gone.h'));
+  assert.throws(() => excerpt('solutions blank'), saying('names neither a blank'));
+});
+
+test('A build fails where code or a picture is gone, and says where', async (t) => {
+  for (const [body, part] of [['<!-- code: solutions multi_gpu blank 99 -->', 'no blank 99'], ['![x](picture:gone)', 'no slides/pictures/gone.mjs'],
+    ['{{gone.json x}}', 'no result file slides/results/gone.json'], ['<!-- colour: red -->', 'is no directive']]) {
+    const deck = await deckOf(t, slideText({ en: `## A\n${body}`, ja: `## あ\n${body}` }));
+    await assert.rejects(marpText(deck, 'ja'), saying(part, ':11:'));
+  }
+});
+
+test('Numbers are written as asked, and missed where there are none', () => {
+  assert.equal(withNumbers('{{../package.json type}} and {{../package.json private}}'), 'module and true');
+  assert.throws(() => withNumbers('{{../package.json dependencies}}'), saying('no number or text'));
+  assert.throws(() => withNumbers('{{../package.json nothing.there}}'), saying('no number or text'));
+  assert.throws(() => withNumbers('{{../package.json type .2f}}'), saying("isn't a way to write"));
+  assert.equal(withNumbers('{{../package-lock.json lockfileVersion .2f}}, {{../package-lock.json lockfileVersion .0%}}'), '3.00, 300 %');
+});

@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { refuseIncompletePdf } from '../check/pdf.mjs';
+import { render } from '../build/render.mjs';
+import { deckOf, saying, scratch, slideText } from './fixtures.mjs';
+
+test('A PDF holds a page with notes for each slide, and is refused where it does not', { timeout: 60000 }, async (t) => {
+  const deck = await deckOf(t, slideText({}), slideText({ id: 'two' }));
+  const [path] = await render([deck], ['ja'], ['pdf'], scratch(t));
+  await refuseIncompletePdf(path, deck);
+  await assert.rejects(refuseIncompletePdf(path, { ...deck, slides: deck.slides.slice(1) }), saying('has 2 pages; its deck has 1 slides'));
+});
