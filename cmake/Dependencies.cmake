@@ -25,6 +25,16 @@ if(NOT ZLIB_FOUND)
   list(APPEND missing "zlib (Debian: zlib1g-dev. Elsewhere: -DZLIB_ROOT=/path/to/zlib)")
 endif()
 
+# The instructor's grader reads archives, and names contents by SHA-256.
+find_package(LibArchive QUIET)
+if(NOT LibArchive_FOUND)
+  list(APPEND missing "libarchive (Debian: libarchive-dev. Elsewhere: -DCMAKE_PREFIX_PATH=/path/to/libarchive)")
+endif()
+find_package(OpenSSL QUIET COMPONENTS Crypto)
+if(NOT OPENSSL_FOUND)
+  list(APPEND missing "OpenSSL's libcrypto (Debian: libssl-dev. Elsewhere: -DOPENSSL_ROOT_DIR=/path/to/openssl)")
+endif()
+
 if(missing)
   list(JOIN missing "\n  " missing)
   message(FATAL_ERROR "These are needed and were not found:\n  ${missing}\n")
@@ -54,3 +64,16 @@ odori_dependency(CLI11 CLIUtils/CLI11 70f8072f9dd2292fd0b9f9e5f58e279f60483ed3) 
 odori_dependency(nlohmann_json nlohmann/json bc889afb4c5bf1c0d8ee29ef35eaaf4c8bef8a5d) # 3.11.2
 # The grader stands on it too, so it is needed without the tests as well.
 odori_dependency(GTest google/googletest 58d77fa8070e8cec2dc1ed015d66b454c8d78850) # 1.12.1
+
+# Templates of pages: a single header, which Debian keeps in a folder of its own.
+find_path(MUSTACHE_INCLUDE_DIR mustache.hpp PATH_SUFFIXES kainjow)
+if(FETCHCONTENT_SOURCE_DIR_MUSTACHE OR NOT MUSTACHE_INCLUDE_DIR)
+  FetchContent_Declare(
+    mustache
+    URL https://github.com/kainjow/Mustache/archive/c66fdd87f01f0b2d1ba704192f27355b77746a5b.tar.gz # 4.1
+    SOURCE_SUBDIR no_build_of_its_own)
+  FetchContent_MakeAvailable(mustache)
+  set(MUSTACHE_INCLUDE_DIR ${mustache_SOURCE_DIR} CACHE PATH "" FORCE)
+endif()
+add_library(mustache INTERFACE IMPORTED)
+target_include_directories(mustache SYSTEM INTERFACE ${MUSTACHE_INCLUDE_DIR})

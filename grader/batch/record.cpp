@@ -91,6 +91,12 @@ Finding finding_of(const Json& json, const std::string& name) {
   return {object.text("key"), object.values("values")};
 }
 
+std::vector<Finding> flags_of(const Json& json) {
+  std::vector<Finding> flags;
+  for (const Json& flag : Object(json, "A record").list("flags")) flags.push_back(finding_of(flag, "A flag"));
+  return flags;
+}
+
 Json json_of(const CheckRecord& check) {
   Json verdicts = Json::array(), left_out = Json::array();
   for (const BlankVerdict& verdict : check.verdicts) {
@@ -193,7 +199,7 @@ TaskRecord record_from_json(std::string_view text) {
                     .seconds = object.number("seconds"),
                     .timed = object.boolean("timed")};
   if (!object.field("reason").is_null()) record.reason = finding_of(object.field("reason"), "The reason");
-  for (const Json& flag : object.list("flags")) record.flags.push_back(finding_of(flag, "A flag"));
+  record.flags = flags_of(json);
   if (!object.field("check").is_null()) record.check = check_of(object.field("check"));
   require(record.check.has_value() == (record.state == RecordState::marked),
           "A record has verdicts if it is marked, and only then.");
@@ -203,5 +209,10 @@ TaskRecord record_from_json(std::string_view text) {
 }
 
 CheckRecord check_from_json(std::string_view text) { return check_of(parsed(text)); }
+
+std::vector<Finding> flags_from_json(std::string_view text) {
+  const Json json = parsed(text);
+  return Object(json, "What was checked").has("flags") ? flags_of(json) : std::vector<Finding>();
+}
 
 }  // namespace odori::grader

@@ -81,5 +81,7 @@ TaskRecord record_from_json(std::string_view text);
 
 /// What `odori_grader check --json` wrote. Likewise strict.
 CheckRecord check_from_json(std::string_view text);
+/// The flags that it wrote, if any.
+std::vector<Finding> flags_from_json(std::string_view text);
 
 }  // namespace odori::grader

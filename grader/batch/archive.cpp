@@ -1,0 +1,151 @@
+// Entries of an archive, by libarchive.
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "batch/entries.h"
+#include "core/error.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Beyond any class's, and nothing that a bomb could not pass at once.
+constexpr std::int64_t most_bytes = std::int64_t{32} << 30;  // unpacked
+constexpr std::int64_t always_allowed = std::int64_t{64} << 20;
+constexpr std::int64_t most_times = 300;  // unpacked beyond that by what it takes on the disk
+constexpr std::int64_t most_entries = 3'000'000;
+constexpr std::size_t longest_path = 4096, deepest = 64;
+
+constexpr std::array<std::string_view, 9> suffixes{".zip",  ".tar",    ".tgz", ".tar.gz", ".tar.bz2",
+                                                   ".tbz2", ".tar.xz", ".txz", ".tar.zst"};
+
+std::string lower(std::string_view text) {
+  std::string lowered(text);
+  std::transform(lowered.begin(), lowered.end(), lowered.begin(),
+                 [](unsigned char c) { return static_cast<char>(c < 128 ? std::tolower(c) : c); });
+  return lowered;
+}
+
+using Archive = std::unique_ptr<archive, decltype(&archive_read_free)>;
+
+/// No filter or format that would start a program of its own.
+Archive open_archive(const fs::path& path) {
+  Archive opened(archive_read_new(), &archive_read_free);
+  require(opened != nullptr, "There is no memory left to open {}.", path.string());
+  archive_read_support_filter_gzip(opened.get());
+  archive_read_support_filter_bzip2(opened.get());
+  archive_read_support_filter_xz(opened.get());
+  archive_read_support_filter_zstd(opened.get());
+  archive_read_support_format_tar(opened.get());
+  archive_read_support_format_gnutar(opened.get());
+  archive_read_support_format_zip_seekable(opened.get());
+  archive_read_open_filename(opened.get(), path.c_str(), 1 << 16);
+  return opened;
+}
+
+/// The parts of a name; nothing if it leads elsewhere. Archives made on Windows may have "\" between them.
+std::optional<std::vector<std::string>> parts_of(std::string_view name) {
+  std::vector<std::string> parts;
+  if (name.size() > longest_path || name.starts_with('/') || name.starts_with('\\')) return {};
+  while (!name.empty()) {
+    const auto end = std::min(name.find_first_of("/\\"), name.size());
+    const std::string part(name.substr(0, end));
+    if (part == ".." || parts.size() > deepest) return {};
+    if (!part.empty() && part != ".") parts.push_back(part);
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+  return parts;
+}
+
+std::string name_of(archive_entry* entry) {
+  if (const char* utf8 = archive_entry_pathname_utf8(entry)) return utf8;
+  if (const char* bytes = archive_entry_pathname(entry)) return bytes;
+  return {};
+}
+
+Entry::Kind kind_of(archive_entry* entry) {
+  if (archive_entry_hardlink(entry) != nullptr) return Entry::Kind::link;
+  switch (archive_entry_filetype(entry)) {
+    case AE_IFREG:
+      return Entry::Kind::file;
+    case AE_IFDIR:
+      return Entry::Kind::folder;
+    case AE_IFLNK:
+      return Entry::Kind::link;
+    default:
+      return Entry::Kind::special;
+  }
+}
+
+bool read_pieces(archive* archive, const std::function<bool(std::string_view)>& take) {
+  std::array<char, 1 << 16> piece;
+  for (;;) {
+    const la_ssize_t n = archive_read_data(archive, piece.data(), piece.size());
+    if (n <= 0) return n == 0;
+    if (!take({piece.data(), static_cast<std::size_t>(n)})) return true;
+  }
+}
+
+/// Is it made to fill a disk or to take for ever?
+bool is_too_much(archive* archive, archive_entry* entry, std::int64_t n_entries) {
+  const std::int64_t packed = archive_filter_bytes(archive, -1),
+                     unpacked = archive_filter_bytes(archive, 0) + archive_entry_size(entry);
+  // What is skipped in a .zip isn't unpacked; of all others every byte is.
+  const bool skips = archive_format(archive) == ARCHIVE_FORMAT_ZIP;
+  return n_entries > most_entries ||
+         (!skips && (unpacked > most_bytes || unpacked > always_allowed + most_times * packed));
+}
+
+}  // namespace
+
+bool is_archive(std::string_view name) { return without_archive_suffix(name) != name; }
+
+std::string without_archive_suffix(std::string_view name) {
+  const std::string lowered = lower(name);
+  for (const std::string_view suffix : suffixes)
+    if (lowered.ends_with(suffix) && lowered.size() > suffix.size())
+      return std::string(name.substr(0, name.size() - suffix.size()));
+  return std::string(name);
+}
+
+std::vector<Finding> visit_archive(const fs::path& path, const std::vector<std::string>& parts,
+                                   const Visitor& visitor) {
+  std::vector<Finding> problems;
+  const std::string file = path.filename();
+  const Archive archive = open_archive(path);
+  archive_entry* header = nullptr;
+  int n_entries = 0, n_leading_out = 0, said = ARCHIVE_OK;
+  while ((said = archive_read_next_header(archive.get(), &header)) == ARCHIVE_OK || said == ARCHIVE_WARN) {
+    if (is_too_much(archive.get(), header, ++n_entries)) {
+      problems.push_back({"archive_too_large", {{"file", file}}});
+      break;
+    }
+    const auto own_parts = parts_of(name_of(header));
+    if (!own_parts) {
+      ++n_leading_out;
+      continue;
+    }
+    Entry entry{.parts = parts,
+                .kind = kind_of(header),
+                .bytes = static_cast<std::uintmax_t>(archive_entry_size(header)),
+                .modified = archive_entry_mtime(header),
+                .read = [&](const auto& take) { return read_pieces(archive.get(), take); }};
+    entry.parts.insert(entry.parts.end(), own_parts->begin(), own_parts->end());
+    if (!own_parts->empty() && !visitor(entry)) break;
+  }
+  if (said == ARCHIVE_FATAL || said == ARCHIVE_FAILED || said == ARCHIVE_RETRY) {
+    const char* reason = archive_error_string(archive.get());
+    problems.push_back({"archive_damaged", {{"file", file}, {"reason", reason ? reason : "?"}}});
+  }
+  if (n_leading_out > 0)
+    problems.push_back({"archive_leads_out", {{"file", file}, {"n", std::to_string(n_leading_out)}}});
+  return problems;
+}
+
+}  // namespace odori::grader

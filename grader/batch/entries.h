@@ -1,0 +1,46 @@
+// What lies in a folder or an archive, one entry after the other: never unpacked, links never followed.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exercise/finding.h"
+
+namespace odori::grader {
+
+struct Entry {
+  enum class Kind { file, folder, link, special, unreadable };
+
+  std::vector<std::string> parts;  // of its path: "aoki", "exercises", ... No "..", no empty ones
+  Kind kind = Kind::file;
+  std::uintmax_t bytes = 0;
+  std::int64_t modified = 0;  // seconds since 1970
+
+  /// A file's bytes, piece by piece, until there are no more or `take` returns false. Returns false if they can't be
+  /// read. Only during the visit.
+  std::function<bool(const std::function<bool(std::string_view)>& take)> read;
+
+  std::string path() const;  // the parts, with slashes
+};
+
+/// Returns false to end the visit.
+using Visitor = std::function<bool(const Entry&)>;
+
+/// Everything below a folder. `parts` is put before each entry's own.
+void visit_folder(const std::filesystem::path& folder, const std::vector<std::string>& parts, const Visitor& visitor);
+
+/// By its name: .zip, .tar, .tgz, .tar.gz, .tar.bz2, .tar.xz, .tar.zst
+bool is_archive(std::string_view name);
+/// "aoki.tar.gz" -> "aoki"
+std::string without_archive_suffix(std::string_view name);
+
+/// Everything in an archive. Returns what was wrong with it, if anything: damaged, too large, names that lead out of
+/// it. What comes before that is visited all the same.
+std::vector<Finding> visit_archive(const std::filesystem::path& archive, const std::vector<std::string>& parts,
+                                   const Visitor& visitor);
+
+}  // namespace odori::grader

@@ -1,0 +1,44 @@
+// A class's submissions: whatever was handed in, in; the exercises' files, out.
+//
+// SUBMISSIONS is a folder, or an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst), with a folder or an
+// archive for each student. The exercises' files may lie anywhere in it. Nothing else is ever unpacked or copied; no
+// link is followed; what is too large, too much or not a plain file is left out and flagged.
+//
+// Of several files of the same name that is taken which lies as the kit has it (exercises/01_multi_gpu/NAME,
+// jobscripts/NAME), else the one in the fewest folders, else the newest. Copies of the kit's own answers (solutions/)
+// and what it built (build*/, out/) never are.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exercise/finding.h"
+
+namespace odori::grader {
+
+/// A student's answer to one task, copied.
+struct HandedIn {
+  std::optional<std::filesystem::path> program, script;
+  std::vector<Finding> flags;  // which file was taken of several, what was left out
+  bool absent() const { return !program && !script; }
+};
+
+struct Student {
+  std::string name;                       // one that a folder may have; no two students have the same
+  std::map<std::string, HandedIn> tasks;  // every task, by its name
+};
+
+struct Intake {
+  std::vector<Student> students;  // by name
+  std::vector<Finding> problems;  // what couldn't be read, or is nobody's
+};
+
+/// Copies the files to RESULTS/submitted/STUDENT/. `scratch`: a folder for archives within archives. Throws Refusal if
+/// `submissions` can't be read or has no student in it.
+Intake take_in(const std::filesystem::path& submissions, const std::filesystem::path& submitted,
+               const std::filesystem::path& scratch);
+
+}  // namespace odori::grader

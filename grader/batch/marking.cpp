@@ -1,0 +1,195 @@
+#include "batch/marking.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "batch/lock.h"
+#include "core/error.h"
+#include "exercise/blanks.h"
+#include "worker/process.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr int most_attempts = 3;
+constexpr std::uintmax_t most_bytes = 4 << 20;  // of what a child writes
+// Beyond the sum of a check's own limits: only a check that stands still itself takes as long.
+constexpr auto longest_marking = 15min, longest_timing = 25min;
+
+const BlankVerdict* verdict_on(const CheckRecord& check, int blank) {
+  const auto found = std::find_if(check.verdicts.begin(), check.verdicts.end(),
+                                  [&](const BlankVerdict& verdict) { return verdict.blank == blank; });
+  return found == check.verdicts.end() ? nullptr : &*found;
+}
+
+/// The child is the grader itself, but it may be cut short: nothing of what it wrote is believed unless all of it fits.
+void require_fits(const CheckRecord& check, const Answer& answer, const std::map<int, double>& points_of) {
+  require(check.seed == answer.seed, "The seed is another one.");
+  require(check.verdicts.size() == points_of.size(), "There are {} verdicts.", check.verdicts.size());
+  for (const auto& [blank, of] : points_of) {
+    const BlankVerdict* verdict = verdict_on(check, blank);
+    require(verdict != nullptr && verdict->of == of, "There is no verdict on blank {} of {} points.", blank, of);
+    require(verdict->points == 0 || verdict->verdict == Verdict::pass, "Blank {} has points without a pass.", blank);
+  }
+}
+
+std::optional<Finding> environment_fault(const CheckRecord& check) {
+  for (const BlankVerdict& verdict : check.verdicts)
+    if (verdict.verdict == Verdict::environment) return verdict.finding.value_or(Finding{"child_unclear", {}});
+  return {};
+}
+
+/// Its own folder for everything that a child leaves lying about.
+class Folder {
+ public:
+  explicit Folder(fs::path path) : path_(std::move(path)) {
+    std::error_code error;
+    fs::create_directories(path_, error);
+    if (error) throw EnvironmentFault({"no_scratch", {{"folder", path_.string()}, {"reason", error.message()}}});
+  }
+  ~Folder() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// Puts the page beside the record. What it is called there; nothing if there is none.
+std::string keep_page(const std::string& page, const fs::path& pages, const std::string& task) {
+  std::error_code error;
+  if (page.empty() || pages.empty()) return {};
+  const std::string name = task + ".timeline.html";
+  fs::create_directories(pages, error);
+  fs::copy_file(page, pages / name, fs::copy_options::overwrite_existing, error);
+  return error ? std::string() : name;
+}
+
+}  // namespace
+
+struct Marker::Attempt {
+  std::optional<CheckRecord> check;
+  std::vector<Finding> flags;
+  std::optional<Finding> fault;  // this machine's; then there is no check
+};
+
+Marker::Marker(Place place) : place_(std::move(place)) {
+  for (const Task& task : all_tasks()) points_of_[task.name] = points_of(task, place_.kit);
+}
+
+Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path& pages) {
+  const Folder folder(place_.scratch / std::to_string(++n_started_));
+  const fs::path json = folder.path() / "check.json", missing = folder.path() / "missing";
+  Command command{.words = {place_.program, "check", answer.task->name, "--kit", place_.kit, "--build", place_.build,
+                            "--program", answer.handed_in.program.value_or(missing / answer.task->program.filename()),
+                            "--script", answer.handed_in.script.value_or(missing / answer.task->script.filename()),
+                            "--seed", std::to_string(answer.seed), "--json", json, "--lang", "en"},
+                  .environment = {{"TMPDIR", folder.path()}}};
+  if (!timed) command.words.push_back("--no-speedup");
+  const Lock lock = this_machine_for(timed ? Lock::Kind::exclusive : Lock::Kind::shared);
+  const Ended ended = run_process(command, {.time = timed ? longest_timing : longest_marking,
+                                            .output_bytes = 1 << 16,
+                                            .give_up = [this] { return stopped_.load(); }});
+  if (stopped_) throw Error("Stopped.", exit_code::interrupted);
+  if (ended.stopped) return {.fault = Finding{"child_too_slow", {{"seconds", fmt::format("{:.0f}", ended.seconds)}}}};
+  std::error_code error;
+  const auto bytes = fs::file_size(json, error);
+  if (error || bytes > most_bytes)
+    return {.fault = Finding{"child_died", {{"code", std::to_string(ended.code)}, {"detail", end_of(ended.output)}}}};
+  try {
+    const std::string text = read_file(json);
+    Attempt attempt{.check = check_from_json(text), .flags = flags_from_json(text)};
+    require_fits(*attempt.check, answer, points_of_.at(answer.task->name));
+    require(ended.code == exit_code_of(attempt.check->verdicts), "The exit code is {}.", ended.code);
+    if ((attempt.fault = environment_fault(*attempt.check))) attempt.check.reset();
+    if (attempt.check) attempt.check->timeline = keep_page(attempt.check->timeline, pages, answer.task->name);
+    return attempt;
+  } catch (const EnvironmentFault&) {
+    throw;
+  } catch (const Error& unclear) {
+    return {.fault = Finding{"child_unclear", {{"detail", unclear.what()}}}};
+  }
+}
+
+Marker::Attempt Marker::attempts(const Answer& answer, bool timed, const fs::path& pages, TaskRecord& record) {
+  const auto began = std::chrono::steady_clock::now();
+  Attempt last;
+  record.attempts = 0;
+  do {
+    try {
+      last = attempt(answer, timed, pages);
+    } catch (const EnvironmentFault& fault) {
+      last = {.fault = fault.finding()};
+    }
+  } while (++record.attempts < most_attempts && last.fault);
+  record.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return last;
+}
+
+TaskRecord Marker::mark(const Answer& answer) {
+  TaskRecord record{
+      .student = answer.student, .task = answer.task->name, .content = answer.content, .flags = answer.handed_in.flags};
+  Attempt last = attempts(answer, false, {}, record);
+  record.flags.insert(record.flags.end(), last.flags.begin(), last.flags.end());
+  if (last.fault) {
+    record.reason = last.fault;
+    return record;
+  }
+  record.state = RecordState::marked;
+  record.timed = !all_blanks_right(*last.check);
+  record.check = std::move(last.check);
+  return record;
+}
+
+TaskRecord Marker::time(const Answer& answer, const TaskRecord& marked, const fs::path& pages) {
+  TaskRecord record = marked;
+  Attempt last = attempts(answer, true, pages, record);
+  const auto flag = [&](Finding finding) {
+    if (std::find(record.flags.begin(), record.flags.end(), finding) == record.flags.end())
+      record.flags.push_back(std::move(finding));
+  };
+  for (Finding& finding : last.flags) flag(std::move(finding));
+  if (last.fault) {
+    // The blanks have their marks; without the speedup's there is no mark for the whole.
+    record.state = RecordState::ungraded;
+    record.reason = last.fault;
+    record.check.reset();
+    return record;
+  }
+  record.timed = true;
+  for (const BlankVerdict& first : marked.check->verdicts) {
+    const BlankVerdict& second = *verdict_on(*last.check, first.blank);
+    if (first.blank != 0 && first.verdict != second.verdict)
+      flag({"flag_unsteady",
+            {{"blank", std::to_string(first.blank)},
+             {"first", name_of(first.verdict)},
+             {"second", name_of(second.verdict)}}});
+  }
+  const BlankVerdict& speedup = *verdict_on(*last.check, 0);
+  if (speedup.finding && speedup.finding->key == "too_good") flag({"flag_too_good", speedup.finding->values});
+  if (all_blanks_right(*last.check)) {
+    record.check = std::move(last.check);
+  } else {
+    for (BlankVerdict& verdict : record.check->verdicts)
+      if (verdict.blank == 0) verdict = speedup;
+  }
+  return record;
+}
+
+bool all_blanks_right(const CheckRecord& check) {
+  return std::all_of(check.verdicts.begin(), check.verdicts.end(), [](const BlankVerdict& verdict) {
+    return verdict.blank == 0 || verdict.verdict == Verdict::pass;
+  });
+}
+
+}  // namespace odori::grader

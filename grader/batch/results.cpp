@@ -1,0 +1,135 @@
+#include "batch/results.h"
+
+#include <fmt/chrono.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <vector>
+
+#include "batch/content.h"
+#include "batch/durable_file.h"
+#include "batch/refusal.h"
+#include "exercise/blanks.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int in_use = 20;
+
+std::string now() {
+  const std::time_t time = std::time(nullptr);
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", *std::localtime(&time));
+}
+
+std::string this_host() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+/// Unknown to those who hand in, so that nobody can prepare for the data of their check.
+std::string fresh_salt() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
+/// /tmp/odori_USER_HASH: of RESULTS' path, so that the next batch there finds and empties it.
+fs::path scratch_of(const fs::path& results) {
+  std::error_code error;
+  const fs::path scratch = fs::temp_directory_path(error) /
+                           fmt::format("odori_{}_{}", geteuid(), sha256(fs::canonical(results).string()).substr(0, 8));
+  mkdir(scratch.c_str(), 0700);
+  struct stat status {};
+  if (lstat(scratch.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid())
+    throw Refusal({"no_scratch", {{"folder", scratch.string()}, {"reason", "?"}}}, in_use);
+  return scratch;
+}
+
+}  // namespace
+
+Results::Results(fs::path folder, const std::string& kit_version) : folder_(std::move(folder)) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) throw Refusal({"batch_cannot_write", {{"file", folder_.string()}, {"reason", error.message()}}}, in_use);
+  if (!fs::exists(folder_ / "lock") && !fs::is_empty(folder_, error))
+    throw Refusal({"results_not_empty", {{"folder", folder_.string()}}});
+  lock_ = Lock::try_for(folder_ / "lock", Lock::Kind::exclusive);
+  if (!lock_)
+    throw Refusal({"results_in_use", {{"folder", folder_.string()}, {"who", read_file(folder_ / "lock")}}}, in_use);
+  lock_.write(fmt::format("{}, process {}, {}", this_host(), getpid(), now()));
+  scratch_ = scratch_of(folder_);
+  clean();
+  read_or_begin(kit_version);
+}
+
+void Results::read_or_begin(const std::string& kit_version) {
+  const fs::path file = folder_ / "batch.json";
+  if (!fs::exists(file)) {
+    salt_ = fresh_salt();
+    began_ = now();
+    return set_kit(kit_version);
+  }
+  const Json json = Json::parse(read_file(file), nullptr, false);
+  const auto text = [&](const char* key) -> std::string {
+    if (!json.is_object() || !json.contains(key) || !json[key].is_string())
+      throw Refusal({"results_damaged", {{"file", file.string()}}});
+    return json[key];
+  };
+  salt_ = text("salt");
+  kit_ = text("kit");
+  began_ = text("began");
+}
+
+void Results::set_kit(const std::string& kit_version) {
+  kit_ = kit_version;
+  const Json json{{"form", record_form}, {"salt", salt_}, {"kit", kit_}, {"began", began_}};
+  write_durably(folder_ / "batch.json", json.dump(2) + '\n');
+}
+
+void Results::clean() const {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(scratch_, error)) fs::remove_all(entry.path(), error);
+  std::vector<fs::path> unfinished;
+  for (fs::recursive_directory_iterator at(folder_, error), end; !error && at != end; at.increment(error))
+    if (at->path().string().ends_with(unfinished_suffix)) unfinished.push_back(at->path());
+  for (const fs::path& path : unfinished) fs::remove(path, error);
+}
+
+std::optional<TaskRecord> Results::read(const std::string& student, const std::string& task) const {
+  auto record = read_record(students() / student / (task + ".json"));
+  if (record && (record->student != student || record->task != task)) return {};
+  return record;
+}
+
+void Results::write(const TaskRecord& record, Old old_one) const {
+  const fs::path file = students() / record.student / (record.task + ".json");
+  if (old_one == Old::kept && fs::exists(file)) {
+    const std::string old = read_file(file);
+    const fs::path history = folder_ / "history" / record.student;
+    const auto earlier = [&](int n) { return history / fmt::format("{}.{}.json", record.task, n); };
+    int n = 1;
+    while (fs::exists(earlier(n))) ++n;
+    // Cut short here before, it is there already.
+    if (n == 1 || read_file(earlier(n - 1)) != old) write_durably(earlier(n), old);
+  }
+  write_durably(file, to_json(record));
+}
+
+std::optional<TaskRecord> read_record(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return {};
+  try {
+    return record_from_json(read_file(file));
+  } catch (const Error&) {
+    return {};  // it is marked again
+  }
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,58 @@
+// RESULTS: the folder that a class's marks are kept in, by one batch at a time.
+//
+//   batch.json                      {"form": 1, "salt": "...", "kit": SHA-256, "began": "2026-11-21 14:30:00"}
+//   lock                            who marks right now
+//   submitted/STUDENT/FILE          what was marked: copies of what was handed in
+//   students/STUDENT/TASK.json      a record (record.h); beside it what is made from it
+//   history/STUDENT/TASK.N.json     earlier records of an answer that was marked anew
+//   regrade/STUDENT/TASK.json       records that --regrade found to differ, until --apply takes them
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "batch/lock.h"
+#include "batch/record.h"
+
+namespace odori::grader {
+
+class Results {
+ public:
+  enum class Old { kept, replaced };
+
+  /// Makes the folder where there is none, takes the lock, and removes what an earlier batch left half-written.
+  /// Throws Refusal: the folder is no such one, or can't be written to, or somebody else is at work in it.
+  Results(std::filesystem::path folder, const std::string& kit_version);
+
+  /// The version of the kit that the records were made by.
+  const std::string& kit() const { return kit_; }
+  const std::string& salt() const { return salt_; }
+  /// From now on all records are this version's.
+  void set_kit(const std::string& kit_version);
+
+  std::filesystem::path submitted() const { return folder_ / "submitted"; }
+  std::filesystem::path students() const { return folder_ / "students"; }
+  std::filesystem::path regrade() const { return folder_ / "regrade"; }
+  const std::filesystem::path& folder() const { return folder_; }
+  /// Short, as sockets lie in it; this user's own; emptied now and then.
+  const std::filesystem::path& scratch() const { return scratch_; }
+
+  /// Nothing if there is none, or none that can be read.
+  std::optional<TaskRecord> read(const std::string& student, const std::string& task) const;
+  /// Durably. The record that is there goes to the history first, if it is to be kept.
+  void write(const TaskRecord& record, Old old) const;
+
+ private:
+  void read_or_begin(const std::string& kit_version);
+  void clean() const;
+
+  std::filesystem::path folder_, scratch_;
+  Lock lock_;
+  std::string kit_, salt_, began_;
+};
+
+/// A record of a file that --regrade or a batch wrote.
+std::optional<TaskRecord> read_record(const std::filesystem::path& file);
+
+}  // namespace odori::grader

@@ -1,0 +1,15 @@
+// Names that students' folders may have.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace odori::grader {
+
+/// The name that a student is kept under, from that of what they handed in. Letters of all languages stay; control
+/// characters, separators, marks that turn the direction of text, and bytes that aren't UTF-8 become "_". A name that
+/// was changed ends in "~" and six digits made from the original, so that no two students share one. Names that are
+/// CP932 (archives made on a Japanese Windows) are read as such.
+std::string student_name(std::string_view handed_in);
+
+}  // namespace odori::grader
