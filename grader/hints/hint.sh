@@ -7,7 +7,8 @@ set -euo pipefail
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 state=${ODORI_STATE:-$kit/.odori_state}
 
-task="" blank="" all=no language=${LC_ALL:-${LC_MESSAGES:-${LANG:-}}}
+task="" blank="" all=no environment=${LC_ALL:-${LC_MESSAGES:-${LANG:-}}}
+language=$environment
 while [[ $# -gt 0 ]]; do
   case $1 in
     --all) all=yes ;;
@@ -18,8 +19,15 @@ while [[ $# -gt 0 ]]; do
   [[ $# -eq 0 ]] || shift
 done
 
+japanese() { [[ $1 == ja* ]]; }
+
+# The commands that are suggested keep a language that the environment doesn't ask for.
+keep_language=""
+if japanese "$language" && ! japanese "$environment"; then keep_language=" --lang ja"; fi
+if ! japanese "$language" && japanese "$environment"; then keep_language=" --lang en"; fi
+
 say() { # ENGLISH JAPANESE
-  if [[ $language == ja* ]]; then printf '%s\n' "$2"; else printf '%s\n' "$1"; fi
+  if japanese "$language"; then printf '%s\n' "$2"; else printf '%s\n' "$1"; fi
 }
 stop() {
   printf 'odori: %s\n' "$(say "$@")" >&2
@@ -32,7 +40,7 @@ case $task in
     "どのタスクのヒントですか。multi_gpu か multi_node です。./odori hint --help を見てください。" ;;
 esac
 hints=$kit/grader/hints/$task.md
-[[ $language != ja* ]] || hints=${hints%.md}.ja.md
+! japanese "$language" || hints=${hints%.md}.ja.md
 blanks=$(grep -c '^## .*\.1$' "$hints")
 
 remembered() { # WORD: the rest of its line for this task and blank
@@ -80,8 +88,8 @@ if [[ -z $blank && $all == yes ]]; then
   exit
 fi
 if [[ -z $blank ]] && ! first_to_do; then
-  say "All blanks of $task are filled in, and none is known to be wrong. Next: ./odori check $task" \
-    "$task の空欄はすべて埋まっていて、誤りも見つかっていません。次は ./odori check $task です。"
+  say "All blanks of $task are filled in, and none is known to be wrong. Next: ./odori check $task$keep_language" \
+    "$task の空欄はすべて埋まっていて、誤りも見つかっていません。次は ./odori check $task$keep_language です。"
   exit
 fi
 
@@ -95,8 +103,8 @@ show 1 $next
 echo
 remember $next
 if [[ $next -lt 3 ]]; then
-  say "One more: ./odori hint $task $blank" "もう 1 つ: ./odori hint $task $blank"
+  say "One more: ./odori hint $task $blank$keep_language" "もう 1 つ: ./odori hint $task $blank$keep_language"
 else
-  say "That is all there is. The answer: ./odori solution $task $blank" \
-    "ヒントは以上です。答え: ./odori solution $task $blank"
+  say "That is all there is. The answer: ./odori solution $task $blank$keep_language" \
+    "ヒントは以上です。答え: ./odori solution $task $blank$keep_language"
 fi

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <regex>
 
 #include "exercise/blanks.h"
 
@@ -86,6 +88,27 @@ void wrap_paragraph(const std::string& paragraph, int width, const std::string& 
   if (!line.empty()) lines.push_back(indent + line);
 }
 
+/// What stands for a placeholder, without its braces: "n", "n|picture|pictures", "ranks#|has|have". Nothing if there is
+/// no value of that name.
+std::optional<std::string> value_of(std::string_view placeholder, const std::map<std::string, std::string>& values) {
+  const std::size_t bar = placeholder.find('|'), second = placeholder.find('|', bar + 1);
+  std::string_view name = placeholder.substr(0, bar);
+  const bool lists = name.ends_with('#');
+  if (lists) name.remove_suffix(1);
+  const auto value = values.find(std::string(name));
+  if (value == values.end()) return {};
+  if (bar == std::string_view::npos) return value->second;
+  const bool is_one = lists ? value->second.find(',') == std::string::npos : value->second == "1";
+  return std::string(is_one ? placeholder.substr(bar + 1, second - bar - 1) : placeholder.substr(second + 1));
+}
+
+/// The commands in a text that print for learners, with this language.
+std::string with_language(const std::string& text, const std::string& language) {
+  static const std::regex command(
+      R"(\./odori (check|hint|reset|solution|status|watch)\b([ \n]multi_(gpu|node))?( \d+)?)");
+  return std::regex_replace(text, command, "$& --lang " + language);
+}
+
 }  // namespace
 
 std::map<std::string, std::string> read_sections(const fs::path& path) {
@@ -109,7 +132,8 @@ std::string language_or_default(const std::string& asked) {
   return "en";
 }
 
-Messages::Messages(const fs::path& kit, std::string language) : language_(std::move(language)) {
+Messages::Messages(const fs::path& kit, std::string language)
+    : language_(std::move(language)), keeps_language_(language_ != language_or_default("")) {
   for (const bool japanese : {false, true}) {
     if (japanese && language_ != "ja") continue;
     std::error_code missing;
@@ -129,16 +153,17 @@ std::string Messages::text(const Finding& finding) const {
   std::string filled;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t close = text[at] == '{' ? text.find('}', at) : std::string::npos;
-    const auto value =
-        close == std::string::npos ? finding.values.end() : finding.values.find(text.substr(at + 1, close - at - 1));
-    if (value == finding.values.end()) {
+    const auto value = close == std::string::npos
+                           ? std::nullopt
+                           : value_of(std::string_view(text).substr(at + 1, close - at - 1), finding.values);
+    if (!value) {
       filled += text[at++];
     } else {
-      filled += value->second;
+      filled += *value;
       at = close + 1;
     }
   }
-  return filled;
+  return keeps_language_ ? with_language(filled, language_) : filled;
 }
 
 int width_of(std::string_view text) {

@@ -57,9 +57,51 @@ TEST(Messages, ThatTheCodeAsksForExist) {
 }
 
 TEST(Messages, FillInPlaceholders) {
+  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) unsetenv(name);
   const Messages messages(ODORI_FOLDER, "en");
   EXPECT_EQ(messages.text("hint_command", {{"task", "multi_gpu"}, {"blank", "3"}}), "A hint: ./odori hint multi_gpu 3");
   EXPECT_EQ(messages.text("no_such_key", {{"a", "b"}}), "no_such_key a=b");
+}
+
+TEST(Messages, AgreeInNumber) {
+  const Messages messages(ODORI_FOLDER, "en");
+  EXPECT_EQ(messages.text("more_changes", {{"n", "1"}}), "and 1 more line.");
+  EXPECT_EQ(messages.text("more_changes", {{"n", "2"}}), "and 2 more lines.");
+  const auto waiting = [&](const char* waiting, const char* missing) {
+    return messages.text("hang_collective", {{"waiting", waiting}, {"missing", missing}, {"call", "barrier()"}});
+  };
+  EXPECT_NE(waiting("3", "0, 1, 2").find("rank 3 waited in barrier() for ranks 0, 1, 2,"), std::string::npos);
+  EXPECT_NE(waiting("0, 1", "2").find("ranks 0, 1 waited in barrier() for rank 2,"), std::string::npos);
+}
+
+/// What is chosen by its number stands beside that number in all languages.
+TEST(Messages, ChooseWordsByPlaceholdersThatTheyHave) {
+  const std::regex choice(R"(\{([a-z_0-9]+)#?\|[^{}|]*\|[^{}|]*\})"), begun(R"(\{[a-z_0-9]+#?\|)");
+  int seen = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(ODORI_FOLDER) / "grader" / "messages"))
+    for (const auto& [key, text] : read_sections(entry.path())) {
+      const auto count = [&](const std::regex& form) {
+        return std::distance(std::sregex_iterator(text.begin(), text.end(), form), std::sregex_iterator());
+      };
+      EXPECT_EQ(count(choice), count(begun)) << key;
+      for (std::sregex_iterator match(text.begin(), text.end(), choice), end; match != end; ++match, ++seen)
+        EXPECT_TRUE(placeholders_in(text).contains('{' + (*match)[1].str() + '}')) << key << ": " << match->str();
+    }
+  EXPECT_GT(seen, 10);
+}
+
+/// A learner who chose the language by a flag gets it again from a command that is suggested.
+TEST(Messages, KeepTheLanguageInCommandsWhereTheEnvironmentHasAnother) {
+  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) unsetenv(name);
+  const Messages japanese(ODORI_FOLDER, "ja");
+  const std::map<std::string, std::string> values{{"task", "multi_gpu"}, {"blank", "3"}};
+  EXPECT_NE(japanese.text("hint_command", values).find("./odori hint multi_gpu 3 --lang ja"), std::string::npos);
+  EXPECT_NE(japanese.text("status_next", values).find("./odori check multi_gpu --lang ja"), std::string::npos);
+  EXPECT_EQ(japanese.text("not_built", {{"folder", "build"}}).find("--lang"), std::string::npos);
+  setenv("LANG", "ja_JP.UTF-8", 1);
+  EXPECT_EQ(Messages(ODORI_FOLDER, "ja").text("hint_command", values).find("--lang"), std::string::npos);
+  EXPECT_NE(Messages(ODORI_FOLDER, "en").text("hint_command", values).find("--lang en"), std::string::npos);
+  unsetenv("LANG");
 }
 
 TEST(Messages, AreInTheLanguageOfTheEnvironment) {

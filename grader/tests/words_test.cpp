@@ -1,4 +1,4 @@
-// ./odori status, reset and solution, on a copy of the kit.
+// ./odori status, reset, solution and hint, on a copy of the kit.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -28,6 +28,11 @@ class Words : public testing::Test {
   Ended word(const std::string& words, const std::string& language = "en") const {
     return run_command(fmt::format("unset ODORI_STATE; {} {} --kit {} --lang {} </dev/null", ODORI_GRADER, words,
                                    kit_.string(), language));
+  }
+  /// In Japanese by its flag, where the environment has another language.
+  Ended hint(const std::string& words) const {
+    return run_command(
+        fmt::format("unset ODORI_STATE; LC_ALL=C bash {}/grader/hints/hint.sh {} --lang ja", kit_.string(), words));
   }
   void remember(const std::string& lines) const { std::ofstream(kit_ / ".odori_state", std::ios::app) << lines; }
   static void replace_in(const fs::path& file, const std::string& old, const std::string& fresh) {
@@ -115,6 +120,11 @@ TEST_F(Words, ResetOfOneBlankLeavesTheOthers) {
   const Ended lost = word("reset multi_gpu 5");
   EXPECT_EQ(lost.code, 1);
   EXPECT_EQ(lost.count("./odori reset multi_gpu"), 1) << lost.output;
+}
+
+TEST_F(Words, AHintKeepsTheLanguageInTheCommandsItSuggests) {
+  EXPECT_EQ(hint("multi_gpu 3").count("./odori hint multi_gpu 3 --lang ja"), 1);
+  EXPECT_EQ(hint("multi_gpu 3 --all").count("./odori solution multi_gpu 3 --lang ja"), 1);
 }
 
 TEST_F(Words, AMissingExerciseComesBack) {
