@@ -7,6 +7,7 @@ odori=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failures=0
+export LC_ALL=C.UTF-8
 
 # expect CODE TEXT COMMAND...: the command ends with this code and says this.
 expect() {
@@ -118,6 +119,24 @@ expect 8 "2 tests need a GPU; none here: no driver & no card" "${counted[@]}"
 expect 8 "1 test needs 2 GPUs; here: 1" "${counted[@]}"
 expect 8 $'\n1 passed, 2 failed, 3 skipped' "${counted[@]}"
 unset ODORI_READY
+
+# A compiler that accepts nothing: a task's own program is what ./odori check explains.
+mkdir -p "$scratch/broken"
+printf '#!/bin/sh\n[ "$1" != --build ]\n' >"$scratch/bin/cmake"
+printf '#!/bin/sh\n' >"$scratch/bin/c++"
+printf '#!/bin/sh\nexec /bin/mv "$@"\n' >"$scratch/bin/mv"
+chmod +x "$scratch/bin/"{cmake,c++,mv}
+broken=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/broken" "$odori" run)
+expect 12 "exercises/01_multi_gpu/train_cifar_multi_gpu.cpp are explained by: ./odori check multi_gpu" "${broken[@]}" multi_gpu
+expect 12 "The build failed; see above." "${broken[@]}" multi_gpu --solution
+for run in "multi_gpu --solution" single_gpu; do
+  read -ra run_words <<<"$run"
+  [[ $("${broken[@]}" "${run_words[@]}" 2>&1) != *"./odori check"* ]] || {
+    printf 'FAILED: run %s speaks of a check\n' "$run"
+    failures=$((failures + 1))
+  }
+done
+rm "$scratch/bin/"{cmake,c++,mv}
 
 bare=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/unbuilt" CXX=no_such_compiler "$odori")
 expect 20 "Missing programs: no_such_compiler cmake" "${bare[@]}" demo
