@@ -3,7 +3,8 @@
 
 #include <set>
 
-#include "corpus.h"
+#include "exercise/task.h"
+#include "instructor/corpus.h"
 #include "learner/messages.h"
 
 namespace odori::grader {

@@ -20,8 +20,8 @@
 #include "checks/grade.h"
 #include "core/error.h"
 #include "core/program.h"
-#include "corpus.h"
-#include "exercise/cutter.h"
+#include "instructor/corpus.h"
+#include "instructor/handed_in.h"
 #include "learner/messages.h"
 #include "worker/lexer.h"
 #include "worker/source.h"
@@ -42,16 +42,6 @@ struct Answer {
   std::optional<Programs> built;
 };
 
-/// The exercise with an entry's texts in its blanks.
-void write_filled(const fs::path& solution, const CorpusEntry& entry, const fs::path& to) {
-  std::vector<std::string> lines = split_lines(cut(read_file(solution), solution.string()));
-  const std::vector<Blank> blanks = parse_blanks(lines, solution.string());
-  for (auto blank = blanks.rbegin(); blank != blanks.rend(); ++blank)
-    if (const auto text = entry.texts.find(blank->number); text != entry.texts.end())
-      lines = with_text(std::move(lines), *blank, text->second);
-  std::ofstream(to) << join_lines(lines);
-}
-
 std::vector<Answer> write_answers(const std::vector<CorpusEntry>& entries, const fs::path& to) {
   std::vector<Answer> answers;
   for (const CorpusEntry& entry : entries) {
@@ -59,8 +49,9 @@ std::vector<Answer> write_answers(const std::vector<CorpusEntry>& entries, const
     const fs::path folder = to / std::to_string(answers.size());
     fs::create_directories(folder);
     answers.push_back({entry, folder / task.program.filename(), folder / task.script.filename(), {}});
-    write_filled(kit / "solutions" / task.program, entry, answers.back().program);
-    write_filled(kit / "solutions" / "jobscripts" / task.script, entry, answers.back().script);
+    std::ofstream(answers.back().program) << filled_exercise(kit / "solutions" / task.program, entry.texts);
+    std::ofstream(answers.back().script) << filled_exercise(kit / "solutions" / "jobscripts" / task.script,
+                                                            entry.texts);
   }
   return answers;
 }
@@ -147,11 +138,9 @@ std::string complaints_about(const CorpusEntry& entry, const std::vector<BlankVe
     const auto place = entry.expected.find(verdict.blank);
     const Expected expected = place == entry.expected.end() ? Expected{} : place->second;
     const std::string key = verdict.finding ? verdict.finding->key : "";
-    const auto& allowed = expected.verdicts;
-    const bool is_allowed = std::find(allowed.begin(), allowed.end(), verdict.verdict) != allowed.end();
-    if (!is_allowed || (!expected.key.empty() && key != expected.key))
+    if (!expected.allows(verdict))
       complaints += fmt::format("  blank {}: {} {} was expected, and {} {} was said: {}\n", verdict.blank,
-                                name_of(allowed.front()), expected.key, name_of(verdict.verdict), key,
+                                name_of(expected.verdicts.front()), expected.key, name_of(verdict.verdict), key,
                                 verdict.finding ? english.text(*verdict.finding) : "");
     const double earned = expected.passes() ? points.at(verdict.blank) : 0;
     if (verdict.points != earned)

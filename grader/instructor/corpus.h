@@ -1,21 +1,9 @@
 // The corpus: answers with the verdicts that they must get, as grader/corpus/README.md has them.
 #pragma once
 
-#include <filesystem>
-#include <map>
-#include <string>
-#include <vector>
-
-#include "checks/verdict.h"
-#include "exercise/task.h"
+#include "instructor/answer_files.h"
 
 namespace odori::grader {
-
-struct Expected {
-  std::vector<Verdict> verdicts = {Verdict::unfilled};  // one of them; several where it is up to MPI how a program dies
-  std::string key;                                      // of the message; empty: any
-  bool passes() const { return verdicts.front() == Verdict::pass; }
-};
 
 struct CorpusEntry {
   std::string task, file, name;

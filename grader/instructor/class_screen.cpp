@@ -1,0 +1,102 @@
+#include "instructor/class_screen.h"
+
+#include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "train/terminal.h"
+
+namespace odori::grader {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+int terminal_width() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+std::string minutes_and_seconds(double seconds) {
+  const auto s = static_cast<std::int64_t>(std::ceil(seconds));
+  return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
+                  : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+}
+
+std::string bar(double rate) {
+  constexpr int length = 20;
+  const int marks = std::clamp(static_cast<int>(rate * length), 0, length);
+  return fmt::format("[{:#<{}}{:.<{}}]", "", marks, "", length - marks);
+}
+
+/// Cut to so many columns, between two letters.
+std::string cut_to(std::string text, int columns) {
+  while (width_of(text) > columns) {
+    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
+    if (!text.empty()) text.pop_back();
+  }
+  return text;
+}
+
+/// Points so far: those of an inconclusive speedup, or of one that is still to be measured, count neither way.
+Finding line_of(const TaskRecord& record) {
+  std::map<std::string, std::string> values{{"student", record.student}, {"task", record.task}};
+  if (record.state != RecordState::marked)
+    return {record.state == RecordState::absent ? "batch_absent" : "batch_ungraded", values};
+  double points = 0, of = 0;
+  for (const BlankVerdict& verdict : record.check->verdicts) {
+    const bool waits = verdict.blank == 0 && !record.timed;
+    if (verdict.verdict == Verdict::inconclusive || waits) continue;
+    points += verdict.points;
+    of += verdict.of;
+  }
+  values.insert({{"points", fmt::format("{:g}", points)}, {"total", fmt::format("{:g}", of)}});
+  return {record.flags.empty() ? "batch_marked" : "batch_flagged", values};
+}
+
+}  // namespace
+
+ClassScreen::ClassScreen(const Messages& messages) : messages_(messages), terminal_(on_terminal()) {}
+
+void ClassScreen::say(const Finding& finding) { print(messages_.text(finding)); }
+
+void ClassScreen::record(const TaskRecord& record, const Progress& progress) {
+  print(fmt::format("[{:>{}}/{}] {}", progress.done, std::to_string(progress.of).size(), progress.of,
+                    messages_.text(line_of(record))));
+}
+
+void ClassScreen::progress(const Progress& progress) {
+  if (!terminal_ || Clock::now() - last_ < 200ms) return;
+  last_ = Clock::now();
+  std::string under_way;
+  for (const std::string& one : progress.under_way) under_way += (under_way.empty() ? "" : ", ") + one;
+  const std::string left = progress.seconds_left < 0 ? "-" : minutes_and_seconds(progress.seconds_left);
+  const std::string line =
+      messages_.text(progress.timing ? "batch_timing" : "batch_marking", {{"done", std::to_string(progress.done)},
+                                                                          {"of", std::to_string(progress.of)},
+                                                                          {"left", left},
+                                                                          {"names", under_way}});
+  const double rate = static_cast<double>(progress.done) / static_cast<double>(std::max<std::size_t>(progress.of, 1));
+  fmt::print("\r\033[K{}", cut_to(bar(rate) + ' ' + line, terminal_width() - 1));
+  std::fflush(stdout);
+  drawn_ = true;
+}
+
+void ClassScreen::clear() {
+  if (drawn_) fmt::print("\r\033[K");
+  drawn_ = false;
+  std::fflush(stdout);
+}
+
+void ClassScreen::print(const std::string& line) {
+  clear();
+  for (const std::string& part : terminal_ ? wrap(line, terminal_width(), 0) : std::vector{line})
+    fmt::print("{}\n", part);
+  std::fflush(stdout);
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,30 @@
+// ./odori grade: a class, marked.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace odori::grader {
+
+struct GradeFlags {
+  std::filesystem::path submissions, out;
+  std::filesystem::path kit, build;   // the kit's folder; the one that it is built in
+  int jobs = 0;                       // answers at once; 0: as many as cores
+  bool timings = true;                // measure the speedups
+  bool sandbox = true;                // false: --unsafe
+  std::string language;               // en or ja; empty: by LANG
+  std::vector<std::string> tasks;     // these alone; empty: all
+  std::vector<std::string> students;  // likewise
+  bool regrade = false, apply = false;
+};
+
+/// Throws UsageError, and HelpRequested for --help.
+GradeFlags parse_grade_flags(int argc, char** argv);
+
+/// Returns 0 if all are graded, 20 if some are ungraded or the class can't be marked, 2 for a folder that can't be the
+/// right one. Throws Error with exit code 130 on Ctrl-C.
+int grade_class(const GradeFlags& flags);
+
+}  // namespace odori::grader

@@ -1,0 +1,55 @@
+#include "instructor/regrade_class.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace odori::grader {
+namespace {
+
+using Row = std::array<std::string, 5>;
+
+std::string mark_of(const std::optional<BlankVerdict>& verdict) {
+  return verdict ? fmt::format("{} {:g}/{:g}", name_of(verdict->verdict), verdict->points, verdict->of) : "-";
+}
+
+std::string padded(const std::string& text, int columns) {
+  return text + std::string(static_cast<std::size_t>(std::max(0, columns - width_of(text))), ' ');
+}
+
+}  // namespace
+
+void print_changes(const std::vector<Change>& changes, const Messages& messages, ClassScreen& screen) {
+  if (changes.empty()) return screen.say("regrade_nothing");
+  std::vector<Row> rows{{messages.text("regrade_student"), messages.text("regrade_task"),
+                         messages.text("regrade_blank"), messages.text("regrade_before"),
+                         messages.text("regrade_after")}};
+  std::set<std::string> students;
+  double sum = 0;
+  for (const Change& change : changes) {
+    students.insert(change.student);
+    if (change.after) sum += change.after->points - (change.before ? change.before->points : 0);
+    if (change.blank)
+      rows.push_back({change.student, change.task,
+                      *change.blank == 0 ? messages.text("name_speedup") : std::to_string(*change.blank),
+                      mark_of(change.before), mark_of(change.after)});
+    else
+      rows.push_back({change.student, change.task, "-", change.state_before.empty() ? "-" : change.state_before,
+                      change.state_after});
+  }
+  std::array<int, 5> columns{};
+  for (const Row& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) columns[i] = std::max(columns[i], width_of(row[i]) + 2);
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) line += i + 1 < row.size() ? padded(row[i], columns[i]) : row[i];
+    fmt::print("{}\n", line);
+  }
+  screen.say("regrade_changes", {{"n", std::to_string(changes.size())},
+                                 {"students", std::to_string(students.size())},
+                                 {"points", fmt::format("{:+g}", sum)}});
+}
+
+}  // namespace odori::grader

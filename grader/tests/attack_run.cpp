@@ -1,0 +1,144 @@
+// The attacks, one by one, with their defences off: each defence holds alone, and without any of them they succeed.
+//
+//   attack_run [--all] [WORDS]     slow ones too; only attacks whose title holds WORDS
+//
+// Says what an attack did otherwise, and ends with exit code 1 if there was anything to say. With all defences on they
+// are marked by ./odori grade --self-test.
+#include <fmt/ranges.h>
+#include <sys/wait.h>
+
+#include <fstream>
+#include <future>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/program.h"
+#include "exercise/blanks.h"
+#include "instructor/arena.h"
+#include "instructor/handed_in.h"
+#include "most_memory.h"
+#include "worker/process.h"
+#include "worker/run.h"
+
+using namespace odori;
+using namespace odori::grader;
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+namespace {
+
+const fs::path kit = ODORI_FOLDER, build_folder = ODORI_BUILD_FOLDER;
+
+std::vector<BlankVerdict> verdicts_in(const fs::path& json) {
+  std::vector<BlankVerdict> verdicts;
+  const auto told = nlohmann::json::parse(read_file(json), nullptr, false);
+  if (!told.is_object()) return verdicts;
+  for (const auto& entry : told.at("verdicts")) {
+    BlankVerdict verdict{.blank = entry.at("blank")};
+    verdict.verdict = verdict_named(entry.at("verdict").get<std::string>()).value_or(Verdict::not_checked);
+    if (entry.contains("key")) verdict.finding = Finding{entry.at("key"), entry.at("values")};
+    verdicts.push_back(std::move(verdict));
+  }
+  return verdicts;
+}
+
+/// What `./odori check` makes of it, in a sandbox, without these defences.
+Seen check(Arena& arena, const Attack& attack, const fs::path& folder, const std::vector<std::string>& without) {
+  const Task& task = task_named(attack.task);
+  const fs::path program = folder / "program.cpp", script = folder / "script.sh", json = folder / "verdicts.json";
+  std::ofstream(program) << arena.filled(attack, program_of(kit, attack));
+  std::ofstream(script) << arena.filled(attack, script_of(kit, attack));
+  // Descriptor 9 is what a grader that forgets to close its files would leave open.
+  Command command{.words = {"bash", "-c", "exec 9<\"$1\"; shift; exec \"$@\"", "bash", arena.folder() / "secret"},
+                  .environment = {{"ODORI_INSTRUCTORS_SECRET", arena.token()}},
+                  .folder = folder};
+  for (const std::string& word :
+       {std::string(ODORI_GRADER), std::string("check"), task.name, std::string("--program"), program.string(),
+        std::string("--script"), script.string(), std::string("--json"), json.string(), std::string("--no-speedup"),
+        std::string("--lang"), std::string("en"), std::string("--sandbox")})
+    command.words.push_back(word);
+  if (!without.empty())
+    command.words.insert(command.words.end(), {"--without", fmt::format("{}", fmt::join(without, ","))});
+  MostMemory memory(json);
+  const Ended ended = run_process(command, {.time = 150s, .output_bytes = 8 << 20});
+  return {.verdicts = verdicts_in(json),
+          .said = ended.output + read_file(json),
+          .page = {},
+          .table = {},
+          .seconds = ended.seconds,
+          .megabytes = memory.megabytes()};
+}
+
+std::string told(const Seen& seen) {
+  std::string verdicts;
+  for (const BlankVerdict& verdict : seen.verdicts)
+    if (verdict.verdict != Verdict::unfilled)
+      verdicts += fmt::format(" {}: {} {}", verdict.blank, name_of(verdict.verdict),
+                              verdict.finding ? verdict.finding->key : "");
+  return fmt::format("   {:.1f} s,{} {}\n", seen.seconds, verdicts,
+                     seen.verdicts.empty() ? seen.said.substr(0, 2000) : "");
+}
+
+std::string complaints_about_marks(const Attack& attack, const Seen& seen) {
+  std::string complaints;
+  if (seen.verdicts.empty()) complaints += "   no verdicts\n";
+  for (const BlankVerdict& verdict : seen.verdicts)
+    if (const Expected expected = attack.expected_of(verdict.blank); verdict.blank > 0 && !expected.allows(verdict))
+      complaints += fmt::format("   blank {}: {} {} was expected\n", verdict.blank, name_of(expected.verdicts.front()),
+                                expected.key);
+  return complaints;
+}
+
+/// Runs it with more and more of its defences off.
+std::string complaints_about(Arena& arena, const Attack& attack) {
+  std::string complaints;
+  for (std::size_t n_off = 0; n_off <= attack.held_by.size(); ++n_off) {
+    const std::vector<std::string> without(attack.held_by.begin(),
+                                           attack.held_by.begin() + static_cast<std::ptrdiff_t>(n_off));
+    const ScratchFolder scratch;
+    arena.prepare(attack);
+    const Seen seen = check(arena, attack, scratch.path(), without);
+    const bool succeeded = arena.succeeded(attack, seen), all_off = n_off == attack.held_by.size();
+    arena.forget(attack);
+    std::string wrong = n_off == 0 ? complaints_about_marks(attack, seen) : "";
+    if (succeeded != all_off)
+      wrong += fmt::format("   without [{}] it {}\n", fmt::join(without, ", "), succeeded ? "got through" : "was held");
+    if (!wrong.empty()) complaints += wrong + told(seen);
+  }
+  return complaints;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  catch_interrupts();
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const bool all = std::erase(words, "--all") > 0;
+  std::vector<Attack> attacks;
+  for (Attack& attack : read_attacks(kit / "grader" / "attacks"))
+    if ((all || !attack.slow) && (words.empty() || attack.title().find(words[0]) != std::string::npos))
+      attacks.push_back(std::move(attack));
+  require(!attacks.empty(), "No attack's title holds \"{}\".", fmt::join(words, " "));
+  const ScratchFolder scratch;
+  fs::permissions(scratch.path(), fs::perms::others_read | fs::perms::others_exec, fs::perm_options::add);
+  Arena arena(scratch.path() / "arena", kit, build_folder);
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> all_right = true;
+  std::vector<std::future<void>> workers;
+  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+    workers.push_back(std::async(std::launch::async, [&] {
+      for (std::size_t i; (i = next++) < attacks.size() && !interrupted();) {
+        const std::string complaints = complaints_about(arena, attacks[i]);
+        fmt::print("{}  {}  [{}]\n{}", complaints.empty() ? "holds" : "FAILS", attacks[i].title(),
+                   fmt::join(attacks[i].held_by, ", "), complaints);
+        std::fflush(stdout);
+        if (!complaints.empty()) all_right = false;
+      }
+    }));
+  for (auto& worker : workers) worker.get();
+  fmt::print("{} attacks: {}\n", attacks.size(),
+             all_right ? "each is held by each of its defences alone, and succeeds without them" : "see above");
+  return all_right ? 0 : 1;
+} catch (...) {
+  return report_failure();
+}
