@@ -86,15 +86,18 @@ Outcome outcome_of_script(const Question& question, const Submission& script) {
 }
 
 Programs build(const Question& question, const Answers& answers, const std::set<int>& filled) {
-  const Compiler compiler(question.build, outputs_of(question));
-  return build_programs(compiler, read_kits(solution_of_program(question)), answers.program, filled);
+  const Compiler compiler(question.build, outputs_of(question), question.sandbox);
+  // Without this defence, what was written between the blanks is built as well.
+  const std::string program = question.without.contains(Defence::submission) ? join_lines(answers.program.lines)
+                                                                             : read_kits(solution_of_program(question));
+  return build_programs(compiler, program, answers.program, filled);
 }
 
 /// Builds the filled blanks, runs and judges them. Returns the whole, if there is one.
 std::optional<Program> judge_program(const Question& question, const Answers& answers, const std::set<int>& filled,
                                      InOrder& verdicts) {
   const fs::path kits = question.build / "bin" / "solutions" / question.task.program.stem();
-  const Runner runner(question.task, kits, question.seed);
+  const Runner runner(question.task, kits, question.seed, question.sandbox);
   const Programs programs = question.built ? *question.built : build(question, answers, filled);
   for (const auto& [blank, finding] : programs.failures) verdicts.know(blank, {Verdict::compile, finding});
   for (const auto& [blank, other] : programs.needs_failed)

@@ -39,6 +39,7 @@ struct Tried {
 
 /// What a run that ended badly says when no check has a better word for it.
 Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
+  if (bad.broke && bad.ending != Ending::environment) return {Verdict::crash, bad.broke};
   const auto or_else = [&](const char* key) { return finding ? *finding : Finding{key, {{"detail", bad.detail}}}; };
   switch (bad.ending) {
     case Ending::environment:
@@ -71,7 +72,8 @@ Tried try_check(const Check& check, Runs& runs) {
     if (!watched.bad()) return {{Verdict::environment, Finding{"grader_failed", {{"reason", error.what()}}}}};
   }
   if (!watched.bad()) return finding ? Tried{{Verdict::wrong, finding}} : Tried{{}, false};
-  return {outcome_of(*watched.bad(), finding), finding || watched.bad()->ending == Ending::environment};
+  const Evidence& bad = *watched.bad();
+  return {outcome_of(bad, finding), finding || bad.broke || bad.ending == Ending::environment};
 }
 
 /// What the tests of one round share. Their suites are "ROUND_whole" and "ROUND_blank_N"; each test is a check.

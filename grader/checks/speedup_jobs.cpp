@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <future>
 #include <sstream>
 
@@ -45,8 +46,14 @@ Layout Layout::on_machine(const Task& task, int cores, int gpus) {
   return layout;
 }
 
-SpeedupJobs::SpeedupJobs(const Task& task, const Layout& layout, fs::path solutions, Program learners)
-    : task_(task), layout_(layout), solutions_(std::move(solutions)), learners_(std::move(learners)) {
+SpeedupJobs::SpeedupJobs(const Task& task, const Layout& layout, fs::path solutions, Program learners,
+                         const Sandbox* sandbox)
+    : task_(task),
+      layout_(layout),
+      solutions_(std::move(solutions)),
+      learners_(std::move(learners)),
+      sandbox_(sandbox) {
+  if (sandbox_) libraries_ = libraries_of(solutions_ / "train_cifar_single_gpu");
   const auto devices = static_cast<std::uint32_t>(layout.devices);
   try {
     // A small test set: the evaluation runs on one device while the others wait.
@@ -63,14 +70,28 @@ int SpeedupJobs::pictures_per_epoch() const { return pictures_a_device(layout_.o
 
 int SpeedupJobs::pictures_of_empty_job() const { return batchsize; }
 
+fs::path SpeedupJobs::program_of(Work work) const {
+  if (work == Work::learner) return learners_.file;
+  return solutions_ / (work == Work::solution ? task_.program.stem() : fs::path("train_cifar_single_gpu"));
+}
+
+Walls SpeedupJobs::walls_of(Work work) const {
+  Walls walls{.readable = libraries_, .folders = {scratch_.path()}};
+  walls.readable.push_back(program_of(work));
+  walls.readable.push_back(scratch_.path() / "data");
+  // Of the event stream, what was made before alone remains.
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(scratch_.path() / "trace", none))
+    walls.writable.push_back(entry.path());
+  return walls;
+}
+
 Command SpeedupJobs::command(Work work, const Size& size, int place) const {
   Command command{.environment = launch_environment(), .folder = scratch_.path()};
   const bool alone = work == Work::one || work == Work::ceiling;
   if (task_.under_mpi && !alone) command.words = mpirun_words(layout_.devices);
   const auto add = [&](std::initializer_list<std::string> words) { command.words.insert(command.words.end(), words); };
-  if (alone) add({(solutions_ / "train_cifar_single_gpu").string()});
-  if (work == Work::solution) add({(solutions_ / task_.program.stem()).string()});
-  if (work == Work::learner) add({learners_.file.string()});
+  add({program_of(work).string()});
   if (work == Work::learner && !learners_.variant.empty()) add({learners_.variant});
   if (!task_.under_mpi && !alone) add({"--n_gpus", std::to_string(layout_.devices)});
   add({"--dataset", "data", "--no_snapshot", "--out", fmt::format("out_{}", place)});
@@ -89,7 +110,9 @@ double SpeedupJobs::run(Work work, const std::vector<Command>& commands) const {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<std::future<Ended>> jobs;
   for (const Command& command : commands)
-    jobs.push_back(std::async(std::launch::async, [&command] { return run_process(command, {.time = longest_job}); }));
+    jobs.push_back(std::async(std::launch::async, [this, &command, work] {
+      return run_inside(sandbox_, command, walls_of(work), {.time = longest_job});
+    }));
   for (auto& job : jobs) {
     const Ended ended = job.get();
     if (ended.code == 0 && !ended.stopped) continue;
@@ -117,6 +140,12 @@ fs::path SpeedupJobs::trace() {
                   .epochs = 1};
   Command traced = command(Work::learner, size, 0);
   traced.words.insert(traced.words.end(), {"--trace", "trace"});
+  fs::create_directory(scratch_.path() / "trace");
+  for (int rank = 0; sandbox_ && rank < (task_.under_mpi ? layout_.devices : 1); ++rank) {
+    const fs::path file = scratch_.path() / "trace" / fmt::format("trace.{}.json", rank);
+    std::ofstream(file).flush();
+    fs::permissions(file, fs::perms(0666));
+  }
   run(Work::learner, {traced});
   return scratch_.path() / "trace";
 }

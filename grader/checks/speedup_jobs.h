@@ -27,9 +27,10 @@ struct Layout {
 
 class SpeedupJobs : public TimedWork {
  public:
-  /// `solutions`: the folder of the kit's built programs. Makes a data set. Throws EnvironmentFault if the disk is
-  /// full.
-  SpeedupJobs(const Task& task, const Layout& layout, std::filesystem::path solutions, Program learners);
+  /// `solutions`: the folder of the kit's built programs; `sandbox`: what all jobs run in, the kit's own too, so that
+  /// their times can be compared. Makes a data set. Throws EnvironmentFault if the disk is full.
+  SpeedupJobs(const Task& task, const Layout& layout, std::filesystem::path solutions, Program learners,
+              const Sandbox* sandbox = nullptr);
 
   int devices() const override { return layout_.devices; }
   int pictures_per_epoch() const override;
@@ -49,13 +50,17 @@ class SpeedupJobs : public TimedWork {
     double fraction;
     int epochs;
   };
+  std::filesystem::path program_of(Work work) const;
   Command command(Work work, const Size& size, int place) const;
+  Walls walls_of(Work work) const;
   double run(Work work, const std::vector<Command>& commands) const;
 
   const Task& task_;
   Layout layout_;
   std::filesystem::path solutions_;
   Program learners_;
+  const Sandbox* sandbox_;
+  std::vector<std::filesystem::path> libraries_;
   ScratchFolder scratch_;
 };
 

@@ -69,7 +69,7 @@ SpeedupStep take_speedup(const Question& question, const Program& whole, double 
   const int cores = this_machine().cores, gpus = gpu_count();
   const Layout layout = Layout::on_machine(question.task, cores, gpus);
   try {
-    SpeedupJobs jobs(question.task, layout, question.build / "bin" / "solutions", whole);
+    SpeedupJobs jobs(question.task, layout, question.build / "bin" / "solutions", whole, question.sandbox);
     const timeline::Timeline seen = timeline::read(jobs.trace());
     step.counts = counts_of(seen, question.task.under_mpi, SpeedupJobs::traced_pictures);
     step.timeline =
@@ -80,10 +80,13 @@ SpeedupStep take_speedup(const Question& question, const Program& whole, double 
     step.verdict.verdict = Verdict::environment;
     step.verdict.finding = fault.finding();
   } catch (const FailedAtWork& failure) {
-    step.verdict.verdict = failure.ended.stopped ? Verdict::hang : Verdict::crash;
-    step.verdict.finding =
-        Finding{failure.ended.stopped ? "hangs_at_work" : "fails_at_work",
-                {{"seconds", fmt::format("{:.0f}", failure.ended.seconds)}, {"detail", end_of(failure.ended.output)}}};
+    const bool hangs = failure.ended.stopped && !failure.ended.broke;
+    step.verdict.verdict = hangs ? Verdict::hang : Verdict::crash;
+    step.verdict.finding = failure.ended.broke;
+    if (!step.verdict.finding)
+      step.verdict.finding = Finding{
+          hangs ? "hangs_at_work" : "fails_at_work",
+          {{"seconds", fmt::format("{:.0f}", failure.ended.seconds)}, {"detail", end_of(failure.ended.output)}}};
   }
   if (step.verdict.verdict == Verdict::pass) step.verdict.points = points;
   return step;

@@ -44,13 +44,31 @@ void forget_old_builds(const fs::path& outputs) {
       fs::remove_all(builds[i].second, gone);
 }
 
-/// A machine's troubles that a compiler tells of.
-void throw_if_environment(const Ended& ended) {
-  if (ended.code == 127) throw EnvironmentFault({"no_compiler", {}});
-  if (ended.count("No space left on device") > 0) throw EnvironmentFault({"disk_full", {{"file", "/tmp"}}});
-  if (!ended.stopped && (ended.code == 137 || ended.count("Killed signal terminated program") > 0 ||
-                         ended.count("virtual memory exhausted") > 0 || ended.count("out of memory") > 0))
-    throw EnvironmentFault({"no_memory", {}});
+/// Why a compiler came to no end, if it didn't.
+std::optional<Finding> trouble_of(const Ended& ended) {
+  if (ended.broke) return ended.broke;
+  if (ended.stopped) return Finding{"compiler_gave_up", {}};
+  if (ended.count("No space left on device") > 0 || ended.count("File size limit exceeded") > 0)
+    return Finding{"disk_full", {{"file", "/tmp"}}};
+  if (ended.code == 137 || ended.count("Killed signal terminated program") > 0 ||
+      ended.count("virtual memory exhausted") > 0 || ended.count("out of memory") > 0)
+    return Finding{"no_memory", {}};
+  return {};
+}
+
+/// The files and folders that a recorded command names.
+std::vector<fs::path> named_in(const std::vector<std::string>& words, const fs::path& folder) {
+  std::vector<fs::path> paths;
+  for (std::string_view word : words) {
+    for (const std::string_view flag : {"-I", "-L", "-isystem", "-B"})
+      if (word.starts_with(flag)) word.remove_prefix(flag.size());
+    const fs::path path = folder / word;
+    std::error_code missing;
+    if (word.empty() || word.starts_with('-') || !fs::exists(path, missing)) continue;
+    // A precompiled header lies beside the header that is named.
+    paths.push_back(path.extension() == ".hxx" ? path.parent_path() : path);
+  }
+  return paths;
 }
 
 }  // namespace
@@ -80,7 +98,8 @@ std::vector<CompileError> read_errors(const std::string& output) {
   return errors;
 }
 
-Compiler::Compiler(fs::path build, fs::path outputs) : build_(std::move(build)), outputs_(std::move(outputs)) {
+Compiler::Compiler(fs::path build, fs::path outputs, const Sandbox* sandbox)
+    : build_(std::move(build)), outputs_(std::move(outputs)), sandbox_(sandbox) {
   compile_ = recorded("compile.command");
   link_ = recorded("link.command");
   key_ = read_file(build_ / "grader" / "compile.command") + read_file(build_ / "grader" / "link.command");
@@ -99,6 +118,20 @@ Compiler::Recorded Compiler::recorded(const char* name) const {
   if (const auto launcher = fs::path(command.words[0]).filename(); launcher == "ccache" || launcher == "sccache")
     command.words.erase(command.words.begin());
   return command;
+}
+
+Ended Compiler::translate(const Command& command, const fs::path& input, const fs::path& output) const {
+  write_file(output, "");
+  std::error_code ignored;
+  fs::permissions(output, fs::perms(0666), ignored);
+  Walls walls{.readable = named_in(command.words, command.folder), .writable = {output}};
+  std::erase(walls.readable, output);
+  walls.readable.push_back(input);
+  walls.memory = std::size_t{3} << 30;
+  walls.processes = 64;
+  const Ended ended = run_inside(sandbox_, command, walls, {.time = compile_limit});
+  if (ended.code == 127) throw EnvironmentFault({"no_compiler", {}});
+  return ended;
 }
 
 Built Compiler::build(const std::string& source) const {
@@ -127,11 +160,14 @@ Built Compiler::build(const std::string& source) const {
        {"-w", "-fmax-errors=0", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never", "-ftabstop=1", "-c"})
     compile.words.push_back(word);
   compile.words.insert(compile.words.end(), {text.string(), "-o", object.string()});
-  const Ended compiled = run_process(compile, {.time = compile_limit});
-  throw_if_environment(compiled);
+  const Ended compiled = translate(compile, text, object);
   fs::remove(text, ignored);
-  if (compiled.stopped) return {.gave_up = true};
+  if (auto trouble = trouble_of(compiled)) {
+    fs::remove(object, ignored);
+    return {.gave_up = trouble};
+  }
   if (compiled.code != 0) {
+    fs::remove(object, ignored);
     write_file(unfinished, compiled.output);
     fs::rename(unfinished, said, ignored);
     return {.errors = read_errors(compiled.output)};
@@ -151,10 +187,13 @@ Built Compiler::build(const std::string& source) const {
       object_is_named = true;
     }
   }
-  const Ended linked = run_process(link, {.time = compile_limit});
-  throw_if_environment(linked);
+  const Ended linked = translate(link, object, unfinished);
   fs::remove(object, ignored);
-  if (linked.code != 0) return {.errors = {{.message = linked.output.substr(0, 2000)}}};
+  if (auto trouble = trouble_of(linked); trouble || linked.code != 0) {
+    fs::remove(unfinished, ignored);
+    return trouble ? Built{.gave_up = trouble} : Built{.errors = {{.message = linked.output.substr(0, 2000)}}};
+  }
+  fs::permissions(unfinished, fs::perms(0755), ignored);
   fs::rename(unfinished, program, ignored);
   return {.program = program};
 }

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "exercise/finding.h"
+#include "worker/sandbox.h"
+
 namespace odori::grader {
 
 /// One error of the compiler.
@@ -19,7 +22,9 @@ struct CompileError {
 struct Built {
   std::filesystem::path program;  // empty: it doesn't compile
   std::vector<CompileError> errors;
-  bool gave_up = false;  // the compiler took too long
+  /// The compiler didn't come to an end: it took too long, or too much of something. Whose fault that is, the kit's own
+  /// program tells, built in the same way.
+  std::optional<Finding> gave_up;
 };
 
 /// The errors in what a compiler said, in order. GCC's and Clang's form, in English.
@@ -27,12 +32,13 @@ std::vector<CompileError> read_errors(const std::string& output);
 
 class Compiler {
  public:
-  /// `build`: the kit's build folder. Throws EnvironmentFault if the kit isn't built.
-  Compiler(std::filesystem::path build, std::filesystem::path outputs);
+  /// `build`: the kit's build folder; `sandbox`: what all sources are built in, if they aren't the user's own. Throws
+  /// EnvironmentFault if the kit isn't built.
+  Compiler(std::filesystem::path build, std::filesystem::path outputs, const Sandbox* sandbox = nullptr);
 
   /// What was built before from the same text, by the same commands and with the same library, is not built again.
-  /// Throws EnvironmentFault if there is no compiler, no space, or no memory. Several threads and processes may build
-  /// at once.
+  /// Throws EnvironmentFault if there is no compiler, or no space for its output. Several threads and processes may
+  /// build at once.
   Built build(const std::string& source) const;
 
  private:
@@ -41,8 +47,12 @@ class Compiler {
     std::vector<std::string> words;
   };
   Recorded recorded(const char* name) const;
+  /// Runs a compiler or a linker, which reads `input`, besides what the kit gives it, and writes `output`.
+  Ended translate(const Command& command, const std::filesystem::path& input,
+                  const std::filesystem::path& output) const;
 
   std::filesystem::path build_, outputs_;
+  const Sandbox* sandbox_;
   Recorded compile_, link_;
   std::string key_;  // of the commands and of the library
 };

@@ -76,6 +76,8 @@ class Reader {
   void take_parameters(const json& line) {
     const std::size_t at = line.at("at"), n = line.at("numbers");
     if (at > numbers_.size() || n > (numbers_.size() - at) / sizeof(float)) return;
+    // Each was written once: lines that name the same ones again and again would fill the grader's memory.
+    if ((taken_ += n * sizeof(float)) > numbers_.size()) return;
     std::vector<float>& parameters = step_of(line.at("device")).parameters;
     parameters.resize(n);
     std::memcpy(parameters.data(), numbers_.data() + at, n * sizeof(float));
@@ -88,6 +90,7 @@ class Reader {
   }
 
   std::string numbers_;
+  std::size_t taken_ = 0;  // bytes of numbers_
   RankSeen seen_;
   std::vector<Step> update_;  // what is known of the update under way
 };

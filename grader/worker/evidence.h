@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/cifar.h"
+#include "exercise/finding.h"
 
 namespace odori::grader {
 
@@ -59,7 +60,8 @@ struct RankSeen {
 
 struct Evidence {
   Ending ending = Ending::environment;
-  std::string detail;  // signal's name, seconds waited, or what the machine lacks
+  std::string detail;                 // signal's name, seconds waited, or what the machine lacks
+  std::optional<Finding> broke = {};  // the limit by which its sandbox ended it (worker/sandbox.h)
   std::vector<RankSeen> ranks;
   int data_reads = 0;  // how often each file of the data was opened, at most: seen from outside (worker/file_watch.h)
 };

@@ -1,6 +1,7 @@
 // How the training programs are started, whatever for.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,5 +14,9 @@ std::vector<std::string> mpirun_words(int ranks);
 /// What a training program's environment needs (see Command): no terminal, and none of a scheduler's variables, by
 /// which mpirun would start ranks on other machines, which the scratch folder isn't on.
 std::map<std::string, std::string> launch_environment();
+
+/// Where a training program's libraries and mpirun lie, unless it's below /usr: on clusters, mostly, below a folder of
+/// the site's own. `kits`: one of the kit's programs, never a learner's.
+std::vector<std::filesystem::path> libraries_of(const std::filesystem::path& kits);
 
 }  // namespace odori::grader

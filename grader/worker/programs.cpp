@@ -51,7 +51,13 @@ class Builder {
 
  private:
   Built build_variants(const std::vector<Variant>& variants) const {
-    return compiler_.build(source_of(solution_, submission_, variants));
+    Built built = compiler_.build(source_of(solution_, submission_, variants));
+    if (built.gave_up) {
+      const Built kits = compiler_.build(source_of(solution_, submission_, {{"whole", {}}}));
+      if (kits.gave_up) throw EnvironmentFault(*kits.gave_up);
+      if (built.gave_up->key != "compiler_gave_up") built.gave_up->key = "compiler_took_too_much";
+    }
+    return built;
   }
 
   /// One file for all, as often as it takes until it compiles. The whole comes last: of a template that several
@@ -122,8 +128,7 @@ class Builder {
       programs_.of_blank[blank] = {built.program, name_of(blank)};
       return;
     }
-    programs_.failures[blank] =
-        built.errors.empty() ? Finding{"compiler_gave_up", {}} : finding_of(blank, built.errors[0]);
+    programs_.failures[blank] = built.gave_up ? *built.gave_up : finding_of(blank, built.errors[0]);
     alive_.erase(blank);
     drop_dependents();
   }

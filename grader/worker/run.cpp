@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "core/error.h"
 #include "exercise/finding.h"
@@ -24,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto longest_run = 180s;
+constexpr std::size_t bytes_of_evidence = 16 << 20;      // a file of one run: many times what a right answer writes
 constexpr std::uintmax_t bytes_of_a_check = 50'000'000;  // more than the evidence of all its runs
 
 /// Has a run's evidence stopped growing, or does it grow without end? How long either may last goes by how long the run
@@ -99,7 +101,9 @@ ScratchFolder::~ScratchFolder() {
   fs::remove_all(path_, ignored);
 }
 
-Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed) : task_(task), solution_(std::move(solution)) {
+Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed, const Sandbox* sandbox)
+    : task_(task), solution_(std::move(solution)), sandbox_(sandbox) {
+  if (sandbox_) libraries_ = libraries_of(solution_);
   data_ = {.folder = scratch_.path() / "data", .seed = seed, .batch_size = 4, .epochs = 2, .learning_rate = 0.05f};
   // Neither size can be divided by 2, 3 or 4. With these sizes, epochs end in the same updates on 4 ranks whose shards
   // differ by one picture (force_equal_length = false), as they do with the workshop's 50000 pictures.
@@ -119,14 +123,33 @@ Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed) : task_(
 
 Evidence Runner::run(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
   Evidence evidence = run_once(program, plan, cancelled);
-  if (evidence.ending == Ending::finished || evidence.ending == Ending::environment || cancelled) return evidence;
+  if (evidence.ending == Ending::finished || cancelled) return evidence;
   const Evidence kits = run_once({solution_, ""}, plan, cancelled);
   if (kits.ending == Ending::environment) return kits;
   if (kits.ending != Ending::finished) {
     evidence.ending = Ending::environment;
     evidence.detail = "kit_fails";
+  } else if (evidence.ending == Ending::environment) {
+    // It says, or ends, as if the machine were to blame.
+    evidence.ending = Ending::crashed;
+    evidence.detail = evidence.detail == "no_mpirun" ? "exit code 127" : "not enough slots";
   }
   return evidence;
+}
+
+Walls Runner::walls_of(const Program& program, const RunPlan& plan, const fs::path& folder) const {
+  Walls walls{.readable = libraries_, .folders = {folder}, .file = bytes_of_evidence};
+  walls.readable.push_back(program.file);
+  walls.readable.push_back(folder / "data");
+  for (int rank = 0; rank < plan.ranks(); ++rank)
+    for (const char* ending : {"jsonl", "bin"}) {
+      const fs::path file = folder / "evidence" / fmt::format("{}.{}", rank, ending);
+      std::ofstream(file).flush();
+      std::error_code ignored;
+      fs::permissions(file, fs::perms(0666), ignored);
+      walls.writable.push_back(file);
+    }
+  return walls;
 }
 
 Evidence Runner::run_once(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
@@ -147,15 +170,18 @@ Evidence Runner::run_once(const Program& program, const RunPlan& plan, const std
   add({"--seed", std::to_string(data_.seed), "--learnrate", fmt::format("{}", data_.learning_rate)});
   if (!task_.under_mpi) add({"--n_gpus", std::to_string(plan.devices)});
   command.environment["ODORI_EVIDENCE"] = shown.string();
-  command.environment["TMPDIR"] = scratch_.path().string();  // mpirun that is killed leaves files there
+  // mpirun that is killed leaves files there
+  command.environment["TMPDIR"] = sandbox_ ? "/tmp" : scratch_.path().string();
   command.environment["ODORI_NODES"] = fmt::format("{}", fmt::join(plan.nodes, ","));
 
   Silence silence(shown);
   FileWatch watch(data);
-  const Ended ended =
-      run_process(command, {.time = longest_run, .give_up = [&] { return cancelled || silence.too_long(); }});
+  const Walls walls = sandbox_ ? walls_of(program, plan, folder) : Walls();
+  const Ended ended = run_inside(sandbox_, command, walls,
+                                 {.time = longest_run, .give_up = [&] { return cancelled || silence.too_long(); }});
   Evidence evidence;
   std::tie(evidence.ending, evidence.detail) = ending_of(ended);
+  if ((evidence.broke = ended.broke)) evidence.ending = Ending::crashed;
   evidence.ranks = read_evidence(shown, plan.ranks());
   if (evidence.ending == Ending::failed)
     for (const RankSeen& rank : evidence.ranks)

@@ -9,6 +9,7 @@
 #include "exercise/task.h"
 #include "worker/evidence.h"
 #include "worker/run_plan.h"
+#include "worker/sandbox.h"
 
 namespace odori::grader {
 
@@ -35,8 +36,9 @@ class ScratchFolder {
 class Runner {
  public:
   /// Makes a small data set, whose sizes leave remainders for 2, 3 and 4 devices, and which depends on the seed alone.
-  /// `solution`: the kit's own program. Throws EnvironmentFault if the disk is full.
-  Runner(const Task& task, std::filesystem::path solution, std::uint64_t seed);
+  /// `solution`: the kit's own program; `sandbox`: what programs run in that aren't the user's own. Throws
+  /// EnvironmentFault if the disk is full.
+  Runner(const Task& task, std::filesystem::path solution, std::uint64_t seed, const Sandbox* sandbox = nullptr);
 
   const RunData& data() const { return data_; }
   /// Several threads may call it at once. A program that shows nothing new for a while is ended (`hung`). If it ends
@@ -45,10 +47,14 @@ class Runner {
   Evidence run(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
  private:
+  /// What a run inside `sandbox_` sees: its program, its data, and the files of its evidence, which it can fill.
+  Walls walls_of(const Program& program, const RunPlan& plan, const std::filesystem::path& folder) const;
   Evidence run_once(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
   const Task& task_;
   std::filesystem::path solution_;
+  const Sandbox* sandbox_;
+  std::vector<std::filesystem::path> libraries_;
   ScratchFolder scratch_;
   RunData data_;
 };

@@ -149,7 +149,7 @@ Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
     for (const char* path : settings) show("--ro-bind-try", path);
     show("--ro-bind", "/sys");
   } else {
-    add(words, {"--ro-bind", "/", "/"});
+    add(words, {"--bind", "/", "/"});
   }
   has(Defence::escape) ? add(words, {"--proc", "/proc"}) : add(words, {"--dev-bind", "/proc", "/proc"});
   add(words, {"--dev", "/dev"});
@@ -160,8 +160,10 @@ Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
   empty("/tmp");
   made.clear();
   for (const fs::path& folder : walls.folders) open_way(folder), empty(folder);
-  for (const fs::path& path : walls.readable) show("--ro-bind", path);
+  for (const fs::path& path : walls.readable)
+    if (!path.string().starts_with("/usr/")) show("--ro-bind", path);
   for (const fs::path& path : walls.writable) show("--bind", path);
+  if (!command.folder.empty()) open_way(command.folder / "any");
   // What bubblewrap made itself is a file system in memory too, and without a limit.
   if (has(Defence::disk)) add(words, {"--remount-ro", "/dev"});
   if (has(Defence::disk) && has(Defence::files)) add(words, {"--remount-ro", "/"});
