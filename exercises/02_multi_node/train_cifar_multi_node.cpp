@@ -17,7 +17,7 @@ int main(int argc, char** argv) try {
 
   // Set up a communicator of all ranks.
   const std::unique_ptr<Communicator> comm = create_communicator(args.communicator);
-  const trace::File trace(args.trace, comm->rank());
+  const trace::File trace(args.trace, comm->rank(), comm->size());
 
   // BLANK 1: Which device of its node does this rank use? (ask the communicator)
   const int device = PUT_YOUR_CODE;

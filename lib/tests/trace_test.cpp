@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -63,6 +64,27 @@ TEST(Trace, StaysReadableWhenTheProcessIsKilled) {
   const auto events = nlohmann::json::parse(text + "]");
   EXPECT_EQ(events.size(), 101u);
   EXPECT_EQ(events.back()["args"]["i"], 99);
+}
+
+TEST(Trace, TakesAwayWhatMoreRanksLeftAndNothingElse) {
+  const std::string folder = new_folder("again");
+  std::filesystem::create_directories(folder);
+  const std::vector<std::string> others{"trace.html", "trace.1.json.gz", "trace.x.json", "trace.-1.json",
+                                        "mytrace.2.json"};
+  for (const char* old : {"trace.0.json", "trace.1.json", "trace.2.json", "trace.13.json"})
+    std::ofstream(folder + '/' + old) << "old";
+  for (const std::string& other : others) std::ofstream(folder + '/' + other) << "other";
+  const auto is_there = [&](const std::string& name) { return std::filesystem::exists(folder + '/' + name); };
+
+  { const trace::File file(folder, 1, 2); }  // before rank 0: only rank 0 clears
+  EXPECT_TRUE(is_there("trace.2.json"));
+  { const trace::File file(folder, 0, 2); }
+  EXPECT_FALSE(is_there("trace.2.json"));
+  EXPECT_FALSE(is_there("trace.13.json"));
+  EXPECT_EQ(nlohmann::json::parse(text_of(folder + "/trace.1.json"))[0]["args"]["name"], "rank 1");
+  EXPECT_EQ(nlohmann::json::parse(text_of(folder + "/trace.0.json"))[0]["args"]["name"], "rank 0");
+  for (const std::string& other : others) EXPECT_EQ(text_of(folder + '/' + other), "other") << other;
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Trace, WritesNothingWhenOff) {

@@ -7,10 +7,13 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 
 #include "core/error.h"
 #include "trace/profiler.h"
@@ -40,12 +43,32 @@ void write_event(const char* name, char phase, std::int64_t ts, const std::strin
                          name, phase, rank_of_process, device_of_thread, ts, rest));
 }
 
+/// The rank of a stream's file, "trace.3.json"; nothing if it is another file.
+std::optional<int> rank_of(std::string_view name) {
+  constexpr std::string_view begin = "trace.", end = ".json";
+  if (!name.starts_with(begin) || !name.ends_with(end)) return {};
+  name.remove_prefix(begin.size());
+  name.remove_suffix(end.size());
+  int rank = 0;
+  const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), rank);
+  if (error != std::errc() || rest != name.data() + name.size() || rank < 0) return {};
+  return rank;
+}
+
+void remove_ranks_from(int n_ranks, const std::string& directory) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error))
+    if (const auto rank = rank_of(entry.path().filename().string()); rank && *rank >= n_ranks)
+      std::filesystem::remove(entry.path(), error);
+}
+
 }  // namespace
 
-File::File(const std::string& directory, int rank) {
+File::File(const std::string& directory, int rank, int n_ranks) {
   if (directory.empty()) return;
   std::error_code error;
   std::filesystem::create_directories(directory, error);
+  if (rank == 0) remove_ranks_from(n_ranks, directory);
   const std::string path = fmt::format("{}/trace.{}.json", directory, rank);
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
   require(fd >= 0, "The event stream {} can't be written: {}. Give --trace a folder that you may write to.", path,

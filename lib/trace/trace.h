@@ -14,8 +14,9 @@ namespace odori::trace {
 /// process. Events have pid = rank, tid = device, ts and dur in microseconds since the Unix epoch.
 class File {
  public:
-  /// An empty directory name means: no trace. Throws Error if the file can't be written.
-  File(const std::string& directory, int rank);
+  /// An empty directory name means: no trace. Rank 0 takes away what an earlier run of more than `n_ranks` left there,
+  /// and touches no file that another rank of this run writes. Throws Error if the file can't be written.
+  File(const std::string& directory, int rank, int n_ranks = 1);
   ~File();
   File(const File&) = delete;
   File& operator=(const File&) = delete;
