@@ -31,6 +31,8 @@
   const within = (inner, outer) =>
     inner.left >= outer.left - 1 && inner.right <= outer.right + 1 && inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1;
   const inset = (box, by) => ({ left: box.left + by, right: box.right - by, top: box.top + by, bottom: box.bottom - by });
+  /** A line's box holds room for accents and descenders of all scripts; this is about where its ink is. */
+  const inked = ({ left, right, top, bottom }) => ({ left, right, top: top + (bottom - top) * 0.2, bottom: bottom - (bottom - top) * 0.2 });
   const overlap = (a, b, tolerance) =>
     Math.min(a.right, b.right) - Math.max(a.left, b.left) > tolerance && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > tolerance;
 
@@ -122,10 +124,10 @@
       const beneath = shapes.map((shape) => ({ shape, style: getComputedStyle(shape) })).filter(({ style }) => style.fill !== 'none')
         .map(({ style }) => { const [r, g, b, a] = rgba(style.fill); return [r, g, b, a * style.fillOpacity * style.opacity]; });
       checkText(text, smallest, scale, [...beneath, ...backgroundsOf(image)], (fault) => say(`Picture "${image.alt}": ${fault}`));
-      if (!within(text.boxes[0], frame)) say(`Picture "${image.alt}": ${shorten(text.words)} leaves the picture.`);
+      if (!within(inked(text.boxes[0]), frame)) say(`Picture "${image.alt}": ${shorten(text.words)} leaves the picture.`);
       for (const other of texts.slice(0, i)) {
         const same = other.element.closest('text') === text.element.closest('text');
-        if (!same && overlap(other.boxes[0], text.boxes[0], limits.textOverlap)) {
+        if (!same && overlap(inked(other.boxes[0]), inked(text.boxes[0]), limits.textOverlap)) {
           say(`Picture "${image.alt}": ${shorten(text.words)} lies upon ${shorten(other.words)}.`);
         }
       }

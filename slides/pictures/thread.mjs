@@ -1,1 +1,0 @@
-export default (l) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 560 500"><rect x="10" y="10" width="540" height="480" fill="#eee"/><text x="40" y="100" font-size="24">${l === 'ja' ? '勾配' : 'gradients'}</text></svg>`;
