@@ -90,12 +90,14 @@ Marker::Marker(Place place) : place_(std::move(place)) {
 Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path& pages) {
   const Folder folder(place_.scratch / std::to_string(++n_started_));
   const fs::path json = folder.path() / "check.json", missing = folder.path() / "missing";
-  Command command{.words = {place_.program, "check", answer.task->name, "--kit", place_.kit, "--build", place_.build,
-                            "--program", answer.handed_in.program.value_or(missing / answer.task->program.filename()),
-                            "--script", answer.handed_in.script.value_or(missing / answer.task->script.filename()),
-                            "--seed", std::to_string(answer.seed), "--json", json, "--lang", "en"},
-                  .environment = {{"TMPDIR", folder.path()}}};
+  Command command{
+      .words = {place_.program, "check", answer.task->name, "--kit", place_.kit, "--build", place_.build, "--program",
+                answer.handed_in.program.value_or(missing / answer.task->program.filename()), "--script",
+                answer.handed_in.script.value_or(missing / answer.task->script.filename()), "--seed",
+                std::to_string(answer.seed), "--json", json, "--out", folder.path() / "out", "--lang", "en"},
+      .environment = {{"TMPDIR", folder.path()}}};
   if (!timed) command.words.push_back("--no-speedup");
+  if (place_.sandbox) command.words.push_back("--sandbox");
   const Lock lock = this_machine_for(timed ? Lock::Kind::exclusive : Lock::Kind::shared);
   const Ended ended = run_process(command, {.time = timed ? longest_timing : longest_marking,
                                             .output_bytes = 1 << 16,

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "batch/durable_file.h"
 #include "batch/refusal.h"
 #include "exercise/blanks.h"
+#include "exercise/task.h"
 
 namespace odori::grader {
 namespace {
@@ -102,18 +104,24 @@ void Results::clean() const {
   for (const fs::path& path : unfinished) fs::remove(path, error);
 }
 
-std::optional<TaskRecord> Results::read(const std::string& student, const std::string& task) const {
-  auto record = read_record(students() / student / (task + ".json"));
-  if (record && (record->student != student || record->task != task)) return {};
-  return record;
+std::optional<TaskRecord> Records::read(const std::string& student, const std::string& task) const {
+  const fs::path file = of(student) / (task + ".json");
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return {};
+  try {
+    TaskRecord record = record_from_json(read_file(file));
+    if (record.student == student && record.task == task) return record;
+  } catch (const Error&) {
+    // It is marked again.
+  }
+  return {};
 }
 
-void Results::write(const TaskRecord& record, Old old_one) const {
-  const fs::path file = students() / record.student / (record.task + ".json");
+void Records::write(const TaskRecord& record, Old old_one) const {
+  const fs::path file = of(record.student) / (record.task + ".json");
   if (old_one == Old::kept && fs::exists(file)) {
     const std::string old = read_file(file);
-    const fs::path history = folder_ / "history" / record.student;
-    const auto earlier = [&](int n) { return history / fmt::format("{}.{}.json", record.task, n); };
+    const auto earlier = [&](int n) { return history_ / record.student / fmt::format("{}.{}.json", record.task, n); };
     int n = 1;
     while (fs::exists(earlier(n))) ++n;
     // Cut short here before, it is there already.
@@ -122,14 +130,17 @@ void Results::write(const TaskRecord& record, Old old_one) const {
   write_durably(file, to_json(record));
 }
 
-std::optional<TaskRecord> read_record(const fs::path& file) {
+std::vector<StudentRecord> Records::all() const {
+  std::vector<StudentRecord> students;
   std::error_code error;
-  if (!fs::is_regular_file(file, error)) return {};
-  try {
-    return record_from_json(read_file(file));
-  } catch (const Error&) {
-    return {};  // it is marked again
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    StudentRecord student{.name = entry.path().filename(), .tasks = {}};
+    for (const Task& task : all_tasks())
+      if (auto record = read(student.name, task.name)) student.tasks[task.name] = std::move(*record);
+    if (!student.tasks.empty()) students.push_back(std::move(student));
   }
+  std::sort(students.begin(), students.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return students;
 }
 
 }  // namespace odori::grader

@@ -5,22 +5,41 @@
 //   submitted/STUDENT/FILE          what was marked: copies of what was handed in
 //   students/STUDENT/TASK.json      a record (record.h); beside it what is made from it
 //   history/STUDENT/TASK.N.json     earlier records of an answer that was marked anew
-//   regrade/STUDENT/TASK.json       records that --regrade found to differ, until --apply takes them
+//   regrade/                        what --regrade found, until --apply takes it (regrade.h)
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "batch/lock.h"
 #include "batch/record.h"
 
 namespace odori::grader {
 
-class Results {
+/// Folders of records: FOLDER/STUDENT/TASK.json, and what they were before.
+class Records {
  public:
   enum class Old { kept, replaced };
 
+  Records(std::filesystem::path folder, std::filesystem::path history)
+      : folder_(std::move(folder)), history_(std::move(history)) {}
+
+  /// Nothing if there is none, or none that can be read.
+  std::optional<TaskRecord> read(const std::string& student, const std::string& task) const;
+  /// Durably. The record that is there goes to the history first, if it is to be kept. Throws Refusal.
+  void write(const TaskRecord& record, Old old) const;
+  /// All students' that there are, by name.
+  std::vector<StudentRecord> all() const;
+  std::filesystem::path of(const std::string& student) const { return folder_ / student; }
+
+ private:
+  std::filesystem::path folder_, history_;
+};
+
+class Results {
+ public:
   /// Makes the folder where there is none, takes the lock, and removes what an earlier batch left half-written.
   /// Throws Refusal: the folder is no such one, or can't be written to, or somebody else is at work in it.
   Results(std::filesystem::path folder, const std::string& kit_version);
@@ -33,15 +52,14 @@ class Results {
 
   std::filesystem::path submitted() const { return folder_ / "submitted"; }
   std::filesystem::path students() const { return folder_ / "students"; }
+  /// What --regrade found: laid out as this folder is.
   std::filesystem::path regrade() const { return folder_ / "regrade"; }
   const std::filesystem::path& folder() const { return folder_; }
   /// Short, as sockets lie in it; this user's own; emptied now and then.
   const std::filesystem::path& scratch() const { return scratch_; }
 
-  /// Nothing if there is none, or none that can be read.
-  std::optional<TaskRecord> read(const std::string& student, const std::string& task) const;
-  /// Durably. The record that is there goes to the history first, if it is to be kept.
-  void write(const TaskRecord& record, Old old) const;
+  Records records() const { return {students(), folder_ / "history"}; }
+  Records regraded() const { return {regrade() / "students", {}}; }
 
  private:
   void read_or_begin(const std::string& kit_version);
@@ -51,8 +69,5 @@ class Results {
   Lock lock_;
   std::string kit_, salt_, began_;
 };
-
-/// A record of a file that --regrade or a batch wrote.
-std::optional<TaskRecord> read_record(const std::filesystem::path& file);
 
 }  // namespace odori::grader

@@ -1,6 +1,9 @@
-// The grader: ./odori check, status, reset, solution, watch
+// The grader: ./odori check, status, reset, solution, watch, grade
+#include <string_view>
+
 #include "core/error.h"
 #include "core/program.h"
+#include "instructor/grade.h"
 #include "learner/check.h"
 #include "learner/flags.h"
 #include "learner/watch.h"
@@ -10,6 +13,8 @@ using namespace odori;
 
 int main(int argc, char** argv) try {
   catch_interrupts();
+  if (argc > 1 && std::string_view(argv[1]) == "grade")
+    return grader::grade_class(grader::parse_grade_flags(argc - 1, argv + 1));
   const grader::Flags flags = grader::parse_flags(argc, argv);
   if (flags.word == "status") return grader::status(flags);
   if (flags.word == "reset") return grader::reset(flags);

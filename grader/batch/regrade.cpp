@@ -1,0 +1,116 @@
+#include "batch/regrade.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "batch/durable_file.h"
+#include "batch/marking.h"
+#include "batch/refusal.h"
+#include "exercise/blanks.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+const BlankVerdict* verdict_on(const std::optional<TaskRecord>& record, int blank) {
+  if (!record || !record->check) return nullptr;
+  for (const BlankVerdict& verdict : record->check->verdicts)
+    if (verdict.blank == blank) return &verdict;
+  return nullptr;
+}
+
+std::optional<BlankVerdict> copy_of(const BlankVerdict* verdict) {
+  return verdict ? std::optional(*verdict) : std::nullopt;
+}
+
+bool same_mark(const BlankVerdict* a, const BlankVerdict* b) {
+  return a && b ? a->verdict == b->verdict && a->points == b->points && a->of == b->of : a == b;
+}
+
+void copy_files(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  for (const auto& file : fs::directory_iterator(from, error))
+    if (file.is_regular_file()) write_durably(to / file.path().filename(), read_file(file.path()));
+}
+
+}  // namespace
+
+std::vector<Change> changes_between(const std::optional<TaskRecord>& before, const TaskRecord& after) {
+  std::vector<Change> changes;
+  const std::string state = before ? name_of(before->state) : "";
+  const auto add = [&](std::optional<int> blank, const BlankVerdict* old, const BlankVerdict* fresh) {
+    changes.push_back({after.student, after.task, blank, copy_of(old), copy_of(fresh), state, name_of(after.state)});
+  };
+  if (state != name_of(after.state)) add({}, nullptr, nullptr);
+  if (!after.check) return changes;
+  for (const BlankVerdict& verdict : after.check->verdicts)
+    if (const BlankVerdict* old = verdict_on(before, verdict.blank); !same_mark(old, &verdict))
+      add(verdict.blank, old, &verdict);
+  return changes;
+}
+
+TaskRecord with_speedup_of(const std::optional<TaskRecord>& before, TaskRecord after) {
+  if (!before || !before->check || !after.check || !before->timed || after.timed) return after;
+  const BlankVerdict* measured = verdict_on(before, 0);
+  if (!measured || !all_blanks_right(*before->check)) return after;
+  for (BlankVerdict& verdict : after.check->verdicts)
+    if (verdict.blank == 0) verdict = *measured;
+  after.check->speedup = before->check->speedup;
+  after.check->counts = before->check->counts;
+  after.check->timeline = before->check->timeline;
+  after.timed = true;
+  return after;
+}
+
+void Regrade::begin() const {
+  std::error_code error;
+  if (is_complete()) fs::remove_all(results_.regrade(), error);
+}
+
+void Regrade::complete(const std::string& kit_version, bool everybody) const {
+  const nlohmann::ordered_json json{{"kit", kit_version}, {"everybody", everybody}};
+  write_durably(results_.regrade() / "complete.json", json.dump(2) + '\n');
+}
+
+bool Regrade::is_complete() const { return fs::exists(results_.regrade() / "complete.json"); }
+
+std::vector<Change> Regrade::changes() const {
+  std::vector<Change> all;
+  for (const StudentRecord& student : records().all())
+    for (const auto& [task, fresh] : student.tasks) {
+      if (fresh.state == RecordState::ungraded) continue;
+      const auto before = results_.records().read(student.name, task);
+      const auto changes = changes_between(before, with_speedup_of(before, fresh));
+      all.insert(all.end(), changes.begin(), changes.end());
+    }
+  return all;
+}
+
+void Regrade::apply() {
+  const fs::path file = results_.regrade() / "complete.json";
+  const auto json = nlohmann::json::parse(read_file(file), nullptr, false);
+  if (!json.is_object() || !json.contains("kit") || !json["kit"].is_string() || !json.contains("everybody") ||
+      !json["everybody"].is_boolean())
+    throw Refusal({"nothing_to_apply", {}});
+  for (const StudentRecord& student : records().all()) {
+    for (const auto& [task, fresh] : student.tasks) {
+      if (fresh.state == RecordState::ungraded) continue;
+      const auto before = results_.records().read(student.name, task);
+      const TaskRecord after = with_speedup_of(before, fresh);
+      if (before == after) continue;
+      const bool differs = before && !changes_between(before, after).empty();
+      const fs::path page = records().of(student.name) / after.check.value_or(CheckRecord()).timeline;
+      std::error_code error;
+      if (fs::is_regular_file(page, error))
+        write_durably(results_.records().of(student.name) / page.filename(), read_file(page));
+      results_.records().write(after, differs ? Records::Old::kept : Records::Old::replaced);
+    }
+    copy_files(submitted() / student.name, results_.submitted() / student.name);
+  }
+  if (json["everybody"]) results_.set_kit(json["kit"]);
+  std::error_code error;
+  fs::remove_all(results_.regrade(), error);
+}
+
+}  // namespace odori::grader

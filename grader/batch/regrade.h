@@ -1,0 +1,53 @@
+// A class marked again, beside the marks that it has: shown first, taken only then.
+//
+//   RESULTS/regrade/students/STUDENT/TASK.json   what marking again gave
+//   RESULTS/regrade/submitted/STUDENT/FILE       what was marked
+//   RESULTS/regrade/complete.json                {"kit": SHA-256, "everybody": true}: nothing is left to be marked
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "batch/results.h"
+
+namespace odori::grader {
+
+/// What would change for a student. A blank's verdicts, or that of all blanks of a task.
+struct Change {
+  std::string student, task;
+  std::optional<int> blank;                   // none: the task as a whole (its state)
+  std::optional<BlankVerdict> before, after;  // of the blank; none where there is no verdict
+  std::string state_before, state_after;      // of the task; before it was marked, empty
+};
+
+class Regrade {
+ public:
+  explicit Regrade(Results& results) : results_(results) {}
+
+  /// One that was cut short goes on; one that is complete is thrown away for a new one.
+  void begin() const;
+  Records records() const { return results_.regraded(); }
+  std::filesystem::path submitted() const { return results_.regrade() / "submitted"; }
+
+  /// All is marked, by this version of the kit. `everybody`: every answer of the class.
+  void complete(const std::string& kit_version, bool everybody) const;
+  bool is_complete() const;
+
+  /// In the students' order. An answer that can't be marked now changes nothing.
+  std::vector<Change> changes() const;
+  /// Takes over what changes() shows; earlier records that differ go to the history. Cut short, it is to be called
+  /// again.
+  void apply();
+
+ private:
+  Results& results_;
+};
+
+/// What differs between two records of the same answer. `before`: none, if it wasn't marked yet.
+std::vector<Change> changes_between(const std::optional<TaskRecord>& before, const TaskRecord& after);
+
+/// If only the older one holds a measured speedup, and all blanks are still right, the newer one takes it over.
+TaskRecord with_speedup_of(const std::optional<TaskRecord>& before, TaskRecord after);
+
+}  // namespace odori::grader
