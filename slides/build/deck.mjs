@@ -8,7 +8,7 @@ import { Problem, gatherProblems, kit } from './problem.mjs';
 export const languages = ['en', 'ja'];
 
 const folder = join(kit, 'slides/decks');
-const classes = ['title', 'section', 'split', 'wide', 'picture', 'code'];
+const classes = ['title', 'section', 'split', 'wide', 'picture', 'code', 'dense'];
 const slideMark = /^<!-- slide: (.*) -->$/;
 const slideWords = /^([a-z][a-z0-9_]*), (\d+(?:\.\d+)?) min(?:, class: ([a-z ]+))?$/;
 const languageMark = /^<!-- (en|ja)(?: ([0-9a-f]{8}))? -->$/;

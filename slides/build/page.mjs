@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { codeSize } from './code_size.mjs';
 import { excerpt } from './excerpts.mjs';
 import { Problem, kit } from './problem.mjs';
 import { withNumbers } from './results.mjs';
@@ -15,7 +16,7 @@ export async function marpText(deck, language) {
   for (const slide of deck.slides) {
     elapsed += slide.minutes;
     const part = slide[language];
-    const body = await withProblemsPlaced(deck.path, part.line, () => bodyOf(part.body, language));
+    const body = await withProblemsPlaced(deck.path, part.line, () => bodyOf(part.body, slide.classes, language));
     const notes = [timing[language](slide.minutes, elapsed, total), part.notes].join('\n\n').replaceAll('-->', '→');
     pages.push([`<!-- _class: "${slide.classes}" -->`, `<div id="${slide.id}"></div>`, body, `<!--\n${notes}\n-->`].join('\n\n'));
   }
@@ -36,13 +37,16 @@ async function withProblemsPlaced(path, line, work) {
   }
 }
 
-async function bodyOf(body, language) {
+async function bodyOf(body, classes, language) {
   const lines = [];
-  for (const line of body.split('\n')) {
+  const codes = [];
+  const given = body.split('\n');
+  for (const line of given) {
     const code = /^<!-- code: (.*) -->$/.exec(line);
     const picture = /^!\[(.+)\]\(picture:(\w+)\)$/.exec(line);
     if (code) {
       const { text, language: highlighting } = excerpt(code[1]);
+      codes.push(text);
       lines.push(`\`\`\`\`${highlighting}`, text, '````');
     } else if (picture) {
       lines.push(await figure(picture[1], picture[2], language));
@@ -52,7 +56,9 @@ async function bodyOf(body, language) {
       lines.push(withLocalLinks(withNumbers(line)));
     }
   }
-  return inColumns(lines.join('\n'));
+  const nTextLines = given.filter((line) => line.trim() && !line.startsWith('<!--') && !/^\|[-| :]+\|$/.test(line)).length - 1;
+  const style = codes.length ? `\n\n<style scoped>pre { font-size: ${codeSize(codes, classes, nTextLines)}px; }</style>` : '';
+  return inColumns(lines.join('\n')) + style;
 }
 
 /** Links are written from the kit's folder; the pages lie in out/slides/. */

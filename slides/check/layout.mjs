@@ -6,8 +6,9 @@ import puppeteer from 'puppeteer-core';
 import { Problem } from '../build/problem.mjs';
 import { asRoot, chromiumPath } from '../build/render.mjs';
 
-/** In pixels of a slide of 1280 x 720; `contrast` is WCAG's ratio; `textOverlap` is what boxes of neighbouring labels may share. */
-export const limits = { margin: 24, bodyText: 28, text: 20, sourceText: 14, contrast: 4.5, textOverlap: 3 };
+/** In pixels of a slide of 1280 x 720; `contrast` is WCAG's ratio; `textOverlap` is what boxes of neighbouring labels may share;
+ * the foot is the page number's. */
+export const limits = { margin: 24, foot: 40, bodyText: 28, text: 20, sourceText: 14, contrast: 4.5, textOverlap: 3 };
 
 const measure = readFileSync(new URL('measure.js', import.meta.url), 'utf8');
 

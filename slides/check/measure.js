@@ -51,9 +51,9 @@
 
   const checkBoxes = (section, say) => {
     const slide = section.getBoundingClientRect();
-    const safe = inset(slide, limits.margin);
+    const safe = { ...inset(slide, limits.margin), bottom: slide.bottom - limits.foot };
     for (const { words, boxes } of textsOf(section)) {
-      if (!boxes.every((box) => within(box, safe))) say(`${shorten(words)} comes within ${limits.margin} pixels of the slide's edge or leaves it.`);
+      if (!boxes.every((box) => within(box, safe))) say(`${shorten(words)} comes too near to the slide's edge, or leaves it.`);
     }
     for (const element of section.querySelectorAll('*')) {
       const box = element.getBoundingClientRect();

@@ -1,0 +1,25 @@
+// Code as large as it can be: short lines for the back row, long ones as far as a slide is wide.
+
+/** Pixels of a slide: what a line of code may be wide, and code with its frame and the text beside it high. */
+const height = 540;
+const frame = 44;
+const lineHeight = 1.42;
+const characterWidth = 0.5; // of the font's size, in Noto Sans Mono CJK; a CJK character is twice as wide
+const textLine = 66;
+
+/**
+ * The font's size in pixels for the code blocks (texts) of a slide of these classes, beside `nTextLines` lines of other text below
+ * the heading. What doesn't fit at the smallest size overflows, and the check says so.
+ */
+export function codeSize(blocks, classes, nTextLines) {
+  const smallest = classes.includes('dense') ? 21 : 23;
+  if (/split|wide/.test(classes)) return 24;
+  const width = (classes.includes('code') ? 1192 : 1160) - 50;
+  const lines = blocks.flatMap((text) => text.split('\n'));
+  const columns = Math.max(...lines.map(columnsOf));
+  const forCode = height - textLine * nTextLines - (frame + 18) * blocks.length;
+  const fitting = Math.min(width / columns / characterWidth, forCode / lines.length / lineHeight);
+  return Math.max(smallest, Math.min(30, Math.floor(fitting)));
+}
+
+const columnsOf = (line) => [...line].reduce((sum, character) => sum + (character.codePointAt(0) > 0x2e7f ? 2 : 1), 0);
