@@ -1,5 +1,5 @@
 // Task 1: one process, several devices. Every blank is tried on three devices and on two, since "for any number of
-// them" can't be seen from one number.
+// them" can't be seen from one number; a main device other than the first also on one.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace odori::grader {
 namespace {
 
-const RunPlan three{.devices = 3}, two{.devices = 2};
+const RunPlan three{.devices = 3}, two{.devices = 2}, one{.devices = 1};
 
 const RankSeen& process_of(const Evidence& evidence) {
   static const RankSeen nothing;
@@ -75,10 +75,30 @@ Found find_in_shares(const Evidence& evidence, const RunData& data, int n) {
 
 // ---- Blanks 2 to 5: the devices
 
-/// Any device that there is may be the main one, if all blanks keep to it.
-Found find_missing_main_device(const Evidence& evidence, const RunData&, int n) {
-  const RankSeen& process = process_of(evidence);
-  if (process.device && !exists(*process.device, n)) return no_such_device(*process.device, n);
+/// Any device that there is with any --n_gpus may be the main one, if all blanks keep to it.
+Found find_missing_main_device(Runs& runs) {
+  bool always_first = true;
+  for (const RunPlan& plan : {three, two}) {
+    const int main = process_of(runs.of(plan)).device.value_or(0);
+    if (!exists(main, plan.devices)) return no_such_device(main, plan.devices);
+    always_first &= main == 0;
+  }
+  if (always_first) return {};
+  const int main = process_of(runs.of(one)).device.value_or(0);
+  if (exists(main, 1)) return {};
+  return found("main_device_not_always_there", {{"device", main}, {"n", 1}, {"last", 0}});
+}
+
+bool is_in(const std::map<std::string, int>& devices, int device) {
+  return std::any_of(devices.begin(), devices.end(), [=](const auto& entry) { return entry.second == device; });
+}
+
+/// A device that stands in the map under two names.
+Found find_device_twice(const std::map<std::string, int>& devices) {
+  for (const auto& [name, device] : devices)
+    for (const auto& [other, same] : devices)
+      if (name < other && device == same)
+        return found("device_twice", {{"device", device}, {"one", name}, {"other", other}});
   return {};
 }
 
@@ -89,16 +109,9 @@ Found find_model_elsewhere(const Evidence& evidence, const RunData&, int n) {
   if (!exists(*model, n)) return no_such_device(*model, n);
   const auto main = process.devices.find("main");
   if (main == process.devices.end() || main->second == *model) return {};
+  // Where the other entries make room for this device, the one called main is the odd one out: blank 4's.
+  if (!is_in(process.devices, *model) && find_device_twice(process.devices)) return {};
   return found("model_not_on_main_device", {{"device", *model}, {"main", main->second}});
-}
-
-/// A device that stands in the map under two names.
-Found find_device_twice(const std::map<std::string, int>& devices) {
-  for (const auto& [name, device] : devices)
-    for (const auto& [other, same] : devices)
-      if (name < other && device == same)
-        return found("device_twice", {{"device", device}, {"one", name}, {"other", other}});
-  return {};
 }
 
 Found find_in_main_entry(const Evidence& evidence, const RunData&, int n) {
@@ -148,8 +161,7 @@ Found find_in_other_devices(Runs& runs) {
     if (Found twice = find_device_twice(devices)) return twice;
     std::vector<int> missing;
     for (int device = 0; device < n; ++device)
-      if (std::none_of(devices.begin(), devices.end(), [=](const auto& entry) { return entry.second == device; }))
-        missing.push_back(device);
+      if (!is_in(devices, device)) missing.push_back(device);
     if (!missing.empty()) return missing_devices(runs, n, missing);
   }
   return {};
@@ -217,7 +229,7 @@ std::vector<Check> checks_of_multi_gpu() {
       {1, "AsManyIteratorsAsDevices", find_wrong_number, {three, two}},
       on_three_and_two(1, "BatchesFitTheModel", find_in_batches),
       on_three_and_two(1, "SharesDivideTheTrainingSet", find_in_shares),
-      on_three_and_two(2, "MainDeviceExists", find_missing_main_device),
+      {2, "MainDeviceExists", find_missing_main_device, {three, two}},
       on_three_and_two(3, "ModelIsSetUpOnTheMainDevice", find_model_elsewhere),
       on_three_and_two(4, "MainDeviceHasItsName", find_in_main_entry),
       {5, "EveryDeviceIsInTheMapOnce", find_in_other_devices, {three, two}},

@@ -17,6 +17,23 @@ TEST(MultiGpu, LetsAnyDeviceBeTheMainOne) {
   for (int blank = 1; blank <= 7; ++blank) EXPECT_EQ(multi_gpu(blank, other_main), "right") << blank;
 }
 
+/// Blank 2 says the last device, and all the others follow it.
+TEST(MultiGpu, BlamesTheOneThatDoesNotFollowAnotherMainDevice) {
+  const auto main_is_the_last = [](int blank, auto change) {
+    return multi_gpu(blank, [&](RankSeen& seen, int n) {
+      seen.device = seen.model_device = n - 1;
+      seen.devices = {{"main", n - 1}};
+      for (int i = 0; i < n - 1; ++i) seen.devices["gpu" + std::to_string(i)] = i;
+      change(seen);
+    });
+  };
+  const auto first_is_called_main = [](RankSeen& seen) { seen.devices["main"] = 0; };
+  EXPECT_EQ(main_is_the_last(3, first_is_called_main), "right");
+  EXPECT_EQ(main_is_the_last(4, first_is_called_main), "main_is_another_device");
+  const auto first_is_current = [](RankSeen& seen) { seen.device = seen.model_device = 0; };
+  EXPECT_EQ(main_is_the_last(3, first_is_current), "model_not_on_main_device");
+}
+
 TEST(MultiGpu, LetsAnyUpdaterDoTheWork) {
   EXPECT_EQ(multi_gpu(6, [](RankSeen& seen, int) { seen.updater = seen.rule = ""; }), "right");
 }
@@ -83,6 +100,7 @@ TEST(MultiGpu, NamesMistakesOfTheDevices) {
   };
   EXPECT_EQ(main_device(2, [](int n) { return n; }), "no_such_device");
   EXPECT_EQ(main_device(2, [](int) { return -1; }), "no_such_device");
+  EXPECT_EQ(main_device(2, [](int) { return 1; }), "main_device_not_always_there");
   EXPECT_EQ(main_device(3, [](int) { return 1; }), "model_not_on_main_device");
   EXPECT_EQ(main_device(3, [](int n) { return n; }), "no_such_device");
 

@@ -80,7 +80,7 @@ inline Evidence one_process(int n) {
   seen.evaluator_device = 0;
   seen.test_iterator = over(whole_set(n_test()), false);
   seen.evaluations.assign(2, evaluate(data(), seen.steps.back().front().parameters, whole_set(n_test())));
-  return {Ending::finished, "", {seen}, 1};
+  return {.ending = Ending::finished, .ranks = {seen}, .data_reads = 1};
 }
 
 /// Task 2, all right: shards of equal length, which overlap where they have to.
@@ -99,7 +99,7 @@ inline Evidence ranks_on(const std::vector<int>& nodes) {
   };
   const auto train_shards = shards_of(n_train()), test_shards = shards_of(n_test());
   const Updates updates = train(train_shards);
-  Evidence evidence{Ending::finished, "", {}, 1};
+  Evidence evidence{.ending = Ending::finished, .data_reads = 1};
   std::set<std::int64_t> counted;
   for (int rank = 0; rank < n; ++rank) {
     const auto r = static_cast<std::size_t>(rank);
