@@ -1,0 +1,84 @@
+#include "class_report/marks.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "class_report/plain.h"
+
+namespace odori::grader {
+namespace {
+
+/// Neither way: the machine can't tell, or nobody asked.
+bool is_taken_out(const BlankVerdict& verdict) {
+  return verdict.verdict == Verdict::inconclusive ||
+         (verdict.blank == 0 && verdict.finding && verdict.finding->key == "speedup_not_asked");
+}
+
+TaskMarks marks_of_task(const Task& task, const TaskRecord* record, const Course& course) {
+  TaskMarks marks{.task = &task_named(task.name), .record = record};
+  const bool marked = record && record->state == RecordState::marked && record->check;
+  if (marked || (record && record->state == RecordState::absent)) marks.points = 0;
+  const auto& points_of = course.points_of.at(task.name);
+  for (int i = 1; i <= task.n_blanks() + 1; ++i) {
+    Mark mark{.blank = i <= task.n_blanks() ? i : 0};
+    mark.of = points_of.at(mark.blank);
+    if (marked)
+      for (const BlankVerdict& verdict : record->check->verdicts)
+        if (verdict.blank == mark.blank) mark.verdict = verdict;
+    if (mark.verdict) {
+      mark.of = mark.verdict->of;
+      mark.counts = !is_taken_out(*mark.verdict);
+      if (mark.counts) *marks.points += mark.verdict->points;
+    }
+    marks.full += mark.of;
+    if (mark.counts) marks.of += mark.of;
+    marks.marks.push_back(std::move(mark));
+  }
+  return marks;
+}
+
+}  // namespace
+
+std::optional<double> StudentMarks::scaled() const {
+  if (!points) return std::nullopt;
+  return of > 0 ? std::round(100 * *points / of * full) / 100 : 0;
+}
+
+StudentMarks marks_of(const StudentRecord& student, const Course& course) {
+  StudentMarks marks;
+  marks.record = plain(student);
+  marks.name = marks.record.name;
+  marks.folder = student.name;
+  marks.points = 0;
+  bool absent = true;
+  for (const Task& task : course.tasks) {
+    const auto found = marks.record.tasks.find(task.name);
+    const TaskRecord* record = found == marks.record.tasks.end() ? nullptr : &found->second;
+    TaskMarks& of_task = marks.tasks.emplace_back(marks_of_task(task, record, course));
+    marks.points = marks.points && of_task.points ? std::optional(*marks.points + *of_task.points) : std::nullopt;
+    marks.of += of_task.of;
+    marks.full += of_task.full;
+    absent = absent && record && record->state == RecordState::absent;
+    marks.needs_look |= record && (!record->flags.empty() || record->state == RecordState::ungraded);
+  }
+  marks.needs_look |= absent;
+  return marks;
+}
+
+std::vector<StudentMarks> marks_of(std::span<const StudentRecord> students, const Course& course) {
+  std::vector<StudentMarks> marks;
+  for (const StudentRecord& student : students) marks.push_back(marks_of(student, course));
+  return marks;
+}
+
+std::string state_of(const TaskMarks& task) { return task.record ? name_of(task.record->state) : "waiting"; }
+
+std::string name_key(const Task& task, int blank) {
+  return blank == 0 ? "name_speedup" : fmt::format("name_{}_{}", task.name, blank);
+}
+
+std::string number(double points) { return fmt::format("{:g}", std::round(100 * points) / 100); }
+
+}  // namespace odori::grader

@@ -1,0 +1,117 @@
+#include "class_report/plain.h"
+
+#include <fmt/core.h>
+
+#include <cctype>
+
+namespace odori::grader {
+namespace {
+
+/// The character at this place and how many bytes it takes; U+FFFD and 1 where it isn't UTF-8 (overlong forms,
+/// surrogates and what is beyond Unicode included).
+std::pair<char32_t, std::size_t> character_at(std::string_view text, std::size_t at) {
+  constexpr std::pair<char32_t, std::size_t> none{U'\uFFFD', 1};
+  const auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return {first, 1};
+  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4) return none;
+  char32_t character = first & (0xFFu >> (size + 1));
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return none;
+    character = character << 6 | (byte(i) & 0x3F);
+  }
+  constexpr char32_t least[]{0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = character >= 0xD800 && character <= 0xDFFF;
+  return character < least[size] || surrogate || character > 0x10FFFF ? none : std::pair{character, size};
+}
+
+/// Format characters, and others that are there without being seen.
+bool is_unseen(char32_t c) {
+  return (c >= 0x80 && c <= 0x9F) || c == 0xAD || c == 0x34F || c == 0x61C || (c >= 0x115F && c <= 0x1160) ||
+         (c >= 0x17B4 && c <= 0x17B5) || (c >= 0x180B && c <= 0x180F) || (c >= 0x200B && c <= 0x200F) ||
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0x3164 || c == 0xFEFF || c == 0xFFA0 ||
+         (c >= 0xFFF0 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE0FFF) || (c & 0xFFFE) == 0xFFFE ||
+         (c >= 0xFDD0 && c <= 0xFDEF);
+}
+
+std::string shown(std::string_view text, std::size_t most, bool one_line) {
+  std::string result;
+  std::size_t at = 0;
+  for (std::size_t n = 0; at < text.size() && n < most; ++n) {
+    const auto [character, size] = character_at(text, at);
+    const bool layout = character == '\n' || character == '\t';
+    if ((character < 0x20 && (!layout || one_line)) || character == 0x7F) {
+      // U+2400 and on draw the control characters in their order; U+2421 draws DEL.
+      const unsigned drawn = character == 0x7F ? 0x21 : static_cast<unsigned>(character);
+      result += {'\xE2', '\x90', static_cast<char>(0x80 + drawn)};
+    } else if (is_unseen(character)) {
+      result += fmt::format("⟨U+{:04X}⟩", static_cast<unsigned>(character));
+    } else if (character == U'\uFFFD') {
+      result += "\uFFFD";
+    } else {
+      result += text.substr(at, size);
+    }
+    at += size;
+  }
+  return at < text.size() ? result + fmt::format(" […{}]", text.size() - at) : result;
+}
+
+Finding made_plain(Finding finding) {
+  for (auto& [name, value] : finding.values) value = plain(value);
+  finding.key = plain_line(finding.key);
+  return finding;
+}
+
+void make_plain(CheckRecord& check) {
+  for (BlankVerdict& verdict : check.verdicts)
+    if (verdict.finding) verdict.finding = made_plain(*verdict.finding);
+  for (std::optional<CheckRecord::Values>* values : {&check.speedup, &check.counts})
+    if (*values)
+      for (auto& [name, value] : **values) value = plain(value);
+  for (LeftOut& line : check.left_out) {
+    line.file = plain_line(line.file);
+    line.text = plain_line(line.text);
+  }
+}
+
+}  // namespace
+
+std::string plain(std::string_view text, std::size_t most) { return shown(text, most, false); }
+
+std::string plain_line(std::string_view text, std::size_t most) { return shown(text, most, true); }
+
+StudentRecord plain(const StudentRecord& record) {
+  StudentRecord result = record;
+  result.name = plain_line(record.name);
+  for (auto& [name, task] : result.tasks) {
+    task.student = result.name;
+    if (task.reason) task.reason = made_plain(*task.reason);
+    for (Finding& flag : task.flags) flag = made_plain(flag);
+    if (task.check) make_plain(*task.check);
+  }
+  return result;
+}
+
+std::string url_of(std::string_view path) {
+  std::string url, part;
+  const auto end_part = [&] {
+    url += part.empty() || part == "." || part == ".." ? "_" : part;
+    part.clear();
+  };
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '/') {
+      end_part();
+      url += '/';
+    } else if (byte < 0x80 && (std::isalnum(byte) || std::string_view("-._~").find(c) != std::string_view::npos)) {
+      part += c;
+    } else {
+      part += fmt::format("%{:02X}", byte);
+    }
+  }
+  if (!path.empty()) end_part();
+  return url;
+}
+
+}  // namespace odori::grader

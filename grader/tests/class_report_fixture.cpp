@@ -1,0 +1,149 @@
+#include "class_report_fixture.h"
+
+#include <fmt/core.h>
+
+#include <array>
+
+namespace odori::grader {
+namespace {
+
+constexpr std::array verdicts{Verdict::pass,  Verdict::inconclusive, Verdict::unfilled,
+                              Verdict::wrong, Verdict::compile,      Verdict::crash,
+                              Verdict::hang,  Verdict::environment,  Verdict::not_checked};
+
+std::optional<Finding> finding_for(Verdict verdict, int blank, const std::string& text) {
+  switch (verdict) {
+    case Verdict::wrong:
+      if (blank == 0)
+        return Finding{"slower_than_the_kit",
+                       {{"speedup", "1.20"}, {"kits", "1.80"}, {"share", "67"}, {"needed", "90"}}};
+      return Finding{blank == 1 ? "whole_set_for_each_device" : "wrong_devices",
+                     {{"n", "3"}, {"whole", "53"}, {"all", "159"}, {"nodes", text}, {"devices", "0, 1"}}};
+    case Verdict::compile:
+      return Finding{"compile_error",
+                     {{"line", "32"}, {"message", text}, {"code", "int a = " + text}, {"caret", "        ^"}}};
+    case Verdict::crash:
+      return Finding{"crash", {{"detail", text}}};
+    case Verdict::hang:
+      return Finding{"hang", {{"seconds", "10"}}};
+    case Verdict::inconclusive:
+      return Finding{"too_few_cores", {{"devices", "2"}, {"have", "1"}}};
+    case Verdict::environment:
+      return Finding{"kit_fails", {}};
+    case Verdict::not_checked:
+      return Finding{"needs_other_blank", {{"other", "1"}}};
+    case Verdict::unfilled:
+      return Finding{"unfilled", {}};
+    default:
+      return std::nullopt;
+  }
+}
+
+TaskRecord record_of(const std::string& student, const Task& task, Verdict verdict, const std::string& text) {
+  TaskRecord record{
+      .student = student, .task = task.name, .state = RecordState::marked, .seconds = 3.25, .timed = true};
+  CheckRecord check{.seed = 42};
+  const auto points = course_for_tests().points_of.at(task.name);
+  for (int i = 1; i <= task.n_blanks() + 1; ++i) {
+    const int blank = i <= task.n_blanks() ? i : 0;
+    // The machine's verdict is about the speedup alone; the speedup is judged when all blanks are right.
+    const bool speedup_alone = verdict == Verdict::inconclusive && blank != 0;
+    BlankVerdict one{.blank = blank, .verdict = speedup_alone ? Verdict::pass : verdict, .of = points.at(blank)};
+    one.finding = finding_for(one.verdict, blank, text);
+    if (one.verdict == Verdict::pass) one.points = one.of;
+    check.verdicts.push_back(std::move(one));
+  }
+  if (verdict == Verdict::pass) {
+    check.speedup = {{"one", "1085"},      {"devices", "2"}, {"many", "1975"}, {"speedup", "1.82"},
+                     {"efficiency", "91"}, {"rounds", "5"},  {"kits", "1.83"}, {"ceiling", "1.95"}};
+    check.timeline = task.name + "/timeline.html";
+  }
+  record.check = std::move(check);
+  return record;
+}
+
+StudentRecord student_of(const std::string& name, Verdict verdict, const std::string& text) {
+  StudentRecord student{.name = name, .tasks = {}};
+  for (const Task& task : all_tasks()) student.tasks[task.name] = record_of(name, task, verdict, text);
+  return student;
+}
+
+StudentRecord student_in_state(RecordState state) {
+  StudentRecord student{.name = name_of(state), .tasks = {}};
+  for (const Task& task : all_tasks())
+    student.tasks[task.name] = {.student = student.name, .task = task.name, .state = state};
+  if (state == RecordState::ungraded) student.tasks["multi_node"].reason = Finding{"no_mpirun", {}};
+  return student;
+}
+
+StudentRecord hostile_student(const std::string& text) {
+  StudentRecord student = student_of(text, Verdict::compile, text);
+  TaskRecord& record = student.tasks["multi_node"];
+  record = record_of(text, task_named("multi_node"), Verdict::wrong, text);
+  record.flags.push_back({"no_such_key", {{"text", text}}});
+  for (const bool removed : {false, true}) record.check->left_out.push_back({text, 3, removed, text});
+  return student;
+}
+
+}  // namespace
+
+Course course_for_tests() {
+  Course course{.title = "tasks.zip </title><script>hacked()</script>",
+                .date = "2026-11-21 15:00",
+                .tasks = all_tasks(),
+                .points_of = {},
+                .english = Messages(ODORI_FOLDER, "en"),
+                .japanese = Messages(ODORI_FOLDER, "ja")};
+  for (const Task& task : course.tasks) course.points_of[task.name] = points_of(task, ODORI_FOLDER);
+  return course;
+}
+
+const std::vector<std::string>& hostile_texts() {
+  static const std::vector<std::string> texts{
+      "<img src=x onerror=hacked()>",
+      "\" onmouseover=\"hacked()\" style=\"position:fixed;inset:0\" x=\"",
+      "' autofocus onfocus='hacked()",
+      "</script><script>hacked()</script>",
+      "<!--<script>hacked()",
+      "javascript:hacked()",
+      "//example.org/x",
+      "{{{chart_js}}} {{name}} {{#students}} {{=<% %>=}}",
+      "`</code>` ${hacked()} \\u003cscript\\u003e",
+      "=HYPERLINK(\"http://example.org\",\"name\")",
+      "+1+1",
+      "-1+1",
+      "@SUM(A1)",
+      "\t=1+1",
+      "\r\n=1+1",
+      "＝1+1",
+      "　＋1",
+      "\x1b[31mred\x1b]0;title\x07",
+      "a\u202Etxt.exe\u2066b",
+      "zero\u200Bwidth\uFEFF\u2028line",
+      "not UTF-8: \xff\xfe \xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xe3\x81",
+      std::string("nul\0byte", 8),
+      "O'Brien, \"Bob\"; a,b",
+      "../../../etc/passwd",
+      "青木　花子",
+      std::string(100'000, 'A'),
+  };
+  return texts;
+}
+
+StudentRecord student_with(const std::string& name, Verdict verdict) {
+  return student_of(name, verdict, "error: text");
+}
+
+std::vector<StudentRecord> class_for_tests(std::size_t n) {
+  std::vector<StudentRecord> students;
+  for (const Verdict verdict : verdicts) students.push_back(student_with(name_of(verdict), verdict));
+  for (const RecordState state : {RecordState::ungraded, RecordState::absent})
+    students.push_back(student_in_state(state));
+  students.push_back({.name = "waiting", .tasks = {}});
+  for (const std::string& text : hostile_texts()) students.push_back(hostile_student(text));
+  while (students.size() < n)
+    students.push_back(student_with(fmt::format("student {}", students.size()), verdicts[students.size() % 4]));
+  return students;
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,26 @@
+// A class for the tests of its reports: all states and all verdicts, and students who try to break what is made of
+// them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "batch/record.h"
+#include "class_report/course.h"
+
+namespace odori::grader {
+
+/// The kit's tasks, points and messages.
+Course course_for_tests();
+
+/// What students may call themselves, write, or make a compiler say. A page that takes it for its own runs hacked().
+const std::vector<std::string>& hostile_texts();
+
+/// A student all of whose blanks got this verdict, with a message where there is one for it.
+StudentRecord student_with(const std::string& name, Verdict verdict);
+
+/// One student for each verdict and state, and one for each hostile text, which is the name and stands wherever else a
+/// submission can put it; then ordinary ones, up to `n` in all.
+std::vector<StudentRecord> class_for_tests(std::size_t n);
+
+}  // namespace odori::grader

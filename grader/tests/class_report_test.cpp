@@ -1,0 +1,188 @@
+// Figures and texts of a class's reports.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "class_report/class_json.h"
+#include "class_report/class_page.h"
+#include "class_report/csv.h"
+#include "class_report/gradescope.h"
+#include "class_report/plain.h"
+#include "class_report/student_page.h"
+#include "class_report/summary.h"
+#include "class_report_fixture.h"
+
+namespace odori::grader {
+namespace {
+
+using Json = nlohmann::json;
+
+StudentMarks marks_with(Verdict verdict) { return marks_of(student_with("aoki", verdict), course_for_tests()); }
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(Marks, AddUpPointsOfAllTasks) {
+  const StudentMarks right = marks_with(Verdict::pass), wrong = marks_with(Verdict::wrong);
+  EXPECT_EQ(right.points, 200);
+  EXPECT_EQ(right.of, 200);
+  EXPECT_EQ(wrong.points, 0);
+  EXPECT_EQ(wrong.of, 200);
+}
+
+TEST(Marks, LeaveOutWhatCannotBeMeasured) {
+  const StudentMarks marks = marks_with(Verdict::inconclusive);
+  EXPECT_EQ(marks.points, 160);
+  EXPECT_EQ(marks.of, 160);
+  EXPECT_EQ(marks.full, 200);
+  EXPECT_EQ(marks.scaled(), 200);
+}
+
+TEST(Marks, LeaveOutASpeedupThatNobodyAskedFor) {
+  StudentRecord record = student_with("aoki", Verdict::pass);
+  record.tasks["multi_gpu"].check->verdicts.back() = {0, Verdict::not_checked, Finding{"speedup_not_asked", {}}, 0, 20};
+  EXPECT_EQ(marks_of(record, course_for_tests()).of, 180);
+  record.tasks["multi_gpu"].check->verdicts.back().finding->key = "speedup_waits";
+  EXPECT_EQ(marks_of(record, course_for_tests()).of, 200);
+}
+
+TEST(Marks, AreNoneWhereATaskIsUngradedOrWaits) {
+  StudentRecord record = student_with("aoki", Verdict::pass);
+  record.tasks["multi_node"] = {.student = "aoki", .task = "multi_node", .state = RecordState::ungraded};
+  const StudentMarks ungraded = marks_of(record, course_for_tests());
+  EXPECT_FALSE(ungraded.points);
+  EXPECT_EQ(ungraded.tasks[0].points, 100);
+  EXPECT_FALSE(ungraded.tasks[1].points);
+  EXPECT_TRUE(ungraded.needs_look);
+  record.tasks.erase("multi_node");
+  const StudentMarks waiting = marks_of(record, course_for_tests());
+  EXPECT_FALSE(waiting.points);
+  EXPECT_FALSE(waiting.needs_look);
+}
+
+TEST(Marks, OfWhatIsAbsentAreZero) {
+  StudentRecord record = student_with("aoki", Verdict::pass);
+  record.tasks["multi_node"] = {.student = "aoki", .task = "multi_node", .state = RecordState::absent};
+  const StudentMarks half = marks_of(record, course_for_tests());
+  EXPECT_EQ(half.points, 100);
+  EXPECT_EQ(half.of, 200);
+  EXPECT_FALSE(half.needs_look);
+  record.tasks["multi_gpu"] = {.student = "aoki", .task = "multi_gpu", .state = RecordState::absent};
+  EXPECT_TRUE(marks_of(record, course_for_tests()).needs_look);
+}
+
+TEST(Gradescope, HasATestABlankAndTheirSum) {
+  const Json json = Json::parse(gradescope_of(marks_with(Verdict::pass), course_for_tests()));
+  EXPECT_EQ(json.at("score"), 200);
+  ASSERT_EQ(json.at("tests").size(), 9u + 8u);
+  double sum = 0;
+  for (const Json& test : json.at("tests")) {
+    sum += test.at("score").get<double>();
+    EXPECT_EQ(test.at("status"), "passed");
+    EXPECT_EQ(test.at("output_format"), "text");
+  }
+  EXPECT_EQ(sum, 200);
+  EXPECT_EQ(json.at("tests")[3].at("number"), "1.4");
+  EXPECT_EQ(json.at("tests")[9].at("number"), "2.1");
+}
+
+TEST(Gradescope, ScalesWhatCannotBeMeasured) {
+  const Json json = Json::parse(gradescope_of(marks_with(Verdict::inconclusive), course_for_tests()));
+  EXPECT_EQ(json.at("score"), 200);
+  EXPECT_FALSE(json.at("tests")[8].contains("score"));
+  EXPECT_FALSE(json.at("tests")[8].contains("status"));
+  EXPECT_TRUE(contains(json.at("output"), "160 of 160 points count as 200 of 200"));
+}
+
+TEST(Gradescope, MakesUpNoScoreForWhatIsUngraded) {
+  StudentRecord record = student_with("aoki", Verdict::pass);
+  record.tasks["multi_node"] = {.student = "aoki", .task = "multi_node", .state = RecordState::ungraded};
+  const Json json = Json::parse(gradescope_of(marks_of(record, course_for_tests()), course_for_tests()));
+  EXPECT_FALSE(json.contains("score"));
+  for (const Json& test : json.at("tests")) EXPECT_FALSE(test.contains("score")) << test;
+  EXPECT_EQ(json.at("extra_data").at("graded"), false);
+  EXPECT_EQ(json.at("extra_data").at("tasks").at("multi_gpu").at("points"), 100);
+  EXPECT_FALSE(json.at("tests")[10].contains("status"));
+}
+
+TEST(StudentsPages, DoNotShowFlagsNorTheMachinesFaults) {
+  StudentRecord record = student_with("aoki", Verdict::pass);
+  record.tasks["multi_gpu"].flags.push_back({"SECRET_FLAG", {}});
+  record.tasks["multi_node"] = {.student = "aoki", .task = "multi_node", .state = RecordState::ungraded};
+  record.tasks["multi_node"].reason = Finding{"SECRET_REASON", {}};
+  const std::vector<StudentRecord> records{record};
+  const Course course = course_for_tests();
+  const std::vector<StudentMarks> students = marks_of(records, course);
+  EXPECT_FALSE(contains(student_page(students[0], course), "SECRET"));
+  EXPECT_FALSE(contains(gradescope_of(students[0], course), "SECRET"));
+  for (const std::string& text : {class_page(students, course, ""), class_json(students, course)}) {
+    EXPECT_TRUE(contains(text, "SECRET_FLAG"));
+    EXPECT_TRUE(contains(text, "SECRET_REASON"));
+  }
+}
+
+TEST(Summary, CountsVerdictsMisconceptionsAndLooks) {
+  std::vector<StudentRecord> records;
+  for (const char* name : {"a", "b", "c"}) records.push_back(student_with(name, Verdict::wrong));
+  records.push_back(student_with("d", Verdict::pass));
+  records[1].tasks["multi_gpu"].check->verdicts[0].finding->key = "another_mistake";
+  records[2].tasks["multi_gpu"].flags.push_back({"too_good", {}});
+  const Course course = course_for_tests();
+  const std::vector<StudentMarks> students = marks_of(records, course);
+  const ClassSummary summary = summary_of(students, course);
+  EXPECT_EQ(summary.n_marked, 8);
+  EXPECT_EQ(summary.n_waiting(), 0);
+  EXPECT_EQ(summary.percents, (std::vector<double>{0, 0, 0, 100}));
+  EXPECT_EQ(summary.mean(), 25);
+  EXPECT_EQ(summary.median(), 0);
+  EXPECT_EQ(summary.blanks[0].verdicts.at(Verdict::wrong), 3);
+  EXPECT_EQ(summary.blanks[0].mean_points, 5);
+  EXPECT_EQ(summary.misconceptions.front().students.size(), 3u);
+  EXPECT_EQ(summary.misconceptions.back().students.size(), 1u);
+  ASSERT_EQ(summary.looks.size(), 1u);
+  EXPECT_EQ(summary.looks[0].student->name, "c");
+}
+
+TEST(Plain, DrawsWhatCannotBeSeenAndKeepsTheRest) {
+  EXPECT_EQ(plain("青木 É\n\tcode"), "青木 É\n\tcode");
+  EXPECT_EQ(plain_line("a\n\tb"), "a␊␉b");
+  EXPECT_EQ(plain("\x1b[31m\x7f"), "␛[31m␡");
+  EXPECT_EQ(plain("a\u202Eb\u200B\uFEFF"), "a⟨U+202E⟩b⟨U+200B⟩⟨U+FEFF⟩");
+  EXPECT_EQ(plain("\xff \xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xe3\x81"),
+            "\uFFFD \uFFFD\uFFFD \uFFFD\uFFFD\uFFFD \uFFFD\uFFFD\uFFFD\uFFFD \uFFFD\uFFFD");
+  EXPECT_EQ(plain("\xff 7.5"), "\uFFFD 7.5");
+}
+
+TEST(Plain, CutsWithAMark) {
+  EXPECT_EQ(plain("123456", 4), "1234 […2]");
+  EXPECT_EQ(plain("1234", 4), "1234");
+  EXPECT_EQ(plain("踊踊踊", 2), "踊踊 […3]");
+}
+
+TEST(Urls, StayBelowTheFolder) {
+  EXPECT_EQ(url_of("aoki-1_2.~"), "aoki-1_2.~");
+  EXPECT_EQ(url_of("javascript:a"), "javascript%3Aa");
+  EXPECT_EQ(url_of("//example.org"), "_/_/example.org");
+  EXPECT_EQ(url_of("a/../../b/."), "a/_/_/b/_");
+  EXPECT_EQ(url_of(""), "");
+  EXPECT_EQ(url_of("multi_gpu/timeline.html?a#b"), "multi_gpu/timeline.html%3Fa%23b");
+  EXPECT_EQ(url_of("踊\"'<&"), "%E8%B8%8A%22%27%3C%26");
+}
+
+TEST(Csv, KeepsFormulasFromBeingFormulas) {
+  for (const char* formula : {"=1", "+1", "-1", "@a", "\t=1", "\r=1", "＝1", "＋1", "－1", "＠a", "  =1", "　=1"})
+    EXPECT_EQ(csv_field(formula).substr(csv_field(formula)[0] == '"', 1), "'") << formula;
+  EXPECT_EQ(csv_field("aoki"), "aoki");
+  EXPECT_EQ(csv_field("a=b"), "a=b");
+  EXPECT_EQ(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
+}
+
+TEST(Csv, BeginsWithAMarkThatExcelKnowsAndEndsLinesAsStandardsSay) {
+  const std::vector<StudentRecord> records{student_with("aoki", Verdict::pass)};
+  const Course course = course_for_tests();
+  const std::string csv = csv_of(marks_of(records, course), course);
+  EXPECT_TRUE(csv.starts_with("\xEF\xBB\xBFname,multi_gpu_state,"));
+  EXPECT_TRUE(csv.ends_with(",200,200,100,no\r\n")) << csv;
+}
+
+}  // namespace
+}  // namespace odori::grader
