@@ -1,5 +1,5 @@
-// What the texts name: links, files of the kit, words of the driver. All of it has to be there.
-import { existsSync, readFileSync } from 'node:fs';
+// What the texts name: links, files of the kit, words and flags of the driver. All of it has to be there.
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { languages } from '../build/deck.mjs';
 import { Problem, gatherProblems, kit } from '../build/problem.mjs';
@@ -22,7 +22,9 @@ function mentionsIn({ id, [languages[0]]: en, [languages[1]]: ja }, language) {
   const files = code.filter((words) => folders.test(words)).map((path) => ({ what: `names ${path}`, fault: faultOfPath(path) }));
   const words = code.map((command) => /^\.\/odori (\S+)/.exec(command)?.[1]).filter((word) => /^[a-z]/.test(word ?? ''))
     .map((word) => ({ what: `calls ./odori ${word}`, fault: driverWords().includes(word) ? '' : 'and the driver has no such word' }));
-  return [...links, ...files, ...words].map((mention) => ({ id, line, ...mention }));
+  const flags = code.filter((command) => command.startsWith('./odori ')).flatMap((command) => command.match(/(?<= )--[a-z_-]+/g) ?? [])
+    .map((flag) => ({ what: `gives ./odori the flag ${flag}`, fault: kitFlags().has(flag) ? '' : 'and none of its programs has it' }));
+  return [...links, ...files, ...words, ...flags].map((mention) => ({ id, line, ...mention }));
 }
 
 function faultOfLink(target) {
@@ -37,3 +39,20 @@ const faultOfPath = (path) => (existsSync(join(kit, path.split(' ')[0])) ? '' : 
 function driverWords() {
   return /^words="(.*)"$/m.exec(readFileSync(join(kit, 'odori'), 'utf8'))[1].split(', ');
 }
+
+let flags;
+/** Every flag that stands in the driver, a script or a program of the kit. */
+function kitFlags() {
+  if (!flags) {
+    const sources = ['lib', 'grader', 'datasets', 'jobscripts'].flatMap((folder) => sourcesIn(join(kit, folder)));
+    const text = [join(kit, 'odori'), ...sources].map((path) => readFileSync(path, 'utf8')).join('\n');
+    flags = new Set(text.match(/--[a-z][a-z_-]*/g));
+  }
+  return flags;
+}
+
+const sourcesIn = (folder) => readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+  const path = join(folder, entry.name);
+  if (entry.isDirectory()) return ['tests', 'cache'].includes(entry.name) ? [] : sourcesIn(path);
+  return /\.(cpp|sh)$/.test(entry.name) ? [path] : [];
+});
