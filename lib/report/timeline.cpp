@@ -63,7 +63,8 @@ std::map<int, Row> rows_of(const fs::path& path) try {
 }
 
 bool computes(const Row& row) {
-  return std::any_of(row.spans.begin(), row.spans.end(), [](auto& span) { return computing.contains(span.name); });
+  return std::any_of(row.spans.begin(), row.spans.end(),
+                     [](auto& span) { return kind_of(span.name) == Kind::compute; });
 }
 
 /// A rank that uses device 2 alone speaks as device 0 until it has made that current: no device did that.
@@ -99,6 +100,28 @@ std::int64_t length(const std::vector<Interval>& intervals) {
   return sum;
 }
 
+/// All that lies in `from` and not in `without`; both joined.
+std::vector<Interval> difference(const std::vector<Interval>& from, const std::vector<Interval>& without) {
+  std::vector<Interval> result;
+  auto taken = without.begin();
+  for (Interval rest : from) {
+    while (taken != without.end() && taken->end <= rest.begin) ++taken;
+    for (auto next = taken; next != without.end() && next->begin < rest.end; ++next) {
+      if (next->begin > rest.begin) result.push_back({rest.begin, next->begin});
+      rest.begin = std::max(rest.begin, next->end);
+    }
+    if (rest.begin < rest.end) result.push_back(rest);
+  }
+  return result;
+}
+
+std::vector<Interval> times_of(const Row& row, Kind kind) {
+  std::vector<Interval> times;
+  for (const Span& span : row.spans)
+    if (kind_of(span.name) == kind) times.push_back(span.time);
+  return joined(std::move(times));
+}
+
 int iterations_in(const Timeline& timeline) {
   std::size_t most = 0;
   for (const Row& row : timeline.rows) most = std::max(most, row.iterations.size());
@@ -106,6 +129,15 @@ int iterations_in(const Timeline& timeline) {
 }
 
 }  // namespace
+
+Kind kind_of(std::string_view name) {
+  if (computing.contains(name)) return Kind::compute;
+  return communicating.contains(name) ? Kind::communication : Kind::other;
+}
+
+std::vector<Interval> exposed_communication(const Row& row) {
+  return difference(times_of(row, Kind::communication), times_of(row, Kind::compute));
+}
 
 Timeline read(const fs::path& folder) {
   Timeline timeline;
@@ -177,8 +209,8 @@ Shares shares_of(const Timeline& timeline, const Row& row) {
     for (const Span& span : row.spans) {
       const Interval part{std::max(span.time.begin, iteration.begin), std::min(span.time.end, iteration.end)};
       if (part.begin >= part.end) continue;
-      if (computing.contains(span.name)) compute.push_back(part);
-      if (!communicating.contains(span.name)) continue;
+      if (kind_of(span.name) == Kind::compute) compute.push_back(part);
+      if (kind_of(span.name) != Kind::communication) continue;
       communication.push_back(part);
       shares.bytes += static_cast<double>(span.bytes);
       ++shares.collectives;

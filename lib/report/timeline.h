@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct Span {
   Interval time;     // since the first event of all ranks
   std::int64_t bytes = 0;
 };
+
+/// What a span of this name is: work, the exchange of data, or neither ("evaluate", "snapshot").
+enum class Kind { compute, communication, other };
+Kind kind_of(std::string_view name);
 
 /// A device of a rank.
 struct Row {
@@ -62,6 +67,9 @@ struct Shares {
   double collectives = 0;
 };
 Shares shares_of(const Timeline& timeline, const Row& row);
+
+/// When the device communicated without computing, in order.
+std::vector<Interval> exposed_communication(const Row& row);
 
 enum class Language { english, japanese };
 

@@ -20,17 +20,22 @@ Json data_of(const Timeline& timeline) {
     if (at == names.end()) return names.push_back(name), names.size() - 1;
     return static_cast<std::size_t>(at - names.begin());
   };
+  const auto intervals = [](const std::vector<Interval>& list) {
+    Json json = Json::array();
+    for (const Interval& interval : list) json.push_back({interval.begin, interval.end});
+    return json;
+  };
   Json rows = Json::array();
   for (const Row& row : timeline.rows) {
-    Json spans = Json::array(), iterations = Json::array();
+    Json spans = Json::array();
     for (const Span& span : row.spans)
       spans.push_back({number_of(span.name), span.time.begin, span.time.end - span.time.begin, span.bytes});
-    for (const Interval& iteration : row.iterations) iterations.push_back({iteration.begin, iteration.end});
     const Shares shares = shares_of(timeline, row);
     rows.push_back({{"rank", row.rank},
                     {"device", row.device},
                     {"spans", spans},
-                    {"iterations", iterations},
+                    {"iterations", intervals(row.iterations)},
+                    {"exposed_parts", intervals(exposed_communication(row))},
                     {"iteration", shares.iteration_us},
                     {"compute", shares.compute_us},
                     {"exposed", shares.exposed_us},
@@ -39,7 +44,13 @@ Json data_of(const Timeline& timeline) {
                     {"bytes", shares.bytes},
                     {"collectives", shares.collectives}});
   }
+  Json kinds = Json::array();
+  for (const std::string& name : names) {
+    const Kind kind = kind_of(name);
+    kinds.push_back(kind == Kind::compute ? "compute" : kind == Kind::communication ? "communication" : "");
+  }
   return {{"names", names},
+          {"kinds", kinds},
           {"rows", rows},
           {"first_iteration", timeline.first_iteration},
           {"n_iterations", timeline.n_iterations}};

@@ -121,6 +121,17 @@ TEST(Shares, TakeTheFirstIterationIfThereIsNoOther) {
   EXPECT_DOUBLE_EQ(shares_of(timeline, timeline.rows.at(0)).iteration_us, 100);
 }
 
+TEST(Shares, ExposedCommunicationIsWhatNoComputingCovers) {
+  Stream stream;
+  stream.write(0, "[\n" + event("forward", 0, 0, 0, 30) + event("allreduce", 0, 0, 10, 10) +  // hidden
+                      event("allreduce", 0, 0, 20, 20) + event("allreduce", 0, 0, 35, 10) +   // from 30 to 45
+                      event("allreduce", 0, 0, 50, 50) + event("backward", 0, 0, 60, 10) +
+                      event("update", 0, 0, 80, 5) + event("evaluate", 0, 0, 90, 5) + end);
+  EXPECT_EQ(exposed_communication(read(stream.folder).rows.at(0)),
+            (std::vector<Interval>{{30, 45}, {50, 60}, {70, 80}, {85, 100}}))
+      << "an evaluation stands for what it consists of, and is no computing itself";
+}
+
 Timeline of_iterations(int n) {
   Stream stream;
   for (int rank = 0; rank < 2; ++rank) {
@@ -180,6 +191,10 @@ TEST(TimelinePage, HoldsAllThatItNeeds) {
   EXPECT_EQ(data["rows"][0]["exposed"], 10);
   const auto& first = data["rows"][0]["spans"][0];
   EXPECT_EQ(data["names"][first[0].get<int>()], "broadcast");
+  EXPECT_EQ(data["kinds"][first[0].get<int>()], "communication");
+  EXPECT_EQ(data["kinds"].size(), data["names"].size());
+  EXPECT_EQ(data["rows"][0]["exposed_parts"][0], nlohmann::json({0, 10})) << "the broadcast, before anything else";
+  EXPECT_EQ(data["rows"][0]["exposed_parts"].size(), 4u) << "and the end of each all-reduce";
 }
 
 TEST(TimelinePage, IsInJapaneseIfAskedFor) {

@@ -1,0 +1,42 @@
+// The figures above the picture, and the table below it.
+const trained = data.rows.filter(row => row.iteration > 0);
+const mean = key => trained.reduce((sum, row) => sum + row[key], 0) / Math.max(1, trained.length);
+
+// What is hidden is a part of the time in which it computes.
+const parts = {compute: row => row.compute - row.hidden, exposed: row => row.exposed, hidden: row => row.hidden,
+               waiting: row => row.waiting};
+const background = {compute: "var(--compute)", exposed: "var(--exposed)", hidden: "var(--hidden)", waiting: "var(--waiting)"};
+
+function stack(row) {
+  return '<div class="stack">' + Object.keys(parts).map(key => {
+    const part = parts[key](row) / row.iteration;
+    return `<div class="${key === "hidden" || key === "waiting" ? "dark" : ""}" style="width:${100 * part}%;background:` +
+      `${background[key]}">${part >= .12 ? percent(part) : ""}</div>`;
+  }).join("") + "</div>";
+}
+
+function showCards() {
+  const whole = mean("iteration") || 1;
+  const figures = [duration(mean("iteration")), percent(mean("exposed") / whole), percent(mean("waiting") / whole),
+                   size(mean("bytes"))];
+  document.getElementById("cards").innerHTML = figures.map((figure, i) =>
+    `<div class="card${i === 1 ? " loss" : ""}"><b>${figure.replace(/ (\S+)$/, " <small>$1</small>")}</b>` +
+    `<span>${t("cards")[i]}</span></div>`).join("");
+}
+
+function showFigures() {
+  showCards();
+  document.getElementById("shares").innerHTML =
+    "<tr>" + t("columns").map(text => `<th>${text}</th>`).join("") + "</tr>" +
+    trained.map(row => `<tr><td>${rowLabel(row).join(" ")}</td><td class="share">${stack(row)}</td>` +
+      ["compute", "exposed", "hidden", "waiting"].map(key => `<td>${duration(row[key])}</td>`).join("") +
+      `<td>${size(row.bytes)}</td></tr>`).join("");
+  const whole = mean("iteration"), best = mean("compute");
+  document.getElementById("saving").innerHTML = !best || data.rows.length < 2 ? "" :
+    t("saving").replace("%a", duration(best)).replace("%b", duration(whole)).replace("%c", (whole / best).toFixed(2));
+  const n = trained.length ? trained[0].iterations.length : 0;
+  const skips = data.first_iteration === 0 && n > 1;
+  document.getElementById("key").innerHTML = Object.keys(parts).map((key, i) =>
+    `<span><i style="background:${background[key]}"></i>${t("key")[i]}</span>`).join("") +
+    "<span>" + t("means").replace("%d", n - skips).replace("%s", skips ? t("first") : "") + "</span>";
+}
