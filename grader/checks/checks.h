@@ -34,6 +34,8 @@ struct Check {
 
 /// In the order in which they are tried; the first finding of a blank is the one that is told.
 std::vector<Check> checks_of(const Task& task);
+/// Of a grader that believes a program that ends well: for tests alone, to see what the others are good for.
+std::vector<Check> endings_alone(const Task& task);
 
 // One file a task.
 std::vector<Check> checks_of_multi_gpu();

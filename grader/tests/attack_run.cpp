@@ -5,7 +5,7 @@
 // Says what an attack did otherwise, and ends with exit code 1 if there was anything to say. With all defences on they
 // are marked by ./odori grade --self-test.
 #include <fmt/ranges.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <future>
@@ -89,6 +89,13 @@ std::string complaints_about_marks(const Attack& attack, const Seen& seen) {
   return complaints;
 }
 
+/// The same attack in another text, so that no build of before, with other defences, is taken for this one's.
+Attack noted(Attack attack, const std::string& note) {
+  for (auto& [blank, text] : attack.blanks)
+    if (blank <= task_named(attack.task).n_program_blanks) text.push_back("  // " + note);
+  return attack;
+}
+
 /// Runs it with more and more of its defences off.
 std::string complaints_about(Arena& arena, const Attack& attack) {
   std::string complaints;
@@ -97,7 +104,8 @@ std::string complaints_about(Arena& arena, const Attack& attack) {
                                            attack.held_by.begin() + static_cast<std::ptrdiff_t>(n_off));
     const ScratchFolder scratch;
     arena.prepare(attack);
-    const Seen seen = check(arena, attack, scratch.path(), without);
+    const std::string note = fmt::format("{} {}", scratch.path().string(), fmt::join(without, ","));
+    const Seen seen = check(arena, noted(attack, note), scratch.path(), without);
     const bool succeeded = arena.succeeded(attack, seen), all_off = n_off == attack.held_by.size();
     arena.forget(attack);
     std::string wrong = n_off == 0 ? complaints_about_marks(attack, seen) : "";
@@ -119,9 +127,8 @@ int main(int argc, char** argv) try {
     if ((all || !attack.slow) && (words.empty() || attack.title().find(words[0]) != std::string::npos))
       attacks.push_back(std::move(attack));
   require(!attacks.empty(), "No attack's title holds \"{}\".", fmt::join(words, " "));
-  const ScratchFolder scratch;
-  fs::permissions(scratch.path(), fs::perms::others_read | fs::perms::others_exec, fs::perm_options::add);
-  Arena arena(scratch.path() / "arena", kit, build_folder);
+  // Not below /tmp, which is another one inside of every wall.
+  Arena arena(kit / "out" / fmt::format("arena_{}", getpid()), kit, build_folder);
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> all_right = true;
   std::vector<std::future<void>> workers;

@@ -9,7 +9,7 @@
 namespace odori::grader {
 namespace {
 
-constexpr std::array<std::pair<const char*, Defence>, 13> names{{{"network", Defence::network},
+constexpr std::array<std::pair<const char*, Defence>, 14> names{{{"network", Defence::network},
                                                                  {"processes", Defence::processes},
                                                                  {"memory", Defence::memory},
                                                                  {"disk", Defence::disk},
@@ -21,7 +21,8 @@ constexpr std::array<std::pair<const char*, Defence>, 13> names{{{"network", Def
                                                                  {"environment", Defence::environment},
                                                                  {"syscalls", Defence::syscalls},
                                                                  {"words", Defence::words},
-                                                                 {"submission", Defence::submission}}};
+                                                                 {"submission", Defence::submission},
+                                                                 {"evidence", Defence::evidence}}};
 
 Defence defence_named(const std::string& wanted) {
   std::string all;

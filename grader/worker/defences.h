@@ -21,6 +21,7 @@ enum class Defence {
   syscalls,     // calls that keep memory where no limit sees it, or that widen the kernel's surface
   words,        // the rule about a blank's text
   submission,   // only the blanks' texts are taken
+  evidence,     // what a run did is read and recomputed; off: a program that ends well is believed
 };
 
 /// The defences that are switched off: none but in tests.
