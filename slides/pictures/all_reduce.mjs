@@ -5,7 +5,7 @@ import { lanes, timeAxis } from './parts/lanes.mjs';
 const words = {
   en: { rank: (n) => `rank ${n}`, forward: 'forward', backward: 'backward', reduce: 'all-reduce', update: 'update', time: 'time', iteration: 'one iteration',
     all: 'gradients\nin, their\nmean out' },
-  ja: { rank: (n) => `ランク${n}`, forward: '順伝播', backward: '逆伝播', reduce: 'オールリデュース', update: '更新', time: '時間', iteration: '1反復',
+  ja: { rank: (n) => `ランク${n}`, forward: '順伝播', backward: '逆伝播', reduce: 'all-reduce', update: '更新', time: '時間', iteration: '1反復',
     all: '勾配を入れると\nその平均が\n返る' },
 };
 

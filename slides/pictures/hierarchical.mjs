@@ -3,7 +3,7 @@ import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 
 const words = {
   en: { node: (n) => `node ${n}`, steps: ['1. add within the node', '2. all-reduce between nodes', '3. pass on within the node'], fast: 'fast links: NVLink, PCIe', slow: 'slow link: network', rank: (n) => `rank ${n}` },
-  ja: { node: (n) => `ノード${n}`, steps: ['1. ノード内で加算', '2. ノード間でオールリデュース', '3. ノード内に配布'], fast: '速い経路：NVLink、PCIe', slow: '遅い経路：ネットワーク', rank: (n) => `ランク${n}` },
+  ja: { node: (n) => `ノード${n}`, steps: ['1. ノード内で加算', '2. ノード間で all-reduce', '3. ノード内に配布'], fast: '速い経路：NVLink、PCIe', slow: '遅い経路：ネットワーク', rank: (n) => `ランク${n}` },
 };
 
 export default function draw(language) {

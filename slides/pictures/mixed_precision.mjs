@@ -3,7 +3,7 @@ import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 
 const words = {
   en: { weights: 'weights', copy: 'copy', forward: 'forward', backward: 'backward', gradients: 'gradients', update: 'update', half: '16 bits: half of the bytes', full: '32 bits: small updates aren\'t lost', exchange: 'all-reduce' },
-  ja: { weights: '重み', copy: '変換', forward: '順伝播', backward: '逆伝播', gradients: '勾配', update: '更新', half: '16ビット：データ量は半分', full: '32ビット：小さな更新を失わない', exchange: 'オールリデュース' },
+  ja: { weights: '重み', copy: '変換', forward: '順伝播', backward: '逆伝播', gradients: '勾配', update: '更新', half: '16ビット：データ量は半分', full: '32ビット：小さな更新を失わない', exchange: 'all-reduce' },
 };
 
 export default function draw(language) {

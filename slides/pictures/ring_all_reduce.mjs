@@ -8,7 +8,7 @@ const words = {
     bytes: '各ランクの送信量は E / 4 を 2 × 3 回＝2 E (P − 1) / P。P が増えてもほぼ同じ。' },
 };
 const ranks = 4;
-const tints = ['#ffffff', '#cfe4f5', '#8fc3ea', '#3f8fcb', colours.forward];  // by how many ranks are summed
+const tints = ['#ffffff', '#cfe4f5', '#8fc3ea', '#5fa8dc', colours.forward];  // by how many ranks are summed
 
 /** What each rank holds after each step: sums[step][rank][chunk] = how many ranks' gradients; moved = the chunk that came in. */
 function steps() {

@@ -4,7 +4,7 @@ import { lanes, timeAxis } from './parts/lanes.mjs';
 
 const words = {
   en: { worker: (n) => `worker ${n}`, compute: 'forward and backward', reduce: 'all-reduce', update: 'update', waiting: 'waiting', time: 'time', slow: 'a slow worker: all wait for it' },
-  ja: { worker: (n) => `ワーカー${n}`, compute: '順伝播と逆伝播', reduce: 'オールリデュース', update: '更新', waiting: '待ち', time: '時間', slow: '遅いワーカーが1台：全員が待つ' },
+  ja: { worker: (n) => `ワーカー${n}`, compute: '順伝播と逆伝播', reduce: 'all-reduce', update: '更新', waiting: '待ち', time: '時間', slow: '遅いワーカーが1台：全員が待つ' },
 };
 const seconds = [[4, 4.2, 3.9], [4.1, 4, 4], [3.9, 6.2, 4.1]];  // of each worker, by iteration
 const exchange = 1.2, update = 0.6;
