@@ -2,7 +2,7 @@
 // Measures all that the slides' charts of speed show, on this machine, into slides/results/*.json.
 //
 //   slides/results/measure.mjs --help
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +10,9 @@ import { parseArgs } from 'node:util';
 import { odori, run, scratch, spread, train, writeResult } from './training.mjs';
 
 const help = `slides/results/measure.mjs [flags]: measures what the slides' charts of speed show, within 15 minutes of two quiet
-cores, and writes speedup.json, batch_throughput.json, algorithms.json, short_and_long.json, demo.json and demo.txt.
-  --only NAME,...  some of speedup, batch_throughput, algorithms, short_and_long, demo
+cores, and writes speedup.json, batch_throughput.json, algorithms.json, short_and_long.json, timeline.json, demo.json and
+demo.txt.
+  --only NAME,...  some of speedup, batch_throughput, algorithms, short_and_long, timeline, demo
   --trial          tiny runs that only try the way: the files say "provisional", and CI refuses them
 Needs the built kit (./odori setup) and a machine where nothing else runs.`;
 
@@ -118,6 +119,26 @@ function shortAndLong() {
   });
 }
 
+/** What each device did in two iterations of each task, from the event stream that the timeline page shows. */
+function timeline() {
+  const [first, n] = [4, 2], fraction = trial ? 0.1 : 0.2;
+  const ways = [{ task: 'multi_gpu', words: ['multi_gpu', '--n_gpus', 2] }, { task: 'multi_node', words: ranks(2, 2, 'flat') }];
+  let result;
+  const tasks = ways.map(({ task, words }) => {
+    const trace = join(scratch, `trace_${task}`);
+    result = mid(`timeline/${task}`, words, ['--fraction', fraction, '--epoch', 1, '--trace', trace]);
+    const events = readdirSync(trace).filter((name) => /^trace\.\d+\.json$/.test(name)).flatMap((name) => JSON.parse(readFileSync(join(trace, name), 'utf8')))
+      .filter(({ ph }) => ph === 'X');
+    const iterationsOf = (rank) => events.filter(({ name, pid }) => name === 'iteration' && pid === rank).sort((a, b) => a.ts - b.ts).slice(first, first + n);
+    const perRank = [...new Set(events.map(({ pid }) => pid))].sort().map(iterationsOf);  // ranks don't begin an iteration at the same moment
+    const begin = Math.min(...perRank.map(([one]) => one.ts));
+    const spans = events.filter(({ name, pid, ts }) => name !== 'iteration' && perRank[pid].some((one) => ts >= one.ts && ts < one.ts + one.dur))
+      .map(({ name, pid, tid, ts, dur, args }) => ({ name, rank: pid, device: tid, begin_us: ts - begin, us: dur, bytes: args?.bytes ?? 0 }));
+    return { task, first_iteration: first + 1, iterations_us: perRank[0].map(({ ts, dur }) => [ts - begin, dur]), spans };
+  });
+  save('timeline', { machine: result.machine, date: result.date, model: result.network, batchsize: 64, tasks });
+}
+
 /** The demo: its result and what it prints. */
 function demo() {
   const out = join(scratch, 'demo');
@@ -128,7 +149,7 @@ function demo() {
   writeFileSync(join(folder, 'demo.txt'), `${table}\n`);
 }
 
-const all = { speedup, batch_throughput: batchThroughput, algorithms, short_and_long: shortAndLong, demo };
+const all = { speedup, batch_throughput: batchThroughput, algorithms, short_and_long: shortAndLong, timeline, demo };
 const chosen = flags.only?.split(',') ?? Object.keys(all);
 const unknown = chosen.find((name) => !all[name]);
 
