@@ -58,6 +58,17 @@ const std::filesystem::path& file_of(const Question& question, int blank) {
   return blank == question.task.n_blanks() ? question.script : question.program;
 }
 
+/// Is something told of a run in which the kit's answers stood where the learner's aren't right?
+bool tells_of_kits_answers(const Task& task, const std::vector<BlankVerdict>& verdicts) {
+  int told = 0, not_right = 0;
+  for (const BlankVerdict& verdict : verdicts) {
+    if (verdict.blank < 1 || verdict.blank > task.n_program_blanks) continue;
+    told += verdict.verdict == Verdict::wrong || verdict.verdict == Verdict::crash || verdict.verdict == Verdict::hang;
+    not_right += verdict.verdict != Verdict::pass;
+  }
+  return told > 0 && not_right > 1;
+}
+
 }  // namespace
 
 Screen::Screen(const Question& question, const Messages& messages)
@@ -132,6 +143,10 @@ void Screen::summary(const std::vector<BlankVerdict>& verdicts) {
     if (!next && verdict.verdict != Verdict::pass && verdict.verdict != Verdict::inconclusive) next = &verdict;
   }
   if (!gap_) fmt::print("\n");
+  if (!environment && tells_of_kits_answers(question_.task, verdicts)) {
+    say(messages_.text("judged_one_by_one"), 0);
+    fmt::print("\n");
+  }
   if (!environment) say(messages_.text("points", {{"points", number(points)}, {"of", number(of)}}), 0);
   if (environment) return say(messages_.text("next_environment", {{"task", question_.task.name}}), 0);
   if (!next) return say(messages_.text("next_done", {{"task", question_.task.name}}), 0);
@@ -169,6 +184,9 @@ std::string as_json(const Question& question, const Answers& answers, const std:
     if (step->counts) json["counts"] = step->counts->values;
     if (!step->timeline.empty()) json["timeline"] = step->timeline.string();
   }
+  json["unusual"] = nlohmann::ordered_json::array();
+  for (const auto& [blank, words] : answers.words)
+    for (const std::string& word : words.unusual) json["unusual"].push_back({{"blank", blank}, {"word", word}});
   json["left_out"] = nlohmann::ordered_json::array();
   for (const Submission* submission : {&answers.program, &answers.script})
     for (const Change& change : submission->changes)

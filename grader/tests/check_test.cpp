@@ -81,6 +81,17 @@ TEST(Check, OneFilledBlankEarnsItsPointsAndNoMore) {
   }
 }
 
+/// Their messages are of runs that the learner's own program wouldn't show.
+TEST(Check, WhereSeveralAreWrongItSaysThatEachWasTriedByItself) {
+  const std::string evaluated_elsewhere =
+      replaced(solution("multi_gpu"), "evaluation_device_id = main_device_id", "evaluation_device_id = 1");
+  const Ended one = check("multi_gpu", "one_wrong.cpp", evaluated_elsewhere);
+  EXPECT_EQ(one.count("tried by itself"), 0) << one.output;
+  const Ended two = check("multi_gpu", "two_wrong.cpp", replaced(evaluated_elsewhere, "{{\"main\"", "{{\"first\""));
+  EXPECT_EQ(two.count("WRONG"), 2) << two.output;
+  EXPECT_EQ(two.count("tried by itself"), 1) << two.output;
+}
+
 TEST(Check, LineEndsTabsAndByteOrderMarkMakeNoDifference) {
   const std::string text = "\xEF\xBB\xBF" + replaced(replaced(solution("multi_gpu"), "\n", "\r\n"), "  ", "\t");
   const Ended ended = check("multi_gpu", "windows.cpp", text);
