@@ -78,11 +78,32 @@ std::optional<Outcome> outcome_of_file(const Submission& submission, int blank) 
   return {};
 }
 
+/// Likewise for the program's blanks, which are built and run unless their words forbid it.
+std::optional<Outcome> outcome_of_text(const Answers& answers, int blank) {
+  if (auto outcome = outcome_of_file(answers.program, blank)) return outcome;
+  const auto words = answers.words.find(blank);
+  if (words == answers.words.end() || !words->second.forbidden) return {};
+  // A bracket too many is a slip more often than a trick, and one that the compiler would have told.
+  const bool slip = words->second.forbidden->key == "forbidden_bracket";
+  return Outcome{slip ? Verdict::compile : Verdict::wrong, words->second.forbidden};
+}
+
 Outcome outcome_of_script(const Question& question, const Submission& script) {
   const int blank = question.task.n_blanks();
   if (auto outcome = outcome_of_file(script, blank)) return *outcome;
   auto finding = find_in_job_script(question.task, script.blanks.at(blank).text);
   return finding ? Outcome{Verdict::wrong, std::move(finding)} : Outcome{};
+}
+
+std::map<int, BlankWords> words_of(const Question& question, const Submission& program) {
+  const fs::path solution = solution_of_program(question);
+  const std::set<std::string> kits = words_of_kit(question.kit, cut(read_kits(solution), solution.string()));
+  std::vector<Blank> filled;
+  for (const auto& [number, blank] : program.blanks)
+    if (!outcome_of_file(program, number)) filled.push_back(blank);
+  std::map<int, BlankWords> words;
+  for (const Blank& blank : filled) words[blank.number] = look_at_words(blank.text, kits, filled);
+  return words;
 }
 
 Programs build(const Question& question, const Answers& answers, const std::set<int>& filled) {
@@ -111,7 +132,9 @@ std::optional<Program> judge_program(const Question& question, const Answers& an
     judged.variants[blank] = &variants.try_emplace(blank, runner, program, cores).first->second;
   std::optional<ProgramRuns> whole;
   if (programs.whole) judged.whole = &whole.emplace(runner, *programs.whole, cores);
-  judge(judged, checks_of(question.task), [&](int blank, const Outcome& outcome) { verdicts.know(blank, outcome); });
+  const auto checks =
+      question.without.contains(Defence::evidence) ? endings_alone(question.task) : checks_of(question.task);
+  judge(judged, checks, [&](int blank, const Outcome& outcome) { verdicts.know(blank, outcome); });
   return programs.whole;
 }
 
@@ -121,8 +144,10 @@ Answers read_answers(const Question& question) {
   const auto read = [](const fs::path& learners, const fs::path& kits) {
     return read_submission(learners, cut(read_kits(kits), kits.string()));
   };
-  return {read(question.program, solution_of_program(question)), read(question.script, solution_of_script(question)),
-          points_of(question.task, question.kit)};
+  Answers answers{read(question.program, solution_of_program(question)),
+                  read(question.script, solution_of_script(question)), points_of(question.task, question.kit)};
+  if (!question.without.contains(Defence::words)) answers.words = words_of(question, answers.program);
+  return answers;
 }
 
 std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answers& answers) {
@@ -131,8 +156,7 @@ std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answ
     if (outcome && outcome->verdict != Verdict::pass)
       verdicts.push_back({blank, outcome->verdict, outcome->finding, 0, answers.points_of.at(blank)});
   };
-  for (int blank = 1; blank <= question.task.n_program_blanks; ++blank)
-    add(blank, outcome_of_file(answers.program, blank));
+  for (int blank = 1; blank <= question.task.n_program_blanks; ++blank) add(blank, outcome_of_text(answers, blank));
   add(question.task.n_blanks(), outcome_of_script(question, answers.script));
   return verdicts;
 }
@@ -142,7 +166,7 @@ std::optional<Program> grade(const Question& question, const Answers& answers,
   InOrder verdicts(question, answers, tell);
   std::set<int> filled;
   for (int blank = 1; blank <= question.task.n_program_blanks; ++blank)
-    if (const auto outcome = outcome_of_file(answers.program, blank))
+    if (const auto outcome = outcome_of_text(answers, blank))
       verdicts.know(blank, *outcome);
     else
       filled.insert(blank);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "checks/verdict.h"
+#include "exercise/blank_words.h"
 #include "exercise/submission.h"
 #include "exercise/task.h"
 #include "worker/programs.h"
@@ -30,6 +31,7 @@ struct Question {
 struct Answers {
   Submission program, script;
   std::map<int, double> points_of;
+  std::map<int, BlankWords> words = {};  // of each of the program's blanks that holds an answer
 };
 
 /// Reads the learner's files. Throws EnvironmentFault if they, or the kit's, can't be read.

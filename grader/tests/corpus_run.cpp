@@ -23,7 +23,7 @@
 #include "instructor/corpus.h"
 #include "instructor/handed_in.h"
 #include "learner/messages.h"
-#include "worker/lexer.h"
+#include "exercise/lexer.h"
 #include "worker/source.h"
 
 using namespace odori;

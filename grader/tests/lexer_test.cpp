@@ -1,5 +1,5 @@
 // Which texts can stand beside others in one source file.
-#include "worker/lexer.h"
+#include "exercise/lexer.h"
 
 #include <gtest/gtest.h>
 

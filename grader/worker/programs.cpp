@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "exercise/cutter.h"
-#include "worker/lexer.h"
+#include "exercise/lexer.h"
 #include "worker/source.h"
 
 namespace odori::grader {

@@ -148,15 +148,16 @@ Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
     }
     for (const char* path : settings) show("--ro-bind-try", path);
     show("--ro-bind", "/sys");
+    add(words, {"--dev", "/dev"});
+    // Not tried on a machine with GPUs yet.
+    for (const auto& entry : fs::directory_iterator("/dev"))
+      if (entry.path().filename().string().starts_with("nvidia")) show("--dev-bind", entry.path());
+    empty("/dev/shm");
   } else {
-    add(words, {"--bind", "/", "/"});
+    add(words, {"--dev-bind", "/", "/"});
   }
-  has(Defence::escape) ? add(words, {"--proc", "/proc"}) : add(words, {"--dev-bind", "/proc", "/proc"});
-  add(words, {"--dev", "/dev"});
-  empty("/dev/shm");
-  // Not tried on a machine with GPUs yet.
-  for (const auto& entry : fs::directory_iterator("/dev"))
-    if (entry.path().filename().string().starts_with("nvidia")) show("--dev-bind", entry.path());
+  if (has(Defence::escape)) add(words, {"--proc", "/proc"});
+  if (!has(Defence::escape) && has(Defence::files)) add(words, {"--dev-bind", "/proc", "/proc"});
   empty("/tmp");
   made.clear();
   for (const fs::path& folder : walls.folders) open_way(folder), empty(folder);
@@ -165,8 +166,7 @@ Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
   for (const fs::path& path : walls.writable) show("--bind", path);
   if (!command.folder.empty()) open_way(command.folder / "any");
   // What bubblewrap made itself is a file system in memory too, and without a limit.
-  if (has(Defence::disk)) add(words, {"--remount-ro", "/dev"});
-  if (has(Defence::disk) && has(Defence::files)) add(words, {"--remount-ro", "/"});
+  if (has(Defence::disk) && has(Defence::files)) add(words, {"--remount-ro", "/dev", "--remount-ro", "/"});
 
   if (has(Defence::environment)) {
     add(words, {"--clearenv"});

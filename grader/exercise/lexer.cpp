@@ -1,8 +1,9 @@
-#include "worker/lexer.h"
+#include "exercise/lexer.h"
 
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -60,9 +61,12 @@ class Lexer {
     const std::size_t begin = at_;
     const bool is_number = std::isdigit(static_cast<unsigned char>(text_[at_]));
     // 1'000'000 is one number
-    while (at_ < text_.size() && (is_word(text_[at_]) || (is_number && text_[at_] == '\''))) ++at_;
+    while (at_ < text_.size() && (is_word(text_[at_]) || (is_number && text_[at_] == '\'' && at_ + 1 < text_.size() &&
+                                                          is_word(text_[at_ + 1]))))
+      ++at_;
     const std::string word = text_.substr(begin, at_ - begin);
-    if (at_ < text_.size() && text_[at_] == '"' && word.ends_with('R') && word.size() <= 3) return raw_string();
+    static const std::set<std::string> raw{"R", "LR", "uR", "UR", "u8R"};
+    if (at_ < text_.size() && text_[at_] == '"' && raw.contains(word)) return raw_string();
     return word;
   }
 
@@ -91,33 +95,42 @@ class Lexer {
 
 }  // namespace
 
+bool Token::is_word() const { return grader::is_word(text[0]); }
+
+Tokens tokens_of(const std::vector<std::string>& text) {
+  Tokens tokens;
+  Lexer lexer(text);
+  for (auto token = lexer.next(); token; token = lexer.next()) tokens.all.push_back({*token, lexer.first_in_line()});
+  tokens.broken = lexer.broken();
+  return tokens;
+}
+
 std::set<std::string> words_in(const std::vector<std::string>& text) {
   std::set<std::string> words;
-  Lexer lexer(text);
-  for (auto token = lexer.next(); token; token = lexer.next())
-    if (is_word((*token)[0])) words.insert(*token);
+  for (const Token& token : tokens_of(text).all)
+    if (token.is_word()) words.insert(token.text);
   return words;
 }
 
 bool is_self_contained(const std::vector<std::string>& text) {
   if (text.empty() || text.back().ends_with('\\')) return text.empty();
-  Lexer lexer(text);
+  const Tokens tokens = tokens_of(text);
   std::string open, previous, before_previous;
-  for (auto token = lexer.next(); token; token = lexer.next()) {
-    const char c = (*token)[0];
-    if (c == '#' && lexer.first_in_line()) return false;
+  for (const Token& token : tokens.all) {
+    const char c = token.text[0];
+    if (c == '#' && token.first_in_line) return false;
     // Other spellings of brackets and of #: <% %> <: :> %: (but vector<::T> is none)
     if ((previous == "<" && c == '%') || (previous == "%" && (c == '>' || c == ':')) || (previous == ":" && c == '>') ||
-        (before_previous == "<" && previous == ":" && c != ':') || *token == "_Pragma")
+        (before_previous == "<" && previous == ":" && c != ':') || token == "_Pragma")
       return false;
     if (c == '(' || c == '[' || c == '{') open += c == '(' ? ')' : c == '[' ? ']' : '}';
     if (c == ')' || c == ']' || c == '}') {
       if (open.empty() || open.back() != c) return false;
       open.pop_back();
     }
-    before_previous = std::exchange(previous, *token);
+    before_previous = std::exchange(previous, token.text);
   }
-  return open.empty() && !lexer.broken();
+  return open.empty() && !tokens.broken;
 }
 
 }  // namespace odori::grader

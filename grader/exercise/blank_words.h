@@ -1,0 +1,30 @@
+// Which words a blank may hold: a blank answers a question, and isn't a place for a program of its own.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "exercise/blanks.h"
+#include "exercise/finding.h"
+
+namespace odori::grader {
+
+/// The library's names, as lib/odori.h and the headers that it includes have them, and those of the exercise itself.
+std::set<std::string> words_of_kit(const std::filesystem::path& kit, const std::string& exercise);
+
+struct BlankWords {
+  std::optional<Finding> forbidden;  // why it may not be built: "forbidden_word", "forbidden_sign", ...
+  std::vector<std::string> unusual;  // names that an answer doesn't need; it counts as any other, and wants a look
+};
+
+/// Forbidden is what reaches beyond the blank (directives, brackets that it hasn't opened, asm, attributes that a
+/// linker sees) or beyond the program (files, processes, signals, the environment, the evidence): by its words, so that
+/// an answer that has them for a good reason is refused too, and says so. Unusual are names other than C++'s, those of
+/// common parts of its library, `kits`, and those that one of `blanks` declares.
+BlankWords look_at_words(const std::vector<std::string>& text, const std::set<std::string>& kits,
+                         const std::vector<Blank>& blanks);
+
+}  // namespace odori::grader
