@@ -1,7 +1,7 @@
-// Numbers in the texts: taken from results/ at each build.
+// Results of measured runs: read at each build, and their numbers put into the texts.
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Problem, kit } from './problem.mjs';
+import { resolve } from 'node:path';
+import { Problem, fromKit, kit } from './problem.mjs';
 
 /** `text` with each {{FILE.json PATH [FORMAT]}} replaced by the number that stands there. */
 export function withNumbers(text) {
@@ -11,12 +11,23 @@ export function withNumbers(text) {
   });
 }
 
+/**
+ * What slides/results/FILE holds (or FILE of another folder). Throws a problem if it isn't there, or holds trial figures where
+ * slides are built for others to see.
+ */
+export function readResult(file, folder = 'slides/results') {
+  const path = resolve(kit, folder, file);
+  if (!existsSync(path)) throw new Problem(`There is no result file ${fromKit(path)}: slides/results/README.md says which command makes it.`);
+  const result = JSON.parse(readFileSync(path, 'utf8'));
+  if (!result.machine || !result.date) throw new Problem(`${fromKit(path)} doesn't say on what machine and when it was measured.`);
+  if (result.provisional && process.env.CI) throw new Problem(`${fromKit(path)} holds trial figures ("provisional"); measure it on a quiet machine.`);
+  return result;
+}
+
 function valueAt(file, path, words) {
-  const name = `slides/results/${file}`;
-  if (!existsSync(join(kit, name))) throw new Problem(`{{${words}}}: there is no result file ${name}.`);
-  const value = path?.split('.').reduce((at, key) => at?.[key], JSON.parse(readFileSync(join(kit, name), 'utf8')));
+  const value = path?.split('.').reduce((at, key) => at?.[key], readResult(file));
   if (value === undefined || value === null || typeof value === 'object') {
-    throw new Problem(`{{${words}}}: ${name} holds no number or text at "${path}".`);
+    throw new Problem(`{{${words}}}: slides/results/${file} holds no number or text at "${path}".`);
   }
   return value;
 }

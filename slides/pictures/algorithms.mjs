@@ -1,6 +1,6 @@
 // Direct and Winograd convolution, layer by layer and pass by pass.
 import { chart, colourScale } from './parts/chart.mjs';
-import { readResult } from './parts/results.mjs';
+import { readResult } from '../build/results.mjs';
 import { colours } from './parts/svg.mjs';
 
 const words = {
@@ -15,7 +15,7 @@ function layerOf(shapes) {
 }
 
 export default function draw(language) {
-  const result = readResult('algorithms'), say = words[language];
+  const result = readResult('algorithms.json'), say = words[language];
   const seen = new Map();  // layers of the same shape take the same time: the first stands for them
   for (const { shapes, pass, milliseconds } of result.passes) if (!seen.has(`${shapes} ${pass}`)) seen.set(`${shapes} ${pass}`, { layer: layerOf(shapes), pass: say.passes[pass], milliseconds });
   const values = [...seen.values()].flatMap(({ layer, pass, milliseconds }) => Object.entries(milliseconds).map(([algorithm, { median }]) => ({ layer, pass, algorithm: say[algorithm] ?? algorithm, median })));

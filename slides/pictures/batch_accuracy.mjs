@@ -1,7 +1,7 @@
 // Test accuracy by batch size after the same epochs, with the learning rate as it is and scaled with the batch size.
 import { colours } from './parts/svg.mjs';
 import { chart, colourScale } from './parts/chart.mjs';
-import { readResult } from './parts/results.mjs';
+import { readResult } from '../build/results.mjs';
 
 const words = {
   en: { size: 'batch size', accuracy: (n) => `test accuracy after ${n} epochs`, fixed: 'learning rate 0.05', scaled: 'learning rate scaled with the batch size' },
@@ -9,7 +9,7 @@ const words = {
 };
 
 export default function draw(language) {
-  const result = readResult('batch_accuracy'), say = words[language];
+  const result = readResult('batch_accuracy.json'), say = words[language];
   const base = result.base.batchsize;
   const values = result.runs.flatMap(({ batchsize, scaled, last }) => (batchsize === base ? [say.fixed, say.scaled] : [scaled ? say.scaled : say.fixed])
     .map((kind) => ({ kind, batchsize, median: last.median, min: last.min, max: last.max })));

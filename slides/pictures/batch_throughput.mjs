@@ -1,6 +1,6 @@
 // Training speed by batch size, and the curve B / (a + b B) through the smallest and the largest.
 import { chart, colourScale } from './parts/chart.mjs';
-import { readResult } from './parts/results.mjs';
+import { readResult } from '../build/results.mjs';
 import { colours } from './parts/svg.mjs';
 
 const words = {
@@ -9,7 +9,7 @@ const words = {
 };
 
 export default function draw(language) {
-  const result = readResult('batch_throughput'), say = words[language];
+  const result = readResult('batch_throughput.json'), say = words[language];
   const points = result.runs.map(({ batchsize, images_per_second }) => ({ batchsize, ...images_per_second }));
   const small = points[0], large = points.at(-1), seconds = ({ batchsize, median }) => batchsize / median;
   const b = (seconds(large) - seconds(small)) / (large.batchsize - small.batchsize), a = seconds(small) - b * small.batchsize;

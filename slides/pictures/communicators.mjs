@@ -1,6 +1,6 @@
 // Communicators compared on one node and on two (simulated) nodes.
 import { bars } from './parts/bars.mjs';
-import { readResult } from './parts/results.mjs';
+import { readResult } from '../build/results.mjs';
 import { colours } from './parts/svg.mjs';
 
 const words = {
@@ -9,7 +9,7 @@ const words = {
 };
 
 export default function draw(language) {
-  const result = readResult('speedup'), say = words[language];
+  const result = readResult('speedup.json'), say = words[language];
   const rows = result.runs.filter(({ communicator }) => communicator).map((run) => ({ label: `${say.nodes(run.nodes)}, ${run.communicator}`, value: run.images_per_second,
     words: run.images_per_second.median.toFixed(0), colour: run.communicator === 'flat' ? colours.communication : colours.hidden }));
   return bars(rows, { title: say.title(result.rounds), result, language });

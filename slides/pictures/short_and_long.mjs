@@ -1,6 +1,6 @@
 // The speedup of whole commands, by how many pictures were trained on.
 import { chart } from './parts/chart.mjs';
-import { readResult } from './parts/results.mjs';
+import { readResult } from '../build/results.mjs';
 import { colours } from './parts/svg.mjs';
 
 const words = {
@@ -9,7 +9,7 @@ const words = {
 };
 
 export default function draw(language) {
-  const result = readResult('short_and_long'), say = words[language];
+  const result = readResult('short_and_long.json'), say = words[language];
   const values = result.runs.map(({ images, seconds, speedup }) => ({ images, ...speedup, words: [speedup.median.toFixed(2), say.seconds(...seconds.map(({ median }) => median.toFixed(median < 10 ? 1 : 0)))] }));
   const x = { field: 'images', type: 'quantitative', title: say.x, scale: { type: 'log', nice: false, padding: 90 }, axis: { values: values.map(({ images }) => images), format: ',', grid: false, labelOverlap: false } };
   const y = { type: 'quantitative', title: say.y, scale: { domain: [0, 2.2] }, axis: { values: [0, 0.5, 1, 1.5, 2], format: '.1f' } };

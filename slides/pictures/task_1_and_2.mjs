@@ -1,6 +1,6 @@
 // Two devices of one node: one process that drives both, against a process for each.
 import { bars } from './parts/bars.mjs';
-import { readResult } from './parts/results.mjs';
+import { readResult } from '../build/results.mjs';
 import { colours } from './parts/svg.mjs';
 
 const words = {
@@ -9,7 +9,7 @@ const words = {
 };
 
 export default function draw(language) {
-  const result = readResult('speedup'), say = words[language];
+  const result = readResult('speedup.json'), say = words[language];
   const rows = result.runs.filter(({ devices, nodes }) => devices === 2 && nodes === 1).map((run) => ({ label: run.communicator ? say.two(run.communicator) : say.one,
     value: run.images_per_second, words: run.images_per_second.median.toFixed(0), colour: run.communicator ? colours.communication : colours.compute }));
   return bars(rows, { title: say.title(result.rounds), result, language });

@@ -1,7 +1,8 @@
 // Two measured iterations of each task, device by device, as ./odori timeline shows them.
 import { box, colours, legend, picture, text } from './parts/svg.mjs';
 import { lanes } from './parts/lanes.mjs';
-import { readResult, sourceOf } from './parts/results.mjs';
+import { sourceOf } from './parts/source.mjs';
+import { readResult } from '../build/results.mjs';
 
 const words = {
   en: { tasks: { multi_gpu: 'Task 1: one process, two devices', multi_node: 'Task 2: two ranks' }, device: (n) => `device ${n}`, rank: (n) => `rank ${n}`, forward: 'forward', backward: 'backward',
@@ -24,7 +25,7 @@ function task({ task: name, first_iteration, iterations_us, spans }, y, say) {
 }
 
 export default function draw(language) {
-  const result = readResult('timeline'), say = words[language];
+  const result = readResult('timeline.json'), say = words[language];
   return picture(1160, 540, result.tasks.map((one, i) => task(one, 16 + i * 232, say)),
     legend(0, 478, ['load', 'forward', 'backward', 'communication', 'update', 'waiting'].map((kind) => [colours[kind], say[kind]]), { size: 22, gap: 26 }),
     text(1156, 528, sourceOf(result, language), { anchor: 'end', size: 16, fill: colours.soft, class: 'source' }));

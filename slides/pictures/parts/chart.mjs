@@ -2,7 +2,7 @@
 import * as vega from 'vega';
 import { compile } from 'vega-lite';
 import { colours, legend, picture, text, widthOf } from './svg.mjs';
-import { sourceOf } from './results.mjs';
+import { sourceOf } from './source.mjs';
 
 // Vega estimates widths without a canvas; ours knows Japanese.
 vega.textMetrics.width = (item, words) => widthOf(words ?? item.text, item.fontSize ?? 22);
