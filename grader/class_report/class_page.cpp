@@ -109,7 +109,7 @@ Json looks_of(const ClassSummary& summary, const Course& course) {
   for (const Look& look : summary.looks)
     looks.push_back({{"name", look.student->name},
                      {"url", url_of_page(*look.student)},
-                     {"task", look.task ? look.task->name : ""},
+                     {"task", look.task->name},
                      {"why", message(course, look.why)}});
   return looks;
 }
@@ -167,9 +167,10 @@ std::string class_page(std::span<const StudentMarks> students, const Course& cou
                  {"n_marked", summary.n_marked},
                  {"n_absent", if_any(summary.n_absent)},
                  {"n_ungraded", if_any(summary.n_ungraded)},
-                 {"n_waiting", summary.n_waiting()},
-                 {"n_done", summary.n_tasks - summary.n_waiting()},
-                 {"is_running", summary.n_waiting() > 0},
+                 {"n_waiting", if_any(summary.n_waiting())},
+                 {"n_untimed", if_any(summary.n_untimed)},
+                 {"n_done", summary.n_tasks - summary.n_waiting() - summary.n_untimed},
+                 {"is_running", summary.n_waiting() + summary.n_untimed > 0},
                  {"has_percents", !summary.percents.empty()},
                  {"median", figure(summary.median())},
                  {"mean", figure(summary.mean())},

@@ -52,7 +52,6 @@ StudentMarks marks_of(const StudentRecord& student, const Course& course) {
   marks.name = marks.record.name;
   marks.folder = student.name;
   marks.points = 0;
-  bool absent = true;
   for (const Task& task : course.tasks) {
     const auto found = marks.record.tasks.find(task.name);
     const TaskRecord* record = found == marks.record.tasks.end() ? nullptr : &found->second;
@@ -60,10 +59,8 @@ StudentMarks marks_of(const StudentRecord& student, const Course& course) {
     marks.points = marks.points && of_task.points ? std::optional(*marks.points + *of_task.points) : std::nullopt;
     marks.of += of_task.of;
     marks.full += of_task.full;
-    absent = absent && record && record->state == RecordState::absent;
     marks.needs_look |= record && (!record->flags.empty() || record->state == RecordState::ungraded);
   }
-  marks.needs_look |= absent;
   return marks;
 }
 

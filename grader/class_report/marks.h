@@ -38,7 +38,7 @@ struct StudentMarks {
   std::vector<TaskMarks> tasks;  // as the course has them
   std::optional<double> points;  // none if a task has none
   double of = 0, full = 0;
-  bool needs_look = false;  // flagged, ungraded, or nothing was handed in
+  bool needs_look = false;  // flagged, or ungraded
 
   /// Points as they count where the total is fixed: points / of, of `full`.
   std::optional<double> scaled() const;

@@ -13,12 +13,13 @@ bool is_a_misconception(const BlankVerdict& verdict) {
   return mistakes.contains(verdict.verdict) && verdict.finding;
 }
 
-void count(ClassSummary& summary, const TaskMarks& task) {
+void count(ClassSummary& summary, const TaskMarks& task, bool timings) {
   ++summary.n_tasks;
   if (!task.record) return;
   switch (task.record->state) {
     case RecordState::marked:
       ++summary.n_marked;
+      if (timings && !task.record->timed) ++summary.n_untimed;
       break;
     case RecordState::ungraded:
       ++summary.n_ungraded;
@@ -69,9 +70,6 @@ std::vector<Misconception> misconceptions_of(std::span<const StudentMarks> stude
 std::vector<Look> looks_of(std::span<const StudentMarks> students) {
   std::vector<Look> looks;
   for (const StudentMarks& student : students) {
-    const bool absent = std::all_of(student.tasks.begin(), student.tasks.end(),
-                                    [](const TaskMarks& task) { return state_of(task) == "absent"; });
-    if (absent) looks.push_back({&student, nullptr, {"nothing_handed_in", {}}});
     for (const TaskMarks& task : student.tasks) {
       if (!task.record) continue;
       if (task.record->state == RecordState::ungraded)
@@ -98,7 +96,7 @@ std::optional<double> ClassSummary::median() const {
 ClassSummary summary_of(std::span<const StudentMarks> students, const Course& course) {
   ClassSummary summary;
   for (const StudentMarks& student : students) {
-    for (const TaskMarks& task : student.tasks) count(summary, task);
+    for (const TaskMarks& task : student.tasks) count(summary, task, course.timings);
     if (student.points && student.of > 0) summary.percents.push_back(100 * *student.points / student.of);
   }
   std::sort(summary.percents.begin(), summary.percents.end());

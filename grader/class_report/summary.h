@@ -33,13 +33,14 @@ struct Misconception {
 /// Why somebody should have a look at a student's answer.
 struct Look {
   const StudentMarks* student = nullptr;
-  const Task* task = nullptr;  // null: at all of it
+  const Task* task = nullptr;
   Finding why;
 };
 
 struct ClassSummary {
   int n_tasks = 0, n_marked = 0, n_ungraded = 0, n_absent = 0;  // tasks of students; the rest isn't marked yet
-  std::vector<double> percents;                                 // of each student with a mark, rising
+  int n_untimed = 0;             // of the marked ones: their speedup is still to be measured
+  std::vector<double> percents;  // of each student with a mark, rising
   std::vector<BlankSummary> blanks;
   std::vector<Misconception> misconceptions;  // the commonest first
   std::vector<Look> looks;

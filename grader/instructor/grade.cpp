@@ -61,7 +61,8 @@ Course course_of(const GradeFlags& flags) {
   Course course{.title = name.filename(),
                 .date = fmt::format("{:%Y-%m-%d %H:%M}", *std::localtime(&now)),
                 .english = Messages(flags.kit, "en"),
-                .japanese = Messages(flags.kit, "ja")};
+                .japanese = Messages(flags.kit, "ja"),
+                .timings = flags.timings};
   for (const Task& task : all_tasks())
     if (is_wanted(flags.tasks, task.name)) {
       course.tasks.push_back(task);

@@ -31,6 +31,7 @@ std::optional<Finding> finding_for(Verdict verdict, int blank, const std::string
     case Verdict::environment:
       return Finding{"kit_fails", {}};
     case Verdict::not_checked:
+      if (blank == 0) return Finding{"speedup_waits", {}};
       return Finding{"needs_other_blank", {{"other", "1"}}};
     case Verdict::unfilled:
       return Finding{"unfilled", {}};
@@ -68,10 +69,30 @@ StudentRecord student_of(const std::string& name, Verdict verdict, const std::st
   return student;
 }
 
+/// Mostly right, with mistakes here and there.
+StudentRecord ordinary_student(std::size_t number) {
+  constexpr std::array mistakes{Verdict::wrong, Verdict::unfilled, Verdict::wrong, Verdict::compile, Verdict::hang};
+  StudentRecord student = student_of(fmt::format("student {}", number), Verdict::pass, "expected ';'");
+  for (auto& [name, record] : student.tasks) {
+    bool all_right = true;
+    for (BlankVerdict& verdict : record.check->verdicts) {
+      const std::size_t dice = number * 31 + static_cast<std::size_t>(verdict.blank) * 17 + name.size() * 7;
+      if (verdict.blank == 0 ? all_right : dice % 11 > 2) continue;
+      all_right = false;
+      verdict.verdict = verdict.blank == 0 ? Verdict::not_checked : mistakes[dice % mistakes.size()];
+      verdict.finding = finding_for(verdict.verdict, verdict.blank, "expected ';'");
+      verdict.points = 0;
+    }
+  }
+  return student;
+}
+
 StudentRecord student_in_state(RecordState state) {
   StudentRecord student{.name = name_of(state), .tasks = {}};
   for (const Task& task : all_tasks())
     student.tasks[task.name] = {.student = student.name, .task = task.name, .state = state};
+  if (state == RecordState::absent)
+    for (auto& [name, record] : student.tasks) record.flags.push_back({"flag_absent", {{"task", name}}});
   if (state == RecordState::ungraded) student.tasks["multi_node"].reason = Finding{"no_mpirun", {}};
   return student;
 }
@@ -141,8 +162,7 @@ std::vector<StudentRecord> class_for_tests(std::size_t n) {
     students.push_back(student_in_state(state));
   students.push_back({.name = "waiting", .tasks = {}});
   for (const std::string& text : hostile_texts()) students.push_back(hostile_student(text));
-  while (students.size() < n)
-    students.push_back(student_with(fmt::format("student {}", students.size()), verdicts[students.size() % 4]));
+  while (students.size() < n) students.push_back(ordinary_student(students.size()));
   return students;
 }
 

@@ -65,9 +65,6 @@ TEST(Marks, OfWhatIsAbsentAreZero) {
   const StudentMarks half = marks_of(record, course_for_tests());
   EXPECT_EQ(half.points, 100);
   EXPECT_EQ(half.of, 200);
-  EXPECT_FALSE(half.needs_look);
-  record.tasks["multi_gpu"] = {.student = "aoki", .task = "multi_gpu", .state = RecordState::absent};
-  EXPECT_TRUE(marks_of(record, course_for_tests()).needs_look);
 }
 
 TEST(Gradescope, HasATestABlankAndTheirSum) {
@@ -140,6 +137,20 @@ TEST(Summary, CountsVerdictsMisconceptionsAndLooks) {
   EXPECT_EQ(summary.misconceptions.back().students.size(), 1u);
   ASSERT_EQ(summary.looks.size(), 1u);
   EXPECT_EQ(summary.looks[0].student->name, "c");
+  EXPECT_TRUE(students[2].needs_look);
+  EXPECT_FALSE(students[1].needs_look);
+}
+
+TEST(Summary, CountsSpeedupsThatAreStillToBeMeasured) {
+  std::vector<StudentRecord> records{student_with("a", Verdict::pass)};
+  records[0].tasks["multi_gpu"].timed = false;
+  Course course = course_for_tests();
+  const std::vector<StudentMarks> students = marks_of(records, course);
+  EXPECT_EQ(summary_of(students, course).n_untimed, 0);
+  EXPECT_FALSE(contains(class_page(students, course, ""), "http-equiv=\"refresh\""));
+  course.timings = true;
+  EXPECT_EQ(summary_of(students, course).n_untimed, 1);
+  EXPECT_TRUE(contains(class_page(students, course, ""), "http-equiv=\"refresh\""));
 }
 
 TEST(Plain, DrawsWhatCannotBeSeenAndKeepsTheRest) {
