@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { emptied, excerpt } from '../build/excerpts.mjs';
 import { marpText } from '../build/page.mjs';
 import { withNumbers } from '../build/results.mjs';
-import { deckOf, saying, slideText } from './fixtures.mjs';
+import { deckOf, saying, scratch, slideText } from './fixtures.mjs';
 
 const blanks = { multi_gpu: 8, multi_node: 7 };
 
@@ -45,10 +47,12 @@ test('A build fails where code or a picture is gone, and says where', async (t) 
   }
 });
 
-test('Numbers are written as asked, and missed where there are none', () => {
-  assert.equal(withNumbers('{{../package.json type}} and {{../package.json private}}'), 'module and true');
-  assert.throws(() => withNumbers('{{../package.json dependencies}}'), saying('no number or text'));
-  assert.throws(() => withNumbers('{{../package.json nothing.there}}'), saying('no number or text'));
-  assert.throws(() => withNumbers('{{../package.json type .2f}}'), saying("isn't a way to write"));
-  assert.equal(withNumbers('{{../package-lock.json lockfileVersion .2f}}, {{../package-lock.json lockfileVersion .0%}}'), '3.00, 300 %');
+test('Numbers are written as asked, and missed where there are none', (t) => {
+  const file = join(scratch(t), 'result.json');
+  writeFileSync(file, JSON.stringify({ machine: {}, date: '2026-01-31', model: 'mid', runs: [{ speedup: 3 }] }));
+  assert.equal(withNumbers(`{{${file} model}} and {{${file} runs.0.speedup}}`), 'mid and 3');
+  assert.equal(withNumbers(`{{${file} runs.0.speedup .2f}}, {{${file} runs.0.speedup .0%}}`), '3.00, 300 %');
+  assert.throws(() => withNumbers(`{{${file} runs}}`), saying('no number or text'));
+  assert.throws(() => withNumbers(`{{${file} nothing.there}}`), saying('no number or text'));
+  assert.throws(() => withNumbers(`{{${file} model .2f}}`), saying("isn't a way to write"));
 });
