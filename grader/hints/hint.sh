@@ -93,6 +93,16 @@ if [[ -z $blank ]] && ! first_to_do; then
   exit
 fi
 
+# FILE:LINE of each blank that begins and doesn't end.
+without_end() {
+  awk '
+    function close_off() { if (begun) print begun; begun = "" }
+    FNR == 1 { close_off() }
+    /^[ \t]*(\/\/|#) BLANK [0-9]+:/ { close_off(); begun = FILENAME ":" FNR }
+    /END BLANK/ { begun = "" }
+    END { close_off() }' "$kit"/exercises/*/"train_cifar_$task.cpp" "$kit/jobscripts/run_${task}_training.sh" 2>/dev/null || true
+}
+
 given=$(remembered hint)
 [[ $given =~ ^[0-3]$ ]] || given=0
 next=$((given < 3 ? given + 1 : 3))
@@ -108,3 +118,10 @@ else
   say "That is all there is. The answer: ./odori solution $task $blank$keep_language" \
     "ヒントは以上です。答え: ./odori solution $task $blank$keep_language"
 fi
+while IFS= read -r place; do
+  mark="// END BLANK"
+  [[ $place != *.sh:* ]] || mark="# END BLANK"
+  echo
+  say "The blank that begins in ${place#"$kit"/} doesn't end any more: put the line \`$mark\` back behind your answer." \
+    "${place#"$kit"/} から始まる空欄に終わりがありません。答えの後に \`$mark\` の行を戻してください。"
+done < <(without_end)

@@ -69,11 +69,9 @@ void State::remember(const std::string& task, const BlankVerdict& verdict, const
 }
 
 void State::forget(const std::string& task, std::optional<int> blank) {
-  const auto gone = [&](const auto& entry) {
+  std::erase_if(verdicts_, [&](const auto& entry) {
     return entry.first.first == task && (!blank || entry.first.second == *blank);
-  };
-  std::erase_if(verdicts_, gone);
-  std::erase_if(hints_, gone);
+  });
 }
 
 void State::save() const {

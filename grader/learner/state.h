@@ -38,7 +38,7 @@ class State {
   /// `lines`: the blank's text that was judged. A fault of this machine, and a speedup that
   /// wasn't asked for, change nothing; what couldn't be checked is known no longer.
   void remember(const std::string& task, const BlankVerdict& verdict, const std::vector<std::string>& lines);
-  /// Everything about one blank, or about the whole task.
+  /// The verdict on one blank, or on all of a task. Hints that were given have been read: they stay counted.
   void forget(const std::string& task, std::optional<int> blank = {});
   /// Replaces the file at once: it is never seen half-written. Throws Error if it can't be written.
   void save() const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <variant>
 
 #include "core/error.h"
 #include "exercise/cutter.h"
@@ -122,12 +123,12 @@ void print_task(const Flags& flags, const Task& task, int number, const State& s
   fmt::print("{}\n", messages.text(known ? "status_next" : "status_never", {{"task", task.name}}));
 }
 
-/// The learner's file with one blank as it was at first, or with all of it so; nothing if it can't be found there.
-std::optional<std::string> put_back(const File& file, std::optional<int> blank) {
+/// The learner's file with one blank as it was at first, or with all of it so; or why it can't be found there.
+std::variant<std::string, Finding> put_back(const File& file, std::optional<int> blank) {
   if (!blank) return file.pristine;
   const Submission mine = read_submission(file.path, file.pristine);
   const auto found = mine.blanks.find(*blank);
-  if (found == mine.blanks.end()) return {};
+  if (found == mine.blanks.end()) return mine.unreadable.at(*blank);
   return join_lines(with_text(mine.lines, found->second, blank_in(blanks_of(file.pristine, file), *blank).text));
 }
 
@@ -135,18 +136,19 @@ std::optional<std::string> put_back(const File& file, std::optional<int> blank) 
 bool reset_file(const File& file, const Flags& flags, const Messages& messages) {
   const std::map<std::string, std::string> values{
       {"file", file.shown.string()}, {"task", flags.task}, {"blank", std::to_string(flags.blank.value_or(0))}};
-  const auto text = put_back(file, flags.blank);
-  if (!text) {
-    fmt::print("{}\n", messages.text("reset_unreadable", values));
+  const auto found = put_back(file, flags.blank);
+  if (const auto* why = std::get_if<Finding>(&found)) {
+    fmt::print("{}\n{}\n", messages.text(*why), messages.text("reset_unreadable", values));
     return false;
   }
-  if (fs::exists(file.path) && read_file(file.path) == *text) {
+  const std::string& text = std::get<std::string>(found);
+  if (fs::exists(file.path) && read_file(file.path) == text) {
     fmt::print("{}\n", messages.text("reset_nothing", values));
     return true;
   }
   if (fs::exists(file.path))
     fmt::print("{}\n", messages.text("reset_kept", {{"copy", keep_copy(file.path, flags.kit).string()}}));
-  replace_file(file.path, *text);
+  replace_file(file.path, text);
   fmt::print("{}\n", messages.text(flags.blank ? "reset_blank" : "reset_file", values));
   return true;
 }
@@ -156,6 +158,12 @@ void require_blank(const Flags& flags, const Task& task, const Messages& message
     throw UsageError(messages.text(
         "no_such_blank",
         {{"task", task.name}, {"blank", std::to_string(*flags.blank)}, {"last", std::to_string(task.n_blanks())}}));
+}
+
+/// The exercise asks in English; in another language the blank's name stands for its question.
+std::string question_of(const Task& task, const Blank& blank, const Messages& messages) {
+  return messages.language() == "en" ? blank.question
+                                     : messages.text(fmt::format("name_{}_{}", task.name, blank.number));
 }
 
 bool says_yes() {
@@ -224,8 +232,9 @@ int solution(const Flags& flags) {
     const auto answers = blanks_of(file.answer, file);
     const Blank& answer = blank_in(answers, n);
     fmt::print("{}\n{}\n",
-               messages.text("solution_title",
-                             {{"task", task.name}, {"blank", std::to_string(n)}, {"question", answer.question}}),
+               messages.text("solution_title", {{"task", task.name},
+                                                {"blank", std::to_string(n)},
+                                                {"question", question_of(task, answer, messages)}}),
                join_lines(answer.text));
   }
   return exit_code::ok;

@@ -66,15 +66,18 @@ TEST_F(StateTest, AMeasuredSpeedupStaysUntilABlankIsWrongAgain) {
   EXPECT_FALSE(state.verdict("multi_gpu", 0));
 }
 
-TEST_F(StateTest, ForgetsABlankOrATask) {
-  write("hint multi_gpu 1 2\nhint multi_gpu 2 1\nhint multi_node 1 1\n");
+TEST_F(StateTest, ForgetsTheVerdictsOfABlankOrATaskAndNoHints) {
+  write(
+      "verdict multi_gpu 1 PASS 20 20 0\nverdict multi_gpu 2 PASS 5 5 0\nverdict multi_node 1 PASS 15 15 0\n"
+      "hint multi_gpu 1 2\n");
   State state(file_);
   state.forget("multi_gpu", 1);
-  EXPECT_EQ(state.hints("multi_gpu", 1), 0);
-  EXPECT_EQ(state.hints("multi_gpu", 2), 1);
+  EXPECT_FALSE(state.verdict("multi_gpu", 1));
+  EXPECT_TRUE(state.verdict("multi_gpu", 2));
   state.forget("multi_gpu");
-  EXPECT_EQ(state.hints("multi_gpu", 2), 0);
-  EXPECT_EQ(state.hints("multi_node", 1), 1);
+  EXPECT_FALSE(state.verdict("multi_gpu", 2));
+  EXPECT_TRUE(state.verdict("multi_node", 1));
+  EXPECT_EQ(state.hints("multi_gpu", 1), 2);
 }
 
 TEST_F(StateTest, ADamagedFileIsKeptAndBegunAnew) {

@@ -88,7 +88,7 @@ TEST_F(Words, ResetPutsTheExerciseBackAndKeepsWhatWasThere) {
   replace_in(program_, "main_device_id = PUT_YOUR_CODE", "main_device_id = 0");
   replace_in(script_, "PUT_YOUR_CODE", "select=1");
   const std::string mine = read_file(program_);
-  remember("verdict multi_gpu 2 PASS 5 5 0\nverdict multi_node 1 PASS 15 15 0\n");
+  remember("verdict multi_gpu 2 PASS 5 5 0\nverdict multi_node 1 PASS 15 15 0\nhint multi_gpu 2 3\n");
   const Ended ending = word("reset multi_gpu");
   EXPECT_EQ(ending.code, 0) << ending.output;
   EXPECT_EQ(ending.count("What you had is kept: " + (kit_ / "out/kept").string()), 2) << ending.output;
@@ -96,8 +96,9 @@ TEST_F(Words, ResetPutsTheExerciseBackAndKeepsWhatWasThere) {
   EXPECT_EQ(kept().size(), 2u);
   EXPECT_NE(std::find(kept().begin(), kept().end(), mine), kept().end());
   const std::string state = read_file(kit_ / ".odori_state");
-  EXPECT_EQ(state.find("multi_gpu"), std::string::npos) << state;
-  EXPECT_NE(state.find("multi_node"), std::string::npos) << state;
+  EXPECT_EQ(state.find("verdict multi_gpu"), std::string::npos) << state;
+  EXPECT_NE(state.find("verdict multi_node"), std::string::npos) << state;
+  EXPECT_NE(state.find("hint multi_gpu 2 3"), std::string::npos) << state;
 
   EXPECT_EQ(word("reset multi_gpu").count("There is nothing to put back"), 2);
   EXPECT_EQ(kept().size(), 2u);
@@ -119,7 +120,25 @@ TEST_F(Words, ResetOfOneBlankLeavesTheOthers) {
   replace_in(program_, "BLANK 5", "BLANKETS 5");
   const Ended lost = word("reset multi_gpu 5");
   EXPECT_EQ(lost.code, 1);
+  EXPECT_EQ(lost.count("The line `BLANK 5: ...` is gone"), 1) << lost.output;
   EXPECT_EQ(lost.count("./odori reset multi_gpu"), 1) << lost.output;
+}
+
+TEST_F(Words, AMissingEndOfABlankIsNamed) {
+  replace_in(program_, "main_device_id = PUT_YOUR_CODE;\n  // END BLANK\n", "main_device_id = 0;\n");
+  const Ended lost = word("reset multi_gpu 2");
+  EXPECT_EQ(lost.code, 1);
+  EXPECT_EQ(lost.count("before it ends blank 3 begins"), 1) << lost.output;
+  EXPECT_EQ(lost.count("put the line\n`END BLANK`, as a comment, back behind your answer to blank 2"), 1)
+      << lost.output;
+  const std::string line = fmt::format(
+      "{}", std::count(pristine_.begin(),
+                       pristine_.begin() + static_cast<std::ptrdiff_t>(pristine_.find("// BLANK 2:")), '\n') +
+                1);
+  const Ended hinted = hint("multi_gpu 3");
+  EXPECT_EQ(hinted.count("train_cifar_multi_gpu.cpp:" + line), 1) << hinted.output;
+  EXPECT_EQ(hinted.count("// END BLANK"), 1) << hinted.output;
+  EXPECT_EQ(hint("multi_node 3").count("END BLANK"), 0);
 }
 
 TEST_F(Words, AHintKeepsTheLanguageInTheCommandsItSuggests) {
@@ -147,6 +166,8 @@ TEST_F(Words, TheSolutionIsShownAfterAPassOrAClearYes) {
   EXPECT_EQ(word("solution multi_gpu 2").code, 2);
   EXPECT_EQ(word("solution multi_gpu").code, 2) << "the others haven't passed";
   EXPECT_EQ(word("solution multi_gpu --yes").count("multi_gpu, blank "), 8);
+  EXPECT_EQ(word("solution multi_gpu 3").count("Which device has to be current"), 1);
+  EXPECT_EQ(word("solution multi_gpu 3", "ja").count("Which device"), 0) << word("solution multi_gpu 3", "ja").output;
 }
 
 }  // namespace
