@@ -1,6 +1,7 @@
 // Entries of an archive, by libarchive.
 #include <archive.h>
 #include <archive_entry.h>
+#include <locale.h>
 
 #include <algorithm>
 #include <array>
@@ -63,6 +64,22 @@ std::optional<std::vector<std::string>> parts_of(std::string_view name) {
   return parts;
 }
 
+/// libarchive gives names in this thread's character set. Without one, those that aren't ASCII would be lost.
+class Utf8Names {
+ public:
+  Utf8Names() : utf8_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)), old_(uselocale(utf8_)) {}
+  ~Utf8Names() {
+    uselocale(old_);
+    if (utf8_ != nullptr) freelocale(utf8_);
+  }
+  Utf8Names(const Utf8Names&) = delete;
+  Utf8Names& operator=(const Utf8Names&) = delete;
+
+ private:
+  locale_t utf8_, old_;
+};
+
+/// UTF-8, or the bytes as they are in the archive.
 std::string name_of(archive_entry* entry) {
   if (const char* utf8 = archive_entry_pathname_utf8(entry)) return utf8;
   if (const char* bytes = archive_entry_pathname(entry)) return bytes;
@@ -116,6 +133,7 @@ std::string without_archive_suffix(std::string_view name) {
 
 std::vector<Finding> visit_archive(const fs::path& path, const std::vector<std::string>& parts,
                                    const Visitor& visitor) {
+  const Utf8Names names;
   std::vector<Finding> problems;
   const std::string file = path.filename();
   const Archive archive = open_archive(path);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "batch/candidates.h"
+#include "batch/content.h"
 #include "batch/durable_file.h"
 #include "batch/entries.h"
 #include "batch/refusal.h"
@@ -145,8 +146,8 @@ std::optional<fs::path> keep(const std::optional<std::string>& text, const fs::p
   return path;
 }
 
-Student student_of(const std::string& handed_in, const Found& found, const fs::path& submitted) {
-  Student student{.name = student_name(handed_in)};
+Student student_of(const std::string& name, const Found& found, const fs::path& submitted) {
+  Student student{.name = name, .tasks = {}};
   for (const Task& task : all_tasks()) {
     HandedIn& answer = student.tasks[task.name];
     answer.flags = found.flags;
@@ -175,8 +176,12 @@ Intake take_in(const fs::path& submissions, const fs::path& submitted, const fs:
   Collector collector(submissions, scratch);
   collector.collect();
   Intake intake{.problems = collector.problems()};
-  for (const auto& [handed_in, found] : collector.found())
-    intake.students.push_back(student_of(handed_in, found, submitted));
+  std::set<std::string> names;
+  for (const auto& [handed_in, found] : collector.found()) {
+    std::string name = student_name(handed_in);
+    if (!names.insert(name).second) name += '~' + sha256(handed_in).substr(0, 6);  // the same, in another encoding
+    intake.students.push_back(student_of(name, found, submitted));
+  }
   if (intake.students.empty())
     throw Refusal(intake.problems.empty() ? Finding{"submissions_empty", {{"folder", submissions.string()}}}
                                           : intake.problems.front());

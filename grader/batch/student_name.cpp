@@ -78,7 +78,8 @@ std::string student_name(std::string_view handed_in) {
   while (name.ends_with(' ')) name.pop_back();
   if (name.starts_with('.') || name.starts_with(' ')) name[0] = '_';
   if (name.empty()) name = "_";
-  return name == original ? name : name + "~" + sha256(handed_in).substr(0, 6);
+  if (name != original) name.append("~").append(sha256(handed_in), 0, 6);
+  return name;
 }
 
 }  // namespace odori::grader

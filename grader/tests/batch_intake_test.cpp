@@ -1,0 +1,252 @@
+// What a class hands in: in every form, and with tricks.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "batch/intake.h"
+#include "batch/refusal.h"
+#include "batch/student_name.h"
+#include "exercise/blanks.h"
+#include "run_command.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string gpu = "train_cifar_multi_gpu.cpp", node = "train_cifar_multi_node.cpp",
+                  script = "run_multi_gpu_training.sh";
+
+class IntakeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(class_);
+  }
+  void write(const std::string& path, const std::string& text) const {
+    fs::create_directories((class_ / path).parent_path());
+    std::ofstream(class_ / path) << text;
+  }
+  /// Python's zipfile and tarfile, with `z` and `t` as open archives to write to, as in z.writestr(NAME, TEXT).
+  fs::path make(const std::string& name, const std::string& python) const {
+    const fs::path path = folder_ / name;
+    const std::string open = name.ends_with("zip") ? "z = zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED)"
+                                                   : "t = tarfile.open(path, 'w:gz' if path.endswith('gz') else 'w')";
+    std::ofstream(folder_ / "make.py") << "import io, os, struct, sys, tarfile, zipfile\npath = sys.argv[1]\n"
+                                       << "def add(t, name, text, **more):\n"
+                                       << "    i = tarfile.TarInfo(name); i.size = len(text)\n"
+                                       << "    for k, v in more.items(): setattr(i, k, v)\n"
+                                       << "    t.addfile(i, io.BytesIO(text.encode()))\n"
+                                       << open << '\n'
+                                       << python << '\n'
+                                       << (name.ends_with("zip") ? "z.close()\n" : "t.close()\n");
+    const Ended ended = run_command(fmt::format("python3 {} '{}' 2>&1", (folder_ / "make.py").string(), path.string()));
+    EXPECT_EQ(ended.code, 0) << ended.output;
+    return path;
+  }
+  Intake take(const fs::path& submissions) const {
+    return take_in(submissions, folder_ / "submitted", folder_ / "scratch");
+  }
+  Intake take() const { return take(class_); }
+  static std::string names(const Intake& intake) {
+    std::string names;
+    for (const Student& student : intake.students) names += (names.empty() ? "" : ", ") + student.name;
+    return names;
+  }
+  static std::string program(const Student& student, const std::string& task = "multi_gpu") {
+    const auto& path = student.tasks.at(task).program;
+    return path ? read_file(*path) : "none";
+  }
+  static bool flagged(const Student& student, const std::string& key, const std::string& task = "multi_gpu") {
+    for (const Finding& flag : student.tasks.at(task).flags)
+      if (flag.key == key) return true;
+    return false;
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "odori_intake_test";
+  const fs::path class_ = folder_ / "class";
+};
+
+TEST_F(IntakeTest, FilesAnywhereInAStudentsFolder) {
+  write("aoki/exercises/01_multi_gpu/" + gpu, "a");
+  write("aoki/jobscripts/" + script, "s");
+  write("baba/deep/deeper/" + node, "b");
+  fs::create_directories(class_ / "chiba");
+  write("README.txt", "a teacher's notes");
+  const Intake intake = take();
+  ASSERT_EQ(names(intake), "aoki, baba, chiba");
+  EXPECT_EQ(program(intake.students[0]), "a");
+  EXPECT_EQ(read_file(intake.students[0].tasks.at("multi_gpu").script.value()), "s");
+  EXPECT_EQ(program(intake.students[1], "multi_node"), "b");
+  EXPECT_TRUE(intake.students[1].tasks.at("multi_gpu").absent());
+  EXPECT_TRUE(intake.students[2].tasks.at("multi_node").absent());
+  ASSERT_EQ(intake.problems.size(), 1u);
+  EXPECT_EQ(intake.problems[0].key, "nobodys_file");
+}
+
+TEST_F(IntakeTest, OfSeveralFilesTheOneThatLiesAsInTheKit) {
+  write("aoki/" + gpu, "shallow");
+  write("aoki/odori/exercises/01_multi_gpu/" + gpu, "as in the kit");
+  write("aoki/odori/solutions/01_multi_gpu/" + gpu, "the kit's own");
+  write("aoki/build-release/tests/filled/7/" + gpu, "built");
+  write("baba/x/y/" + gpu, "deep");
+  write("baba/x/" + gpu, "less deep");
+  write("chiba/old/" + gpu, "old");
+  write("chiba/new/" + gpu, "new");
+  fs::last_write_time(class_ / "chiba/old" / gpu, fs::file_time_type::clock::now() - std::chrono::hours(5));
+  write("doi/a/" + gpu, "the same");
+  write("doi/b/" + gpu, "the same");
+  write("endo/solutions/01_multi_gpu/" + gpu, "the kit's own");
+  const Intake intake = take();
+  EXPECT_EQ(program(intake.students[0]), "as in the kit");
+  EXPECT_TRUE(flagged(intake.students[0], "flag_several_files"));
+  EXPECT_EQ(program(intake.students[1]), "less deep");
+  EXPECT_EQ(program(intake.students[2]), "new");
+  EXPECT_EQ(program(intake.students[3]), "the same");
+  EXPECT_FALSE(flagged(intake.students[3], "flag_several_files"));
+  EXPECT_EQ(program(intake.students[4]), "none");
+}
+
+TEST_F(IntakeTest, NoLinkIsFollowedAndNothingButPlainFilesIsTaken) {
+  const fs::path secret = folder_ / "secret";
+  fs::create_directories(secret);
+  std::ofstream(secret / gpu) << "secret";
+  fs::create_directories(class_ / "aoki");
+  fs::create_symlink(secret / gpu, class_ / "aoki" / gpu);
+  fs::create_directory_symlink(secret, class_ / "aoki" / "folder");
+  fs::create_directory_symlink(secret, class_ / "baba");
+  fs::create_directories(class_ / "chiba");
+  mkfifo((class_ / "chiba" / gpu).c_str(), 0600);
+  write("doi/" + gpu, std::string(70'000, 'x'));
+  const Intake intake = take();
+  ASSERT_EQ(names(intake), "aoki, chiba, doi");
+  for (const Student& student : intake.students) EXPECT_EQ(program(student), "none") << student.name;
+  EXPECT_TRUE(flagged(intake.students[0], "flag_link"));
+  EXPECT_TRUE(flagged(intake.students[1], "flag_no_file"));
+  EXPECT_TRUE(flagged(intake.students[2], "flag_too_large"));
+}
+
+TEST_F(IntakeTest, ArchivesOfFoldersAndArchivesOfArchives) {
+  const std::string zip = "z.writestr('aoki/x/" + gpu + "', 'a'); z.writestr('青木/" + gpu + "', 'b')\n" +
+                          "b = io.BytesIO(); i = zipfile.ZipFile(b, 'w'); i.writestr('my/" + gpu +
+                          "', 'c'); i.close()\n" +
+                          "z.writestr('chiba.zip', b.getvalue()); z.writestr('doi/handed in.zip', b.getvalue())";
+  Intake intake = take(make("class.zip", zip));
+  ASSERT_EQ(names(intake), "aoki, chiba, doi, 青木");
+  EXPECT_EQ(program(intake.students[0]) + program(intake.students[1]) + program(intake.students[2]) +
+                program(intake.students[3]),
+            "accb");
+  intake = take(make("class.tar.gz", "add(t, 'aoki/" + gpu + "', 'a'); add(t, './baba/" + gpu + "', 'b')"));
+  EXPECT_EQ(names(intake), "aoki, baba");
+  // All students in one folder of the archive; but a student's kit isn't a class.
+  intake = take(make("wrapped.tar", "add(t, 'class/aoki/" + gpu + "', 'a'); add(t, 'class/baba/" + gpu + "', 'b')"));
+  EXPECT_EQ(names(intake), "aoki, baba");
+  intake = take(make("one.tar", "add(t, 'aoki/exercises/01_multi_gpu/" + gpu + "', 'a'); add(t, 'aoki/jobscripts/" +
+                                    script + "', 'b')"));
+  EXPECT_EQ(names(intake), "aoki");
+}
+
+TEST_F(IntakeTest, NamesInTheEncodingOfAJapaneseWindows) {
+  const fs::path path = make("class.zip", "z.writestr('AABB/" + gpu + "', 'a'); z.writestr('青木/" + gpu + "', 'b')");
+  std::string bytes = read_file(path);
+  for (auto at = bytes.find("AABB"); at != std::string::npos; at = bytes.find("AABB"))
+    bytes.replace(at, 4, "\x90\xc2\x96\xd8");
+  std::ofstream(path, std::ios::binary) << bytes;
+  const Intake intake = take(path);
+  ASSERT_EQ(intake.students.size(), 2u);
+  EXPECT_EQ(intake.students[0].name, "青木");
+  EXPECT_EQ(intake.students[1].name.substr(0, 7), "青木~") << "two students stay two";
+  EXPECT_EQ(program(intake.students[0]) + program(intake.students[1]), "ab");
+}
+
+TEST_F(IntakeTest, NamesThatLeadOutLinksAndDevicesInArchives) {
+  const Intake intake =
+      take(make("class.tar", "add(t, '../../evil/" + gpu + "', 'x'); add(t, '/etc/" + gpu + "', 'x')\n" +
+                                 "add(t, 'aoki/../baba/" + gpu + "', 'x'); add(t, 'aoki/ok', '')\n" + "add(t, 'aoki/" +
+                                 gpu + "', '', type=tarfile.SYMTYPE, linkname='/etc/passwd')\n" + "add(t, 'aoki/" +
+                                 node + "', '', type=tarfile.LNKTYPE, linkname='/etc/passwd')\n" + "add(t, 'aoki/" +
+                                 script + "', '', type=tarfile.CHRTYPE)"));
+  ASSERT_EQ(names(intake), "aoki");
+  EXPECT_EQ(program(intake.students[0]) + program(intake.students[0], "multi_node"), "nonenone");
+  EXPECT_TRUE(flagged(intake.students[0], "flag_link"));
+  EXPECT_TRUE(flagged(intake.students[0], "flag_link", "multi_node"));
+  EXPECT_TRUE(flagged(intake.students[0], "flag_no_file"));
+  ASSERT_EQ(intake.problems.size(), 1u);
+  EXPECT_EQ(intake.problems[0], (Finding{"archive_leads_out", {{"file", "class.tar"}, {"n", "3"}}}));
+  EXPECT_FALSE(fs::exists(folder_.parent_path() / "evil"));
+}
+
+TEST_F(IntakeTest, ADamagedArchiveGivesWhatComesBeforeTheDamage) {
+  const fs::path path =
+      make("class.tar.gz", "add(t, 'aoki/" + gpu + "', 'a')\nfor i in range(200): add(t, f'baba/{i}', " +
+                               "''.join(chr(33 + os.urandom(1)[0] % 90) for _ in range(999)))");
+  fs::resize_file(path, fs::file_size(path) / 2);
+  const Intake intake = take(path);
+  EXPECT_EQ(program(intake.students[0]), "a");
+  ASSERT_EQ(intake.problems.size(), 1u);
+  EXPECT_EQ(intake.problems[0].key, "archive_damaged");
+  // Of one student, it is that student's matter.
+  write("chiba/handed in.zip", "PK no archive");
+  write("doi/" + gpu, "d");
+  const Intake others = take();
+  EXPECT_TRUE(flagged(others.students[0], "archive_damaged"));
+  EXPECT_EQ(program(others.students[1]), "d");
+}
+
+TEST_F(IntakeTest, ABombIsLeftAlone) {
+  fs::create_directories(class_ / "aoki");
+  const fs::path bomb =
+      make("bomb.tar.gz", "i = tarfile.TarInfo('big'); i.size = 300 << 20\nclass Z:\n  def read(s, n): " +
+                              std::string("return bytes(n)\nt.addfile(i, Z()); add(t, '") + gpu + "', 'behind it')");
+  fs::rename(bomb, class_ / "aoki" / "bomb.tar.gz");
+  const auto began = std::chrono::steady_clock::now();
+  const Intake intake = take();
+  EXPECT_TRUE(flagged(intake.students[0], "archive_too_large"));
+  EXPECT_EQ(program(intake.students[0]), "none");
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+}
+
+TEST_F(IntakeTest, WhatCannotBeAClassIsRefused) {
+  const auto refusal = [&](const fs::path& path) {
+    try {
+      take(path);
+    } catch (const Refusal& refusal) {
+      return refusal.finding().key;
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(refusal(class_), "submissions_empty");
+  EXPECT_EQ(refusal(folder_ / "nowhere"), "submissions_missing");
+  write("x.txt", "");
+  EXPECT_EQ(refusal(class_ / "x.txt"), "submissions_no_archive");
+  write("x.zip", "no archive");
+  EXPECT_EQ(refusal(class_ / "x.zip"), "archive_damaged");
+}
+
+TEST_F(IntakeTest, WhatIsHandedInLaterReplacesWhatWasAndWhatIsTakenBackGoes) {
+  write("aoki/" + gpu, "first");
+  take();
+  write("aoki/" + gpu, "second");
+  EXPECT_EQ(program(take().students[0]), "second");
+  fs::remove(class_ / "aoki" / gpu);
+  EXPECT_EQ(program(take().students[0]), "none");
+  EXPECT_FALSE(fs::exists(folder_ / "submitted/aoki" / gpu));
+}
+
+TEST(StudentName, KeepsLettersAndNothingThatMovesOrHides) {
+  EXPECT_EQ(student_name("青木 花子"), "青木 花子");
+  EXPECT_EQ(student_name("O'Neil-7 <b>&"), "O'Neil-7 <b>&");
+  EXPECT_EQ(student_name("a\nb").substr(0, 4), "a_b~");
+  EXPECT_EQ(student_name("..").substr(0, 3), "_.~");
+  EXPECT_EQ(student_name(".hidden").substr(0, 8), "_hidden~");
+  EXPECT_EQ(student_name("x\u202Efdp.exe").substr(0, 10), "x_fdp.exe~");
+  EXPECT_EQ(student_name("\x90\xc2\x96\xd8"), "青木") << "CP932";
+  EXPECT_EQ(student_name("\xff\xff").substr(0, 3), "__~");
+  EXPECT_LT(student_name(std::string(400, 'x')).size(), 200u);
+  EXPECT_NE(student_name("a\nb"), student_name("a\tb"));
+  EXPECT_EQ(student_name("").substr(0, 1), "_");
+}
+
+}  // namespace
+}  // namespace odori::grader

@@ -1,0 +1,228 @@
+// RESULTS: what is kept of a class, by one batch at a time, whatever ends it; and what is marked again.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include "batch/batch.h"
+#include "batch/durable_file.h"
+#include "batch/refusal.h"
+#include "batch/regrade.h"
+#include "batch/results.h"
+#include "core/error.h"
+#include "exercise/blanks.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ResultsTest : public testing::Test {
+ protected:
+  void SetUp() override { fs::remove_all(folder_.parent_path()); }
+  std::string refusal() const {
+    try {
+      const Results results(folder_, "kit");
+    } catch (const Refusal& refusal) {
+      return refusal.finding().key;
+    }
+    return "taken";
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "odori_results_test" / "results";
+};
+
+/// Blank 1 of three points, and the speedup of one.
+TaskRecord record(Verdict verdict, const std::string& student = "aoki") {
+  const double points = verdict == Verdict::pass ? 3 : 0;
+  return {.student = student,
+          .task = "multi_gpu",
+          .content = "c",
+          .state = RecordState::marked,
+          .check = CheckRecord{.verdicts = {{1, verdict, {}, points, 3},
+                                            {0, Verdict::not_checked, Finding{"speedup_not_asked", {}}, 0, 1}}}};
+}
+
+TaskRecord with_speedup(TaskRecord record) {
+  record.check->verdicts[1] = {0, Verdict::pass, {}, 1, 1};
+  record.timed = true;
+  return record;
+}
+
+TEST_F(ResultsTest, OneBatchAtATime) {
+  {
+    const Results first(folder_, "kit");
+    EXPECT_EQ(refusal(), "results_in_use");
+    EXPECT_NE(read_file(folder_ / "lock").find(std::to_string(getpid())), std::string::npos);
+  }
+  EXPECT_EQ(refusal(), "taken");
+}
+
+TEST_F(ResultsTest, ANextBatchKeepsSaltAndRecordsAndRemovesWhatIsHalfWritten) {
+  std::string salt;
+  fs::path scratch;
+  {
+    const Results results(folder_, "kit");
+    salt = results.salt();
+    scratch = results.scratch();
+    results.records().write(record(Verdict::pass), Records::Old::replaced);
+  }
+  const fs::path half = folder_ / "students/aoki" / ("multi_node.json" + std::string(unfinished_suffix));
+  std::ofstream(half) << "{";
+  fs::create_directories(scratch / "7");
+  const Results results(folder_, "another kit");
+  EXPECT_EQ(results.salt(), salt);
+  EXPECT_EQ(results.kit(), "kit");
+  EXPECT_EQ(results.scratch(), scratch);
+  EXPECT_FALSE(fs::exists(half));
+  EXPECT_FALSE(fs::exists(scratch / "7"));
+  EXPECT_EQ(results.records().read("aoki", "multi_gpu"), record(Verdict::pass));
+  EXPECT_FALSE(results.records().read("aoki", "multi_node"));
+}
+
+TEST_F(ResultsTest, OtherPeoplesFoldersAreLeftAlone) {
+  fs::create_directories(folder_);
+  std::ofstream(folder_ / "thesis.tex") << "x";
+  EXPECT_EQ(refusal(), "results_not_empty");
+  EXPECT_TRUE(fs::exists(folder_ / "thesis.tex"));
+}
+
+TEST_F(ResultsTest, ADamagedBatchFileIsTold) {
+  { const Results results(folder_, "kit"); }
+  std::ofstream(folder_ / "batch.json") << "{\"salt\": 1";
+  EXPECT_EQ(refusal(), "results_damaged");
+}
+
+TEST_F(ResultsTest, ARecordThatIsChangedGoesToTheHistoryOnce) {
+  const Results results(folder_, "kit");
+  const Records records = results.records();
+  records.write(record(Verdict::wrong), Records::Old::kept);
+  EXPECT_FALSE(fs::exists(folder_ / "history"));
+  records.write(record(Verdict::pass), Records::Old::kept);
+  EXPECT_EQ(read_file(folder_ / "history/aoki/multi_gpu.1.json"), to_json(record(Verdict::wrong)));
+  // Killed between the history and the record, it comes here again.
+  write_durably(folder_ / "history/aoki/multi_gpu.2.json", to_json(record(Verdict::pass)));
+  records.write(record(Verdict::wrong), Records::Old::kept);
+  EXPECT_FALSE(fs::exists(folder_ / "history/aoki/multi_gpu.3.json"));
+  records.write(with_speedup(record(Verdict::pass)), Records::Old::replaced);
+  EXPECT_FALSE(fs::exists(folder_ / "history/aoki/multi_gpu.3.json"));
+}
+
+TEST_F(ResultsTest, ADamagedRecordIsNone) {
+  const Results results(folder_, "kit");
+  write_durably(results.students() / "aoki/multi_gpu.json", to_json(record(Verdict::pass)).substr(0, 100));
+  EXPECT_FALSE(results.records().read("aoki", "multi_gpu"));
+  write_durably(results.students() / "baba/multi_gpu.json", to_json(record(Verdict::pass)));
+  EXPECT_FALSE(results.records().read("baba", "multi_gpu")) << "it is aoki's";
+}
+
+TEST_F(ResultsTest, AFullDiskIsToldAndLeavesTheOldFile) {
+  write_durably(folder_ / "file", "old");
+  fs::create_directories(folder_ / ("file" + std::string(unfinished_suffix)));
+  EXPECT_THROW(write_durably(folder_ / "file", "new"), Refusal);
+  EXPECT_EQ(read_file(folder_ / "file"), "old");
+  EXPECT_THROW(write_durably("/dev/full/file", "x"), Refusal);
+}
+
+TEST_F(ResultsTest, RegradeShowsAndThenTakesOver) {
+  Results results(folder_, "kit");
+  results.records().write(record(Verdict::wrong, "aoki"), Records::Old::kept);
+  results.records().write(with_speedup(record(Verdict::pass, "baba")), Records::Old::kept);
+  results.records().write(record(Verdict::pass, "chiba"), Records::Old::kept);
+  Regrade regrade(results);
+  regrade.begin();
+  TaskRecord ungraded = record(Verdict::pass, "chiba");
+  ungraded.state = RecordState::ungraded;
+  ungraded.reason = Finding{"child_died", {}};
+  ungraded.check.reset();
+  for (const TaskRecord& fresh : {record(Verdict::pass, "aoki"), record(Verdict::pass, "baba"), ungraded})
+    regrade.records().write(fresh, Records::Old::replaced);
+  EXPECT_FALSE(regrade.is_complete());
+  EXPECT_THROW(regrade.apply(), Refusal);
+  regrade.complete("new kit", true);
+
+  const auto changes = regrade.changes();
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].student, "aoki");
+  EXPECT_EQ(changes[0].blank, 1);
+  EXPECT_EQ(changes[0].before->verdict, Verdict::wrong);
+  EXPECT_EQ(changes[0].after->points, 3);
+  EXPECT_EQ(results.records().read("aoki", "multi_gpu"), record(Verdict::wrong, "aoki")) << "nothing is changed yet";
+
+  regrade.apply();
+  EXPECT_EQ(results.records().read("aoki", "multi_gpu"), record(Verdict::pass, "aoki"));
+  EXPECT_EQ(results.records().read("baba", "multi_gpu"), with_speedup(record(Verdict::pass, "baba")));
+  EXPECT_EQ(results.records().read("chiba", "multi_gpu"), record(Verdict::pass, "chiba"));
+  EXPECT_TRUE(fs::exists(folder_ / "history/aoki/multi_gpu.1.json"));
+  EXPECT_FALSE(fs::exists(folder_ / "history/baba"));
+  EXPECT_EQ(results.kit(), "new kit");
+  EXPECT_FALSE(regrade.is_complete());
+}
+
+TEST(WorkThrough, EverythingOnceAndNoMoreAtOnceThanAllowed) {
+  std::atomic<int> now = 0, most = 0;
+  std::vector<int> seen(50);
+  work_through(
+      seen.size(), 3,
+      [&](std::size_t i) {
+        most = std::max<int>(most, ++now);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        --now;
+        return TaskRecord{.student = std::to_string(i)};
+      },
+      [&](const TaskRecord& record) { ++seen[std::stoul(record.student)]; }, [] {}, [] { FAIL(); });
+  EXPECT_EQ(seen, std::vector<int>(50, 1));
+  EXPECT_EQ(most, 3);
+}
+
+TEST(WorkThrough, WhatFailsEndsTheOthersAndIsThrown) {
+  std::atomic<bool> stopped = false;
+  std::atomic<int> begun = 0;
+  const auto work = [&](std::size_t i) -> TaskRecord {
+    ++begun;
+    if (i == 1) fail("broken");
+    while (!stopped) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return {};
+  };
+  int taken = 0;
+  EXPECT_THROW(work_through(
+                   100, 2, work, [&](const TaskRecord&) { ++taken; }, [] {}, [&] { stopped = true; }),
+               Error);
+  EXPECT_EQ(begun, 2);
+  EXPECT_EQ(taken, 1) << "what is finished is kept";
+  stopped = false;
+  EXPECT_THROW(work_through(
+                   100, 2, [](std::size_t) { return TaskRecord(); }, [](const TaskRecord&) { fail("no space"); }, [] {},
+                   [&] { stopped = true; }),
+               Error);
+  EXPECT_TRUE(stopped);
+}
+
+TEST(Lock, WhoWaitsForATimingIsNotPassedByThoseWhoMark) {
+  auto marking = std::make_unique<Lock>(this_machine_for(Lock::Kind::shared));
+  Lock beside = this_machine_for(Lock::Kind::shared);
+  std::atomic<bool> timing = false, later = false;
+  std::jthread timer([&] {
+    const Lock lock = this_machine_for(Lock::Kind::exclusive);
+    EXPECT_FALSE(later);
+    timing = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  std::jthread marker([&] {
+    const Lock lock = this_machine_for(Lock::Kind::shared);
+    later = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_FALSE(timing);
+  EXPECT_FALSE(later) << "the timing waited first";
+  marking.reset();
+  beside = {};
+  timer.join();
+  marker.join();
+  EXPECT_TRUE(later);
+}
+
+}  // namespace
+}  // namespace odori::grader
