@@ -66,6 +66,7 @@ def main():
     finish(options.build, submissions, whole, *flags)
     reference = grading.records(whole)
     print(f"{len(reference)} records without a kill, {time.time() - began:.0f} s", flush=True)
+    pace = max(1.0, sum(record["seconds"] for record in reference.values()) / len(reference))
 
     kills, rounds = 0, 0
     while kills < options.kills:
@@ -79,7 +80,7 @@ def main():
             before = texts_of(results)
             batch = grading.start(options.build, submissions, results, "--no-timings", *flags)
             # Mostly soon, in the midst of taking in and writing; at times late, so that slow answers come to their end.
-            deadline = time.time() + (random.uniform(0, 3) if random.random() < 0.8 else random.uniform(3, 25))
+            deadline = time.time() + pace * (random.uniform(0, 1.5) if random.random() < 0.8 else random.uniform(1.5, 6))
             while time.time() < deadline and batch.poll() is None:
                 time.sleep(0.01)
             if batch.poll() is not None:

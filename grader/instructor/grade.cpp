@@ -90,7 +90,7 @@ std::vector<Answer> answers_of(const Intake& intake, const GradeFlags& flags, co
 int default_jobs() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
 /// Says what is left to be done by hand. Returns the exit code.
-int conclude(const Reports& reports, const Intake& intake, const GradeFlags& flags, ClassScreen& screen) {
+int conclude(const Reports& reports, const Intake& intake, ClassScreen& screen) {
   int n_ungraded = 0;
   for (const auto& [name, student] : reports.students())
     for (const auto& [task, record] : student.tasks)
@@ -100,7 +100,6 @@ int conclude(const Reports& reports, const Intake& intake, const GradeFlags& fla
         screen.say(*record.reason);
       }
   for (const Finding& problem : intake.problems) screen.say(problem);
-  screen.say("batch_done", {{"folder", flags.out.string()}, {"n", std::to_string(reports.students().size())}});
   return n_ungraded == 0 ? exit_code::ok : some_ungraded;
 }
 
@@ -132,9 +131,13 @@ int grade_new(const GradeFlags& flags, const Results& results, ClassScreen& scre
              {{"students", std::to_string(intake.students.size())}, {"n", std::to_string(answers.size())}});
   const bool finished = mark(flags, results, answers, results.records(), reports, screen);
   reports.write();
-  if (finished) return conclude(reports, intake, flags, screen);
-  screen.say("batch_interrupted");
-  return exit_code::interrupted;
+  if (!finished) {
+    screen.say("batch_interrupted");
+    return exit_code::interrupted;
+  }
+  const int code = conclude(reports, intake, screen);
+  screen.say("batch_done", {{"folder", flags.out.string()}, {"n", std::to_string(reports.students().size())}});
+  return code;
 }
 
 /// Marks beside the marks that there are, and shows what differs.
@@ -151,9 +154,10 @@ int grade_again(const GradeFlags& flags, Results& results, const std::string& ki
     return exit_code::interrupted;
   }
   regrade.complete(kit, flags.students.empty() && flags.tasks.empty());
+  const int code = conclude(reports, intake, screen);
   print_changes(regrade.changes(), messages, screen);
   screen.say("regrade_apply");
-  return conclude(reports, intake, flags, screen);
+  return code;
 }
 
 int apply_regrade(const GradeFlags& flags, Results& results, ClassScreen& screen, const Messages& messages) {
@@ -174,6 +178,8 @@ int grade(const GradeFlags& flags, ClassScreen& screen, const Messages& messages
     throw Refusal({"nothing_to_regrade", {{"folder", flags.out.string()}}});
   if (!flags.apply && flags.sandbox) const Sandbox tried;
   Results results(flags.out, kit);
+  if (flags.regrade && results.records().all().empty())
+    throw Refusal({"nothing_to_regrade", {{"folder", flags.out.string()}}});
   if (flags.apply) return apply_regrade(flags, results, screen, messages);
   if (!flags.sandbox) screen.say("batch_unsafe");
   if (flags.regrade) return grade_again(flags, results, kit, screen, messages);
