@@ -9,20 +9,20 @@ import { fileURLToPath } from 'node:url';
 import { scratch } from './training.mjs';
 
 const folder = dirname(fileURLToPath(import.meta.url)), kit = resolve(folder, '../..');
-const help = `slides/results/record.mjs [NAME...]: records what these print: doctor, unfilled, explain, hint, check; without a name, all.
+const help = `slides/results/record.mjs [NAME...]: records what these print: doctor, unfilled, explain, check; without a name, all.
 Needs the built kit (./odori setup). Nothing recorded depends on how fast this machine is.`;
 
 /** What a command of the driver prints, without colours and without this machine's paths. Some end with a code of their own. */
 function printed(words, expected = 0) {
   const done = spawnSync('./odori', words.map(String), { cwd: kit, encoding: 'utf8', env: { ...process.env, ODORI_READY: '1', NO_COLOR: '1', TERM: 'dumb', ODORI_STATE: join(scratch, 'state') } });
   if (done.status !== expected) throw new Error(`./odori ${words.join(' ')} ended with ${done.status}, not ${expected}:\n${done.stdout}${done.stderr}`);
-  return (done.stdout + done.stderr).replaceAll(`${kit}/`, '').trimEnd();
+  return (done.stdout + done.stderr).replaceAll(`${scratch}/`, '').replaceAll('out/slides/measured/', '').replaceAll(`${kit}/`, '').trim();
 }
 
 /** In both languages: NAME.txt and NAME.ja.txt. */
 function inBothLanguages(name, words, expected) {
   for (const language of ['en', 'ja']) {
-    writeFileSync(join(folder, `${name}${language === 'ja' ? '.ja' : ''}.txt`), `${printed([...words, '--lang', language], expected)}\n`);
+    writeFileSync(join(folder, `${name}${language === 'ja' ? '.ja' : ''}.txt`), `${printed([words[0], '--lang', language, ...words.slice(1)], expected)}\n`);
   }
 }
 
@@ -34,7 +34,7 @@ function mistaken() {
   const exercise = readFileSync(join(kit, 'exercises/01_multi_gpu/train_cifar_multi_gpu.cpp'), 'utf8');
   const mistake = exercise.replace('train_iters = PUT_YOUR_CODE;', 'train_iters(args.n_gpus, SerialIterator(train, args.batchsize));');
   if (mistake === exercise) throw new Error('The exercise of task 1 is filled in here: ./odori reset multi_gpu empties it.');
-  const path = join(scratch, 'mistaken.cpp');
+  const path = join(scratch, 'train_cifar_multi_gpu.cpp');
   mkdirSync(scratch, { recursive: true });
   writeFileSync(path, mistake);
   return path;
@@ -49,7 +49,6 @@ const all = {
     writeFileSync(log, `${unfilled()}\n`);
     inBothLanguages('explain', ['explain', log]);
   },
-  hint: () => inBothLanguages('hint', ['hint', 'multi_gpu', 1]),
   check: () => inBothLanguages('check', ['check', 'multi_gpu', '--no-speedup', '--program', mistaken(), '--seed', 1], 11),
 };
 
