@@ -4,8 +4,8 @@ import { chart, colourScale } from './parts/chart.mjs';
 import { readResult } from '../build/results.mjs';
 
 const words = {
-  en: { size: 'batch size', accuracy: (n) => `test accuracy after ${n} epochs`, fixed: 'learning rate 0.05', scaled: 'learning rate scaled with the batch size' },
-  ja: { size: 'バッチサイズ', accuracy: (n) => `${n}エポック後のテスト精度`, fixed: '学習率 0.05 のまま', scaled: '学習率をバッチサイズに比例' },
+  en: { size: 'batch size', accuracy: (n, seeds) => `test accuracy after ${n} epochs (median and spread of ${seeds} trainings)`, fixed: 'learning rate 0.05', scaled: 'learning rate scaled with the batch size' },
+  ja: { size: 'バッチサイズ', accuracy: (n, seeds) => `${n}エポック後のテスト精度（${seeds}回の中央値と幅）`, fixed: '学習率 0.05 のまま', scaled: '学習率をバッチサイズに比例' },
 };
 
 export default function draw(language) {
@@ -18,7 +18,7 @@ export default function draw(language) {
   const kinds = [[say.fixed, colours.compute], [say.scaled, colours.communication]];
   const y = { scale: { zero: false }, axis: { format: '.0%', tickCount: 6 } };
   return chart({ data: { values }, encoding: { x, color: { field: 'kind', type: 'nominal', scale: colourScale(kinds) } }, layer: [
-    { mark: { type: 'rule', strokeWidth: 3, opacity: 0.55 }, encoding: { y: { field: 'min', type: 'quantitative', title: say.accuracy(result.epoch), ...y }, y2: { field: 'max' } } },
+    { mark: { type: 'rule', strokeWidth: 3, opacity: 0.55 }, encoding: { y: { field: 'min', type: 'quantitative', title: say.accuracy(result.epoch, result.seeds), ...y }, y2: { field: 'max' } } },
     { mark: 'line', encoding: { y: { field: 'median', type: 'quantitative', ...y } } },
     { mark: 'point', encoding: { y: { field: 'median', type: 'quantitative', ...y }, shape: { field: 'kind', type: 'nominal' } } },
   ] }, result, language, { kinds });

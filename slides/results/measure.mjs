@@ -114,7 +114,7 @@ function shortAndLong() {
     say(`short_and_long, round ${round + 1} of ${rounds}: ${seen.map((pair) => pair.map((values) => values.at(-1).toFixed(1)).join(' / ')).join(', ')} s`);
   }
   save('short_and_long', {
-    machine: result.machine, date: result.date, dataset: 'synthetic', model: result.network, batchsize: 64, rounds,
+    machine: result.machine, date: result.date, model: result.network, batchsize: 64, rounds,
     runs: lengths.map((_, i) => ({ images: images[i], seconds: seen[i].map(spread), speedup: spread(seen[i][0].map((one, round) => one / seen[i][1][round])) })),
   });
 }

@@ -1,6 +1,12 @@
 // What a chart says of where its figures come from.
-const words = { en: { cores: 'cores', trial: 'TRIAL FIGURES' }, ja: { cores: 'コア', trial: '試験値' } };
+const words = {
+  en: { cores: 'cores', trial: 'TRIAL FIGURES', pictures: 'pictures', network: 'network', nodes: 'one machine plays the nodes' },
+  ja: { cores: 'コア', trial: '試験値', pictures: '枚', network: 'ネットワーク', nodes: '1台でノードを模擬' },
+};
 
-/** One line: on what machine and when it was measured. */
-export const sourceOf = ({ machine, date, provisional }, language) =>
-  `${provisional ? `${words[language].trial} · ` : ''}${machine.cpu}, ${machine.cores} ${words[language].cores}, ${machine.os} · ${date}`;
+/** One line: what was trained, on what machine, and when it was measured. */
+export function sourceOf({ dataset, n_images: n, model, machine, date, simulated_nodes: simulated, provisional }, language) {
+  const say = words[language];
+  return [provisional && say.trial, dataset && `${dataset}, ${n.toLocaleString('en-US')}${language === 'ja' ? '' : ' '}${say.pictures}`, model && `${say.network} ${model}`, simulated && say.nodes,
+    `${machine.cpu}, ${machine.cores} ${say.cores}, ${machine.os}`, date].filter(Boolean).join(' · ');
+}
