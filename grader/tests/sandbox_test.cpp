@@ -1,0 +1,249 @@
+// Each wall holds, and what it holds back gets through without it. Also run as an ordinary user (as_ordinary_user.sh),
+// since root needs other walls. Without bubblewrap all of it fails.
+#include "worker/sandbox.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "exercise/blanks.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+Ended inside(const std::string& script, const Walls& walls = {}, const Without& without = {}, Limits limits = {}) {
+  return Sandbox(without).run({.words = {"bash", "-c", script}}, walls, limits);
+}
+
+Ended python(const std::string& script, const Walls& walls = {}, const Without& without = {}) {
+  return Sandbox(without).run({.words = {"python3", "-c", script}}, walls, {.time = 20s});
+}
+
+bool holds(const Ended& ended, const char* words) { return ended.output.find(words) != std::string::npos; }
+
+/// A folder that everyone may enter, outside of /tmp, of which a sandbox has its own.
+class Sandboxed : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = "/var/tmp/sandbox_test_XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    fs::permissions(folder_, fs::perms(0777));
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  fs::path file(const char* name, const char* text) const {
+    std::ofstream(folder_ / name) << text;
+    fs::permissions(folder_ / name, fs::perms(0666));
+    return folder_ / name;
+  }
+  fs::path folder_;
+};
+
+TEST_F(Sandboxed, EndsAndSpeaksAsItWouldOutside) {
+  const Ended ended = inside("echo out; echo err >&2; exit 7");
+  EXPECT_EQ(ended.code, 7);
+  EXPECT_EQ(ended.output, "out\nerr\n");
+  EXPECT_FALSE(ended.stopped);
+  EXPECT_FALSE(ended.broke);
+  EXPECT_EQ(inside("kill -SEGV $$").code, 128 + SIGSEGV);
+}
+
+TEST_F(Sandboxed, SeesOnlyWhatItsWallsName) {
+  const fs::path secret = file("secret", "a secret");
+  const std::string read = "cat " + secret.string(), write = "echo more >> " + secret.string();
+  EXPECT_FALSE(holds(inside(read), "a secret"));
+  EXPECT_TRUE(holds(inside(read, {.readable = {secret}}), "a secret"));
+  EXPECT_NE(inside(write, {.readable = {secret}}).code, 0);
+  EXPECT_EQ(read_file(secret), "a secret");
+  EXPECT_EQ(inside(write, {.writable = {secret}}).code, 0);
+  EXPECT_EQ(read_file(secret), "a secretmore\n");
+  EXPECT_TRUE(holds(inside(read, {}, {Defence::files}), "a secret"));
+}
+
+TEST_F(Sandboxed, LeavesNoFilesBehind) {
+  const fs::path empty = folder_ / "empty";
+  const std::string write =
+      fmt::format("for f in {0} /tmp /dev/shm; do echo x > $f/odori_left_over; done", empty.string());
+  EXPECT_EQ(inside(write, {.folders = {empty}}).code, 0);
+  for (const fs::path& place : {empty, fs::path("/tmp"), fs::path("/dev/shm")})
+    EXPECT_FALSE(fs::exists(place / "odori_left_over")) << place;
+  for (const char* place : {"/", "/usr", "/etc", "/dev", "/proc/sys"})
+    EXPECT_NE(inside(fmt::format("echo x > {}/odori_left_over", place)).code, 0) << place;
+}
+
+TEST_F(Sandboxed, HasNoNetworkButItsOwn) {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(listener, 8), 0);
+  getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
+  const std::string connect = fmt::format("exec 3<>/dev/tcp/127.0.0.1/{} && echo connected", ntohs(address.sin_port));
+  EXPECT_FALSE(holds(inside(connect), "connected"));
+  EXPECT_TRUE(holds(inside(connect, {}, {Defence::network}), "connected"));
+  close(listener);
+}
+
+TEST_F(Sandboxed, StartsNoMoreProcessesThanItMay) {
+  const std::string forks =
+      "import os, time\nn = 0\ntry:\n  while n < 200:\n    if os.fork() == 0: time.sleep(9); os._exit(0)\n    n += 1\n"
+      "except OSError: pass\nos.write(1, b'%d forks' % n)\ntime.sleep(5)\n";
+  const Ended ended = python(forks, {.processes = 40});
+  ASSERT_TRUE(ended.broke);
+  EXPECT_EQ(ended.broke->key, "over_processes");
+  EXPECT_FALSE(holds(ended, "200 forks"));
+  EXPECT_TRUE(holds(python(forks, {.processes = 40}, {Defence::processes}), "200 forks"));
+}
+
+TEST_F(Sandboxed, TakesNoMoreMemoryThanItMay) {
+  const Walls walls{.memory = 200 << 20};
+  const std::string one = "import time\nx = bytearray(300 << 20)\ntime.sleep(1)\nprint('had it')\n";
+  const std::string four =
+      "import os, time\nfor i in range(2): os.fork()\nx = bytearray(80 << 20)\ntime.sleep(1)\nprint('had it')\n";
+  for (const std::string& script : {one, four}) {
+    const Ended ended = python(script, walls);
+    ASSERT_TRUE(ended.broke) << ended.output;
+    EXPECT_EQ(ended.broke->key, "over_memory");
+    EXPECT_FALSE(holds(ended, "had it"));
+    EXPECT_TRUE(holds(python(script, walls, {Defence::memory}), "had it"));
+  }
+}
+
+TEST_F(Sandboxed, FillsNoMoreDiskThanItMay) {
+  const Walls walls{.file = 1 << 20, .temporary = 4 << 20};
+  const std::string flood = "for i in 1 2 3 4 5 6 7 8; do head -c 1000000 /dev/zero > {}/$i || exit; done; echo all";
+  for (const char* place : {"/tmp", "/dev/shm"}) {
+    EXPECT_FALSE(holds(inside(fmt::vformat(flood, fmt::make_format_args(place)), walls), "all")) << place;
+    EXPECT_TRUE(holds(inside(fmt::vformat(flood, fmt::make_format_args(place)), walls, {Defence::disk}), "all"));
+  }
+  const fs::path given = file("given", "");
+  const std::string fill = "head -c 3000000 /dev/zero > " + given.string();
+  EXPECT_NE(inside(fill, {.writable = {given}, .file = 1 << 20}).code, 0);
+  EXPECT_EQ(fs::file_size(given), std::uintmax_t{1 << 20});
+  EXPECT_EQ(inside(fill, {.writable = {given}, .file = 1 << 20}, {Defence::disk}).code, 0);
+}
+
+TEST_F(Sandboxed, IsHeardOnlyUpToALimit) {
+  const std::string flood = "head -c 3000000 /dev/zero";
+  EXPECT_EQ(inside(flood, {}, {}, {.output_bytes = 1000}).output.size(), 1000u);
+  EXPECT_EQ(inside(flood, {}, {Defence::output}, {.output_bytes = 1000}).output.size(), 3'000'000u);
+}
+
+TEST_F(Sandboxed, EndsInTime) {
+  const Ended ended = inside("trap '' TERM; sleep 3; echo rested", {}, {}, {.time = 300ms});
+  EXPECT_TRUE(ended.stopped);
+  EXPECT_FALSE(ended.broke);
+  EXPECT_FALSE(holds(ended, "rested"));
+  EXPECT_TRUE(holds(inside("sleep 1; echo rested", {}, {Defence::time}, {.time = 300ms}), "rested"));
+}
+
+/// The processes on this machine that were started with this word.
+std::vector<int> processes_with(const std::string& word) {
+  std::vector<int> found;
+  for (const auto& entry : fs::directory_iterator("/proc"))
+    if (const int pid = std::atoi(entry.path().filename().c_str()); pid > 0 && pid != getpid())
+      if (read_file(entry.path() / "cmdline").find(word) != std::string::npos) found.push_back(pid);
+  return found;
+}
+
+TEST_F(Sandboxed, LeavesNoProcessesBehind) {
+  const std::string word = fmt::format("30.{:09}", getpid());
+  const std::string escape = fmt::format("setsid setsid sleep {} >/dev/null 2>&1 & sleep 0.2; exit 0", word);
+  EXPECT_EQ(inside(escape).code, 0);
+  EXPECT_TRUE(processes_with(word).empty());
+  EXPECT_TRUE(inside(escape + "; wait", {}, {}, {.time = 100ms}).code != 0 || processes_with(word).empty());
+  inside(escape, {}, {Defence::escape});
+  const std::vector<int> left = processes_with(word);
+  EXPECT_FALSE(left.empty());
+  for (const int pid : left) kill(pid, SIGKILL);
+}
+
+TEST_F(Sandboxed, SeesNoProcessButItsOwn) {
+  const std::string look =
+      fmt::format("ls -d /proc/[0-9]* | wc -l; kill -0 {0} && echo there; cat /proc/{0}/cmdline", getpid());
+  const Ended ended = inside(look);
+  EXPECT_LT(std::atoi(ended.output.c_str()), 10);
+  EXPECT_FALSE(holds(ended, "there"));
+  EXPECT_FALSE(holds(ended, "sandbox_test"));
+  EXPECT_TRUE(holds(inside(look, {}, {Defence::escape}), "sandbox_test"));
+}
+
+TEST_F(Sandboxed, HasNoDescriptorOfItsParents) {
+  const fs::path secret = file("secret", "a secret");
+  const int open_file = open(secret.c_str(), O_RDONLY);  // NOLINT: it is to be inherited
+  const std::string read = fmt::format("cat /proc/self/fd/{0}; cat <&{0}", open_file);
+  EXPECT_FALSE(holds(inside(read), "a secret"));
+  EXPECT_TRUE(holds(inside(read, {}, {Defence::descriptors}), "a secret"));
+  close(open_file);
+}
+
+TEST_F(Sandboxed, HasNoVariablesButThoseItNeeds) {
+  setenv("ODORI_TEST_TOKEN", "a secret", 1);
+  const Command command{.words = {"env"}, .environment = {{"ODORI_NODES", "0,1"}}};
+  const Ended ended = Sandbox().run(command, {});
+  EXPECT_FALSE(holds(ended, "a secret"));
+  EXPECT_TRUE(holds(ended, "ODORI_NODES=0,1"));
+  EXPECT_TRUE(holds(Sandbox({Defence::environment}).run(command, {}), "a secret"));
+}
+
+TEST_F(Sandboxed, IsNobodyAndCannotBecomeMore) {
+  const Ended ended =
+      inside("id -u; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status; unshare -Ur true && echo more");
+  EXPECT_NE(std::atoi(ended.output.c_str()), 0) << ended.output;
+  EXPECT_TRUE(holds(ended, "CapEff:\t0000000000000000"));
+  EXPECT_TRUE(holds(ended, "CapBnd:\t0000000000000000"));
+  EXPECT_TRUE(holds(ended, "NoNewPrivs:\t1"));
+  EXPECT_FALSE(holds(ended, "more"));
+}
+
+TEST_F(Sandboxed, KeepsNoMemoryWhereNobodyCountsIt) {
+  const std::string hide = "import os; os.memfd_create('hidden'); print('was given')";
+  EXPECT_FALSE(holds(python(hide), "was given"));
+  EXPECT_TRUE(holds(python(hide, {}, {Defence::syscalls}), "was given"));
+}
+
+TEST_F(Sandboxed, SeveralAtOnce) {
+  std::vector<std::jthread> threads;
+  std::array<Ended, 6> ended;
+  for (std::size_t i = 0; i < ended.size(); ++i)
+    threads.emplace_back([&, i] { ended[i] = inside("sleep 0.2; echo $$ " + std::to_string(i)); });
+  threads.clear();
+  for (std::size_t i = 0; i < ended.size(); ++i)
+    EXPECT_TRUE(ended[i].output.ends_with(fmt::format(" {}\n", i))) << ended[i].output;
+}
+
+TEST_F(Sandboxed, SaysWhyThereAreNoWalls) {
+  const std::string path = std::getenv("PATH");
+  const auto key_of_fault = [] {
+    try {
+      Sandbox();
+    } catch (const EnvironmentFault& fault) {
+      return fault.finding().key;
+    }
+    return std::string("none");
+  };
+  setenv("PATH", folder_.c_str(), 1);
+  EXPECT_EQ(key_of_fault(), "no_bubblewrap");
+  file("bwrap", "#!/bin/sh\n[ \"$1\" = --version ] || { echo 'bwrap: No permissions' >&2; exit 1; }\n");
+  fs::permissions(folder_ / "bwrap", fs::perms(0777));
+  EXPECT_EQ(key_of_fault(), "no_namespaces");
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(key_of_fault(), "none");
+}
+
+}  // namespace
+}  // namespace odori::grader
