@@ -12,7 +12,7 @@ const textLine = 66;
  * the heading. What doesn't fit at the smallest size overflows, and the check says so.
  */
 export function codeSize(blocks, classes, nTextLines) {
-  const smallest = classes.includes('dense') ? 21 : 23;
+  const smallest = classes.includes('dense') ? 21 : 22;
   if (/split|wide/.test(classes)) return 24;
   const width = (classes.includes('code') ? 1192 : 1160) - 50;
   const lines = blocks.flatMap((text) => text.split('\n'));

@@ -7,6 +7,6 @@ const words = {
 /** One line: what was trained, on what machine, and when it was measured. */
 export function sourceOf({ dataset, n_images: n, model, machine, date, simulated_nodes: simulated, provisional }, language) {
   const say = words[language];
-  return [provisional && say.trial, dataset && `${dataset}, ${n.toLocaleString('en-US')}${language === 'ja' ? '' : ' '}${say.pictures}`, model && `${say.network} ${model}`, simulated && say.nodes,
+  return [provisional && say.trial, dataset, n && `${n.toLocaleString('en-US')}${language === 'ja' ? '' : ' '}${say.pictures}`, model && `${say.network} ${model}`, simulated && say.nodes,
     `${machine.cpu}, ${machine.cores} ${say.cores}, ${machine.os}`, date].filter(Boolean).join(' · ');
 }
