@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "checks/division.h"
+#include "checks/hang.h"
 
 namespace odori::grader {
 
@@ -37,9 +38,11 @@ Found explain(const WrongWeights& wrong, const RunData& data) {
 Found find_early_end(const Evidence& evidence, const RunData& data) {
   const auto stopped = std::find_if(evidence.ranks.begin(), evidence.ranks.end(),
                                     [](const RankSeen& rank) { return rank.error.has_value(); });
-  if (evidence.ending == Ending::failed)
+  if (evidence.ending == Ending::failed) {
+    if (Found apart = find_calls_apart(evidence)) return apart;
     return found("stopped_by_library",
                  {{"detail", stopped == evidence.ranks.end() ? evidence.detail : stopped->error.value()}});
+  }
   if (evidence.ending != Ending::finished) return {};
   for (const RankSeen& rank : evidence.ranks)
     if (rank.steps.empty() || static_cast<int>(rank.evaluations.size()) != data.epochs)

@@ -33,8 +33,8 @@ bool is_test_set(const RunData& data, const std::vector<Pictures>& parts, const 
 /// What is known of the mistake behind wrong weights.
 Found explain(const WrongWeights& wrong, const RunData& data);
 
-/// The library's sentence, if it stopped the run; or a run that ended well without having trained and evaluated in
-/// every epoch on every rank.
+/// The library's sentence, if it stopped the run, or the different calls for which it did; or a run that ended well
+/// without having trained and evaluated in every epoch on every rank.
 Found find_early_end(const Evidence& evidence, const RunData& data);
 /// An evaluation that isn't what the last weights give on the whole test set.
 Found find_wrong_evaluation(const RankSeen& rank, const RunData& data);

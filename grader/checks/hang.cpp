@@ -46,4 +46,25 @@ Finding find_hang(const Evidence& evidence) {
   return finding;
 }
 
+std::optional<Finding> find_calls_apart(const Evidence& evidence) {
+  const std::vector<RankSeen>& ranks = evidence.ranks;
+  for (std::size_t position = 0;; ++position) {
+    const auto calls = [&](const RankSeen& rank) { return rank.collectives.size() > position; };
+    const auto one = std::find_if(ranks.begin(), ranks.end(), calls);
+    if (one == ranks.end()) return {};
+    const std::string& call = one->collectives[position];
+    const auto calls_another = [&](const RankSeen& rank) { return calls(rank) && rank.collectives[position] != call; };
+    const auto other = std::find_if(one, ranks.end(), calls_another);
+    if (other == ranks.end()) continue;
+    const std::string& other_call = other->collectives[position];
+    const auto who_calls = [&](const std::string& name) {
+      return ranks_where(ranks,
+                         [&](const RankSeen& rank) { return calls(rank) && rank.collectives[position] == name; });
+    };
+    return Finding{
+        "ranks_called_apart",
+        {{"ranks", who_calls(call)}, {"call", call}, {"others", who_calls(other_call)}, {"other_call", other_call}}};
+  }
+}
+
 }  // namespace odori::grader

@@ -1,5 +1,7 @@
-// A program that came to a standstill: who waited for whom.
+// Ranks that don't come together: who waited for whom, and who called what.
 #pragma once
+
+#include <optional>
 
 #include "exercise/finding.h"
 #include "worker/evidence.h"
@@ -10,5 +12,10 @@ namespace odori::grader {
 /// Keys: hang_collective (the others never came), hang_two_collectives (the others wait in another call),
 /// hang (nobody waits for another rank: a loop without an end).
 Finding find_hang(const Evidence& evidence);
+
+/// Ranks whose first, second, ... collective calls are the same up to one that differs: MPI then gives one call the
+/// messages of another, and the program dies of it, or is stopped, or waits for ever. Key: ranks_called_apart; nothing
+/// if some have only come further than others.
+std::optional<Finding> find_calls_apart(const Evidence& evidence);
 
 }  // namespace odori::grader

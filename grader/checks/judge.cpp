@@ -51,6 +51,8 @@ Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
       return {Verdict::hang, std::move(finding)};
     }
     case Ending::crashed:
+      // What MPI does with different calls is up to MPI: the call was wrong, however it ended.
+      if (const auto apart = find_calls_apart(bad)) return {Verdict::wrong, finding ? finding : apart};
       return {Verdict::crash, or_else("crash")};
     case Ending::failed:
       if (finding) return {Verdict::wrong, finding};

@@ -32,6 +32,21 @@ TEST(Hang, TheOthersWaitInAnotherCall) {
   EXPECT_EQ(hang({rank({"a"}, true), rank({"b"}, true)}).key, "hang_two_collectives");
 }
 
+Finding calls_apart(std::vector<RankSeen> ranks) {
+  return find_calls_apart({.ending = Ending::crashed, .ranks = std::move(ranks)}).value_or(Finding{"together", {}});
+}
+
+TEST(CallsApart, NamesTheFirstThatDiffers) {
+  EXPECT_EQ(
+      calls_apart({rank({"a", "b", "c"}, true), rank({"a", "x"}, true), rank({"a"}, false), rank({"a", "x"}, true)}),
+      (Finding{"ranks_called_apart", {{"ranks", "0"}, {"call", "b"}, {"others", "1, 3"}, {"other_call", "x"}}}));
+}
+
+TEST(CallsApart, WhoIsOnlyBehindCalledNothingElse) {
+  EXPECT_EQ(calls_apart({rank({"a", "b"}, true), rank({"a"}, true), rank({}, false)}).key, "together");
+  EXPECT_EQ(calls_apart({}).key, "together");
+}
+
 TEST(Hang, NobodyWaitsForAnotherRank) {
   EXPECT_EQ(hang({rank({"a"}, false), rank({"a"}, false)}).key, "hang");
   EXPECT_EQ(hang({rank({}, false)}).key, "hang");

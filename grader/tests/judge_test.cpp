@@ -16,11 +16,15 @@ const RunPlan two{.devices = 2}, three{.devices = 3};
 /// Every run ends like this.
 class FabricatedRuns : public Runs {
  public:
-  explicit FabricatedRuns(Ending ending = Ending::finished, std::string device = "0") {
+  explicit FabricatedRuns(Ending ending = Ending::finished, std::string device = "0", bool calls_apart = false) {
     evidence_.ending = ending;
     evidence_.detail = "detail";
     evidence_.ranks.resize(1);
     evidence_.ranks[0].device = std::stoi(device);
+    if (!calls_apart) return;
+    evidence_.ranks.resize(2);
+    evidence_.ranks[0].collectives = {"update()"};
+    evidence_.ranks[1].collectives = {"evaluate()"};
   }
   const Evidence& of(const RunPlan&) override {
     ++asked;
@@ -57,11 +61,13 @@ Told judged(Judged judged, const std::vector<Check>& checks = device_checks()) {
 struct Rounds {
   FabricatedRuns right, right_1, right_2, wrong{Ending::finished, "1"}, untouched, after_wrong;
   FabricatedRuns crashed{Ending::crashed}, hung{Ending::hung, "1"}, failed{Ending::failed}, named{Ending::failed, "1"},
-      broken{Ending::environment}, again{Ending::finished};
+      broken{Ending::environment}, again{Ending::finished}, apart{Ending::crashed, "0", true},
+      apart_and_named{Ending::crashed, "1", true};
   Told all_right = judged({&right, {{1, &right_1}, {2, &right_2}}});
   Told one_wrong = judged({&wrong, {{1, &wrong}, {2, &after_wrong}}});
   Told no_whole = judged({nullptr, {{1, &right_1}, {2, &right_2}}});
   Told bad_ends = judged({&crashed, {{1, &crashed}, {2, &hung}}});
+  Told died_of_calls = judged({nullptr, {{1, &apart}, {2, &apart_and_named}}});
   Told stopped = judged({&failed, {{1, &failed}, {2, &named}}});
   Told environment = judged({&broken, {{1, &untouched}, {2, &untouched}}});
   Told only_one = judged({nullptr, {{2, &again}}});
@@ -127,6 +133,11 @@ TEST(Judge, WithoutAWholeEachIsJudgedAlone) {
 TEST(Judge, BadEndsHaveVerdictsOfTheirOwn) {
   expect(rounds().bad_ends, 0, 1, Verdict::crash, "crash");
   expect(rounds().bad_ends, 1, 2, Verdict::hang, "wrong_device");
+}
+
+TEST(Judge, ACrashOfRanksThatCalledDifferentThingsIsWrong) {
+  expect(rounds().died_of_calls, 0, 1, Verdict::wrong, "ranks_called_apart");
+  expect(rounds().died_of_calls, 1, 2, Verdict::wrong, "wrong_device");
 }
 
 TEST(Judge, WhatTheLibraryRefusedIsWrongWhereACheckKnowsWhy) {
