@@ -16,7 +16,7 @@ struct Course {
   std::vector<Task> tasks;                                 // that are marked, in order
   std::map<std::string, std::map<int, double>> points_of;  // by task and blank; 0: the speedup
   Messages english, japanese;
-  bool timings = false;  // whether speedups are measured, after all else
+  bool timings = false;  // whether speedups are measured, and count
 };
 
 }  // namespace odori::grader

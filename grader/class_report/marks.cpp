@@ -24,12 +24,14 @@ TaskMarks marks_of_task(const Task& task, const TaskRecord* record, const Course
   for (int i = 1; i <= task.n_blanks() + 1; ++i) {
     Mark mark{.blank = i <= task.n_blanks() ? i : 0};
     mark.of = points_of.at(mark.blank);
+    // Where nobody's speedup is measured, one wrong blank doesn't cost it either.
+    mark.counts = mark.blank != 0 || course.timings;
     if (marked)
       for (const BlankVerdict& verdict : record->check->verdicts)
         if (verdict.blank == mark.blank) mark.verdict = verdict;
     if (mark.verdict) {
       mark.of = mark.verdict->of;
-      mark.counts = !is_taken_out(*mark.verdict);
+      mark.counts = mark.counts && !is_taken_out(*mark.verdict);
       if (mark.counts) *marks.points += mark.verdict->points;
     }
     marks.full += mark.of;

@@ -7,6 +7,8 @@
 namespace odori::grader {
 namespace {
 
+constexpr std::size_t most_of_a_name = 80;
+
 /// The character at this place and how many bytes it takes; U+FFFD and 1 where it isn't UTF-8 (overlong forms,
 /// surrogates and what is beyond Unicode included).
 std::pair<char32_t, std::size_t> character_at(std::string_view text, std::size_t at) {
@@ -26,13 +28,13 @@ std::pair<char32_t, std::size_t> character_at(std::string_view text, std::size_t
   return character < least[size] || surrogate || character > 0x10FFFF ? none : std::pair{character, size};
 }
 
-/// Format characters, and others that are there without being seen.
+/// Characters of control and format, and others that are there without being seen.
 bool is_unseen(char32_t c) {
-  return (c >= 0x80 && c <= 0x9F) || c == 0xAD || c == 0x34F || c == 0x61C || (c >= 0x115F && c <= 0x1160) ||
-         (c >= 0x17B4 && c <= 0x17B5) || (c >= 0x180B && c <= 0x180F) || (c >= 0x200B && c <= 0x200F) ||
-         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0x3164 || c == 0xFEFF || c == 0xFFA0 ||
-         (c >= 0xFFF0 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE0FFF) || (c & 0xFFFE) == 0xFFFE ||
-         (c >= 0xFDD0 && c <= 0xFDEF);
+  return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0xAD || c == 0x34F || c == 0x61C ||
+         (c >= 0x115F && c <= 0x1160) || (c >= 0x17B4 && c <= 0x17B5) || (c >= 0x180B && c <= 0x180F) ||
+         (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0x3164 ||
+         c == 0xFEFF || c == 0xFFA0 || (c >= 0xFFF0 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE0FFF) ||
+         (c & 0xFFFE) == 0xFFFE || (c >= 0xFDD0 && c <= 0xFDEF);
 }
 
 std::string shown(std::string_view text, std::size_t most, bool one_line) {
@@ -40,12 +42,8 @@ std::string shown(std::string_view text, std::size_t most, bool one_line) {
   std::size_t at = 0;
   for (std::size_t n = 0; at < text.size() && n < most; ++n) {
     const auto [character, size] = character_at(text, at);
-    const bool layout = character == '\n' || character == '\t';
-    if ((character < 0x20 && (!layout || one_line)) || character == 0x7F) {
-      // U+2400 and on draw the control characters in their order; U+2421 draws DEL.
-      const unsigned drawn = character == 0x7F ? 0x21 : static_cast<unsigned>(character);
-      result += {'\xE2', '\x90', static_cast<char>(0x80 + drawn)};
-    } else if (is_unseen(character)) {
+    const bool layout = !one_line && (character == '\n' || character == '\t');
+    if (is_unseen(character) && !layout) {
       result += fmt::format("⟨U+{:04X}⟩", static_cast<unsigned>(character));
     } else if (character == U'\uFFFD') {
       result += "\uFFFD";
@@ -65,7 +63,12 @@ Finding made_plain(Finding finding) {
 
 void make_plain(CheckRecord& check) {
   for (BlankVerdict& verdict : check.verdicts)
-    if (verdict.finding) verdict.finding = made_plain(*verdict.finding);
+    if (verdict.finding) {
+      verdict.finding = made_plain(*verdict.finding);
+      // Where the grader kept the file while it marked is nothing to the student.
+      const auto file = verdict.finding->values.find("file");
+      if (file != verdict.finding->values.end()) file->second.erase(0, file->second.find_last_of('/') + 1);
+    }
   for (std::optional<CheckRecord::Values>* values : {&check.speedup, &check.counts})
     if (*values)
       for (auto& [name, value] : **values) value = plain(value);
@@ -83,7 +86,7 @@ std::string plain_line(std::string_view text, std::size_t most) { return shown(t
 
 StudentRecord plain(const StudentRecord& record) {
   StudentRecord result = record;
-  result.name = plain_line(record.name);
+  result.name = plain_line(record.name, most_of_a_name);
   for (auto& [name, task] : result.tasks) {
     task.student = result.name;
     if (task.reason) task.reason = made_plain(*task.reason);

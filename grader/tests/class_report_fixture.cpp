@@ -114,7 +114,8 @@ Course course_for_tests() {
                 .tasks = all_tasks(),
                 .points_of = {},
                 .english = Messages(ODORI_FOLDER, "en"),
-                .japanese = Messages(ODORI_FOLDER, "ja")};
+                .japanese = Messages(ODORI_FOLDER, "ja"),
+                .timings = true};
   for (const Task& task : course.tasks) course.points_of[task.name] = points_of(task, ODORI_FOLDER);
   return course;
 }

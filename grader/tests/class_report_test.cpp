@@ -45,6 +45,14 @@ TEST(Marks, LeaveOutASpeedupThatNobodyAskedFor) {
   EXPECT_EQ(marks_of(record, course_for_tests()).of, 200);
 }
 
+TEST(Marks, LeaveOutAllSpeedupsWhereNoneIsMeasured) {
+  Course course = course_for_tests();
+  course.timings = false;
+  EXPECT_EQ(marks_of(student_with("aoki", Verdict::wrong), course).of, 160);
+  EXPECT_EQ(marks_of(student_with("aoki", Verdict::pass), course).of, 160);
+  EXPECT_EQ(marks_of(StudentRecord{.name = "aoki", .tasks = {}}, course).of, 160);
+}
+
 TEST(Marks, AreNoneWhereATaskIsUngradedOrWaits) {
   StudentRecord record = student_with("aoki", Verdict::pass);
   record.tasks["multi_node"] = {.student = "aoki", .task = "multi_node", .state = RecordState::ungraded};
@@ -145,6 +153,7 @@ TEST(Summary, CountsSpeedupsThatAreStillToBeMeasured) {
   std::vector<StudentRecord> records{student_with("a", Verdict::pass)};
   records[0].tasks["multi_gpu"].timed = false;
   Course course = course_for_tests();
+  course.timings = false;
   const std::vector<StudentMarks> students = marks_of(records, course);
   EXPECT_EQ(summary_of(students, course).n_untimed, 0);
   EXPECT_FALSE(contains(class_page(students, course, ""), "http-equiv=\"refresh\""));
@@ -153,14 +162,20 @@ TEST(Summary, CountsSpeedupsThatAreStillToBeMeasured) {
   EXPECT_TRUE(contains(class_page(students, course, ""), "http-equiv=\"refresh\""));
 }
 
-TEST(Plain, DrawsWhatCannotBeSeenAndKeepsTheRest) {
+TEST(Plain, NamesWhatCannotBeSeenAndKeepsTheRest) {
   EXPECT_EQ(plain("青木 É\n\tcode"), "青木 É\n\tcode");
-  EXPECT_EQ(plain_line("a\n\tb"), "a␊␉b");
-  EXPECT_EQ(plain("\x1b[31m\x7f"), "␛[31m␡");
+  EXPECT_EQ(plain_line("a\n\tb"), "a⟨U+000A⟩⟨U+0009⟩b");
+  EXPECT_EQ(plain("\x1b[31m\x7f"), "⟨U+001B⟩[31m⟨U+007F⟩");
   EXPECT_EQ(plain("a\u202Eb\u200B\uFEFF"), "a⟨U+202E⟩b⟨U+200B⟩⟨U+FEFF⟩");
   EXPECT_EQ(plain("\xff \xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xe3\x81"),
             "\uFFFD \uFFFD\uFFFD \uFFFD\uFFFD\uFFFD \uFFFD\uFFFD\uFFFD\uFFFD \uFFFD\uFFFD");
   EXPECT_EQ(plain("\xff 7.5"), "\uFFFD 7.5");
+}
+
+TEST(Plain, NamesAStudentsFileWithoutItsFolder) {
+  StudentRecord record = student_with("aoki", Verdict::compile);
+  record.tasks["multi_gpu"].check->verdicts[0].finding = Finding{"file_missing", {{"file", "/tmp/odori_1/run.sh"}}};
+  EXPECT_EQ(plain(record).tasks["multi_gpu"].check->verdicts[0].finding->values.at("file"), "run.sh");
 }
 
 TEST(Plain, CutsWithAMark) {
