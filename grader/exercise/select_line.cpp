@@ -177,7 +177,10 @@ Finding finding(const char* key, const SelectLine& line) {
 
 std::optional<Finding> find_for_one_process(const SelectLine& line) {
   const auto [nodes, processes, even, given] = totals_of(line);
-  if (nodes == 1 && processes == 1) return {};
+  if (nodes == 1 && processes == 1) {
+    if (line.chunks.front().threads == 1) return finding("one_thread_for_all_devices", line);
+    return {};
+  }
   if (nodes == 1 && processes > 1) return finding("process_for_each_device", line);
   if (nodes > 1 && processes == nodes) return finding("node_for_each_device", line);
   return finding("one_process_expected", line);

@@ -24,7 +24,7 @@ std::string found(const std::string& task, const std::string& text) {
 TEST(SelectLine, OneNodeAndOneProcessIsRightHoweverItIsWritten) {
   for (const char* text :
        {"#PBS -l select=1:mpiprocs=1:ompthreads=2", "#PBS -l select=1:ompthreads=2:mpiprocs=1",
-        "#PBS -l select=1:mpiprocs=1:ompthreads=1", "#PBS -l select=1:ncpus=2:ngpus=2:mpiprocs=1:ompthreads=2",
+        "#PBS -l select=1:mpiprocs=1:ompthreads=4", "#PBS -l select=1:ncpus=2:ngpus=2:mpiprocs=1:ompthreads=2",
         "#PBS -l select=1:ompthreads=2", "#PBS -lselect=1:mpiprocs=1", "  #PBS\t-l\tselect=1:mpiprocs=1",
         "#PBS -l 'select=1:mpiprocs=1'", "#PBS -l select=mpiprocs=1:ompthreads=2", "#PBS -l place=free,select=1",
         "#PBS -l select=1:mpiprocs=1 -l place=pack", "#PBS -l select=1:MPIPROCS=1:mem=4gb,walltime=00:05:00",
@@ -50,6 +50,7 @@ struct Wrong {
 
 const Wrong wrongs[] = {
     {"multi_gpu", "#PBS -l select=1:mpiprocs=2:ompthreads=1", "process_for_each_device"},
+    {"multi_gpu", "#PBS -l select=1:mpiprocs=1:ompthreads=1", "one_thread_for_all_devices"},
     {"multi_gpu", "#PBS -l select=2:mpiprocs=1:ompthreads=1", "node_for_each_device"},
     {"multi_gpu", "#PBS -l select=1:mpiprocs=1+1", "node_for_each_device"},
     {"multi_gpu", "#PBS -l select=2:mpiprocs=2:ompthreads=1", "one_process_expected"},
