@@ -53,7 +53,7 @@ async function bodyOf(body, classes, language) {
     } else if (/^<!-- (?!column)/.test(line)) {
       throw new Problem(`"${line}" is no directive; there are code and column.`);
     } else {
-      lines.push(withLocalLinks(withNumbers(line)));
+      lines.push(withoutBadBreaks(withLocalLinks(withNumbers(line))));
     }
   }
   const nTextLines = given.filter((line) => line.trim() && !line.startsWith('<!--') && !/^\|[-| :]+\|$/.test(line)).length - 1;
@@ -63,6 +63,9 @@ async function bodyOf(body, classes, language) {
 
 /** Links are written from the kit's folder; the pages lie in out/slides/. */
 const withLocalLinks = (line) => line.replace(/\]\((?!https?:|#)([^)]+)\)/g, '](../../$1)');
+
+/** A number stays with what it counts, and 28 x 28 on one line. */
+const withoutBadBreaks = (line) => line.replace(/(\d) (?=[\u3040-\u9fff])/g, '$1\u00a0').replace(/(\d) x (?=\d)/g, '$1\u00a0x\u00a0');
 
 function inColumns(body) {
   const [heading, ...rest] = body.split('\n');

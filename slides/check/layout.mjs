@@ -45,12 +45,22 @@ async function faultsOfPage(browser, path, deck) {
   const { shown, faults: ofSlides } = await page.evaluate(`(${measure.replace(/;\s*$/, '')})(${JSON.stringify(limits)})`);
   const wanted = deck.slides.map(({ id }) => id);
   if (shown.join() !== wanted.join()) faults.push(`${basename(path)} shows the slides ${shown.join(', ')} instead of ${wanted.join(', ')}.`);
+  const { language, notes } = await page.evaluate(() => ({
+    language: document.documentElement.lang,
+    notes: [...document.querySelectorAll('.bespoke-marp-note')].map((note) => note.textContent),
+  }));
+  deck.slides.forEach((slide, i) => {
+    const said = compact(slide[language].notes);
+    if (!compact(notes[i] ?? '').endsWith(said)) faults.push(`${basename(path)}, slide ${slide.id}: the presenter's view lacks its notes, "${said.slice(0, 40)}".`);
+  });
   for (const [id, sentences] of Object.entries(ofSlides)) {
     faults.push(...sentences.map((sentence) => `${basename(path)}, slide ${id}: ${sentence}`));
   }
   await page.close();
   return faults;
 }
+
+const compact = (text) => text.replace(/\s+/g, '');
 
 /** Throws a problem that holds all faults of these pages. */
 export async function refuseUnreadablePages(paths, decks) {

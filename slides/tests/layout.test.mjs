@@ -49,3 +49,11 @@ test('A page that lacks a slide of its deck is found', { timeout: 60000 }, async
   const paths = await render([{ ...deck, slides: deck.slides.slice(1) }], ['ja'], ['html'], scratch(t));
   assert.match((await faultsOfPages(paths, [deck])).join(), /shows the slides two instead of one, two/);
 });
+
+test('A presenter without notes is found', { timeout: 60000 }, async (t) => {
+  const deck = await deckOf(t, slideText({ jaNotes: '話す: 一つ目\n\n- `code` と <b>' }));
+  const paths = await render([deck], ['ja'], ['html'], scratch(t));
+  assert.deepEqual(await faultsOfPages(paths, [deck]), []);
+  const others = deck.slides.map((slide) => ({ ...slide, ja: { ...slide.ja, notes: '別の話' } }));
+  assert.match((await faultsOfPages(paths, [{ ...deck, slides: others }])).join(), /slide one: the presenter's view lacks its notes, "別の話"/);
+});
