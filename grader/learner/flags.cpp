@@ -20,7 +20,8 @@ CLI::Option* add_word(CLI::App& app, Flags& flags, const char* word, const char*
 void add_check(CLI::App& app, Flags& flags) {
   add_word(app, flags, "check", "Judges your answers to a task, blank by blank")->required();
   CLI::App* check = app.get_subcommand("check");
-  check->add_flag("!--no-speedup", flags.speedup, "Leave out the speedup, which takes the longest");
+  check->add_flag_callback(
+      "--no-speedup", [&flags] { flags.speedup = false; }, "Leave out the speedup, which takes the longest");
   check->add_option("--json", flags.json, "Write the verdicts into this file as well");
   check->add_option("--program", flags.program, "The program to judge, instead of the one below exercises/");
   check->add_option("--script", flags.script, "The job script to judge, instead of the one below jobscripts/");
@@ -56,6 +57,10 @@ Flags parse_flags(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     throw HelpRequested(app.get_subcommands().empty() ? app.help() : app.get_subcommands()[0]->help());
+  } catch (const CLI::RequiredError& error) {
+    if (app.get_subcommands().empty()) throw UsageError(fmt::format("{}. ./odori help lists the words.", error.what()));
+    throw UsageError(fmt::format("Which task? ./odori {0} multi_gpu is task 1, ./odori {0} multi_node is task 2.",
+                                 app.get_subcommands()[0]->get_name()));
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{}. ./odori {} --help lists the flags.", error.what(),
                                  app.get_subcommands().empty() ? "help" : app.get_subcommands()[0]->get_name()));

@@ -146,6 +146,16 @@ TEST_F(Words, AHintKeepsTheLanguageInTheCommandsItSuggests) {
   EXPECT_EQ(hint("multi_gpu 3 --all").count("./odori solution multi_gpu 3 --lang ja"), 1);
 }
 
+TEST_F(Words, AWordWithoutItsTaskNamesBoth) {
+  for (const char* asked : {"check", "watch", "reset", "solution"}) {
+    const Ended ended = word(asked);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_EQ(ended.count(fmt::format("./odori {} multi_gpu", asked)), 1) << ended.output;
+    EXPECT_EQ(ended.count(fmt::format("./odori {} multi_node", asked)), 1) << ended.output;
+  }
+  EXPECT_EQ(word("check --help").count("{false}"), 0) << word("check --help").output;
+}
+
 TEST_F(Words, AMissingExerciseComesBack) {
   fs::remove(program_);
   EXPECT_EQ(word("reset multi_gpu").code, 0);
