@@ -22,9 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// "\e[2J" as it is written in attacks.
+/// "\\e[2J" and "\\n" as they are written in attacks.
 std::string with_escapes(std::string text) {
-  for (auto at = text.find("\\e"); at != std::string::npos; at = text.find("\\e", at)) text.replace(at, 2, "\x1b");
+  for (const auto& [written, meant] : {std::pair{"\\e", "\x1b"}, std::pair{"\\n", "\n"}})
+    for (auto at = text.find(written); at != std::string::npos; at = text.find(written)) text.replace(at, 2, meant);
   return text;
 }
 
@@ -50,7 +51,7 @@ bool lives(int pid) { return waitpid(pid, nullptr, WNOHANG) == 0; }
 int start_bystander(const std::string& token) {
   const int pid = fork();
   if (pid != 0) return pid;
-  execl("/bin/sh", token.c_str(), "-c", "while sleep 900; do :; done", nullptr);
+  execl("/bin/sleep", token.c_str(), "900", nullptr);
   _exit(127);
 }
 
@@ -137,9 +138,8 @@ bool Arena::succeeded(const Attack& attack, const Seen& seen) {
     return text.find(part) != std::string::npos;
   };
   if (witness.kind == "said") return holds(seen.said, words);
-  if (witness.kind == "raw") return holds(seen.said, with_escapes(words));
-  if (witness.kind == "page") return holds(seen.page, words);
-  if (witness.kind == "table") return holds(seen.table, words);
+  if (witness.kind == "page") return holds(seen.page, with_escapes(words));
+  if (witness.kind == "table") return holds(seen.table, with_escapes(words));
   if (witness.kind == "seconds") return seen.seconds > witness.number;
   if (witness.kind == "memory") return seen.megabytes > witness.number;
   if (witness.kind == "killed") return !lives(bystanders_.at(attack.id()));

@@ -17,9 +17,8 @@ struct Kind {
   std::string_view name;
   bool has_number, has_words;
 };
-constexpr std::array<Kind, 12> kinds{{{"mark", true, false},
+constexpr std::array<Kind, 11> kinds{{{"mark", true, false},
                                       {"said", false, true},
-                                      {"raw", false, true},
                                       {"file", false, true},
                                       {"process", false, true},
                                       {"processes", true, true},
@@ -59,6 +58,8 @@ void take_fact(Attack& attack, const std::string& name, const std::string& value
     const auto witness = witness_of(value);
     require(witness.has_value(), "{}: \"{}\" is none of the ways in which success shows.", attack.title(), value);
     attack.witness = *witness;
+  } else if (name == "student") {
+    attack.student = value;
   } else if (name == "also") {
     attack.flags.push_back(value);
   } else {

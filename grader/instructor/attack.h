@@ -20,6 +20,7 @@ struct Attack {
   std::vector<std::string> handed_in;              // what the student's folder holds; empty: a program and a script
   std::vector<std::string> held_by;                // defences, in the order in which it meets them
   std::vector<std::string> flags;                  // keys
+  std::string student;                             // a name of the student's choice; empty: any
   Witness witness;
   bool slow = false;
 

@@ -18,6 +18,7 @@ struct GradeFlags {
   std::vector<std::string> tasks;     // these alone; empty: all
   std::vector<std::string> students;  // likewise
   bool regrade = false, apply = false;
+  bool self_test = false, all = false;  // instead of a class; with slow attacks and the whole corpus
 };
 
 /// Throws UsageError, and HelpRequested for --help.

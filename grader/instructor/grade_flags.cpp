@@ -14,8 +14,8 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
 
   CLI::App app("Marks a class: a folder, .zip or .tar with a folder or an archive a student.", "./odori grade");
   app.add_option("submissions", flags.submissions, "What the students handed in");
-  app.add_option("--out", flags.out, "The folder for the marks and all reports; a batch that was stopped goes on there")
-      ->required();
+  app.add_option("--out", flags.out,
+                 "The folder for the marks and all reports; a batch that was stopped goes on there");
   app.add_option("--jobs", flags.jobs, "Answers that are marked at once; without it, as many as there are cores")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--no-timings", no_timings, "Leave out the speedups, which are measured one at a time");
@@ -27,6 +27,9 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
   app.add_option("--students", flags.students, "These students alone, by the names in students/: A,B")->delimiter(',');
   app.add_flag("--regrade", flags.regrade, "Mark again, show what would change, and change nothing");
   app.add_flag("--apply", flags.apply, "With --regrade: take what the last one has shown");
+  app.add_flag("--self-test", flags.self_test,
+               "Does the grader hold on this machine? Marks answers and attacks of its own");
+  app.add_flag("--all", flags.all, "With --self-test: the whole corpus, and attacks that take long");
   app.add_option("--lang", flags.language, "en or ja, on the screen; without it, by LC_ALL, LC_MESSAGES or LANG")
       ->check(CLI::IsMember({"en", "ja"}));
   app.add_option("--kit", flags.kit, "The kit's folder")->capture_default_str();
@@ -38,8 +41,10 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{}. ./odori grade --help lists the flags.", error.what()));
   }
+  if (flags.all && !flags.self_test) throw UsageError("--all goes with --self-test.");
+  if (!flags.self_test && flags.out.empty()) throw UsageError("Where to? ./odori grade SUBMISSIONS --out RESULTS");
   if (flags.apply && !flags.regrade) throw UsageError("--apply goes with --regrade: it takes what that has shown.");
-  if (flags.submissions.empty() && !flags.apply)
+  if (flags.submissions.empty() && !flags.apply && !flags.self_test)
     throw UsageError("Which submissions? ./odori grade SUBMISSIONS --out RESULTS");
   flags.timings = !no_timings;
   flags.sandbox = !unsafe;

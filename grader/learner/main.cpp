@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/program.h"
 #include "instructor/grade.h"
+#include "instructor/self_test.h"
 #include "learner/check.h"
 #include "learner/flags.h"
 #include "learner/watch.h"
@@ -13,8 +14,11 @@ using namespace odori;
 
 int main(int argc, char** argv) try {
   catch_interrupts();
-  if (argc > 1 && std::string_view(argv[1]) == "grade")
-    return grader::grade_class(grader::parse_grade_flags(argc - 1, argv + 1));
+  if (argc > 1 && std::string_view(argv[1]) == "grade") {
+    const grader::GradeFlags flags = grader::parse_grade_flags(argc - 1, argv + 1);
+    return flags.self_test ? grader::self_test({flags.kit, flags.build, flags.language, flags.jobs, flags.all})
+                           : grader::grade_class(flags);
+  }
   const grader::Flags flags = grader::parse_flags(argc, argv);
   if (flags.word == "status") return grader::status(flags);
   if (flags.word == "reset") return grader::reset(flags);

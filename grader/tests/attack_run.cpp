@@ -17,6 +17,7 @@
 #include "instructor/arena.h"
 #include "instructor/handed_in.h"
 #include "most_memory.h"
+#include "undefended.h"
 #include "worker/process.h"
 #include "worker/run.h"
 
@@ -43,10 +44,14 @@ std::vector<BlankVerdict> verdicts_in(const fs::path& json) {
 }
 
 /// What `./odori check` makes of it, in a sandbox, without these defences.
-Seen check(Arena& arena, const Attack& attack, const fs::path& folder, const std::vector<std::string>& without) {
+Seen check(Arena& arena, const Attack& attack, const fs::path& folder, const std::vector<std::string>& without,
+           const fs::path& handed_in = {}) {
   const Task& task = task_named(attack.task);
   const fs::path program = folder / "program.cpp", script = folder / "script.sh", json = folder / "verdicts.json";
-  std::ofstream(program) << arena.filled(attack, program_of(kit, attack));
+  if (handed_in.empty())
+    std::ofstream(program) << arena.filled(attack, program_of(kit, attack));
+  else
+    fs::create_symlink(handed_in, program);
   std::ofstream(script) << arena.filled(attack, script_of(kit, attack));
   // Descriptor 9 is what a grader that forgets to close its files would leave open.
   Command command{.words = {"bash", "-c", "exec 9<\"$1\"; shift; exec \"$@\"", "bash", arena.folder() / "secret"},
@@ -79,16 +84,6 @@ std::string told(const Seen& seen) {
                      seen.verdicts.empty() ? seen.said.substr(0, 2000) : "");
 }
 
-std::string complaints_about_marks(const Attack& attack, const Seen& seen) {
-  std::string complaints;
-  if (seen.verdicts.empty()) complaints += "   no verdicts\n";
-  for (const BlankVerdict& verdict : seen.verdicts)
-    if (const Expected expected = attack.expected_of(verdict.blank); verdict.blank > 0 && !expected.allows(verdict))
-      complaints += fmt::format("   blank {}: {} {} was expected\n", verdict.blank, name_of(expected.verdicts.front()),
-                                expected.key);
-  return complaints;
-}
-
 /// The same attack in another text, so that no build of before, with other defences, is taken for this one's.
 Attack noted(Attack attack, const std::string& note) {
   for (auto& [blank, text] : attack.blanks)
@@ -99,19 +94,23 @@ Attack noted(Attack attack, const std::string& note) {
 /// Runs it with more and more of its defences off.
 std::string complaints_about(Arena& arena, const Attack& attack) {
   std::string complaints;
-  for (std::size_t n_off = 0; n_off <= attack.held_by.size(); ++n_off) {
+  for (std::size_t n_off = 1; n_off <= attack.held_by.size(); ++n_off) {
     const std::vector<std::string> without(attack.held_by.begin(),
                                            attack.held_by.begin() + static_cast<std::ptrdiff_t>(n_off));
     const ScratchFolder scratch;
     arena.prepare(attack);
     const std::string note = fmt::format("{} {}", scratch.path().string(), fmt::join(without, ","));
-    const Seen seen = check(arena, noted(attack, note), scratch.path(), without);
+    const Attack tried = noted(attack, note);
+    const bool played = !without.empty() && is_played(without.back());
+    const Seen seen =
+        played ? play_without(without.back(), tried, arena, kit, scratch.path() / "handed_in",
+                              [&](const fs::path& program) { return check(arena, tried, scratch.path(), {}, program); })
+               : check(arena, tried, scratch.path(), without);
     const bool succeeded = arena.succeeded(attack, seen), all_off = n_off == attack.held_by.size();
     arena.forget(attack);
-    std::string wrong = n_off == 0 ? complaints_about_marks(attack, seen) : "";
     if (succeeded != all_off)
-      wrong += fmt::format("   without [{}] it {}\n", fmt::join(without, ", "), succeeded ? "got through" : "was held");
-    if (!wrong.empty()) complaints += wrong + told(seen);
+      complaints += fmt::format("   without [{}] it {}\n{}", fmt::join(without, ", "),
+                                succeeded ? "got through" : "was held", told(seen));
   }
   return complaints;
 }

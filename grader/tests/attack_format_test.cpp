@@ -1,0 +1,51 @@
+// The attacks are enough, each defence has one to prove it, and all names are known.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "instructor/attack.h"
+#include "worker/defences.h"
+
+namespace odori::grader {
+namespace {
+
+const std::vector<Attack>& attacks() {
+  static const std::vector<Attack> all = read_attacks(ODORI_FOLDER "/grader/attacks");
+  return all;
+}
+
+// Defences that are none of a switch's, but of how the grader is built (undefended.h).
+const std::set<std::string> built_in{"parsed", "unpacked", "plain"};
+
+TEST(Attacks, AreAtLeastForty) { EXPECT_GE(attacks().size(), 40u); }
+
+TEST(Attacks, AreHeldByDefencesThatThereAre) {
+  for (const Attack& attack : attacks())
+    for (const std::string& defence : attack.held_by)
+      if (!built_in.contains(defence)) {
+        EXPECT_NO_THROW(without_of(defence)) << attack.title();
+      }
+}
+
+TEST(Attacks, ProveEachDefenceInARunThatMayNotTakeLong) {
+  std::map<std::string, int> proofs;
+  for (const Attack& attack : attacks())
+    if (!attack.slow)
+      for (const std::string& defence : attack.held_by) ++proofs[defence];
+  for (const char* defence : {"network", "processes", "memory", "disk", "output", "descriptors", "files", "escape",
+                              "environment", "syscalls", "words", "submission", "evidence", "parsed", "unpacked",
+                              "plain"})
+    EXPECT_GE(proofs[defence], 1) << defence;
+}
+
+TEST(Attacks, HaveIdsOfTheirOwnThatAProcessMayHaveAsItsName) {
+  std::set<std::string> ids;
+  for (const Attack& attack : attacks()) {
+    EXPECT_LE(attack.id().size(), 15u) << attack.title();
+    EXPECT_TRUE(ids.insert(attack.id()).second) << attack.title();
+  }
+}
+
+}  // namespace
+}  // namespace odori::grader
