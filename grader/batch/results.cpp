@@ -71,6 +71,11 @@ Results::Results(fs::path folder, const std::string& kit_version) : folder_(std:
   read_or_begin(kit_version);
 }
 
+Results::~Results() {
+  std::error_code error;
+  fs::remove_all(scratch_, error);
+}
+
 void Results::read_or_begin(const std::string& kit_version) {
   const fs::path file = folder_ / "batch.json";
   if (!fs::exists(file)) {

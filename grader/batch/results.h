@@ -43,6 +43,9 @@ class Results {
   /// Makes the folder where there is none, takes the lock, and removes what an earlier batch left half-written.
   /// Throws Refusal: the folder is no such one, or can't be written to, or somebody else is at work in it.
   Results(std::filesystem::path folder, const std::string& kit_version);
+  ~Results();
+  Results(const Results&) = delete;
+  Results& operator=(const Results&) = delete;
 
   /// The version of the kit that the records were made by.
   const std::string& kit() const { return kit_; }
@@ -55,7 +58,7 @@ class Results {
   /// What --regrade found: laid out as this folder is.
   std::filesystem::path regrade() const { return folder_ / "regrade"; }
   const std::filesystem::path& folder() const { return folder_; }
-  /// Short, as sockets lie in it; this user's own; emptied now and then.
+  /// Short, as sockets lie in it; this user's own; gone with this object, or emptied by the next batch.
   const std::filesystem::path& scratch() const { return scratch_; }
 
   Records records() const { return {students(), folder_ / "history"}; }
