@@ -147,6 +147,9 @@ expect 20 "Missing programs: no_such_compiler cmake" "${bare[@]}" demo
 expect 20 "this system has no apt-get" "${bare[@]}" test
 expect 20 "libopenmpi-dev" "${bare[@]}" test
 expect 20 "CMAKE_PREFIX_PATH=" "${bare[@]}" test
+expect 20 "The slides can't be built. Nothing was installed: this system has no apt-get" "${bare[@]}" slides
+expect 20 "names: nodejs npm" "${bare[@]}" slides
+expect 0 "./odori slides accept DECK" "${bare[@]}" slides --help
 
 # With apt: nothing is installed yet; apt-get notes what it is asked for, and fails.
 printf '#!/bin/sh\nexit 1\n' >"$scratch/bin/dpkg-query"

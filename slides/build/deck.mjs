@@ -110,7 +110,7 @@ function refuseUnlikeLanguages({ path, slides }) {
 
 /** The pictures, excerpts and numbers of a part, in a fixed order; what was recorded as NAME.ja.txt counts as NAME.txt. */
 const shown = ({ body }) =>
-  (body.match(/picture:\w+|<!-- code: .* -->|\{\{.*?\}\}/g) ?? []).map((one) => one.replace('.ja.txt -->', '.txt -->')).sort();
+  (body.match(/picture:\w+|<!-- code: .* -->|\{\{.*?\}\}/g) ?? []).map((one) => one.replace('.ja.txt', '.txt')).sort();
 
 /** What a Japanese part records of the English part that it translates. */
 export const hashOf = ({ body, notes }) => createHash('sha256').update(`${body}\n${notes}`).digest('hex').slice(0, 8);

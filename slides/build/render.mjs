@@ -39,8 +39,8 @@ export async function render(decks, languages, formats, folder) {
 }
 
 function marp(texts, folder, theme, format) {
-  const flags = ['--input-dir', texts, '--output', folder, '--theme', theme, '--html', '--no-config-file', '--no-stdin'];
-  if (format === 'pdf') flags.push('--pdf', '--pdf-notes', '--pdf-outlines', '--browser', 'chrome', '--browser-path', chromiumPath());
+  const flags = ['--input-dir', texts, '--output', folder, '--theme', theme, '--html', '--no-config-file', '--no-stdin', '--parallel', '2'];
+  if (format === 'pdf') flags.push('--pdf', '--pdf-notes', '--pdf-outlines', '--browser', 'chrome', '--browser-path', chromiumPath(), '--browser-timeout', '120');
   const environment = { ...process.env, ...(asRoot && { CHROME_NO_SANDBOX: '1' }) };
   const program = join(kit, 'slides/node_modules/@marp-team/marp-cli/marp-cli.js');
   const { status, stderr } = spawnSync(process.execPath, [program, ...flags], { encoding: 'utf8', env: environment });

@@ -10,6 +10,8 @@ import { asRoot, chromiumPath } from '../build/render.mjs';
  * the foot is the page number's. */
 export const limits = { margin: 24, foot: 40, bodyText: 28, text: 20, sourceText: 14, contrast: 4.5, textOverlap: 3 };
 
+const patience = 120_000; // milliseconds: tests share their machine
+
 const measure = readFileSync(new URL('measure.js', import.meta.url), 'utf8');
 
 /**
@@ -17,7 +19,7 @@ const measure = readFileSync(new URL('measure.js', import.meta.url), 'utf8');
  * a sentence for each fault: "PAGE, slide ID: ...".
  */
 export async function faultsOfPages(paths, decks) {
-  const browser = await puppeteer.launch({ executablePath: chromiumPath(), args: asRoot ? ['--no-sandbox'] : [] });
+  const browser = await puppeteer.launch({ executablePath: chromiumPath(), args: asRoot ? ['--no-sandbox'] : [], timeout: patience });
   try {
     const faults = [];
     for (const [i, path] of paths.entries()) faults.push(...await faultsOfPage(browser, path, decks[i]));
@@ -30,6 +32,7 @@ export async function faultsOfPages(paths, decks) {
 async function faultsOfPage(browser, path, deck) {
   const faults = [];
   const page = await browser.newPage();
+  page.setDefaultTimeout(patience);
   await page.setViewport({ width: 1280, height: 720 });
   // A page that needs anything but itself isn't self-contained.
   await page.setRequestInterception(true);

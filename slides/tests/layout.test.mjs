@@ -32,7 +32,7 @@ const slides = {
   foreign: ['<img src="https://example.org/picture.png">', /asks for https:\/\/example.org/],
 };
 
-test('Each fault that an audience would meet is found, and only those', { timeout: 120000 }, async (t) => {
+test('Each fault that an audience would meet is found, and only those', { timeout: 200000 }, async (t) => {
   const texts = Object.entries(slides).map(([id, [body]]) => slideText({ id, en: `## ${id}\n${body}` }));
   const deck = await deckOf(t, ...texts);
   const paths = await render([deck], ['en'], ['html'], scratch(t));
@@ -44,13 +44,13 @@ test('Each fault that an audience would meet is found, and only those', { timeou
   }
 });
 
-test('A page that lacks a slide of its deck is found', { timeout: 60000 }, async (t) => {
+test('A page that lacks a slide of its deck is found', { timeout: 200000 }, async (t) => {
   const deck = await deckOf(t, slideText({}), slideText({ id: 'two' }));
   const paths = await render([{ ...deck, slides: deck.slides.slice(1) }], ['ja'], ['html'], scratch(t));
   assert.match((await faultsOfPages(paths, [deck])).join(), /shows the slides two instead of one, two/);
 });
 
-test('A presenter without notes is found', { timeout: 60000 }, async (t) => {
+test('A presenter without notes is found', { timeout: 200000 }, async (t) => {
   const deck = await deckOf(t, slideText({ jaNotes: '話す: 一つ目\n\n- `code` と <b>' }));
   const paths = await render([deck], ['ja'], ['html'], scratch(t));
   assert.deepEqual(await faultsOfPages(paths, [deck]), []);

@@ -4,7 +4,7 @@ import { refuseIncompletePdf } from '../check/pdf.mjs';
 import { render } from '../build/render.mjs';
 import { deckOf, saying, scratch, slideText } from './fixtures.mjs';
 
-test('A PDF holds a page with notes for each slide, and is refused where it does not', { timeout: 60000 }, async (t) => {
+test('A PDF holds a page with notes for each slide, and is refused where it does not', { timeout: 200000 }, async (t) => {
   const deck = await deckOf(t, slideText({}), slideText({ id: 'two' }));
   const [path] = await render([deck], ['ja'], ['pdf'], scratch(t));
   await refuseIncompletePdf(path, deck);

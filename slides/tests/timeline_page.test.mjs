@@ -44,7 +44,7 @@ async function openPage(t, options = []) {
   return { page, faults, seen: () => page.evaluate('scale.domain()') };
 }
 
-test('Keys, buttons and the window\'s size move what is shown, and nothing fails', { timeout: 60000 }, async (t) => {
+test('Keys, buttons and the window\'s size move what is shown, and nothing fails', { timeout: 200000 }, async (t) => {
   const { page, faults, seen } = await openPage(t);
   const length = ([a, b]) => b - a, all = await seen();
   assert.ok(length(all) > 240_000, `all iterations are shown at first: ${all}`);
@@ -66,7 +66,7 @@ test('Keys, buttons and the window\'s size move what is shown, and nothing fails
   assert.deepEqual(faults, []);
 });
 
-test('A span says what it is, how much it moved, and who came last', { timeout: 60000 }, async (t) => {
+test('A span says what it is, how much it moved, and who came last', { timeout: 200000 }, async (t) => {
   const { page, faults } = await openPage(t);
   const canvas = await (await page.$('canvas')).boundingBox();
   const at = await page.evaluate('({ x: scale(data.rows[0].spans.filter((span) => data.names[span[0]] === "allreduce")[5][1] + 2000), y: laneTop(data.kinds.indexOf("communication"), top_of(0)) + laneHeight / 2, lanes: two_lanes })');
@@ -80,7 +80,7 @@ test('A span says what it is, how much it moved, and who came last', { timeout: 
   assert.deepEqual(faults, []);
 });
 
-test('It prints on one sheet', { timeout: 60000 }, async (t) => {
+test('It prints on one sheet', { timeout: 200000 }, async (t) => {
   const { page } = await openPage(t);
   const pdf = Buffer.from(await page.pdf({ preferCSSPageSize: true, printBackground: true })).toString('latin1');
   assert.equal(pdf.match(/\/Type\s*\/Page\b/g)?.length, 1);
