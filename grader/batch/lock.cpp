@@ -65,9 +65,8 @@ void Lock::write(const std::string& text) const {
     throw Refusal({"batch_cannot_write", {{"file", "lock"}, {"reason", std::strerror(errno)}}}, 20);
 }
 
-Lock this_machine_for(Lock::Kind kind) {
+Lock this_machine_for(Lock::Kind kind, const fs::path& folder) {
   // Everybody passes the gate one by one; who waits for a timing waits in it.
-  const fs::path folder = "/tmp";  // everybody's, whatever TMPDIR says
   const Lock gate = Lock::wait_for(folder / "odori_grade.gate", Lock::Kind::exclusive);
   return Lock::wait_for(folder / "odori_grade.machine", kind);
 }

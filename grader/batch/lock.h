@@ -32,7 +32,8 @@ class Lock {
 };
 
 /// This machine, for a marking that others may run beside (shared) or for a timing (exclusive), against all batches of
-/// all users. Who waits for a timing isn't passed by those who mark. Throws Error on Ctrl-C.
-Lock this_machine_for(Lock::Kind kind);
+/// all users, by files in `folder`: everybody's, whatever TMPDIR says. Who waits for a timing isn't passed by those who
+/// mark. Throws Error on Ctrl-C.
+Lock this_machine_for(Lock::Kind kind, const std::filesystem::path& folder = "/tmp");
 
 }  // namespace odori::grader

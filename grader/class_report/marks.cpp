@@ -74,10 +74,6 @@ std::vector<StudentMarks> marks_of(std::span<const StudentRecord> students, cons
 
 std::string state_of(const TaskMarks& task) { return task.record ? name_of(task.record->state) : "waiting"; }
 
-std::string name_key(const Task& task, int blank) {
-  return blank == 0 ? "name_speedup" : fmt::format("name_{}_{}", task.name, blank);
-}
-
 std::string number(double points) { return fmt::format("{:g}", std::round(100 * points) / 100); }
 
 }  // namespace odori::grader

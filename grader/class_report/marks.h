@@ -54,9 +54,6 @@ std::vector<StudentMarks> marks_of(std::span<const StudentRecord> students, cons
 /// "marked", "ungraded", "absent" or "waiting".
 std::string state_of(const TaskMarks& task);
 
-/// The key of a blank's name in messages/: "name_multi_gpu_3", "name_speedup".
-std::string name_key(const Task& task, int blank);
-
 /// 20, or 7.5: at most two digits behind the point.
 std::string number(double points);
 

@@ -166,6 +166,10 @@ std::string Messages::text(const Finding& finding) const {
   return keeps_language_ ? with_language(filled, language_) : filled;
 }
 
+std::string name_key(const Task& task, int blank) {
+  return blank == 0 ? "name_speedup" : fmt::format("name_{}_{}", task.name, blank);
+}
+
 int width_of(std::string_view text) {
   int width = 0;
   for (std::size_t at = 0; at < text.size();) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "exercise/finding.h"
+#include "exercise/task.h"
 
 namespace odori::grader {
 
@@ -37,6 +38,9 @@ class Messages {
   bool keeps_language_;  // in the commands that are suggested
   std::map<std::string, std::string> sections_;
 };
+
+/// The key of a blank's name: "name_multi_gpu_3", and "name_speedup" for blank 0.
+std::string name_key(const Task& task, int blank);
 
 /// How many columns a text takes on a terminal: two for each Chinese or Japanese character.
 int width_of(std::string_view text);

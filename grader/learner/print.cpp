@@ -49,10 +49,6 @@ std::string padded(const std::string& text, int columns) {
   return text + std::string(static_cast<std::size_t>(std::max(columns - width_of(text), 1)), ' ');
 }
 
-std::string key_of_name(const Task& task, int blank) {
-  return blank == 0 ? "name_speedup" : fmt::format("name_{}_{}", task.name, blank);
-}
-
 /// Which of the learner's files a blank is in.
 const std::filesystem::path& file_of(const Question& question, int blank) {
   return blank == question.task.n_blanks() ? question.script : question.program;
@@ -96,7 +92,7 @@ void Screen::left_out(const Submission& submission) {
 void Screen::verdict(const BlankVerdict& verdict) {
   const std::string number_of = verdict.blank == 0 ? " " : std::to_string(verdict.blank);
   const std::string word = padded(name_of(verdict.verdict), verdict_columns);
-  fmt::print("{:>2}  {}", number_of, padded(messages_.text(key_of_name(question_.task, verdict.blank)), name_columns));
+  fmt::print("{:>2}  {}", number_of, padded(messages_.text(name_key(question_.task, verdict.blank)), name_columns));
   if (colours_)
     fmt::print(fmt::emphasis::bold | fmt::fg(colour_of(verdict.verdict)), "{}", word);
   else
@@ -164,7 +160,7 @@ std::string as_json(const Question& question, const Answers& answers, const std:
   double points = 0, of = 0;
   for (const BlankVerdict& verdict : verdicts) {
     nlohmann::ordered_json entry{{"blank", verdict.blank},
-                                 {"name", messages.text(key_of_name(question.task, verdict.blank))},
+                                 {"name", messages.text(name_key(question.task, verdict.blank))},
                                  {"verdict", name_of(verdict.verdict)},
                                  {"points", verdict.points},
                                  {"of", verdict.of}};

@@ -117,8 +117,7 @@ void print_task(const Flags& flags, const Task& task, int number, const State& s
   for (const auto& [blank, row] : rows) {
     const int hints = state.hints(task.name, blank);
     print_row(blank == 0 ? "-" : std::to_string(blank), row.verdict, fmt::format("{:g}/{:g}", row.points, row.of),
-              hints == 0 ? "-" : std::to_string(hints),
-              messages.text(blank == 0 ? "name_speedup" : fmt::format("name_{}_{}", task.name, blank)));
+              hints == 0 ? "-" : std::to_string(hints), messages.text(name_key(task, blank)));
   }
   fmt::print("{}\n", messages.text(known ? "status_next" : "status_never", {{"task", task.name}}));
 }
@@ -162,8 +161,7 @@ void require_blank(const Flags& flags, const Task& task, const Messages& message
 
 /// The exercise asks in English; in another language the blank's name stands for its question.
 std::string question_of(const Task& task, const Blank& blank, const Messages& messages) {
-  return messages.language() == "en" ? blank.question
-                                     : messages.text(fmt::format("name_{}_{}", task.name, blank.number));
+  return messages.language() == "en" ? blank.question : messages.text(name_key(task, blank.number));
 }
 
 bool says_yes() {

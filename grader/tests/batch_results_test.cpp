@@ -201,17 +201,19 @@ TEST(WorkThrough, WhatFailsEndsTheOthersAndIsThrown) {
 }
 
 TEST(Lock, WhoWaitsForATimingIsNotPassedByThoseWhoMark) {
-  auto marking = std::make_unique<Lock>(this_machine_for(Lock::Kind::shared));
-  Lock beside = this_machine_for(Lock::Kind::shared);
+  const fs::path folder = fs::path(testing::TempDir()) / "odori_lock_test";
+  fs::create_directories(folder);
+  auto marking = std::make_unique<Lock>(this_machine_for(Lock::Kind::shared, folder));
+  Lock beside = this_machine_for(Lock::Kind::shared, folder);
   std::atomic<bool> timing = false, later = false;
   std::jthread timer([&] {
-    const Lock lock = this_machine_for(Lock::Kind::exclusive);
+    const Lock lock = this_machine_for(Lock::Kind::exclusive, folder);
     EXPECT_FALSE(later);
     timing = true;
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   std::jthread marker([&] {
-    const Lock lock = this_machine_for(Lock::Kind::shared);
+    const Lock lock = this_machine_for(Lock::Kind::shared, folder);
     later = true;
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
