@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { scratch } from './training.mjs';
 
 const folder = dirname(fileURLToPath(import.meta.url)), kit = resolve(folder, '../..');
-const help = `slides/results/record.mjs [NAME...]: records what these print: doctor, unfilled, explain, check; without a name, all.
+const help = `slides/results/record.mjs [NAME...]: records what these print: doctor, explain, check; without a name, all.
 Needs the built kit (./odori setup). Nothing recorded depends on how fast this machine is.`;
 
 /** What a command of the driver prints, without colours and without this machine's paths. Some end with a code of their own. */
@@ -26,7 +26,7 @@ function inBothLanguages(name, words, expected) {
   }
 }
 
-/** What an exercise prints that nobody has filled in, and what ./odori explain makes of such a job's log. */
+/** What an exercise prints that nobody has filled in. */
 const unfilled = () => printed(['run', 'multi_gpu', '--dataset', 'synthetic', '--device', 'cpu', '--model', 'tiny'], 10);
 
 /** A learner's program with a known mistake in blank 1 (each device has the whole set), and the rest as it was. */
@@ -42,7 +42,6 @@ function mistaken() {
 
 const all = {
   doctor: () => inBothLanguages('doctor', ['doctor', '--quick']),
-  unfilled: () => writeFileSync(join(folder, 'unfilled.txt'), `${unfilled()}\n`),
   explain() {
     mkdirSync(scratch, { recursive: true });
     const log = join(scratch, 'job.log');
