@@ -12,14 +12,19 @@ const textLine = 66;
  * the heading. What doesn't fit at the smallest size overflows, and the check says so.
  */
 export function codeSize(blocks, classes, nTextLines) {
-  const smallest = classes.includes('dense') ? 21 : 22;
   if (/split|wide/.test(classes)) return 24;
-  const width = (classes.includes('code') ? 1192 : 1160) - 50;
   const lines = blocks.flatMap((text) => text.split('\n'));
   const columns = Math.max(...lines.map(columnsOf));
   const forCode = height - textLine * nTextLines - (frame + 18) * blocks.length;
-  const fitting = Math.min(width / columns / characterWidth, forCode / lines.length / lineHeight);
-  return Math.max(smallest, Math.min(30, Math.floor(fitting)));
+  const fitting = Math.min(widthOn(classes) / columns / characterWidth, forCode / lines.length / lineHeight);
+  return Math.max(smallestOn(classes), Math.min(30, Math.floor(fitting)));
 }
 
-const columnsOf = (line) => [...line].reduce((sum, character) => sum + (character.codePointAt(0) > 0x2e7f ? 2 : 1), 0);
+/** How many columns of code, at its smallest, a slide of these classes is wide. */
+export const columnsOn = (classes) => Math.floor((/split|wide/.test(classes) ? 0 : widthOn(classes)) / smallestOn(classes) / characterWidth) || Infinity;
+
+const smallestOn = (classes) => (classes.includes('dense') ? 21 : 22);
+const widthOn = (classes) => (classes.includes('code') ? 1192 : 1160) - 50;
+
+/** The columns that a line takes: a CJK sign is two. */
+export const columnsOf = (line) => [...line].reduce((sum, character) => sum + (character.codePointAt(0) > 0x2e7f ? 2 : 1), 0);

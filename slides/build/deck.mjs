@@ -108,9 +108,9 @@ function refuseUnlikeLanguages({ path, slides }) {
   });
 }
 
-/** The pictures, excerpts and numbers of a part, in a fixed order; what was recorded as NAME.ja.txt counts as NAME.txt. */
-const shown = ({ body }) =>
-  (body.match(/picture:\w+|<!-- code: .* -->|\{\{.*?\}\}/g) ?? []).map((one) => one.replace('.ja.txt', '.txt')).sort();
+/** The pictures, excerpts and numbers of a part and of its notes, in a fixed order; what was recorded as NAME.ja.txt counts as NAME.txt. */
+const shown = ({ body, notes }) =>
+  (`${body}\n${notes}`.match(/picture:\w+|<!-- code: .* -->|\{\{.*?\}\}/g) ?? []).map((one) => one.replace('.ja.txt', '.txt')).sort();
 
 /** What a Japanese part records of the English part that it translates. */
 export const hashOf = ({ body, notes }) => createHash('sha256').update(`${body}\n${notes}`).digest('hex').slice(0, 8);

@@ -2,8 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { codeSize } from './code_size.mjs';
+import { codeSize, columnsOn } from './code_size.mjs';
 import { excerpt } from './excerpts.mjs';
+import { withoutLongLines } from './long_lines.mjs';
 import { Problem, kit } from './problem.mjs';
 import { withNumbers } from './results.mjs';
 
@@ -17,7 +18,7 @@ export async function marpText(deck, language) {
     elapsed += slide.minutes;
     const part = slide[language];
     const body = await withProblemsPlaced(deck.path, part.line, () => bodyOf(part.body, slide.classes, language));
-    const notes = [timing[language](slide.minutes, elapsed, total), part.notes].join('\n\n').replaceAll('-->', '→');
+    const notes = [timing[language](slide.minutes, elapsed, total), await withProblemsPlaced(deck.path, part.line, () => withNumbers(part.notes))].join('\n\n').replaceAll('-->', '→');
     pages.push([`<!-- _class: "${slide.classes}" -->`, `<div id="${slide.id}"></div>`, body, `<!--\n${notes}\n-->`].join('\n\n'));
   }
   const settings = `marp: true\ntheme: odori\nlang: ${language}\ntitle: ${title}\npaginate: true`;
@@ -45,7 +46,8 @@ async function bodyOf(body, classes, language) {
     const code = /^<!-- code: (.*) -->$/.exec(line);
     const picture = /^!\[(.+)\]\(picture:(\w+)\)$/.exec(line);
     if (code) {
-      const { text, language: highlighting } = excerpt(code[1]);
+      const { text: whole, language: highlighting } = excerpt(code[1]);
+      const text = withoutLongLines(whole, columnsOn(classes), highlighting);
       codes.push(text);
       lines.push(`\`\`\`\`${highlighting}`, text, '````');
     } else if (picture) {

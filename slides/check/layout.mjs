@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import puppeteer from 'puppeteer-core';
 import { Problem } from '../build/problem.mjs';
 import { asRoot, chromiumPath } from '../build/render.mjs';
+import { withNumbers } from '../build/results.mjs';
 
 /** In pixels of a slide of 1280 x 720; `contrast` is WCAG's ratio; `textOverlap` is what boxes of neighbouring labels may share;
  * the foot is the page number's. */
@@ -53,7 +54,7 @@ async function faultsOfPage(browser, path, deck) {
     notes: [...document.querySelectorAll('.bespoke-marp-note')].map((note) => note.textContent),
   }));
   deck.slides.forEach((slide, i) => {
-    const said = compact(slide[language].notes);
+    const said = compact(withNumbers(slide[language].notes));
     if (!compact(notes[i] ?? '').endsWith(said)) faults.push(`${basename(path)}, slide ${slide.id}: the presenter's view lacks its notes, "${said.slice(0, 40)}".`);
   });
   for (const [id, sentences] of Object.entries(ofSlides)) {

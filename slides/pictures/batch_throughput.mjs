@@ -5,7 +5,7 @@ import { colours } from './parts/svg.mjs';
 
 const words = {
   en: { x: 'batch size B', y: 'images/s, VGG on one thread', measured: 'measured (median and spread)', line: (a, b) => `B / (a + b B): a = ${a} ms an iteration, b = ${b} ms a picture` },
-  ja: { x: 'バッチサイズ B', y: 'images/s（VGG、1スレッド）', measured: '測定値（中央値と幅）', line: (a, b) => `B / (a + b B)：反復ごとに a = ${a} ms、1枚ごとに b = ${b} ms` },
+  ja: { x: 'バッチサイズ B', y: '枚/秒（VGG、1スレッド）', measured: '測定値（中央値と幅）', line: (a, b) => `B / (a + b B)：反復ごとに a = ${a} ms、1枚ごとに b = ${b} ms` },
 };
 
 export default function draw(language) {

@@ -5,7 +5,7 @@ import { colours } from './parts/svg.mjs';
 
 const words = {
   en: { title: (n) => `images/s (median and spread of ${n} rounds)`, nodes: (n) => (n === 1 ? '1 node x 2 ranks' : '2 nodes x 1 rank') },
-  ja: { title: (n) => `images/s（${n}回の中央値と幅）`, nodes: (n) => (n === 1 ? '1ノード × 2ランク' : '2ノード × 1ランク') },
+  ja: { title: (n) => `枚/秒（${n}回の中央値と幅）`, nodes: (n) => (n === 1 ? '1ノード × 2ランク' : '2ノード × 1ランク') },
 };
 
 export default function draw(language) {

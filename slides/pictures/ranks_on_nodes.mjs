@@ -7,7 +7,7 @@ const words = {
 };
 
 export default function draw(language) {
-  const say = words[language], wide = 520;
+  const say = words[language], wide = 505, second = 655;
   const rankAt = (node, intra, x) => {
     const rank = node * 2 + intra;
     return box(x, 84, 224, 192, '', { fill: '#ffffff', stroke: colours.forward, line: 3, radius: 12 }) +
@@ -18,9 +18,9 @@ export default function draw(language) {
       box(x + 22, 322, 180, 66, say.device(intra), { fill: colours.backward, size: 26, weight: 600, radius: 10 });
   };
   const nodeAt = (node, x) => box(x, 8, wide, 404, '', { fill: colours.ground, stroke: colours.line, radius: 16 }) +
-    text(x + 28, 44, say.node(node), { anchor: 'start', size: 28, weight: 700 }) + [0, 1].map((intra) => rankAt(node, intra, x + 24 + intra * 248)).join('');
-  return picture(1160, 540, nodeAt(0, 0), nodeAt(1, 640),
-    rule([[wide, 210], [640, 210]], { stroke: colours.communication, line: 6 }),
+    text(x + 28, 44, say.node(node), { anchor: 'start', size: 28, weight: 700 }) + [0, 1].map((intra) => rankAt(node, intra, x + 18 + intra * 244)).join('');
+  return picture(1160, 540, nodeAt(0, 0), nodeAt(1, second),
+    rule([[wide, 210], [second, 210]], { stroke: colours.communication, line: 6 }),
     text(580, 182, say.network, { size: language === 'ja' ? 20 : 24, weight: 600, fill: colours.communication }),
     rule([[0, 450], [1160, 450]], { stroke: colours.line, line: 2 }),
     text(28, 492, 'size = 4', { anchor: 'start', size: 30, weight: 700, mono: true }),

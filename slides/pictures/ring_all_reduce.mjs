@@ -3,9 +3,9 @@ import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 
 const words = {
   en: { rank: (n) => `rank ${n}`, start: 'at first', scatter: (n) => `add ${n}`, gather: (n) => `pass on ${n}`, first: '3 steps: reduce-scatter', second: '3 steps: all-gather',
-    bytes: 'Each rank sends 2 × 3 chunks of E / 4: 2 E (P − 1) / P bytes, whatever P is.' },
+    bytes: 'Each rank sends 2 × 3 chunks of E / 4: 2 (n − 1)/n E bytes for n ranks.' },
   ja: { rank: (n) => `ランク${n}`, start: 'はじめ', scatter: (n) => `加算 ${n}`, gather: (n) => `配布 ${n}`, first: '3段：reduce-scatter', second: '3段：all-gather',
-    bytes: '各ランクの送信量は E / 4 を 2 × 3 回＝2 E (P − 1) / P。P が増えてもほぼ同じ。' },
+    bytes: '各ランクの送信量は E / 4 を 2 × 3 回＝2 (n − 1)/n E（n はランク数）。' },
 };
 const ranks = 4;
 const tints = ['#ffffff', '#cfe4f5', '#8fc3ea', '#5fa8dc', colours.forward];  // by how many ranks are summed

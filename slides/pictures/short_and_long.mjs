@@ -8,9 +8,16 @@ const words = {
   ja: { x: '学習した画像の枚数', y: '2デバイスで何倍速いか（コマンド全体）', seconds: (a, b) => `${a} 秒 / ${b} 秒`, ideal: '2倍' },
 };
 
+/** Which round's speedup is the median, or nearest to it. */
+const middleOf = ({ median, values }) => values.reduce((best, value, i) => (Math.abs(value - median) < Math.abs(values[best] - median) ? i : best), 0);
+const written = (seconds) => seconds.toFixed(seconds < 10 ? 2 : 1);
+
 export default function draw(language) {
   const result = readResult('short_and_long.json'), say = words[language];
-  const values = result.runs.map(({ images, seconds, speedup }) => ({ images, ...speedup, words: [speedup.median.toFixed(2), say.seconds(...seconds.map(({ median }) => median.toFixed(median < 10 ? 1 : 0)))] }));
+  const values = result.runs.map(({ images, seconds, speedup }) => {
+    const round = middleOf(speedup);  // whose seconds have this speedup
+    return { images, ...speedup, words: [speedup.median.toFixed(2), say.seconds(...seconds.map(({ values }) => written(values[round])))] };
+  });
   const x = { field: 'images', type: 'quantitative', title: say.x, scale: { type: 'log', nice: false, padding: 90 }, axis: { values: values.map(({ images }) => images), format: ',', grid: false, labelOverlap: false } };
   const y = { type: 'quantitative', title: say.y, scale: { domain: [0, 2.2] }, axis: { values: [0, 0.5, 1, 1.5, 2], format: '.1f' } };
   return chart({ data: { values }, layer: [

@@ -4,7 +4,7 @@ import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 const words = {
   en: { set: 'training data', whole: 'Each device has the whole set', split: 'Each device has its random share', device: (n) => `device ${n}`,
     twice: 'an epoch = 2 x the pictures\nno time is saved', half: 'an epoch = the set, once\nhalf of the iterations' },
-  ja: { set: '学習データ', whole: '各デバイスに全データ', split: '各デバイスに無作為な一部', device: (n) => `デバイス${n}`,
+  ja: { set: '学習データ', whole: '各デバイスに全データ', split: '各デバイスにランダムな一部', device: (n) => `デバイス${n}`,
     twice: '1エポック＝学習データの2倍\n時間は短くならない', half: '1エポック＝学習データ1回分\n反復数は半分' },
 };
 
@@ -22,7 +22,7 @@ export default function draw(language) {
       text(middle, 20, title, { size: 28, weight: 700 }),
       text(middle, 70, say.set, { size: 24, fill: colours.soft }), strip(stripAt(12), 92, all),
       parts.map((ids, device) => {
-        const y = 232 + device * 104, begin = x + 140;
+        const y = 232 + device * 104, begin = x + 152;
         return arrow([[middle, 152], [middle, 178], [x + 4, 178], [x + 4, y + 28], [x + 18, y + 28]].slice(0, 5), { stroke: colours.soft }) +
           text(x + 26, y + 28, say.device(device), { anchor: 'start', size: 24, weight: 600 }) + strip(begin, y, ids);
       }),

@@ -143,8 +143,7 @@ function timeline() {
 function demo() {
   const out = join(scratch, 'demo');
   const said = odori('demo', '--out', out, ...(trial ? ['--fraction', '0.02', '--epoch', '1'] : []));
-  const result = JSON.parse(readFileSync(join(out, 'result.json'), 'utf8'));
-  save('demo', result);
+  save('demo', JSON.parse(readFileSync(join(out, 'result.json'), 'utf8').replaceAll(`${kit}/`, '')));
   const table = said.slice(said.lastIndexOf('\nrun ') + 1).split('\nWritten:')[0].trim();
   writeFileSync(join(folder, 'demo.txt'), `${table}\n`);
 }

@@ -16,7 +16,7 @@ Needs the built kit (./odori setup). Nothing recorded depends on how fast this m
 function printed(words, expected = 0) {
   const done = spawnSync('./odori', words.map(String), { cwd: kit, encoding: 'utf8', env: { ...process.env, ODORI_READY: '1', NO_COLOR: '1', TERM: 'dumb', ODORI_STATE: join(scratch, 'state') } });
   if (done.status !== expected) throw new Error(`./odori ${words.join(' ')} ended with ${done.status}, not ${expected}:\n${done.stdout}${done.stderr}`);
-  return (done.stdout + done.stderr).replaceAll(`${scratch}/`, '').replaceAll('out/slides/measured/', '').replaceAll(`${kit}/`, '').trim();
+  return (done.stdout + done.stderr).replaceAll(`${scratch}/`, '').replaceAll('out/slides/measured/', '').replaceAll(`${kit}/`, '').replace(/^\n+/, '').trimEnd();
 }
 
 /** In both languages: NAME.txt and NAME.ja.txt. */
@@ -26,8 +26,12 @@ function inBothLanguages(name, words, expected) {
   }
 }
 
-/** What an exercise prints that nobody has filled in. */
-const unfilled = () => printed(['run', 'multi_gpu', '--dataset', 'synthetic', '--device', 'cpu', '--model', 'tiny'], 10);
+/** What an exercise prints that nobody has filled in. The first call builds it, and says so. */
+function unfilled() {
+  const words = ['run', 'multi_gpu', '--dataset', 'synthetic', '--device', 'cpu', '--model', 'tiny'];
+  spawnSync('./odori', words, { cwd: kit });
+  return printed(words, 10);
+}
 
 /** A learner's program with a known mistake in blank 1 (each device has the whole set), and the rest as it was. */
 function mistaken() {

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { emptied, excerpt } from '../build/excerpts.mjs';
+import { withoutLongLines } from '../build/long_lines.mjs';
 import { marpText } from '../build/page.mjs';
 import { withNumbers } from '../build/results.mjs';
 import { deckOf, saying, scratch, slideText } from './fixtures.mjs';
@@ -55,4 +56,16 @@ test('Numbers are written as asked, and missed where there are none', (t) => {
   assert.throws(() => withNumbers(`{{${file} runs}}`), saying('no number or text'));
   assert.throws(() => withNumbers(`{{${file} nothing.there}}`), saying('no number or text'));
   assert.throws(() => withNumbers(`{{${file} model .2f}}`), saying("isn't a way to write"));
+});
+
+test('What is longer than a slide is wide is broken where a reader would, and keeps its indentation', () => {
+  const cut = (text, columns, language = '') => withoutLongLines(text, columns, language).split('\n');
+  assert.deepEqual(cut('Updater(std::vector<Iterator> iterators,\n        Pool& pool, Rule rule = Rule::mean);', 40, 'cpp'),
+    ['Updater(std::vector<Iterator> iterators,', '        Pool& pool,', '        Rule rule = Rule::mean);']);
+  assert.deepEqual(cut('// one, two, three, four', 12, 'cpp'), ['// one, two, three, four'], 'a comment is no code');
+  assert.deepEqual(cut('[ good ] four words of it\n[ good ] more', 20), ['[ good ] four words', '         of it', '[ good ] more']);
+  assert.deepEqual(cut('  one two three\n  four\n\n  five', 10), ['  one two', '  three', '  four', '', '  five']);
+  assert.deepEqual(cut('  one two three\n  four', 12), ['  one two', '  three four'], 'the rest goes on into the line that continues it');
+  assert.deepEqual(cut('  埋めて、もう一度投入してください。', 22), ['  埋めて、もう一度投入', '  してください。']);
+  assert.deepEqual(cut('short', 5), ['short']);
 });
