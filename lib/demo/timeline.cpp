@@ -1,10 +1,11 @@
 // ./odori timeline FOLDER: the event stream that a training wrote with --trace, as a picture on one page.
 #include "report/timeline.h"
 
-#include <fmt/core.h>
+#include <fmt/chrono.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -50,6 +51,11 @@ Flags parse_flags(int argc, char** argv) {
   return flags;
 }
 
+/// Local date and time, as now() writes them.
+std::string date_of(std::int64_t us) {
+  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(us / 1'000'000)));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -59,8 +65,8 @@ int main(int argc, char** argv) try {
     seen = timeline::window(seen, flags.first.value_or(1) - 1, flags.n.value_or(seen.n_iterations));
   const auto language = flags.language == "ja" ? timeline::Language::japanese : timeline::Language::english;
   const std::string title = fs::weakly_canonical(flags.folder).filename();
-  const std::string page =
-      timeline::to_page(timeline::shortened(seen), {title, language, this_machine(), now()}, timeline::read_d3());
+  const std::string page = timeline::to_page(
+      timeline::shortened(seen), {title, language, this_machine(), date_of(seen.began_us)}, timeline::read_d3());
   std::ofstream file(flags.out);
   file << page;
   require(bool(file.flush()), "{} can't be written. --out takes a file in a folder that you may write to.", flags.out);

@@ -162,6 +162,7 @@ Timeline read(const fs::path& folder) {
     for (Span& span : row.spans) span.time.begin -= first, span.time.end -= first;
     for (Interval& iteration : row.iterations) iteration.begin -= first, iteration.end -= first;
   }
+  if (first != std::numeric_limits<std::int64_t>::max()) timeline.began_us = first;
   timeline.n_iterations = iterations_in(timeline);
   std::sort(timeline.rows.begin(), timeline.rows.end(),
             [](auto& a, auto& b) { return std::pair(a.rank, a.device) < std::pair(b.rank, b.device); });
@@ -172,7 +173,7 @@ Timeline window(const Timeline& whole, int first, int n) {
   require(first >= 0 && n > 0 && first < iterations_in(whole),
           "There is no iteration {} in this event stream: it holds {}, counted from 1.", first + 1,
           iterations_in(whole));
-  Timeline part{{}, whole.first_iteration + first, whole.n_iterations};
+  Timeline part{{}, whole.first_iteration + first, whole.n_iterations, whole.began_us};
   for (const Row& row : whole.rows) {
     const auto size = static_cast<int>(row.iterations.size());
     const int last = std::min(first + n, size);

@@ -37,9 +37,10 @@ struct Row {
 };
 
 struct Timeline {
-  std::vector<Row> rows;    // by rank and device
-  int first_iteration = 0;  // that is in it, counted from 0
-  int n_iterations = 0;     // of the whole training
+  std::vector<Row> rows;      // by rank and device
+  int first_iteration = 0;    // that is in it, counted from 0
+  int n_iterations = 0;       // of the whole training
+  std::int64_t began_us = 0;  // the first event of all ranks, since 1970
 };
 
 /// Reads trace.RANK.json of all ranks. What lies in the stream before a device was made current belongs to its rank's
@@ -76,8 +77,8 @@ enum class Language { english, japanese };
 struct PageTexts {
   std::string title;                      // what was traced: "multi_gpu"
   Language language = Language::english;  // to begin with; a button changes it
-  Machine machine;
-  std::string date;
+  Machine machine;                        // that draws it; the stream doesn't tell which one it is of
+  std::string date;                       // of the training
 };
 
 /// The page: it holds all that it needs. `d3` is the text of D3 (see read_d3); without it the page says so, and holds

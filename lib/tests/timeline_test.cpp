@@ -52,6 +52,7 @@ TEST(Timeline, HasARowForEachDeviceAndCountsTimeFromTheFirstEvent) {
   EXPECT_EQ(timeline.rows[0].device, 0);
   EXPECT_EQ(timeline.rows[0].spans[0].time, (Interval{0, 3}));
   EXPECT_EQ(timeline.rows[1].spans[0].time, (Interval{2, 5}));
+  EXPECT_EQ(timeline.began_us, 1'000'005);
 }
 
 TEST(Timeline, RanksAreInOrderAlsoBeyondNine) {
@@ -146,6 +147,7 @@ TEST(Window, HoldsItsIterationsAndNothingElse) {
   const Timeline whole = of_iterations(10), part = window(whole, 4, 3);
   EXPECT_EQ(part.first_iteration, 4);
   EXPECT_EQ(part.n_iterations, 10);
+  EXPECT_EQ(part.began_us, whole.began_us) << "the training's";
   for (const Row& row : part.rows) {
     EXPECT_EQ(row.iterations.size(), 3u);
     EXPECT_EQ(row.spans.size(), 9u);

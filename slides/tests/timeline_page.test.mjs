@@ -80,6 +80,13 @@ test('A span says what it is, how much it moved, and who came last', { timeout: 
   assert.deepEqual(faults, []);
 });
 
+test('It says when the training was, and where it was drawn', { timeout: 200000 }, async (t) => {
+  const { page } = await openPage(t);
+  const day = new Date(1000);  // of streamOf
+  const words = await page.$eval('.where', (where) => where.innerText);
+  assert.match(words, new RegExp(`^recorded ${day.getFullYear()}-\\d\\d-\\d\\d \\d\\d:\\d\\d\\s+drawn on .+, \\d+ cores?`));
+});
+
 test('It prints on one sheet', { timeout: 200000 }, async (t) => {
   const { page } = await openPage(t);
   const pdf = Buffer.from(await page.pdf({ preferCSSPageSize: true, printBackground: true })).toString('latin1');
