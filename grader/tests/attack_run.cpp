@@ -79,7 +79,7 @@ std::string told(const Seen& seen) {
   for (const BlankVerdict& verdict : seen.verdicts)
     if (verdict.verdict != Verdict::unfilled)
       verdicts += fmt::format(" {}: {} {}", verdict.blank, name_of(verdict.verdict),
-                              verdict.finding ? verdict.finding->key : "");
+                              verdict.finding ? verdict.finding->key + nlohmann::json(verdict.finding->values).dump() : "");
   return fmt::format("   {:.1f} s,{} {}\n", seen.seconds, verdicts,
                      seen.verdicts.empty() ? seen.said.substr(0, 2000) : "");
 }
