@@ -1,6 +1,6 @@
 // What walls cost: a command that does nothing, with and without them, in turn.
 //
-//   sandbox_bench [ROUNDS]
+//   build/bin/sandbox_cost [ROUNDS]
 #include <fmt/core.h>
 
 #include <algorithm>
