@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "exercise/task.h"
-#include "learner/messages.h"
+#include "messages/messages.h"
 
 namespace odori::grader {
 

@@ -7,7 +7,7 @@
 
 #include "batch/batch.h"
 #include "batch/record.h"
-#include "learner/messages.h"
+#include "messages/messages.h"
 
 namespace odori::grader {
 

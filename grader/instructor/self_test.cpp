@@ -18,7 +18,7 @@
 #include "instructor/corpus.h"
 #include "instructor/grade.h"
 #include "instructor/handed_in.h"
-#include "learner/messages.h"
+#include "messages/messages.h"
 #include "worker/run.h"
 #include "worker/sandbox.h"
 

@@ -6,7 +6,7 @@
 
 #include "checks/grade.h"
 #include "checks/speedup_step.h"
-#include "learner/messages.h"
+#include "messages/messages.h"
 
 namespace odori::grader {
 

@@ -12,10 +12,10 @@
 
 #include "core/error.h"
 #include "exercise/task.h"
-#include "learner/messages.h"
 #include "learner/saved_files.h"
 #include "learner/terminal.h"
 #include "learner/words.h"
+#include "messages/messages.h"
 
 namespace odori::grader {
 namespace {

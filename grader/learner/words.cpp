@@ -12,8 +12,8 @@
 #include "exercise/keep.h"
 #include "exercise/submission.h"
 #include "exercise/task.h"
-#include "learner/messages.h"
 #include "learner/state.h"
+#include "messages/messages.h"
 
 namespace odori::grader {
 namespace {

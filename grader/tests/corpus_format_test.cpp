@@ -5,7 +5,7 @@
 
 #include "exercise/task.h"
 #include "instructor/corpus.h"
-#include "learner/messages.h"
+#include "messages/messages.h"
 
 namespace odori::grader {
 namespace {

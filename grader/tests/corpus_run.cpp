@@ -20,10 +20,10 @@
 #include "checks/grade.h"
 #include "core/error.h"
 #include "core/program.h"
+#include "exercise/lexer.h"
 #include "instructor/corpus.h"
 #include "instructor/handed_in.h"
-#include "learner/messages.h"
-#include "exercise/lexer.h"
+#include "messages/messages.h"
 #include "worker/source.h"
 
 using namespace odori;

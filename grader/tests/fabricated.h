@@ -15,7 +15,7 @@
 #include "checks/checks.h"
 #include "checks/findings.h"
 #include "data/sub_dataset.h"
-#include "learner/messages.h"
+#include "messages/messages.h"
 #include "synthetic.h"
 #include "worker/run.h"
 

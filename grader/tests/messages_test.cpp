@@ -1,5 +1,5 @@
 // Every message exists in both languages, with the same placeholders, and fits a screen.
-#include "learner/messages.h"
+#include "messages/messages.h"
 
 #include <gtest/gtest.h>
 

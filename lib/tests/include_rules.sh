@@ -1,5 +1,5 @@
 #!/bin/bash
-# Who may include what: the graph of lib/README.md. Says FILE:LINE and the rule for each #include that breaks one.
+# Who may include what: the graphs of lib/README.md and grader/README.md. Says FILE:LINE and the rule for each #include that breaks one.
 #   include_rules.sh [KIT]
 cd "${1:-$(dirname "$0")/../..}" || exit
 
@@ -16,6 +16,17 @@ declare -A may=(
   [train]="core trace backend data model optim report"
   [doctor]="core backend report"
   [flags]="core backend data model optim"
+)
+# The same for the grader's folders, among themselves.
+declare -A grader_may=(
+  [exercise]=""
+  [messages]="exercise"
+  [worker]="exercise"
+  [checks]="exercise worker"
+  [learner]="exercise messages worker checks"
+  [batch]="exercise worker checks"
+  [class_report]="exercise messages batch/record.h"
+  [instructor]="exercise messages worker checks batch class_report"
 )
 # The files that talk to other ranks may include comm as well.
 talks_to_ranks='^lib/(data/scatter|optim/multi_node_|train/(multi_node_|snapshot|collectively))'
@@ -48,6 +59,10 @@ check_outside() {
 check_folders() {
   local from=${file#lib/} to=${header%%/*}
   from=${from%%/*}
+  if [[ $file == grader/*/* ]]; then
+    check_grader
+    return
+  fi
   if [[ $file != lib/*/* ]]; then
     # Programs: the two copies of a training program see the library through one header.
     [[ $file != solutions/* || $header == odori.h ]] || rule "a training program includes odori.h alone"
@@ -59,6 +74,15 @@ check_folders() {
   [[ " ${may[$from]} " == *" $to "* || " ${may[$from]} " == *" $header "* ]] && return
   [[ $to == comm && $file =~ $talks_to_ranks ]] && return
   rule "$from may include ${may[$from]:-nothing else of the library} alone"
+}
+
+check_grader() {
+  local from=${file#grader/} to=${header%%/*}
+  from=${from%%/*}
+  [[ -n ${grader_may[$to]+known} && ! $from =~ ^(tests|bench)$ && $to != "$from" ]] || return
+  [[ -n ${grader_may[$from]+known} ]] || { rule "the folder $from isn't in the graph; add it here and"; return; }
+  [[ " ${grader_may[$from]} " == *" $to "* || " ${grader_may[$from]} " == *" $header "* ]] && return
+  rule "of the grader's folders $from may include ${grader_may[$from]:-none} alone"
 }
 
 found=0

@@ -42,4 +42,10 @@ expect lib/comm/pure_nccl.cpp '<nccl.h>' ''
 expect lib/comm/flat.cpp '<nccl.h>' "only lib/backend/cuda and comm's NCCL file may"
 expect lib/comm/a.h '"backend/device.h"' ''
 expect lib/backend/a.h '"comm/communicator.h"' 'backend may include'
+expect grader/checks/a.h '"worker/run.h"' ''
+expect grader/worker/a.h '"checks/verdict.h"' "of the grader's folders worker may include exercise alone"
+expect grader/class_report/a.h '"batch/record.h"' ''
+expect grader/class_report/a.h '"batch/results.h"' "of the grader's folders class_report may include"
+expect grader/news/a.h '"worker/run.h"' 'the folder news'
+expect grader/tests/a.cpp '"instructor/grade.h"' ''
 exit $((failures > 0))

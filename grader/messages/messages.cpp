@@ -1,4 +1,4 @@
-#include "learner/messages.h"
+#include "messages/messages.h"
 
 #include <algorithm>
 #include <cstdlib>
