@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "checks/flags.h"
+
 namespace odori::grader {
 namespace {
 
@@ -180,9 +182,9 @@ std::string as_json(const Question& question, const Answers& answers, const std:
     if (step->counts) json["counts"] = step->counts->values;
     if (!step->timeline.empty()) json["timeline"] = step->timeline.string();
   }
-  json["unusual"] = nlohmann::ordered_json::array();
-  for (const auto& [blank, words] : answers.words)
-    for (const std::string& word : words.unusual) json["unusual"].push_back({{"blank", blank}, {"word", word}});
+  json["flags"] = nlohmann::ordered_json::array();
+  for (const Finding& flag : flags_for(answers.words, verdicts))
+    json["flags"].push_back({{"key", flag.key}, {"values", flag.values}});
   json["left_out"] = nlohmann::ordered_json::array();
   for (const Submission* submission : {&answers.program, &answers.script})
     for (const Change& change : submission->changes)

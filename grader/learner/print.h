@@ -36,8 +36,8 @@ class Screen {
   bool gap_ = false;             // the last line is empty
 };
 
-/// All of it for other programs: the verdicts with their messages, what was measured, what was left out, seed
-/// and exit code.
+/// All of it for other programs: the verdicts with their messages, what was measured, what was left out, flags
+/// for instructors, seed and exit code.
 std::string as_json(const Question& question, const Answers& answers, const std::vector<BlankVerdict>& verdicts,
                     const std::optional<SpeedupStep>& step, const Messages& messages);
 

@@ -1,0 +1,42 @@
+#include "checks/flags.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+namespace odori::grader {
+namespace {
+
+constexpr std::size_t most_words = 5;  // more wouldn't say more
+
+/// A name that the compiler doesn't know either is a slip of the pen.
+bool is_built(const std::vector<BlankVerdict>& verdicts, int blank) {
+  return std::any_of(verdicts.begin(), verdicts.end(), [blank](const BlankVerdict& verdict) {
+    return verdict.blank == blank && verdict.verdict != Verdict::compile && verdict.verdict != Verdict::not_checked;
+  });
+}
+
+/// The word or sign that `forbidden` names. A directive begins with its own.
+std::string word_in(const Finding& forbidden) {
+  return forbidden.values.empty() ? "#" : forbidden.values.begin()->second;
+}
+
+}  // namespace
+
+std::vector<Finding> flags_for(const std::map<int, BlankWords>& words, const std::vector<BlankVerdict>& verdicts) {
+  std::vector<Finding> flags;
+  for (const auto& [blank, found] : words) {
+    if (found.forbidden) {
+      flags.push_back({"flag_forbidden", {{"blank", std::to_string(blank)}, {"word", word_in(*found.forbidden)}}});
+    } else if (!found.unusual.empty() && is_built(verdicts, blank)) {
+      const std::span shown(found.unusual.data(), std::min(most_words, found.unusual.size()));
+      flags.push_back({"flag_unusual",
+                       {{"blank", std::to_string(blank)}, {"words", fmt::format("`{}`", fmt::join(shown, "`, `"))}}});
+    }
+  }
+  return flags;
+}
+
+}  // namespace odori::grader

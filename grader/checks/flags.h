@@ -1,0 +1,17 @@
+// Why an instructor should look at an answer, whatever its marks are.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "checks/verdict.h"
+#include "exercise/blank_words.h"
+#include "exercise/finding.h"
+
+namespace odori::grader {
+
+/// A flag for each blank that holds what none may (flag_forbidden), or that was built with names which no answer needs
+/// (flag_unusual). `words`: of the program's blanks that hold an answer. Learners don't see flags.
+std::vector<Finding> flags_for(const std::map<int, BlankWords>& words, const std::vector<BlankVerdict>& verdicts);
+
+}  // namespace odori::grader

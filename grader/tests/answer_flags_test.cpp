@@ -1,0 +1,44 @@
+// Why an instructor should look at an answer.
+#include "checks/flags.h"
+
+#include <gtest/gtest.h>
+
+namespace odori::grader {
+namespace {
+
+std::vector<Finding> flags_of_blank_6(BlankWords words, Verdict verdict) {
+  return flags_for({{6, std::move(words)}}, {{.blank = 6, .verdict = verdict}});
+}
+
+TEST(Flags, NameWhatIsForbidden) {
+  const auto word_of = [](const Finding& forbidden) {
+    const auto flags = flags_of_blank_6({forbidden, {"system"}}, Verdict::wrong);
+    EXPECT_EQ(flags.size(), 1u) << "its other words say no more";
+    EXPECT_EQ(flags.at(0).key, "flag_forbidden");
+    EXPECT_EQ(flags.at(0).values.at("blank"), "6");
+    return flags.at(0).values.at("word");
+  };
+  EXPECT_EQ(word_of({"forbidden_word", {{"word", "system"}}}), "system");
+  EXPECT_EQ(word_of({"forbidden_sign", {{"sign", "\\"}}}), "\\");
+  EXPECT_EQ(word_of({"forbidden_bracket", {{"sign", "}"}}}), "}");
+  EXPECT_EQ(word_of({"forbidden_directive", {}}), "#");
+}
+
+TEST(Flags, NameUnusualWordsOfWhatIsBuilt) {
+  const BlankWords words{{}, {"reinterpret_cast", "uintptr_t"}};
+  for (const Verdict verdict : {Verdict::pass, Verdict::wrong, Verdict::crash, Verdict::hang}) {
+    const auto flags = flags_of_blank_6(words, verdict);
+    ASSERT_EQ(flags.size(), 1u);
+    EXPECT_EQ(flags[0], (Finding{"flag_unusual", {{"blank", "6"}, {"words", "`reinterpret_cast`, `uintptr_t`"}}}));
+  }
+  EXPECT_TRUE(flags_of_blank_6(words, Verdict::compile).empty()) << "a slip of the pen";
+  EXPECT_TRUE(flags_of_blank_6({}, Verdict::pass).empty());
+}
+
+TEST(Flags, NameNoMoreWordsThanSomebodyReads) {
+  const auto flags = flags_of_blank_6({{}, std::vector<std::string>(1000, "x")}, Verdict::pass);
+  EXPECT_EQ(flags.at(0).values.at("words"), "`x`, `x`, `x`, `x`, `x`");
+}
+
+}  // namespace
+}  // namespace odori::grader
