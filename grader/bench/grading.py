@@ -76,6 +76,22 @@ def gone_within(pids, seconds):
     return True
 
 
+def left_of(build, seconds):
+    """Processes that still have to do with what is graded in this build folder, however they came to be."""
+    words, deadline = f"{build}/grader/".encode(), time.time() + seconds
+    while True:
+        left = []
+        for command in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                if words in command.read_bytes():
+                    left.append(int(command.parent.name))
+            except OSError:
+                pass
+        if not left or time.time() > deadline:
+            return left
+        time.sleep(0.1)
+
+
 def state_of(pid):
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

@@ -94,6 +94,8 @@ def main():
             kills += 1
             if not grading.gone_within(started, 5):
                 raise Failure(f"Kill {kills}: processes outlive their batch: {started}")
+            if left := grading.left_of(options.build, 5):
+                raise Failure(f"Kill {kills}: programs go on without their batch: {left}")
             after = texts_of(results)
             for path, text in before.items():
                 if after.get(path) != text:

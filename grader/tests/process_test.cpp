@@ -55,6 +55,12 @@ TEST(Process, HasItsEnvironmentItsFolderAndNoInput) {
   EXPECT_EQ(ended.output, "b c gone /usr\n");
 }
 
+TEST(Process, SeesByItsLifelineThatItsStarterLives) {
+  const std::vector<std::string> look{"bash", "-c", "read -t 0 && echo ended || echo lives"};
+  EXPECT_EQ(run_process({.words = look, .lifeline = true}).output, "lives\n");
+  EXPECT_EQ(run_process({.words = look}).output, "ended\n");
+}
+
 TEST(Process, IsStoppedAtTheTimeLimitWithAllThatItStarted) {
   // A child, one in a process group of its own (as mpirun's ranks are), and one that doesn't listen to SIGTERM.
   const Ended ended =

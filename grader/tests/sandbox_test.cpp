@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -169,6 +170,27 @@ TEST_F(Sandboxed, LeavesNoProcessesBehind) {
   inside(escape, {}, {Defence::escape});
   const std::vector<int> left = processes_with(word);
   EXPECT_FALSE(left.empty());
+  for (const int pid : left) kill(pid, SIGKILL);
+}
+
+TEST_F(Sandboxed, DoesNotOutliveWhoeverStartedIt) {
+  const std::string word = fmt::format("31.{:09}", getpid());
+  const Sandbox sandbox;
+  // The danger is in the first 30 ms, while the walls are being built.
+  for (int i = 0; i < 90; ++i) {
+    const pid_t grader = fork();
+    ASSERT_GE(grader, 0);
+    if (grader == 0) {
+      sandbox.run({.words = {"sleep", word}}, {});
+      _exit(0);
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(500 * (i % 60)));
+    kill(grader, SIGKILL);
+    waitpid(grader, nullptr, 0);
+  }
+  std::vector<int> left = processes_with(word);
+  for (int i = 0; i < 100 && !left.empty(); ++i) std::this_thread::sleep_for(50ms), left = processes_with(word);
+  EXPECT_TRUE(left.empty());
   for (const int pid : left) kill(pid, SIGKILL);
 }
 

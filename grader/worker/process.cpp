@@ -47,27 +47,36 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// A running program, and the pipe that it speaks into.
+/// Nobody's once this process has ended: closed by exec in whatever it starts.
+std::array<int, 2> make_pipe() {
+  std::array<int, 2> ends;
+  require(pipe2(ends.data(), O_CLOEXEC) == 0, "No pipe could be made: {}.", std::strerror(errno));
+  return ends;
+}
+
+/// A running program, the pipe that it speaks into, and the one by which it sees that this process lives.
 class Child {
  public:
   explicit Child(const Command& command) {
-    std::array<int, 2> ends;
-    require(pipe2(ends.data(), O_CLOEXEC) == 0, "No pipe could be made: {}.", std::strerror(errno));
+    const std::array<int, 2> ends = make_pipe(), life = command.lifeline ? make_pipe() : std::array<int, 2>{-1, -1};
     // All that allocates is done before fork(): other threads of this process may hold the allocator's lock.
     std::vector<std::string> words = command.words, environment = environment_of(command);
     const std::vector<char*> argv = pointers_to(words), envp = pointers_to(environment);
     const pid_t parent = getpid();
     pid_ = fork();
-    if (pid_ == 0) become(command, argv, envp, ends[1], parent);
+    if (pid_ == 0) become(command, argv, envp, life[0], ends[1], parent);
     close(ends[1]);
+    close(life[0]);
     output_ = ends[0];
-    if (pid_ < 0) close(output_);
+    lifeline_ = life[1];
+    if (pid_ < 0) close(output_), close(lifeline_);
     require(pid_ > 0, "{} can't be started: {}.", command.words[0], std::strerror(errno));
     fcntl(output_, F_SETFL, O_NONBLOCK);
   }
   ~Child() {
     end_all();
     close(output_);
+    close(lifeline_);
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -106,12 +115,12 @@ class Child {
 
  private:
   [[noreturn]] static void become(const Command& command, const std::vector<char*>& argv,
-                                  const std::vector<char*>& envp, int output, pid_t parent) {
+                                  const std::vector<char*>& envp, int input, int output, pid_t parent) {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // should this process be killed itself
     if (getppid() != parent) _exit(not_found);
     for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_DFL);
-    dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+    dup2(input < 0 ? open("/dev/null", O_RDONLY) : input, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
     if (!command.inherits_descriptors) close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
@@ -141,7 +150,7 @@ class Child {
   }
 
   pid_t pid_ = -1;
-  int output_ = -1;
+  int output_ = -1, lifeline_ = -1;
   std::optional<int> code_;
 };
 

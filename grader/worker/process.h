@@ -20,6 +20,7 @@ struct Command {
   std::filesystem::path folder;                    // to run in; empty: this process's own
   void (*before)() = nullptr;                      // called in the new process first; may not allocate
   bool inherits_descriptors = false;               // it has what this process has open, besides its output
+  bool lifeline = false;                           // its input is silent, and ends with this process; else it is empty
 };
 
 struct Limits {

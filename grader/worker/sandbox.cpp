@@ -118,7 +118,14 @@ Sandbox::Sandbox(Without without) : without_(std::move(without)) {
 Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
   const bool root = geteuid() == 0;
   const std::string temporary = std::to_string(walls.temporary);
-  Words words{"bwrap", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"};
+  Words words;
+  // bubblewrap asks to end with whoever started it only after some milliseconds: what it has begun until then would
+  // stay for ever. It doesn't as the first process of a namespace that ends with it.
+  if (has(Defence::escape)) {
+    add(words, {"unshare", "--pid", "--fork", "--kill-child"});
+    if (!root) add(words, {"--user", "--map-current-user"});
+  }
+  add(words, {"bwrap", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"});
   const auto empty = [&](const fs::path& folder) {
     add(words, {"--perms", "1777"});
     if (has(Defence::disk)) add(words, {"--size", temporary});
@@ -191,6 +198,9 @@ Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
                 "--no-new-privs", "bwrap", "--unshare-user", "--disable-userns", "--dev-bind", "/", "/"});
     if (has(Defence::escape)) add(words, {"--die-with-parent"});
   }
+  // unshare too asks for that a moment too late. So the last step before the command looks whether its input has ended,
+  // as it does with this process.
+  if (has(Defence::escape)) add(words, {"bash", "-c", "read -t 0 && exit 1; exec \"$@\" </dev/null", "bash"});
   add(words, {"prlimit", "--core=0", "--nofile=4096"});
   if (has(Defence::processes)) add(words, {fmt::format("--nproc={}", walls.processes)});
   if (has(Defence::disk)) add(words, {fmt::format("--fsize={}", walls.file)});
@@ -203,6 +213,7 @@ Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
 Ended Sandbox::run(const Command& command, const Walls& walls, const Limits& limits) const {
   Command outer{.words = enclosed(command, walls)};
   outer.inherits_descriptors = !has(Defence::descriptors);
+  outer.lifeline = has(Defence::escape);
   if (has(Defence::syscalls)) outer.before = refuse_calls;
   Watch watch(walls, without_);
   Limits watched = limits;
