@@ -20,6 +20,8 @@ async function main() {
   const formats = ['html', 'pdf'].filter((format) => values[format] || !(values.html || values.pdf));
   const files = await render(decks, values.lang ? [values.lang] : languages, formats, join(kit, 'out/slides'));
   for (const file of files) console.log(fromKit(file));
+  for (const { name, slides } of decks)
+    console.log(`${name}: ${slides.length} slides, ${slides.reduce((sum, { minutes }) => sum + minutes, 0)} minutes by their notes`);
   await warnOfOldTranslations(decks);
 }
 
