@@ -16,6 +16,15 @@ bool is_taken_out(const BlankVerdict& verdict) {
          (verdict.blank == 0 && verdict.finding && verdict.finding->key == "speedup_not_asked");
 }
 
+/// What check says is for a learner at work, who gave it a flag and can get a file back. In a class it is neither.
+void tell_a_class(Mark& mark) {
+  std::optional<Finding>& finding = mark.verdict->finding;
+  if (mark.blank == 0 && !mark.counts && mark.verdict->verdict == Verdict::not_checked)
+    finding = Finding{"speedup_not_measured", {}};
+  else if (finding && finding->key == "file_missing")
+    finding->key = "file_not_handed_in";
+}
+
 TaskMarks marks_of_task(const Task& task, const TaskRecord* record, const Course& course) {
   TaskMarks marks{.task = &task_named(task.name), .record = record};
   const bool marked = record && record->state == RecordState::marked && record->check;
@@ -33,6 +42,7 @@ TaskMarks marks_of_task(const Task& task, const TaskRecord* record, const Course
       mark.of = mark.verdict->of;
       mark.counts = mark.counts && !is_taken_out(*mark.verdict);
       if (mark.counts) *marks.points += mark.verdict->points;
+      tell_a_class(mark);
     }
     marks.full += mark.of;
     if (mark.counts) marks.of += mark.of;
@@ -70,6 +80,10 @@ std::vector<StudentMarks> marks_of(std::span<const StudentRecord> students, cons
   std::vector<StudentMarks> marks;
   for (const StudentRecord& student : students) marks.push_back(marks_of(student, course));
   return marks;
+}
+
+TaskMarks marks_of(const TaskRecord& record, const Course& course) {
+  return marks_of_task(task_named(record.task), &record, course);
 }
 
 std::string state_of(const TaskMarks& task) { return task.record ? name_of(task.record->state) : "waiting"; }

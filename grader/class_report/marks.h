@@ -51,6 +51,9 @@ struct StudentMarks {
 StudentMarks marks_of(const StudentRecord& student, const Course& course);
 std::vector<StudentMarks> marks_of(std::span<const StudentRecord> students, const Course& course);
 
+/// Those of one record alone, its texts as they are. It has to outlive them.
+TaskMarks marks_of(const TaskRecord& record, const Course& course);
+
 /// "marked", "ungraded", "absent" or "waiting".
 std::string state_of(const TaskMarks& task);
 

@@ -10,7 +10,7 @@ namespace {
 /// These say nothing of what a student thinks: nothing is there, or something else has to be mended first.
 bool is_a_misconception(const BlankVerdict& verdict) {
   static const std::set<Verdict> mistakes{Verdict::wrong, Verdict::compile, Verdict::crash, Verdict::hang};
-  return mistakes.contains(verdict.verdict) && verdict.finding;
+  return mistakes.contains(verdict.verdict) && verdict.finding && verdict.finding->key != "file_not_handed_in";
 }
 
 void count(ClassSummary& summary, const TaskMarks& task, bool timings) {

@@ -51,6 +51,42 @@ TEST(Marks, LeaveOutAllSpeedupsWhereNoneIsMeasured) {
   EXPECT_EQ(marks_of(student_with("aoki", Verdict::wrong), course).of, 160);
   EXPECT_EQ(marks_of(student_with("aoki", Verdict::pass), course).of, 160);
   EXPECT_EQ(marks_of(StudentRecord{.name = "aoki", .tasks = {}}, course).of, 160);
+  const TaskRecord wrong = student_with("aoki", Verdict::wrong).tasks.at("multi_gpu");
+  EXPECT_EQ(marks_of(wrong, course).of, 80) << "as on the screen";
+}
+
+TEST(Marks, SayOfASpeedupThatItIsNotCountedAndNotWhichFlagCheckHad) {
+  Course course = course_for_tests();
+  StudentRecord record = student_with("aoki", Verdict::pass);
+  BlankVerdict& speedup = record.tasks["multi_gpu"].check->verdicts.back();
+  for (const char* key : {"speedup_not_asked", "speedup_waits"})
+    for (const bool timings : {false, true}) {
+      course.timings = timings;
+      speedup = {0, Verdict::not_checked, Finding{key, {}}, 0, 20};
+      const StudentMarks marks = marks_of(record, course);
+      const bool counts = timings && key == std::string("speedup_waits");
+      EXPECT_EQ(marks.tasks[0].marks.back().verdict->finding->key, counts ? key : "speedup_not_measured");
+      for (const std::string& text : {student_page(marks, course), gradescope_of(marks, course)}) {
+        EXPECT_EQ(contains(text, "The speedup wasn"), !counts) << key;
+        EXPECT_EQ(contains(text, "速度向上は計測していないので、採点に含めません。"), !counts) << key;
+        EXPECT_FALSE(contains(text, "--no-speedup"));
+      }
+    }
+}
+
+TEST(Marks, SayOfAMissingFileThatItWasNotHandedIn) {
+  StudentRecord record = student_with("aoki", Verdict::pass);
+  BlankVerdict& script = record.tasks["multi_gpu"].check->verdicts[7];
+  script = {8, Verdict::compile, Finding{"file_missing", {{"file", "/tmp/missing/run_multi_gpu_training.sh"}}}, 0, 5};
+  const std::vector<StudentRecord> records{record};
+  const Course course = course_for_tests();
+  const std::vector<StudentMarks> students = marks_of(records, course);
+  const std::string text = gradescope_of(students[0], course);
+  EXPECT_TRUE(contains(text, "run_multi_gpu_training.sh wasn't handed in."));
+  EXPECT_TRUE(contains(text, "run_multi_gpu_training.sh は提出されていません。"));
+  EXPECT_FALSE(contains(text, "odori reset"));
+  EXPECT_FALSE(students[0].needs_look);
+  EXPECT_TRUE(summary_of(students, course).misconceptions.empty()) << "it tells nothing of what the student thinks";
 }
 
 TEST(Marks, AreNoneWhereATaskIsUngradedOrWaits) {
