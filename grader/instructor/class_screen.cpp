@@ -42,19 +42,11 @@ std::string cut_to(std::string text, int columns) {
   return text;
 }
 
-/// Points so far: those of an inconclusive speedup, or of one that is still to be measured, count neither way.
-Finding line_of(const TaskRecord& record) {
+Finding line_of(const TaskRecord& record, const TaskMarks& marks) {
   std::map<std::string, std::string> values{{"student", record.student}, {"task", record.task}};
   if (record.state != RecordState::marked)
     return {record.state == RecordState::absent ? "batch_absent" : "batch_ungraded", values};
-  double points = 0, of = 0;
-  for (const BlankVerdict& verdict : record.check->verdicts) {
-    const bool waits = verdict.blank == 0 && !record.timed;
-    if (verdict.verdict == Verdict::inconclusive || waits) continue;
-    points += verdict.points;
-    of += verdict.of;
-  }
-  values.insert({{"points", fmt::format("{:g}", points)}, {"total", fmt::format("{:g}", of)}});
+  values.insert({{"points", number(marks.points.value_or(0))}, {"total", number(marks.of)}});
   return {record.flags.empty() ? "batch_marked" : "batch_flagged", values};
 }
 
@@ -64,9 +56,9 @@ ClassScreen::ClassScreen(const Messages& messages) : messages_(messages), termin
 
 void ClassScreen::say(const Finding& finding) { print(messages_.text(finding)); }
 
-void ClassScreen::record(const TaskRecord& record, const Progress& progress) {
+void ClassScreen::record(const TaskRecord& record, const TaskMarks& marks, const Progress& progress) {
   print(fmt::format("[{:>{}}/{}] {}", progress.done, std::to_string(progress.of).size(), progress.of,
-                    messages_.text(line_of(record))));
+                    messages_.text(line_of(record, marks))));
 }
 
 void ClassScreen::progress(const Progress& progress) {

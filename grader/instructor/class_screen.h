@@ -7,6 +7,7 @@
 
 #include "batch/batch.h"
 #include "batch/record.h"
+#include "class_report/marks.h"
 #include "messages/messages.h"
 
 namespace odori::grader {
@@ -21,7 +22,8 @@ class ClassScreen {
   /// A sentence on a line of its own.
   void say(const Finding& finding);
   void say(const std::string& key, std::map<std::string, std::string> values = {}) { say({key, std::move(values)}); }
-  void record(const TaskRecord& record, const Progress& progress);
+  /// A line of `record`, with its points as the reports have them.
+  void record(const TaskRecord& record, const TaskMarks& marks, const Progress& progress);
   void progress(const Progress& progress);
 
  private:

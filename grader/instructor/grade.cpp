@@ -28,7 +28,7 @@ class Listener : public Audience {
   Listener(ClassScreen& screen, Reports& reports) : screen_(screen), reports_(reports) {}
 
   void record(const TaskRecord& record, const Progress& progress) override {
-    screen_.record(record, progress);
+    screen_.record(record, marks_of(record, reports_.course()), progress);
     reports_.take(record);
   }
   void progress(const Progress& progress) override {

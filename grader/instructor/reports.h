@@ -24,6 +24,7 @@ class Reports {
   void write_now_and_then();
   void write();
 
+  const Course& course() const { return course_; }
   const std::map<std::string, StudentRecord>& students() const { return students_; }
 
  private:

@@ -66,7 +66,7 @@ class Grade(unittest.TestCase):
         hand_in("baba", "exercises/01_multi_gpu/train_cifar_multi_gpu.cpp")
         code, output = grade(*self.flags, language="ja")
         self.assertEqual(code, 0, output)
-        self.assertIn("baba、multi_gpu: 100 点中 0 点", output)
+        self.assertIn("baba、multi_gpu: 80 点中 0 点", output)
         self.assertEqual(output.count("点中"), 1, output)
         changed = [path for path, text in before.items() if path.read_bytes() != text]
         self.assertEqual([str(path.relative_to(self.results)) for path in changed], ["students/baba/multi_gpu.json"])
