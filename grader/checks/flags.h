@@ -11,7 +11,8 @@
 namespace odori::grader {
 
 /// A flag for each blank that holds what none may (flag_forbidden), or that was built with names which no answer needs
-/// (flag_unusual). `words`: of the program's blanks that hold an answer. Learners don't see flags.
+/// (flag_unusual), and one flag if answers couldn't be found in the files (flag_hidden). `words`: of the program's
+/// blanks that hold an answer. Learners don't see flags.
 std::vector<Finding> flags_for(const std::map<int, BlankWords>& words, const std::vector<BlankVerdict>& verdicts);
 
 }  // namespace odori::grader

@@ -66,7 +66,7 @@ Json misconception_of(const Misconception& misconception, const Course& course) 
   Json students = Json::array();
   for (const StudentMarks* student : misconception.students) students.push_back(student->name);
   return {{"task", misconception.task->name},
-          {"blank", misconception.blank},
+          {"blank", misconception.blank ? Json(*misconception.blank) : Json()},
           {"verdict", name_of(misconception.verdict)},
           {"key", misconception.example.key},
           {"message", course.english.text(misconception.example)},

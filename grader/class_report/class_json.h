@@ -13,7 +13,8 @@
 //                                          "verdicts": [{"blank", "verdict", "points", "of", "counts", "key", "values",
 //                                          "message"} ...], "speedup": {...} or null, "left_out": 0}}} ...]}
 //
-// Blank 0 is the speedup. Points are null where there is no mark. Messages are English.
+// Blank 0 is the speedup; a misconception about the file as such has null. Points are null where there is no mark.
+// Messages are English.
 #pragma once
 
 #include <span>

@@ -94,8 +94,8 @@ Json misconceptions_of(const ClassSummary& summary, const Course& course) {
     const std::size_t more = one.students.size() - names.size();
     misconceptions.push_back({{"n", one.students.size()},
                               {"task", one.task->name},
-                              {"blank", short_name(one.blank, "")},
-                              {"name", both(course, name_key(*one.task, one.blank))},
+                              {"blank", one.blank.value_or(0) == 0 ? "" : fmt::format(" {}", *one.blank)},
+                              {"name", both(course, one.blank ? name_key(*one.task, *one.blank) : "name_file")},
                               {"verdict", name_of(one.verdict)},
                               {"what", message(course, one.example)},
                               {"students", std::move(names)},

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <set>
 
+#include "exercise/submission.h"
+
 namespace odori::grader {
 namespace {
 
@@ -55,12 +57,12 @@ std::vector<Misconception> misconceptions_of(std::span<const StudentMarks> stude
       for (const Mark& mark : task.marks) {
         if (!mark.verdict || !is_a_misconception(*mark.verdict)) continue;
         const Finding& finding = *mark.verdict->finding;
+        const std::optional<int> blank = hides_answers(finding) ? std::nullopt : std::optional(mark.blank);
         auto known = std::find_if(all.begin(), all.end(), [&](const Misconception& other) {
-          return other.task == task.task && other.blank == mark.blank && other.example.key == finding.key;
+          return other.task == task.task && other.blank == blank && other.example.key == finding.key;
         });
-        if (known == all.end())
-          known = all.insert(all.end(), {task.task, mark.blank, mark.verdict->verdict, finding, {}});
-        known->students.push_back(&student);
+        if (known == all.end()) known = all.insert(all.end(), {task.task, blank, mark.verdict->verdict, finding, {}});
+        if (known->students.empty() || known->students.back() != &student) known->students.push_back(&student);
       }
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return a.students.size() > b.students.size(); });

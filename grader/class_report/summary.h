@@ -24,7 +24,7 @@ struct BlankSummary {
 /// What several students did wrong in the same way: a message's key in one blank.
 struct Misconception {
   const Task* task = nullptr;
-  int blank = 0;
+  std::optional<int> blank;  // none: it is about the file, and costs several blanks
   Verdict verdict = Verdict::wrong;
   Finding example;  // the first student's
   std::vector<const StudentMarks*> students;

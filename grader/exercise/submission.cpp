@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <set>
 
 namespace odori::grader {
 namespace {
@@ -195,6 +196,13 @@ bool is_left_empty(const Blank& blank, Language language) {
   return is_unfilled(blank) || std::all_of(blank.text.begin(), blank.text.end(), [language](const std::string& line) {
            return trim(line).empty() || comment_of(line, language);
          });
+}
+
+bool hides_answers(const Finding& finding) {
+  static const std::set<std::string> keys{"no_marks",         "blank_missing", "blank_renumbered", "blank_twice",
+                                          "blank_not_closed", "blank_nested",  "end_twice",        "file_empty",
+                                          "file_binary",      "file_huge"};
+  return keys.contains(finding.key);
 }
 
 }  // namespace odori::grader

@@ -34,4 +34,8 @@ Submission read_submission(const std::filesystem::path& path, const std::string&
 /// No code stands in it, or PUT_YOUR_CODE still does.
 bool is_left_empty(const Blank& blank, Language language);
 
+/// Does a finding of read_submission's say that answers can't be found, as the marks round them are broken or gone, or
+/// the file is no text? One such slip costs several blanks, mostly.
+bool hides_answers(const Finding& finding);
+
 }  // namespace odori::grader

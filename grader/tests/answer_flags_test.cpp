@@ -1,7 +1,7 @@
 // Why an instructor should look at an answer.
-#include "checks/flags.h"
-
 #include <gtest/gtest.h>
+
+#include "checks/flags.h"
 
 namespace odori::grader {
 namespace {
@@ -38,6 +38,15 @@ TEST(Flags, NameUnusualWordsOfWhatIsBuilt) {
 TEST(Flags, NameNoMoreWordsThanSomebodyReads) {
   const auto flags = flags_of_blank_6({{}, std::vector<std::string>(1000, "x")}, Verdict::pass);
   EXPECT_EQ(flags.at(0).values.at("words"), "`x`, `x`, `x`, `x`, `x`");
+}
+
+TEST(Flags, TellOnceThatAnswersCannotBeFound) {
+  std::vector<BlankVerdict> verdicts;
+  for (int blank = 1; blank <= 7; ++blank)
+    verdicts.push_back({.blank = blank, .verdict = Verdict::compile, .finding = Finding{"no_marks", {}}});
+  EXPECT_EQ(flags_for({}, verdicts), (std::vector<Finding>{{"flag_hidden", {{"n", "7"}}}}));
+  for (BlankVerdict& verdict : verdicts) verdict.finding = Finding{"file_missing", {}};
+  EXPECT_TRUE(flags_for({}, verdicts).empty()) << "what isn't handed in isn't hidden";
 }
 
 }  // namespace

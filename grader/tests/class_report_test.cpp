@@ -185,6 +185,25 @@ TEST(Summary, CountsVerdictsMisconceptionsAndLooks) {
   EXPECT_FALSE(students[1].needs_look);
 }
 
+TEST(Summary, CountsMarksThatAreGoneOnceAStudent) {
+  std::vector<StudentRecord> records;
+  for (const char* name : {"a", "b"}) {
+    TaskRecord& task = records.emplace_back(student_with(name, Verdict::pass)).tasks["multi_gpu"];
+    for (int i = 0; i < 7; ++i) {
+      BlankVerdict& verdict = task.check->verdicts[static_cast<std::size_t>(i)];
+      const std::string blank = std::to_string(i + 1);
+      verdict = {i + 1, Verdict::compile, Finding{"blank_missing", {{"blank", blank}}}, 0, verdict.of};
+    }
+  }
+  const Course course = course_for_tests();
+  const std::vector<StudentMarks> students = marks_of(records, course);
+  const ClassSummary summary = summary_of(students, course);
+  ASSERT_EQ(summary.misconceptions.size(), 1u);
+  EXPECT_EQ(summary.misconceptions[0].students.size(), 2u);
+  EXPECT_FALSE(summary.misconceptions[0].blank);
+  EXPECT_TRUE(contains(class_page(students, course, ""), "multi_gpu: <span class=\"en\">the file<"));
+}
+
 TEST(Summary, CountsSpeedupsThatAreStillToBeMeasured) {
   std::vector<StudentRecord> records{student_with("a", Verdict::pass)};
   records[0].tasks["multi_gpu"].timed = false;
