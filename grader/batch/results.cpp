@@ -59,7 +59,10 @@ fs::path scratch_of(const fs::path& results) {
 Results::Results(fs::path folder, const std::string& kit_version) : folder_(std::move(folder)) {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) throw Refusal({"batch_cannot_write", {{"file", folder_.string()}, {"reason", error.message()}}}, in_use);
+  const bool is_file = error == std::errc::not_a_directory || error == std::errc::file_exists;  // a slip of the pen
+  if (error)
+    throw Refusal({"batch_cannot_write", {{"file", folder_.string()}, {"reason", error.message()}}},
+                  is_file ? exit_code::usage : in_use);
   if (!fs::exists(folder_ / "lock") && !fs::is_empty(folder_, error))
     throw Refusal({"results_not_empty", {{"folder", folder_.string()}}});
   lock_ = Lock::try_for(folder_ / "lock", Lock::Kind::exclusive);

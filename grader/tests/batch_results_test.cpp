@@ -89,6 +89,19 @@ TEST_F(ResultsTest, OtherPeoplesFoldersAreLeftAlone) {
   EXPECT_TRUE(fs::exists(folder_ / "thesis.tex"));
 }
 
+TEST_F(ResultsTest, AFileInTheWayIsAWrongArgument) {
+  fs::create_directories(folder_.parent_path());
+  std::ofstream(folder_) << "x";
+  for (const fs::path& out : {folder_, folder_ / "below"}) {
+    try {
+      const Results results(out, "kit");
+      FAIL() << out;
+    } catch (const Refusal& refusal) {
+      EXPECT_EQ(refusal.code(), exit_code::usage) << out;
+    }
+  }
+}
+
 TEST_F(ResultsTest, ADamagedBatchFileIsTold) {
   { const Results results(folder_, "kit"); }
   std::ofstream(folder_ / "batch.json") << "{\"salt\": 1";
