@@ -1,6 +1,8 @@
 #include "batch/candidates.h"
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 
 #include "batch/content.h"
 
@@ -19,11 +21,17 @@ std::vector<Wanted> all_wanted() {
   return all;
 }
 
-/// Below a folder of the kit that holds no answers of a learner's: the kit's own, what was built, what is kept.
-bool is_of_the_kit(const std::vector<std::string>& parts) {
-  return std::any_of(parts.begin(), parts.end() - 1, [](const std::string& folder) {
-    return folder == "solutions" || folder == "out" || folder.starts_with("build") || folder == "__MACOSX";
-  });
+/// "", " (1)", "(1)", "-2", "_1", " 3"
+bool is_number_of_a_copy(std::string_view text) {
+  if (text.empty()) return true;
+  const std::size_t first = text.find_first_not_of(" _-(");
+  const std::size_t end = text.ends_with(')') ? text.size() - 1 : text.size();
+  return first > 0 && first < end && end - first <= 3 && text.find_first_not_of("0123456789", first) >= end;
+}
+
+bool is_prefix(std::string_view text) {
+  return text.empty() ||
+         (!text.starts_with('.') && std::string_view("_- ").find(text.back()) != std::string_view::npos);
 }
 
 /// Nothing if it can't be read, or is too large.
@@ -38,32 +46,65 @@ std::optional<std::string> read_text(const Entry& entry) {
 
 }  // namespace
 
-const Wanted* wanted_named(const std::string& name) {
+Named wanted_named(const std::string& name) {
   static const std::vector<Wanted> all = all_wanted();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Wanted& wanted) { return wanted.name == name; });
-  return found == all.end() ? nullptr : &*found;
+  for (const Wanted& wanted : all) {
+    const auto dot = wanted.name.rfind('.');
+    const std::string stem = wanted.name.substr(0, dot), suffix = wanted.name.substr(dot);
+    const auto at = name.rfind(stem);
+    if (at == std::string::npos || !name.ends_with(suffix)) continue;
+    const std::string prefix = name.substr(0, at);
+    const auto after = at + stem.size();
+    if (is_prefix(prefix) && is_number_of_a_copy(name.substr(after, name.size() - suffix.size() - after)))
+      return {&wanted, name == wanted.name, prefix};
+  }
+  return {};
+}
+
+bool is_kits_folder_of_answers(const std::string& name) {
+  return name == "exercises" || name == "jobscripts" || name == "01_multi_gpu" || name == "02_multi_node";
+}
+
+bool is_kits_folder_without_answers(const std::string& name) {
+  return name == "solutions" || name == "out" || name.starts_with("build") || name == "__MACOSX";
+}
+
+std::optional<std::string> owner_of_loose(const std::string& name) {
+  std::string owner = name.substr(0, name.find("_assignsubmission_file_"));
+  if (owner == name) owner = wanted_named(name).prefix;
+  owner.resize(owner.find_last_not_of("_- ") + 1);
+  return owner.empty() ? std::nullopt : std::optional(owner);
 }
 
 bool Candidates::Rank::is_better_than(const Rank& other) const {
+  if (exactly_named != other.exactly_named) return exactly_named;
   if (as_in_the_kit != other.as_in_the_kit) return as_in_the_kit;
   if (n_folders != other.n_folders) return n_folders < other.n_folders;
   return modified >= other.modified;  // of the same time, the later in an archive, as unpacking would leave it
 }
 
-void Candidates::consider(const Wanted& wanted, const std::vector<std::string>& parts, const Entry& entry) {
-  if (is_of_the_kit(parts) || n_files_ >= most_files) return;
-  name_ = wanted.name;
-  std::string path;
-  for (const std::string& part : parts) path.append(path.empty() ? "" : "/").append(part);
+bool Candidates::consider(const Named& named, const std::vector<std::string>& parts, const Entry& entry) {
+  if (std::any_of(parts.begin(), parts.end() - 1, is_kits_folder_without_answers)) return false;
+  if (n_files_ >= most_files) return true;
+  name_ = named.wanted->name;
+  std::string folders;
+  for (const std::string& part : std::span(parts).first(parts.size() - 1)) folders += part + '/';
+  const std::string path = folders + parts.back();
   const auto leave_out = [&](const char* key) { left_out_.push_back({key, {{"file", path}}}); };
-  if (entry.kind == Entry::Kind::link) return leave_out("flag_link");
-  if (entry.kind != Entry::Kind::file) return leave_out("flag_no_file");
-  ++n_files_;
-  const auto text = read_text(entry);
-  if (!text) return leave_out(entry.bytes > most_bytes ? "flag_too_large" : "flag_unreadable");
-  texts_.insert(sha256(*text));
-  const Rank rank{("/" + path).ends_with("/" + wanted.kits_path), parts.size(), entry.modified};
-  if (!taken_ || rank.is_better_than(taken_->rank)) taken_ = {rank, path, *text};
+  if (entry.kind == Entry::Kind::file) {
+    ++n_files_;
+    if (const auto text = read_text(entry)) {
+      texts_.insert(sha256(*text));
+      const Rank rank{named.exactly, ("/" + folders + name_).ends_with("/" + named.wanted->kits_path), parts.size(),
+                      entry.modified};
+      if (!taken_ || rank.is_better_than(taken_->rank)) taken_ = {rank, path, *text};
+    } else {
+      leave_out(entry.bytes > most_bytes ? "flag_too_large" : "flag_unreadable");
+    }
+  } else {
+    leave_out(entry.kind == Entry::Kind::link ? "flag_link" : "flag_no_file");
+  }
+  return true;
 }
 
 std::optional<std::string> Candidates::text() const { return taken_ ? std::optional(taken_->text) : std::nullopt; }

@@ -20,13 +20,30 @@ struct Wanted {
   bool is_script = false;
 };
 
-/// The one of this name; null if none is wanted so.
-const Wanted* wanted_named(const std::string& name);
+/// A name that stands for a wanted file, as handed in: browsers number copies, Moodle puts the student before it.
+struct Named {
+  const Wanted* wanted = nullptr;  // null: for none
+  bool exactly = false;
+  std::string prefix;  // "Tanaka_Taro_12345_assignsubmission_file_"
+};
+
+/// NAME.cpp, PREFIX_NAME.cpp, and with a copy's number NAME (1).cpp, NAME-2.cpp, NAME_1.cpp. Hidden files are none.
+Named wanted_named(const std::string& name);
+
+/// Is it a folder of the kit that a learner's answers lie in (exercises), or one that holds none of theirs: the kit's
+/// own, what was built, what is kept (solutions, build*, out)?
+bool is_kits_folder_of_answers(const std::string& name);
+bool is_kits_folder_without_answers(const std::string& name);
+
+/// Whose file lies loose among the students' folders: Moodle's NAME_NUMBER_assignsubmission_file_FILE is NAME_NUMBER's,
+/// PREFIX_FILE with a wanted FILE is PREFIX's. Nothing if it doesn't say.
+std::optional<std::string> owner_of_loose(const std::string& name);
 
 class Candidates {
  public:
-  /// A file, link or whatever else of a wanted name, below the student's folder: `parts` begin there. Reads it.
-  void consider(const Wanted& wanted, const std::vector<std::string>& parts, const Entry& entry);
+  /// A file, link or whatever else of a wanted name, below the student's folder: `parts` begin there. Reads it. Returns
+  /// false if it is no answer of a student's.
+  bool consider(const Named& named, const std::vector<std::string>& parts, const Entry& entry);
 
   /// The text that is taken.
   std::optional<std::string> text() const;
@@ -35,7 +52,7 @@ class Candidates {
 
  private:
   struct Rank {
-    bool as_in_the_kit = false;
+    bool exactly_named = false, as_in_the_kit = false;
     std::size_t n_folders = 0;
     std::int64_t modified = 0;
     bool is_better_than(const Rank& other) const;

@@ -4,9 +4,10 @@
 // archive for each student. The exercises' files may lie anywhere in it. Nothing else is ever unpacked or copied; no
 // link is followed; what is too large, too much or not a plain file is left out and flagged.
 //
-// Of several files of the same name that is taken which lies as the kit has it (exercises/01_multi_gpu/NAME,
-// jobscripts/NAME), else the one in the fewest folders, else the newest. Copies of the kit's own answers (solutions/)
-// and what it built (build*/, out/) never are.
+// A file may have got a copy's number or a prefix on its way (candidates.h). Of several that is taken which has the
+// exact name, else which lies as the kit has it (exercises/01_multi_gpu/NAME, jobscripts/NAME), else the one in the
+// fewest folders, else the newest. Copies of the kit's own answers (solutions/) and what it built (build*/, out/) never
+// are.
 #pragma once
 
 #include <filesystem>
@@ -37,8 +38,11 @@ struct Intake {
 };
 
 /// Copies the files to RESULTS/submitted/STUDENT/. `scratch`: a folder for archives within archives. Throws Refusal if
-/// `submissions` can't be read or has no student in it.
+/// `submissions` can't be read, has no student in it, or is one student's folder or a folder of classes.
 Intake take_in(const std::filesystem::path& submissions, const std::filesystem::path& submitted,
                const std::filesystem::path& scratch);
+
+/// The names of Intake::students. Writes nothing. Throws Refusal if `submissions` can't be read.
+std::vector<std::string> students_in(const std::filesystem::path& submissions);
 
 }  // namespace odori::grader

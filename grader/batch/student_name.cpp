@@ -2,6 +2,7 @@
 
 #include <iconv.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -62,6 +63,18 @@ std::optional<std::string> from_cp932(std::string_view text) {
   return converted;
 }
 
+/// How long the longest text is that both hold, letter by letter, with whatever between.
+std::size_t in_common(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> best(b.size() + 1);
+  for (const char letter : a)
+    for (std::size_t j = 0, diagonal = 0; j < b.size(); ++j) {
+      const std::size_t above = best[j + 1];
+      best[j + 1] = letter == b[j] ? diagonal + 1 : std::max(above, best[j]);
+      diagonal = above;
+    }
+  return best.back();
+}
+
 }  // namespace
 
 std::string student_name(std::string_view handed_in) {
@@ -77,9 +90,18 @@ std::string student_name(std::string_view handed_in) {
   }
   while (name.ends_with(' ')) name.pop_back();
   if (name.starts_with('.') || name.starts_with(' ')) name[0] = '_';
-  if (name.empty()) name = "_";
+  if (name.empty()) name.push_back('_');
   if (name != original) name.append("~").append(sha256(handed_in), 0, 6);
   return name;
+}
+
+std::vector<std::string> nearest_names(std::string_view given, std::vector<std::string> names, std::size_t n) {
+  std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+    const auto common_a = in_common(given, a), common_b = in_common(given, b);
+    return common_a != common_b ? common_a > common_b : a.size() < b.size();
+  });
+  names.resize(std::min(names.size(), n));
+  return names;
 }
 
 }  // namespace odori::grader

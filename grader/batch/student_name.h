@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace odori::grader {
 
@@ -11,5 +12,8 @@ namespace odori::grader {
 /// was changed ends in "~" and six digits made from the original, so that no two students share one. Names that are
 /// CP932 (archives made on a Japanese Windows) are read as such.
 std::string student_name(std::string_view handed_in);
+
+/// At most `n` of the names, those first that have the most of the given one's letters in its order.
+std::vector<std::string> nearest_names(std::string_view given, std::vector<std::string> names, std::size_t n);
 
 }  // namespace odori::grader

@@ -1,6 +1,7 @@
 #include "instructor/grade.h"
 
 #include <fmt/chrono.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <ctime>
@@ -9,6 +10,7 @@
 #include "batch/batch.h"
 #include "batch/content.h"
 #include "batch/refusal.h"
+#include "batch/student_name.h"
 #include "core/program.h"
 #include "instructor/class_screen.h"
 #include "instructor/regrade_class.h"
@@ -21,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int some_ungraded = 20;
+constexpr std::size_t most_names = 5;  // that are offered for one that isn't there
 
 /// Prints and reports what run_batch tells.
 class Listener : public Audience {
@@ -43,6 +46,18 @@ class Listener : public Audience {
 
 bool is_wanted(const std::vector<std::string>& wanted, const std::string& name) {
   return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+}
+
+/// Before anything is written.
+void refuse_unknown_students(const GradeFlags& flags) {
+  if (flags.students.empty()) return;
+  const std::vector<std::string> names = students_in(flags.submissions);
+  for (const std::string& name : flags.students)
+    if (!names.empty() && std::find(names.begin(), names.end(), name) == names.end())
+      throw Refusal({"no_such_student",
+                     {{"student", name},
+                      {"n", std::to_string(names.size())},
+                      {"names", fmt::format("{}", fmt::join(nearest_names(name, names, most_names), ", "))}}});
 }
 
 void refuse_if_nested(const GradeFlags& flags) {
@@ -74,9 +89,6 @@ Course course_of(const GradeFlags& flags) {
 std::vector<Answer> answers_of(const Intake& intake, const GradeFlags& flags, const std::string& kit,
                                const std::string& salt) {
   std::vector<Answer> answers;
-  for (const std::string& name : flags.students)
-    if (std::none_of(intake.students.begin(), intake.students.end(), [&](const auto& s) { return s.name == name; }))
-      throw Refusal({"no_such_student", {{"student", name}}});
   for (const Student& student : intake.students)
     for (const Task& task : all_tasks()) {
       if (!is_wanted(flags.students, student.name) || !is_wanted(flags.tasks, task.name)) continue;
@@ -177,6 +189,7 @@ int grade(const GradeFlags& flags, ClassScreen& screen, const Messages& messages
   if (flags.regrade && !fs::exists(flags.out / "batch.json"))
     throw Refusal({"nothing_to_regrade", {{"folder", flags.out.string()}}});
   if (!flags.apply && flags.sandbox) const Sandbox tried;
+  if (!flags.apply) refuse_unknown_students(flags);
   Results results(flags.out, kit);
   if (flags.regrade && results.records().all().empty())
     throw Refusal({"nothing_to_regrade", {{"folder", flags.out.string()}}});

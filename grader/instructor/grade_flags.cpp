@@ -46,6 +46,7 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
   if (flags.apply && !flags.regrade) throw UsageError("--apply goes with --regrade: it takes what that has shown.");
   if (flags.submissions.empty() && !flags.apply && !flags.self_test)
     throw UsageError("Which submissions? ./odori grade SUBMISSIONS --out RESULTS");
+  for (std::string& student : flags.students) CLI::detail::trim(student);  // "A, B"
   flags.timings = !no_timings;
   flags.sandbox = !unsafe;
   return flags;

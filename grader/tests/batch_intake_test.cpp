@@ -1,72 +1,11 @@
 // What a class hands in: in every form, and with tricks.
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <fstream>
-
-#include "batch/intake.h"
-#include "batch/refusal.h"
 #include "batch/student_name.h"
-#include "exercise/blanks.h"
-#include "run_command.h"
+#include "intake_fixture.h"
 
 namespace odori::grader {
 namespace {
-
-namespace fs = std::filesystem;
-
-const std::string gpu = "train_cifar_multi_gpu.cpp", node = "train_cifar_multi_node.cpp",
-                  script = "run_multi_gpu_training.sh";
-
-class IntakeTest : public testing::Test {
- protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(class_);
-  }
-  void write(const std::string& path, const std::string& text) const {
-    fs::create_directories((class_ / path).parent_path());
-    std::ofstream(class_ / path) << text;
-  }
-  /// Python's zipfile and tarfile, with `z` and `t` as open archives to write to, as in z.writestr(NAME, TEXT).
-  fs::path make(const std::string& name, const std::string& python) const {
-    const fs::path path = folder_ / name;
-    const std::string open = name.ends_with("zip") ? "z = zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED)"
-                                                   : "t = tarfile.open(path, 'w:gz' if path.endswith('gz') else 'w')";
-    std::ofstream(folder_ / "make.py") << "import io, os, struct, sys, tarfile, zipfile\npath = sys.argv[1]\n"
-                                       << "def add(t, name, text, **more):\n"
-                                       << "    i = tarfile.TarInfo(name); i.size = len(text)\n"
-                                       << "    for k, v in more.items(): setattr(i, k, v)\n"
-                                       << "    t.addfile(i, io.BytesIO(text.encode()))\n"
-                                       << open << '\n'
-                                       << python << '\n'
-                                       << (name.ends_with("zip") ? "z.close()\n" : "t.close()\n");
-    const Ended ended = run_command(fmt::format("python3 {} '{}' 2>&1", (folder_ / "make.py").string(), path.string()));
-    EXPECT_EQ(ended.code, 0) << ended.output;
-    return path;
-  }
-  Intake take(const fs::path& submissions) const {
-    return take_in(submissions, folder_ / "submitted", folder_ / "scratch");
-  }
-  Intake take() const { return take(class_); }
-  static std::string names(const Intake& intake) {
-    std::string names;
-    for (const Student& student : intake.students) names += (names.empty() ? "" : ", ") + student.name;
-    return names;
-  }
-  static std::string program(const Student& student, const std::string& task = "multi_gpu") {
-    const auto& path = student.tasks.at(task).program;
-    return path ? read_file(*path) : "none";
-  }
-  static bool flagged(const Student& student, const std::string& key, const std::string& task = "multi_gpu") {
-    for (const Finding& flag : student.tasks.at(task).flags)
-      if (flag.key == key) return true;
-    return false;
-  }
-
-  const fs::path folder_ = fs::path(testing::TempDir()) / "odori_intake_test";
-  const fs::path class_ = folder_ / "class";
-};
 
 TEST_F(IntakeTest, FilesAnywhereInAStudentsFolder) {
   write("aoki/exercises/01_multi_gpu/" + gpu, "a");
@@ -208,14 +147,6 @@ TEST_F(IntakeTest, ABombIsLeftAlone) {
 }
 
 TEST_F(IntakeTest, WhatCannotBeAClassIsRefused) {
-  const auto refusal = [&](const fs::path& path) {
-    try {
-      take(path);
-    } catch (const Refusal& refusal) {
-      return refusal.finding().key;
-    }
-    return std::string("taken");
-  };
   EXPECT_EQ(refusal(class_), "submissions_empty");
   EXPECT_EQ(refusal(folder_ / "nowhere"), "submissions_missing");
   write("x.txt", "");
