@@ -23,6 +23,7 @@ expect() {
 
 expect 0 "./odori WORD" "$odori"
 for word in demo test run check watch hint status reset solution timeline doctor data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
+expect 0 "marks a class" "$odori" grade --lang ja --help # as without a flag before it
 expect 2 "there is no word 'dance'; the words are demo, test," "$odori" dance
 expect 2 "run what?" "$odori" run
 expect 2 "run what?" "$odori" run two_gpus
