@@ -7,6 +7,7 @@
 #include "batch/marking.h"
 #include "batch/refusal.h"
 #include "exercise/blanks.h"
+#include "exercise/task.h"
 
 namespace odori::grader {
 namespace {
@@ -75,13 +76,29 @@ void Regrade::complete(const std::string& kit_version, bool everybody) const {
 
 bool Regrade::is_complete() const { return fs::exists(results_.regrade() / "complete.json"); }
 
+std::vector<Regrade::Student> Regrade::students() const {
+  std::vector<Student> all;
+  for (const StudentRecord& fresh : records().all()) {
+    Student student{{.name = fresh.name, .tasks = {}}, {}};
+    for (const Task& task : all_tasks())
+      if (auto record = results_.records().read(fresh.name, task.name))
+        student.before.tasks[task.name] = std::move(*record);
+    student.after = student.before;
+    for (const auto& [task, record] : fresh.tasks)
+      if (record.state != RecordState::ungraded)
+        student.after.tasks[task] = with_speedup_of(results_.records().read(fresh.name, task), record);
+    all.push_back(std::move(student));
+  }
+  return all;
+}
+
 std::vector<Change> Regrade::changes() const {
   std::vector<Change> all;
-  for (const StudentRecord& student : records().all())
-    for (const auto& [task, fresh] : student.tasks) {
-      if (fresh.state == RecordState::ungraded) continue;
-      const auto before = results_.records().read(student.name, task);
-      const auto changes = changes_between(before, with_speedup_of(before, fresh));
+  for (const auto& [before, after] : students())
+    for (const auto& [task, record] : after.tasks) {
+      const auto old = before.tasks.find(task);
+      const auto changes =
+          changes_between(old == before.tasks.end() ? std::nullopt : std::optional(old->second), record);
       all.insert(all.end(), changes.begin(), changes.end());
     }
   return all;

@@ -34,6 +34,11 @@ class Regrade {
   void complete(const std::string& kit_version, bool everybody) const;
   bool is_complete() const;
 
+  struct Student {
+    StudentRecord before, after;
+  };
+  /// Those that were marked again, by name.
+  std::vector<Student> students() const;
   /// In the students' order. An answer that can't be marked now changes nothing.
   std::vector<Change> changes() const;
   /// Takes over what changes() shows; earlier records that differ go to the history. Cut short, it is to be called

@@ -167,19 +167,30 @@ int grade_again(const GradeFlags& flags, Results& results, const std::string& ki
   }
   regrade.complete(kit, flags.students.empty() && flags.tasks.empty());
   const int code = conclude(reports, intake, screen);
-  print_changes(regrade.changes(), messages, screen);
-  screen.say("regrade_apply");
+  if (!regrade.changes().empty()) {
+    print_changes(regrade, reports.course(), messages, screen);
+    screen.say("regrade_apply");
+  } else {
+    screen.say("regrade_nothing");
+    // Without --apply the marks stay another version's, by which nothing more can be marked.
+    if (results.kit() != kit) screen.say("regrade_go_on");
+  }
   return code;
 }
 
 int apply_regrade(const GradeFlags& flags, Results& results, ClassScreen& screen, const Messages& messages) {
   Regrade regrade(results);
   if (!regrade.is_complete()) throw Refusal({"nothing_to_apply", {}});
-  print_changes(regrade.changes(), messages, screen);
+  const Course course = course_of(flags);
+  const bool nothing = regrade.changes().empty();
+  if (!nothing) print_changes(regrade, course, messages, screen);
   regrade.apply();
-  Reports reports(flags.out, course_of(flags), results.records().all());
+  Reports reports(flags.out, course, results.records().all());
   reports.write();
-  screen.say("regrade_applied", {{"folder", (flags.out / "history").string()}});
+  if (nothing)
+    screen.say("regrade_unchanged");
+  else
+    screen.say("regrade_applied", {{"folder", (flags.out / "history").string()}});
   return exit_code::ok;
 }
 

@@ -19,10 +19,16 @@ std::string padded(const std::string& text, int columns) {
   return text + std::string(static_cast<std::size_t>(std::max(0, columns - width_of(text))), ' ');
 }
 
+/// "65/80", as the reports have it; "-" where there is no mark.
+std::string total_of(const StudentRecord& student, const Course& course) {
+  const StudentMarks marks = marks_of(student, course);
+  return marks.points ? number(*marks.points) + '/' + number(marks.of) : "-";
+}
+
 }  // namespace
 
-void print_changes(const std::vector<Change>& changes, const Messages& messages, ClassScreen& screen) {
-  if (changes.empty()) return screen.say("regrade_nothing");
+void print_changes(const Regrade& regrade, const Course& course, const Messages& messages, ClassScreen& screen) {
+  const std::vector<Change> changes = regrade.changes();
   std::vector<Row> rows{{messages.text("regrade_student"), messages.text("regrade_task"),
                          messages.text("regrade_blank"), messages.text("regrade_before"),
                          messages.text("regrade_after")}};
@@ -39,6 +45,10 @@ void print_changes(const std::vector<Change>& changes, const Messages& messages,
       rows.push_back({change.student, change.task, "-", change.state_before.empty() ? "-" : change.state_before,
                       change.state_after});
   }
+  for (const auto& [before, after] : regrade.students())
+    if (students.contains(after.name))
+      rows.push_back(
+          {after.name, messages.text("regrade_total"), "", total_of(before, course), total_of(after, course)});
   std::array<int, 5> columns{};
   for (const Row& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) columns[i] = std::max(columns[i], width_of(row[i]) + 2);

@@ -162,6 +162,12 @@ TEST_F(ResultsTest, RegradeShowsAndThenTakesOver) {
   EXPECT_EQ(changes[0].blank, 1);
   EXPECT_EQ(changes[0].before->verdict, Verdict::wrong);
   EXPECT_EQ(changes[0].after->points, 3);
+  const auto students = regrade.students();
+  ASSERT_EQ(students.size(), 3u);
+  EXPECT_EQ(students[0].before.tasks.at("multi_gpu"), record(Verdict::wrong, "aoki"));
+  EXPECT_EQ(students[0].after.tasks.at("multi_gpu"), record(Verdict::pass, "aoki"));
+  EXPECT_EQ(students[1].after.tasks.at("multi_gpu"), with_speedup(record(Verdict::pass, "baba")));
+  EXPECT_EQ(students[2].after, students[2].before) << "it can't be marked now";
   EXPECT_EQ(results.records().read("aoki", "multi_gpu"), record(Verdict::wrong, "aoki")) << "nothing is changed yet";
 
   regrade.apply();

@@ -86,6 +86,7 @@ class Grade(unittest.TestCase):
         code, output = grade(*self.flags, "--regrade")
         self.assertEqual(code, 0, output)
         self.assertRegex(output, r"青木 +multi_gpu +3 +WRONG 0/10 +PASS 10/10")
+        self.assertRegex(output, r"青木 +in all +70/160 +80/160")
         self.assertIn("1 change for 1 student, +10 points", output)
         self.assertEqual(path.read_text(), harsh, "nothing is changed yet")
         code, output = grade(*self.flags, "--regrade", "--apply")
@@ -94,6 +95,18 @@ class Grade(unittest.TestCase):
         self.assertEqual((self.results / "history/青木/multi_gpu.1.json").read_text(), harsh)
         self.assertEqual(grade(*self.flags)[0], 0, "it is this version's now")
         self.assertEqual(grade(*self.flags, "--regrade", "--apply")[0], 2, "there is nothing more to apply")
+
+        # Without a change, nothing else is said; but another version has to be taken.
+        kept = sorted(self.results.glob("history/*/*"))
+        code, output = grade(*self.flags, "--regrade")
+        self.assertEqual((code, output.splitlines()[-1]), (0, "Nothing would change."), output)
+        self.assertNotIn("--apply", output)
+        (self.results / "batch.json").write_text(json.dumps({**batch, "kit": "older"}))
+        self.assertIn("To mark on with this version", grade(*self.flags, "--regrade")[1])
+        code, output = grade(*self.flags, "--regrade", "--apply")
+        self.assertEqual((code, output), (0, "Nothing to change.\n"))
+        self.assertEqual(sorted(self.results.glob("history/*/*")), kept)
+        self.assertEqual(grade(*self.flags)[0], 0, "it is this version's now")
 
     def test_ctrl_c_ends_everything_and_says_how_to_go_on(self):
         for student in "abcdef":
