@@ -134,6 +134,24 @@ bool mark(const GradeFlags& flags, const Results& results, const std::vector<Ans
   }
 }
 
+/// The last lines: how the class stands, and where to read more.
+void sum_up(const GradeFlags& flags, const Reports& reports, ClassScreen& screen) {
+  const Standing standing = reports.standing();
+  std::vector<std::string> asked;
+  for (const Task& task : reports.course().tasks)
+    if (std::find(standing.nobodys.begin(), standing.nobodys.end(), task.name) == standing.nobodys.end())
+      asked.push_back(task.name);
+  // Where nobody handed in anything, it isn't one task that wasn't asked for.
+  for (const std::string& task : standing.nobodys)
+    if (!asked.empty())
+      screen.say("batch_nobody", {{"task", task}, {"tasks", fmt::format("{}", fmt::join(asked, ","))}});
+  screen.say("batch_sum", {{"marked", std::to_string(standing.marked)},
+                           {"absent", std::to_string(standing.absent)},
+                           {"ungraded", std::to_string(standing.ungraded)},
+                           {"flagged", std::to_string(standing.flagged)}});
+  screen.say("batch_done", {{"folder", flags.out.string()}});
+}
+
 int grade_new(const GradeFlags& flags, const Results& results, ClassScreen& screen) {
   const Intake intake = take_in(flags.submissions, results.submitted(), results.scratch());
   const std::vector<Answer> answers = answers_of(intake, flags, results.kit(), results.salt());
@@ -148,7 +166,7 @@ int grade_new(const GradeFlags& flags, const Results& results, ClassScreen& scre
     return exit_code::interrupted;
   }
   const int code = conclude(reports, intake, screen);
-  screen.say("batch_done", {{"folder", flags.out.string()}, {"n", std::to_string(reports.students().size())}});
+  sum_up(flags, reports, screen);
   return code;
 }
 
@@ -165,7 +183,8 @@ int grade_again(const GradeFlags& flags, Results& results, const std::string& ki
     screen.say("batch_interrupted");
     return exit_code::interrupted;
   }
-  regrade.complete(kit, flags.students.empty() && flags.tasks.empty());
+  const bool everybody = flags.students.empty() && flags.tasks.empty();
+  regrade.complete(kit, everybody);
   const int code = conclude(reports, intake, screen);
   if (!regrade.changes().empty()) {
     print_changes(regrade, reports.course(), messages, screen);
@@ -173,7 +192,7 @@ int grade_again(const GradeFlags& flags, Results& results, const std::string& ki
   } else {
     screen.say("regrade_nothing");
     // Without --apply the marks stay another version's, by which nothing more can be marked.
-    if (results.kit() != kit) screen.say("regrade_go_on");
+    if (everybody && results.kit() != kit) screen.say("regrade_go_on");
   }
   return code;
 }

@@ -1,7 +1,6 @@
 #include "instructor/reports.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "batch/durable_file.h"
 #include "class_report/class_json.h"
@@ -52,6 +51,26 @@ void Reports::write() {
   changed_.clear();
   written_ = Clock::now();
   took_ = written_ - began;
+}
+
+Standing Reports::standing() const {
+  Standing standing;
+  for (const Task& task : course_.tasks) {
+    std::size_t n_absent = 0;
+    for (const auto& [name, student] : students_) {
+      const auto found = student.tasks.find(task.name);
+      if (found == student.tasks.end()) continue;
+      const TaskRecord& record = found->second;
+      const bool marked = record.state == RecordState::marked;
+      standing.marked += marked;
+      standing.flagged += marked && !record.flags.empty();
+      standing.ungraded += record.state == RecordState::ungraded;
+      n_absent += record.state == RecordState::absent;
+    }
+    standing.absent += static_cast<int>(n_absent);
+    if (n_absent > 1 && n_absent == students_.size()) standing.nobodys.push_back(task.name);
+  }
+  return standing;
 }
 
 }  // namespace odori::grader

@@ -6,11 +6,19 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "batch/results.h"
 #include "class_report/course.h"
 
 namespace odori::grader {
+
+/// How the class stands, in answers.
+struct Standing {
+  int marked = 0, absent = 0, ungraded = 0;
+  int flagged = 0;                   // of the marked ones
+  std::vector<std::string> nobodys;  // tasks that none of several students handed in
+};
 
 /// RESULTS/students/STUDENT/{results.json,report.html}, and for all RESULTS/{results.json,marks.csv,report.html}.
 class Reports {
@@ -24,6 +32,7 @@ class Reports {
   void write_now_and_then();
   void write();
 
+  Standing standing() const;
   const Course& course() const { return course_; }
   const std::map<std::string, StudentRecord>& students() const { return students_; }
 

@@ -146,6 +146,25 @@ class Grade(unittest.TestCase):
         self.assertEqual(code, 0, output)
         self.assertEqual(self.points("aoki", "multi_gpu"), 75)  # without the script
 
+    def test_the_end_sums_up_who_needs_a_look(self):
+        right = hand_in("aoki", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp", "solutions/jobscripts/run_multi_gpu_training.sh")
+        program = (right / "train_cifar_multi_gpu.cpp").read_text()
+        for student, change in (("baba", lambda text: text.replace("  // END BLANK", '  std::system("id");\n  // END BLANK', 1)),
+                                ("chiba", lambda text: text.replace("BLANK", "BRANK"))):
+            (hand_in(student) / "train_cifar_multi_gpu.cpp").write_text(change(program))
+        code, output = grade(*self.flags)
+        self.assertEqual(code, 0, output)
+        self.assertEqual(output.splitlines()[-3:], [
+            "Nobody handed in multi_node. If you didn't ask for it: --tasks multi_gpu",
+            "3 answers marked (2 need a look), 3 not handed in, 0 ungraded.",
+            f"Open {self.results}/report.html."])
+        self.assertIn("aoki, multi_gpu: 80 of 80 points", output)
+        self.assertIn("chiba, multi_gpu: 0 of 80 points; needs a look", output)
+        flags = {student: [(flag["key"], flag["values"]) for flag in self.record(student, "multi_gpu")["flags"]]
+                 for student in ("aoki", "baba", "chiba")}
+        self.assertEqual(flags, {"aoki": [], "baba": [("flag_forbidden", {"blank": "1", "word": "system"})],
+                                 "chiba": [("flag_hidden", {"n": "7"})]})
+
     def test_refusals(self):
         hand_in("aoki", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")
         code, output = grade(self.submissions, "--out", self.submissions / "results")
