@@ -126,7 +126,6 @@ int main(int argc, char** argv) try {
     if ((all || !attack.slow) && (words.empty() || attack.title().find(words[0]) != std::string::npos))
       attacks.push_back(std::move(attack));
   require(!attacks.empty(), "No attack's title holds \"{}\".", fmt::join(words, " "));
-  // Not below /tmp, which is another one inside of every wall.
   Arena arena(kit / "out" / fmt::format("arena_{}", getpid()), kit, build_folder);
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> all_right = true;

@@ -165,7 +165,7 @@ Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
   }
   if (has(Defence::escape)) add(words, {"--proc", "/proc"});
   if (!has(Defence::escape) && has(Defence::files)) add(words, {"--dev-bind", "/proc", "/proc"});
-  empty("/tmp");
+  if (has(Defence::files)) empty("/tmp");
   made.clear();
   for (const fs::path& folder : walls.folders) open_way(folder), empty(folder);
   for (const fs::path& path : walls.readable)
