@@ -29,18 +29,24 @@ std::string with_escapes(std::string text) {
   return text;
 }
 
-/// Every living process of this machine and its name.
-std::vector<std::pair<int, std::string>> processes() {
-  std::vector<std::pair<int, std::string>> all;
+struct Process {
+  int id, parent;
+  std::string name;
+};
+
+/// Every living process of this machine.
+std::vector<Process> processes() {
+  std::vector<Process> all;
   std::error_code gone;
   for (const auto& entry : fs::directory_iterator("/proc", gone)) {
     const std::string number = entry.path().filename();
     int pid = 0;
     if (std::from_chars(number.data(), number.data() + number.size(), pid).ec != std::errc()) continue;
-    const std::string stat = read_file(entry.path() / "stat");  // "PID (NAME) STATE ..."
+    const std::string stat = read_file(entry.path() / "stat");  // "PID (NAME) STATE PARENT ..."
     const auto open = stat.find('('), close = stat.rfind(')');
     if (close == std::string::npos || close + 2 >= stat.size() || stat[close + 2] == 'Z') continue;
-    all.emplace_back(pid, stat.substr(open + 1, close - open - 1));
+    all.push_back(
+        {pid, std::atoi(stat.c_str() + std::min(close + 4, stat.size())), stat.substr(open + 1, close - open - 1)});
   }
   return all;
 }
@@ -79,7 +85,7 @@ Arena::~Arena() {
     kill(pid, SIGKILL);
     waitpid(pid, nullptr, 0);
   }
-  for (const auto& [pid, name] : processes())
+  for (const auto& [pid, parent, name] : processes())
     if (names_.contains(name)) kill(pid, SIGKILL);
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
@@ -118,7 +124,7 @@ void Arena::forget(const Attack& attack) {
   if (attack.witness.kind == "file") fs::remove(folder_ / "witnesses" / attack.id() / name, ignored);
   fs::remove_all(folder_ / "witnesses" / attack.id(), ignored);
   if (attack.witness.kind.starts_with("process"))
-    for (const auto& [pid, its_name] : processes())
+    for (const auto& [pid, parent, its_name] : processes())
       if (its_name == name) kill(pid, SIGKILL);
   if (const auto bystander = bystanders_.find(attack.id()); bystander != bystanders_.end()) {
     kill(bystander->second, SIGKILL);
@@ -151,7 +157,7 @@ bool Arena::succeeded(const Attack& attack, const Seen& seen) {
   if (witness.kind == "process") {
     std::this_thread::sleep_for(100ms);  // what is being ended may be seen a moment longer
     const auto all = processes();
-    return std::any_of(all.begin(), all.end(), [&](const auto& process) { return process.second == words; });
+    return std::any_of(all.begin(), all.end(), [&](const auto& process) { return process.name == words; });
   }
   const std::lock_guard lock(mutex_);
   if (witness.kind == "connection") return connected_.contains(attack.id());
@@ -184,10 +190,12 @@ void Arena::listen_on_loopback() {
 
 void Arena::watch_processes() {
   for (; !ends_; std::this_thread::sleep_for(30ms)) {
-    std::map<std::string, int> now;
-    for (const auto& [pid, name] : processes()) ++now[name];
+    // Of one parent's, since a check runs several programs at once, each with a limit of its own.
+    std::map<std::pair<std::string, int>, int> now;
+    for (const auto& [pid, parent, name] : processes()) ++now[{name, parent}];
     const std::lock_guard lock(mutex_);
-    for (const std::string& name : names_) most_[name] = std::max(most_[name], now[name]);
+    for (const auto& [group, n] : now)
+      if (names_.contains(group.first)) most_[group.first] = std::max(most_[group.first], n);
   }
 }
 

@@ -165,7 +165,11 @@ Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
   }
   if (has(Defence::escape)) add(words, {"--proc", "/proc"});
   if (!has(Defence::escape) && has(Defence::files)) add(words, {"--dev-bind", "/proc", "/proc"});
-  if (has(Defence::files)) empty("/tmp");
+  empty("/tmp");
+  if (!has(Defence::files))
+    for (const auto& entry : fs::directory_iterator("/tmp"))
+      if (std::error_code gone; (entry.status(gone).permissions() & fs::perms::others_read) != fs::perms::none)
+        add(words, {"--dev-bind-try", entry.path().string(), entry.path().string()});
   made.clear();
   for (const fs::path& folder : walls.folders) open_way(folder), empty(folder);
   for (const fs::path& path : walls.readable)
