@@ -40,7 +40,7 @@ int main(int argc, char** argv) try {
 
   // Set up a trainer.
   StandardUpdater updater(train_iter, optimizer);
-  Trainer trainer(updater, args.epoch, args.out);
+  Trainer trainer(updater, args.epoch, args.out, args.keep_going);
   trainer.extend(Evaluator(test_iter, model, 0));
   trainer.extend(LogReport());
   trainer.extend(PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy",

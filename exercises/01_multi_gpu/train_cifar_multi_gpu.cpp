@@ -66,7 +66,7 @@ int main(int argc, char** argv) try {
   //          devices by name, the pool that they come from, and the gradient rule (args.gradient_rule).
   std::unique_ptr<Updater> updater = PUT_YOUR_CODE;
   // END BLANK
-  Trainer trainer(*updater, args.epoch, args.out);
+  Trainer trainer(*updater, args.epoch, args.out, args.keep_going);
 
   // BLANK 7: On which device is the model evaluated? (its number)
   const int evaluation_device_id = PUT_YOUR_CODE;

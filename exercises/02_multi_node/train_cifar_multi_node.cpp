@@ -69,7 +69,7 @@ int main(int argc, char** argv) try {
   optimizer->add_hook(std::make_unique<WeightDecay>(5e-4f));
 
   StandardUpdater updater(train_iter, *optimizer);
-  Trainer trainer(updater, args.epoch, args.out);
+  Trainer trainer(updater, args.epoch, args.out, args.keep_going);
   auto evaluator = std::make_unique<Evaluator>(test_iter, model, device);
 
   // BLANK 6: `evaluator` knows this rank's shard only. What makes it report the whole test set's result?

@@ -50,7 +50,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 /// Nobody's once this process has ended: closed by exec in whatever it starts.
 std::array<int, 2> make_pipe() {
   std::array<int, 2> ends;
-  require(pipe2(ends.data(), O_CLOEXEC) == 0, "No pipe could be made: {}.", std::strerror(errno));
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("No pipe could be made: {}.", std::strerror(errno));
   return ends;
 }
 

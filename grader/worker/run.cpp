@@ -165,7 +165,7 @@ Evidence Runner::run_once(const Program& program, const RunPlan& plan, const std
   command.words.push_back(program.file.string());
   if (!program.variant.empty()) command.words.push_back(program.variant);
   const auto add = [&](std::initializer_list<std::string> words) { command.words.insert(command.words.end(), words); };
-  add({"--device", "cpu", "--model", "tiny", "--no_snapshot", "--dataset", data.string(), "--out", "out"});
+  add({"--device", "cpu", "--model", "tiny", "--no_snapshot", "--keep_going", "--dataset", data.string(), "--out", "out"});
   add({"--epoch", std::to_string(data_.epochs), "--batchsize", std::to_string(data_.batch_size)});
   add({"--seed", std::to_string(data_.seed), "--learnrate", fmt::format("{}", data_.learning_rate)});
   if (!task_.under_mpi) add({"--n_gpus", std::to_string(plan.devices)});

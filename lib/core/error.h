@@ -14,6 +14,7 @@ namespace exit_code {
 inline constexpr int ok = 0;
 inline constexpr int failure = 1;
 inline constexpr int usage = 2;
+inline constexpr int diverged = 3;
 inline constexpr int unfilled = 10;
 inline constexpr int interrupted = 130;  // 128 + SIGINT, as shells have it
 }  // namespace exit_code

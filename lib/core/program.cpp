@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <system_error>
 #include <thread>
 
 #include "core/error.h"
@@ -36,6 +37,14 @@ std::pair<std::string, int> describe_current_exception() {
     return {error.what(), error.code()};
   } catch (const std::bad_alloc&) {
     return {"Out of memory. A smaller --batchsize needs less.", exit_code::failure};
+  } catch (const std::system_error& error) {
+    const std::string advice =
+        error.code() == std::errc::resource_unavailable_try_again
+            ? " A limit on processes and threads was reached (ulimit -u): end other programs, or ask for fewer devices."
+        : error.code() == std::errc::too_many_files_open
+            ? " A limit on open files was reached: ulimit -n 1024 raises it."
+            : "";
+    return {fmt::format("The system refused something: {}.{}", error.what(), advice), exit_code::failure};
   } catch (const std::exception& error) {
     return {fmt::format("Unexpected: {}", error.what()), exit_code::failure};
   } catch (...) {

@@ -1,4 +1,5 @@
-// A file as memory: its pages are read when they are first touched, and shared by all processes that map it.
+// A file as memory: its pages are read when they are first touched, and shared by all processes that map it. Where the
+// file is cut short meanwhile, the first touch of a page that is gone ends the program with a sentence (SIGBUS).
 #pragma once
 
 #include <cstddef>

@@ -15,6 +15,10 @@ SerialIterator::SerialIterator(DatasetPtr dataset, int batch_size, const Iterato
   require(dataset_ != nullptr, "An iterator needs a data set: none was given.");
   require(dataset_->size() > 0, "An iterator needs a data set with at least one example: this one is empty.");
   require(batch_size_ >= 1, "A batch can't have {} examples: at least 1.", batch_size_);
+  require(!options_.repeat || static_cast<std::size_t>(batch_size_) <= dataset_->size(),
+          "A batch of {} images is larger than the data of its device, {} images. Use a smaller --batchsize, fewer "
+          "devices or ranks, or more data.",
+          batch_size_, dataset_->size());
   reset();
 }
 
@@ -50,7 +54,7 @@ const Batch* SerialIterator::next() {
   // `>=`: a batch that ends with the last example begins the new epoch itself, with nothing taken of it yet.
   std::int64_t end = state_.position + batch_size_;
   state_.is_new_epoch = false;
-  while (end >= n) {
+  if (end >= n) {
     take(n);
     new_order();
     ++state_.epoch;
@@ -74,10 +78,26 @@ IteratorState SerialIterator::state() const {
   return state;
 }
 
-void SerialIterator::restore(const IteratorState& state) {
+void SerialIterator::check(const IteratorState& state) const {
+  const auto n = static_cast<std::int64_t>(dataset_->size());
   require(state.order.size() == dataset_->size(),
-          "The iterator's state is of a data set of {} examples, but this one has {}.", state.order.size(),
-          dataset_->size());
+          "The iterator's state is of a data set of {} examples, but this one has {}.", state.order.size(), n);
+  constexpr std::int64_t most_epochs = 1'000'000'000;
+  require(state.epoch >= 0 && state.epoch <= most_epochs, "The iterator's state can't be: it is in epoch {}.",
+          state.epoch);
+  require(state.position >= 0 && state.position < n && state.random_position >= 0,
+          "The iterator's state can't be: it is at example {} of {}.", state.position, n);
+  std::vector<bool> seen(dataset_->size());
+  for (const std::int64_t i : state.order) {
+    require(i >= 0 && i < n && !seen[static_cast<std::size_t>(i)],
+            "The iterator's state can't be: its order has example {} twice, or of {} examples none of this number.", i,
+            n);
+    seen[static_cast<std::size_t>(i)] = true;
+  }
+}
+
+void SerialIterator::restore(const IteratorState& state) {
+  check(state);
   state_ = state;
   random_.seek(static_cast<std::uint64_t>(state.random_position));
 }

@@ -29,7 +29,8 @@ struct IteratorOptions {
 /// epoch's order. An epoch is over when its last example has been handed out.
 class SerialIterator {
  public:
-  /// Throws Error for an empty data set or a batch size below 1.
+  /// Throws Error for an empty data set, a batch size below 1 or, with repeat, one larger than the data set: told
+  /// here, before a model takes memory for it.
   SerialIterator(DatasetPtr dataset, int batch_size, const IteratorOptions& options = {});
 
   /// The next batch, valid until the next call; null when the examples are used up (repeat = false).
@@ -47,7 +48,9 @@ class SerialIterator {
   bool repeat() const { return options_.repeat; }
 
   IteratorState state() const;
-  /// Throws Error if the state is of a data set of another size.
+  /// Throws Error if the state can't be one of this iterator's: of a data set of another size, say.
+  void check(const IteratorState& state) const;
+  /// check(), and goes on from there.
   void restore(const IteratorState& state);
 
  private:

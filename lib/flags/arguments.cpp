@@ -143,6 +143,7 @@ void add_device_flags(CLI::App& app, Arguments& args, Program program) {
 void add_output_flags(CLI::App& app, Arguments& args) {
   app.add_option("--out", args.out, "Folder for the log, the result and the snapshots")->capture_default_str();
   app.add_flag("--no_snapshot", args.no_snapshot, "Write no snapshot at the end of each epoch");
+  app.add_flag("--keep_going", args.keep_going, "Train on when the loss is nan or infinite");
   app.add_option("--resume", args.resume, "Continue from this snapshot: its folder, or a folder of snapshots");
   app.add_option("--trace", args.trace,
                  "Write the event stream into this folder, one file a rank; ui.perfetto.dev shows it");

@@ -21,6 +21,7 @@ struct Arguments {
   std::string communicator;  // multi_node: filled in from the devices if not given
   std::string out;           // out/single_gpu, out/multi_gpu, out/multi_node if not given
   bool no_snapshot = false;
+  bool keep_going = false;  // also when the loss is no finite number
   std::string resume;  // a snapshot's folder
   std::string model = "vgg";
   int image_size = 32;

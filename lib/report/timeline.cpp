@@ -40,11 +40,20 @@ Json events_of(const fs::path& path) {
   return events;
 }
 
-/// A rank's rows by device, with times since the Unix epoch.
-std::map<int, Row> rows_of(const fs::path& path) try {
+/// The event stream of one rank: its rows by device, with times since the Unix epoch.
+struct Stream {
+  int rank = 0;
   std::map<int, Row> rows;
+  bool ended = false;
+};
+
+Stream read_stream(const fs::path& path) try {
+  Stream stream;
+  auto& rows = stream.rows;
   std::vector<Interval> iterations;
   for (const Json& event : events_of(path)) {
+    stream.rank = event.at("pid");
+    stream.ended |= event.at("name") == "end";
     if (event.at("ph") != "X") continue;
     const std::int64_t begin = event.at("ts"), end = begin + event.at("dur").get<std::int64_t>();
     Span span{event.at("name"), {begin, end}, event.value("/args/bytes"_json_pointer, std::int64_t{0})};
@@ -57,7 +66,7 @@ std::map<int, Row> rows_of(const fs::path& path) try {
   }
   std::sort(iterations.begin(), iterations.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
   for (auto& [device, row] : rows) row.iterations = iterations;
-  return rows;
+  return stream;
 } catch (const Json::exception&) {
   fail("{} holds events that the kit did not write. --trace FOLDER writes a new stream.", path.string());
 }
@@ -145,9 +154,10 @@ Timeline read(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename();
     if (!name.starts_with("trace.") || !name.ends_with(".json")) continue;
-    std::map<int, Row> rows = rows_of(entry.path());
-    join_rows_without_work(rows);
-    for (auto& [device, row] : rows) timeline.rows.push_back(std::move(row));
+    Stream stream = read_stream(entry.path());
+    join_rows_without_work(stream.rows);
+    for (auto& [device, row] : stream.rows) timeline.rows.push_back(std::move(row));
+    if (!stream.ended) timeline.cut.push_back(stream.rank);
   }
   require(!timeline.rows.empty(),
           "There is no event stream in {}. A training writes one with --trace {}, into trace.RANK.json.",
@@ -164,6 +174,7 @@ Timeline read(const fs::path& folder) {
   }
   if (first != std::numeric_limits<std::int64_t>::max()) timeline.began_us = first;
   timeline.n_iterations = iterations_in(timeline);
+  std::sort(timeline.cut.begin(), timeline.cut.end());
   std::sort(timeline.rows.begin(), timeline.rows.end(),
             [](auto& a, auto& b) { return std::pair(a.rank, a.device) < std::pair(b.rank, b.device); });
   return timeline;

@@ -41,6 +41,7 @@ struct Timeline {
   int first_iteration = 0;    // that is in it, counted from 0
   int n_iterations = 0;       // of the whole training
   std::int64_t began_us = 0;  // the first event of all ranks, since 1970
+  std::vector<int> cut;       // ranks whose stream has no end: killed, or their disk was full
 };
 
 /// Reads trace.RANK.json of all ranks. What lies in the stream before a device was made current belongs to its rank's

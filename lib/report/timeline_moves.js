@@ -122,6 +122,9 @@ function showWords() {
     `<span><i style="background:${colour(name)}"></i>${escape(t(name))}</span>`).join("") +
     `<span><i style="background:var(--exposed)"></i>${t("exposed")}</span>` +
     `<span><i style="background:var(--waiting)"></i>${t("waiting")}</span>`;
+  const cut = document.getElementById("cut");
+  cut.hidden = data.cut.length === 0;
+  cut.textContent = t("cut").replace("%a", data.cut.join(", "));
   const from = data.first_iteration;
   document.getElementById("help").innerHTML = (n_iterations < data.n_iterations
     ? t("shown").replace("%a", from + 1).replace("%b", from + n_iterations).replace("%c", data.n_iterations) : "") + t("help");

@@ -53,7 +53,8 @@ Json data_of(const Timeline& timeline) {
           {"kinds", kinds},
           {"rows", rows},
           {"first_iteration", timeline.first_iteration},
-          {"n_iterations", timeline.n_iterations}};
+          {"n_iterations", timeline.n_iterations},
+          {"cut", timeline.cut}};
 }
 
 }  // namespace

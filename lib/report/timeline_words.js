@@ -15,6 +15,7 @@ const texts = {
        saving: "Were all communication and waiting hidden, an iteration would take <b>%a</b> instead of %b: <b>%c ×</b> as fast, and no more.",
        means: "Means over %d iterations%s.", first: ", without the first one, in which kernels are compiled",
        shown: "Iterations %a to %b of %c are shown. ",
+       cut: "The event stream of rank %a has no end: the training was stopped, or its disk was full. What is missing here may have happened.",
        help: "Wheel, two fingers or <kbd>W</kbd> <kbd>S</kbd>: zoom. Drag or <kbd>A</kbd> <kbd>D</kbd>: move. " +
              "<kbd>N</kbd> <kbd>P</kbd>: next and previous iteration. <kbd>0</kbd>: all. Double-click: that iteration. " +
              "Point at a bar: its name, time and bytes, and who else took part."},
@@ -30,6 +31,7 @@ const texts = {
        saving: "通信と待ちがすべて計算に隠れれば、1 反復は %b から <b>%a</b> に縮まります。これより速くはならず、最大で <b>%c 倍</b>です。",
        means: "%d 反復の平均%s。", first: "（カーネルをコンパイルする最初の反復を除く）",
        shown: "全 %c 反復のうち %a から %b を表示。",
+       cut: "ランク %a のイベント記録は途中で切れています。学習が中断されたか、ディスクがいっぱいになりました。ここにないことも、実際には起きた可能性があります。",
        help: "ホイール、二本指、<kbd>W</kbd> <kbd>S</kbd> で拡大・縮小、ドラッグか <kbd>A</kbd> <kbd>D</kbd> で移動。" +
              "<kbd>N</kbd> <kbd>P</kbd> で次・前の反復、<kbd>0</kbd> で全体。ダブルクリックでその反復を表示。" +
              "棒の上に置くと、名前・時間・データ量と、相手の動きが出ます。"},

@@ -1,5 +1,6 @@
 // Files in CIFAR's binary format, good and bad, made in a temporary folder.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -9,6 +10,7 @@
 
 #include "core/error.h"
 #include "data/cifar.h"
+#include "data/mapped_file.h"
 
 namespace odori {
 namespace {
@@ -209,6 +211,27 @@ TEST_F(Cifar, LabelOutOfRange) {
   const std::string hundred = error_of_loading("hundred");
   EXPECT_PRED2(contains, hundred, "test.bin, record 1");
   EXPECT_PRED2(contains, hundred, "the label is 200");
+}
+
+TEST_F(Cifar, APipeInAFilesPlaceIsToldAtOnce) {
+  write_cifar10("set");
+  fs::remove(root_ / "set" / "test_batch.bin");
+  ASSERT_EQ(mkfifo((root_ / "set" / "test_batch.bin").c_str(), 0600), 0);
+  EXPECT_PRED2(contains, error_of_loading("set"), "test_batch.bin is not a file");
+}
+
+TEST_F(Cifar, AFileThatIsCutShortWhileItIsReadEndsTheProgramWithASentence) {
+  write("set/data.bin", std::string(1 << 16, 'x'));
+  const fs::path path = root_ / "set" / "data.bin";
+  EXPECT_EXIT(
+      {
+        const MappedFile file(path.string());
+        fs::resize_file(path, 100);
+        volatile std::uint8_t last = file.data()[file.size() - 1];
+        std::exit(last);
+      },
+      testing::ExitedWithCode(exit_code::failure),
+      "data.bin became shorter, or its disk failed, while it was being read");
 }
 
 TEST_F(Cifar, AFolderInAFilesPlace) {

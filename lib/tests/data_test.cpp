@@ -122,13 +122,6 @@ TEST(SerialIterator, BatchAcrossTheEpochsEnd) {
   expect_next(iterator, {0, 1}, 2, false, 2.4, 2.0);
 }
 
-TEST(SerialIterator, BatchOfSeveralEpochs) {
-  auto iterator = in_order(3, 7);
-  expect_next(iterator, {0, 1, 2, 0, 1, 2, 0}, 2, true, 2 + 1. / 3, 0);
-  expect_next(iterator, {1, 2, 0, 1, 2, 0, 1}, 4, true, 4 + 2. / 3, 2 + 1. / 3);
-  expect_next(iterator, {2, 0, 1, 2, 0, 1, 2}, 7, true, 7, 4 + 2. / 3);
-}
-
 TEST(SerialIterator, BatchOfTheWholeSet) {
   auto iterator = in_order(3, 3);
   expect_next(iterator, {0, 1, 2}, 1, true, 1, 0);
@@ -216,6 +209,34 @@ TEST(SerialIterator, RefusesWhatCanNotBe) {
   EXPECT_THROW(SerialIterator(nullptr, 1), Error);
   auto iterator = in_order(3, 1);
   EXPECT_THROW(iterator.restore(in_order(4, 1).state()), Error);
+}
+
+TEST(SerialIterator, RefusesABatchLargerThanItsDataBeforeAnythingTakesMemoryForIt) {
+  try {
+    in_order(8, 9);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("A batch of 9 images is larger than the data of its device, 8 images."),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(SerialIterator, RefusesAStateThatNoIteratorComesTo) {
+  auto iterator = in_order(3, 1);
+  const auto refuses = [&](const auto& change) {
+    IteratorState state = iterator.state();
+    change(state);
+    EXPECT_THROW(iterator.restore(state), Error);
+  };
+  refuses([](IteratorState& state) { state.epoch = std::int64_t{1} << 60; });
+  refuses([](IteratorState& state) { state.epoch = -1; });
+  refuses([](IteratorState& state) { state.position = 3; });
+  refuses([](IteratorState& state) { state.position = -1; });
+  refuses([](IteratorState& state) { state.random_position = -1; });
+  refuses([](IteratorState& state) { state.order = {0, 1, 3}; });
+  refuses([](IteratorState& state) { state.order = {0, 1, 1}; });
+  iterator.restore(iterator.state());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "backend/device_pool.h"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <thread>
 
@@ -41,6 +42,30 @@ TEST(DevicePool, RefusesANumberThatNoDeviceHas) {
   EXPECT_THROW(pool.device(-1), Error);
   EXPECT_THROW(pool.use(-1), Error);
   EXPECT_THROW(DevicePool({.request = DeviceRequest::cpu, .threads_per_device = 0}).device(0), Error);
+}
+
+// oneDNN's threads would wait for ever for those that OpenMP didn't give.
+TEST(CpuDevice, RefusesFewerThreadsThanItAsksFor) {
+  std::string sentence;
+  std::thread([&] {
+    omp_set_max_active_levels(0);
+    try {
+      DevicePool pool({.request = DeviceRequest::cpu, .threads_per_device = 2});
+      pool.use(0);
+    } catch (const Error& error) {
+      sentence = error.what();
+    }
+  }).join();
+  EXPECT_NE(sentence.find("asked OpenMP for 2 threads and got 1"), std::string::npos) << sentence;
+}
+
+TEST(CpuDevice, HasItsThreadsAlsoWhereOpenMpMayGiveFewer) {
+  std::thread([] {
+    omp_set_dynamic(1);
+    DevicePool pool({.request = DeviceRequest::cpu, .threads_per_device = 64});  // more than there are cores
+    pool.use(0);
+    EXPECT_FALSE(omp_get_dynamic());
+  }).join();
 }
 
 TEST(CpuDevice, SaysHowMuchMemoryIsMissing) {

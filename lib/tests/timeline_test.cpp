@@ -79,6 +79,9 @@ TEST(Timeline, AKilledRanksStreamIsReadAsFarAsItGoes) {
   EXPECT_EQ(read(stream.folder).rows.at(0).spans.size(), 2u);
   stream.write(0, text.substr(0, text.size() - 8));  // in the middle of a line
   EXPECT_EQ(read(stream.folder).rows.at(0).spans.size(), 1u);
+  EXPECT_EQ(read(stream.folder).cut, std::vector<int>{0});
+  stream.write(0, text + R"({"name":"end","ph":"i","s":"p","pid":0,"tid":0,"ts":9})" + "\n]\n");
+  EXPECT_TRUE(read(stream.folder).cut.empty()) << "with its end it is whole";
 }
 
 TEST(Timeline, SaysWhatIsWrongWithAFolder) {

@@ -2,6 +2,7 @@
 #include "trace/trace.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,6 +93,24 @@ TEST(Trace, WritesNothingWhenOff) {
   EXPECT_FALSE(trace::on());
   trace::instant("nobody reads this");
   const trace::Span span("nor this");
+}
+
+TEST(Trace, AFullDiskEndsTheStreamAndSaysSo) {
+  const std::string folder = new_folder("full");
+  const trace::File file(folder, 2);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{1000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 100; ++i) trace::instant("step");
+  const std::string said = testing::internal::GetCapturedStderr();
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_FALSE(trace::on());
+  EXPECT_NE(said.find("The event stream of rank 2 ends here: it can't be written ("), std::string::npos) << said;
+  EXPECT_EQ(said.find("ends here"), said.rfind("ends here")) << "it is told once: " << said;
 }
 
 TEST(Trace, SaysWhereItCannotWrite) {

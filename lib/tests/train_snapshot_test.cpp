@@ -1,6 +1,7 @@
 // A training that goes on from a snapshot comes to the same bits as one that was not interrupted, and no snapshot is
 // believed that is damaged or of something else.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 
@@ -133,7 +134,7 @@ TEST_F(Saved, HoldsWhatItsHeaderSaysAndNothingElse) {
   names.clear();
   for (const auto& entry : fs::directory_iterator(folder.path())) names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
-  EXPECT_EQ(names, (std::vector<std::string>{"log", "snapshot_epoch_1", "snapshot_epoch_2"}));
+  EXPECT_EQ(names, (std::vector<std::string>{".lock", "latest", "log", "snapshot_epoch_1", "snapshot_epoch_2"}));
 }
 
 TEST_F(Saved, IsNotOfAnotherTraining) {
@@ -160,7 +161,7 @@ TEST_F(Saved, IsRefusedWhenAnyOfItsFilesIsDamaged) {
       fs::remove_all(last);
       fs::copy(good, last);
       how(last + file);
-      return refusal(options, folder.path());
+      return refusal(options, last);
     };
     const std::string cut = damage([](const std::string& path) { fs::resize_file(path, fs::file_size(path) / 2); });
     EXPECT_NE(cut.find(name), std::string::npos) << cut;
@@ -194,6 +195,60 @@ TEST_F(Saved, TheNewestIsTheOneThatWasWrittenLast) {
   SavedRun named(options, folder.path(), 4);
   resume(last, named.trainer);
   EXPECT_EQ(named.updater->epoch(), 2);
+}
+
+/// Which snapshot a training goes on from, and what it says of the others.
+std::pair<std::int64_t, std::string> resumed_from(const std::string& path, const Training::Options& options) {
+  SavedRun run(options, path, 9);
+  testing::internal::CaptureStdout();
+  resume(path, run.trainer);
+  return {run.updater->epoch(), testing::internal::GetCapturedStdout()};
+}
+
+TEST_F(Saved, TheNewestThatIsSoundIsTakenWhateverLiesBesideIt) {
+  fs::create_directories(folder / "snapshot_epoch_7");  // empty
+  fs::create_directories(folder / "snapshot_epoch_8");
+  std::ofstream(folder / "snapshot_epoch_8/snapshot.json") << "[]";  // not one
+  std::ofstream(folder / "snapshot_epoch_9") << "a file";
+  auto [epoch, said] = resumed_from(folder.path(), options);
+  EXPECT_EQ(epoch, 2);
+  EXPECT_NE(said.find("Passed over: " + folder.path() + "/snapshot_epoch_7/snapshot.json can't be read"),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find("snapshot_epoch_8/snapshot.json isn't a snapshot of format"), std::string::npos) << said;
+
+  fs::resize_file(last + "/optimizer.bin", 10);
+  std::tie(epoch, said) = resumed_from(folder.path(), options);
+  EXPECT_EQ(epoch, 1);
+  EXPECT_NE(said.find("Passed over: " + last + "/optimizer.bin is damaged"), std::string::npos) << said;
+
+  fs::resize_file(folder / "snapshot_epoch_1/model.bin", 10);
+  EXPECT_NE(refusal(options, folder.path()).find("that could be used: "), std::string::npos);
+}
+
+TEST_F(Saved, AClockThatJumpedChangesNothing) {
+  // The first epoch's snapshot seems to be of the year 2100.
+  const std::string manifest = folder / "snapshot_epoch_1/snapshot.json";
+  nlohmann::json json = nlohmann::json::parse(text_of(manifest));
+  json["written"] = 4102444800.0;
+  std::ofstream(manifest) << json;
+  EXPECT_EQ(resumed_from(folder.path(), options).first, 2);
+}
+
+TEST_F(Saved, WhatAKillBetweenTwoRenamingsLeftIsFound) {
+  fs::rename(last, last + ".old");
+  EXPECT_EQ(resumed_from(folder.path(), options).first, 2);
+}
+
+TEST_F(Saved, IsOfThesePixels) {
+  const auto same_labels = std::make_shared<Pictures>(50, 1, true);
+  expect_refusal("was trained on other data", {}, same_labels);
+}
+
+TEST_F(Saved, ALoopOfLinksIsNoFolder) {
+  fs::create_directory_symlink(folder / "b", folder / "a");
+  fs::create_directory_symlink(folder / "a", folder / "b");
+  EXPECT_NE(refusal(options, folder / "a").find("There is no snapshot in"), std::string::npos);
 }
 
 TEST_F(Saved, MoreEpochsThanAreAskedFor) {
@@ -260,6 +315,21 @@ TEST(Files, SayWhyTheyCannotBeWritten) {
   fs::create_directory(folder / "log.part");  // makes the next one fail
   EXPECT_SENTENCE(replace_file(folder / "log", "second"), "can't be written: Is a directory.");
   EXPECT_EQ(text_of(folder / "log"), "first");
+}
+
+TEST(Files, ThatAreNoneAreToldAtOnce) {
+  Folder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_SENTENCE(read_file(folder / "pipe"), "is not a file");
+  EXPECT_SENTENCE(read_file(folder.path()), "is not a file");
+}
+
+TEST(Files, NameTheErrorOfTheRenaming) {
+  Folder folder;
+  fs::create_directory(folder / "log");
+  std::ofstream(folder / "log/in_the_way") << "x";
+  errno = ENOENT;
+  EXPECT_SENTENCE(replace_file(folder / "log", "text"), "log: Is a directory.");
 }
 
 TEST(Files, AreCheckedByCrc32) {

@@ -90,6 +90,68 @@ TEST_F(Loop, RefusesAFolderThatCannotBeWritten) {
   EXPECT_SENTENCE(Trainer(*training.updater, 0, folder.path()), "at least one epoch, but 0");
 }
 
+TEST_F(Loop, OneTrainingWritesIntoAFolderAtATime) {
+  Training other({.batch_size = 4}, pictures(10));
+  Trainer outer(*training.updater, 1, folder.path());
+  Trainer inner(*other.updater, 1, folder.path());
+  inner.extend(LogReport());
+  // While one runs, the other is refused, and told by whom; afterwards it may.
+  class Meanwhile : public Extension {
+   public:
+    explicit Meanwhile(Trainer& inner) : inner_(inner) {}
+    void run(Trainer& outer) override {
+      const std::string sentence = sentence_of([&] { inner_.run(); });
+      EXPECT_NE(sentence.find(fmt::format("Another training writes into {} (process {} on ", outer.out(), ::getpid())),
+                std::string::npos)
+          << sentence;
+      EXPECT_NE(sentence.find("Give --out another folder"), std::string::npos) << sentence;
+    }
+    std::string name() const override { return "Meanwhile"; }
+
+   private:
+    Trainer& inner_;
+  };
+  outer.extend(LogReport());
+  outer.extend(Meanwhile(inner));
+  outer.run();
+  Training third({.batch_size = 4}, pictures(10));
+  Trainer after(*third.updater, 1, folder.path());
+  after.extend(LogReport());
+  after.run();
+  EXPECT_EQ(third.updater->epoch(), 1);
+}
+
+/// Writes a loss that is no number, as if the weights had left all bounds.
+class Diverging : public Extension {
+ public:
+  int priority() const override { return writer; }
+  void run(Trainer& trainer) override { trainer.observation()["validation/main/loss"] = std::nan(""); }
+  std::string name() const override { return "Diverging"; }
+};
+
+TEST_F(Loop, StopsWhereItDivergesUnlessToldOtherwise) {
+  Trainer trainer(*training.updater, 3, folder.path());
+  trainer.extend(Diverging());
+  trainer.extend(LogReport());
+  try {
+    trainer.run();
+    FAIL() << "it went on";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), exit_code::diverged);
+    EXPECT_NE(
+        std::string(error.what()).find("The training diverged: validation/main/loss is nan at the end of epoch 1"),
+        std::string::npos)
+        << error.what();
+  }
+  EXPECT_EQ(nlohmann::json::parse(text_of(folder / "log")).size(), 1u) << "the epoch stands in the log";
+
+  Training stubborn({.batch_size = 4}, pictures(10));
+  Trainer keeps_going(*stubborn.updater, 3, folder.path(), true);
+  keeps_going.extend(Diverging());
+  keeps_going.run();
+  EXPECT_EQ(stubborn.updater->epoch(), 3);
+}
+
 TEST_F(Loop, LogHoldsTheMeansOfEachEpoch) {
   Trainer trainer(*training.updater, 2, folder.path());
   trainer.extend(LogReport());
@@ -124,6 +186,9 @@ TEST(Log, KeepsALossThatIsNotANumber) {
   report.restore(R"([{"epoch": 1, "main/loss": null}])");
   EXPECT_TRUE(std::isnan(report.log()[0].at("main/loss")));
   EXPECT_EQ(report.state(), R"([{"epoch":1,"main/loss":null}])");
+  for (const char* damaged : {"", "[[1]]", R"([{"epoch": "one"}])", "[1]", "7"})
+    EXPECT_SENTENCE(report.restore(damaged), "The snapshot's log is damaged");
+  EXPECT_EQ(report.log().size(), 1u) << "what can't be read changes nothing";
 }
 
 TEST(Table, LooksAsTheOriginals) {

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -31,10 +32,18 @@ std::int64_t now_us() {
   return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-/// One event, one line, one write: threads don't mix, and a kill can't cut what was written.
+/// One event, one line, one write: threads don't mix, and a kill can't cut what was written. A full disk ends the
+/// stream, not the training.
 void write_line(const std::string& line) {
-  const int fd = stream.load(std::memory_order_relaxed);
-  if (fd >= 0 && ::write(fd, line.data(), line.size()) < 0) stream = -1;  // disk full: training matters more
+  int fd = stream.load(std::memory_order_relaxed);
+  if (fd < 0) return;
+  const ssize_t n = ::write(fd, line.data(), line.size());
+  if (n == static_cast<ssize_t>(line.size())) return;
+  const int reason = n < 0 ? errno : ENOSPC;
+  if (!stream.compare_exchange_strong(fd, -1)) return;  // another thread has told it
+  fmt::print(stderr,
+             "\nThe event stream of rank {} ends here: it can't be written ({}). The training goes on without it.\n",
+             rank_of_process, std::strerror(reason));
 }
 
 void write_event(const char* name, char phase, std::int64_t ts, const std::string& rest) {

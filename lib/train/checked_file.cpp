@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "core/error.h"
+#include "data/mapped_file.h"
 
 namespace odori {
 namespace {
@@ -62,7 +62,8 @@ std::string folder_of(const std::string& path) {
 }
 
 void rename(const std::string& from, const std::string& to) {
-  require(std::rename(from.c_str(), to.c_str()) == 0, "{} can't be renamed to {}: {}.", from, to, std::strerror(errno));
+  if (std::rename(from.c_str(), to.c_str()) != 0)
+    fail("{} can't be renamed to {}: {}.", from, to, std::strerror(errno));
   Descriptor(folder_of(to), O_RDONLY | O_DIRECTORY).sync_and_close();
 }
 
@@ -86,12 +87,9 @@ FileCheck write_file(const std::string& path, const std::string& text) {
 }
 
 std::vector<std::byte> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::error_code error;
-  std::vector<std::byte> bytes(file ? fs::file_size(path, error) : 0);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  require(!error && file.good(), "{} can't be read: {}.", path, error ? error.message() : std::strerror(errno));
-  return bytes;
+  const MappedFile file(path);
+  const auto* bytes = reinterpret_cast<const std::byte*>(file.data());
+  return {bytes, bytes + file.size()};
 }
 
 std::vector<std::byte> read_file(const std::string& path, const FileCheck& check) {

@@ -18,6 +18,8 @@ class Extension {
   virtual ~Extension() = default;
   virtual Trigger trigger() const { return Trigger::epoch; }
   virtual int priority() const { return reader; }
+  /// Does it write into the trainer's folder, in this process?
+  virtual bool writes() const { return false; }
   virtual void initialize(Trainer&) {}
   virtual void run(Trainer& trainer) = 0;
   /// After the last iteration, and also when training ends by an error or Ctrl-C.

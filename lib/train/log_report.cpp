@@ -38,11 +38,17 @@ void LogReport::run(Trainer& trainer) {
 std::string LogReport::state() const { return to_json(log_).dump(); }
 
 void LogReport::restore(const std::string& state) {
-  log_.clear();
-  for (const auto& item : nlohmann::json::parse(state)) {
-    Entry& entry = log_.emplace_back();
-    for (const auto& [key, value] : item.items()) entry[key] = value.is_null() ? std::nan("") : value.get<double>();
+  std::vector<Entry> log;
+  try {
+    for (const auto& item : nlohmann::json::parse(state)) {
+      Entry& entry = log.emplace_back();
+      for (const auto& [key, value] : item.get_ref<const nlohmann::json::object_t&>())
+        entry[key] = value.is_null() ? std::nan("") : value.get<double>();
+    }
+  } catch (const nlohmann::json::exception&) {
+    fail("The snapshot's log is damaged: it isn't a list of numbers by name.");
   }
+  log_ = std::move(log);
 }
 
 const LogReport& find_log_report(Trainer& trainer) {

@@ -14,6 +14,7 @@ namespace odori {
 class LogReport : public Extension {
  public:
   using Entry = std::map<std::string, double>;
+  bool writes() const override { return true; }
   void run(Trainer& trainer) override;
   std::string name() const override { return "LogReport"; }
   const std::vector<Entry>& log() const { return log_; }

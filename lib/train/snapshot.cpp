@@ -1,10 +1,16 @@
 #include "train/snapshot.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <tuple>
 
 #include "core/error.h"
 #include "trace/trace.h"
+#include "train/checked_file.h"
 #include "train/collectively.h"
 #include "train/multi_node_evaluator.h"
 #include "train/snapshot_file.h"
@@ -21,14 +27,12 @@ SnapshotSubject subject_of(Updater& updater, Communicator* comm) {
   return {updater.model().network(), updater.model().batch_size(), updater.description(), comm ? comm->size() : 1};
 }
 
-RankState rank_state_of(Trainer& trainer) {
+RankState rank_state_of(Trainer& trainer, const std::vector<std::uint32_t>& data) {
   Updater& updater = trainer.updater();
   RankState state{updater.iteration(), trainer.elapsed_time(), updater.optimizer().learning_rate(),
                   updater.model().algorithms()};
-  for (const SerialIterator& iterator : updater.iterators()) {
-    state.iterators.push_back(iterator.state());
-    state.data.push_back(fingerprint(*iterator.dataset()));
-  }
+  for (const SerialIterator& iterator : updater.iterators()) state.iterators.push_back(iterator.state());
+  state.data = data;
   for (const Classifier* model : updater.models()) state.random.push_back(model->random());
   for (const auto& extension : trainer.extensions())
     if (std::string text = extension->state(); !text.empty()) state.states[extension->name()] = std::move(text);
@@ -50,7 +54,8 @@ std::vector<FileCheck> all_gather(const FileCheck& own, Communicator& comm) {
 }
 
 /// Collective: writes the complete folder `part`. All ranks see one file system.
-void write_folder(const std::string& part, Trainer& trainer, Communicator* comm) {
+void write_folder(const std::string& part, Trainer& trainer, const std::vector<std::uint32_t>& data,
+                  Communicator* comm) {
   const int rank = comm ? comm->rank() : 0;
   SnapshotManifest manifest{subject_of(trainer.updater(), comm)};
   manifest.written = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -61,7 +66,7 @@ void write_folder(const std::string& part, Trainer& trainer, Communicator* comm)
   });
   FileCheck own;
   collectively(comm, [&] {
-    own = write_file(part + "/" + rank_file(rank), to_text(rank_state_of(trainer)));
+    own = write_file(part + "/" + rank_file(rank), to_text(rank_state_of(trainer, data)));
     if (rank != 0) return;
     const ModelState model = trainer.updater().model().state();
     const Vectors velocities = trainer.updater().optimizer().state();
@@ -75,23 +80,52 @@ void write_folder(const std::string& part, Trainer& trainer, Communicator* comm)
   });
 }
 
-/// `path` itself if it is a snapshot, else the one in it that was written last.
-std::string find_snapshot(const std::string& path) {
-  if (fs::exists(path + "/snapshot.json")) return path;
-  std::string newest;
-  double written = 0;
+/// A folder that may be a snapshot.
+struct Candidate {
+  std::string folder;
+  bool is_latest = false;  // by OUT/latest
+  double written = 0;      // by its manifest
+};
+
+/// The snapshots in `path`, the newest first; those that can't even be read are added to `passed_over`.
+std::vector<Candidate> find_candidates(const std::string& path, std::vector<std::string>& passed_over) {
+  std::string latest;
+  std::getline(std::ifstream(path + "/latest"), latest);
+  std::vector<Candidate> candidates;
   std::error_code none_there;
   for (const auto& entry : fs::directory_iterator(path, none_there)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with("snapshot_epoch_") || name.find('.') != std::string::npos) continue;
-    const double time = read_manifest(entry.path().string()).written;
-    if (time > written) newest = entry.path().string(), written = time;
+    // NAME.old is whole: a kill came between its two renamings (replace_folder). NAME.part isn't.
+    if (!name.starts_with("snapshot_epoch_") || name.ends_with(".part")) continue;
+    try {
+      const std::string folder = entry.path().string();
+      candidates.push_back({folder, name == latest, read_manifest(folder).written});
+    } catch (const Error& error) {
+      passed_over.push_back(error.what());
+    }
   }
-  require(!newest.empty(),
-          "There is no snapshot in {}. Give --resume the folder of one (snapshot_epoch_N) or the --out folder that "
-          "holds them.",
-          path);
-  return newest;
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return std::tuple(a.is_latest, a.written, b.folder) > std::tuple(b.is_latest, b.written, a.folder);
+  });
+  return candidates;
+}
+
+/// `path` itself if it is a snapshot, else the newest in it of which all files are what its manifest says. All ranks
+/// see the same files, and so choose the same.
+std::string find_snapshot(const std::string& path, std::vector<std::string>& passed_over) {
+  if (std::error_code none; fs::exists(path + "/snapshot.json", none)) return path;
+  for (const Candidate& candidate : find_candidates(path, passed_over)) {
+    try {
+      require_undamaged(candidate.folder);
+      return candidate.folder;
+    } catch (const Error& error) {
+      passed_over.push_back(error.what());
+    }
+  }
+  fail(
+      "There is no snapshot in {}{} Give --resume the folder of one (snapshot_epoch_N) or the --out folder that holds "
+      "them.",
+      path, passed_over.empty() ? "." : fmt::format(" that could be used: {}", fmt::join(passed_over, " ")));
 }
 
 struct Loaded {
@@ -133,6 +167,7 @@ Loaded load(const std::string& folder, Trainer& trainer, Communicator* comm) {
             "The snapshot {} was trained on other data, or on other shares of it. Give the same --dataset, --fraction "
             "and --seed.",
             folder);
+  for (std::size_t i = 0; i < n_devices; ++i) updater.iterators()[i].check(rank.iterators[i]);
 
   const std::vector<std::size_t> parameters = sizes_of(model.parameters());
   std::vector<std::size_t> all = parameters;
@@ -168,6 +203,11 @@ void apply(Loaded& loaded, Trainer& trainer) {
 
 }  // namespace
 
+void Snapshot::initialize(Trainer& trainer) {
+  for (const SerialIterator& iterator : trainer.updater().iterators())
+    data_.push_back(fingerprint(*iterator.dataset()));
+}
+
 void Snapshot::run(Trainer& trainer) {
   const trace::Span span("snapshot");
   if (comm_) average_statistics(trainer.updater().model(), *comm_);
@@ -175,9 +215,11 @@ void Snapshot::run(Trainer& trainer) {
   const std::string part = folder + ".part";
   const bool writes = !comm_ || comm_->rank() == 0;
   try {
-    write_folder(part, trainer, comm_);
+    write_folder(part, trainer, data_, comm_);
     collectively(comm_, [&] {
-      if (writes) replace_folder(part, folder);
+      if (!writes) return;
+      replace_file(trainer.out() + "/latest", fs::path(folder).filename().string() + "\n");
+      replace_folder(part, folder);
     });
   } catch (const std::exception& error) {
     std::error_code ignored;
@@ -189,16 +231,18 @@ void Snapshot::run(Trainer& trainer) {
 
 void resume(const std::string& path, Trainer& trainer, Communicator* comm) {
   std::string folder;
+  std::vector<std::string> passed_over;
   Loaded loaded;
   collectively(comm, [&] {
-    folder = find_snapshot(path);
+    folder = find_snapshot(path, passed_over);
     loaded = load(folder, trainer, comm);
   });
   apply(loaded, trainer);
   trainer.set_last_snapshot(folder);
-  if (!comm || comm->rank() == 0)
-    fmt::print("Going on from {}: {} epochs, {} iterations are done; the learning rate is {}.\n", folder,
-               trainer.updater().epoch(), trainer.updater().iteration(), trainer.updater().optimizer().learning_rate());
+  if (comm && comm->rank() != 0) return;
+  for (const std::string& reason : passed_over) fmt::print("Passed over: {}\n", reason);
+  fmt::print("Going on from {}: {} epochs, {} iterations are done; the learning rate is {}.\n", folder,
+             trainer.updater().epoch(), trainer.updater().iteration(), trainer.updater().optimizer().learning_rate());
 }
 
 }  // namespace odori

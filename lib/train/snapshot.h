@@ -4,12 +4,15 @@
 //                        optimizer.bin  velocities                  /
 //                        rank_0.json    iterators, random state, counters, log: one file a rank
 //                        snapshot.json  what it is a snapshot of: network, devices, ranks, checksums
+//   OUT/latest                             the name of the folder that was written last, whatever the clock did
 //
 // It is written under another name beside it, checked, and renamed at the end: a full disk or a kill leaves the last
 // good snapshot as it was.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "comm/communicator.h"
 #include "train/extension.h"
@@ -23,16 +26,20 @@ class Snapshot : public Extension {
   /// For several ranks, one folder for all; collective at every epoch's end. `comm` must outlive it.
   explicit Snapshot(Communicator& comm) : comm_(&comm) {}
   int priority() const override { return snapshot; }
+  bool writes() const override { return !comm_ || comm_->rank() == 0; }
+  void initialize(Trainer& trainer) override;
   void run(Trainer& trainer) override;
   std::string name() const override { return "Snapshot"; }
 
  private:
   Communicator* comm_ = nullptr;
+  std::vector<std::uint32_t> data_;  // fingerprints of the iterators' data sets, taken once
 };
 
 /// Makes the trainer go on behind a snapshot, to the very same weights as a run that was not interrupted. Call it
-/// when everything is set up, before run(). `path` is a snapshot's folder, or a folder of them (the newest is taken).
-/// Throws Error for none, a damaged one, another network, another number of devices or ranks.
+/// when everything is set up, before run(). `path` is a snapshot's folder, or a folder of them: the newest that is
+/// complete and undamaged is taken, and those that were passed over are printed. Throws Error for none, a damaged one,
+/// another network, another number of devices or ranks.
 void resume(const std::string& path, Trainer& trainer, Communicator* comm = nullptr);
 
 }  // namespace odori

@@ -25,7 +25,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankState, iteration, elapsed_time, learning_
 
 namespace {
 
-constexpr int format = 1;  // of all files of the folder
+constexpr int format = 2;  // of all files of the folder
 
 template <typename T>
 T parse(const std::string& path, const std::vector<std::byte>& bytes) {
@@ -78,9 +78,16 @@ std::string to_text(const SnapshotManifest& manifest) {
 SnapshotManifest read_manifest(const std::string& folder) {
   const std::string path = folder + "/snapshot.json";
   const std::vector<std::byte> bytes = read_file(path);
-  require(parse<json>(path, bytes).value("format", 0) == format,
-          "{} is a snapshot of another version of this program: it isn't of format {}.", path, format);
+  const json root = parse<json>(path, bytes);
+  require(root.is_object() && root.contains("format") && root["format"] == format,
+          "{} isn't a snapshot of format {}: it is damaged, or was written by another version of this program.", path,
+          format);
   return parse<SnapshotManifest>(path, bytes);
+}
+
+void require_undamaged(const std::string& folder) {
+  const SnapshotManifest manifest = read_manifest(folder);
+  for (const auto& [name, check] : manifest.files) read_listed(folder, name, manifest);
 }
 
 std::string to_text(const RankState& state) { return json(state).dump() + "\n"; }
@@ -118,6 +125,7 @@ std::uint32_t fingerprint(const Dataset& data) {
     const Example example = data[i];
     const std::int64_t numbers[] = {example.id, example.label};
     crc = ::crc32_z(crc, reinterpret_cast<const Bytef*>(numbers), sizeof numbers);
+    crc = ::crc32_z(crc, example.pixels, Example::bytes);
   }
   return static_cast<std::uint32_t>(crc);
 }

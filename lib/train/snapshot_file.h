@@ -32,6 +32,9 @@ std::string to_text(const SnapshotManifest& manifest);
 /// `path` is the folder. Throws Error if the file isn't there or is damaged.
 SnapshotManifest read_manifest(const std::string& folder);
 
+/// Throws Error if a file of the folder is missing, or isn't what the manifest says.
+void require_undamaged(const std::string& folder);
+
 /// rank_R.json: what one rank has to remember.
 struct RankState {
   std::int64_t iteration = 0;
@@ -54,7 +57,7 @@ FileCheck write_vectors(const std::string& path, const std::vector<const Vectors
 Vectors read_vectors(const std::string& folder, const std::string& name, const SnapshotManifest& manifest,
                      const std::vector<std::size_t>& sizes);
 
-/// Tells data sets apart by the numbers and labels of their examples, in their order.
+/// Tells data sets apart by the numbers, labels and pixels of their examples, in their order.
 std::uint32_t fingerprint(const Dataset& data);
 
 }  // namespace odori

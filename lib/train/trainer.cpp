@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 
 #include "core/error.h"
 #include "core/program.h"
 #include "trace/trace.h"
+#include "train/folder_lock.h"
 #include "train/record.h"
 
 namespace odori {
@@ -37,8 +39,8 @@ class Finalizer {
 
 }  // namespace
 
-Trainer::Trainer(Updater& updater, int n_epochs, std::string out)
-    : updater_(updater), n_epochs_(n_epochs), out_(std::move(out)) {
+Trainer::Trainer(Updater& updater, int n_epochs, std::string out, bool keep_going)
+    : updater_(updater), n_epochs_(n_epochs), out_(std::move(out)), keep_going_(keep_going) {
   require(n_epochs > 0, "Training takes at least one epoch, but {} were asked for.", n_epochs);
   make_writable(out_);
 }
@@ -54,6 +56,8 @@ void Trainer::run() {
   catch_interrupts();
   std::stable_sort(extensions_.begin(), extensions_.end(),
                    [](const auto& a, const auto& b) { return a->priority() > b->priority(); });
+  const bool writes = std::any_of(extensions_.begin(), extensions_.end(), [](const auto& e) { return e->writes(); });
+  const FolderLock lock = writes ? FolderLock(out_) : FolderLock();
   start_ = Clock::now();
   const Finalizer finalizer(*this);
   for (const auto& extension : extensions_) extension->initialize(*this);
@@ -80,6 +84,19 @@ void Trainer::iterate() {
       trace::instant("epoch", trace::Args().add("epoch", updater_.epoch()).add("iteration", updater_.iteration()));
   }
   run_extensions(is_new_epoch);
+  if (is_new_epoch && !keep_going_) require_finite_loss();
+}
+
+void Trainer::require_finite_loss() const {
+  for (const char* key : {"main/loss", "validation/main/loss"}) {
+    const auto loss = observation_.find(key);
+    if (loss == observation_.end() || std::isfinite(loss->second)) continue;
+    throw Error(
+        fmt::format("The training diverged: {} is {} at the end of epoch {}. A smaller --learnrate, or a larger "
+                    "--batchsize, keeps the weights finite; --keep_going trains on all the same.",
+                    key, loss->second, updater_.epoch()),
+        exit_code::diverged);
+  }
 }
 
 void Trainer::run_extensions(bool is_new_epoch) {

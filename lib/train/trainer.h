@@ -17,8 +17,9 @@ namespace odori {
 
 class Trainer {
  public:
-  /// Trains for n_epochs into the folder `out`, which is made when needed. Throws Error if it can't be written.
-  Trainer(Updater& updater, int n_epochs, std::string out);
+  /// Trains for n_epochs into the folder `out`, which is made when needed. Throws Error if it can't be written. A
+  /// training that has diverged goes on only with `keep_going`.
+  Trainer(Updater& updater, int n_epochs, std::string out, bool keep_going = false);
 
   void extend(std::unique_ptr<Extension> extension);
   /// trainer.extend(LogReport());
@@ -26,8 +27,9 @@ class Trainer {
   requires std::is_base_of_v<Extension, E>
   void extend(E extension) { extend(std::unique_ptr<Extension>(std::make_unique<E>(std::move(extension)))); }
 
-  /// Until the last epoch is over; once. Throws what an update or an extension throws, and at Ctrl-C, between two
-  /// iterations, an Error with exit_code::interrupted that says how to go on.
+  /// Until the last epoch is over; once. Throws what an update or an extension throws; at Ctrl-C, between two
+  /// iterations, an Error with exit_code::interrupted that says how to go on; an Error with exit_code::diverged at the
+  /// end of an epoch whose loss is no finite number; an Error if another training writes into the same folder.
   void run();
 
   Updater& updater() { return updater_; }
@@ -49,10 +51,12 @@ class Trainer {
   void iterate();
   void run_extensions(bool is_new_epoch);
   [[noreturn]] void stop_interrupted();
+  void require_finite_loss() const;
 
   Updater& updater_;
   int n_epochs_;
   std::string out_;
+  bool keep_going_;
   std::vector<std::unique_ptr<Extension>> extensions_;
   std::map<std::string, double> observation_;
   std::optional<Clock::time_point> start_, end_;

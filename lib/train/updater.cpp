@@ -8,10 +8,6 @@ void require_fit(const SerialIterator& iterator, const Classifier& model) {
   const Dataset& data = *iterator.dataset();
   const NetworkSpec& network = model.network();
   require(iterator.repeat(), "An iterator to train with has to start again after each epoch: give it repeat = true.");
-  require(static_cast<std::size_t>(iterator.batch_size()) <= data.size(),
-          "A batch of {} pictures is larger than the data of its device, {} pictures. Use a smaller --batchsize, fewer "
-          "devices or ranks, or more data.",
-          iterator.batch_size(), data.size());
   require(
       iterator.batch_size() == model.batch_size(),
       "The iterator hands out batches of {} pictures, but the model was made for {}. Give both the same batch size.",

@@ -69,7 +69,7 @@ int main(int argc, char** argv) try {
   std::unique_ptr<Updater> updater =
       std::make_unique<ParallelUpdater>(train_iters, optimizer, devices, pool, args.gradient_rule);
   // END BLANK
-  Trainer trainer(*updater, args.epoch, args.out);
+  Trainer trainer(*updater, args.epoch, args.out, args.keep_going);
 
   // BLANK 7: On which device is the model evaluated? (its number)
   const int evaluation_device_id = main_device_id;

@@ -36,7 +36,22 @@ std::string CpuDevice::description() const {
 }
 
 // OpenMP keeps the number of threads for each calling thread, so that several devices work at once, each with its own.
-void CpuDevice::bind_thread() { omp_set_num_threads(threads_); }
+// oneDNN's threads wait for each other in numbers that it was told: with fewer than these they would wait for ever.
+void CpuDevice::bind_thread() {
+  static thread_local int proven = 1;
+  omp_set_dynamic(0);
+  omp_set_num_threads(threads_);
+  if (threads_ == 1 || threads_ == proven) return;
+  int threads = 0;
+#pragma omp parallel
+#pragma omp single
+  threads = omp_get_num_threads();
+  require(threads == threads_,
+          "{} asked OpenMP for {} threads and got {}. An environment variable limits them: unset OMP_THREAD_LIMIT and "
+          "OMP_MAX_ACTIVE_LEVELS, or give --threads_per_device {}.",
+          description(), threads_, threads, threads);
+  proven = threads_;
+}
 
 Buffer CpuDevice::allocate(std::size_t n) { return allocate_floats(n); }
 

@@ -37,26 +37,40 @@ const Value& CpuGraph::last(Tensor x) const {
   return value(x);
 }
 
-Tensor CpuGraph::add(OperationPtr operation) {
-  values_.push_back(operation->output());
-  operations_.push_back(std::move(operation));
+template <typename Make>
+Tensor CpuGraph::add(const Make& make) {
+  try {
+    operations_.push_back(make());
+  } catch (const dnnl::error& error) {
+    fail("oneDNN could not make an operation on {}: {}. A smaller --batchsize or --image_size needs less memory.",
+         to_string(values_.back().shape), error.what());
+  }
+  values_.push_back(operations_.back()->output());
   return {static_cast<int>(values_.size()) - 1, values_.back().shape};
 }
 
 Tensor CpuGraph::convolution(Tensor x, const ConvolutionSpec& spec, const ParameterView& weight) {
-  return add(cpu::convolution(setup_, last(x), spec, weight));
+  return add([&] { return cpu::convolution(setup_, last(x), spec, weight); });
 }
 Tensor CpuGraph::batch_normalization(Tensor x, const BatchNormalizationSpec& spec,
                                      const BatchNormalizationParameters& parameters) {
-  return add(cpu::batch_normalization(setup_, last(x), spec, parameters));
+  return add([&] { return cpu::batch_normalization(setup_, last(x), spec, parameters); });
 }
-Tensor CpuGraph::relu(Tensor x) { return add(cpu::relu(setup_, last(x))); }
-Tensor CpuGraph::max_pooling(Tensor x, const PoolingSpec& spec) { return add(cpu::max_pooling(setup_, last(x), spec)); }
-Tensor CpuGraph::dropout(Tensor x, float ratio) { return add(cpu::dropout(setup_, last(x), ratio, dropouts_++)); }
+Tensor CpuGraph::relu(Tensor x) {
+  return add([&] { return cpu::relu(setup_, last(x)); });
+}
+Tensor CpuGraph::max_pooling(Tensor x, const PoolingSpec& spec) {
+  return add([&] { return cpu::max_pooling(setup_, last(x), spec); });
+}
+Tensor CpuGraph::dropout(Tensor x, float ratio) {
+  return add([&] { return cpu::dropout(setup_, last(x), ratio, dropouts_++); });
+}
 Tensor CpuGraph::linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) {
-  return add(cpu::linear(setup_, last(x), out, weight, bias));
+  return add([&] { return cpu::linear(setup_, last(x), out, weight, bias); });
 }
-void CpuGraph::softmax_cross_entropy(Tensor x) { add(cpu::softmax_cross_entropy(setup_, last(x), labels_)); }
+void CpuGraph::softmax_cross_entropy(Tensor x) {
+  add([&] { return cpu::softmax_cross_entropy(setup_, last(x), labels_); });
+}
 
 void CpuGraph::finish() {
   plan_.finish();

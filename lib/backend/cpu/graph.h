@@ -45,7 +45,8 @@ class CpuGraph : public Graph {
  private:
   const Value& value(Tensor tensor) const;
   const Value& last(Tensor x) const;
-  Tensor add(OperationPtr operation);
+  template <typename Make>
+  Tensor add(const Make& make);  // of an OperationPtr
   void copy(dnnl::memory from, dnnl::memory to);
   std::vector<float> read(const dnnl::memory& from, const Shape& shape);
   void write(const dnnl::memory& to, const Shape& shape, std::span<const float> plain);
