@@ -4,14 +4,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 
 #include "batch/intake.h"
+#include "worker/sha256.h"
 
 namespace odori::grader {
-
-/// 64 hexadecimal digits.
-std::string sha256(std::string_view bytes);
 
 /// Changes with whatever a mark depends on beside the submission: the grader itself, the kit's answers and the library
 /// (as they were built), and the points. Throws Refusal if the kit isn't built.

@@ -1,5 +1,6 @@
 #include "checks/grade.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <memory>
@@ -27,13 +28,27 @@ std::string read_kits(const fs::path& path) {
   return text;
 }
 
-/// Where what is built is kept: in the build folder, or where that can't be written, in a user's own temporary one.
+/// A folder that others can neither write to nor have put there.
+bool is_own(const fs::path& folder) {
+  struct stat status {};
+  return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/// Where what is built is kept: in the build folder; or in a temporary one, of this user alone, where that can't be
+/// written, and for somebody else's answer: each marking has its own (batch/marking), so that no student gets what
+/// another one's answer has built.
 fs::path outputs_of(const Question& question) {
   fs::path folder = question.build / "grader" / question.task.name;
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (!error && access(folder.c_str(), W_OK) == 0) return folder;
-  folder = fs::temp_directory_path(error) / fmt::format("odori-{}", geteuid()) / question.task.name;
+  if (!question.sandbox) fs::create_directories(folder, error);
+  if (!question.sandbox && !error && access(folder.c_str(), W_OK) == 0) return folder;
+  const fs::path own = fs::temp_directory_path(error) / fmt::format("odori-{}", geteuid());
+  mkdir(own.c_str(), 0700);
+  if (!is_own(own))
+    throw EnvironmentFault(
+        {"no_scratch", {{"folder", own.string()}, {"reason", "it can't be made, or isn't yours alone"}}});
+  folder = own / question.task.name;
   fs::create_directories(folder, error);
   if (error) throw EnvironmentFault({"no_scratch", {{"folder", folder.string()}, {"reason", error.message()}}});
   return folder;

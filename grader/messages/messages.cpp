@@ -105,7 +105,7 @@ std::optional<std::string> value_of(std::string_view placeholder, const std::map
 /// The commands in a text that print for learners, with this language.
 std::string with_language(const std::string& text, const std::string& language) {
   static const std::regex command(
-      R"(\./odori (check|hint|reset|solution|status|watch)\b([ \n]multi_(gpu|node))?( \d+)?)");
+      R"(\./odori (check|hint|reset|solution|status|watch)\b([ \n]multi_(gpu|node))?( \d{1,3})?)");
   return std::regex_replace(text, command, "$& --lang " + language);
 }
 

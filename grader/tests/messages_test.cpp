@@ -63,6 +63,13 @@ TEST(Messages, FillInPlaceholders) {
   EXPECT_EQ(messages.text("no_such_key", {{"a", "b"}}), "no_such_key a=b");
 }
 
+TEST(Messages, HoldTextsOfAnyLength) {
+  const Messages messages(ODORI_FOLDER, "ja");
+  const std::string digits(300'000, '1');
+  EXPECT_NE(messages.text("compile_error", {{"message", "./odori check multi_gpu " + digits}}).find(digits.substr(3)),
+            std::string::npos);
+}
+
 TEST(Messages, AgreeInNumber) {
   const Messages messages(ODORI_FOLDER, "en");
   EXPECT_EQ(messages.text("more_changes", {{"n", "1"}}), "and 1 more line.");

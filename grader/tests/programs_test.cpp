@@ -152,6 +152,53 @@ TEST(Programs, TabsDoNotShiftTheCaret) {
   EXPECT_EQ(built.value(2, "caret"), std::string(28, ' ') + '^');
 }
 
+TEST(Programs, ATextCanNotClaimThatTheMachineFails) {
+  const std::string claims =
+      "  const int main_device_id = 0;\n"
+      "  static_assert(main_device_id == 1, \"x\\ncc1plus: fatal error: No space left on device\\nout of memory\");";
+  const Built built({{2, claims}, {7, right_7}});
+  EXPECT_EQ(built.failure(2).key, "compile_error");
+  EXPECT_EQ(built.value(2, "message"), "static assertion failed: x");
+  EXPECT_TRUE(built.programs.of_blank.contains(7));
+}
+
+TEST(Programs, AFunctionThatIsNowhereCostsItsOwnBlankAlone) {
+  const Built built({{2, "  int nowhere();\n  const int main_device_id = nowhere();"}, {7, right_7}});
+  EXPECT_EQ(built.failure(2).key, "compile_error_elsewhere");
+  EXPECT_NE(built.value(2, "message").find("nowhere"), std::string::npos);
+  EXPECT_TRUE(built.programs.of_blank.contains(7));
+}
+
+TEST(Programs, ACaretStaysInItsLine) {
+  const Built built(
+      {{2, "  const int main_device_id = 0; static_assert(false, \"x\\nwhole:40:2000000000: error: y\");"}});
+  EXPECT_EQ(built.failure(2).key, "compile_error");
+}
+
+TEST(Compiler, LinesOfAnyLengthAreRead) {
+  const std::string long_text(300'000, 'a');
+  for (const std::string& line :
+       {"blank_2:1:1: " + long_text, "blank_2:1:1: error: " + long_text, long_text + ":1:1: error: b",
+        "blank_2:1:1: Error:" + long_text, "blank_2:1:1: " + std::string(300'000, ' ')})
+    for (const CompileError& error : read_errors(line + "\nblank_3:2:3: error: last\n")) {
+      EXPECT_LT(error.message.size(), 1000u);
+    }
+  const auto errors = read_errors("blank_2:1:1: " + long_text + "\nblank_3.kit:2:3: fatal error: last\n");
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].variant, "blank_3");
+  EXPECT_TRUE(errors[0].in_kit);
+  EXPECT_EQ(errors[0].line, 2);
+  EXPECT_EQ(errors[0].column, 3);
+  EXPECT_EQ(errors[0].message, "last");
+}
+
+TEST(Compiler, NumbersThatNoLineHasAreNoPlaces) {
+  EXPECT_TRUE(read_errors("blank_2:99999999999999999999:1: error: x\n").empty());
+  EXPECT_TRUE(read_errors("blank_2:-1:1: error: x\nblank_2::1: error: x\nblank_2: error: x\n:1:1: error: x\n").empty());
+  EXPECT_EQ(read_errors("blank_2:5: error: x\n").at(0).column, 0);
+  EXPECT_EQ(read_errors("blank_x:5:1: error: x\n").at(0).variant, "");
+}
+
 TEST(Programs, WhatWasBuiltBeforeIsNotBuiltAgain) {
   const fs::path outputs = fs::path(testing::TempDir()) / "programs_test_again";
   fs::remove_all(outputs);

@@ -3,13 +3,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <csignal>
 #include <fstream>
-#include <regex>
-#include <set>
 
 #include "exercise/blanks.h"
 #include "exercise/finding.h"
 #include "worker/process.h"
+#include "worker/sha256.h"
 
 namespace odori::grader {
 namespace {
@@ -18,12 +20,14 @@ namespace fs = std::filesystem;
 
 constexpr auto compile_limit = std::chrono::seconds(40);
 constexpr std::size_t kept_builds = 24;
+constexpr const char *kept_program = "program", *kept_errors = "errors";  // of a build, in a folder of its own
+constexpr std::size_t longest_message = 600;  // bytes: more of a compiler's words wouldn't say more
 
-/// FNV-1a, 64 bits: a name for a text, not a secret.
-std::string hash_of(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const unsigned char byte : text) hash = (hash ^ byte) * 0x100000001b3u;
-  return fmt::format("{:016x}", hash);
+/// The text, or as much of it as fits, cut between two characters.
+std::string shortened(std::string text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
+  return text.substr(0, bytes) + " ...";
 }
 
 void write_file(const fs::path& path, const std::string& text) {
@@ -44,16 +48,48 @@ void forget_old_builds(const fs::path& outputs) {
       fs::remove_all(builds[i].second, gone);
 }
 
-/// Why a compiler came to no end, if it didn't.
-std::optional<Finding> trouble_of(const Ended& ended) {
+/// Why a compiler or a linker failed, if that isn't for an error that it found in the source. Its words decide nothing
+/// here: a source can make a compiler say whatever it likes, at a line's begin too (a static_assert's text).
+std::optional<Finding> trouble_of(const Ended& ended, bool error_found) {
   if (ended.broke) return ended.broke;
   if (ended.stopped) return Finding{"compiler_gave_up", {}};
-  if (ended.count("No space left on device") > 0 || ended.count("File size limit exceeded") > 0)
-    return Finding{"disk_full", {{"file", "/tmp"}}};
-  if (ended.code == 137 || ended.count("Killed signal terminated program") > 0 ||
-      ended.count("virtual memory exhausted") > 0 || ended.count("out of memory") > 0)
-    return Finding{"no_memory", {}};
+  if (ended.code == 128 + SIGKILL) return Finding{"no_memory", {}};
+  if (ended.code != 0 && !error_found)
+    return Finding{"compiler_failed", {{"detail", shortened(end_of(ended.output), longest_message)}}};
   return {};
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// "blank_3" and "whole" are variants.
+bool is_variant(std::string_view name) {
+  if (name == "whole") return true;
+  const std::string_view begin = "blank_";
+  return name.size() > begin.size() && name.starts_with(begin) &&
+         std::all_of(name.begin() + begin.size(), name.end(), is_digit);
+}
+
+/// Takes ":76" off a text's begin; nothing if there is no number, or none that a line or a column can have.
+std::optional<int> take_number(std::string_view& text) {
+  if (text.size() < 2 || text[0] != ':' || !is_digit(text[1])) return {};
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
+  if (error != std::errc()) return {};
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+/// Takes a word and the blanks before it off a text's begin, if it begins so.
+bool take_word(std::string_view& text, std::string_view word) {
+  std::string_view rest = text;
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  if (!rest.starts_with(word)) return false;
+  text = rest.substr(word.size());
+  return true;
+}
+
+bool names_a_variant(const std::vector<CompileError>& errors) {
+  return std::any_of(errors.begin(), errors.end(), [](const CompileError& error) { return !error.variant.empty(); });
 }
 
 /// The files and folders that a recorded command names.
@@ -75,23 +111,28 @@ std::vector<fs::path> named_in(const std::vector<std::string>& words, const fs::
 
 std::vector<CompileError> read_errors(const std::string& output) {
   // "blank_3:76:60: error: ...", "blank_3.kit:1:20: error: ...", "/usr/include/...:1065:30: error: ..."
-  static const std::regex location(R"(^([^\s:]+):(\d+)(?::(\d+))?:(.*))");
-  static const std::regex ours(R"((whole|blank_\d+)(\.kit)?)"), error(R"(\s*(?:fatal )?error: (.*))");
+  constexpr std::string_view of_kit = ".kit";
   std::vector<CompileError> errors;
   std::optional<CompileError> asked;  // where a header's template was asked for: "blank_3:76:60:   required from here"
   for (const std::string& line : split_lines(output)) {
-    std::smatch place, file, what;
-    if (!std::regex_match(line, place, location)) continue;
-    const std::string name = place[1], rest = place[4];
-    CompileError here{.line = std::stoi(place[2]), .column = place[3].matched ? std::stoi(place[3]) : 0};
-    const bool in_variant = std::regex_match(name, file, ours);
-    if (in_variant) here.variant = file[1], here.in_kit = file[2].matched;
-    if (std::regex_match(rest, what, error)) {
-      CompileError found = !in_variant && asked ? *asked : here;
-      found.message = what[1];
+    std::string_view rest = line, name = rest.substr(0, rest.find_first_of(": \t"));
+    rest.remove_prefix(name.size());
+    const auto row = take_number(rest);
+    if (name.empty() || !row) continue;
+    CompileError here{.line = *row, .column = take_number(rest).value_or(0)};
+    if (!take_word(rest, ":")) continue;
+    if ((here.in_kit = name.ends_with(of_kit))) name.remove_suffix(of_kit.size());
+    if (is_variant(name))
+      here.variant = name;
+    else
+      here.in_kit = false;
+    take_word(rest, "fatal ");
+    if (take_word(rest, "error: ")) {
+      CompileError found = here.variant.empty() && asked ? *asked : here;
+      found.message = shortened(std::string(rest), longest_message);
       errors.push_back(std::move(found));
       asked.reset();
-    } else if (in_variant && rest.find("required from") != std::string::npos) {
+    } else if (!here.variant.empty() && rest.find("required from") != std::string_view::npos) {
       asked = here;
     }
   }
@@ -135,19 +176,48 @@ Ended Compiler::translate(const Command& command, const fs::path& input, const f
 }
 
 Built Compiler::build(const std::string& source) const {
-  const fs::path folder = outputs_ / hash_of(key_ + source), program = folder / "program", said = folder / "errors";
+  const fs::path folder = outputs_ / sha256(key_ + source);
   std::error_code ignored;
-  if (fs::exists(program)) {
+  if (fs::exists(folder / kept_program)) {
     fs::last_write_time(folder, fs::file_time_type::clock::now(), ignored);
-    return {.program = program};
+    return {.program = folder / kept_program};
   }
-  if (const std::string errors = read_file(said); !errors.empty()) return {.errors = read_errors(errors)};
+  if (const std::string said = read_file(folder / kept_errors); !said.empty()) return {.errors = read_errors(said)};
+  return build_anew(source);
+}
+
+Built Compiler::build_anew(const std::string& source) const {
+  static std::atomic<int> counter = 0;
+  const fs::path folder = outputs_ / sha256(key_ + source);
   forget_old_builds(outputs_);
+  std::error_code ignored;
   fs::create_directories(folder, ignored);
-  const fs::path unfinished = folder / fmt::format("{}", getpid()), text = unfinished.string() + ".cpp",
+  const fs::path unfinished = folder / fmt::format("{}_{}", getpid(), ++counter), text = unfinished.string() + ".cpp",
                  object = unfinished.string() + ".o";
   write_file(text, source);
+  const Ended compiled = translate(compile_command(text, object), text, object);
+  fs::remove(text, ignored);
+  if (compiled.code != 0 || compiled.stopped) {
+    fs::remove(object, ignored);
+    Built built{.errors = read_errors(compiled.output)};
+    built.gave_up = trouble_of(compiled, names_a_variant(built.errors));
+    if (built.gave_up) return built;
+    write_file(unfinished, compiled.output);
+    fs::rename(unfinished, folder / kept_errors, ignored);
+    return built;
+  }
+  const Ended linked = translate(link_command(object, unfinished), object, unfinished);
+  fs::remove(object, ignored);
+  if (linked.code != 0 || linked.stopped) {
+    fs::remove(unfinished, ignored);
+    return {.errors = {{.message = shortened(linked.output, longest_message)}}, .gave_up = trouble_of(linked, false)};
+  }
+  fs::permissions(unfinished, fs::perms(0755), ignored);
+  fs::rename(unfinished, folder / kept_program, ignored);
+  return {.program = folder / kept_program};
+}
 
+Command Compiler::compile_command(const fs::path& text, const fs::path& object) const {
   Command compile{.environment = {{"LC_ALL", "C"}, {"CCACHE_DISABLE", "1"}}, .folder = compile_.folder};
   for (std::size_t i = 0; i < compile_.words.size(); ++i) {
     const std::string& word = compile_.words[i];
@@ -160,25 +230,16 @@ Built Compiler::build(const std::string& source) const {
        {"-w", "-fmax-errors=0", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never", "-ftabstop=1", "-c"})
     compile.words.push_back(word);
   compile.words.insert(compile.words.end(), {text.string(), "-o", object.string()});
-  const Ended compiled = translate(compile, text, object);
-  fs::remove(text, ignored);
-  if (auto trouble = trouble_of(compiled)) {
-    fs::remove(object, ignored);
-    return {.gave_up = trouble};
-  }
-  if (compiled.code != 0) {
-    fs::remove(object, ignored);
-    write_file(unfinished, compiled.output);
-    fs::rename(unfinished, said, ignored);
-    return {.errors = read_errors(compiled.output)};
-  }
+  return compile;
+}
 
+Command Compiler::link_command(const fs::path& object, const fs::path& program) const {
   Command link{.environment = {{"LC_ALL", "C"}}, .folder = link_.folder};
   bool object_is_named = false;
   for (std::size_t i = 0; i < link_.words.size(); ++i) {
     const std::string& word = link_.words[i];
     if (word == "-o") {
-      link.words.insert(link.words.end(), {"-o", unfinished.string()});
+      link.words.insert(link.words.end(), {"-o", program.string()});
       ++i;
     } else if (!word.ends_with(".o")) {
       link.words.push_back(word);
@@ -187,15 +248,7 @@ Built Compiler::build(const std::string& source) const {
       object_is_named = true;
     }
   }
-  const Ended linked = translate(link, object, unfinished);
-  fs::remove(object, ignored);
-  if (auto trouble = trouble_of(linked); trouble || linked.code != 0) {
-    fs::remove(unfinished, ignored);
-    return trouble ? Built{.gave_up = trouble} : Built{.errors = {{.message = linked.output.substr(0, 2000)}}};
-  }
-  fs::permissions(unfinished, fs::perms(0755), ignored);
-  fs::rename(unfinished, program, ignored);
-  return {.program = program};
+  return link;
 }
 
 }  // namespace odori::grader

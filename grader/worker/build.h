@@ -20,10 +20,10 @@ struct CompileError {
 };
 
 struct Built {
-  std::filesystem::path program;  // empty: it doesn't compile
+  std::filesystem::path program;  // empty: it doesn't compile, and at least one of the others isn't
   std::vector<CompileError> errors;
-  /// The compiler didn't come to an end: it took too long, or too much of something. Whose fault that is, the kit's own
-  /// program tells, built in the same way.
+  /// It took too long, or too much of something, or failed without an error in any variant. Whose fault that is, the
+  /// kit's own program tells, built in the same way.
   std::optional<Finding> gave_up;
 };
 
@@ -40,6 +40,8 @@ class Compiler {
   /// Throws EnvironmentFault if there is no compiler, or no space for its output. Several threads and processes may
   /// build at once.
   Built build(const std::string& source) const;
+  /// The same, whatever was built before.
+  Built build_anew(const std::string& source) const;
 
  private:
   struct Recorded {
@@ -47,6 +49,8 @@ class Compiler {
     std::vector<std::string> words;
   };
   Recorded recorded(const char* name) const;
+  Command compile_command(const std::filesystem::path& text, const std::filesystem::path& object) const;
+  Command link_command(const std::filesystem::path& object, const std::filesystem::path& program) const;
   /// Runs a compiler or a linker, which reads `input`, besides what the kit gives it, and writes `output`.
   Ended translate(const Command& command, const std::filesystem::path& input,
                   const std::filesystem::path& output) const;

@@ -2,27 +2,16 @@
 
 #include <algorithm>
 #include <future>
-#include <regex>
 
 #include "exercise/cutter.h"
 #include "exercise/lexer.h"
+#include "worker/compiler_words.h"
 #include "worker/source.h"
 
 namespace odori::grader {
 namespace {
 
 std::string name_of(int blank) { return fmt::format("blank_{}", blank); }
-
-/// The name that an error complains isn't known; empty if it's about something else.
-std::string unknown_name(const CompileError& error) {
-  static const std::regex forms(
-      "'([A-Za-z_]\\w*)' (?:was not declared|has not been declared|does not name a type).*|use of undeclared "
-      "identifier "
-      "'(\\w+)'.*");
-  std::smatch found;
-  if (!std::regex_match(error.message, found, forms)) return {};
-  return found[1].matched ? found[1] : found[2];
-}
 
 class Builder {
  public:
@@ -53,9 +42,11 @@ class Builder {
   Built build_variants(const std::vector<Variant>& variants) const {
     Built built = compiler_.build(source_of(solution_, submission_, variants));
     if (built.gave_up) {
-      const Built kits = compiler_.build(source_of(solution_, submission_, {{"whole", {}}}));
-      if (kits.gave_up) throw EnvironmentFault(*kits.gave_up);
-      if (built.gave_up->key != "compiler_gave_up") built.gave_up->key = "compiler_took_too_much";
+      const Built kits = compiler_.build_anew(source_of(solution_, submission_, {{"whole", {}}}));
+      if (kits.program.empty())
+        throw EnvironmentFault(kits.gave_up.value_or(Finding{"compiler_failed", {{"detail", ""}}}));
+      if (built.gave_up->key == "no_memory" || built.gave_up->key.starts_with("over_"))
+        built.gave_up->key = "compiler_took_too_much";
     }
     return built;
   }
@@ -95,7 +86,7 @@ class Builder {
     bool learnt = false;
     std::set<int> failed;
     for (const auto& [blank, error] : first) {
-      const int other = blank_with(unknown_name(error), blank);
+      const int other = blank_with(unknown_name(error.message), blank);
       if (other != 0 && together_[blank].insert(other).second) {
         learnt = true;
       } else {
@@ -128,7 +119,7 @@ class Builder {
       programs_.of_blank[blank] = {built.program, name_of(blank)};
       return;
     }
-    programs_.failures[blank] = built.gave_up ? *built.gave_up : finding_of(blank, built.errors[0]);
+    programs_.failures[blank] = built.errors.empty() ? *built.gave_up : finding_of(blank, built.errors[0]);
     alive_.erase(blank);
     drop_dependents();
   }
@@ -162,7 +153,7 @@ class Builder {
   Finding finding_of(int blank, const CompileError& error) const {
     const Blank& place = submission_.blanks.at(blank);
     Finding finding{"compile_error", {{"blank", std::to_string(blank)}, {"message", error.message}}};
-    const std::string unknown = unknown_name(error);
+    const std::string unknown = unknown_name(error.message);
     if (!unknown.empty() && unknown == variable_of(blank)) return Finding{"variable_missing", {{"variable", unknown}}};
     int line = error.line, column = error.column;
     if (error.in_kit || line < place.text_line || line >= place.last_line) {
@@ -178,7 +169,8 @@ class Builder {
     std::replace(code.begin(), code.end(), '\t', ' ');
     finding.values["line"] = std::to_string(line);
     finding.values["code"] = code;
-    finding.values["caret"] = column > 0 ? std::string(column - 1, ' ') + '^' : "";
+    const bool in_line = column > 0 && static_cast<std::size_t>(column) <= code.size() + 1;
+    finding.values["caret"] = in_line ? std::string(static_cast<std::size_t>(column) - 1, ' ') + '^' : "";
     return finding;
   }
 

@@ -38,7 +38,7 @@ outside=(
   '^CLI/' '^lib/flags/arguments\.cpp$|^(lib/demo|lib/doctor|lib/bench|datasets|grader)/.*\.cpp$' 'lib/flags/arguments.cpp and programs that train nothing'
   '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/cuda/|comm/.*nccl|tests/cuda_)' "lib/backend/cuda, its tests, and comm's NCCL file"
   '^archive' '^grader/(batch/archive|instructor/handed_in|tests/undefended)\.cpp$' "grader/batch/archive.cpp, and the self-test that writes archives"
-  '^openssl/' '^grader/batch/content\.cpp$' 'grader/batch/content.cpp'
+  '^openssl/' '^grader/worker/sha256\.cpp$' 'grader/worker/sha256.cpp'
   '^nvtx3/' '^lib/trace/nvtx\.cpp$|^lib/tests/nvtx_' 'lib/trace/nvtx.cpp and its tests'
   '^nccl' '^lib/(backend/cuda/|comm/.*nccl|tests/cuda_emulator/)' "lib/backend/cuda and comm's NCCL file"
 )
