@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Behind `./odori data`: the picture sets under datasets/cache (ODORI_DATA names another folder).
+# Behind `./odori data`: the image sets under datasets/cache (ODORI_DATA names another folder).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=archives.sh
 source "$here/archives.sh"
+. "$here/../lib/flags/command_line.sh"
 
 usage() {
   cat <<END
@@ -51,9 +52,11 @@ case ${1:-} in
   fetch) exec "$here/fetch_cifar.sh" "${@:2}" ;;
   list) list ;;
   --help | -h) usage ;;
+  "") usage >&2; exit 2 ;;
   *)
-    echo "${1:+There is no \`./odori data $1\`. }These are there:" >&2
-    usage >&2
-    exit 2
+    take_language "$@"
+    near=$(did_you_mean "$1" synthetic fetch list)
+    refuse "there is no \`./odori data $1\`.${near:- There are synthetic, fetch and list.}" \
+      "\`./odori data $1\` というコマンドはありません。${near:-synthetic、fetch、list があります。}"
     ;;
 esac

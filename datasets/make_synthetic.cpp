@@ -1,14 +1,14 @@
-// Writes a learnable picture set of ten classes in CIFAR-10's binary format: what the kit trains on where CIFAR isn't.
+// Writes a learnable image set of ten classes in CIFAR-10's binary format: what the kit trains on where CIFAR isn't.
 //
 //   ./odori data synthetic --train 10000 --test 2000 --seed 0 --out datasets/cache/synthetic
 //
-// says in one sentence what is there now. The pictures are those of synthetic_picture.cpp.
-#include <CLI/CLI.hpp>
+// says in one sentence what is there now. The images are those of synthetic_picture.cpp.
 #include <filesystem>
 #include <optional>
 
 #include "core/error.h"
 #include "core/program.h"
+#include "flags/command_line.h"
 #include "synthetic.h"
 
 using namespace odori;
@@ -36,29 +36,26 @@ struct Flags {
 Flags parse(int argc, char** argv) {
   const synthetic::Options defaults;
   Flags flags;
-  CLI::App app{"Write a learnable picture set of ten classes in CIFAR-10's binary format.", "./odori data synthetic"};
-  app.add_option("--train", flags.train, fmt::format("Training pictures [{}]", defaults.train))
-      ->check(CLI::Range(5u, synthetic::max_pictures));
-  app.add_option("--test", flags.test, fmt::format("Test pictures [{}]", defaults.test))
-      ->check(CLI::Range(1u, synthetic::max_pictures));
-  app.add_option("--seed", flags.seed, fmt::format("Another seed, other pictures [{}]", defaults.seed))
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--out", flags.out, "The folder to write")->required()->take_last();
+  CommandLine line("Write a learnable image set of ten classes in CIFAR-10's binary format.", "./odori data synthetic",
+                   argc, argv);
+  CLI::App& app = line.app();
+  app.add_option("--train", flags.train, fmt::format("Training images [{}]", defaults.train))
+      ->check(line.whole_number(5u, synthetic::max_pictures));
+  app.add_option("--test", flags.test, fmt::format("Test images [{}]", defaults.test))
+      ->check(line.whole_number(1u, synthetic::max_pictures));
+  app.add_option("--seed", flags.seed, fmt::format("Another seed, other images [{}]", defaults.seed))
+      ->check(
+          line.number<std::uint64_t>({"a whole number from 0", "0 以上の整数"}, [](std::uint64_t) { return true; }));
+  app.add_option("--out", flags.out, "The folder to write")->required();
   app.add_flag("--force", flags.force, "Replace a synthetic set that is there already");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    throw HelpRequested(app.help());
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}. ./odori data synthetic --help lists the flags.", error.what()));
-  }
+  line.parse();
   flags.out = fs::absolute(flags.out).lexically_normal();
   if (!flags.out.has_filename()) flags.out = flags.out.parent_path();  // a slash at the end
   return flags;
 }
 
 std::string describe(const synthetic::Options& options) {
-  return fmt::format("{} training and {} test pictures, seed {}", options.train, options.test, options.seed);
+  return fmt::format("{} training and {} test images, seed {}", options.train, options.test, options.seed);
 }
 
 void run(const Flags& flags) {
@@ -67,13 +64,13 @@ void run(const Flags& flags) {
   const std::string out = flags.out.string();
   require(
       found.what != What::something_else,
-      "{} is there, but is no complete synthetic set: nothing was touched. Remove it, or choose another folder with "
+      "{} is there, but isn't a complete synthetic set. Nothing was changed. Remove it, or choose another folder with "
       "--out.",
       out);
   if (found.what == What::complete_set && !flags.force) {
     require(
         flags.fits(found.options),
-        "{} holds another synthetic set ({}): nothing was touched. --force replaces it, --out takes another folder.",
+        "{} holds another synthetic set ({}). Nothing was changed. --force replaces it, --out takes another folder.",
         out, describe(found.options));
     fmt::print("The synthetic set is there already: {} ({}).\n", out, describe(found.options));
     return;

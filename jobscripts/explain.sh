@@ -1,34 +1,28 @@
 #!/bin/bash
 # ./odori explain LOG: recognises in a job's log what commonly goes wrong, and says what to do.
 # The faults are in explain/messages.md, one section each; messages.ja.md holds the same in Japanese.
-folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/explain
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=$here/explain
+. "${here%/jobscripts}/lib/flags/command_line.sh"
 
-stop() {
-  printf 'odori: %s\n' "$2" >&2
-  exit "$1"
-}
-
-language=${LC_ALL:-${LC_MESSAGES:-${LANG:-en}}}
-while [[ ${1:-} == --* ]]; do
-  case $1 in
-    --lang) language=${2:-} && shift ;;
+take_language "$@"
+logs=()
+for argument in "${arguments[@]}"; do
+  case $argument in
     --help)
       cat <<'END'
-./odori explain [--lang en|ja] LOG...: what went wrong in a job, by its log, and what to do.
+./odori explain LOG... [--lang en|ja]: what went wrong in a job, by its log, and what to do.
 PBS writes a job's output to NAME.oNUMBER in the folder where it was submitted, the kit's job scripts to out/jobs.
 END
       exit ;;
-    *) stop 2 "explain has no flag $1; see ./odori explain --help" ;;
+    -*) refuse "Unknown flag $argument.$(did_you_mean "$argument" --lang --help) See ./odori explain --help" \
+      "$argument というフラグはありません。$(did_you_mean "$argument" --lang --help)./odori explain --help を見てください。" ;;
+    *) logs+=("$argument") ;;
   esac
-  shift
 done
-[[ $# -gt 0 ]] || stop 2 "explain which log? ./odori explain LOG"
+[[ ${#logs[@]} -gt 0 ]] || refuse "Which log? ./odori explain LOG" "どのログですか。./odori explain ログ"
 texts=$folder/messages.md
-[[ $language != ja* ]] || texts=$folder/messages.ja.md
-
-say() {  # ENGLISH JAPANESE
-  if [[ $language == ja* ]]; then printf '%s\n' "$2"; else printf '%s\n' "$1"; fi
-}
+[[ $language != ja ]] || texts=$folder/messages.ja.md
 
 # The text of a section, without its pattern.
 text_of() {
@@ -53,17 +47,18 @@ unexplained() {
   local speedup
   speedup=$(grep -E '^(Speedup|Throughput):' "$1" | tail -n 1)
   if [[ -n $speedup ]]; then
-    say "$1: nothing went wrong here. Its last figure: $speedup" "$1: 問題は見つかりません。最後の値: $speedup"
+    say "$1: nothing went wrong here. Its last line: $speedup" "$1: 問題は見つかりません。最後の行: $speedup"
     return
   fi
-  say "$1: none of the known faults is in this log. Read its first error, not its last line: what comes after often only
-follows from it." "$1: 知られている問題は見つかりません。最後の行ではなく、最初のエラーを読んでください。あとの行はその結果であることが
+  say "$1: this log shows none of the known faults. Read its first error, not its last line: what comes later often only
+follows from the first." "$1: 知られている問題は見つかりません。最後の行ではなく、最初のエラーを読んでください。あとの行はその結果であることが
 多いものです。"
 }
 
-for log in "$@"; do
-  [[ -e $log ]] || stop 2 "there is no log $log"
-  [[ ! -d $log ]] || stop 2 "$log is a folder; name the log in it"
-  [[ -r $log ]] || stop 2 "$log can't be read: PBS writes a job's log for its owner alone (mode 600). Its owner can share it: chmod 644 $log"
+for log in "${logs[@]}"; do
+  [[ -n $log && -e $log ]] || refuse "There is no log \"$log\"." "\"$log\" というログはありません。"
+  [[ ! -d $log ]] || refuse "$log is a folder; name the log in it." "$log はフォルダです。その中のログを指定してください。"
+  [[ -r $log ]] || refuse "$log can't be read: PBS writes a job's log for its owner alone (mode 600). Its owner can share it: chmod 644 $log" \
+    "$log を読めません。PBS はジョブのログを本人だけが読めるように（モード 600 で）書きます。本人が chmod 644 $log とすれば読めます。"
   if [[ -s $log ]]; then explain "$log"; else say "$log is empty: the job hasn't written anything yet." "$log は空です。ジョブはまだ何も書いていません。"; fi
 done

@@ -8,6 +8,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 kit=${here%/jobscripts}
 . "$here/directives.sh"
+. "$kit/lib/flags/command_line.sh"
 
 usage() {
   cat <<'END'
@@ -31,11 +32,12 @@ refuse_unready() {
 
 # ---- The command
 
+take_language "$@"
 task=${1:-} folder=$here print="" flags=()
 case $task in
   single_gpu | multi_gpu | multi_node) shift ;;
   --help) usage && exit ;;
-  *) stop 2 "submit what? single_gpu, multi_gpu or multi_node; see ./odori submit --help" ;;
+  *) refuse_task submit "$task" single_gpu multi_gpu multi_node ;;
 esac
 while [[ $# -gt 0 ]]; do
   case $1 in

@@ -6,7 +6,6 @@
 //                                        known: {"STUDENT": {"TASK": {"BLANK": ["WRONG"]}}}
 //
 // The same numbers give the same class.
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -14,6 +13,7 @@
 #include "core/error.h"
 #include "core/program.h"
 #include "exercise/blanks.h"
+#include "flags/command_line.h"
 #include "instructor/corpus.h"
 #include "instructor/handed_in.h"
 
@@ -121,10 +121,11 @@ std::string name_of_student(int number) {
 int main(int argc, char** argv) try {
   int students = 0;
   fs::path folder;
-  CLI::App app("Makes a class of submissions from the corpus.");
-  app.add_option("students", students, "How many")->required()->check(CLI::Range(1, 10000));
+  CommandLine line("Makes a class of submissions from the corpus.", argv[0], argc, argv);
+  CLI::App& app = line.app();
+  app.add_option("students", students, "How many")->required()->check(line.whole_number(1, 10000));
   app.add_option("folder", folder, "Where to write it")->required();
-  CLI11_PARSE(app, argc, argv);
+  line.parse();
 
   Class all(20261121);
   nlohmann::ordered_json known;

@@ -2,7 +2,6 @@
 //
 //   ./odori cut            writes what has changed, but for files that hold a learner's answers
 //   ./odori cut --check    writes nothing; exit code 1 if an exercise isn't what cutting makes, answers left aside
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
 
@@ -12,6 +11,7 @@
 #include "exercise/cutter.h"
 #include "exercise/keep.h"
 #include "exercise/submission.h"
+#include "flags/command_line.h"
 
 using namespace odori;
 using grader::read_file;
@@ -26,23 +26,17 @@ struct Flags {
 
 Flags parse_flags(int argc, char** argv) {
   Flags flags;
-  CLI::App app(
+  CommandLine line(
       "Cuts the exercises out of the solutions: solutions/ -> exercises/ and jobscripts/. Files that hold answers of "
-      "yours "
-      "are left as they are.",
-      "./odori cut");
+      "yours are left as they are.",
+      "./odori cut", argc, argv);
+  CLI::App& app = line.app();
   app.add_option("--kit", flags.kit, "The kit's folder")->capture_default_str();
   CLI::Option* check = app.add_flag("--check", flags.check,
                                     "Write nothing; fail if a file isn't what cutting makes, answers left aside");
   app.add_flag("--strict", flags.strict, "No answers either: each file has to be what cutting makes")->needs(check);
   app.add_flag("--force", flags.force, "Write files with answers too; a copy is kept in out/kept")->excludes(check);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    throw HelpRequested(app.help());
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}.\n{} --help lists all flags.", error.what(), argv[0]));
-  }
+  line.parse();
   return flags;
 }
 

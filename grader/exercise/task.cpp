@@ -20,6 +20,12 @@ const std::vector<Task>& all_tasks() {
   return tasks;
 }
 
+std::vector<std::string> names_of_tasks() {
+  std::vector<std::string> names;
+  for (const Task& task : all_tasks()) names.push_back(task.name);
+  return names;
+}
+
 const Task& task_named(std::string_view name) {
   for (const Task& task : all_tasks())
     if (task.name == name) return task;

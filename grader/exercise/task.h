@@ -22,6 +22,7 @@ struct Task {
 /// Throws UsageError, naming both, for another name.
 const Task& task_named(std::string_view name);
 const std::vector<Task>& all_tasks();
+std::vector<std::string> names_of_tasks();
 
 /// Points a blank (key: its number) and for the speedup (key 0), 100 in all; from KIT/grader/points.json.
 /// Throws Error if the file can't be used.

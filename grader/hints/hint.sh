@@ -7,40 +7,26 @@ set -euo pipefail
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 state=${ODORI_STATE:-$kit/.odori_state}
 
-task="" blank="" all=no environment=${LC_ALL:-${LC_MESSAGES:-${LANG:-}}}
-language=$environment
-while [[ $# -gt 0 ]]; do
-  case $1 in
+. "$kit/lib/flags/command_line.sh"
+
+take_language "$@"
+task="" blank="" all=no
+for argument in ${arguments[@]+"${arguments[@]}"}; do
+  case $argument in
     --all) all=yes ;;
-    --lang=*) language=${1#*=} ;;
-    --lang) language=${2:-} && shift ;;
-    *) if [[ -z $task ]]; then task=$1; else blank=$1; fi ;;
+    -*) refuse "Unknown flag $argument.$(did_you_mean "$argument" --all --lang) See ./odori hint --help" \
+      "$argument というフラグはありません。$(did_you_mean "$argument" --all --lang)./odori hint --help を見てください。" ;;
+    *) if [[ -z $task ]]; then task=$argument; elif [[ -z $blank ]]; then blank=$argument; else
+      refuse "One blank at a time: ./odori hint $task $blank" "空欄は 1 つずつ指定します: ./odori hint $task $blank"
+    fi ;;
   esac
-  [[ $# -eq 0 ]] || shift
 done
-
-japanese() { [[ $1 == ja* ]]; }
-
-# The commands that are suggested keep a language that the environment doesn't ask for.
-keep_language=""
-if japanese "$language" && ! japanese "$environment"; then keep_language=" --lang ja"; fi
-if ! japanese "$language" && japanese "$environment"; then keep_language=" --lang en"; fi
-
-say() { # ENGLISH JAPANESE
-  if japanese "$language"; then printf '%s\n' "$2"; else printf '%s\n' "$1"; fi
-}
-stop() {
-  printf 'odori: %s\n' "$(say "$@")" >&2
-  exit 2
-}
-
 case $task in
   multi_gpu | multi_node) ;;
-  *) stop "hint for what? multi_gpu or multi_node; see ./odori hint --help" \
-    "どのタスクのヒントですか。multi_gpu か multi_node です。./odori hint --help を見てください。" ;;
+  *) refuse_task hint "$task" multi_gpu multi_node ;;
 esac
 hints=$kit/grader/hints/$task.md
-! japanese "$language" || hints=${hints%.md}.ja.md
+[[ $language != ja ]] || hints=${hints%.md}.ja.md
 blanks=$(grep -c '^## .*\.1$' "$hints")
 
 remembered() { # WORD: the rest of its line for this task and blank
@@ -77,7 +63,7 @@ show() { # FROM TO
 }
 
 if [[ -n $blank && ! ($blank =~ ^[1-9][0-9]*$ && $blank -le $blanks) ]]; then
-  stop "$task has no blank $blank; it has 1 to $blanks" "$task に空欄 $blank はありません。1 から $blanks までです。"
+  refuse "$task has no blank $blank; it has 1 to $blanks." "$task に空欄 $blank はありません。1 から $blanks までです。"
 fi
 if [[ -z $blank && $all == yes ]]; then
   for ((blank = 1; blank <= blanks; ++blank)); do
@@ -88,7 +74,7 @@ if [[ -z $blank && $all == yes ]]; then
   exit
 fi
 if [[ -z $blank ]] && ! first_to_do; then
-  say "All blanks of $task are filled in, and none is known to be wrong. Next: ./odori check $task$keep_language" \
+  say "All blanks of $task are filled in, and no check found one wrong. Next: ./odori check $task$keep_language" \
     "$task の空欄はすべて埋まっていて、誤りも見つかっていません。次は ./odori check $task$keep_language です。"
   exit
 fi
@@ -113,15 +99,15 @@ show 1 $next
 echo
 remember $next
 if [[ $next -lt 3 ]]; then
-  say "One more: ./odori hint $task $blank$keep_language" "もう 1 つ: ./odori hint $task $blank$keep_language"
+  say "For one more: ./odori hint $task $blank$keep_language" "次のヒント: ./odori hint $task $blank$keep_language"
 else
-  say "That is all there is. The answer: ./odori solution $task $blank$keep_language" \
-    "ヒントは以上です。答え: ./odori solution $task $blank$keep_language"
+  say "There are no more hints. To see the answer: ./odori solution $task $blank$keep_language" \
+    "ヒントは以上です。答えを見るには: ./odori solution $task $blank$keep_language"
 fi
 while IFS= read -r place; do
   mark="// END BLANK"
   [[ $place != *.sh:* ]] || mark="# END BLANK"
   echo
-  say "The blank that begins in ${place#"$kit"/} doesn't end any more: put the line \`$mark\` back behind your answer." \
+  say "The blank that begins in ${place#"$kit"/} has no end: put the line \`$mark\` back after your answer." \
     "${place#"$kit"/} から始まる空欄に終わりがありません。答えの後に \`$mark\` の行を戻してください。"
 done < <(without_end)

@@ -1,7 +1,5 @@
-#include <CLI/CLI.hpp>
-
-#include "core/error.h"
 #include "exercise/task.h"
+#include "flags/command_line.h"
 #include "instructor/grade.h"
 
 namespace odori::grader {
@@ -9,38 +7,35 @@ namespace odori::grader {
 GradeFlags parse_grade_flags(int argc, char** argv) {
   GradeFlags flags{.kit = ODORI_FOLDER, .build = ODORI_BUILD_FOLDER};
   bool no_timings = false, unsafe = false;
-  std::vector<std::string> task_names;
-  for (const Task& task : all_tasks()) task_names.push_back(task.name);
 
-  CLI::App app("Marks a class: a folder, .zip or .tar with a folder or an archive a student.", "./odori grade");
+  CommandLine line("Marks a class: a folder, .zip or .tar with a folder or an archive a student.", "./odori grade",
+                   argc, argv);
+  CLI::App& app = line.app();
   app.add_option("submissions", flags.submissions, "What the students handed in");
   app.add_option("--out", flags.out,
                  "The folder for the marks and all reports; a batch that was stopped goes on there");
   app.add_option("--jobs", flags.jobs, "Answers that are marked at once; without it, as many as there are cores")
-      ->check(CLI::Range(1, 1024));
+      ->check(line.whole_number(1, 1024));
   app.add_flag("--no-timings", no_timings, "Leave out the speedups, which are measured one at a time");
   app.add_flag("--unsafe", unsafe,
                "Without walls round what was handed in: for your own files, or where you trust all");
   app.add_option("--tasks", flags.tasks, "These tasks alone: multi_gpu,multi_node")
       ->delimiter(',')
-      ->check(CLI::IsMember(task_names));
-  app.add_option("--students", flags.students, "These students alone, by the names in students/: A,B")->delimiter(',');
+      ->take_all()
+      ->check(line.one_of(names_of_tasks()));
+  app.add_option("--students", flags.students, "These students alone, by the names in students/: A,B")
+      ->delimiter(',')
+      ->take_all();
   app.add_flag("--regrade", flags.regrade, "Mark again, show what would change, and change nothing");
   app.add_flag("--apply", flags.apply, "With --regrade: take what the last one has shown");
   app.add_flag("--self-test", flags.self_test,
                "Does the grader hold on this machine? Marks answers and attacks of its own");
   app.add_flag("--all", flags.all, "With --self-test: the whole corpus, and attacks that take long");
   app.add_option("--lang", flags.language, "en or ja, on the screen; without it, by LC_ALL, LC_MESSAGES or LANG")
-      ->check(CLI::IsMember({"en", "ja"}));
+      ->check(line.one_of({"en", "ja"}));
   app.add_option("--kit", flags.kit, "The kit's folder")->capture_default_str();
   app.add_option("--build", flags.build, "The folder that the kit is built in")->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    throw HelpRequested(app.help());
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}. ./odori grade --help lists the flags.", error.what()));
-  }
+  line.parse();
   if (flags.all && !flags.self_test) throw UsageError("--all goes with --self-test.");
   if (!flags.self_test && flags.out.empty()) throw UsageError("Where to? ./odori grade SUBMISSIONS --out RESULTS");
   if (flags.apply && !flags.regrade) throw UsageError("--apply goes with --regrade: it takes what that has shown.");

@@ -1,31 +1,32 @@
 #include "learner/flags.h"
 
-#include <CLI/CLI.hpp>
-
-#include "core/error.h"
 #include "exercise/task.h"
+#include "flags/command_line.h"
 
 namespace odori::grader {
 namespace {
 
-CLI::Option* add_word(CLI::App& app, Flags& flags, const char* word, const char* what) {
-  CLI::App* added = app.add_subcommand(word, what);
+void add_word(CommandLine& line, Flags& flags, const char* word, const char* what) {
+  CLI::App* added = line.app().add_subcommand(word, what);
   added->add_option("--lang", flags.language, "en or ja; without it, by LC_ALL, LC_MESSAGES or LANG")
-      ->check(CLI::IsMember({"en", "ja"}));
+      ->check(line.one_of({"en", "ja"}));
   added->add_option("--kit", flags.kit, "The kit's folder")->capture_default_str();
   added->add_option("--build", flags.build, "The folder that the kit is built in")->capture_default_str();
-  return added->add_option("task", flags.task, "multi_gpu or multi_node");
+  added->add_option("task", flags.task, "multi_gpu or multi_node")->check(line.one_of(names_of_tasks()));
 }
 
-void add_check(CLI::App& app, Flags& flags) {
-  add_word(app, flags, "check", "Judges your answers to a task, blank by blank")->required();
-  CLI::App* check = app.get_subcommand("check");
+void add_check(CommandLine& line, Flags& flags) {
+  add_word(line, flags, "check", "Judges your answers to a task, blank by blank");
+  CLI::App* check = line.app().get_subcommand("check");
   check->add_flag_callback(
       "--no-speedup", [&flags] { flags.speedup = false; }, "Leave out the speedup, which takes the longest");
+  check->add_flag("--feed", flags.feed)->group("");  // hidden: for ./odori watch
   check->add_option("--json", flags.json, "Write the verdicts into this file as well");
   check->add_option("--program", flags.program, "The program to judge, instead of the one below exercises/");
   check->add_option("--script", flags.script, "The job script to judge, instead of the one below jobscripts/");
-  check->add_option("--seed", flags.seed, "Of the data that the checks train on; without it, a new one each time");
+  check->add_option("--seed", flags.seed, "Of the data that the checks train on; without it, a new one each time")
+      ->check(
+          line.number<std::uint64_t>({"a whole number from 0", "0 以上の整数"}, [](std::uint64_t) { return true; }));
   check->add_option("--out", flags.out, "The folder for the timeline's page; without it, out/check/TASK");
   check->add_flag("--sandbox", flags.sandbox, "Build and run the answers inside walls, as somebody else's");
   check->add_option_function<std::string>(
@@ -33,39 +34,37 @@ void add_check(CLI::App& app, Flags& flags) {
       "Switch these defences off (A,B,...): for tests alone, which see what each is good for");
 }
 
-void add_other_words(CLI::App& app, Flags& flags) {
-  add_word(app, flags, "ready", "Says what keeps a task from being submitted; ./odori submit asks this first")
-      ->required();
-  add_word(app, flags, "status", "Shows the verdicts and points so far, of one task or of both");
-  add_word(app, flags, "watch", "Checks again after each save, without the speedup")->required();
-  add_word(app, flags, "reset", "Empties your blanks again, and keeps a copy of what you had")->required();
-  add_word(app, flags, "solution", "Shows the kit's answers, after a pass or a clear yes")->required();
+void add_other_words(CommandLine& line, Flags& flags) {
+  add_word(line, flags, "ready", "Says what keeps a task from being submitted; ./odori submit asks this first");
+  add_word(line, flags, "status", "Shows the verdicts and points so far, of one task or of both");
+  add_word(line, flags, "watch", "Checks again after each save, without the speedup");
+  add_word(line, flags, "reset", "Empties your blanks again, and keeps a copy of what you had");
+  add_word(line, flags, "solution", "Shows the kit's answers, after a pass or a clear yes");
   for (const char* word : {"reset", "solution"})
-    app.get_subcommand(word)->add_option("blank", flags.blank, "The number of a blank: this one alone");
-  app.get_subcommand("solution")->add_flag("--yes", flags.yes, "Show it, whether it was passed or not");
+    line.app()
+        .get_subcommand(word)
+        ->add_option("blank", flags.blank, "The number of a blank: this one alone")
+        ->check(line.whole_number(1, 99));
+  line.app().get_subcommand("solution")->add_flag("--yes", flags.yes, "Show it, whether it was passed or not");
+}
+
+Text which_task(const std::string& word) {
+  const Text text{"Which task? ./odori {0} multi_gpu is task 1, ./odori {0} multi_node is task 2.",
+                  "どのタスクですか。./odori {0} multi_gpu がタスク 1、./odori {0} multi_node がタスク 2 です。"};
+  return {fmt::format(fmt::runtime(text.english), word), fmt::format(fmt::runtime(text.japanese), word)};
 }
 
 }  // namespace
 
 Flags parse_flags(int argc, char** argv) {
   Flags flags{.kit = ODORI_FOLDER, .build = ODORI_BUILD_FOLDER};
-  CLI::App app("Judges answers to the exercises.", "./odori");
-  app.require_subcommand(1);
-  add_check(app, flags);
-  add_other_words(app, flags);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    throw HelpRequested(app.get_subcommands().empty() ? app.help() : app.get_subcommands()[0]->help());
-  } catch (const CLI::RequiredError& error) {
-    if (app.get_subcommands().empty()) throw UsageError(fmt::format("{}. ./odori help lists the words.", error.what()));
-    throw UsageError(fmt::format("Which task? ./odori {0} multi_gpu is task 1, ./odori {0} multi_node is task 2.",
-                                 app.get_subcommands()[0]->get_name()));
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}. ./odori {} --help lists the flags.", error.what(),
-                                 app.get_subcommands().empty() ? "help" : app.get_subcommands()[0]->get_name()));
-  }
-  flags.word = app.get_subcommands()[0]->get_name();
+  CommandLine line("Judges answers to the exercises.", "./odori", argc, argv);
+  line.app().require_subcommand(1);
+  add_check(line, flags);
+  add_other_words(line, flags);
+  line.parse();
+  flags.word = line.app().get_subcommands()[0]->get_name();
+  if (flags.task.empty() && flags.word != "status") throw UsageError(line.say(which_task(flags.word)));
   if (flags.task.empty()) return flags;
   const Task& task = task_named(flags.task);
   if (flags.program.empty()) flags.program = flags.kit / "exercises" / task.program;

@@ -1,7 +1,6 @@
 #include "messages/messages.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <regex>
 
@@ -122,14 +121,6 @@ std::map<std::string, std::string> read_sections(const fs::path& path) {
   }
   for (auto& [key, text] : sections) text.erase(text.find_last_not_of('\n') + 1);
   return sections;
-}
-
-std::string language_or_default(const std::string& asked) {
-  if (!asked.empty()) return asked;
-  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"})
-    if (const char* value = std::getenv(name); value && *value)
-      return std::string_view(value).starts_with("ja") ? "ja" : "en";
-  return "en";
 }
 
 Messages::Messages(const fs::path& kit, std::string language)

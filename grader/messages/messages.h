@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/language.h"
 #include "exercise/finding.h"
 #include "exercise/task.h"
 
@@ -14,9 +15,6 @@ namespace odori::grader {
 
 /// The sections of one file: "## key", and the text below it.
 std::map<std::string, std::string> read_sections(const std::filesystem::path& path);
-
-/// "en" or "ja": `asked` if it isn't empty, else by LC_ALL, LC_MESSAGES or LANG, the first that is set.
-std::string language_or_default(const std::string& asked);
 
 class Messages {
  public:

@@ -127,7 +127,7 @@ def without_a_terminal():
 
 
 shutil.rmtree(kit, ignore_errors=True)
-for folder in "solutions", "grader", "lib/trace":
+for folder in "solutions", "grader", "lib/flags", "lib/trace":
     shutil.copytree(f"{source}/{folder}", f"{kit}/{folder}")
 subprocess.run([cut, "--kit", kit], check=True, stdout=subprocess.DEVNULL)
 os.environ.pop("ODORI_STATE", None)

@@ -18,7 +18,7 @@ class Words : public testing::Test {
   void SetUp() override {
     fs::remove_all(kit_);
     fs::create_directories(kit_ / "grader");
-    for (const char* folder : {"solutions", "grader/messages", "grader/hints"})
+    for (const char* folder : {"solutions", "grader/messages", "grader/hints", "lib/flags"})
       fs::copy(fs::path(ODORI_FOLDER) / folder, kit_ / folder, fs::copy_options::recursive);
     fs::copy_file(fs::path(ODORI_FOLDER) / "grader/points.json", kit_ / "grader/points.json");
     ASSERT_EQ(run_command(fmt::format("{} --kit {}", ODORI_CUT, kit_.string())).code, 0);
@@ -153,6 +153,15 @@ TEST_F(Words, AWordWithoutItsTaskNamesBoth) {
     EXPECT_EQ(ended.count(fmt::format("./odori {} multi_gpu", asked)), 1) << ended.output;
     EXPECT_EQ(ended.count(fmt::format("./odori {} multi_node", asked)), 1) << ended.output;
   }
+  EXPECT_EQ(word("check multi_gpus").count("The task is multi_gpu or multi_node, not \"multi_gpus\". Did you mean multi_gpu?"),
+            1);
+  const Ended misspelt = word("check multi_gpu --nospeedup");
+  EXPECT_EQ(misspelt.code, 2);
+  EXPECT_EQ(misspelt.count("Unknown flag --nospeedup. Did you mean --no-speedup?"), 1) << misspelt.output;
+  EXPECT_EQ(word("check multi_gpu --nospeedup", "ja").count("--no-speedup のことですか。"), 1);
+  EXPECT_EQ(word("check", "ja").count("どのタスクですか。"), 1) << word("check", "ja").output;
+  EXPECT_EQ(word("reset multi_gpu nine").code, 2);
+  EXPECT_EQ(word("status multi_gpu multi_node").count("Unexpected argument \"multi_node\"."), 1);
   EXPECT_EQ(word("check --help").count("{false}"), 0) << word("check --help").output;
 }
 

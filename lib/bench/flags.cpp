@@ -1,32 +1,34 @@
 #include "bench/flags.h"
 
-#include <CLI/CLI.hpp>
 #include <map>
 
-#include "core/error.h"
+#include "flags/command_line.h"
 
 namespace odori::bench {
 
 namespace {
 
-void add_device_flags(CLI::App& app, Options& options) {
+void add_device_flags(CommandLine& line, Options& options) {
+  CLI::App& app = line.app();
   static const std::map<std::string, DeviceRequest> requests{{"cpu", DeviceRequest::cpu},
                                                              {"cuda", DeviceRequest::cuda}};
   static const std::map<std::string, Precision> precisions{
       {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}};
   app.add_option_function<std::string>(
          "--device", [&](const std::string& name) { options.devices.request = requests.at(name); }, "cpu or cuda")
-      ->check(CLI::IsMember(requests));
+      ->check(line.one_of({"cpu", "cuda"}));
   app.add_option_function<std::string>(
          "--precision", [&](const std::string& name) { options.devices.precision = precisions.at(name); },
          "Of GPUs: fp32, tf32 or bf16; tf32 without it")
-      ->check(CLI::IsMember(precisions));
+      ->check(line.one_of({"fp32", "tf32", "bf16"}));
 }
 
-void add_training_flags(CLI::App& app, Options& options) {
-  app.add_option("--batchsize", options.batchsize, "Pictures a device and iteration")->check(CLI::Range(1, 1 << 20));
-  app.add_option("--threads", options.devices.threads_per_device, "Threads a CPU device")
-      ->check(CLI::Range(1, 1024))
+void add_training_flags(CommandLine& line, Options& options) {
+  CLI::App& app = line.app();
+  app.add_option("--batchsize", options.batchsize, "Images per device and iteration")
+      ->check(line.whole_number(1, 1 << 20));
+  app.add_option("--threads", options.devices.threads_per_device, "Threads of a CPU device")
+      ->check(line.whole_number(1, 1024))
       ->capture_default_str();
   app.add_flag("--autotune", options.autotune, "Measure which convolution algorithm is the fastest, at set-up");
 }
@@ -34,31 +36,26 @@ void add_training_flags(CLI::App& app, Options& options) {
 }  // namespace
 
 Options parse(int argc, char** argv, Benchmark benchmark, const std::string& about, Options options) {
-  CLI::App app(about);
-  app.add_option("--model", options.model, "The network: vgg or mid")->check(CLI::IsMember({"vgg", "mid"}));
-  app.add_option("--iterations", options.iterations, "Iterations a round")->check(CLI::Range(1, 1 << 20));
+  CommandLine line(about, argv[0], argc, argv);
+  CLI::App& app = line.app();
+  app.add_option("--model", options.model, "The network: vgg or mid")->check(line.one_of({"vgg", "mid"}));
+  app.add_option("--iterations", options.iterations, "Iterations per round")->check(line.whole_number(1, 1 << 20));
   app.add_option("--rounds", options.rounds, "Rounds; their median is what counts")
-      ->check(CLI::Range(1, 1000))
+      ->check(line.whole_number(1, 1000))
       ->capture_default_str();
-  if (benchmark != Benchmark::allreduce) add_training_flags(app, options);
-  if (benchmark != Benchmark::scaling) add_device_flags(app, options);
+  if (benchmark != Benchmark::allreduce) add_training_flags(line, options);
+  if (benchmark != Benchmark::scaling) add_device_flags(line, options);
   if (benchmark == Benchmark::scaling) app.add_option("--rank_of", options.rank_of)->group("");  // hidden
   if (benchmark == Benchmark::vgg) {
-    app.add_option("--image_size", options.image_size, "Pictures are enlarged to this height and width")
-        ->check(CLI::Range(32, 1024));
+    app.add_option("--image_size", options.image_size, "Images are enlarged to this height and width")
+        ->check(line.whole_number(32, 1024));
     app.add_option("--peak_tflops", options.peak_tflops, "What the device could do, in 10^12 operations a second");
   }
   if (benchmark == Benchmark::allreduce) {
     app.add_option("--communicator", options.communicator, "naive, flat or pure_nccl")->capture_default_str();
     app.add_flag("--share_devices", options.devices.share_devices, "Let several ranks stand on one GPU");
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    throw HelpRequested(app.help());
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}. --help lists the flags.", error.what()));
-  }
+  line.parse();
   return options;
 }
 

@@ -3,16 +3,16 @@
 
 #include <fmt/chrono.h>
 
-#include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <string>
 
 #include "core/error.h"
 #include "core/program.h"
+#include "flags/command_line.h"
 
 using namespace odori;
 namespace fs = std::filesystem;
@@ -24,29 +24,21 @@ struct Flags {
   std::optional<int> first, n;  // iterations
 };
 
-std::string language_of_environment() {
-  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"})
-    if (const char* value = std::getenv(name); value && *value) return std::string(value).substr(0, 2);
-  return "en";
-}
-
 Flags parse_flags(int argc, char** argv) {
-  Flags flags{.language = language_of_environment()};
-  CLI::App app("Draws what each device did: one page that opens from the disk.", "./odori timeline");
-  app.add_option("folder", flags.folder, "Where a training wrote its event stream: its --trace")->required();
+  Flags flags{.language = language_or_default("")};
+  CommandLine line("Draws what each device did: one page that opens from the disk.", "./odori timeline", argc, argv);
+  CLI::App& app = line.app();
+  app.add_option("folder", flags.folder, "Where a training wrote its event stream: its --trace");
   app.add_option("--out", flags.out, "The page to write; without it, FOLDER/timeline.html");
-  app.add_option("--from", flags.first, "The first iteration to show, counted from 1")->check(CLI::PositiveNumber);
+  app.add_option("--from", flags.first, "The first iteration to show, counted from 1")
+      ->check(line.whole_number(1, std::numeric_limits<int>::max()));
   app.add_option("--iterations", flags.n, "How many of them; without it, what a browser can show at once")
-      ->check(CLI::PositiveNumber);
+      ->check(line.whole_number(1, std::numeric_limits<int>::max()));
   app.add_option("--lang", flags.language, "en or ja; without it, by LC_ALL, LC_MESSAGES or LANG")
-      ->check(CLI::IsMember({"en", "ja"}));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    throw HelpRequested(app.help());
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}. ./odori timeline --help lists the flags.", error.what()));
-  }
+      ->check(line.one_of({"en", "ja"}));
+  line.parse();
+  if (flags.folder.empty())
+    throw UsageError("Which folder? ./odori timeline FOLDER draws what a training wrote with --trace FOLDER.");
   if (flags.out.empty()) flags.out = flags.folder + "/timeline.html";
   return flags;
 }

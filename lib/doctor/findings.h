@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/language.h"
 #include "doctor/parse.h"
 
 namespace odori::doctor {
@@ -33,11 +34,6 @@ struct Facts {
   int online_cores = 0;  // of the machine
   double free_gb = 0;    // where results go, in 10^9 bytes
   std::string out;       // that folder
-};
-
-struct Text {
-  std::string english, japanese;
-  const std::string& in(const std::string& language) const { return language == "ja" ? japanese : english; }
 };
 
 /// good: as it should be. note: worth knowing. slow: works, but not as fast as it could. broken: keeps the kit, or the

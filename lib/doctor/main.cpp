@@ -7,14 +7,13 @@
 //            -> With one GPU, two ranks have to share it, and NCCL then goes through sockets: ...
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "core/program.h"
 #include "doctor/probe.h"
+#include "flags/command_line.h"
 #include "report/machine.h"
 
 using namespace odori;
@@ -29,28 +28,15 @@ struct Flags {
   bool quick = false;
 };
 
-/// As the shell's own messages: by the first of these variables that says something.
-std::string language_of_environment() {
-  for (const char* variable : {"LC_ALL", "LC_MESSAGES", "LANG"})
-    if (const char* value = std::getenv(variable); value && *value)
-      return std::string(value).starts_with("ja") ? "ja" : "en";
-  return "en";
-}
-
 Flags parse_flags(int argc, char** argv) {
-  Flags flags{.language = language_of_environment(), .json = ""};
-  CLI::App app{"Looks at this machine: GPUs, driver, MPI, NCCL, binding, cores, disk; and says what to do.",
-               "./odori doctor"};
-  app.add_option("--lang", flags.language, "en or ja; without it, by LANG")->check(CLI::IsMember({"en", "ja"}));
+  Flags flags{.language = language_or_default(""), .json = ""};
+  CommandLine line("Looks at this machine: GPUs, driver, MPI, NCCL, binding, cores, disk; and says what to do.",
+                   "./odori doctor", argc, argv);
+  CLI::App& app = line.app();
+  app.add_option("--lang", flags.language, "en or ja; without it, by LANG")->check(line.one_of({"en", "ja"}));
   app.add_option("--json", flags.json, "Write the findings into this file as well");
   app.add_flag("--quick", flags.quick, "Leave out the short trainings on the GPUs");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    throw HelpRequested(app.help());
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}. ./odori doctor --help lists the flags.", error.what()));
-  }
+  line.parse();
   return flags;
 }
 

@@ -8,10 +8,12 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "core/blank.h"
 #include "core/error.h"
+#include "core/nearest.h"
 #include "core/program.h"
 #include "core/random.h"
 #include "core/range.h"
@@ -193,6 +195,28 @@ TEST_F(WatchTest, LimitIsTheUsers) {
     EXPECT_THROW(watch_limit(), Error) << bad;
   }
   unsetenv("ODORI_TIMEOUT");
+}
+
+TEST(Nearest, FindsWhatWasMeant) {
+  std::ifstream cases(ODORI_NEAREST_CASES);
+  std::vector<std::string> known;
+  int n = 0;
+  for (std::string line; std::getline(cases, line);) {
+    const std::string word = line.substr(0, line.find('|'));
+    if (line.starts_with('#')) continue;
+    std::istringstream words(line.substr(line.find('|') + 1));
+    std::vector<std::string> expected;
+    for (std::string near; words >> near;) expected.push_back(near);
+    if (word == "known") {
+      known = expected;
+      continue;
+    }
+    EXPECT_EQ(nearest(word, known), expected) << word;
+    ++n;
+  }
+  EXPECT_GT(n, 15);
+  EXPECT_TRUE(nearest("", known).empty());
+  EXPECT_TRUE(nearest(std::string(100000, 'c'), known).empty());
 }
 
 }  // namespace

@@ -24,13 +24,37 @@ expect() {
 expect 0 "./odori WORD" "$odori"
 for word in demo test run check watch hint status reset solution timeline doctor data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
 expect 0 "marks a class" "$odori" grade --lang ja --help # as without a flag before it
-expect 2 "there is no word 'dance'; the words are demo, test," "$odori" dance
-expect 2 "run what?" "$odori" run
-expect 2 "run what?" "$odori" run two_gpus
+expect 2 'there is no command "dance". The commands are demo test' "$odori" dance
+expect 2 '"dance" というコマンドはありません。' "$odori" dance --lang ja
+LC_ALL= LC_MESSAGES= LANG=ja_JP.UTF-8 expect 2 'check のことですか。' "$odori" chek
+expect 2 'there is no command "chek". Did you mean check?' "$odori" chek
+expect 2 'there is no command "". The' "$odori" ''
+expect 2 'フラグはその後に書きます' "$odori" --lang ja check
+expect 2 "./odori run needs a task: single_gpu multi_gpu" "$odori" run
+expect 2 'There is no task "two_gpus". The tasks are' "$odori" run two_gpus
+expect 2 'There is no task "multi". Did you mean multi_gpu or multi_node?' "$odori" run multi
+expect 2 'Did you mean multi_gpu?' "$odori" hint multigpu 9
+expect 2 'Did you mean ja?' "$odori" hint multi_gpu --lang jp
+expect 2 'Did you mean --all?' "$odori" hint multi_gpu --al
+expect 2 'One blank at a time' "$odori" hint multi_gpu 1 2
+expect 2 'Did you mean multi_node?' "$odori" submit multinode
+expect 2 'Did you mean synthetic?' "$odori" data synth
+
+# The word that was probably meant, as programs find it.
+. "${odori%/*}/lib/flags/command_line.sh"
+while IFS='|' read -r word expected; do
+  [[ $word != '#'* ]] || continue
+  if [[ $word == known ]]; then read -ra known <<<"$expected" && continue; fi
+  near=$(nearest "$word" "${known[@]}")
+  [[ $near == "$expected" ]] || {
+    printf 'FAILED: near to %s is "%s", not "%s"\n' "$word" "$expected" "$near"
+    failures=$((failures + 1))
+  }
+done <"${0%/*}/nearest_cases.txt"
 
 # Every blank has three hints, in both languages: one more at each call, all at once on request.
 export ODORI_STATE=$scratch/state
-expect 2 "hint for what?" "$odori" hint
+expect 2 "./odori hint needs a task" "$odori" hint
 expect 2 "multi_gpu has no blank 9; it has 1 to 8" "$odori" hint multi_gpu 9 --lang en
 expect 2 "空欄 9 はありません" "$odori" hint multi_gpu 9 --lang ja
 for task in multi_gpu multi_node; do
@@ -62,8 +86,8 @@ expect 0 "blank 3: hint 1 of 3" "$odori" hint multi_gpu 3 --lang en
 ODORI_STATE=/no/such/folder/state expect 0 "blank 3: hint 1 of 3" "$odori" hint multi_gpu 3 --lang en
 
 export ODORI_READY=1
-expect 2 "--ranks takes a number of processes, not 'two'" "$odori" run multi_node --ranks two
-expect 2 "--ranks takes a value" "$odori" run multi_node --ranks
+expect 2 '--ranks takes a number of processes, not "two"' "$odori" run multi_node --ranks two
+expect 2 "--ranks needs a value" "$odori" run multi_node --ranks
 expect 2 "--nodes takes a number" "$odori" run multi_node --ranks 2 --nodes 3
 
 # A machine on which only these programs are: mpirun says with what it was called.

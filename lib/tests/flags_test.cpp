@@ -24,6 +24,14 @@ std::string refusal(const std::vector<std::string>& words, Program program = Pro
   return "accepted";
 }
 
+/// As refusal(), in the language of this environment.
+std::string refusal_in(const char* language, const std::vector<std::string>& words) {
+  ::setenv("LC_ALL", language, 1);
+  const std::string said = refusal(words);
+  ::setenv("LC_ALL", "C", 1);
+  return said;
+}
+
 TEST(Arguments, TakesTheFlagsOfTheOriginals) {
   const Arguments args = parse({"--dataset", "synthetic", "--epoch", "4", "--batchsize", "32", "--learnrate", "0.1",
                                 "--n_gpus", "3", "--out", "there", "--no_snapshot", "--device", "cpu"});
@@ -46,7 +54,8 @@ TEST(Arguments, TakesPrecisionAndAlgorithms) {
   EXPECT_EQ(args.devices.workspace_mib, 64);
   EXPECT_TRUE(args.autotune.measure);
   EXPECT_TRUE(args.autotune.show);
-  EXPECT_NE(refusal({"--precision", "fp16"}).find("fp32, tf32, bf16"), std::string::npos);
+  EXPECT_NE(refusal({"--precision", "fp16"}).find("--precision takes fp32, tf32 or bf16, not \"fp16\"."),
+            std::string::npos);
   EXPECT_NE(refusal({"--workspace_mib", "-1"}), "accepted");
 }
 
@@ -76,6 +85,36 @@ TEST(Arguments, RefusesUnknownNamesAndListsTheKnown) {
   EXPECT_NE(refusal({"--batch_size", "3"}).find("--batch_size"), std::string::npos);
   EXPECT_NE(refusal({"--n_gpus", "2"}, Program::single_gpu), "accepted");  // a flag of another program
 }
+
+TEST(Arguments, ARefusalOffersTheNearestWord) {
+  const std::string help = "\n./odori run multi_gpu --help lists all flags.";
+  EXPECT_EQ(refusal({"--epochs", "2"}), "Unknown flag --epochs. Did you mean --epoch?" + help);
+  EXPECT_EQ(refusal({"--n-gpus", "2"}), "Unknown flag --n-gpus. Did you mean --n_gpus?" + help);
+  EXPECT_EQ(refusal({"--solutoin"}), "Unknown flag --solutoin. Did you mean --solution?" + help);  // the driver's
+  EXPECT_EQ(refusal({"--size", "64"}), "Unknown flag --size. Did you mean --batchsize or --image_size?" + help);
+  EXPECT_EQ(refusal({"--frobnicate"}), "Unknown flag --frobnicate." + help);
+  EXPECT_EQ(refusal({"epoch", "2"}), "Unexpected argument \"epoch\". Did you mean --epoch?" + help);
+  EXPECT_EQ(refusal({""}), "Unexpected argument \"\"." + help);
+  EXPECT_EQ(refusal({"--device", "gpu"}), "--device takes auto, cpu or cuda, not \"gpu\"." + help);
+  EXPECT_EQ(refusal({"--epoch", "two"}), "--epoch takes a whole number from 1 to 1000000, not \"two\"." + help);
+  EXPECT_EQ(refusal({"--seed", "one"}).find("--seed takes a whole number from 0"), 0u);
+  EXPECT_EQ(refusal({std::string(10000, 'x')}).find("Unexpected argument"), 0u);
+}
+
+TEST(Arguments, ARefusalSpeaksJapaneseWhereTheEnvironmentDoes) {
+  const std::string help = "\nフラグの一覧: ./odori run multi_gpu --help";
+  const auto said = [](const std::vector<std::string>& words) { return refusal_in("ja_JP.UTF-8", words); };
+  EXPECT_EQ(said({"--epochs", "2"}), "--epochs というフラグはありません。--epoch のことですか。" + help);
+  EXPECT_EQ(said({"two"}), "\"two\" は余分な引数です。" + help);
+  EXPECT_EQ(said({"--epoch"}), "--epoch には値が必要です。" + help);
+  EXPECT_EQ(said({"--epoch", "0"}),
+            "--epoch に指定できるのは 1 から 1000000 までの整数です（\"0\" は使えません）。" + help);
+  EXPECT_EQ(
+      said({"--precision", "fp"}),
+      "--precision に指定できるのは fp32、tf32、bf16 のどれかです（\"fp\" は使えません）。fp32 のことですか。" + help);
+}
+
+TEST(Arguments, OfAFlagGivenTwiceTheLastCounts) { EXPECT_EQ(parse({"--epoch", "2", "--epoch", "3"}).epoch, 3); }
 
 TEST(Arguments, HelpNamesEveryFlag) {
   try {

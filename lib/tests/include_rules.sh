@@ -14,7 +14,7 @@ declare -A may=(
   [optim]="core trace backend model"
   [report]="core trace"
   [train]="core trace backend data model optim report"
-  [doctor]="core backend report"
+  [doctor]="core backend report flags"
   [flags]="core backend data model optim"
 )
 # The same for the grader's folders, among themselves.
@@ -35,7 +35,7 @@ talks_to_ranks='^lib/(data/scatter|optim/multi_node_|train/(multi_node_|snapshot
 outside=(
   '^mpi\.h$' '^lib/(comm/|tests/(comm_|mpi_main))' 'lib/comm and its tests'
   '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
-  '^CLI/' '^lib/flags/arguments\.cpp$|^(lib/demo|lib/doctor|lib/bench|datasets|grader)/.*\.cpp$' 'lib/flags/arguments.cpp and programs that train nothing'
+  '^CLI/' '^lib/flags/command_line\.h$' 'lib/flags/command_line.h'
   '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/cuda/|comm/.*nccl|tests/cuda_)' "lib/backend/cuda, its tests, and comm's NCCL file"
   '^archive' '^grader/(batch/archive|instructor/handed_in|tests/undefended)\.cpp$' "grader/batch/archive.cpp, and the self-test that writes archives"
   '^openssl/' '^grader/worker/sha256\.cpp$' 'grader/worker/sha256.cpp'

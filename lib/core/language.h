@@ -1,0 +1,17 @@
+// The language that a program speaks to people.
+#pragma once
+
+#include <string>
+
+namespace odori {
+
+/// The same in both languages.
+struct Text {
+  std::string english, japanese;
+  const std::string& in(const std::string& language) const { return language == "ja" ? japanese : english; }
+};
+
+/// "en" or "ja": `asked` if it isn't empty, else by LC_ALL, LC_MESSAGES or LANG, the first that is set.
+std::string language_or_default(const std::string& asked);
+
+}  // namespace odori

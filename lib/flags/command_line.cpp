@@ -1,0 +1,118 @@
+#include "flags/command_line.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/nearest.h"
+
+namespace odori {
+namespace {
+
+/// The language of a refusal: --lang counts wherever it stands, and before the flags are parsed.
+std::string language_of(int argc, char** argv) {
+  std::string asked;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--lang" && i + 1 < argc) asked = argv[i + 1];
+    if (word.starts_with("--lang=")) asked = word.substr(7);
+  }
+  return language_or_default(asked == "en" || asked == "ja" ? asked : "");
+}
+
+/// "a, b or c"
+std::string listed(const std::vector<std::string>& names, const std::string& language) {
+  if (language == "ja") return fmt::format("{}", fmt::join(names, "、"));
+  if (names.size() < 2) return fmt::format("{}", fmt::join(names, ""));
+  return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
+std::string any_of(const std::vector<std::string>& names, const std::string& language) {
+  return listed(names, language) + (language == "ja" ? " のどれか" : "");
+}
+
+/// " Did you mean --epoch?", if one of the known words is near.
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known, const std::string& language) {
+  const auto near = nearest(word, known);
+  if (near.empty()) return {};
+  return fmt::format(fmt::runtime(language == "ja" ? "{} のことですか。" : " Did you mean {}?"),
+                     listed(near, language));
+}
+
+}  // namespace
+
+CommandLine::CommandLine(const std::string& about, const std::string& command, int argc, char** argv)
+    : app_(about, command), argc_(argc), argv_(argv), language_(language_of(argc, argv)) {
+  app_.option_defaults()->take_last();
+}
+
+CLI::Validator CommandLine::one_of(std::vector<std::string> names) const {
+  return CLI::Validator(
+      [names = std::move(names), language = language_](const std::string& text) {
+        const bool known = std::find(names.begin(), names.end(), text) != names.end();
+        return known ? std::string() : not_accepted(any_of(names, language), text, names, language);
+      },
+      "");
+}
+
+CLI::Validator CommandLine::whole_number(long long least, long long most) const {
+  return number<long long>(
+      {fmt::format("a whole number from {} to {}", least, most), fmt::format("{} から {} までの整数", least, most)},
+      [least, most](long long value) { return least <= value && value <= most; });
+}
+
+std::string CommandLine::not_accepted(const std::string& expected, const std::string& text,
+                                      const std::vector<std::string>& known, const std::string& language) {
+  const char* sentence = language == "ja" ? "{}です（\"{}\" は使えません）。{}" : "{}, not \"{}\".{}";
+  return fmt::format(fmt::runtime(sentence), expected, text, did_you_mean(text, known, language));
+}
+
+const CLI::App& CommandLine::asked() const {
+  const auto words = app_.get_subcommands();
+  return words.empty() ? app_ : *words.front();
+}
+
+std::string CommandLine::unknown(const std::string& word, const std::vector<std::string>& also) const {
+  std::vector<std::string> known = also;
+  for (const CLI::Option* option : asked().get_options())
+    for (const std::string& name : option->get_lnames())
+      if (!option->get_group().empty()) known.push_back("--" + name);
+  const Text sentence = word.starts_with('-') ? Text{"Unknown flag {}.{}", "{} というフラグはありません。{}"}
+                                              : Text{"Unexpected argument \"{}\".{}", "\"{}\" は余分な引数です。{}"};
+  return fmt::format(fmt::runtime(say(sentence)), word, did_you_mean(word, known, language_));
+}
+
+/// Of CLI11's "--epoch: WHAT", in which WHAT is not_accepted().
+std::string CommandLine::refused_value(const std::string& what) const {
+  const std::size_t colon = what.find(": ");
+  const std::string name = what.substr(0, colon), rest = what.substr(std::min(what.size(), colon + 2));
+  const char* english = name.starts_with('-') ? "{} takes {}" : "The {} is {}";
+  return fmt::format(fmt::runtime(say({english, "{} に指定できるのは {}"})), name, rest);
+}
+
+void CommandLine::parse(const std::vector<std::string>& also) {
+  std::string sentence;
+  try {
+    return app_.parse(argc_, argv_);
+  } catch (const CLI::CallForHelp&) {
+    throw HelpRequested(app_.help());
+  } catch (const CLI::ExtrasError&) {
+    sentence = unknown(app_.remaining(true).front(), also);
+  } catch (const CLI::ValidationError& error) {
+    sentence = refused_value(error.what());
+  } catch (const CLI::ArgumentMismatch& error) {  // "--epoch: 1 required INT missing"
+    const std::string text = error.what();
+    sentence = text.substr(0, text.find(':')) + say({" needs a value.", " には値が必要です。"});
+  } catch (const CLI::RequiredError& error) {  // "--out is required"
+    const std::string text = error.what();
+    sentence = text.substr(0, text.find(' ')) + say({" is missing.", " が指定されていません。"});
+  } catch (const CLI::ParseError& error) {
+    sentence = fmt::format("{}.", error.what());
+  }
+  const std::string command = &asked() == &app_ ? app_.get_name() : app_.get_name() + " " + asked().get_name();
+  throw UsageError(sentence + '\n' +
+                   fmt::format(fmt::runtime(say({"{} --help lists all flags.", "フラグの一覧: {} --help"})), command));
+}
+
+}  // namespace odori

@@ -1,0 +1,56 @@
+// The command line of all the kit's programs: CLI11, and what is said of a flag or a value that isn't there. A refusal
+// is a sentence in the user's language, with the nearest word that there is, and the way to --help.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "core/language.h"
+
+namespace odori {
+
+class CommandLine {
+ public:
+  /// `command`: as people call it, "./odori demo". Of a flag that is given twice, the last counts.
+  CommandLine(const std::string& about, const std::string& command, int argc, char** argv);
+
+  CLI::App& app() { return app_; }
+  /// In the language that --lang or the environment asks for.
+  std::string say(const Text& text) const { return text.in(language_); }
+
+  /// The value is one of these names.
+  CLI::Validator one_of(std::vector<std::string> names) const;
+  /// The value is a whole number in this range.
+  CLI::Validator whole_number(long long least, long long most) const;
+  /// The value is a number that `accepts` takes. `expected`: "a number above 0".
+  template <typename Number, typename Accepts>
+  CLI::Validator number(const Text& expected, Accepts accepts) const {
+    return CLI::Validator(
+        [expected = expected.in(language_), accepts, language = language_](const std::string& text) {
+          Number value{};
+          const bool fits = CLI::detail::lexical_cast(text, value) && !text.starts_with('-') && accepts(value);
+          return fits ? std::string() : not_accepted(expected, text, {}, language);
+        },
+        "");
+  }
+
+  /// Throws UsageError, and HelpRequested for --help. `also`: flags that whoever calls this program takes for itself.
+  void parse(const std::vector<std::string>& also = {});
+
+ private:
+  /// What a validator says: the rest of a sentence that begins with the flag.
+  static std::string not_accepted(const std::string& expected, const std::string& text,
+                                  const std::vector<std::string>& known, const std::string& language);
+  std::string unknown(const std::string& word, const std::vector<std::string>& also) const;
+  std::string refused_value(const std::string& what) const;
+  const CLI::App& asked() const;
+
+  CLI::App app_;
+  int argc_;
+  char** argv_;
+  std::string language_;
+};
+
+}  // namespace odori
