@@ -60,6 +60,7 @@ disk_full|cp: error writing 'x': Disk quota exceeded
 no_data|There is no data set in datasets/cache.
 no_permission|bash: run_multi_gpu_training.sh: Permission denied
 mpi_abort|MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD
+slower|Speedup: 0.83 (43.1 / 51.8 [images/sec.])
 END
 }
 
@@ -90,12 +91,16 @@ printf 'Rank 1: There is no GPU 3\nMPI_ABORT was invoked on rank 1\n' >"$folder/
 "$explain" --lang en "$folder/log" | grep -q 'One rank stopped' && fail "the abort is told beside its cause"
 printf 'Throughput: 51\nSpeedup: 1.69 (87.7 / 51.8 [images/sec.])\n' >"$folder/log"
 "$explain" --lang en "$folder/log" | grep -q 'nothing went wrong.*1\.69' || fail "a good log isn't called good"
+"$explain" --lang en "$folder/log" | grep -q 'slower than on one' && fail "a speedup is called a slowdown"
+LC_ALL=C.UTF-8 "$explain" "$folder/log" --lang ja | grep -q '問題は見つかりません' || fail "--lang behind the log isn't taken"
+LC_ALL='' LC_MESSAGES='' LANG=ja_JP.UTF-8 "$explain" "$folder/log" | grep -q '問題は見つかりません' || fail "LANG isn't taken"
 : >"$folder/log"
 "$explain" --lang en "$folder/log" | grep -q 'is empty' || fail "an empty log isn't told so"
 printf 'gibberish\n' >"$folder/log"
 "$explain" --lang en "$folder/log" | grep -q 'none of the known faults' || fail "an unknown log isn't told so"
 "$explain" "$folder/nowhere" >/dev/null 2>&1
 [[ $? -eq 2 ]] || fail "a log that isn't there must end with exit code 2"
+"$explain" --lnag ja "$folder/log" 2>&1 | grep -q 'Did you mean --lang?' || fail "the nearest flag isn't offered"
 
 echo "$(samples | wc -l) lines explained in two languages, $failures failed."
 exit $((failures > 0))
