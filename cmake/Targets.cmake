@@ -8,6 +8,11 @@ set(cuda_warnings -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers
 target_compile_options(odori_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cxx_warnings}>"
                                                 "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_warnings}>")
 
+# How ranks are started here, as words and for a shell: lib/comm/mpirun.sh says why by a script.
+set(ODORI_MPIRUN ${PROJECT_SOURCE_DIR}/lib/comm/mpirun.sh ${MPIEXEC_EXECUTABLE})
+list(TRANSFORM ODORI_MPIRUN REPLACE "(.+)" "'\\1'" OUTPUT_VARIABLE ODORI_MPIRUN_IN_SHELL)
+list(JOIN ODORI_MPIRUN_IN_SHELL " " ODORI_MPIRUN_IN_SHELL)
+
 # odori_program(NAME source...): an executable on the training library, in build/bin.
 function(odori_program name)
   add_executable(${name} ${ARGN})
@@ -69,7 +74,7 @@ function(odori_test_entries program)
     set(processors 1)
     if(NOT ranks STREQUAL alone)
       set(entry ${program}_${ranks}_ranks)
-      set(command ${MPIEXEC_EXECUTABLE} --allow-run-as-root --oversubscribe --bind-to none -np ${ranks}
+      set(command ${ODORI_MPIRUN} --allow-run-as-root --oversubscribe --bind-to none -np ${ranks}
                   --mca mpi_yield_when_idle 1 ${command})
       set(processors ${ranks})
     endif()

@@ -86,6 +86,7 @@ set_mpirun_flags() {
   [ -z "$INTERFACE" ] ||
     MPIRUN_FLAGS+=" --mca btl_tcp_if_include $INTERFACE --mca oob_tcp_if_include $INTERFACE -x NCCL_SOCKET_IFNAME=$INTERFACE"
   [ -z "$MODULES" ] || MPIRUN_FLAGS+=" -x PATH -x LD_LIBRARY_PATH"
+  unset OMPI_MCA_mca_base_env_list  # mpirun refuses -x beside it
   MPIRUN_FLAGS+=${MPI_FLAGS:+ $MPI_FLAGS}
   [ "$(id -u)" -ne 0 ] || MPIRUN_FLAGS+=" --allow-run-as-root"
   if [ -n "$PBS_NODEFILE" ]; then
@@ -164,5 +165,6 @@ LOG=$OUT/${task}_log_$(date +%Y%m%d_%H%M%S).txt
 load_modules
 build_program "train_cifar_$task"
 build_program train_cifar_single_gpu
+. "$kit/lib/comm/mpirun.sh"
 set_mpirun_flags
 profile_programs

@@ -25,7 +25,7 @@ deadline=$((SECONDS + ${ODORI_GPU_MINUTES:-9} * 60))
 python=${PYTHON:-python3}
 rows=$(mktemp) && scratch=$(mktemp -d) || exit 20
 trap 'rm -rf "$rows" "$scratch"' EXIT
-export build scratch python
+export kit build scratch python
 : >"$out/log.txt"
 
 stop() { # EXIT_CODE SENTENCE
@@ -151,7 +151,7 @@ END
 mpi() { # RANKS COMMAND...
   local root=()
   [[ $EUID -ne 0 ]] || root=(--allow-run-as-root)
-  mpirun "${root[@]}" --oversubscribe --bind-to none -np "$@"
+  "$kit/lib/comm/mpirun.sh" mpirun "${root[@]}" --oversubscribe --bind-to none -np "$@"
 }
 
 # Learns the synthetic pictures: with this many epochs every network that works is above 0.8.

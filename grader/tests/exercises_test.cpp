@@ -41,7 +41,7 @@ std::string flags(const fs::path& out) {
 
 std::string mpirun(int ranks) {
   return fmt::format("{} --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -np {} ",
-                     ODORI_MPIEXEC, ranks);
+                     ODORI_MPIRUN, ranks);
 }
 
 /// The line of the blank's PUT_YOUR_CODE.

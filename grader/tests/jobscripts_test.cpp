@@ -47,6 +47,8 @@ class JobScripts : public testing::Test {
     fs::create_directory(root_ / "exercises");
     for (const char* task : {"00_single_gpu", "01_multi_gpu", "02_multi_node"})
       fs::copy(kit / "solutions" / task, root_ / "exercises" / task);
+    fs::create_directories(root_ / "lib/comm");
+    fs::copy(kit / "lib/comm/mpirun.sh", root_ / "lib/comm");
     write_file(root_ / "build/CMakeCache.txt", "");
     const auto say = [](const std::string& name, int rate) {
       return fmt::format("#!/bin/bash\necho {} \"$@\"\necho 'Throughput: {} [images/sec.] (1 / 2)'\n", name, rate);

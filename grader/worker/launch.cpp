@@ -23,17 +23,23 @@ fs::path installation_of(const fs::path& file) {
 }  // namespace
 
 std::vector<std::string> mpirun_words(int ranks) {
-  std::vector<std::string> words{
-      ODORI_MPIEXEC, "--oversubscribe",    "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
-      "-np",         std::to_string(ranks)};
-  if (geteuid() == 0) words.insert(words.begin() + 1, "--allow-run-as-root");
+  std::vector<std::string> words{ODORI_MPIRUN_SCRIPT, ODORI_MPIEXEC};
+  if (geteuid() == 0) words.push_back("--allow-run-as-root");
+  for (const char* word : {"--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"})
+    words.push_back(word);
+  // Ranks of one machine need no network, nor the settings that a site has for its own.
+  for (const char* word : {"--mca", "pml", "ob1", "--mca", "orte_default_hostfile", "none", "-np"})
+    words.push_back(word);
+  words.push_back(std::to_string(ranks));
   return words;
 }
 
 std::map<std::string, std::string> launch_environment() {
-  std::map<std::string, std::string> environment{{"TERM", "dumb"}};
+  // Open MPI reads ~/.openmpi/mca-params.conf.
+  std::map<std::string, std::string> environment{{"TERM", "dumb"}, {"HOME", "/nonexistent"}};
   for (char** entry = environ; *entry != nullptr; ++entry)
-    for (const char* prefix : {"PBS_", "SLURM_"})
+    for (const char* prefix : {"PBS_", "SLURM_", "OMPI_MCA_btl=", "OMPI_MCA_hwloc_base_", "OMPI_MCA_mca_base_env_list",
+                               "OMPI_MCA_orte_", "OMPI_MCA_plm", "OMPI_MCA_ras", "OMPI_MCA_rmaps_", "PRTE_MCA_"})
       if (std::strncmp(*entry, prefix, std::strlen(prefix)) == 0)
         environment[std::string(*entry, std::strcspn(*entry, "="))] = "";
   return environment;
@@ -47,6 +53,7 @@ std::vector<fs::path> libraries_of(const fs::path& kits) {
     folders.insert(installation_of(file));
   };
   add(ODORI_MPIEXEC);
+  folders.insert(ODORI_MPIRUN_SCRIPT);
   std::istringstream words(run_process({.words = {"ldd", kits.string()}}).output);  // "libmpi.so.40 => /path (0x...)"
   for (std::string word; words >> word;)
     if (word.starts_with('/')) add(word);

@@ -11,8 +11,9 @@ namespace odori::grader {
 /// mpirun and its flags for this many ranks on this machine; a program and its flags follow.
 std::vector<std::string> mpirun_words(int ranks);
 
-/// What a training program's environment needs (see Command): no terminal, and none of a scheduler's variables, by
-/// which mpirun would start ranks on other machines, which the scratch folder isn't on.
+/// What a training program's environment needs (see Command): no terminal, and none of the variables of a scheduler, a
+/// site or a user by which mpirun would start ranks on other machines, which the scratch folder isn't on, or not at
+/// all.
 std::map<std::string, std::string> launch_environment();
 
 /// Where a training program's libraries and mpirun lie, unless it's below /usr: on clusters, mostly, below a folder of

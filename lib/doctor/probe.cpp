@@ -31,7 +31,8 @@ std::string output_of(const std::string& command, int seconds = 20) {
 bool exists(const char* program) { return !output_of(fmt::format("command -v {}", program)).empty(); }
 
 std::string mpirun(int ranks) {
-  return fmt::format("mpirun{} --oversubscribe -np {} ", geteuid() == 0 ? " --allow-run-as-root" : "", ranks);
+  return fmt::format("\"{}/lib/comm/mpirun.sh\" mpirun{} --oversubscribe -np {} ", ODORI_FOLDER,
+                     geteuid() == 0 ? " --allow-run-as-root" : "", ranks);
 }
 
 void ask_nvidia_smi(Facts& facts) {

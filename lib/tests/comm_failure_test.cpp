@@ -21,7 +21,7 @@ struct Ending {
 };
 
 Ending run(const std::string& way, int ranks = 3) {
-  const std::string command = std::string(ODORI_MPIEXEC) +
+  const std::string command = std::string(ODORI_MPIRUN) +
                               " --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -np " +
                               std::to_string(ranks) + " '" + ODORI_FAILURE_PROGRAM + "' '" + way + "' 2>&1";
   const auto begin = std::chrono::steady_clock::now();

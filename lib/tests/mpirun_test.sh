@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2016 # what mpirun starts expands its own variables
+# Each mpirun has a folder of its own (lib/comm/mpirun.sh), and nothing of it stays, however it ends.
+#   mpirun_test.sh SCRIPT MPIRUN [STARTS]     with STARTS: only so many starts at a time, to see whether one fails
+set -uo pipefail
+script=$1 mpirun=("$1" "$2" --oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
+[[ $EUID -ne 0 ]] || mpirun+=(--allow-run-as-root)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+# A base of this test's own: other mpiruns of this user may run.
+export OMPI_MCA_btl_vader_backing_directory=$scratch/shared
+unset PBS_NODEFILE SLURM_JOB_NUM_NODES
+mkdir "$OMPI_MCA_btl_vader_backing_directory"
+failures=0
+
+fail() {
+  printf 'FAILED: %s\n' "$*"
+  failures=$((failures + 1))
+}
+
+left_behind() { ls -A "$scratch/shared"; }
+
+# Within 20 s: the folder goes a moment after its mpirun.
+expect_nothing_left() { # AFTER_WHAT
+  local n
+  for ((n = 0; n < 200; ++n)); do
+    [[ -n $(left_behind) ]] || return 0
+    sleep 0.1
+  done
+  fail "after $1 this is left: $(left_behind)"
+}
+
+wait_for() { # FILE
+  local n
+  for ((n = 0; n < 300; ++n)); do
+    [[ ! -e $1 ]] || return 0
+    sleep 0.1
+  done
+  fail "there is no $1"
+}
+
+if [[ $# -gt 2 ]]; then
+  for ((n = 0; n < $3; ++n)); do
+    "${mpirun[@]}" -np 2 true >"$scratch/said.$n" 2>&1 || { cat "$scratch/said.$n" && touch "$scratch/failed.$n"; } &
+  done
+  wait
+  failed=$(find "$scratch" -name 'failed.*' | wc -l)
+  echo "$failed of $3 starts at a time failed."
+  expect_nothing_left "$3 starts"
+  exit $((failed + failures > 0))
+fi
+
+# Open MPI's session lies in a folder below the base, which is gone afterwards; the exit code is mpirun's.
+"${mpirun[@]}" -np 2 sh -c 'ls -A "$0"/odori_mpi.*' "$scratch/shared" >"$scratch/said" 2>&1
+grep -q '^ompi\.\|^prte\.' "$scratch/said" || fail "Open MPI's session is elsewhere: $(<"$scratch/said")"
+expect_nothing_left "a run"
+"${mpirun[@]}" -np 1 sh -c 'exit 7' >/dev/null 2>&1
+[[ $? -eq 7 ]] || fail "mpirun's exit code got lost"
+expect_nothing_left "a failure"
+
+# Killed, it leaves nothing either.
+"${mpirun[@]}" -np 1 sh -c 'echo $$ >"$0/rank"; touch "$0/begun"; exec sleep 60' "$scratch" >/dev/null 2>&1 &
+wait_for "$scratch/begun"
+[[ $(left_behind) == odori_mpi.* ]] || fail "a running mpirun has no folder"
+kill -9 $!
+wait $! 2>/dev/null
+kill "$(<"$scratch/rank")"
+expect_nothing_left "kill -9"
+
+# What nobody holds is removed by the next start; what somebody holds stays.
+stale=$scratch/shared/odori_mpi.$EUID.stale held=$scratch/shared/odori_mpi.$EUID.held
+mkdir "$stale" "$held"
+exec 9<"$held"
+flock 9
+"$script" true 9<&-
+[[ ! -e $stale ]] || fail "a stale folder stays"
+[[ -e $held ]] || fail "a folder in use was removed"
+exec 9<&-
+rmdir "$held"
+expect_nothing_left "a start"
+
+# Sourced, it holds for the shell.
+[[ $(bash -c '. "$0"; [[ -d $OMPI_MCA_orte_tmpdir_base ]] && echo "$PRTE_MCA_prte_tmpdir_base"' "$script") == "$scratch"/shared/odori_mpi.* ]] ||
+  fail "sourced, it gives no folder"
+expect_nothing_left "a shell"
+
+# Ranks on other machines keep Open MPI's own folders; and a machine without flock has to.
+printf 'a\na\nb\n' >"$scratch/hosts"
+for setting in "PBS_NODEFILE=$scratch/hosts" SLURM_JOB_NUM_NODES=2 "PATH=$scratch"; do
+  said=$(env "$setting" "$(command -v bash)" "$script" "$(command -v env)" 2>&1)
+  [[ $said != *orte_tmpdir_base* && $said == *"${setting%%=*}"* ]] || fail "with $setting: $said"
+done
+
+[[ $failures -eq 0 ]] || exit 1
+echo "Each mpirun has a folder of its own, and leaves nothing behind."
