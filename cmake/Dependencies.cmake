@@ -59,7 +59,9 @@ set(INSTALL_GTEST OFF)
 set(CLI11_BUILD_TESTS OFF)
 set(CLI11_BUILD_EXAMPLES OFF)
 set(JSON_BuildTests OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON) # a static fmt becomes a part of shared libraries
 odori_dependency(fmt fmtlib/fmt a33701196adfad74917046096bf5a2aa0ab0bb50) # 9.1.0
+unset(CMAKE_POSITION_INDEPENDENT_CODE)
 odori_dependency(CLI11 CLIUtils/CLI11 70f8072f9dd2292fd0b9f9e5f58e279f60483ed3) # 2.1.2
 odori_dependency(nlohmann_json nlohmann/json bc889afb4c5bf1c0d8ee29ef35eaaf4c8bef8a5d) # 3.11.2
 # The grader stands on it too, so it is needed without the tests as well.

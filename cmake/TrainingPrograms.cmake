@@ -22,7 +22,8 @@ function(odori_training_program target source)
   else()
     target_precompile_headers(${target} REUSE_FROM train_cifar_single_gpu)
   endif()
-  if(target STREQUAL train_cifar_multi_gpu) # one for all: the grader compiles and links in the same way
+  if(target STREQUAL train_cifar_multi_gpu) # one for all: the grader compiles and links in the same way, elsewhere
+    set_target_properties(${target} PROPERTIES BUILD_RPATH $<TARGET_FILE_DIR:odori>)
     foreach(step COMPILE LINK)
       string(TOLOWER ${step} name)
       set_target_properties(${target} PROPERTIES RULE_LAUNCH_${step}

@@ -1,7 +1,9 @@
 #include "batch/content.h"
 
+#include "backend/gpu_plugin.h"
 #include "batch/record.h"
 #include "batch/refusal.h"
+#include "core/library.h"
 #include "exercise/blanks.h"
 #include "exercise/task.h"
 
@@ -21,8 +23,9 @@ std::string sha256_of_kits(const fs::path& path) {
 
 std::string kit_version(const fs::path& kit, const fs::path& build) {
   std::string parts = std::to_string(record_form);
-  for (const fs::path& path : {fs::path("/proc/self/exe"), kit / "grader" / "points.json"})
+  for (const fs::path& path : {fs::path("/proc/self/exe"), library_file(), kit / "grader" / "points.json"})
     parts += sha256_of_kits(path);
+  if (built_for_gpus()) parts += sha256_of_kits(gpu_plugin_file());
   for (const Task& task : all_tasks())
     for (const fs::path& path : {kit / "solutions" / task.program, kit / "solutions" / "jobscripts" / task.script,
                                  build / "bin" / "solutions" / task.program.stem()})

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "backend/gpu_plugin.h"
 #include "worker/process.h"
 
 namespace odori::grader {
@@ -54,7 +55,9 @@ std::vector<fs::path> libraries_of(const fs::path& kits) {
   };
   add(ODORI_MPIEXEC);
   folders.insert(ODORI_MPIRUN_SCRIPT);
-  std::istringstream words(run_process({.words = {"ldd", kits.string()}}).output);  // "libmpi.so.40 => /path (0x...)"
+  Command ldd{.words = {"ldd", kits.string()}};
+  if (built_for_gpus() && has_gpu_driver()) ldd.words.push_back(gpu_plugin_file());
+  std::istringstream words(run_process(ldd).output);  // "libmpi.so.40 => /path (0x...)"
   for (std::string word; words >> word;)
     if (word.starts_with('/')) add(word);
   return {folders.begin(), folders.end()};

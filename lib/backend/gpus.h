@@ -1,5 +1,5 @@
-// The GPUs of this machine, as the rest of the library sees them: backend/cuda/gpus.cpp in a build with CUDA,
-// backend/no_cuda.cpp in one without.
+// The GPUs of this machine, as the rest of the library sees them: gpus.cpp asks the plug-in of gpu_plugin.h, where there
+// is a driver and the build has one.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,9 @@ struct DevicePoolOptions;
 
 /// Does this build hold the CUDA backend?
 bool built_for_gpus();
+
+/// Is an NVIDIA driver installed here? Costs next to nothing where there is none.
+bool has_gpu_driver();
 
 /// GPUs that this build can use on this machine; 0 also where there is no driver.
 int gpu_count();

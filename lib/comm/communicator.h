@@ -45,7 +45,7 @@ class Communicator {
 };
 
 /// "naive": an all-reduce a parameter. "flat": one all-reduce of all gradients. "pure_nccl": NCCL's, on GPUs.
-/// Throws UsageError for another name, listing these, and for pure_nccl in a build without NCCL.
+/// Throws UsageError for another name, listing these, and for pure_nccl where GPUs can't be used.
 /// Collective over all ranks of the job.
 std::unique_ptr<Communicator> create_communicator(const std::string& name);
 

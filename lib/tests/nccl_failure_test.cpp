@@ -11,7 +11,8 @@ using odori::grader::Ended;
 
 /// `environment`: "NAME=value NAME=value".
 Ended run(const std::string& way, const std::string& environment, int gpus = 2) {
-  return odori::grader::run_command("ODORI_TIMEOUT=4 ODORI_EMULATED_GPUS=" + std::to_string(gpus) + " " + environment +
+  return odori::grader::run_command("ODORI_TIMEOUT=4 ODORI_GPU_PLUGIN='" ODORI_EMULATED_GPU "' ODORI_EMULATED_GPUS=" +
+                                    std::to_string(gpus) + " " + environment +
                                     " " ODORI_MPIRUN
                                     " --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 "
                                     "-np 2 '" ODORI_FAILURE_PROGRAM "' '" +

@@ -1,12 +1,12 @@
-#include "backend/gpus.h"
-
+// The plug-in as the library sees it: gpu_plugin.h.
 #include <cstdlib>
 
 #include "backend/cuda/device.h"
 #include "backend/device_pool.h"
+#include "backend/gpu_plugin.h"
 #include "core/error.h"
 
-namespace odori {
+namespace odori::cuda {
 namespace {
 
 struct Found {
@@ -37,10 +37,6 @@ std::string why_no_driver() {
       cuda_version(driver), cuda_version(runtime));
 }
 
-}  // namespace
-
-bool built_for_gpus() { return true; }
-
 int gpu_count() { return find_gpus().count; }
 
 std::string why_no_gpu() {
@@ -64,11 +60,19 @@ std::unique_ptr<Device> make_gpu(int id, const DevicePoolOptions& options) {
           "There is no GPU {}: this machine has {}, numbered from 0. Ask for fewer, or let several devices stand on "
           "one GPU with --share_devices.",
           id, count);
-  const cuda::CudaDevice::Options device_options{.precision = options.precision.value_or(Precision::tf32),
-                                                 .workspace_limit = static_cast<std::size_t>(options.workspace_mib)
-                                                                    << 20,
-                                                 .may_be_shared = options.share_devices};
-  return std::make_unique<cuda::CudaDevice>(id, id % count, device_options);
+  const CudaDevice::Options device_options{.precision = options.precision.value_or(Precision::tf32),
+                                           .workspace_limit = static_cast<std::size_t>(options.workspace_mib) << 20,
+                                           .may_be_shared = options.share_devices};
+  return std::make_unique<CudaDevice>(id, id % count, device_options);
 }
+
+}  // namespace
+}  // namespace odori::cuda
+
+namespace odori {
+
+std::unique_ptr<Communicator> make_pure_nccl_communicator();  // comm/pure_nccl.cpp
+
+const GpuPlugin odori_gpu_plugin{cuda::gpu_count, cuda::why_no_gpu, cuda::make_gpu, make_pure_nccl_communicator};
 
 }  // namespace odori

@@ -1,0 +1,33 @@
+// The seam between the library and its CUDA backend, a shared library of its own (libodori_cuda.so: lib/backend/cuda
+// and lib/comm/pure_nccl.cpp), which is loaded when GPUs are first asked for: whoever trains on CPU devices pays
+// nothing for CUDA's libraries. The plug-in links the library; the library knows of the plug-in what stands here.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "backend/gpus.h"
+
+namespace odori {
+
+class Communicator;  // comm/communicator.h
+
+/// All that a plug-in exports, under the name odori_gpu_plugin. gpus.h says what its functions do.
+struct GpuPlugin {
+  int (*gpu_count)();
+  std::string (*why_no_gpu)();
+  std::unique_ptr<Device> (*make_gpu)(int id, const DevicePoolOptions& options);
+  std::unique_ptr<Communicator> (*make_pure_nccl_communicator)();
+};
+extern "C" const GpuPlugin odori_gpu_plugin;
+
+/// Loads it at the first call. Null where the machine has no driver, so that nothing is loaded, and where it can't be
+/// loaded; why_no_gpu() then says why.
+const GpuPlugin* gpu_plugin();
+
+/// Beside the library, or where ODORI_GPU_PLUGIN says: the tests' emulated GPU, which needs no driver. Empty in a build
+/// without CUDA.
+std::filesystem::path gpu_plugin_file();
+
+}  // namespace odori

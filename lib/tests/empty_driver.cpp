@@ -1,0 +1,2 @@
+// A stand-in for NVIDIA's driver, libcuda.so.1, that has nothing in it: see gpu_plugin_test.
+extern const int odori_nothing = 0;
