@@ -37,9 +37,10 @@ class GpuPluginTest : public testing::Test {
   static void expect_cannot_be_loaded(const Ended& ended, const std::string& reason) {
     EXPECT_EQ(ended.code, 0) << ended.output;
     EXPECT_EQ(ended.count("GPUs: 0\n"), 1) << ended.output;
-    EXPECT_EQ(ended.count("why none: the CUDA backend can't be loaded: "), 1) << ended.output;
-    EXPECT_EQ(ended.count(reason), 1) << "expected: " << reason << "\n" << ended.output;
-    EXPECT_EQ(ended.count("./odori setup"), 1) << ended.output;
+    // That line, and what creating pure_nccl says of it.
+    for (const std::string& words :
+         {std::string("the CUDA backend can't be loaded: "), reason, std::string("./odori setup")})
+      EXPECT_EQ(ended.count(words), 2) << "expected: " << words << "\n" << ended.output;
   }
 
   const fs::path folder_ = fs::temp_directory_path() / ("odori_gpu_plugin_test_" + std::to_string(getpid()));
