@@ -84,8 +84,9 @@ Found find_missing_main_device(Runs& runs) {
     always_first &= main == 0;
   }
   if (always_first) return {};
-  const int main = process_of(runs.of(one)).device.value_or(0);
-  if (exists(main, 1)) return {};
+  const Evidence& alone = runs.of(one);
+  const int main = process_of(alone).device.value_or(0);
+  if (exists(main, 1)) return find_untrained(alone, runs.data());
   return found("main_device_not_always_there", {{"device", main}, {"n", 1}, {"last", 0}});
 }
 
@@ -247,6 +248,9 @@ std::vector<Check> checks_of_multi_gpu() {
         on_three_and_two(blank, "EvaluationIsTheGraders", [](const Evidence& evidence, const RunData& data, int) {
           return find_wrong_evaluation(process_of(evidence), data);
         }));
+    checks.push_back(
+        on_three_and_two(blank, "EvidenceIsOfOneTraining",
+                         [](const Evidence& evidence, const RunData&, int) { return find_forgery(evidence); }));
   }
   return checks;
 }

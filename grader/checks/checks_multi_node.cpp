@@ -236,7 +236,9 @@ Check device_check(const char* name, const RunPlan& plan) {
           name,
           [plan](Runs& runs) {
             const bool ends = runs.of(block).ending == Ending::finished;  // or it will end nowhere else
-            return ends ? find_in_devices(runs.of(plan), plan.nodes) : find_in_devices(runs.of(block), block.nodes);
+            if (!ends) return find_in_devices(runs.of(block), block.nodes);
+            const Found wrong = find_in_devices(runs.of(plan), plan.nodes);
+            return wrong || plan == block ? wrong : find_untrained(runs.of(plan), runs.data());
           },
           {block, plan}};
 }
@@ -268,6 +270,8 @@ std::vector<Check> checks_of_multi_node() {
     checks.push_back(on_two_nodes(blank, "TrainsToTheEnd", find_early_end));
     checks.push_back(on_two_nodes(blank, "WeightsAreTheGraders", find_in_weights));
     checks.push_back(on_two_nodes(blank, "EvaluationIsTheGraders", find_in_evaluation));
+    checks.push_back(on_two_nodes(blank, "EvidenceIsOfOneTraining",
+                                  [](const Evidence& evidence, const RunData&) { return find_forgery(evidence); }));
   }
   return checks;
 }

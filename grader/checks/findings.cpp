@@ -50,6 +50,17 @@ Found find_early_end(const Evidence& evidence, const RunData& data) {
   return {};
 }
 
+Found find_forgery(const Evidence& evidence) {
+  for (const RankSeen& rank : evidence.ranks)
+    if (rank.forged) return rank.forged;
+  return {};
+}
+
+Found find_untrained(const Evidence& evidence, const RunData& data) {
+  const Found early = find_early_end(evidence, data);
+  return early ? early : find_forgery(evidence);
+}
+
 Found find_wrong_evaluation(const RankSeen& rank, const RunData& data) {
   if (rank.evaluations.empty() || rank.steps.empty() || rank.steps.back().empty()) return {};
   const EvaluationSeen& seen = rank.evaluations.back();

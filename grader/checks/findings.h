@@ -36,6 +36,10 @@ Found explain(const WrongWeights& wrong, const RunData& data);
 /// The library's sentence, if it stopped the run, or the different calls for which it did; or a run that ended well
 /// without having trained and evaluated in every epoch on every rank.
 Found find_early_end(const Evidence& evidence, const RunData& data);
+/// Evidence that wasn't written by one training of the whole program.
+Found find_forgery(const Evidence& evidence);
+/// Either of these: of a run that no other check looks at.
+Found find_untrained(const Evidence& evidence, const RunData& data);
 /// An evaluation that isn't what the last weights give on the whole test set.
 Found find_wrong_evaluation(const RankSeen& rank, const RunData& data);
 

@@ -1,6 +1,7 @@
 // Evidence: what is read of a run's files, however it ended, and what the kit's own programs leave there.
 #include "worker/evidence.h"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,6 +10,7 @@
 #include <fstream>
 
 #include "checks/checks.h"
+#include "worker/evidence_files.h"
 #include "worker/file_watch.h"
 #include "worker/process.h"
 #include "worker/run.h"
@@ -20,54 +22,140 @@ void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-RankSeen read(const std::string& lines, const std::string& numbers = {}) {
-  const ScratchFolder folder;
-  write(folder.path() / "0.jsonl", lines);
-  write(folder.path() / "0.bin", numbers);
-  return read_evidence(folder.path(), 1).front();
+const EvidenceLimits limits{.devices = 8, .pictures = 100, .calls = 50, .parameters = 10};
+
+RankSeen read(const std::string& lines) { return read_rank(lines, limits); }
+
+std::string numbers(std::vector<float> values) {
+  return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
 }
 
+/// A training by these models, model i with iterator i.
+std::string training(const std::vector<std::string>& pictures) {
+  std::vector<std::string> iterators, models;
+  for (const std::string& of_one : pictures) {
+    models.push_back(std::to_string(models.size()));
+    iterators.push_back(fmt::format(R"({{"batch_size":2,"repeat":1,"pictures":[{}],"not_counted":[]}})", of_one));
+  }
+  return fmt::format(
+      R"({{"fact":"training","kind":"ParallelUpdater","rule":"mean","devices":[{{"name":"main","device":0}}],)"
+      R"("iterators":[{}],"models":[{}],"evaluators":[{{"device":0,"iterator":{{"batch_size":2,"repeat":0,)"
+      R"("pictures":[1,2,3],"not_counted":[]}}}}]}})"
+      "\n",
+      fmt::join(iterators, ","), fmt::join(models, ","));
+}
+
+std::string step(int device, const std::string& pictures, const std::vector<float>& values) {
+  return fmt::format("{{\"fact\":\"step\",\"device\":{},\"pictures\":[{}],\"numbers\":{}}}\n", device, pictures,
+                     values.size()) +
+         numbers(values);
+}
+
+const std::string updated = "{\"fact\":\"updated\"}\n", trained = "{\"fact\":\"trained\"}\n",
+                  evaluation = "{\"fact\":\"evaluation\",\"loss\":1.5,\"accuracy\":0.5,\"samples\":3}\n",
+                  passed = "{\"fact\":\"blanks_passed\"}\n";
+
+std::string use_device(int device) { return fmt::format("{{\"fact\":\"use_device\",\"device\":{}}}\n", device); }
+
 TEST(Evidence, OfARankThatWroteNothingIsEmpty) {
-  const ScratchFolder folder;
-  const auto ranks = read_evidence(folder.path(), 3);
-  ASSERT_EQ(ranks.size(), 3u);
-  EXPECT_TRUE(!ranks[2].device && ranks[2].steps.empty() && !ranks[2].error);
+  const RankSeen seen = read("");
+  EXPECT_TRUE(!seen.device && seen.steps.empty() && !seen.error && !seen.forged);
 }
 
 TEST(Evidence, EndsBeforeAHalfWrittenLine) {
-  const RankSeen seen = read("{\"fact\":\"use_device\",\"device\":1}\n{\"fact\":\"to_device\",\"dev");
+  const RankSeen seen = read(use_device(1) + "{\"fact\":\"to_device\",\"dev");
   EXPECT_EQ(seen.device, 1);
   EXPECT_FALSE(seen.model_device);
 }
 
 TEST(Evidence, GoesOnBehindALineThatIsNoFact) {
-  const RankSeen seen = read("nonsense\n[1]\n{\"fact\":\"use_device\"}\n{\"fact\":\"use_device\",\"device\":2}\n");
-  EXPECT_EQ(seen.device, 2);
+  EXPECT_EQ(read("nonsense\n[1]\n{\"fact\":\"use_device\"}\n" + use_device(2)).device, 2);
 }
 
 TEST(Evidence, PutsAnUpdateTogetherInWhateverOrderDevicesWrite) {
-  const float numbers[] = {1, 2, 3, 4};
-  const RankSeen seen = read(
-      "{\"fact\":\"batch\",\"device\":1,\"pictures\":[5,6]}\n{\"fact\":\"batch\",\"device\":0,\"pictures\":[7,8]}\n"
-      "{\"fact\":\"parameters\",\"device\":0,\"at\":0,\"numbers\":2}\n"
-      "{\"fact\":\"parameters\",\"device\":1,\"at\":8,\"numbers\":2}\n{\"fact\":\"updated\"}\n"
-      "{\"fact\":\"batch\",\"device\":0,\"pictures\":[9]}\n",
-      std::string(reinterpret_cast<const char*>(numbers), sizeof numbers));
+  const RankSeen seen =
+      read(training({"7,8", "5,6"}) + step(1, "5,6", {3, 4}) + step(0, "7,8", {1, 2}) + updated + step(0, "9", {1, 2}));
   ASSERT_EQ(seen.steps.size(), 1u);  // the second update never ended
   ASSERT_EQ(seen.steps[0].size(), 2u);
   EXPECT_EQ(seen.steps[0][0].pictures, (Pictures{7, 8}));
   EXPECT_EQ(seen.steps[0][1].pictures, (Pictures{5, 6}));
   EXPECT_EQ(seen.steps[0][1].parameters, (std::vector<float>{3, 4}));
+  EXPECT_FALSE(seen.forged);
 }
 
 TEST(Evidence, LeavesOutNumbersThatAreNotThere) {
-  const RankSeen seen = read(
-      "{\"fact\":\"parameters\",\"device\":0,\"at\":0,\"numbers\":99}\n"
-      "{\"fact\":\"parameters\",\"device\":1,\"at\":18446744073709551615,\"numbers\":4611686018427387905}\n"
-      "{\"fact\":\"updated\"}\n",
-      "four");
-  ASSERT_EQ(seen.steps.size(), 1u);
-  EXPECT_TRUE(seen.steps[0].empty());
+  const RankSeen seen =
+      read(training({"7,8"}) + "{\"fact\":\"step\",\"device\":0,\"pictures\":[7,8],\"numbers\":9}\nfour");
+  EXPECT_TRUE(seen.steps.empty());
+}
+
+TEST(Evidence, IsWhatTheTrainingUsesAndNotWhatWasAskedForBefore) {
+  const std::string decoys =
+      use_device(5) +
+      "{\"fact\":\"devices\",\"devices\":[{\"name\":\"decoy\",\"device\":7}]}\n"
+      "{\"fact\":\"updater\",\"kind\":\"Decoy\",\"rule\":\"sum\",\"iterators\":[]}\n"
+      "{\"fact\":\"evaluator\",\"device\":7,\"iterator\":{\"batch_size\":1,\"repeat\":1,\"pictures\":[9],"
+      "\"not_counted\":[]}}\n";
+  for (const std::string& lines : {decoys + training({"7,8"}), training({"7,8"}) + decoys,
+                                   training({"7,8"}) + step(0, "7,8", {1}) + updated + trained + decoys}) {
+    const RankSeen seen = read(lines);
+    EXPECT_EQ(seen.device, 0);
+    EXPECT_EQ(seen.model_device, 0);
+    EXPECT_EQ(seen.devices, (std::map<std::string, int>{{"main", 0}}));
+    EXPECT_EQ(seen.updater, "ParallelUpdater");
+    EXPECT_EQ(seen.rule, "mean");
+    ASSERT_EQ(seen.train_iterators.size(), 1u);
+    EXPECT_EQ(seen.evaluator_device, 0);
+    EXPECT_EQ(seen.test_iterator->pictures, (Pictures{1, 2, 3}));
+    EXPECT_FALSE(seen.forged);
+  }
+}
+
+TEST(Evidence, OfUpdatesAndEvaluationsCountsBetweenTheTrainingsEndsAlone) {
+  const std::string facts = step(0, "7,8", {1}) + updated + evaluation;
+  const RankSeen seen = read(facts + training({"7,8"}) + facts + trained + facts);
+  EXPECT_EQ(seen.steps.size(), 1u);
+  EXPECT_EQ(seen.evaluations.size(), 1u);
+}
+
+TEST(Evidence, OfTwoTrainingsIsForged) {
+  const std::string once = training({"7,8"}) + step(0, "7,8", {1}) + updated + trained;
+  EXPECT_FALSE(read(once).forged);
+  ASSERT_TRUE(read(once + once).forged);
+  EXPECT_EQ(read(once + once).forged->key, "trained_twice");
+}
+
+TEST(Evidence, OfATrainingInABlankIsForged) {
+  const std::string once = training({"7,8"}) + step(0, "7,8", {1}) + updated + trained;
+  EXPECT_FALSE(read_rank(passed + once, limits, true).forged);
+  ASSERT_TRUE(read_rank(once + passed, limits, true).forged);
+  EXPECT_EQ(read_rank(once + passed, limits, true).forged->key, "trained_in_a_blank");
+}
+
+TEST(Evidence, OfPicturesThatAreNotTheIteratorsIsForged) {
+  const auto forged = [](const std::string& lines) {
+    const RankSeen seen = read(lines);
+    return seen.forged ? seen.forged->key : "";
+  };
+  const std::string both = training({"7,8", "5,6"}), end = updated + trained;
+  EXPECT_EQ(forged(both + step(0, "7,8", {1}) + step(1, "5,6", {1}) + end), "");
+  EXPECT_EQ(forged(both + step(0, "5,6", {1}) + step(1, "7,8", {1}) + end), "evidence_other_pictures");
+  EXPECT_EQ(forged(both + step(0, "7,8", {1}) + step(1, "5,5", {1}) + end), "evidence_other_pictures");
+  EXPECT_EQ(forged(both + step(0, "7,8", {1}) + step(1, "5,5", {1}) + updated), "");  // it may still come
+}
+
+TEST(Evidence, OfMoreThanThereCanBeIsForged) {
+  std::string many_devices = training({"7,8"}), many_updates = training({"7,8"}), many_pictures = "7";
+  for (int i = 0; i < 9; ++i) many_devices += step(i, "7,8", {1});
+  for (int i = 0; i < 51; ++i) many_updates += step(0, "7,8", {1}) + updated, many_pictures += ",7,8";
+  for (const std::string& lines :
+       {many_devices + updated, many_updates, training({many_pictures}), training(std::vector<std::string>(9, "7")),
+        training({"7,8"}) + step(0, "7,8", std::vector<float>(11)), training({"7,8"}) + step(0, many_pictures, {1}),
+        std::string(300'000, ' ')}) {
+    const RankSeen seen = read(lines);
+    ASSERT_TRUE(seen.forged) << lines.substr(0, 300);
+    EXPECT_EQ(seen.forged->key, "evidence_too_much");
+  }
 }
 
 TEST(Evidence, TellsInWhichCallARankStays) {
@@ -87,6 +175,32 @@ TEST(FileWatch, CountsOpenings) {
   EXPECT_EQ(watch.most_openings(), 0);
   for (const char* name : {"a", "b", "a"}) std::ifstream(folder.path() / name).get();
   EXPECT_EQ(watch.most_openings(), 2);
+}
+
+TEST(FileWatch, ThatIsCloseTellsOpeningsOfOneFileApart) {
+  const ScratchFolder folder;
+  write(folder.path() / "a", "1");
+  FileWatch watch(folder.path(), true);
+  for (int i = 0; i < 2; ++i) std::ifstream(folder.path() / "a").get();
+  EXPECT_EQ(watch.most_openings(), 2);
+}
+
+TEST(EvidenceFiles, HoldWhatIsWrittenAndSayWhenItIsTooMuch) {
+  const ScratchFolder folder;
+  const EvidenceFiles files(folder.path(), 2);
+  EXPECT_EQ(files.written(), 0u);
+  const auto set = [&](std::uint64_t length, const std::string& text) {
+    std::fstream file(files.paths().at(1), std::ios::in | std::ios::out | std::ios::binary);
+    file.write(reinterpret_cast<const char*>(&length), sizeof length) << text;
+  };
+  const std::string line = use_device(3);
+  set(line.size(), line + use_device(4));
+  EXPECT_EQ(files.written(), line.size());
+  EXPECT_EQ(files.read(limits).at(1).device, 3);
+  EXPECT_FALSE(files.read(limits).at(0).device);
+  set(~0ull, line);
+  ASSERT_TRUE(files.read(limits).at(1).forged);
+  EXPECT_EQ(files.read(limits).at(1).forged->key, "evidence_too_much");
 }
 
 std::filesystem::path solution_of(const Task& task) {
@@ -127,20 +241,15 @@ TEST(Evidence, OfTheKitsProgramsSatisfiesEveryCheck) {
 TEST(Evidence, OfAKilledProgramHoldsWhatCameBefore) {
   const ScratchFolder folder;
   KitsRuns runs(task_named("multi_gpu"));
-  std::filesystem::create_directory(folder.path() / "evidence");
+  const EvidenceFiles files(folder.path(), 1);
   const Command command{
       .words = {solution_of(task_named("multi_gpu")).string(), "--device", "cpu", "--model", "tiny", "--no_snapshot",
                 "--dataset", runs.data().folder.string(), "--batchsize", "4", "--epoch", "1000000"},
-      .environment = {{"ODORI_EVIDENCE", (folder.path() / "evidence").string()}},
+      .environment = {{"ODORI_EVIDENCE", files.name()}},
       .folder = folder.path()};
-  const auto file = folder.path() / "evidence" / "0.bin";
-  std::error_code none_yet;
-  const Ended ended = run_process(command, {.give_up = [&] {
-                                    const auto size = std::filesystem::file_size(file, none_yet);
-                                    return !none_yet && size > 400'000;
-                                  }});
+  const Ended ended = run_process(command, {.give_up = [&] { return files.written() > 400'000; }});
   EXPECT_TRUE(ended.stopped);
-  const auto seen = read_evidence(folder.path() / "evidence", 1).front();
+  const auto seen = files.read(limits_of(runs.data())).front();
   ASSERT_GT(seen.steps.size(), 5u);
   EXPECT_EQ(seen.devices, (std::map<std::string, int>{{"main", 0}, {"gpu1", 1}}));
   for (const auto& update : seen.steps)

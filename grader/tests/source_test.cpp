@@ -34,6 +34,7 @@ Submission submission() {
 TEST(Source, HoldsEachVariantAsAFunctionWithTheLearnersLineNumbers) {
   EXPECT_EQ(source_of(solution, submission(), {{"blank_2", {2}}}),
             "#include \"odori.h\"\n"
+            "namespace odori::evidence {\nvoid pass_blanks();\n}\n"
             "#line 3 \"blank_2\"\n"
             "int odori_blank_2(int argc, char** argv) {\n"
             "  // BLANK 1: Which?\n"
@@ -46,7 +47,7 @@ TEST(Source, HoldsEachVariantAsAFunctionWithTheLearnersLineNumbers) {
             "#line 10 \"blank_2\"\n"
             "  const int b = mine_b;\n"
             "#line 11 \"blank_2\"\n"
-            "  // END BLANK\n"
+            "odori::evidence::pass_blanks();  // END BLANK\n"
             "}\n"
             "#line 1 \"chooser\"\n"
             "int main(int argc, char** argv) {\n"

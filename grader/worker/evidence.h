@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/cifar.h"
@@ -41,8 +42,9 @@ struct EvaluationSeen {
 };
 
 struct RankSeen {
-  std::optional<int> device;                  // made current by pool.use(), last
-  std::optional<int> model_device;            // where the model was set up
+  // As the training has them, which is what counts; of a run that didn't come to it, as they were asked for last.
+  std::optional<int> device;                  // where the model that is trained is; made current by pool.use()
+  std::optional<int> model_device;            // the same; where the model was set up
   bool loaded_data = false;                   // load_cifar() was called here
   std::map<std::string, int> devices;         // task 1: the map as it is when it is complete
   std::string updater;                        // "ParallelUpdater" or "StandardUpdater"; empty: neither
@@ -56,6 +58,7 @@ struct RankSeen {
   std::vector<std::string> collectives;  // entered, in order: "scatter_dataset()"; the last may not have been left
   bool inside_collective = false;        // entered the last one, and never left it
   std::optional<std::string> error;      // the library's sentence, if it stopped here
+  std::optional<Finding> forged = {};    // why none of this can be believed
 };
 
 struct Evidence {
@@ -66,10 +69,6 @@ struct Evidence {
   int data_reads = 0;  // how often each file of the data was opened, at most: seen from outside (worker/file_watch.h)
 };
 
-/// What the library of a run wrote to `folder` (lib/trace/evidence.h), one entry a rank. Nothing is expected of it: a
-/// run that was killed leaves a last line half written, and one that didn't start leaves nothing.
-std::vector<RankSeen> read_evidence(const std::filesystem::path& folder, int n_ranks);
-
 /// The data of a run: made by the grader from a fresh seed.
 struct RunData {
   std::filesystem::path folder;
@@ -77,6 +76,21 @@ struct RunData {
   std::uint64_t seed = 0;  // --seed of the program
   int batch_size = 0, epochs = 0;
   float learning_rate = 0;
+  std::size_t parameters = 0;  // trained numbers of the programs' network
 };
+
+/// More than any training can show, right or wrong: what goes beyond was written by something else.
+struct EvidenceLimits {
+  std::size_t devices = 64;  // of a rank; and iterators
+  std::size_t pictures = 0;  // of an iterator, or of a device in one update
+  std::size_t calls = 0;     // collective ones, updates and evaluations
+  std::size_t parameters = 0;
+};
+EvidenceLimits limits_of(const RunData& data);
+
+/// What the library wrote of one rank (lib/trace/evidence.h), without the head. Nothing is expected of it: a run that
+/// was killed leaves a last line half written, and one that didn't start leaves nothing. In linear time, and memory.
+/// `marked`: the program says when it has left its blanks behind, and a training before that isn't the program's.
+RankSeen read_rank(std::string_view written, const EvidenceLimits& limits, bool marked = false);
 
 }  // namespace odori::grader

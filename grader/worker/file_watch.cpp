@@ -10,8 +10,9 @@
 
 namespace odori::grader {
 
-FileWatch::FileWatch(const std::filesystem::path& folder) : watch_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
-  inotify_add_watch(watch_, folder.c_str(), IN_OPEN);
+FileWatch::FileWatch(const std::filesystem::path& folder, bool closely)
+    : watch_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+  inotify_add_watch(watch_, folder.c_str(), closely ? IN_OPEN | IN_MODIFY | IN_CLOSE : IN_OPEN);
 }
 
 FileWatch::~FileWatch() {
@@ -24,7 +25,7 @@ int FileWatch::most_openings() {
   for (ssize_t size; (size = read(watch_, events.data(), events.size())) > 0;) {
     for (const char* at = events.data(); at < events.data() + size;) {
       const auto* event = reinterpret_cast<const inotify_event*>(at);
-      if (event->len > 0 && !(event->mask & IN_ISDIR)) ++openings[event->name];
+      if (event->len > 0 && (event->mask & (IN_OPEN | IN_MODIFY)) && !(event->mask & IN_ISDIR)) ++openings[event->name];
       at += sizeof *event + event->len;
     }
   }

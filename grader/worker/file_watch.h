@@ -8,14 +8,15 @@ namespace odori::grader {
 /// Watches the files of one folder from here on, whichever process on this machine opens them.
 class FileWatch {
  public:
-  /// Where the system has no watch to give (each user has so many), nothing is seen.
-  explicit FileWatch(const std::filesystem::path& folder);
+  /// Where the system has no watch to give (each user has so many), nothing is seen. `closely`: files are told apart
+  /// by being closed as well, and one that is written to, or cut, counts as opened.
+  explicit FileWatch(const std::filesystem::path& folder, bool closely = false);
   ~FileWatch();
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
   /// How often the file that was opened most was opened. A lower bound: the system tells two openings as one where
-  /// nothing happens between them.
+  /// nothing that is watched happens between them.
   int most_openings();
 
  private:

@@ -12,7 +12,9 @@
 
 #include "core/error.h"
 #include "exercise/finding.h"
+#include "model/classifier.h"
 #include "synthetic.h"
+#include "worker/evidence_files.h"
 #include "worker/file_watch.h"
 #include "worker/launch.h"
 #include "worker/process.h"
@@ -25,14 +27,13 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto longest_run = 180s;
-constexpr std::size_t bytes_of_evidence = 16 << 20;      // a file of one run: many times what a right answer writes
 constexpr std::uintmax_t bytes_of_a_check = 50'000'000;  // more than the evidence of all its runs
 
 /// Has a run's evidence stopped growing, or does it grow without end? How long either may last goes by how long the run
 /// took to begin: a busy machine is slow in all of it.
 class Silence {
  public:
-  explicit Silence(fs::path folder) : folder_(std::move(folder)) {}
+  explicit Silence(const EvidenceFiles& files) : files_(files) {}
   bool too_long() {
     const auto now = Clock::now();
     // Where this process isn't served for a while, the others aren't either: that doesn't count.
@@ -40,9 +41,7 @@ class Silence {
     silent_ += served;
     lasted_ += served;
     asked_ = now;
-    std::uintmax_t bytes = 0;
-    std::error_code gone;
-    for (const auto& entry : fs::directory_iterator(folder_, gone)) bytes += entry.file_size(gone);
+    const std::uint64_t bytes = files_.written();
     if (bytes != bytes_) {
       if (bytes_ == 0) allowed_ = std::clamp<Clock::duration>(8 * silent_, 5s, 60s);
       bytes_ = bytes;
@@ -52,8 +51,8 @@ class Silence {
   }
 
  private:
-  fs::path folder_;
-  std::uintmax_t bytes_ = 0;
+  const EvidenceFiles& files_;
+  std::uint64_t bytes_ = 0;
   Clock::time_point asked_ = Clock::now();
   Clock::duration silent_{}, lasted_{}, allowed_ = 25s;
 };
@@ -111,6 +110,7 @@ Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed, const Sa
   try {
     synthetic::write_set(data_.folder, {.train = train, .test = test, .seed = seed});
     data_.sets = load_cifar(data_.folder.string());
+    data_.parameters = Classifier(create_network("tiny", data_.sets.train->n_classes()), 1, 0).parameter_count();
   } catch (const Error& error) {
     if (error.code() == exit_code::interrupted) throw;
     throw EnvironmentFault({"disk_full", {{"file", data_.folder.string()}}});
@@ -137,18 +137,10 @@ Evidence Runner::run(const Program& program, const RunPlan& plan, const std::ato
   return evidence;
 }
 
-Walls Runner::walls_of(const Program& program, const RunPlan& plan, const fs::path& folder) const {
-  Walls walls{.readable = libraries_, .folders = {folder}, .file = bytes_of_evidence};
+Walls Runner::walls_of(const Program& program, const EvidenceFiles& evidence, const fs::path& folder) const {
+  Walls walls{.readable = libraries_, .writable = evidence.paths(), .folders = {folder}};
   walls.readable.push_back(program.file);
   walls.readable.push_back(folder / "data");
-  for (int rank = 0; rank < plan.ranks(); ++rank)
-    for (const char* ending : {"jsonl", "bin"}) {
-      const fs::path file = folder / "evidence" / fmt::format("{}.{}", rank, ending);
-      std::ofstream(file).flush();
-      std::error_code ignored;
-      fs::permissions(file, fs::perms(0666), ignored);
-      walls.writable.push_back(file);
-    }
   return walls;
 }
 
@@ -169,20 +161,24 @@ Evidence Runner::run_once(const Program& program, const RunPlan& plan, const std
   add({"--epoch", std::to_string(data_.epochs), "--batchsize", std::to_string(data_.batch_size)});
   add({"--seed", std::to_string(data_.seed), "--learnrate", fmt::format("{}", data_.learning_rate)});
   if (!task_.under_mpi) add({"--n_gpus", std::to_string(plan.devices)});
-  command.environment["ODORI_EVIDENCE"] = shown.string();
+  const EvidenceFiles files(shown, plan.ranks());
+  command.environment["ODORI_EVIDENCE"] = files.name();
   // mpirun that is killed leaves files there
   command.environment["TMPDIR"] = sandbox_ ? "/tmp" : scratch_.path().string();
   command.environment["ODORI_NODES"] = fmt::format("{}", fmt::join(plan.nodes, ","));
 
-  Silence silence(shown);
-  FileWatch watch(data);
-  const Walls walls = sandbox_ ? walls_of(program, plan, folder) : Walls();
+  Silence silence(files);
+  FileWatch watch(data), writers(shown, true);
+  const Walls walls = sandbox_ ? walls_of(program, files, folder) : Walls();
   const Ended ended = run_inside(sandbox_, command, walls,
                                  {.time = longest_run, .give_up = [&] { return cancelled || silence.too_long(); }});
   Evidence evidence;
   std::tie(evidence.ending, evidence.detail) = ending_of(ended);
   if ((evidence.broke = ended.broke)) evidence.ending = Ending::crashed;
-  evidence.ranks = read_evidence(shown, plan.ranks());
+  evidence.ranks = files.read(limits_of(data_), !program.variant.empty());
+  // On the user's own machine other programs may look at files, and nobody gains by forging.
+  if (sandbox_ && writers.most_openings() > 1)
+    for (RankSeen& rank : evidence.ranks) rank.forged = Finding{"evidence_opened"};
   if (evidence.ending == Ending::failed)
     for (const RankSeen& rank : evidence.ranks)
       if (rank.error) evidence.detail = *rank.error;  // without what the program said before

@@ -13,6 +13,8 @@
 
 namespace odori::grader {
 
+class EvidenceFiles;
+
 /// A built program and, if it holds several, the one to run.
 struct Program {
   std::filesystem::path file;
@@ -48,7 +50,7 @@ class Runner {
 
  private:
   /// What a run inside `sandbox_` sees: its program, its data, and the files of its evidence, which it can fill.
-  Walls walls_of(const Program& program, const RunPlan& plan, const std::filesystem::path& folder) const;
+  Walls walls_of(const Program& program, const EvidenceFiles& evidence, const std::filesystem::path& folder) const;
   Evidence run_once(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
   const Task& task_;

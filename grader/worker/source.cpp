@@ -47,6 +47,7 @@ class Body {
       if (learners != submission.blanks.end()) offset = learners->second.last_line - kits.last_line;
       next = kits.last_line - 1;
       name_lines(static_cast<int>(next) + 1 + offset);
+      if (kits.number == blanks_.back().number) source += "odori::evidence::pass_blanks();";
     }
     add(source, {lines_.begin() + next, lines_.end()});
     return source.replace(source.find(main_begins), main_begins.size(),
@@ -63,7 +64,8 @@ class Body {
 
 std::string source_of(const std::string& solution, const Submission& submission, const std::vector<Variant>& variants) {
   const Body body(solution, submission.path.string());
-  std::string source = body.head();
+  // What is trained before a program has left its blanks behind, the blanks trained and not the program.
+  std::string source = body.head() + "namespace odori::evidence {\nvoid pass_blanks();\n}\n";
   for (const Variant& variant : variants) source += body.variant(variant, submission);
   source +=
       "#line 1 \"chooser\"\nint main(int argc, char** argv) {\n  const std::string variant = argc > 1 ? argv[1] : "

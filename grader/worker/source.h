@@ -18,7 +18,8 @@ struct Variant {
 
 /// One source file, of these variants and a main that chooses. Its lines carry the learner's line numbers under the
 /// variant's name as the file ("blank_3:57"); the kit's answers are in a file "blank_3.kit", so that they are never
-/// shown. `solution` is the pristine program. Throws Error if its main isn't found.
+/// shown. Where a variant has left its last blank behind, it tells the evidence so. `solution` is the pristine program.
+/// Throws Error if its main isn't found.
 std::string source_of(const std::string& solution, const Submission& submission, const std::vector<Variant>& variants);
 
 }  // namespace odori::grader

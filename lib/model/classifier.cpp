@@ -1,6 +1,7 @@
 #include "model/classifier.h"
 
 #include <cmath>
+#include <utility>
 
 #include "core/error.h"
 #include "core/random.h"
@@ -41,14 +42,6 @@ void check_sizes(const char* what, const std::vector<NamedView>& places,
     require(places[i].view.size() == values[i].size(),
             "{} has {} numbers in the saved model and {} in this one: it is of another network.", places[i].name,
             values[i].size(), places[i].view.size());
-}
-
-/// For the grader: the pictures that a device trains on.
-void record_batch(const Batch& batch, const Device& device) {
-  if (!evidence::on()) return;
-  std::vector<std::int64_t> pictures;
-  for (const Example& example : batch.examples) pictures.push_back(example.id);
-  evidence::write("batch", trace::Args().add("device", device.id()).add("pictures", pictures));
 }
 
 }  // namespace
@@ -130,12 +123,15 @@ void Classifier::forward_backward(const Batch& batch) {
           "iterator "
           "that repeats, and the model's batch size.",
           batch.examples.size(), batch_size_, on.description());
-  record_batch(batch, on);
+  if (evidence::on())
+    for (const Example& example : batch.examples) trained_pictures_.push_back(example.id);
   graph_->load(batch, random_);
   graph_->forward(Mode::train, random_);
   graph_->backward();
   ++random_.step;
 }
+
+std::vector<std::int64_t> Classifier::take_trained_pictures() { return std::exchange(trained_pictures_, {}); }
 
 void Classifier::evaluate(const Batch& batch) {
   device();

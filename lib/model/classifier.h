@@ -1,6 +1,7 @@
 // A network with its loss and accuracy, on one device. After Chainer's Classifier.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ class Classifier {
   /// Loss and gradients of one full batch. Throws Error if to_device() was not called, or for a partial
   /// batch.
   void forward_backward(const Batch& batch);
+  /// The pictures of all batches since the last call, while somebody records evidence (trace/evidence.h).
+  std::vector<std::int64_t> take_trained_pictures();
   /// Counts one batch, of any size, without training.
   void evaluate(const Batch& batch);
   /// Sums since the last call, of training and evaluation alike; waits for the device.
@@ -74,6 +77,7 @@ class Classifier {
   ModelMemory memory_;
   AlgorithmTable algorithms_;
   std::unique_ptr<Graph> graph_;
+  std::vector<std::int64_t> trained_pictures_;
 };
 
 }  // namespace odori

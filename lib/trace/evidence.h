@@ -2,22 +2,27 @@
 // even if a check refuses them a moment later; the grader judges.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "trace/trace.h"
 
 namespace odori::evidence {
 
-/// Does $ODORI_EVIDENCE name a folder to write into? One load of a pointer: all that it costs otherwise.
+/// Does $ODORI_EVIDENCE name files to write into: NAME.RANK, which are there, of zeros, and as large as they may get?
+/// One load of a flag: all that it costs otherwise. The variable is taken out of the environment at the start.
 bool on() noexcept;
-/// Facts from here on are of this rank; 0 where nobody says so.
+/// Facts are of this rank, and its file is opened; 0 where nobody says so before the first fact.
 void set_rank(int rank) noexcept;
 
-/// A line of FOLDER/RANK.jsonl: {"fact":"use_device","device":1}. Written with one system call, so that a kill leaves
-/// what came before it readable. Does nothing unless on().
+/// A rank's file: how many bytes follow (a std::uint64_t, in this machine's order; more than there is room for if
+/// something found none), then lines. The file is mapped, and has no descriptor; the number is set last, so that a kill
+/// leaves what came before it readable.
+inline constexpr std::size_t head_bytes = 8;
+
+/// A line: {"fact":"use_device","device":1}. Does nothing unless on().
 void write(const char* fact, const trace::Args& args = {});
-/// The same with many numbers: they go to the end of FOLDER/RANK.bin as they are in memory, and the line says how many
-/// ("numbers"), and from which byte ("at").
+/// The same with many numbers: they follow the line as they are in memory, and it says how many ("numbers").
 void write(const char* fact, const trace::Args& args, std::span<const float> numbers);
 
 /// A call that all ranks have to make, entered now and left when this object goes. Of nested ones the outermost
@@ -32,5 +37,8 @@ class Collective {
  private:
   const char* name_;
 };
+
+/// All blanks are behind the program: called in the programs that the grader builds, by the kit's own text.
+void pass_blanks();
 
 }  // namespace odori::evidence

@@ -22,6 +22,7 @@ class Evaluator : public Extension {
   /// Sums over the iterator's counted samples.
   virtual Metrics evaluate();
   Classifier& model() { return model_; }
+  const SerialIterator& iterator() const { return iterator_; }
 
  private:
   SerialIterator iterator_;

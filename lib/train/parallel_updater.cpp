@@ -76,6 +76,7 @@ ParallelUpdater::ParallelUpdater(std::vector<SerialIterator> iterators, Optimize
     : iterators_(std::move(iterators)),
       optimizer_(optimizer),
       rule_(rule),
+      devices_(devices),
       replicas_(devices.empty() ? 0 : devices.size() - 1),
       team_(checked_devices(iterators_, optimizer, devices, pool, rule)) {
   std::mutex reading_main;

@@ -33,6 +33,8 @@ class ParallelUpdater : public Updater {
   std::vector<SerialIterator>& iterators() override { return iterators_; }
   std::vector<Classifier*> models() override;
   std::string description() const override;
+  GradientRule rule() const { return rule_; }
+  const std::map<std::string, int>& devices() const { return devices_; }
   bool shares_devices() override;
 
  private:
@@ -46,6 +48,7 @@ class ParallelUpdater : public Updater {
   std::vector<SerialIterator> iterators_;
   Optimizer& optimizer_;
   GradientRule rule_;
+  std::map<std::string, int> devices_;
   std::vector<std::unique_ptr<Classifier>> replicas_;  // on the devices other than main
   std::vector<Buffer*> gradients_, parameters_;        // one flat vector a device, main first
   DeviceTeam team_;                                    // main first

@@ -1,4 +1,7 @@
 // What training tells the grader (trace/evidence.h). Each of these does nothing unless the grader asks for it.
+//
+// What counts is told by the trainer, of the objects that it trains with: others may be made, and used, before, beside
+// and after it. What was asked for before is told too, since a program that is refused comes no further.
 #pragma once
 
 #include <map>
@@ -9,14 +12,21 @@
 
 namespace odori {
 
+class Trainer;
+
 /// An updater as it is asked for, before anything is checked: the iterators with all their pictures. `rule`: what it
 /// makes of its devices' gradients, "mean" or "sum".
 void record_updater(const char* kind, const char* rule, const std::vector<SerialIterator>& iterators);
 /// An evaluator as it is asked for, and the device that it is told.
 void record_evaluator(const SerialIterator& iterator, int device);
 void record_devices(const std::map<std::string, int>& devices);
-/// What an update has made of the parameters, on every device.
+
+/// The training begins: with which updater, iterators, models and evaluator.
+void record_training(Trainer& trainer);
+/// What an update has made of the parameters, on every device, and by which pictures.
 void record_update(Updater& updater);
 void record_evaluation(const Metrics& metrics);
+/// Nothing that follows is a fact of the training.
+void record_training_end();
 
 }  // namespace odori

@@ -61,10 +61,12 @@ void Trainer::run() {
   start_ = Clock::now();
   const Finalizer finalizer(*this);
   for (const auto& extension : extensions_) extension->initialize(*this);
+  record_training(*this);
   while (updater_.epoch() < n_epochs_) {
     if (interrupted()) stop_interrupted();
     iterate();
   }
+  record_training_end();
   end_ = Clock::now();
 }
 

@@ -1,0 +1,68 @@
+#include "worker/evidence_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+
+#include "trace/evidence.h"
+
+namespace odori::grader {
+namespace {
+
+constexpr std::size_t bytes_of_file =
+    16 << 20;  // many times what a right answer writes; only what is written takes space
+constexpr std::size_t room = bytes_of_file - evidence::head_bytes;
+
+/// What the library says that it has written. More than `room`: it found no room for something.
+std::uint64_t written_in(int file) {
+  std::uint64_t written = 0;
+  return pread(file, &written, sizeof written, 0) == sizeof written ? written : 0;
+}
+
+/// As much as is there.
+std::string bytes_of(int file, std::size_t n) {
+  std::string bytes(n, '\0');
+  std::size_t at = 0;
+  for (ssize_t read = 1; at < n && read > 0; at += static_cast<std::size_t>(std::max<ssize_t>(read, 0)))
+    read = pread(file, bytes.data() + at, n - at, static_cast<off_t>(evidence::head_bytes + at));
+  bytes.resize(at);
+  return bytes;
+}
+
+}  // namespace
+
+EvidenceFiles::EvidenceFiles(const std::filesystem::path& folder, int n_ranks) {
+  std::random_device random;
+  name_ = (folder / fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random())).string();
+  for (int rank = 0; rank < n_ranks; ++rank) {
+    const std::filesystem::path& path = paths_.emplace_back(fmt::format("{}.{}", name_, rank));
+    const int file = files_.emplace_back(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (file < 0 || fchmod(file, 0666) != 0 || ftruncate(file, bytes_of_file) != 0)
+      throw EnvironmentFault({"disk_full", {{"file", path.string()}}});
+  }
+}
+
+EvidenceFiles::~EvidenceFiles() {
+  for (const int file : files_) close(file);
+}
+
+std::uint64_t EvidenceFiles::written() const {
+  std::uint64_t all = 0;
+  for (const int file : files_) all += written_in(file);
+  return all;
+}
+
+std::vector<RankSeen> EvidenceFiles::read(const EvidenceLimits& limits, bool marked) const {
+  std::vector<RankSeen> ranks;
+  for (const int file : files_) {
+    const std::uint64_t written = written_in(file);
+    ranks.push_back(read_rank(bytes_of(file, std::min<std::uint64_t>(written, room)), limits, marked));
+    if (written > room && !ranks.back().forged) ranks.back().forged = Finding{"evidence_too_much"};
+  }
+  return ranks;
+}
+
+}  // namespace odori::grader

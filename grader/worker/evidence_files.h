@@ -1,0 +1,35 @@
+// Where the library writes a run's evidence (lib/trace/evidence.h).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "worker/evidence.h"
+
+namespace odori::grader {
+
+/// A file for each rank, of a size that doesn't change and a name that nobody can guess.
+class EvidenceFiles {
+ public:
+  /// In a folder that is there. Throws EnvironmentFault if the disk is full.
+  EvidenceFiles(const std::filesystem::path& folder, int n_ranks);
+  ~EvidenceFiles();
+  EvidenceFiles(const EvidenceFiles&) = delete;
+  EvidenceFiles& operator=(const EvidenceFiles&) = delete;
+
+  /// For $ODORI_EVIDENCE.
+  const std::string& name() const { return name_; }
+  const std::vector<std::filesystem::path>& paths() const { return paths_; }
+  /// How many bytes all ranks have written so far.
+  std::uint64_t written() const;
+  std::vector<RankSeen> read(const EvidenceLimits& limits, bool marked = false) const;
+
+ private:
+  std::string name_;
+  std::vector<std::filesystem::path> paths_;
+  std::vector<int> files_;  // open from the begin: the library's opening is the only one by their names
+};
+
+}  // namespace odori::grader
