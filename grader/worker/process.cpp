@@ -162,6 +162,11 @@ int Ended::count(const std::string& words) const {
   return n;
 }
 
+bool Ended::killed_from_outside() const {
+  if (stopped || broke) return false;
+  return code == 128 + SIGKILL || code == 128 + SIGTERM || code == 128 + SIGINT || code == 128 + SIGHUP;
+}
+
 std::string end_of(const std::string& output) {
   const auto last = output.find_last_not_of(" \n");
   if (last == std::string::npos) return {};

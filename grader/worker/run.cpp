@@ -27,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto longest_run = 180s;
+constexpr int most_attempts = 3;
 constexpr std::uintmax_t bytes_of_a_check = 50'000'000;  // more than the evidence of all its runs
 
 /// Has a run's evidence stopped growing, or does it grow without end? How long either may last goes by how long the run
@@ -122,14 +123,24 @@ Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed, const Sa
 }
 
 Evidence Runner::run(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
-  Evidence evidence = run_once(program, plan, cancelled);
-  if (evidence.ending == Ending::finished || cancelled) return evidence;
-  const Evidence kits = run_once({solution_, ""}, plan, cancelled);
-  if (kits.ending == Ending::environment) return kits;
-  if (kits.ending != Ending::finished) {
-    evidence.ending = Ending::environment;
-    evidence.detail = "kit_fails";
-  } else if (evidence.ending == Ending::environment) {
+  const Program solution{solution_, ""};
+  Attempt learners;
+  for (int n = 0; n < most_attempts; ++n) {
+    learners = attempt(program, plan, cancelled);
+    if (learners.finished() || cancelled) return learners.evidence;
+    Attempt kits = attempt(solution, plan, cancelled);
+    if (kits.is_accident()) kits = attempt(solution, plan, cancelled);
+    if (!kits.finished()) {
+      if (kits.evidence.ending != Ending::environment)
+        kits.evidence.detail = kits.killed ? "killed_from_outside" : kits.began ? "kit_fails" : "no_start";
+      kits.evidence.ending = Ending::environment;
+      return kits.evidence;
+    }
+    // Where the kit's program runs before and after each time, the learner's alone is to blame for what comes again.
+    if (!learners.is_accident()) break;
+  }
+  Evidence& evidence = learners.evidence;
+  if (evidence.ending == Ending::environment) {
     // It says, or ends, as if the machine were to blame.
     evidence.ending = Ending::crashed;
     evidence.detail = evidence.detail == "no_mpirun" ? "exit code 127" : "not enough slots";
@@ -144,7 +155,7 @@ Walls Runner::walls_of(const Program& program, const EvidenceFiles& evidence, co
   return walls;
 }
 
-Evidence Runner::run_once(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
+Runner::Attempt Runner::attempt(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
   static std::atomic<int> counter = 0;
   const fs::path folder = scratch_.path() / fmt::format("run_{}", ++counter);
   const fs::path shown = folder / "evidence", data = folder / "data";
@@ -163,8 +174,6 @@ Evidence Runner::run_once(const Program& program, const RunPlan& plan, const std
   if (!task_.under_mpi) add({"--n_gpus", std::to_string(plan.devices)});
   const EvidenceFiles files(shown, plan.ranks());
   command.environment["ODORI_EVIDENCE"] = files.name();
-  // mpirun that is killed leaves files there
-  command.environment["TMPDIR"] = sandbox_ ? "/tmp" : scratch_.path().string();
   command.environment["ODORI_NODES"] = fmt::format("{}", fmt::join(plan.nodes, ","));
 
   Silence silence(files);
@@ -184,7 +193,7 @@ Evidence Runner::run_once(const Program& program, const RunPlan& plan, const std
       if (rank.error) evidence.detail = *rank.error;  // without what the program said before
   evidence.data_reads = watch.most_openings();
   fs::remove_all(folder, error);
-  return evidence;
+  return {std::move(evidence), files.written() > 0, ended.killed_from_outside()};
 }
 
 }  // namespace odori::grader

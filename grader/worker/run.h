@@ -44,14 +44,23 @@ class Runner {
 
   const RunData& data() const { return data_; }
   /// Several threads may call it at once. A program that shows nothing new for a while is ended (`hung`). If it ends
-  /// badly, and the kit's own does so too, it is the machine's fault (`environment`). Once `cancelled`, it is ended and
-  /// what is returned means nothing.
+  /// badly, and the kit's own does so too, it is the machine's fault (`environment`). One that came to its end before
+  /// any of the learner's text ran, or was killed from outside, is run again, up to twice. Once `cancelled`, it is
+  /// ended and what is returned means nothing.
   Evidence run(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
  private:
   /// What a run inside `sandbox_` sees: its program, its data, and the files of its evidence, which it can fill.
   Walls walls_of(const Program& program, const EvidenceFiles& evidence, const std::filesystem::path& folder) const;
-  Evidence run_once(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
+  struct Attempt {
+    Evidence evidence;
+    bool began = false;   // the library has come as far as the learner's text
+    bool killed = false;  // from outside
+    bool finished() const { return evidence.ending == Ending::finished; }
+    /// Nothing that the program is could explain this, if it happens once.
+    bool is_accident() const { return !finished() && (killed || !began); }
+  };
+  Attempt attempt(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
   const Task& task_;
   std::filesystem::path solution_;
