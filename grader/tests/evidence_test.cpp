@@ -256,5 +256,71 @@ TEST(Evidence, OfAKilledProgramHoldsWhatCameBefore) {
     for (const Step& step : update) EXPECT_EQ(step.parameters.size(), 5146u);
 }
 
+/// A program that does something else than the kit's the first `times` times that it is started, and how the grader
+/// sees its run. $0 is its file, "$@" what it was given.
+struct Accidents {
+  Evidence evidence;
+  int starts = 0;
+};
+
+Accidents run_with_accidents(const std::string& accident, int times, const char* task_name = "multi_gpu") {
+  const Task& task = task_named(task_name);
+  const ScratchFolder folder;
+  const std::filesystem::path program = folder.path() / "program";
+  write(program,
+        fmt::format("#!/bin/bash\necho >>$0.starts\nif [ $(wc -l <$0.starts) -le {} ]; then {}; fi\nexec {} \"$@\"\n",
+                    times, accident, solution_of(task).string()));
+  std::filesystem::permissions(program, std::filesystem::perms(0755));
+  const Runner runner(task, solution_of(task), 7);
+  const std::atomic<bool> cancelled = false;
+  Evidence evidence =
+      runner.run({program, ""}, task.under_mpi ? RunPlan{.nodes = {0}} : RunPlan{.devices = 2}, cancelled);
+  std::ifstream starts(program.string() + ".starts");
+  return {std::move(evidence), static_cast<int>(std::count(std::istreambuf_iterator(starts), {}, '\n'))};
+}
+
+TEST(Accident, ThatHappensOnceIsNoVerdict) {
+  for (const auto& [task, accident] :
+       {std::pair{"multi_node", "kill -KILL $$"}, {"multi_gpu", "kill -TERM $$"}, {"multi_gpu", "exit 1"}}) {
+    const Accidents seen = run_with_accidents(accident, 1, task);
+    EXPECT_EQ(seen.evidence.ending, Ending::finished) << task << ' ' << accident << ' ' << seen.evidence.detail;
+    EXPECT_EQ(seen.starts, 2);
+  }
+}
+
+TEST(Accident, ThatKeepsComingWhileTheKitsProgramRunsIsTheProgramsOwn) {
+  const Accidents killed = run_with_accidents("kill -KILL $$", 9), silent = run_with_accidents("exit 1", 9);
+  EXPECT_EQ(killed.evidence.ending, Ending::crashed);
+  EXPECT_EQ(killed.evidence.detail, "Killed");
+  EXPECT_EQ(killed.starts, 3);
+  EXPECT_EQ(silent.evidence.ending, Ending::failed);
+  EXPECT_EQ(silent.starts, 3);
+}
+
+TEST(Accident, IsNothingThatHappensOnceTheLibraryHasBegun) {
+  for (const char* taken_back : {"", "; : >$ODORI_EVIDENCE/0.jsonl", "; rm $ODORI_EVIDENCE/0.jsonl"}) {
+    const Accidents seen =
+        run_with_accidents(fmt::format("echo began >>$ODORI_EVIDENCE/0.jsonl {}; kill -SEGV $$", taken_back), 1);
+    EXPECT_EQ(seen.evidence.ending, Ending::crashed) << taken_back;
+    EXPECT_EQ(seen.starts, 1) << taken_back;
+  }
+}
+
+TEST(Accident, ThatTheKitsProgramHasTooIsTheMachines) {
+  const Task& task = task_named("multi_gpu");
+  const std::atomic<bool> cancelled = false;
+  for (const auto& [how, detail] : {std::pair{"exit 1", "no_start"},
+                                    {"kill -KILL $$", "killed_from_outside"},
+                                    {"echo began >>$ODORI_EVIDENCE/0.jsonl; exit 1", "kit_fails"}}) {
+    const ScratchFolder folder;
+    const std::filesystem::path program = folder.path() / "program";
+    write(program, fmt::format("#!/bin/bash\n{}\n", how));
+    std::filesystem::permissions(program, std::filesystem::perms(0755));
+    const Evidence seen = Runner(task, program, 7).run({program, ""}, {.devices = 2}, cancelled);
+    EXPECT_EQ(seen.ending, Ending::environment);
+    EXPECT_EQ(seen.detail, detail);
+  }
+}
+
 }  // namespace
 }  // namespace odori::grader

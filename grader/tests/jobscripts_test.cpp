@@ -47,8 +47,10 @@ class JobScripts : public testing::Test {
     fs::create_directory(root_ / "exercises");
     for (const char* task : {"00_single_gpu", "01_multi_gpu", "02_multi_node"})
       fs::copy(kit / "solutions" / task, root_ / "exercises" / task);
-    fs::create_directories(root_ / "lib/comm");
-    fs::copy(kit / "lib/comm/mpirun.sh", root_ / "lib/comm");
+    for (const char* script : {"cmake/build_lock.sh", "lib/comm/mpirun.sh"}) {
+      fs::create_directories((root_ / script).parent_path());
+      fs::copy(kit / script, root_ / script);
+    }
     write_file(root_ / "build/CMakeCache.txt", "");
     const auto say = [](const std::string& name, int rate) {
       return fmt::format("#!/bin/bash\necho {} \"$@\"\necho 'Throughput: {} [images/sec.] (1 / 2)'\n", name, rate);
@@ -102,6 +104,17 @@ TEST_F(JobScripts, WithoutASchedulerThisMachinePlaysTheNodes) {
   EXPECT_EQ(two.count("-np 2 "), 1) << two.output;
   EXPECT_EQ(two.count("nodes=0,1\n"), 1) << two.output;
   EXPECT_EQ(two.count("This machine has 2 cores: it plays 2 nodes with 1 processes each."), 1) << two.output;
+}
+
+TEST_F(JobScripts, MpirunHasAFolderOfItsOwnAndNoListOfVariablesBesideItsFlags) {
+  write_file(root_ / "bin/mpirun",
+             "#!/bin/bash\necho folder=$OMPI_MCA_orte_tmpdir_base list=${OMPI_MCA_mca_base_env_list-none}\n"
+             "exec \"${@: -1}\"\n");
+  replace_line(script("multi_node"), "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
+  const Ended ending = run("multi_node", "OMPI_MCA_mca_base_env_list=HOME");
+  EXPECT_EQ(ending.code, 0) << ending.output;
+  EXPECT_EQ(ending.count("/odori_mpi."), 1) << ending.output;
+  EXPECT_EQ(ending.count(" list=none\n"), 1) << ending.output;
 }
 
 /// A job of PBS, whose Open MPI says of itself what `ompi_info` prints. The scheduler runs a copy of the script under

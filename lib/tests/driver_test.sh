@@ -165,7 +165,26 @@ for run in "multi_gpu --solution" single_gpu; do
     failures=$((failures + 1))
   }
 done
-rm "$scratch/bin/"{cmake,c++,mv}
+
+# One ./odori at a time builds; another says for whom it waits, can be stopped, and holds nothing while its program runs.
+ln -s "$(command -v flock)" "$(command -v mkdir)" "$scratch/bin/"
+printf '#!/bin/sh\n' >"$scratch/bin/cmake"
+printf '#!/bin/sh\nflock -n "$ODORI_BUILD/odori_lock" env >/dev/null && echo "the lock is free"\n' >"$scratch/build/bin/exercises/train_cifar_single_gpu"
+chmod +x "$scratch/build/bin/exercises/train_cifar_single_gpu"
+building=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/build" "$odori" run single_gpu)
+expect 0 "the lock is free" "${building[@]}"
+exec {held}>>"$scratch/build/odori_lock"
+flock "$held"
+echo 4711 >"$scratch/build/odori_lock"
+expect 124 "Waiting until process 4711 has built what it needs in $scratch/build." timeout -s INT 2 "${building[@]}"
+{ sleep 1 && exec {held}>&-; } & # it holds the lock as well
+exec {held}>&-
+expect 0 "the lock is free" "${building[@]}"
+rm "$scratch/bin/flock"
+printf '#!/bin/sh\nexit 71\n' >"$scratch/bin/flock"
+chmod +x "$scratch/bin/flock"
+expect 71 "$scratch/build is on a file system that can't lock files." "${building[@]}"
+rm "$scratch/bin/"{cmake,c++,mv,flock,mkdir}
 
 bare=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/unbuilt" CXX=no_such_compiler "$odori")
 expect 20 "Missing programs: no_such_compiler cmake" "${bare[@]}" demo

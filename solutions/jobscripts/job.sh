@@ -54,6 +54,8 @@ stop_at_unfilled_select_line() {
     "Replace PUT_YOUR_CODE there by your own text, and submit or run the script again."
 }
 
+. "$kit/cmake/build_lock.sh"
+
 # build_program NAME: builds it if its source has changed since, and stops at its first blank that isn't filled in,
 # rather than after the baseline's run.
 build_program() {
@@ -61,7 +63,9 @@ build_program() {
   source=$(echo "$kit/$kind"/*/"$1.cpp")
   [ -e "$build/CMakeCache.txt" ] || stop 20 "The kit isn't built yet: there is no $build." "Run ./odori setup in $kit."
   if [ ! "$PROGRAMS/$1" -nt "$source" ]; then
+    lock_build "$build"
     cmake --build "$build" --target "$1$suffix" || stop 12 "$source doesn't compile; see above."
+    unlock_build
   fi
   ! sed 's,//.*,,' "$source" | grep -q PUT_YOUR_CODE || log "$PROGRAMS/$1" $FLAGS
 }

@@ -1,0 +1,27 @@
+# One process at a time configures or builds in a folder: `. build_lock.sh; lock_build FOLDER; ...; unlock_build`.
+# What is started in between holds the lock as well: a build goes on for a while after its ./odori was killed.
+
+build_lock=""
+
+lock_build() {
+  local file=$1/odori_lock code=0
+  [[ -z $build_lock ]] && command -v flock >/dev/null && mkdir -p "$1" 2>/dev/null || return 0
+  { exec {build_lock}>>"$file"; } 2>/dev/null || { build_lock="" && return 0; }
+  flock -n "$build_lock" || code=$?
+  if [[ $code -eq 1 ]]; then
+    echo "Waiting until process $(<"$file") has built what it needs in $1. (Ctrl-C stops waiting.)" >&2
+    code=0
+    flock "$build_lock" || code=$?
+  fi
+  if [[ $code -eq 0 ]]; then
+    echo $$ >"$file"
+    return 0
+  fi
+  echo "$1 is on a file system that can't lock files. Start no second build there while this one is running." >&2
+  unlock_build
+}
+
+unlock_build() {
+  [[ -z $build_lock ]] || exec {build_lock}>&-
+  build_lock=""
+}
