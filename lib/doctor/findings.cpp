@@ -11,16 +11,18 @@ namespace {
 
 using Findings = std::vector<Finding>;
 
+std::string gpus_in_words(int n) { return n == 1 ? "1 GPU" : fmt::format("{} GPUs", n); }
+
 void judge_gpus(const Facts& facts, Findings& findings) {
   if (facts.gpus.empty()) {
     findings.push_back(
         {"gpus",
          Level::note,
-         {fmt::format("No GPU was found ({}); devices are threads of the CPU.",
-                      facts.has_nvidia_smi ? "nvidia-smi shows none" : "there is no nvidia-smi"),
+         {fmt::format("No GPU was found ({}), so CPU threads are used as devices.",
+                      facts.has_nvidia_smi ? "nvidia-smi lists none" : "there is no nvidia-smi"),
           fmt::format("GPUは見つかりません（{}）。CPUのスレッドをデバイスとして使います。",
                       facts.has_nvidia_smi ? "nvidia-smiに1台も表示されません" : "nvidia-smiがありません")},
-         {"All exercises work so. On a cluster, run this inside a job that asks for a GPU.",
+         {"All exercises work without a GPU. On a cluster, run this inside a job that asks for one.",
           "演習はこのままできます。クラスタでは、GPUを要求したジョブの中で実行してください。"}});
     return;
   }
@@ -29,26 +31,28 @@ void judge_gpus(const Facts& facts, Findings& findings) {
   const std::string list = fmt::format("{}", fmt::join(names, ", "));
   const int n = static_cast<int>(facts.gpus.size());
   if (facts.usable_gpus >= n) {
-    findings.push_back(
-        {"gpus", Level::good, {fmt::format("{} GPU(s): {}.", n, list), fmt::format("GPU {}台: {}", n, list)}, {}});
+    findings.push_back({"gpus",
+                        Level::good,
+                        {fmt::format("{}: {}.", gpus_in_words(n), list), fmt::format("GPU {}台: {}", n, list)},
+                        {}});
   } else if (facts.build_cuda.empty()) {
     findings.push_back(
         {"gpus",
          Level::broken,
-         {fmt::format("{} GPU(s) are here ({}), but this build has the CPU backend alone.", n, list),
+         {fmt::format("{} found ({}), but this build supports CPUs only.", gpus_in_words(n), list),
           fmt::format("GPUが{}台あります（{}）が、このビルドはCPUだけに対応しています。", n, list)},
-         {"Load or install the CUDA toolkit, cuDNN 9 and NCCL, then: ./odori setup -DODORI_CUDA=ON, which "
-          "says what is missing.",
+         {"Load or install the CUDA toolkit, cuDNN 9 and NCCL, then run ./odori setup -DODORI_CUDA=ON. It "
+          "says what is still missing.",
           "CUDA Toolkit、cuDNN 9、NCCLをロードまたはインストールし、./odori setup -DODORI_CUDA=ON "
           "を実行してください。足りないものが表示されます。"}});
   } else {
     findings.push_back({"gpus",
                         Level::broken,
-                        {fmt::format("{} GPU(s) are here ({}), but the kit can use {}: {}", n, list, facts.usable_gpus,
-                                     facts.why_no_gpu),
+                        {fmt::format("{} found ({}), but the kit can use {}: {}", gpus_in_words(n), list,
+                                     facts.usable_gpus, facts.why_no_gpu),
                          fmt::format("GPUが{}台あります（{}）が、使えるのは{}台です: {}", n, list, facts.usable_gpus,
                                      facts.why_no_gpu)},
-                        {"Look at CUDA_VISIBLE_DEVICES, and whether the job has asked for these GPUs.",
+                        {"Check CUDA_VISIBLE_DEVICES, and whether the job asked for these GPUs.",
                          "CUDA_VISIBLE_DEVICESの値と、ジョブがGPUを要求しているかを確認してください。"}});
   }
 }
@@ -60,7 +64,7 @@ void judge_driver(const Facts& facts, Findings& findings) {
     findings.push_back({"driver",
                         Level::good,
                         {fmt::format("Driver {}, which runs CUDA up to {}{}.", driver.version, driver.cuda,
-                                     facts.build_cuda.empty() ? "" : "; this build is of CUDA " + facts.build_cuda),
+                                     facts.build_cuda.empty() ? "" : "; this build uses CUDA " + facts.build_cuda),
                          fmt::format("ドライバ {}（CUDA {}まで対応{}）", driver.version, driver.cuda,
                                      facts.build_cuda.empty() ? "" : "、このビルドはCUDA " + facts.build_cuda)},
                         {}});
@@ -69,7 +73,7 @@ void judge_driver(const Facts& facts, Findings& findings) {
   findings.push_back(
       {"driver",
        Level::broken,
-       {fmt::format("Driver {} runs CUDA up to {}, but this build is of CUDA {}.", driver.version, driver.cuda,
+       {fmt::format("Driver {} runs CUDA up to {}, but this build needs CUDA {}.", driver.version, driver.cuda,
                     facts.build_cuda),
         fmt::format("ドライバ {}はCUDA {}までですが、このビルドはCUDA {}です。", driver.version, driver.cuda,
                     facts.build_cuda)},
@@ -100,7 +104,7 @@ void judge_links(const Facts& facts, Findings& findings) {
                   {}};
   if (far)
     finding.remedy = {
-        "Some pairs meet only across sockets (SYS) or host bridges (NODE): choose GPUs that are near each "
+        "Some pairs are connected only across sockets (SYS) or host bridges (NODE). Choose GPUs that are near each "
         "other with CUDA_VISIBLE_DEVICES.",
         "ソケット間（SYS）やホストブリッジ間（NODE）を通る組があります。CUDA_VISIBLE_DEVICESで近いGPUどうしを"
         "選んでください。"};
@@ -139,7 +143,7 @@ void judge_nccl(const Facts& facts, Findings& findings) {
                       run.warnings.empty() ? "It said nothing." : "It said: " + run.warnings.front()),
           fmt::format("2つのランクがNCCLで通信できませんでした。{}",
                       run.warnings.empty() ? "" : "NCCLの警告: " + run.warnings.front())},
-         {"NCCL_DEBUG=INFO mpirun -np 2 ... shows all it says; --communicator flat goes without NCCL.",
+         {"NCCL_DEBUG=INFO mpirun -np 2 ... shows all of its messages; --communicator flat works without NCCL.",
           "NCCL_DEBUG=INFOを付けて実行すると詳細が表示されます。--communicator flatならNCCLなしで動きます。"}});
     return;
   }
@@ -156,8 +160,7 @@ void judge_nccl(const Facts& facts, Findings& findings) {
                   {}};
   if (socket && facts.gpus.size() < 2)
     finding.remedy = {
-        "With one GPU, two ranks have to share it, and NCCL then goes through sockets: no speedup can be "
-        "measured here.",
+        "With one GPU, two ranks have to share it, and NCCL then uses sockets. No speedup can be measured here.",
         "GPUが1台なので2ランクで共有し、通信はソケット経由になります。速度向上はここでは測れません。"};
   else if (socket)
     finding.remedy = {
@@ -180,8 +183,8 @@ void judge_gpu_use(const Facts& facts, Findings& findings) {
                   {}};
   if (median <= 90)
     finding.remedy = {
-        "Above 90 % is good. Take a larger --batchsize, end other programs on this GPU (nvidia-smi), and "
-        "look at PROFILE=1 in a job script.",
+        "Above 90 % is good. Try a larger --batchsize, end other programs on this GPU (nvidia-smi), and "
+        "use PROFILE=1 in a job script to see more.",
         "90 %を超えるのが目安です。--batchsizeを大きくし、同じGPUを使う他のプログラムを確認し（nvidia-smi）、"
         "ジョブスクリプトのPROFILE=1で調べてください。"};
   findings.push_back(finding);
@@ -192,8 +195,8 @@ void judge_mpi(const Facts& facts, Findings& findings) {
     findings.push_back(
         {"mpi",
          Level::broken,
-         {"There is no mpirun in PATH, so task 2 can't be run.", "PATHにmpirunがないため、タスク2を実行できません。"},
-         {"module load openmpi, or install Debian's openmpi-bin.",
+         {"There is no mpirun in PATH, so task 2 can't run.", "PATHにmpirunがないため、タスク2を実行できません。"},
+         {"Run module load openmpi, or install the Debian package openmpi-bin.",
           "module load openmpi を実行するか、openmpi-binをインストールしてください。"}});
     return;
   }
@@ -217,15 +220,15 @@ void judge_binding(const Facts& facts, Findings& findings) {
                                        [](const Binding& a, const Binding& b) { return a.cores < b.cores; });
   if (fewest->cores == 0) {
     findings.push_back(
-        {"binding", Level::good, {"mpirun binds its ranks to no core.", "mpirunはランクをコアに固定しません。"}, {}});
+        {"binding", Level::good, {"mpirun doesn't bind ranks to cores.", "mpirunはランクをコアに固定しません。"}, {}});
     return;
   }
   findings.push_back(
       {"binding",
        Level::note,
-       {fmt::format("mpirun binds a rank to {} core(s) unless told otherwise.", fewest->cores),
+       {fmt::format("mpirun binds each rank to {} core{} by default.", fewest->cores, fewest->cores == 1 ? "" : "s"),
         fmt::format("mpirunは既定で各ランクを{}コアに固定します。", fewest->cores)},
-       {"The kit's own calls say --bind-to none. In calls of your own say so too, or all threads of a rank "
+       {"The kit starts mpirun with --bind-to none. Add it when you call mpirun yourself; else all threads of a rank "
         "share these cores.",
         "キットは--bind-to noneを付けて実行します。自分でmpirunを呼ぶときも付けないと、ランクの全スレッドが"
         "これらのコアを共有します。"}});
@@ -236,12 +239,12 @@ void judge_cores(const Facts& facts, Findings& findings) {
                   facts.cores < 2                    ? Level::slow
                   : facts.cores < facts.online_cores ? Level::note
                                                      : Level::good,
-                  {fmt::format("{} of this machine's {} cores may be used.", facts.cores, facts.online_cores),
+                  {fmt::format("This process may use {} of the machine's {} cores.", facts.cores, facts.online_cores),
                    fmt::format("このマシンの{1}コアのうち{0}コアを使えます。", facts.cores, facts.online_cores)},
                   {}};
   if (facts.cores < 2)
     finding.remedy = {
-        "Two CPU devices on one core show no speedup: ask for more cores (ompthreads, -c, --cpus).",
+        "Two CPU devices on one core give no speedup. Ask for more cores (ompthreads, -c, --cpus).",
         "1コアではCPUデバイスを2つにしても速くなりません。コアを増やしてください（ompthreads、-c、--cpus）。"};
   findings.push_back(finding);
 }
@@ -255,7 +258,7 @@ void judge_disk(const Facts& facts, Findings& findings) {
                   {}};
   if (full)
     finding.remedy = {
-        "Data sets and snapshots need half a GB: free some, or work on another disk.",
+        "Data sets and snapshots need 0.5 GB. Delete something, or work on another disk.",
         "データセットとスナップショットに0.5 GB必要です。空きを増やすか、別のディスクで作業してください。"};
   findings.push_back(finding);
 }

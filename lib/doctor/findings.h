@@ -47,13 +47,21 @@ struct Finding {
   Text remedy;  // empty where there is nothing to do
 };
 
+/// What a machine is good for as it is.
+struct Readiness {
+  bool task_1 = true, task_2 = true;
+  Text sentence;  // for which tasks it is ready, or what is missing
+};
+
 /// In the order in which people read them. A check that doesn't apply, such as links between fewer than two GPUs, gives
 /// none.
 std::vector<Finding> judge(const Facts& facts);
 
-/// Lines for people.
+Readiness readiness_of(const std::vector<Finding>& findings);
+
+/// Lines for people; the last one says for which tasks the machine is ready.
 std::string to_text(const std::vector<Finding>& findings, const std::string& language);
-/// {"works":, "findings": [{"check":, "level":, "text":, "remedy":}]}
+/// {"works":, "ready": {"task_1":, "task_2":, "text":}, "findings": [{"check":, "level":, "text":, "remedy":}]}
 nlohmann::json to_json(const std::vector<Finding>& findings, const std::string& language);
 /// No finding is broken.
 bool works(const std::vector<Finding>& findings);

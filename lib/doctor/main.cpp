@@ -2,9 +2,11 @@
 //
 //   ./odori doctor [--lang ja] [--json FILE] [--quick]
 //
-//   [ good ] 1 GPU(s): NVIDIA H200 (140 GiB).
+//   [ good ] 1 GPU: NVIDIA H200 (140 GiB).
 //   [ slow ] NCCL 2.28.9: two ranks of this node talk over NET/Socket.
-//            -> With one GPU, two ranks have to share it, and NCCL then goes through sockets: ...
+//            -> With one GPU, two ranks have to share it, and NCCL then uses sockets. ...
+//
+//   This machine is ready for both tasks; ...
 #include <fmt/core.h>
 
 #include <fstream>

@@ -200,6 +200,33 @@ TEST(DoctorJudge, MpiBindingCoresAndDisk) {
   EXPECT_EQ(of(facts, "mpi").level, Level::broken);
 }
 
+TEST(DoctorReport, TheLastSentenceSaysForWhichTasksTheMachineIsReady) {
+  const auto last = [](const Facts& facts, const char* language) {
+    const auto findings = judge(facts);
+    const std::string text = to_text(findings, language), sentence = readiness_of(findings).sentence.in(language);
+    EXPECT_TRUE(text.ends_with("\n\n" + sentence + "\n")) << text;
+    EXPECT_EQ(to_json(findings, language)["ready"]["text"], sentence);
+    return sentence;
+  };
+  Facts facts = good_node();
+  EXPECT_EQ(last(facts, "en"), "This machine is ready for both tasks.");
+  EXPECT_EQ(last(facts, "ja"), "このマシンは両方のタスクの準備ができています。");
+  facts.gpu_use = {50};
+  EXPECT_NE(last(facts, "en").find("ready for both tasks; what is marked [ slow ]"), std::string::npos);
+  facts.usable_gpus = 0;
+  EXPECT_EQ(last(facts, "en"),
+            "This machine is ready for both tasks on CPU devices, but not on its GPUs. Missing: GPUs that the kit can "
+            "use.");
+  facts.has_mpirun = false;
+  EXPECT_EQ(to_json(judge(facts), "en")["ready"]["task_1"], true);
+  EXPECT_EQ(to_json(judge(facts), "en")["ready"]["task_2"], false);
+  EXPECT_EQ(last(facts, "en"),
+            "This machine is ready for task 1, but not for task 2. Missing: GPUs that the kit can use, mpirun.");
+  EXPECT_NE(last(facts, "ja").find("足りないもの: キットから使える GPU、mpirun"), std::string::npos);
+  facts.free_gb = 0.1;
+  EXPECT_EQ(last(facts, "en").find("This machine is not ready for the tasks. Missing: "), 0u) << last(facts, "en");
+}
+
 TEST(DoctorReport, BothLanguagesAndJson) {
   Facts facts = good_node();
   facts.gpu_use = {50};
