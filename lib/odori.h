@@ -1,5 +1,25 @@
-// The training library: all that a training program includes.
+// The training library: all that a training program includes. A blank can't include anything, so the parts of the
+// standard library that answers use are here as well; they are precompiled.
 #pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <ranges>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "backend/device_pool.h"
 #include "comm/communicator.h"
