@@ -2,6 +2,7 @@
 #PBS -q workshop
 # BLANK 8: Task 1 drives both devices of a node from a single process, which needs a thread for each. How many nodes,
 #          processes a node, and threads a process does it take? (select=...:mpiprocs=...:ompthreads=...)
+#          What you leave out is up to PBS.
 #PBS -l PUT_YOUR_CODE
 # END BLANK
 #PBS -W group_list=workshop

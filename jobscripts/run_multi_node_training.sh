@@ -2,6 +2,7 @@
 #PBS -q workshop
 # BLANK 7: Task 2 uses two nodes with two devices each, and runs one process a device, which needs one thread. How many
 #          nodes, processes a node, and threads a process does it take? (select=...:mpiprocs=...:ompthreads=...)
+#          What you leave out is up to PBS.
 #PBS -l PUT_YOUR_CODE
 # END BLANK
 #PBS -W group_list=workshop

@@ -19,7 +19,8 @@ int main(int argc, char** argv) try {
   const std::unique_ptr<Communicator> comm = create_communicator(args.communicator);
   const trace::File trace(args.trace, comm->rank(), comm->size());
 
-  // BLANK 1: Which device of its node does this rank use? (ask the communicator)
+  // BLANK 1: Which device of its node does this rank use? The ranks of a node take its devices 0, 1, ... in
+  //          any order, however ranks are placed. (ask the communicator)
   const int device = PUT_YOUR_CODE;
   // END BLANK
 
@@ -36,7 +37,7 @@ int main(int argc, char** argv) try {
     if (const auto warning = pool.warning(comm->intra_size())) fmt::print("{}\n", *warning);
   }
 
-  // BLANK 2: Which ranks read the data set from the disk?
+  // BLANK 2: Which ranks read the data set from the disk? No blank below reads it again.
   const bool this_rank_loads = PUT_YOUR_CODE;
   // END BLANK
   TrainTest whole;  // stays empty where it isn't loaded
@@ -45,7 +46,8 @@ int main(int argc, char** argv) try {
     whole = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
   }
 
-  // BLANK 3: How does every rank get its own shuffled shard of the training data?
+  // BLANK 3: How does every rank get its own shuffled shard of the training data, all of the same size?
+  //          (Any seed will do.)
   const DatasetPtr train = PUT_YOUR_CODE;
   // END BLANK
 
@@ -62,7 +64,8 @@ int main(int argc, char** argv) try {
   pool.use(device);
   model.to_device(pool.current(), args.autotune);
 
-  // BLANK 5: An optimizer, MomentumSGD with args.learnrate, that averages the gradients over all ranks.
+  // BLANK 5: An optimizer, MomentumSGD with args.learnrate, that averages the gradients over all ranks. Its
+  //          weight decay is added below.
   std::unique_ptr<Optimizer> optimizer = PUT_YOUR_CODE;
   // END BLANK
   optimizer->setup(model);
@@ -72,7 +75,8 @@ int main(int argc, char** argv) try {
   Trainer trainer(updater, args.epoch, args.out, args.keep_going);
   auto evaluator = std::make_unique<Evaluator>(test_iter, model, device);
 
-  // BLANK 6: `evaluator` knows this rank's shard only. What makes it report the whole test set's result?
+  // BLANK 6: `evaluator` knows this rank's shard only. What makes it report the whole test set's result, on
+  //          every rank?
   std::unique_ptr<Evaluator> multi_node_evaluator = PUT_YOUR_CODE;
   // END BLANK
   trainer.extend(std::move(multi_node_evaluator));

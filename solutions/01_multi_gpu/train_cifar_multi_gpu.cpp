@@ -25,8 +25,9 @@ int main(int argc, char** argv) try {
   fmt::print("Using CIFAR dataset: {}\n", args.dataset);
   const auto [train, test] = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
 
-  // BLANK 1: One iterator a device. How does each device get a random share of its own of the training
-  //          data, so that one epoch still is the whole set once, and not n_gpus times?
+  // BLANK 1: One iterator a device, with batches of args.batchsize. How does each device get a random share
+  //          of its own of the training data, so that one epoch still is the whole set once, and not n_gpus
+  //          times? (Any seed will do for the shares, and any order within them.)
   std::vector<SerialIterator> train_iters;
   for (const DatasetPtr& share : split_dataset_n_random(train, args.n_gpus, args.seed))
     train_iters.emplace_back(share, args.batchsize, IteratorOptions{.seed = args.seed});
@@ -37,7 +38,8 @@ int main(int argc, char** argv) try {
   const NetworkSpec network = create_network(args.model, train->n_classes(), args.image_size);
   Classifier model(network, args.batchsize, args.seed);
 
-  // BLANK 2: Which device is the main one, the one that updates the model? (its number)
+  // BLANK 2: Which device is the main one, the one that updates the model? (its number; there has to be
+  //          such a device for any n_gpus, and the blanks below follow it)
   const int main_device_id = 0;
   // END BLANK
 
@@ -65,7 +67,8 @@ int main(int argc, char** argv) try {
   print_devices(devices);
 
   // BLANK 6: Which updater drives all these devices at once? It takes the iterators, the optimizer, the
-  //          devices by name, the pool that they come from, and the gradient rule (args.gradient_rule).
+  //          devices by name, the pool that they come from, and the rule that the flags ask for,
+  //          args.gradient_rule. It changes nothing about the optimizer.
   std::unique_ptr<Updater> updater =
       std::make_unique<ParallelUpdater>(train_iters, optimizer, devices, pool, args.gradient_rule);
   // END BLANK
