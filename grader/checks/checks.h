@@ -1,4 +1,4 @@
-// What has to be true of each blank: pure functions from evidence to findings.
+// What has to be true of a program: pure functions from evidence to findings, each applied to every situation.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ class Runs {
  public:
   virtual ~Runs() = default;
   virtual const Evidence& of(const RunPlan& plan) = 0;
-  /// These will be asked for: they may be started side by side.
+  /// These will be asked for in this order: they may be started side by side.
   virtual void prepare(const std::vector<RunPlan>&) {}
   /// No more will be asked for: what is still under way is ended.
   virtual void cancel() {}
@@ -25,20 +25,31 @@ class Runs {
   virtual const RunData& data() const = 0;
 };
 
-struct Check {
-  int blank = 0;
-  const char* name = "";  // of the GoogleTest: "SharesAreDisjoint"
-  std::function<std::optional<Finding>(Runs&)> find;
-  std::vector<RunPlan> plans = {};  // the runs that it looks at: made side by side before it is asked
+/// What a check looks at: one run, and others of the same program where they explain what is wrong with this one.
+struct Situation {
+  Runs& runs;
+  const RunPlan& plan;
+  const Evidence& evidence() const { return runs.of(plan); }
+  const RunData& data() const { return runs.data(); }
 };
 
-/// In the order in which they are tried; the first finding of a blank is the one that is told.
-std::vector<Check> checks_of(const Task& task);
+struct Check {
+  int blank = 0;          // whose mistake it mostly is, and so whose words; 0: anyone's
+  const char* name = "";  // of the GoogleTest: "SharesAreDisjoint"
+  std::function<std::optional<Finding>(const Situation&)> find;
+};
+
+struct Exam {
+  std::vector<RunPlan> situations;  // the first one is the plainest: most mistakes show there, and it is told of best
+  std::vector<Check> checks;        // the first finding is the one that is told
+};
+
+Exam exam_of(const Task& task);
 /// Of a grader that believes a program that ends well: for tests alone, to see what the others are good for.
-std::vector<Check> endings_alone(const Task& task);
+Exam endings_alone(const Task& task);
 
 // One file a task.
-std::vector<Check> checks_of_multi_gpu();
-std::vector<Check> checks_of_multi_node();
+Exam exam_of_multi_gpu();
+Exam exam_of_multi_node();
 
 }  // namespace odori::grader

@@ -1,5 +1,4 @@
-// Task 1: one process, several devices. Every blank is tried on three devices and on two, since "for any number of
-// them" can't be seen from one number; a main device other than the first also on one.
+// Task 1: one process, several devices.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -10,12 +9,18 @@
 namespace odori::grader {
 namespace {
 
-const RunPlan three{.devices = 3}, two{.devices = 2}, one{.devices = 1};
+// "For any number of devices" can't be seen from one number, nor "the flag's value" from one value.
+const RunPlan three{.devices = 3}, two{.devices = 2, .batch_size = 3, .learning_rate = 0.025f, .seed = 1, .sum = true},
+    five{.devices = 5, .batch_size = 5, .seed = 2}, one{.devices = 1, .batch_size = 8, .learning_rate = 0.025f};
+
+/// Everything has another value there.
+const RunPlan& other_than(const RunPlan& plan) { return plan.learning_rate == three.learning_rate ? two : three; }
 
 const RankSeen& process_of(const Evidence& evidence) {
   static const RankSeen nothing;
   return evidence.ranks.empty() ? nothing : evidence.ranks.front();
 }
+const RankSeen& process_of(const Situation& situation) { return process_of(situation.evidence()); }
 
 bool exists(int device, int n) { return device >= 0 && device < n; }
 
@@ -26,39 +31,41 @@ Found no_such_device(int device, int n) {
 // ---- Blank 1: the iterators
 
 /// As many iterators as devices. Which iterator is first, and how each one shuffles, is free.
-Found find_wrong_number(Runs& runs) {
-  const auto seen = [&](const RunPlan& plan) { return process_of(runs.of(plan)).train_iterators.size(); };
-  const std::size_t on_three = seen(three);
-  if (process_of(runs.of(three)).updater.empty()) return {};
-  if (on_three == 2 && seen(two) == 2) return found("iterators_always_two");
-  for (const RunPlan& plan : {three, two}) {
-    if (process_of(runs.of(plan)).updater.empty()) continue;
-    const auto n = static_cast<std::size_t>(plan.devices);
-    if (seen(plan) == n) continue;
-    return found(seen(plan) < n ? "iterators_too_few" : "iterators_too_many", {{"seen", seen(plan)}, {"n", n}});
-  }
-  return {};
+Found find_wrong_number(const Situation& situation) {
+  const auto seen = process_of(situation).train_iterators.size();
+  const auto n = static_cast<std::size_t>(situation.plan.devices);
+  if (process_of(situation).updater.empty() || seen == n) return {};
+  const auto there = [&](const RunPlan& plan) { return process_of(situation.runs.of(plan)).train_iterators.size(); };
+  if (seen == 2 && there(three) == 2 && there(two) == 2) return found("iterators_always_two");
+  return found(seen < n ? "iterators_too_few" : "iterators_too_many", {{"seen", seen}, {"n", n}});
 }
 
-Found find_in_batches(const Evidence& evidence, const RunData& data, int) {
-  for (const IteratorSeen& iterator : process_of(evidence).train_iterators) {
-    if (iterator.batch_size != data.batch_size)
-      return found("batch_size_changed", {{"seen", iterator.batch_size}, {"expected", data.batch_size}});
+Found find_in_batches(const Situation& situation) {
+  const int expected = situation.plan.batch_size;
+  for (const IteratorSeen& iterator : process_of(situation).train_iterators) {
     if (!iterator.repeat) return found("iterator_does_not_repeat");
+    if (iterator.batch_size == expected) continue;
+    const RankSeen& there = process_of(situation.runs.of(other_than(situation.plan)));
+    const bool written_down =
+        !there.train_iterators.empty() && there.train_iterators.front().batch_size == iterator.batch_size;
+    return found(written_down ? "batch_size_written_down" : "batch_size_changed",
+                 {{"seen", iterator.batch_size}, {"expected", expected}});
   }
   return {};
 }
 
-/// Also blank 6's business: an updater can be given other iterators than those of blank 1. The order within a share is
-/// free, and so are the shares' seed and who gets which.
-Found find_in_shares(const Evidence& evidence, const RunData& data, int n) {
-  const RankSeen& process = process_of(evidence);
+/// Not blank 1's business alone: an updater can be given other iterators. The order within a share is free, and so are
+/// the shares' seed and who gets which.
+Found find_in_shares(const Situation& situation) {
+  const RankSeen& process = process_of(situation);
+  const RunData& data = situation.data();
+  const int n = situation.plan.devices;
   std::vector<Pictures> shares;
   for (const IteratorSeen& iterator : process.train_iterators) shares.push_back(iterator.pictures);
   if (static_cast<int>(shares.size()) != n) return {};
   const std::size_t whole = data.sets.train->size(), share = whole / static_cast<std::size_t>(n);
   const Division seen = divide(shares, whole);
-  if (is_test_set(data, shares, process.steps))
+  if (is_test_set(situation, shares, process.steps))
     return found("test_data_trained_on", {{"test", data.sets.test->size()}, {"train", whole}});
   if (seen.all_the_same && seen.covered == whole)
     return found("whole_set_for_each_device", {{"whole", whole}, {"n", n}, {"epoch", whole * shares.size()}});
@@ -76,18 +83,11 @@ Found find_in_shares(const Evidence& evidence, const RunData& data, int n) {
 // ---- Blanks 2 to 5: the devices
 
 /// Any device that there is with any --n_gpus may be the main one, if all blanks keep to it.
-Found find_missing_main_device(Runs& runs) {
-  bool always_first = true;
-  for (const RunPlan& plan : {three, two}) {
-    const int main = process_of(runs.of(plan)).device.value_or(0);
-    if (!exists(main, plan.devices)) return no_such_device(main, plan.devices);
-    always_first &= main == 0;
-  }
-  if (always_first) return {};
-  const Evidence& alone = runs.of(one);
-  const int main = process_of(alone).device.value_or(0);
-  if (exists(main, 1)) return find_untrained(alone, runs.data());
-  return found("main_device_not_always_there", {{"device", main}, {"n", 1}, {"last", 0}});
+Found find_missing_main_device(const Situation& situation) {
+  const int n = situation.plan.devices, main = process_of(situation).device.value_or(0);
+  if (exists(main, n)) return {};
+  if (n > 1) return no_such_device(main, n);
+  return found("main_device_not_always_there", {{"device", main}, {"n", n}, {"last", n - 1}});
 }
 
 bool is_in(const std::map<std::string, int>& devices, int device) {
@@ -103,8 +103,9 @@ Found find_device_twice(const std::map<std::string, int>& devices) {
   return {};
 }
 
-Found find_model_elsewhere(const Evidence& evidence, const RunData&, int n) {
-  const RankSeen& process = process_of(evidence);
+Found find_model_elsewhere(const Situation& situation) {
+  const RankSeen& process = process_of(situation);
+  const int n = situation.plan.devices;
   const std::optional<int> model = process.model_device ? process.model_device : process.device;
   if (!model) return {};
   if (!exists(*model, n)) return no_such_device(*model, n);
@@ -115,8 +116,9 @@ Found find_model_elsewhere(const Evidence& evidence, const RunData&, int n) {
   return found("model_not_on_main_device", {{"device", *model}, {"main", main->second}});
 }
 
-Found find_in_main_entry(const Evidence& evidence, const RunData&, int n) {
-  const RankSeen& process = process_of(evidence);
+Found find_in_main_entry(const Situation& situation) {
+  const RankSeen& process = process_of(situation);
+  const int n = situation.plan.devices;
   if (process.devices.empty() && process.updater.empty()) return {};  // it didn't come that far
   const auto main = process.devices.find("main");
   if (main == process.devices.end()) {
@@ -141,56 +143,58 @@ std::vector<int> others_of(const Evidence& evidence) {
 }
 
 /// Devices are missing: which mistake leaves out just these?
-Found missing_devices(Runs& runs, int n, const std::vector<int>& missing) {
-  const std::vector<int> seen = others_of(runs.of(three));
-  if (seen.empty()) return found("other_devices_missing", {{"n", 3}});
-  if (n == 3 && seen == std::vector{2}) return found("same_name_for_all", {{"device", 2}});
+Found missing_devices(const Situation& situation, const std::vector<int>& missing) {
+  const int n = situation.plan.devices;
+  const std::vector<int> seen = others_of(situation.evidence());
+  if (seen.empty()) return found("other_devices_missing", {{"n", n}});
+  if (n == 3 && seen == std::vector{2}) return found("same_name_for_all", {{"device", 2}, {"n", n}});
   if (n == 3 && seen == std::vector{1})
-    return others_of(runs.of(two)).empty() ? found("last_device_missing", {{"n", 3}, {"last", 2}})
-                                           : found("only_two_devices");
+    return others_of(situation.runs.of(two)).empty() ? found("last_device_missing", {{"n", n}, {"last", n - 1}})
+                                                     : found("only_two_devices");
   return found("devices_missing", {{"n", n}, {"missing", list(missing)}});
 }
 
 /// Names are free, as long as they differ.
-Found find_in_other_devices(Runs& runs) {
-  for (const RunPlan& plan : {three, two}) {
-    const auto& devices = process_of(runs.of(plan)).devices;
-    if (!devices.contains("main")) continue;
-    const int n = plan.devices;
-    for (const int device : others_of(runs.of(plan)))
-      if (!exists(device, n)) return found("device_too_many", {{"device", device}, {"n", n}, {"last", n - 1}});
-    if (Found twice = find_device_twice(devices)) return twice;
-    std::vector<int> missing;
-    for (int device = 0; device < n; ++device)
-      if (!is_in(devices, device)) missing.push_back(device);
-    if (!missing.empty()) return missing_devices(runs, n, missing);
-  }
-  return {};
+Found find_in_other_devices(const Situation& situation) {
+  const auto& devices = process_of(situation).devices;
+  const int n = situation.plan.devices;
+  if (!devices.contains("main")) return {};
+  for (const int device : others_of(situation.evidence()))
+    if (!exists(device, n)) return found("device_too_many", {{"device", device}, {"n", n}, {"last", n - 1}});
+  if (Found twice = find_device_twice(devices)) return twice;
+  std::vector<int> missing;
+  for (int device = 0; device < n; ++device)
+    if (!is_in(devices, device)) missing.push_back(device);
+  return missing.empty() ? Found() : missing_devices(situation, missing);
 }
 
 // ---- Blank 6: the updater
 
 /// Any kind of updater will do that trains on every device, and gets the right weights: that is looked at below.
-Found find_idle_devices(const Evidence& evidence, const RunData&, int n) {
-  const RankSeen& process = process_of(evidence);
+Found find_idle_devices(const Situation& situation) {
+  const RankSeen& process = process_of(situation);
+  const int n = situation.plan.devices;
   const std::size_t used = !process.steps.empty()    ? process.steps.front().size()
                            : process.updater.empty() ? static_cast<std::size_t>(n)
                                                      : process.train_iterators.size();
-  if (used == 1) return found("updater_for_one_device", {{"n", n}});
+  if (used == 1 && n > 1) return found("updater_for_one_device", {{"n", n}});
   if (used < static_cast<std::size_t>(n)) return found("updater_misses_devices", {{"seen", used}, {"n", n}});
   return {};
 }
 
-/// Not giving the rule is right too: the mean is the default, and what args.gradient_rule asks for here.
-Found find_wrong_rule(const Evidence& evidence, const RunData&, int n) {
-  if (process_of(evidence).rule == "sum") return found("gradients_summed", {{"n", n}});
+Found find_wrong_rule(const Situation& situation) {
+  const std::string& rule = process_of(situation).rule;
+  const int n = situation.plan.devices;
+  if (rule == "sum" && !situation.plan.sum) return found("gradients_summed", {{"n", n}});
+  if (rule == "mean" && situation.plan.sum) return found("gradient_rule_left_out", {{"n", n}});
   return {};
 }
 
 // ---- Blank 7: the evaluator
 
-Found find_evaluated_elsewhere(const Evidence& evidence, const RunData&, int n) {
-  const RankSeen& process = process_of(evidence);
+Found find_evaluated_elsewhere(const Situation& situation) {
+  const RankSeen& process = process_of(situation);
+  const int n = situation.plan.devices;
   if (!process.evaluator_device || !process.model_device) return {};
   if (!exists(*process.evaluator_device, n)) return no_such_device(*process.evaluator_device, n);
   if (*process.evaluator_device == *process.model_device) return {};
@@ -199,60 +203,40 @@ Found find_evaluated_elsewhere(const Evidence& evidence, const RunData&, int n) 
 
 // ---- All blanks
 
-Found find_in_weights(const Evidence& evidence, const RunData& data, int) {
-  const Updates& updates = process_of(evidence).steps;
+Found find_in_weights(const Situation& situation) {
+  const Updates& updates = process_of(situation).steps;
   if (const auto apart = find_disagreement(updates)) {
     const auto& steps = updates[static_cast<std::size_t>(apart->update) - 1];
     return found("devices_disagree", {{"update", apart->update},
                                       {"one", steps[static_cast<std::size_t>(apart->one)].device},
                                       {"other", steps[static_cast<std::size_t>(apart->other)].device}});
   }
-  const auto wrong = find_wrong_weights(data, updates);
-  return wrong ? explain(*wrong, data) : Found();
+  return find_in_updates(situation, other_than(situation.plan),
+                         [](const Evidence& evidence) { return process_of(evidence).steps; });
 }
 
-using Find = Found (*)(const Evidence&, const RunData&, int n_devices);
-
-Check on_three_and_two(int blank, const char* name, Find find) {
-  return {blank,
-          name,
-          [find](Runs& runs) {
-            const Found on_three = find(runs.of(three), runs.data(), 3);
-            return on_three ? on_three : find(runs.of(two), runs.data(), 2);
-          },
-          {three, two}};
+Found find_in_evaluation(const Situation& situation) {
+  return find_wrong_evaluation(process_of(situation), situation.data());
 }
 
 }  // namespace
 
-std::vector<Check> checks_of_multi_gpu() {
-  std::vector<Check> checks{
-      {1, "AsManyIteratorsAsDevices", find_wrong_number, {three, two}},
-      on_three_and_two(1, "BatchesFitTheModel", find_in_batches),
-      on_three_and_two(1, "SharesDivideTheTrainingSet", find_in_shares),
-      {2, "MainDeviceExists", find_missing_main_device, {three, two}},
-      on_three_and_two(3, "ModelIsSetUpOnTheMainDevice", find_model_elsewhere),
-      on_three_and_two(4, "MainDeviceHasItsName", find_in_main_entry),
-      {5, "EveryDeviceIsInTheMapOnce", find_in_other_devices, {three, two}},
-      on_three_and_two(6, "EveryDeviceTrains", find_idle_devices),
-      on_three_and_two(6, "EveryDeviceTrainsOnItsShare", find_in_shares),
-      on_three_and_two(6, "GradientsAreAveraged", find_wrong_rule),
-      on_three_and_two(7, "EvaluatedOnTheMainDevice", find_evaluated_elsewhere),
-  };
-  for (int blank = 1; blank <= 7; ++blank) {
-    checks.push_back(on_three_and_two(blank, "TrainsToTheEnd", [](const Evidence& evidence, const RunData& data, int) {
-      return find_early_end(evidence, data);
-    }));
-    checks.push_back(on_three_and_two(blank, "WeightsAreTheGraders", find_in_weights));
-    checks.push_back(
-        on_three_and_two(blank, "EvaluationIsTheGraders", [](const Evidence& evidence, const RunData& data, int) {
-          return find_wrong_evaluation(process_of(evidence), data);
-        }));
-    checks.push_back(
-        on_three_and_two(blank, "EvidenceIsOfOneTraining",
-                         [](const Evidence& evidence, const RunData&, int) { return find_forgery(evidence); }));
-  }
-  return checks;
+Exam exam_of_multi_gpu() {
+  return {{three, two, five, one},
+          {{1, "AsManyIteratorsAsDevices", find_wrong_number},
+           {1, "BatchesFitTheModel", find_in_batches},
+           {1, "SharesDivideTheTrainingSet", find_in_shares},
+           {2, "MainDeviceExists", find_missing_main_device},
+           {3, "ModelIsSetUpOnTheMainDevice", find_model_elsewhere},
+           {4, "MainDeviceHasItsName", find_in_main_entry},
+           {5, "EveryDeviceIsInTheMapOnce", find_in_other_devices},
+           {6, "EveryDeviceTrains", find_idle_devices},
+           {6, "GradientsAreMeanOrSumAsAskedFor", find_wrong_rule},
+           {7, "EvaluatedOnTheMainDevice", find_evaluated_elsewhere},
+           {0, "TrainsToTheEnd", find_early_end},
+           {6, "WeightsAreTheGraders", find_in_weights},
+           {7, "EvaluationIsTheGraders", find_in_evaluation},
+           {0, "EvidenceIsOfOneTraining", find_forgery}}};
 }
 
 }  // namespace odori::grader

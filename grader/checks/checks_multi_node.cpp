@@ -1,9 +1,7 @@
-// Task 2: several ranks, one device each. All blanks are tried on two nodes with two ranks each; the device, which
-// depends on how ranks are placed, also on other placements.
+// Task 2: several ranks, one device each.
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "checks/division.h"
@@ -12,8 +10,14 @@
 namespace odori::grader {
 namespace {
 
-const RunPlan block{.nodes = {0, 0, 1, 1}}, cyclic{.nodes = {0, 1, 0, 1}}, uneven{.nodes = {0, 0, 0, 1}},
-    one_node{.nodes = {0, 0, 0, 0}};
+// An answer can be right on some placements of the ranks alone, or with some values of the flags.
+const RunPlan block{.nodes = {0, 0, 1, 1}},
+    one_node{.nodes = {0, 0}, .batch_size = 6, .learning_rate = 0.025f, .seed = 1},
+    a_rank_a_node{.nodes = {0, 1}, .batch_size = 5, .seed = 2},
+    dealt_out{.nodes = {0, 1, 0}, .batch_size = 4, .learning_rate = 0.025f, .seed = 3},
+    more_on_the_second{.nodes = {0, 1, 1, 1}, .batch_size = 3},
+    more_on_the_first{.nodes = {0, 0, 0, 1}, .learning_rate = 0.025f, .seed = 1},
+    alone{.nodes = {0}, .batch_size = 8, .seed = 1};
 
 constexpr const char *scatter = "scatter_dataset()", *setup = "optimizer->setup()",
                      *evaluation = "multi_node_evaluator->evaluate()";
@@ -42,7 +46,9 @@ std::vector<int> all_but(const std::vector<int>& ranks, const Evidence& evidence
 
 /// On each node the ranks need devices of their own, among as many as there are ranks on the node. Which rank takes
 /// which is free: counting backwards is as right as intra_rank.
-Found find_in_devices(const Evidence& evidence, const std::vector<int>& nodes) {
+Found find_in_devices(const Situation& situation) {
+  const Evidence& evidence = situation.evidence();
+  const std::vector<int>& nodes = situation.plan.nodes;
   std::vector<int> devices;
   for (const RankSeen& rank : evidence.ranks) {
     if (!rank.device) return {};
@@ -65,8 +71,8 @@ Found find_in_devices(const Evidence& evidence, const std::vector<int>& nodes) {
     return true;
   };
   const auto key = [&] {
+    if (nodes != block.nodes) return "rank_modulo";  // there other mistakes come to the same devices
     if (each([](int rank) { return rank; })) return "global_rank";
-    if (nodes != block.nodes) return "rank_modulo";
     if (each([&](int rank) { return nodes[static_cast<std::size_t>(rank)]; })) return "node_for_device";
     if (each([](int) { return 0; })) return "first_device_for_all";
     if (each([&](int) { return devices.front(); })) return "size_for_rank";
@@ -77,19 +83,42 @@ Found find_in_devices(const Evidence& evidence, const std::vector<int>& nodes) {
 
 // ---- Blank 2: who loads
 
-Found find_in_loading(const Evidence& evidence) {
+/// The files were opened by more than the one rank that said so, or more than once by it.
+Found find_more_reading(const Evidence& evidence) {
+  return evidence.data_reads > 1 ? found("files_read_again", {{"n", evidence.data_reads}}) : Found();
+}
+
+std::vector<int> loaders_of(const Evidence& evidence) {
+  return ranks_with(evidence, [](const RankSeen& rank) { return rank.loaded_data; });
+}
+
+Found find_in_loading(const Situation& situation) {
+  const Evidence& evidence = situation.evidence();
   const auto came_by = ranks_with(evidence, [](const RankSeen& rank) { return !rank.collectives.empty(); });
-  const std::vector<int> loaders = ranks_with(evidence, [](const RankSeen& rank) { return rank.loaded_data; });
+  const std::vector<int> loaders = loaders_of(evidence), &nodes = situation.plan.nodes;
   const int n_ranks = static_cast<int>(evidence.ranks.size());
   if (loaders.empty()) return came_by.empty() ? Found() : found("nobody_loads");
-  if (loaders == std::vector{0})
-    return evidence.data_reads > 1 ? found("files_read_again", {{"n", evidence.data_reads}}) : Found();
+  if (loaders == std::vector{0}) return find_more_reading(evidence);
   if (static_cast<int>(loaders.size()) == n_ranks) return found("every_rank_loads", {{"n", n_ranks}});
   if (loaders.front() != 0)
     return loaders.size() == 1 ? found("another_rank_loads", {{"rank", loaders.front()}})
                                : found("others_load", {{"ranks", list(loaders)}});
-  if (loaders == std::vector{0, 2}) return found("one_rank_a_node_loads", {{"ranks", list(loaders)}});
+  const auto is_first_of_node = [&](int rank) {
+    const auto place = nodes.begin() + rank;
+    return std::find(nodes.begin(), place, *place) == place;
+  };
+  const auto n_nodes = std::set(nodes.begin(), nodes.end()).size();
+  if (loaders.size() == n_nodes && std::all_of(loaders.begin(), loaders.end(), is_first_of_node))
+    return found("one_rank_a_node_loads", {{"ranks", list(loaders)}});
   return found("too_many_ranks_load", {{"ranks", list(loaders)}});
+}
+
+/// Another blank than the second can read the set as well, beside the root or on the root once more.
+Found find_reading_elsewhere(const Situation& situation) {
+  std::vector<int> loaders = loaders_of(situation.evidence());
+  std::erase(loaders, 0);
+  if (!loaders.empty()) return found("read_here_too", {{"ranks", list(loaders)}});
+  return find_more_reading(situation.evidence());
 }
 
 // ---- Blanks 3 and 4: the shards
@@ -155,20 +184,24 @@ std::vector<Pictures> all_shards(const Evidence& evidence, ShardOf shard_of) {
   return shards;
 }
 
-Found find_in_training_data(const Evidence& evidence, const RunData& data) {
+Found find_in_training_data(const Situation& situation) {
+  const Evidence& evidence = situation.evidence();
   const std::vector<Pictures> shards = all_shards(evidence, train_shard);
   if (shards.empty()) return find_in_scattering(evidence);
-  const std::size_t whole = data.sets.train->size(), n_test = data.sets.test->size();
-  if (is_test_set(data, shards, updates_of_ranks(evidence)))
+  const TrainTest& sets = situation.data().sets;
+  const std::size_t whole = sets.train->size(), n_test = sets.test->size();
+  if (is_test_set(situation, shards, updates_of_ranks(evidence)))
     return found("test_data_trained_on", {{"test", n_test}, {"train", whole}});
   const Found wrong = find_in_shards(shards, whole);
   return wrong ? wrong : find_unequal(shards);
 }
 
-Found find_in_test_data(const Evidence& evidence, const RunData& data) {
+Found find_in_test_data(const Situation& situation) {
+  const Evidence& evidence = situation.evidence();
+  const TrainTest& sets = situation.data().sets;
   const std::vector<Pictures> shards = all_shards(evidence, test_shard);
   if (shards.empty()) return find_in_scattering(evidence);
-  const std::size_t whole = data.sets.test->size(), n_train = data.sets.train->size();
+  const std::size_t whole = sets.test->size(), n_train = sets.train->size();
   if (divide(shards, whole).outside > 0) return found("tested_on_training_data", {{"train", n_train}, {"test", whole}});
   if (Found wrong = find_in_shards(shards, whole)) return wrong;
   std::vector<Pictures> counted;
@@ -180,29 +213,29 @@ Found find_in_test_data(const Evidence& evidence, const RunData& data) {
 // ---- Blank 5: the optimizer
 
 /// Ranks that don't end an update with the same weights: what did they do instead?
-Found find_apart(const Evidence& evidence, const RunData& data, const Updates& updates, const Disagreement& apart) {
+Found find_apart(const Situation& situation, const Updates& updates, const Disagreement& apart) {
+  const Evidence& evidence = situation.evidence();
+  const auto n_train = static_cast<std::int64_t>(situation.data().sets.train->size());
   const auto wrapped = ranks_with(evidence, [](const RankSeen& rank) { return calls(rank, setup) > 0; });
   const Step& others = updates.front()[static_cast<std::size_t>(apart.other)];
-  const bool in_training_set = std::all_of(others.pictures.begin(), others.pictures.end(), [&](std::int64_t picture) {
-    return picture >= 0 && picture < static_cast<std::int64_t>(data.sets.train->size());
-  });
+  const bool in_training_set = std::all_of(others.pictures.begin(), others.pictures.end(),
+                                           [&](std::int64_t picture) { return picture >= 0 && picture < n_train; });
   if (apart.update == 1 && wrapped.empty() && in_training_set && !others.pictures.empty()) {
-    const std::vector<float> start = Reference(data, 1, data.seed).parameters();
-    const std::vector<float> by_itself = alone(data, others.pictures, data.seed);
-    if (distance(others.parameters, by_itself, start) < same_weights) return found("gradients_not_averaged");
+    if (learnt_alone(situation.data(), situation.plan, others)) return found("gradients_not_averaged");
     return found("optimizer_not_wrapped", {{"one", apart.one}, {"other", apart.other}});
   }
   return found("ranks_disagree", {{"update", apart.update}, {"one", apart.one}, {"other", apart.other}});
 }
 
-Found find_in_weights(const Evidence& evidence, const RunData& data) {
-  const Updates updates = updates_of_ranks(evidence);
-  if (const auto apart = find_disagreement(updates)) return find_apart(evidence, data, updates, *apart);
-  const auto wrong = find_wrong_weights(data, updates);
-  return wrong ? explain(*wrong, data) : Found();
+Found find_in_weights(const Situation& situation) {
+  const Updates updates = updates_of_ranks(situation.evidence());
+  if (const auto apart = find_disagreement(updates)) return find_apart(situation, updates, *apart);
+  const RunPlan& other = situation.plan.learning_rate == block.learning_rate ? one_node : block;
+  return find_in_updates(situation, other, updates_of_ranks);
 }
 
-Found find_partly_wrapped_optimizer(const Evidence& evidence, const RunData&) {
+Found find_partly_wrapped_optimizer(const Situation& situation) {
+  const Evidence& evidence = situation.evidence();
   const auto wrapped = ranks_with(evidence, [](const RankSeen& rank) { return calls(rank, setup) > 0; });
   const auto set_up = ranks_with(evidence, [](const RankSeen& rank) { return rank.model_device.has_value(); });
   if (wrapped.empty() || set_up.size() < evidence.ranks.size() || wrapped.size() == evidence.ranks.size()) return {};
@@ -212,68 +245,49 @@ Found find_partly_wrapped_optimizer(const Evidence& evidence, const RunData&) {
 
 // ---- Blank 6: the evaluator
 
-Found find_in_evaluation(const Evidence& evidence, const RunData& data) {
+/// Its iterator may be of the learner's own making: whatever it goes through, the result has to be right.
+Found find_training_data_evaluated(const Situation& situation) {
+  const std::vector<Pictures> shards = all_shards(situation.evidence(), test_shard);
+  const TrainTest& sets = situation.data().sets;
+  const std::size_t n_test = sets.test->size();
+  if (divide(shards, n_test).outside == 0) return {};
+  return found("evaluator_on_training_data", {{"train", sets.train->size()}, {"test", n_test}});
+}
+
+Found find_in_evaluation(const Situation& situation) {
+  const Evidence& evidence = situation.evidence();
   const auto wrapped = ranks_with(evidence, [](const RankSeen& rank) { return calls(rank, evaluation) > 0; });
   const auto by_itself = ranks_with(
       evidence, [](const RankSeen& rank) { return !rank.evaluations.empty() && calls(rank, evaluation) == 0; });
   if (!wrapped.empty() && !by_itself.empty())
     return found("evaluator_wrapped_on_some_ranks",
                  {{"ranks", list(wrapped)}, {"others", list(all_but(wrapped, evidence))}});
+  const std::size_t whole = situation.data().sets.test->size();
   for (const RankSeen& rank : evidence.ranks) {
     if (rank.evaluations.empty() || !rank.test_iterator) continue;
-    const std::size_t shard = rank.test_iterator->pictures.size(), whole = data.sets.test->size();
+    const std::size_t shard = rank.test_iterator->pictures.size();
     if (wrapped.empty() && shard != whole && static_cast<std::size_t>(rank.evaluations.back().samples) == shard)
       return found("evaluator_not_wrapped", {{"seen", shard}, {"whole", whole}});
-    if (Found wrong = find_wrong_evaluation(rank, data)) return wrong;
+    if (Found wrong = find_wrong_evaluation(rank, situation.data())) return wrong;
   }
   return {};
 }
 
-// ---- All blanks
-
-Check device_check(const char* name, const RunPlan& plan) {
-  return {1,
-          name,
-          [plan](Runs& runs) {
-            const bool ends = runs.of(block).ending == Ending::finished;  // or it will end nowhere else
-            if (!ends) return find_in_devices(runs.of(block), block.nodes);
-            const Found wrong = find_in_devices(runs.of(plan), plan.nodes);
-            return wrong || plan == block ? wrong : find_untrained(runs.of(plan), runs.data());
-          },
-          {block, plan}};
-}
-
-using Find = Found (*)(const Evidence&, const RunData&);
-
-Check on_two_nodes(int blank, const char* name, Find find) {
-  return {blank, name, [find](Runs& runs) { return find(runs.of(block), runs.data()); }, {block}};
-}
-
 }  // namespace
 
-std::vector<Check> checks_of_multi_node() {
-  std::vector<Check> checks{
-      device_check("DeviceOnTwoNodes", block),
-      device_check("DeviceWhereRanksAreDealtOut", cyclic),
-      device_check("DeviceOnUnevenNodes", uneven),
-      device_check("DeviceOnOneNode", one_node),
-      on_two_nodes(2, "RootAloneLoads",
-                   [](const Evidence& evidence, const RunData&) { return find_in_loading(evidence); }),
-      on_two_nodes(3, "TrainingDataIsScattered", find_in_training_data),
-      on_two_nodes(4, "TestDataIsScattered", find_in_test_data),
-      on_two_nodes(5, "OptimizerIsWrappedOnAllRanks", find_partly_wrapped_optimizer),
-      on_two_nodes(5, "RanksTrainOneModel", find_in_weights),
-      on_two_nodes(6, "EvaluatesTheTestData", find_in_test_data),
-      on_two_nodes(6, "EveryRankReportsTheWholeTestSet", find_in_evaluation),
-  };
-  for (int blank = 1; blank <= 6; ++blank) {
-    checks.push_back(on_two_nodes(blank, "TrainsToTheEnd", find_early_end));
-    checks.push_back(on_two_nodes(blank, "WeightsAreTheGraders", find_in_weights));
-    checks.push_back(on_two_nodes(blank, "EvaluationIsTheGraders", find_in_evaluation));
-    checks.push_back(on_two_nodes(blank, "EvidenceIsOfOneTraining",
-                                  [](const Evidence& evidence, const RunData&) { return find_forgery(evidence); }));
-  }
-  return checks;
+Exam exam_of_multi_node() {
+  return {{block, one_node, a_rank_a_node, dealt_out, more_on_the_second, more_on_the_first, alone},
+          {{1, "RanksHaveDevicesOfTheirOwn", find_in_devices},
+           {2, "RootAloneLoads", find_in_loading},
+           {3, "TrainingDataIsScattered", find_in_training_data},
+           {4, "TestDataIsScattered", find_in_test_data},
+           {5, "OptimizerIsWrappedOnAllRanks", find_partly_wrapped_optimizer},
+           {5, "RanksTrainOneModel", find_in_weights},
+           {6, "EvaluatesTheTestData", find_training_data_evaluated},
+           {6, "EveryRankReportsTheWholeTestSet", find_in_evaluation},
+           {0, "TrainsToTheEnd", find_early_end},
+           {0, "DataIsReadOnce", find_reading_elsewhere},
+           {0, "EvidenceIsOfOneTraining", find_forgery}}};
 }
 
 }  // namespace odori::grader

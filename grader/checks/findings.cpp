@@ -7,6 +7,7 @@
 
 #include "checks/division.h"
 #include "checks/hang.h"
+#include "optim/momentum_sgd.h"
 
 namespace odori::grader {
 
@@ -18,24 +19,47 @@ Found found(const char* key, std::initializer_list<std::pair<const char*, Value>
 
 std::string list(const std::vector<int>& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
 
-bool is_test_set(const RunData& data, const std::vector<Pictures>& parts, const Updates& updates) {
-  const std::size_t n_test = data.sets.test->size();
+std::string measured(double seen, double expected) {
+  if (std::abs(seen) < 1e-3 * std::abs(expected)) return "0";
+  const auto digits = [](double number, int n) { return fmt::format("{:.{}g}", number, n); };
+  int n = 3;
+  while (n < 9 && digits(seen, n) == digits(expected, n)) ++n;
+  return digits(seen, n);
+}
+
+bool is_test_set(const Situation& situation, const std::vector<Pictures>& parts, const Updates& updates) {
+  const std::size_t n_test = situation.data().sets.test->size();
   const Division division = divide(parts, n_test);
   if (division.outside > 0 || division.covered + parts.size() <= n_test) return false;
-  return updates.empty() || find_wrong_weights(data, updates);
+  return updates.empty() || find_wrong_weights(situation.data(), situation.plan, updates);
 }
 
-Found explain(const WrongWeights& wrong, const RunData& data) {
-  if (wrong.momentum)
-    return found("momentum_changed", {{"seen", fmt::format("{:.2g}", *wrong.momentum)}, {"expected", momentum}});
-  if (!wrong.rate) return found("weights_differ", {{"update", wrong.update}});
-  // The rate that an optimizer has if none is given.
-  const bool forgotten = std::abs(*wrong.rate / MomentumSGD().learning_rate() - 1) < same_weights;
-  return found(forgotten ? "learning_rate_forgotten" : "learning_rate_changed",
-               {{"seen", fmt::format("{:.3g}", *wrong.rate)}, {"expected", data.learning_rate}});
+Found find_in_updates(const Situation& situation, const RunPlan& other, Updates (*updates_of)(const Evidence&)) {
+  const auto wrong_in = [&](const RunPlan& plan) {
+    return find_wrong_weights(situation.data(), plan, updates_of(situation.runs.of(plan)));
+  };
+  const auto wrong = wrong_in(situation.plan);
+  if (!wrong) return {};
+  const auto says = [&](const char* key, double seen, double expected) {
+    return found(
+        key,
+        {{"seen", measured(seen, expected)}, {"expected", fmt::format("{:.6g}", expected)}, {"update", wrong->update}});
+  };
+  if (wrong->rate) {
+    const double rate = *wrong->rate, expected = situation.plan.learning_rate;
+    const auto same = [rate](double another) { return std::abs(rate / another - 1) < 1e-2; };
+    if (same(MomentumSGD().learning_rate())) return says("learning_rate_forgotten", rate, expected);
+    const auto there = wrong_in(other);
+    const bool written_down = same(other.learning_rate) || (there && there->rate && same(*there->rate));
+    return says(written_down ? "learning_rate_written_down" : "learning_rate_changed", rate, expected);
+  }
+  if (wrong->momentum) return says("momentum_changed", *wrong->momentum, wrong->expected.momentum);
+  if (wrong->decay) return says("weight_decay_changed", *wrong->decay, wrong->expected.decay);
+  return found("weights_differ", {{"update", wrong->update}});
 }
 
-Found find_early_end(const Evidence& evidence, const RunData& data) {
+Found find_early_end(const Situation& situation) {
+  const Evidence& evidence = situation.evidence();
   const auto stopped = std::find_if(evidence.ranks.begin(), evidence.ranks.end(),
                                     [](const RankSeen& rank) { return rank.error.has_value(); });
   if (evidence.ending == Ending::failed) {
@@ -45,20 +69,15 @@ Found find_early_end(const Evidence& evidence, const RunData& data) {
   }
   if (evidence.ending != Ending::finished) return {};
   for (const RankSeen& rank : evidence.ranks)
-    if (rank.steps.empty() || static_cast<int>(rank.evaluations.size()) != data.epochs)
-      return found("ended_early", {{"seen", rank.evaluations.size()}, {"expected", data.epochs}});
+    if (rank.steps.empty() || rank.evaluations.size() != epochs_of_a_run)
+      return found("ended_early", {{"seen", rank.evaluations.size()}, {"expected", epochs_of_a_run}});
   return {};
 }
 
-Found find_forgery(const Evidence& evidence) {
-  for (const RankSeen& rank : evidence.ranks)
+Found find_forgery(const Situation& situation) {
+  for (const RankSeen& rank : situation.evidence().ranks)
     if (rank.forged) return rank.forged;
   return {};
-}
-
-Found find_untrained(const Evidence& evidence, const RunData& data) {
-  const Found early = find_early_end(evidence, data);
-  return early ? early : find_forgery(evidence);
 }
 
 Found find_wrong_evaluation(const RankSeen& rank, const RunData& data) {
@@ -66,14 +85,16 @@ Found find_wrong_evaluation(const RankSeen& rank, const RunData& data) {
   const EvaluationSeen& seen = rank.evaluations.back();
   const EvaluationSeen expected =
       evaluate(data, rank.steps.back().front().parameters, whole_set(data.sets.test->size()));
-  // Losses are added up in another order; hits are counted.
-  const bool right = seen.samples == expected.samples && std::abs(seen.loss - expected.loss) < 1e-4 * expected.loss &&
-                     std::abs(seen.accuracy - expected.accuracy) < 1e-9;
-  if (right) return {};
-  return found("evaluation_differs", {{"seen", fmt::format("{:.4f}", seen.loss)},
-                                      {"expected", fmt::format("{:.4f}", expected.loss)},
-                                      {"samples", seen.samples},
-                                      {"test", expected.samples}});
+  // Each picture may count several times, if all count alike. Losses are added up in another order; hits are counted.
+  if (seen.samples < expected.samples || seen.samples % expected.samples != 0)
+    return found("evaluation_of_other_pictures", {{"samples", seen.samples}, {"test", expected.samples}});
+  if (!(std::abs(seen.loss - expected.loss) < 1e-4 * expected.loss))
+    return found("loss_differs",
+                 {{"seen", measured(seen.loss, expected.loss)}, {"expected", fmt::format("{:.4g}", expected.loss)}});
+  if (!(std::abs(seen.accuracy - expected.accuracy) < 1e-9))
+    return found("accuracy_differs", {{"seen", measured(seen.accuracy, expected.accuracy)},
+                                      {"expected", fmt::format("{:.4g}", expected.accuracy)}});
+  return {};
 }
 
 }  // namespace odori::grader

@@ -27,19 +27,21 @@ Found found(const char* key, std::initializer_list<std::pair<const char*, Value>
 /// "0, 2, 3"
 std::string list(const std::vector<int>& numbers);
 
-/// Training pictures that are positions in the test set. Both sets count from 0, so that the weights decide.
-bool is_test_set(const RunData& data, const std::vector<Pictures>& parts, const Updates& updates);
+/// A number that was measured, with as few digits as tell it from the expected one; "0" if it is next to nothing.
+std::string measured(double seen, double expected);
 
-/// What is known of the mistake behind wrong weights.
-Found explain(const WrongWeights& wrong, const RunData& data);
+/// Training pictures that are positions in the test set. Both sets count from 0, so that the weights decide.
+bool is_test_set(const Situation& situation, const std::vector<Pictures>& parts, const Updates& updates);
+
+/// Weights that aren't the grader's, and what is known of the mistake behind them. `other`: a situation with another
+/// learning rate; `updates_of` its updates: if the rate is the same there, it is written down.
+Found find_in_updates(const Situation& situation, const RunPlan& other, Updates (*updates_of)(const Evidence&));
 
 /// The library's sentence, if it stopped the run, or the different calls for which it did; or a run that ended well
 /// without having trained and evaluated in every epoch on every rank.
-Found find_early_end(const Evidence& evidence, const RunData& data);
+Found find_early_end(const Situation& situation);
 /// Evidence that wasn't written by one training of the whole program.
-Found find_forgery(const Evidence& evidence);
-/// Either of these: of a run that no other check looks at.
-Found find_untrained(const Evidence& evidence, const RunData& data);
+Found find_forgery(const Situation& situation);
 /// An evaluation that isn't what the last weights give on the whole test set.
 Found find_wrong_evaluation(const RankSeen& rank, const RunData& data);
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <deque>
 #include <memory>
 #include <thread>
 
@@ -121,12 +122,10 @@ std::map<int, BlankWords> words_of(const Question& question, const Submission& p
   return words;
 }
 
-Programs build(const Question& question, const Answers& answers, const std::set<int>& filled) {
-  const Compiler compiler(question.build, outputs_of(question), question.sandbox);
-  // Without this defence, what was written between the blanks is built as well.
-  const std::string program = question.without.contains(Defence::submission) ? join_lines(answers.program.lines)
-                                                                             : read_kits(solution_of_program(question));
-  return build_programs(compiler, program, answers.program, filled);
+/// The kit's program, with what was written between the blanks where no defence is in the way.
+std::string program_around_blanks(const Question& question, const Answers& answers) {
+  return question.without.contains(Defence::submission) ? join_lines(answers.program.lines)
+                                                        : read_kits(solution_of_program(question));
 }
 
 /// Builds the filled blanks, runs and judges them. Returns the whole, if there is one.
@@ -134,22 +133,29 @@ std::optional<Program> judge_program(const Question& question, const Answers& an
                                      InOrder& verdicts) {
   const fs::path kits = question.build / "bin" / "solutions" / question.task.program.stem();
   const Runner runner(question.task, kits, question.seed, question.sandbox);
-  const Programs programs = question.built ? *question.built : build(question, answers, filled);
+  const Compiler compiler(question.build, outputs_of(question), question.sandbox);
+  const std::string around = program_around_blanks(question, answers);
+  const Programs programs =
+      question.built ? *question.built : build_programs(compiler, around, answers.program, filled);
   for (const auto& [blank, finding] : programs.failures) verdicts.know(blank, {Verdict::compile, finding});
   for (const auto& [blank, other] : programs.needs_failed)
     verdicts.know(blank, {Verdict::not_checked, Finding{"needs_other_blank", {{"other", std::to_string(other)}}}});
   if (programs.of_blank.empty()) return {};
 
   Cores cores(std::max(1u, std::thread::hardware_concurrency()));
-  std::map<int, ProgramRuns> variants;
-  Judged judged;
-  for (const auto& [blank, program] : programs.of_blank)
-    judged.variants[blank] = &variants.try_emplace(blank, runner, program, cores).first->second;
-  std::optional<ProgramRuns> whole;
-  if (programs.whole) judged.whole = &whole.emplace(runner, *programs.whole, cores);
-  const auto checks =
-      question.without.contains(Defence::evidence) ? endings_alone(question.task) : checks_of(question.task);
-  judge(judged, checks, [&](int blank, const Outcome& outcome) { verdicts.know(blank, outcome); });
+  std::deque<ProgramRuns> all_runs;
+  const auto runs_of = [&](const Program& program) { return &all_runs.emplace_back(runner, program, cores); };
+  Judged judged{.holds = programs.holds};
+  for (const auto& [blank, program] : programs.of_blank) judged.variants[blank] = runs_of(program);
+  if (programs.whole) judged.whole = runs_of(*programs.whole);
+  judged.build = [&](const std::vector<std::set<int>>& sets) {
+    std::vector<Runs*> runs;
+    for (const Program& program : build_sets(compiler, around, answers.program, sets)) runs.push_back(runs_of(program));
+    return runs;
+  };
+  const Exam exam =
+      question.without.contains(Defence::evidence) ? endings_alone(question.task) : exam_of(question.task);
+  judge(judged, exam, [&](int blank, const Outcome& outcome) { verdicts.know(blank, outcome); });
   return programs.whole;
 }
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <exception>
-#include <set>
 
+#include "checks/findings.h"
 #include "checks/hang.h"
 #include "core/error.h"
 
@@ -62,11 +62,22 @@ Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
   }
 }
 
-Tried try_check(const Check& check, Runs& runs) {
+/// The situation, for the message's last sentence.
+void add_situation(Finding& finding, const RunPlan& plan) {
+  finding.values["situation"] = plan.nodes.empty() ? "situation_multi_gpu" : "situation_multi_node";
+  finding.values["with_n_gpus"] = std::to_string(plan.devices);
+  finding.values["with_ranks"] = std::to_string(plan.ranks());
+  finding.values["with_nodes"] = list(plan.nodes);
+  finding.values["with_batchsize"] = std::to_string(plan.batch_size);
+  finding.values["with_learnrate"] = fmt::format("{}", plan.learning_rate);
+  finding.values["with_compat"] = plan.sum ? " --compat chainer" : "";
+}
+
+Tried try_check(const Check& check, Runs& runs, const RunPlan& plan) {
   WatchedRuns watched(runs);
   std::optional<Finding> finding;
   try {
-    finding = check.find(watched);
+    finding = check.find({watched, plan});
   } catch (const EnvironmentFault& fault) {
     return {{Verdict::environment, fault.finding()}};
   } catch (const Error& error) {
@@ -78,150 +89,192 @@ Tried try_check(const Check& check, Runs& runs) {
   return {outcome_of(bad, finding), finding || bad.broke || bad.ending == Ending::environment};
 }
 
-/// What the tests of one round share. Their suites are "ROUND_whole" and "ROUND_blank_N"; each test is a check.
-class Judging {
- public:
-  Judging(const Judged& judged, const std::vector<Check>& checks, const std::function<void(int, const Outcome&)>& tell)
-      : judged_(judged), checks_(checks), tell_(tell) {
-    if (judged_.whole) prepare(*judged_.whole, {});
-  }
-
-  void check_whole(const Check& check) {
-    if (whole_.verdict != Verdict::pass && !whole_is_open_) return;
-    Tried next = try_check(check, *judged_.whole);
-    note(next.outcome);
-    if (next.outcome.verdict == Verdict::pass || (whole_is_open_ && !next.settled)) return;
-    whole_ = std::move(next.outcome);
-    blamed_ = check.blank;
-    // Runs that the library stops are short, and another check may know why it did.
-    whole_is_open_ = !next.settled && whole_.finding->key == "stopped_by_library";
-    if (!whole_is_open_) judged_.whole->cancel();
-  }
-  /// Once the whole is known.
-  void begin_variants() {
-    if (judged_.whole && whole_.verdict == Verdict::pass) return;
-    for (const auto& [blank, runs] : judged_.variants)
-      if (whole_.verdict != Verdict::environment) prepare(*runs, blank);
-  }
-  void check_variant(const Check& check) {
-    auto& [outcome, settled] = tried_.try_emplace(check.blank, Tried{{}, false}).first->second;
-    const bool decided = (judged_.whole && whole_.verdict == Verdict::pass) || whole_.verdict == Verdict::environment;
-    if (decided) outcome = whole_, settled = true;
-    if (!settled) {
-      Tried next = try_check(check, *judged_.variants.at(check.blank));
-      settled = next.settled;
-      if (settled || outcome.verdict == Verdict::pass) outcome = std::move(next.outcome);
-    }
-    note(outcome);
-  }
-  void end_blank(int blank) {
-    judged_.variants.at(blank)->cancel();
-    const Outcome& outcome = tried_[blank].outcome;
-    all_pass_ &= outcome.verdict == Verdict::pass;
-    if (blank != blamed_ || outcome.verdict != Verdict::pass) tell_(blank, outcome);
-  }
-  /// Blanks can each be right beside the kit's answers and not go together: then the one is wrong for which the whole
-  /// failed. Where another is wrong by itself, that is why.
-  void end() {
-    if (blamed_ && tried_[blamed_].outcome.verdict == Verdict::pass) tell_(blamed_, all_pass_ ? whole_ : Outcome{});
-  }
-
-  std::exception_ptr interruption;
-
- private:
-  /// Starts the runs that a blank's checks look at, or all checks'.
-  void prepare(Runs& runs, std::optional<int> blank) {
-    for (const Check& check : checks_)
-      if (judged_.variants.contains(check.blank) && (!blank || check.blank == *blank)) runs.prepare(check.plans);
-  }
-  static void note(const Outcome& outcome) {
-    if (outcome.verdict != Verdict::pass) ADD_FAILURE() << name_of(outcome.verdict) << ' ' << outcome.finding->key;
-  }
-
-  const Judged& judged_;
-  const std::vector<Check>& checks_;
-  const std::function<void(int, const Outcome&)>& tell_;
-  Outcome whole_;
-  bool whole_is_open_ = false;  // it fails, and another check may have a better word for it
-  int blamed_ = 0;              // the blank of the check that the whole fails; 0: none
-  bool all_pass_ = true;
-  std::map<int, Tried> tried_;
-};
-
 class CheckTest : public testing::Test {
  public:
-  explicit CheckTest(Judging& judging, std::function<void()> body) : judging_(judging), body_(std::move(body)) {}
+  CheckTest(std::exception_ptr& interruption, const std::function<void()>& body)
+      : interruption_(interruption), body_(body) {}
   void TestBody() override {
     try {
-      if (!judging_.interruption) body_();
+      if (!interruption_) body_();
     } catch (...) {
-      judging_.interruption = std::current_exception();
+      interruption_ = std::current_exception();
     }
   }
 
  private:
-  Judging& judging_;
-  std::function<void()> body_;
+  std::exception_ptr& interruption_;
+  const std::function<void()>& body_;
 };
 
-void add_test(const std::string& suite, const Check& check, Judging& judging, std::function<void()> body) {
-  testing::RegisterTest(suite.c_str(), check.name, nullptr, nullptr, __FILE__, __LINE__,
-                        [&judging, body = std::move(body)] { return new CheckTest(judging, body); });
-}
+/// A GoogleTest: its name, and what it does.
+using NamedTest = std::pair<std::string, std::function<void()>>;
 
-/// Passes on when a suite has come to its end.
-class SuiteEnds : public testing::EmptyTestEventListener {
- public:
-  explicit SuiteEnds(std::function<void(const std::string&)> told) : told_(std::move(told)) {}
-  void OnTestSuiteEnd(const testing::TestSuite& suite) override { told_(suite.name()); }
-
- private:
-  std::function<void(const std::string&)> told_;
-};
-
-/// Runs the tests of one round, and prints nothing.
-void run_tests(const std::string& filter, testing::TestEventListener& listener) {
+/// Runs these as a suite of their own, and prints nothing. Throws what one of them threw.
+void run_as_tests(const std::vector<NamedTest>& tests) {
+  static int n_suites = 0;
+  if (n_suites == 0) testing::InitGoogleTest();
+  const std::string suite = fmt::format("round{}", ++n_suites);
+  std::exception_ptr interruption;
+  for (const auto& [name, body] : tests)
+    testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [&interruption, &body = body] { return new CheckTest(interruption, body); });
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   static testing::TestEventListener* const printer = listeners.default_result_printer();
   listeners.Release(printer);
-  listeners.Append(&listener);
-  testing::GTEST_FLAG(filter) = filter;
+  testing::GTEST_FLAG(filter) = suite + ".*";
   testing::GTEST_FLAG(shuffle) = false;
   testing::GTEST_FLAG(repeat) = 1;
   [[maybe_unused]] const int failed = RUN_ALL_TESTS();  // the outcomes say it in more words
-  listeners.Release(&listener);
   listeners.Append(printer);
+  if (interruption) std::rethrow_exception(interruption);
 }
+
+class Judging {
+ public:
+  Judging(const Judged& judged, const Exam& exam, const std::function<void(int, const Outcome&)>& tell)
+      : judged_(judged), exam_(exam), tell_(tell) {}
+
+  void judge_all() {
+    if (judged_.whole) return judge_together();
+    for (const auto& [blank, runs] : judged_.variants) judge_alone(blank, 0);
+  }
+
+ private:
+  using Blanks = std::set<int>;
+  /// The first situation in which a program fails, and how.
+  struct Failure {
+    std::size_t situation = 0;
+    int blank = 0;  // whose mistake it would mostly be; 0: anyone's
+    Outcome outcome;
+    bool settled = false;
+  };
+
+  /// Tries a program in situations [first, last). The checks of `blank` have the first word, then those that are about
+  /// all; the others find what this blank does to facts that aren't its own.
+  std::optional<Failure> find_failure(Runs& runs, int blank, std::size_t first, std::size_t last) {
+    std::vector<const Check*> checks;
+    for (const Check& check : exam_.checks) checks.push_back(&check);
+    const auto turn = [blank](const Check* check) { return check->blank == blank ? 0 : check->blank == 0 ? 1 : 2; };
+    if (blank != 0) std::stable_sort(checks.begin(), checks.end(), [&](auto a, auto b) { return turn(a) < turn(b); });
+    runs.prepare({exam_.situations.begin() + static_cast<std::ptrdiff_t>(first),
+                  exam_.situations.begin() + static_cast<std::ptrdiff_t>(last)});
+    std::optional<Failure> failure;
+    std::vector<NamedTest> tests;
+    for (std::size_t situation = first; situation < last; ++situation)
+      for (const Check* check : checks)
+        tests.emplace_back(fmt::format("{}_{}", check->name, situation), [&, situation, check] {
+          // Of a run that ended badly, another check may have a better word.
+          if (failure && (failure->settled || failure->situation != situation)) return;
+          auto [outcome, settled] = try_check(*check, runs, exam_.situations[situation]);
+          if (outcome.verdict == Verdict::pass || (failure && !settled)) return;
+          if (situation > 0 && outcome.verdict != Verdict::environment)
+            add_situation(*outcome.finding, exam_.situations[situation]);
+          failure = Failure{situation, check->blank, std::move(outcome), settled};
+          ADD_FAILURE() << name_of(failure->outcome.verdict) << ' ' << failure->outcome.finding->key;
+        });
+    run_as_tests(tests);
+    return failure;
+  }
+
+  /// Of the whole, and of what is left of it when blanks that are wrong have been taken out.
+  void judge_together() {
+    Blanks blanks;
+    for (const auto& [blank, runs] : judged_.variants) blanks.insert(blank);
+    Runs* program = judged_.whole;
+    std::size_t first = 0;  // what was right with the learner's other blanks needs no second look
+    while (program) {
+      const auto failure = find_failure(*program, 0, first, exam_.situations.size());
+      if (!failure) return tell_all(blanks, {});
+      if (failure->outcome.verdict == Verdict::environment) return tell_all(blanks, failure->outcome);
+      first = failure->situation;
+      auto wrong = find_wrong_alone(blanks, first);
+      if (wrong.empty()) wrong.insert(find_disagreeing({blanks.begin(), blanks.end()}, *program, *failure));
+      program->cancel();
+      for (const auto& [blank, outcome] : wrong) {
+        blanks.erase(blank);
+        tell_(blank, outcome);
+      }
+      judge_dependents(blanks, wrong, first);
+      if (blanks.size() < 2) break;
+      const auto built = judged_.build({blanks});
+      program = built.empty() ? nullptr : built.front();
+    }
+    for (const int blank : blanks) judge_alone(blank, first);
+  }
+
+  void tell_all(const Blanks& blanks, const Outcome& outcome) {
+    for (const int blank : blanks) tell_(blank, outcome);
+  }
+
+  void judge_alone(int blank, std::size_t first) {
+    Runs& runs = *judged_.variants.at(blank);
+    const auto failure = find_failure(runs, blank, first, exam_.situations.size());
+    runs.cancel();
+    tell_(blank, failure ? failure->outcome : Outcome{});
+  }
+
+  /// Those that fail alone in this situation. One that uses names of another one that fails can't be judged.
+  std::map<int, Outcome> find_wrong_alone(const Blanks& blanks, std::size_t situation) {
+    for (const int blank : blanks) judged_.variants.at(blank)->prepare({exam_.situations[situation]});
+    std::map<int, Outcome> wrong;
+    for (const int blank : blanks) {
+      const auto failure = find_failure(*judged_.variants.at(blank), blank, situation, situation + 1);
+      if (!failure) continue;
+      const int other = used_among(blank, wrong);
+      wrong[blank] = other == 0 ? failure->outcome : needs(other);
+    }
+    return wrong;
+  }
+
+  /// Blanks that are left and use names of a wrong one are right only if they are so beside it.
+  void judge_dependents(Blanks& blanks, const std::map<int, Outcome>& wrong, std::size_t first) {
+    for (const int blank : Blanks(blanks)) {
+      const int other = used_among(blank, wrong);
+      if (other == 0) continue;
+      blanks.erase(blank);
+      Runs& runs = *judged_.variants.at(blank);
+      const bool fails = find_failure(runs, blank, first, exam_.situations.size()).has_value();
+      runs.cancel();
+      tell_(blank, fails ? needs(other) : Outcome{});
+    }
+  }
+
+  /// A blank of these whose names this one uses; 0 if there is none.
+  int used_among(int blank, const std::map<int, Outcome>& wrong) const {
+    const auto held = judged_.holds.find(blank);
+    if (held == judged_.holds.end()) return 0;
+    const auto used = std::find_if(held->second.begin(), held->second.end(),
+                                   [&](int other) { return other != blank && wrong.contains(other); });
+    return used == held->second.end() ? 0 : *used;
+  }
+  static Outcome needs(int other) {
+    return {Verdict::not_checked, Finding{"needs_right_blank", {{"other", std::to_string(other)}}}};
+  }
+
+  /// Blanks that are right alone and fail together: the first that fails with those before it.
+  std::pair<int, Outcome> find_disagreeing(const std::vector<int>& blanks, Runs& program, const Failure& together) {
+    const std::size_t situation = together.situation;
+    std::vector<Blanks> first_blanks;
+    for (std::size_t n = 2; n < blanks.size(); ++n)
+      first_blanks.emplace_back(blanks.begin(), blanks.begin() + static_cast<std::ptrdiff_t>(n));
+    const auto programs = first_blanks.empty() ? std::vector<Runs*>() : judged_.build(first_blanks);
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+      const int added = blanks[i + 1];
+      if (auto failure = find_failure(*programs[i], added, situation, situation + 1)) return {added, failure->outcome};
+    }
+    const auto failure = find_failure(program, blanks.back(), situation, situation + 1);
+    return {blanks.back(), failure ? failure->outcome : together.outcome};
+  }
+
+  const Judged& judged_;
+  const Exam& exam_;
+  const std::function<void(int, const Outcome&)>& tell_;
+};
 
 }  // namespace
 
-void judge(const Judged& judged, const std::vector<Check>& checks,
-           const std::function<void(int, const Outcome&)>& tell) {
-  static int rounds = 0;
-  const std::string round = fmt::format("round{}", ++rounds), whole = round + "_whole";
-  if (rounds == 1) testing::InitGoogleTest();
-  Judging judging(judged, checks, tell);
-  std::map<std::string, int> blanks;
-  if (judged.whole) {
-    for (const Check& check : checks)
-      if (judged.variants.contains(check.blank)) add_test(whole, check, judging, [&] { judging.check_whole(check); });
-  } else {
-    judging.begin_variants();
-  }
-  for (const auto& [blank, runs] : judged.variants) {
-    const std::string suite = fmt::format("{}_blank_{}", round, blank);
-    blanks[suite] = blank;
-    for (const Check& check : checks)
-      if (check.blank == blank) add_test(suite, check, judging, [&] { judging.check_variant(check); });
-  }
-  SuiteEnds ends([&](const std::string& suite) {
-    if (judging.interruption) return;
-    if (suite == whole) judging.begin_variants();
-    if (blanks.contains(suite)) judging.end_blank(blanks.at(suite));
-  });
-  run_tests(round + "_*", ends);
-  if (judging.interruption) std::rethrow_exception(judging.interruption);
-  judging.end();
+void judge(const Judged& judged, const Exam& exam, const std::function<void(int, const Outcome&)>& tell) {
+  Judging(judged, exam, tell).judge_all();
 }
 
 }  // namespace odori::grader

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "checks/checks.h"
@@ -13,21 +14,26 @@ namespace odori::grader {
 
 /// What is judged. The runs live as long as this.
 struct Judged {
-  Runs* whole = nullptr;          // of all filled blanks together; none if there is no such program
-  std::map<int, Runs*> variants;  // of each blank alone
+  Runs* whole = nullptr;                    // of all filled blanks together; none if there is no such program
+  std::map<int, Runs*> variants;            // of each blank alone
+  std::map<int, std::set<int>> holds = {};  // whose texts a variant holds, if not its blank's alone
+  /// Of programs that hold these sets of blanks; nothing if they can't be built.
+  std::function<std::vector<Runs*>(const std::vector<std::set<int>>&)> build = {};
 };
 
-/// What came of one blank: PASS, WRONG, CRASH, HANG or ENVIRONMENT.
+/// What came of one blank: PASS, WRONG, CRASH, HANG, ENVIRONMENT, or NOT_CHECKED if it uses names of a blank that is
+/// wrong.
 struct Outcome {
   Verdict verdict = Verdict::pass;
   std::optional<Finding> finding;
 };
 
-/// Judges each blank that has a variant by the checks that are its own, as GoogleTests. If the whole is right all its
-/// blanks are; otherwise each is judged in its variant, and if all are right there, that one is wrong whose check the
-/// whole fails. `tell` hears of each blank as soon as it is decided. Not to be
-/// called within a GoogleTest. Throws Error on Ctrl-C.
-void judge(const Judged& judged, const std::vector<Check>& checks,
-           const std::function<void(int blank, const Outcome&)>& tell);
+/// Judges each blank that has a variant, as GoogleTests. What passes every check in every situation is right, with all
+/// blanks that it holds. Where the whole fails, each blank is tried alone in that situation; those that fail are wrong,
+/// and the others are judged together without them. If none fails alone, blanks disagree: then they are put together
+/// one by one, and the first with which it fails is wrong. So no blank is judged beside one that isn't known to be
+/// right. `tell` hears of each blank as soon as it is decided. Not to be called within a GoogleTest. Throws Error on
+/// Ctrl-C.
+void judge(const Judged& judged, const Exam& exam, const std::function<void(int blank, const Outcome&)>& tell);
 
 }  // namespace odori::grader

@@ -35,6 +35,7 @@ class ProgramRuns : public Runs {
   Program program_;
   Cores& cores_;
   std::atomic<bool> cancelled_ = false;
+  std::shared_future<void> last_began_;  // runs begin in the order in which they were asked for
   std::map<RunPlan, std::shared_future<Evidence>> runs_;
 };
 

@@ -1,13 +1,9 @@
 #include "checks/reference.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
-#include <span>
 
 #include "core/error.h"
-#include "optim/weight_decay.h"
 
 namespace odori::grader {
 namespace {
@@ -40,34 +36,37 @@ DevicePoolOptions one_cpu_device() { return {.request = DeviceRequest::cpu}; }
 
 }  // namespace
 
-Reference::Reference(const RunData& data, int n_pictures, std::uint64_t seed)
-    : data_(data),
-      pool_(one_cpu_device()),
-      model_(network_of(data), n_pictures, seed),
-      optimizer_(data.learning_rate, momentum) {
+Reference::Reference(const RunData& data, int n_pictures)
+    : data_(data), pool_(one_cpu_device()), model_(network_of(data), n_pictures, 0) {
   model_.to_device(pool_.use(0));
-  optimizer_.setup(model_);
-  optimizer_.add_hook(std::make_unique<WeightDecay>(weight_decay));
 }
 
-void Reference::update(const Pictures& pictures) {
+std::vector<float> Reference::gradient(const std::vector<float>& weights, const Pictures& pictures) {
+  set_parameters(model_, weights);
   model_.forward_backward(batch_of(*data_.sets.train, pictures));
-  optimizer_.update();
+  std::vector<float> gradient;
+  for (const NamedView& parameter : model_.parameters()) {
+    const auto part = model_.graph().read_parameter(model_.memory().gradients, parameter.view);
+    gradient.insert(gradient.end(), part.begin(), part.end());
+  }
+  return gradient;
 }
 
-std::vector<float> Reference::parameters() const {
-  std::vector<float> plain;
-  for (const auto& parameter : model_.state().parameters) plain.insert(plain.end(), parameter.begin(), parameter.end());
-  return plain;
+std::vector<float> first_weights(const RunData& data, std::uint64_t seed) {
+  DevicePool pool(one_cpu_device());
+  Classifier model(network_of(data), 1, seed);
+  model.to_device(pool.use(0));
+  std::vector<float> weights;
+  for (const auto& parameter : model.state().parameters)
+    weights.insert(weights.end(), parameter.begin(), parameter.end());
+  return weights;
 }
 
-void Reference::go_on_from(const std::vector<float>& parameters) { set_parameters(model_, parameters); }
-
-EvaluationSeen evaluate(const RunData& data, const std::vector<float>& parameters, const Pictures& pictures) {
+EvaluationSeen evaluate(const RunData& data, const std::vector<float>& weights, const Pictures& pictures) {
   DevicePool pool(one_cpu_device());
   Classifier model(network_of(data), static_cast<int>(std::max<std::size_t>(pictures.size(), 1)), 0);
   model.to_device(pool.use(0));
-  set_parameters(model, parameters);
+  set_parameters(model, weights);
   model.evaluate(batch_of(*data.sets.test, pictures));
   const Metrics metrics = model.take_metrics();
   return {metrics.loss(), metrics.accuracy(), metrics.samples};
@@ -77,17 +76,6 @@ Pictures whole_set(std::size_t n) {
   Pictures all(n);
   std::iota(all.begin(), all.end(), 0);
   return all;
-}
-
-double distance(const std::vector<float>& seen, const std::vector<float>& expected, const std::vector<float>& before) {
-  if (seen.size() != expected.size()) return std::numeric_limits<double>::infinity();
-  double off = 0, way = 0;
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    off += std::pow(static_cast<double>(seen[i]) - expected[i], 2);
-    way += std::pow(static_cast<double>(expected[i]) - before[i], 2);
-  }
-  const double share = std::sqrt(off / way);
-  return std::isfinite(share) ? share : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace odori::grader

@@ -2,16 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "checks/update.h"
 
 namespace odori::grader {
 namespace {
 
+/// A coefficient that is further off, as a share of what it should be, is another one. What rounding makes of one is off
+/// by 0.0005 at most, and of that the fit knows.
+constexpr double same_coefficient = 0.005, uncertain = 8;
+/// Of an update's length: what pooling windows without a clear maximum can make of it, and no other pictures do.
+constexpr double same_step = 0.03;
+
 /// All pictures of an update, and nothing if they aren't those of one batch a worker.
-Pictures pictures_of(const RunData& data, const std::vector<Step>& update) {
+Pictures pictures_of(const RunData& data, const RunPlan& plan, const std::vector<Step>& update) {
   Pictures all;
   const auto n_train = static_cast<std::int64_t>(data.sets.train->size());
   for (const Step& step : update) {
-    if (step.pictures.size() != static_cast<std::size_t>(data.batch_size)) return {};
+    if (step.pictures.size() != static_cast<std::size_t>(plan.batch_size)) return {};
     for (const std::int64_t picture : step.pictures) {
       if (picture < 0 || picture >= n_train) return {};
       all.push_back(picture);
@@ -20,27 +29,37 @@ Pictures pictures_of(const RunData& data, const std::vector<Step>& update) {
   return all;
 }
 
-/// The number by which `way` has to be multiplied to come from `expected` to `seen`; nothing if there is none, or if
-/// nothing is to come.
-std::optional<double> multiple_of(const std::vector<double>& way, const std::vector<float>& expected,
-                                  const std::vector<float>& seen) {
-  if (seen.size() != way.size()) return {};
-  double along = 0, length = 0, rest = 0;
-  for (std::size_t i = 0; i < way.size(); ++i) {
-    along += way[i] * (static_cast<double>(seen[i]) - expected[i]);
-    length += way[i] * way[i];
+enum Part { gradient, last_step, weights };
+
+/// From weights `before` to `after`; `earlier` are those before the last update.
+Comparison compare_step(const Sgd& sgd, std::vector<float> of_gradient, const std::vector<float>& earlier,
+                        const std::vector<float>& before, const std::vector<float>& after) {
+  Update update{before, after, {std::move(of_gradient), before, before}};
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    update.parts[gradient][i] *= -1;
+    update.parts[last_step][i] -= earlier[i];
+    update.parts[weights][i] *= -1;
   }
-  const double factor = along / length;
-  for (std::size_t i = 0; i < way.size(); ++i)
-    rest += std::pow(static_cast<double>(seen[i]) - expected[i] - factor * way[i], 2);
-  const bool fits = std::isfinite(factor) && std::sqrt(rest / length) < same_weights;
-  return fits && std::abs(factor) > same_weights ? std::optional(factor) : std::nullopt;
+  return compare(update, {sgd.rate, sgd.momentum, sgd.rate * sgd.decay});
 }
 
-std::vector<double> difference(const std::vector<float>& to, const std::vector<float>& from) {
-  std::vector<double> way;
-  for (std::size_t i = 0; i < to.size(); ++i) way.push_back(static_cast<double>(to[i]) - from[i]);
-  return way;
+/// What is wrong with an update; nothing if nothing is.
+std::optional<WrongWeights> find_wrong(const Comparison& seen, int number, const Sgd& sgd) {
+  const auto& [of_gradient, of_last_step, of_weights] = seen.coefficients;
+  const double rate = sgd.rate + of_gradient.by, decay = (sgd.rate * sgd.decay + of_weights.by) / rate;
+  const auto differs = [](double by, double expected, double uncertainty) {
+    return std::abs(by) > same_coefficient * expected + uncertain * uncertainty;
+  };
+  const bool other_rate = differs(of_gradient.by, sgd.rate, of_gradient.uncertainty),
+             other_momentum = differs(of_last_step.by, sgd.momentum, of_last_step.uncertainty),
+             other_decay = differs(decay - sgd.decay, sgd.decay, of_weights.uncertainty / sgd.rate);
+  if (!other_rate && !other_momentum && !other_decay && seen.off < same_step) return {};
+  WrongWeights wrong{.update = number, .expected = sgd};
+  if (!(seen.rest < same_step)) return wrong;
+  if (other_rate) wrong.rate = rate;
+  if (other_momentum) wrong.momentum = sgd.momentum + of_last_step.by;
+  if (other_decay) wrong.decay = decay;
+  return wrong;
 }
 
 }  // namespace
@@ -67,37 +86,36 @@ std::optional<Disagreement> find_disagreement(const Updates& updates) {
   return {};
 }
 
-// The first update moves the weights by rate * gradient, the second one again by momentum times the same way: so the
-// first that goes wrong tells a wrong rate, or a wrong momentum.
-std::optional<WrongWeights> find_wrong_weights(const RunData& data, const Updates& updates) {
+Sgd sgd_of(const RunPlan& plan) {
+  Sgd sgd{.rate = plan.learning_rate};
+  if (plan.sum) sgd.decay /= plan.devices;
+  return sgd;
+}
+
+std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates) {
   if (updates.empty() || updates.front().empty()) return {};
-  const int n_pictures = data.batch_size * static_cast<int>(updates.front().size());
-  Reference reference(data, n_pictures, data.seed);
-  const std::vector<float> start = reference.parameters();
-  std::vector<double> first_way;
+  const auto n_pictures = static_cast<std::size_t>(plan.batch_size) * updates.front().size();
+  const Sgd sgd = sgd_of(plan);
+  Reference reference(data, static_cast<int>(n_pictures));
+  std::vector<float> before = first_weights(data, data.seed + plan.seed), earlier = before;
   for (std::size_t update = 0; update < updates.size(); ++update) {
-    WrongWeights wrong{.update = static_cast<int>(update) + 1};
-    const Pictures pictures = pictures_of(data, updates[update]);
-    if (pictures.size() != static_cast<std::size_t>(n_pictures)) return wrong;
-    reference.update(pictures);
-    const std::vector<float> expected = reference.parameters();
-    if (update == 0) first_way = difference(expected, start);
-    for (const Step& step : updates[update]) {
-      if (distance(step.parameters, expected, start) < same_weights) continue;
-      const auto multiple = multiple_of(first_way, expected, step.parameters);
-      if (multiple && update == 0) wrong.rate = (1 + *multiple) * data.learning_rate;
-      if (multiple && update == 1) wrong.momentum = momentum + *multiple;
-      return wrong;
-    }
-    reference.go_on_from(updates[update].front().parameters);
+    const int number = static_cast<int>(update) + 1;
+    const Pictures pictures = pictures_of(data, plan, updates[update]);
+    const std::vector<float>& after = updates[update].front().parameters;
+    if (pictures.size() != n_pictures || after.size() != before.size()) return WrongWeights{number, sgd};
+    const Comparison seen = compare_step(sgd, reference.gradient(before, pictures), earlier, before, after);
+    if (auto wrong = find_wrong(seen, number, sgd)) return wrong;
+    earlier = std::exchange(before, after);
   }
   return {};
 }
 
-std::vector<float> alone(const RunData& data, const Pictures& pictures, std::uint64_t seed) {
-  Reference reference(data, static_cast<int>(pictures.size()), seed);
-  reference.update(pictures);
-  return reference.parameters();
+bool learnt_alone(const RunData& data, const RunPlan& plan, const Step& step) {
+  const Pictures pictures = pictures_of(data, plan, {step});
+  const std::vector<float> start = first_weights(data, data.seed + plan.seed);
+  if (pictures.empty() || step.parameters.size() != start.size()) return false;
+  Reference reference(data, plan.batch_size);
+  return compare_step(sgd_of(plan), reference.gradient(start, pictures), start, start, step.parameters).off < same_step;
 }
 
 }  // namespace odori::grader

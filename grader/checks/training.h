@@ -6,6 +6,7 @@
 
 #include "checks/reference.h"
 #include "worker/evidence.h"
+#include "worker/run_plan.h"
 
 namespace odori::grader {
 
@@ -21,16 +22,25 @@ struct Disagreement {
 };
 std::optional<Disagreement> find_disagreement(const Updates& updates);
 
-/// An update after which the weights are not what the mean gradient of all workers' pictures makes of them.
+/// v = momentum * v - rate * (g + decay * w); w += v, with the mean gradient g of all workers' pictures.
+struct Sgd {
+  double rate = 0, momentum = 0.9, decay = 5e-4;
+};
+/// What the programs are to do. Where gradients are summed, and the rate is divided by their number, decay is as well.
+Sgd sgd_of(const RunPlan& plan);
+
+/// An update after which the weights are not what these rules make of them.
 struct WrongWeights {
   int update = 0;  // from 1
-  // What would explain it, if one of these would:
-  std::optional<double> rate;      // the learning rate, in the first update
-  std::optional<double> momentum;  // the momentum, in the second
+  Sgd expected;
+  // With one of these, the update would be right; none: something else is wrong with it.
+  std::optional<double> rate, momentum, decay;
 };
-std::optional<WrongWeights> find_wrong_weights(const RunData& data, const Updates& updates);
+/// Looks at each update by itself, from the weights that were seen before it. A change of 1 % of the rate, of the
+/// momentum or of the decay is seen.
+std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates);
 
-/// What one worker reaches by its own pictures alone, in the first update, from the weights of `seed`.
-std::vector<float> alone(const RunData& data, const Pictures& pictures, std::uint64_t seed);
+/// Did this worker's first update come of its own pictures alone?
+bool learnt_alone(const RunData& data, const RunPlan& plan, const Step& step);
 
 }  // namespace odori::grader

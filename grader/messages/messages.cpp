@@ -154,6 +154,8 @@ std::string Messages::text(const Finding& finding) const {
       at = close + 1;
     }
   }
+  if (const auto key = finding.values.find("situation"); key != finding.values.end() && key->second != finding.key)
+    filled += "\n\n" + this->text(Finding{key->second, finding.values});
   return keeps_language_ ? with_language(filled, language_) : filled;
 }
 

@@ -10,6 +10,7 @@ TEST(MultiGpu, FindsNothingInARightTraining) {
 
 TEST(MultiGpu, LetsAnyDeviceBeTheMainOne) {
   const auto other_main = [](RankSeen& seen, int n) {
+    if (n == 1) return;
     seen.device = seen.model_device = seen.evaluator_device = n - 1;
     seen.devices["main"] = n - 1;
     seen.devices["gpu" + std::to_string(n - 1)] = 0;
@@ -82,7 +83,8 @@ TEST(MultiGpu, NamesMistakesOfBatchesAndOfTheTestSet) {
     });
   };
   EXPECT_EQ(each([](IteratorSeen& iterator, int n) { iterator.batch_size *= n; }), "batch_size_changed");
-  EXPECT_EQ(each([](IteratorSeen& iterator, int) { iterator.batch_size = 1; }), "batch_size_changed");
+  EXPECT_EQ(each([](IteratorSeen& iterator, int) { iterator.batch_size = 1; }), "batch_size_written_down");
+  EXPECT_EQ(each([](IteratorSeen& iterator, int) { iterator.batch_size = 4; }), "batch_size_written_down");
   EXPECT_EQ(each([](IteratorSeen& iterator, int) { iterator.repeat = false; }), "iterator_does_not_repeat");
   EXPECT_EQ(multi_gpu(1,
                       [](RankSeen& seen, int n) {
@@ -129,6 +131,7 @@ TEST(MultiGpu, NamesMistakesOfTheUpdater) {
   };
   EXPECT_EQ(multi_gpu(6, one_less), "updater_misses_devices");
   EXPECT_EQ(multi_gpu(6, [](RankSeen& seen, int) { seen.rule = "sum"; }), "gradients_summed");
+  EXPECT_EQ(multi_gpu(6, [](RankSeen& seen, int) { seen.rule = "mean"; }), "gradient_rule_left_out");
   EXPECT_EQ(multi_gpu(6, [](RankSeen& seen, int) { seen.steps[1][1].parameters[0] += 1e-3f; }), "devices_disagree");
   const auto all_alike = [](RankSeen& seen, int) {
     for (Step& step : seen.steps[2]) step.parameters[9] += 1;
@@ -136,31 +139,41 @@ TEST(MultiGpu, NamesMistakesOfTheUpdater) {
   EXPECT_EQ(multi_gpu(6, all_alike), "weights_differ");
 }
 
-/// Start and way of the first update, so that another rate or momentum can be played.
-std::vector<float> weights(const std::vector<float>& from, double factor, const std::vector<float>& start,
-                           const std::vector<float>& first) {
-  std::vector<float> moved = from;
-  for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += static_cast<float>(factor) * (first[i] - start[i]);
-  return moved;
+/// An answer that is right with some numbers of devices alone.
+TEST(MultiGpu, TriesOneTwoThreeAndFiveDevices) {
+  for (const int wrong : {1, 2, 3, 5}) {
+    const auto changed_on = [wrong](RankSeen& seen, int n) {
+      if (n == wrong) seen.evaluations.back().loss *= 1.01;
+    };
+    EXPECT_EQ(multi_gpu(7, changed_on), "loss_differs") << wrong;
+  }
 }
 
-TEST(MultiGpu, NamesLearningRateAndMomentum) {
-  const std::vector<float> start = Reference(data(), 1, data().seed).parameters();
-  const auto moved = [&](std::size_t update, double factor) {
-    return [&, update, factor](RankSeen& seen, int) {
-      const std::vector<float> first = seen.steps[0].front().parameters;
-      for (Step& step : seen.steps[update]) step.parameters = weights(step.parameters, factor, start, first);
-    };
+TEST(MultiGpu, NamesLearningRateMomentumAndDecay) {
+  const auto trained = [](auto change) {
+    return verdict_on("multi_gpu", 6, [&](Evidence& evidence, const RunPlan& plan) {
+      Sgd sgd = sgd_of(plan);
+      change(sgd, plan);
+      evidence.ranks.front().steps = train(plan, parts_of(n_train(), plan.devices), sgd);
+    });
   };
-  EXPECT_EQ(multi_gpu(6, moved(0, 1)), "learning_rate_changed");  // twice the rate
-  EXPECT_EQ(multi_gpu(6, moved(0, 0.01 / 0.05 - 1)), "learning_rate_forgotten");
-  EXPECT_EQ(multi_gpu(6, moved(1, -0.9)), "momentum_changed");  // none
+  EXPECT_EQ(trained([](Sgd& sgd, const RunPlan& plan) { sgd.rate *= plan.devices; }), "learning_rate_changed");
+  EXPECT_EQ(trained([](Sgd& sgd, const RunPlan&) { sgd.rate = 0.01; }), "learning_rate_forgotten");
+  EXPECT_EQ(trained([](Sgd& sgd, const RunPlan&) { sgd.rate = 0.05; }), "learning_rate_written_down");
+  EXPECT_EQ(trained([](Sgd& sgd, const RunPlan&) { sgd.rate = 0.06f; }), "learning_rate_written_down");
+  EXPECT_EQ(trained([](Sgd& sgd, const RunPlan&) { sgd.momentum = 0; }), "momentum_changed");
+  EXPECT_EQ(trained([](Sgd& sgd, const RunPlan&) { sgd.decay *= 2; }), "weight_decay_changed");
+  EXPECT_EQ(trained([](Sgd& sgd, const RunPlan&) { sgd.decay = 5e-4; }), "weight_decay_changed");  // of a sum: less
 }
 
 TEST(MultiGpu, NamesMistakesOfTheEvaluator) {
   EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluator_device = 1; }), "evaluated_on_another_device");
   EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int n) { seen.evaluator_device = n; }), "no_such_device");
-  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().loss *= 1.01; }), "evaluation_differs");
+  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().loss *= 1.01; }), "loss_differs");
+  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().accuracy /= 2; }), "accuracy_differs");
+  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().samples -= 1; }),
+            "evaluation_of_other_pictures");
+  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().samples *= 2; }), "right");
   EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.pop_back(); }), "ended_early");
 }
 

@@ -9,6 +9,32 @@ TEST(MultiNode, FindsNothingInARightTraining) {
   for (int blank = 1; blank <= 6; ++blank) EXPECT_EQ(multi_node(blank, [](RankSeen&, int) {}), "right") << blank;
 }
 
+/// An answer that is right on some placements alone.
+TEST(MultiNode, TriesEveryPlacement) {
+  using Nodes = std::vector<int>;
+  for (const Nodes& wrong : {Nodes{0, 0, 1, 1}, {0, 0}, {0, 1}, {0, 1, 0}, {0, 1, 1, 1}, {0, 0, 0, 1}, {0}}) {
+    const auto changed_on = [&](Evidence& evidence, const RunPlan& plan) {
+      if (plan.nodes == wrong) evidence.ranks.back().evaluations.back().loss *= 1.01;
+    };
+    EXPECT_EQ(verdict_on("multi_node", 6, changed_on), "loss_differs") << list(wrong);
+  }
+}
+
+TEST(MultiNode, NoFlagHasTheSameValueThroughoutNorItsDefault) {
+  const auto values = [](auto value) {
+    std::set<double> all;
+    for (const RunPlan& plan : exam_of(task_named("multi_node")).situations)
+      all.insert(static_cast<double>(value(plan)));
+    return all;
+  };
+  for (const auto& all : {values([](const RunPlan& plan) { return plan.batch_size; }),
+                          values([](const RunPlan& plan) { return plan.learning_rate; })}) {
+    EXPECT_GE(all.size(), 2u);
+    for (const double kits : {32.0, static_cast<double>(0.05f)}) EXPECT_FALSE(all.contains(kits));
+  }
+  EXPECT_GE(values([](const RunPlan& plan) { return plan.seed; }).size(), 2u);
+}
+
 TEST(MultiNode, LetsRanksCountTheirDevicesBackwards) {
   const auto backwards = [](Evidence& evidence, const RunPlan& plan) {
     for (std::size_t rank = 0; rank < plan.nodes.size(); ++rank)
@@ -21,7 +47,8 @@ TEST(MultiNode, LetsRanksCountTheirDevicesBackwards) {
 TEST(MultiNode, NamesMistakesOfRanksDevices) {
   const auto devices = [](auto of) {
     return verdict_on("multi_node", 1, [&](Evidence& evidence, const RunPlan& plan) {
-      for (int rank = 0; rank < 4; ++rank) evidence.ranks[static_cast<std::size_t>(rank)].device = of(rank, plan.nodes);
+      for (std::size_t rank = 0; rank < evidence.ranks.size(); ++rank)
+        evidence.ranks[rank].device = of(static_cast<int>(rank), plan.nodes);
     });
   };
   using Nodes = std::vector<int>;
@@ -46,8 +73,10 @@ TEST(MultiNode, NamesMistakesOfWhoLoads) {
   EXPECT_EQ(loaders({0, 2}), "one_rank_a_node_loads");
   EXPECT_EQ(loaders({0, 1}), "too_many_ranks_load");
   // What the library says isn't enough: the files were seen to be opened again.
-  EXPECT_EQ(verdict_on("multi_node", 2, [](Evidence& evidence, const RunPlan&) { evidence.data_reads = 4; }),
-            "files_read_again");
+  for (const int blank : {2, 3, 6})
+    EXPECT_EQ(verdict_on("multi_node", blank, [](Evidence& evidence, const RunPlan&) { evidence.data_reads = 4; }),
+              "files_read_again");
+  EXPECT_EQ(multi_node(3, [](RankSeen& seen, int) { seen.loaded_data = true; }), "read_here_too");
 }
 
 TEST(MultiNode, NamesMistakesOfTrainingShards) {
@@ -126,18 +155,18 @@ TEST(MultiNode, NamesMistakesOfTestShards) {
 }
 
 TEST(MultiNode, NamesMistakesOfTheRanksOptimizer) {
+  const auto by_itself = [&](const Pictures& pictures, std::uint64_t seed) {
+    return train({.nodes = {0}, .seed = seed}, {pictures}).front().front().parameters;
+  };
   const auto apart = [](auto weights_of) {
     return multi_node(5, [&](RankSeen& seen, int rank) {
       std::erase(seen.collectives, "optimizer->setup()");
       for (auto& update : seen.steps) update.front().parameters = weights_of(update.front().pictures, rank);
     });
   };
-  EXPECT_EQ(apart([](const Pictures& pictures, int rank) {
-              return alone(data(), pictures, data().seed + static_cast<unsigned>(rank));
-            }),
+  EXPECT_EQ(apart([&](const Pictures& pictures, int rank) { return by_itself(pictures, static_cast<unsigned>(rank)); }),
             "optimizer_not_wrapped");
-  EXPECT_EQ(apart([](const Pictures& pictures, int) { return alone(data(), pictures, data().seed); }),
-            "gradients_not_averaged");
+  EXPECT_EQ(apart([&](const Pictures& pictures, int) { return by_itself(pictures, 0); }), "gradients_not_averaged");
   EXPECT_EQ(
       multi_node(5, [](RankSeen& seen, int rank) { seen.steps[1].front().parameters[0] += static_cast<float>(rank); }),
       "ranks_disagree");
@@ -163,7 +192,7 @@ TEST(MultiNode, NamesMistakesOfTheRanksEvaluator) {
                        [](RankSeen& seen, int rank) {
                          if (rank == 3) seen.evaluations.back().accuracy += 0.1;
                        }),
-            "evaluation_differs");
+            "accuracy_differs");
 }
 
 TEST(Checks, TellTheLibrarysSentence) {

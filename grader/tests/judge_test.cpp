@@ -13,77 +13,105 @@ namespace {
 
 const RunPlan two{.devices = 2}, three{.devices = 3};
 
-/// Every run ends like this.
+/// Runs of one program: how they end, and the main device with two devices and with three.
 class FabricatedRuns : public Runs {
  public:
-  explicit FabricatedRuns(Ending ending = Ending::finished, std::string device = "0", bool calls_apart = false) {
-    evidence_.ending = ending;
-    evidence_.detail = "detail";
-    evidence_.ranks.resize(1);
-    evidence_.ranks[0].device = std::stoi(device);
-    if (!calls_apart) return;
-    evidence_.ranks.resize(2);
-    evidence_.ranks[0].collectives = {"update()"};
-    evidence_.ranks[1].collectives = {"evaluate()"};
+  explicit FabricatedRuns(Ending ending = Ending::finished, int device = 0, std::optional<int> on_three = {})
+      : on_two_(evidence(ending, device)), on_three_(evidence(ending, on_three.value_or(device))) {}
+  /// Ranks that call different things.
+  static FabricatedRuns apart(int device) {
+    FabricatedRuns runs(Ending::crashed, device);
+    for (Evidence* evidence : {&runs.on_two_, &runs.on_three_}) {
+      evidence->ranks.resize(2);
+      evidence->ranks[0].collectives = {"update()"};
+      evidence->ranks[1].collectives = {"evaluate()"};
+    }
+    return runs;
   }
-  const Evidence& of(const RunPlan&) override {
+  const Evidence& of(const RunPlan& plan) override {
     ++asked;
-    return evidence_;
+    return plan == two ? on_two_ : on_three_;
   }
   const RunData& data() const override { return data_; }
   void prepare(const std::vector<RunPlan>& plans) override { prepared += static_cast<int>(plans.size()); }
   int asked = 0, prepared = 0;
 
  private:
-  Evidence evidence_;
+  static Evidence evidence(Ending ending, int device) {
+    return {.ending = ending, .detail = "detail", .ranks = {{.device = device}}};
+  }
+  Evidence on_two_, on_three_;
   RunData data_;
 };
 
 /// Device 0 is right.
-std::optional<Finding> device_is_zero(Runs& runs) {
-  const int device = *runs.of(two).ranks.at(0).device;
+std::optional<Finding> device_is_zero(const Situation& situation) {
+  const int device = *situation.evidence().ranks.at(0).device;
   return device == 0 ? std::nullopt : std::optional(Finding{"wrong_device", {{"seen", std::to_string(device)}}});
 }
-
-std::vector<Check> device_checks() {
-  return {
-      {1, "First", device_is_zero, {two}}, {1, "Second", device_is_zero, {three}}, {2, "Third", device_is_zero, {two}}};
+std::optional<Finding> device_is_not_nine(const Situation& situation) {
+  return *situation.evidence().ranks.at(0).device == 9 ? std::optional(Finding{"nine", {}}) : std::nullopt;
 }
 
-using Told = std::vector<std::pair<int, Outcome>>;
+const Exam exam{{two, three},
+                {{1, "First", device_is_zero}, {2, "Second", device_is_not_nine}, {0, "All", device_is_zero}}};
 
-Told judged(Judged judged, const std::vector<Check>& checks = device_checks()) {
+using Told = std::map<int, Outcome>;
+using Sets = std::vector<std::set<int>>;
+
+struct Round {
   Told told;
-  judge(judged, checks, [&](int blank, const Outcome& outcome) { told.emplace_back(blank, outcome); });
-  return told;
+  std::vector<Sets> built;
+};
+
+/// `of_set`: the program that holds a set of blanks.
+Round judged(Judged judged, std::function<Runs*(const std::set<int>&)> of_set = {}, const Exam& by = exam) {
+  Round round;
+  judged.build = [&](const Sets& sets) {
+    round.built.push_back(sets);
+    std::vector<Runs*> runs;
+    for (const auto& set : sets) runs.push_back(of_set(set));
+    return runs;
+  };
+  judge(judged, by, [&](int blank, const Outcome& outcome) { round.told[blank] = outcome; });
+  return round;
 }
 
 struct Rounds {
-  FabricatedRuns right, right_1, right_2, wrong{Ending::finished, "1"}, untouched, after_wrong;
-  FabricatedRuns crashed{Ending::crashed}, hung{Ending::hung, "1"}, failed{Ending::failed}, named{Ending::failed, "1"},
-      broken{Ending::environment}, again{Ending::finished}, apart{Ending::crashed, "0", true},
-      apart_and_named{Ending::crashed, "1", true};
-  Told all_right = judged({&right, {{1, &right_1}, {2, &right_2}}});
-  Told one_wrong = judged({&wrong, {{1, &wrong}, {2, &after_wrong}}});
-  Told no_whole = judged({nullptr, {{1, &right_1}, {2, &right_2}}});
-  Told bad_ends = judged({&crashed, {{1, &crashed}, {2, &hung}}});
-  Told died_of_calls = judged({nullptr, {{1, &apart}, {2, &apart_and_named}}});
-  Told stopped = judged({&failed, {{1, &failed}, {2, &named}}});
-  Told environment = judged({&broken, {{1, &untouched}, {2, &untouched}}});
-  Told only_one = judged({nullptr, {{2, &again}}});
-  Told not_together = judged({&wrong, {{1, &again}, {2, &again}}});
-  Told other_is_why = judged({&wrong, {{1, &again}, {2, &wrong}}});
-  Told grader_fault = judged({&right, {{1, &right}}}, {{1, "Throws", [](Runs& runs) -> std::optional<Finding> {
-                                                          runs.of(two);
-                                                          fail("A check's own trouble.");
-                                                        }}});
+  FabricatedRuns right, right_1, right_2, right_3, wrong{Ending::finished, 1}, nine{Ending::finished, 9}, untouched,
+      on_three{Ending::finished, 0, 1};
+  FabricatedRuns crashed{Ending::crashed}, hung{Ending::hung, 1}, failed{Ending::failed}, named{Ending::failed, 1},
+      broken{Ending::environment}, apart = FabricatedRuns::apart(0), apart_and_named = FabricatedRuns::apart(1);
+  Round all_right = judged({&right, {{1, &untouched}, {2, &untouched}}});
+  Round one_wrong = judged({&wrong, {{1, &wrong}, {2, &right_2}}});
+  Round one_of_three =
+      judged({&wrong, {{1, &wrong}, {2, &right_2}, {3, &right_3}}}, [this](const std::set<int>&) { return &right_1; });
+  Round on_three_alone = judged({&on_three, {{1, &right_2}, {2, &on_three}}});
+  Round another_one_later = judged({&wrong, {{1, &wrong}, {2, &on_three}, {3, &right_3}}},
+                                   [this](const std::set<int>& set) { return set.contains(2) ? &on_three : &right_3; });
+  Round own_words_first = judged({nullptr, {{1, &nine}, {2, &nine}}});
+  Round no_whole = judged({nullptr, {{1, &right_1}, {2, &right_2}}});
+  Round bad_ends = judged({nullptr, {{1, &crashed}, {2, &hung}}});
+  Round died_of_calls = judged({nullptr, {{2, &apart}, {1, &apart_and_named}}});
+  Round stopped = judged({nullptr, {{1, &failed}, {2, &named}}});
+  Round environment = judged({&broken, {{1, &untouched}, {2, &untouched}}});
+  Round not_together = judged({&wrong, {{1, &right_1}, {2, &right_2}}});
+  Round second_of_four = judged({&wrong, {{1, &right_1}, {2, &right_1}, {3, &right_1}, {4, &right_1}}},
+                                [this](const std::set<int>& set) { return set.contains(3) ? &wrong : &right_1; });
+  Round needs_another = judged({&wrong, {{1, &wrong}, {2, &wrong}, {3, &right_3}}, {{2, {1, 2}}}});
+  Round right_beside_a_wrong_one = judged({&wrong, {{1, &wrong}, {2, &right_2}, {3, &right_3}}, {{2, {1, 2}}}});
+  Round grader_fault = judged({nullptr, {{1, &right}}}, {}, {{two}, {{1, "Throws", [](const Situation& situation) {
+                                                                        situation.evidence();
+                                                                        fail("A check's own trouble.");
+                                                                        return std::optional<Finding>();
+                                                                      }}}});
   int interrupted_code = 0, told_before = 0;
 
   Rounds() {
+    const auto interrupted = [](const Situation&) -> std::optional<Finding> { throw Error("", 130); };
+    FabricatedRuns runs;
     try {
-      judge({nullptr, {{1, &right}, {2, &right}}},
-            {{1, "Fine", device_is_zero},
-             {2, "Interrupted", [](Runs&) -> std::optional<Finding> { throw Error("", 130); }}},
+      judge({nullptr, {{1, &runs}}}, {{two}, {{1, "Interrupted", interrupted}}},
             [this](int, const Outcome&) { ++told_before; });
     } catch (const Error& error) {
       interrupted_code = error.code();
@@ -96,73 +124,98 @@ const Rounds& rounds() {
   return rounds;
 }
 
-void expect(const Told& told, std::size_t i, int blank, Verdict verdict, const std::string& key = "") {
-  ASSERT_LT(i, told.size());
-  EXPECT_EQ(told[i].first, blank);
-  EXPECT_STREQ(name_of(told[i].second.verdict), name_of(verdict));
-  EXPECT_EQ(told[i].second.finding ? told[i].second.finding->key : "", key);
+void expect(const Round& round, int blank, Verdict verdict, const std::string& key = "") {
+  ASSERT_TRUE(round.told.contains(blank));
+  const Outcome& outcome = round.told.at(blank);
+  EXPECT_STREQ(name_of(outcome.verdict), name_of(verdict));
+  EXPECT_EQ(outcome.finding ? outcome.finding->key : "", key);
 }
 
 TEST(Judge, ARightWholeMakesAllItsBlanksRight) {
-  expect(rounds().all_right, 0, 1, Verdict::pass);
-  expect(rounds().all_right, 1, 2, Verdict::pass);
-  EXPECT_EQ(rounds().right.prepared, 3);
-}
-
-TEST(Judge, AWrongWholeHasEachBlankJudgedAlone) {
-  expect(rounds().one_wrong, 0, 1, Verdict::wrong, "wrong_device");
-  EXPECT_EQ(rounds().one_wrong[0].second.finding->values.at("seen"), "1");
-  expect(rounds().one_wrong, 1, 2, Verdict::pass);
-  EXPECT_EQ(rounds().after_wrong.asked, 1);
-  EXPECT_EQ(rounds().after_wrong.prepared, 1);
-}
-
-TEST(Judge, BlanksThatAreRightAloneAndNotTogetherCostTheOneForWhichTheWholeFails) {
-  expect(rounds().not_together, 0, 2, Verdict::pass);
-  expect(rounds().not_together, 1, 1, Verdict::wrong, "wrong_device");
-  expect(rounds().other_is_why, 0, 2, Verdict::wrong, "wrong_device");
-  expect(rounds().other_is_why, 1, 1, Verdict::pass);
-}
-
-TEST(Judge, WithoutAWholeEachIsJudgedAlone) {
-  expect(rounds().no_whole, 0, 1, Verdict::pass);
-  expect(rounds().no_whole, 1, 2, Verdict::pass);
-  EXPECT_EQ(rounds().right_1.asked, 2);
-}
-
-TEST(Judge, BadEndsHaveVerdictsOfTheirOwn) {
-  expect(rounds().bad_ends, 0, 1, Verdict::crash, "crash");
-  expect(rounds().bad_ends, 1, 2, Verdict::hang, "wrong_device");
-}
-
-TEST(Judge, ACrashOfRanksThatCalledDifferentThingsIsWrong) {
-  expect(rounds().died_of_calls, 0, 1, Verdict::wrong, "ranks_called_apart");
-  expect(rounds().died_of_calls, 1, 2, Verdict::wrong, "wrong_device");
-}
-
-TEST(Judge, WhatTheLibraryRefusedIsWrongWhereACheckKnowsWhy) {
-  expect(rounds().stopped, 0, 1, Verdict::crash, "stopped_by_library");
-  expect(rounds().stopped, 1, 2, Verdict::wrong, "wrong_device");
-}
-
-TEST(Judge, AFaultOfTheMachineIsNobodysAndEndsTheJudging) {
-  expect(rounds().environment, 0, 1, Verdict::environment, "detail");
-  expect(rounds().environment, 1, 2, Verdict::environment, "detail");
+  expect(rounds().all_right, 1, Verdict::pass);
+  expect(rounds().all_right, 2, Verdict::pass);
+  EXPECT_EQ(rounds().right.prepared, 2 + 1);  // both situations, and once more in the round of a grader's fault
   EXPECT_EQ(rounds().untouched.asked, 0);
 }
 
-TEST(Judge, OnlyBlanksWithAVariantAreJudged) {
-  ASSERT_EQ(rounds().only_one.size(), 1u);
-  expect(rounds().only_one, 0, 2, Verdict::pass);
+TEST(Judge, AWrongWholeHasEachBlankTriedAlone) {
+  expect(rounds().one_wrong, 1, Verdict::wrong, "wrong_device");
+  EXPECT_EQ(rounds().one_wrong.told.at(1).finding->values.at("seen"), "1");
+  expect(rounds().one_wrong, 2, Verdict::pass);
+}
+
+TEST(Judge, OthersAreJudgedTogetherWithoutTheWrongOne) {
+  expect(rounds().one_of_three, 1, Verdict::wrong, "wrong_device");
+  expect(rounds().one_of_three, 2, Verdict::pass);
+  expect(rounds().one_of_three, 3, Verdict::pass);
+  EXPECT_EQ(rounds().one_of_three.built, (std::vector<Sets>{{{2, 3}}}));
+}
+
+TEST(Judge, AMistakeInOneSituationIsFoundThereAndSaysWhere) {
+  expect(rounds().on_three_alone, 1, Verdict::pass);
+  expect(rounds().on_three_alone, 2, Verdict::wrong, "wrong_device");
+  EXPECT_EQ(rounds().on_three_alone.told.at(2).finding->values.at("with_n_gpus"), "3");
+  EXPECT_FALSE(rounds().one_wrong.told.at(1).finding->values.contains("with_n_gpus"));  // nothing strange about it
+}
+
+TEST(Judge, AMistakeBehindAnotherOneIsFoundAsWell) {
+  expect(rounds().another_one_later, 1, Verdict::wrong, "wrong_device");
+  expect(rounds().another_one_later, 2, Verdict::wrong, "wrong_device");
+  expect(rounds().another_one_later, 3, Verdict::pass);
+}
+
+TEST(Judge, AllChecksAreTriedOnABlankAndItsOwnSpeakFirst) {
+  expect(rounds().own_words_first, 1, Verdict::wrong, "wrong_device");
+  expect(rounds().own_words_first, 2, Verdict::wrong, "nine");
+}
+
+TEST(Judge, BlanksThatDisagreeCostTheOneThatDoesNotFollowThoseBeforeIt) {
+  expect(rounds().not_together, 1, Verdict::pass);
+  expect(rounds().not_together, 2, Verdict::wrong, "wrong_device");
+  expect(rounds().second_of_four, 3, Verdict::wrong, "wrong_device");
+  for (const int blank : {1, 2, 4}) expect(rounds().second_of_four, blank, Verdict::pass);
+  EXPECT_EQ(rounds().second_of_four.built, (std::vector<Sets>{{{1, 2}, {1, 2, 3}}, {{1, 2, 4}}}));
+}
+
+TEST(Judge, ABlankThatUsesNamesOfAWrongOneIsNotJudgedUnlessItIsRight) {
+  expect(rounds().needs_another, 1, Verdict::wrong, "wrong_device");
+  expect(rounds().needs_another, 2, Verdict::not_checked, "needs_right_blank");
+  expect(rounds().needs_another, 3, Verdict::pass);
+  expect(rounds().right_beside_a_wrong_one, 2, Verdict::pass);
+}
+
+TEST(Judge, WithoutAWholeEachIsJudgedAlone) {
+  expect(rounds().no_whole, 1, Verdict::pass);
+  expect(rounds().no_whole, 2, Verdict::pass);
+}
+
+TEST(Judge, BadEndsHaveVerdictsOfTheirOwn) {
+  expect(rounds().bad_ends, 1, Verdict::crash, "crash");
+  expect(rounds().bad_ends, 2, Verdict::hang, "wrong_device");
+}
+
+TEST(Judge, ACrashOfRanksThatCalledDifferentThingsIsWrong) {
+  expect(rounds().died_of_calls, 2, Verdict::wrong, "ranks_called_apart");
+  expect(rounds().died_of_calls, 1, Verdict::wrong, "wrong_device");
+}
+
+TEST(Judge, WhatTheLibraryRefusedIsWrongWhereACheckKnowsWhy) {
+  expect(rounds().stopped, 1, Verdict::crash, "stopped_by_library");
+  expect(rounds().stopped, 2, Verdict::wrong, "wrong_device");
+}
+
+TEST(Judge, AFaultOfTheMachineIsNobodysAndEndsTheJudging) {
+  expect(rounds().environment, 1, Verdict::environment, "detail");
+  expect(rounds().environment, 2, Verdict::environment, "detail");
 }
 
 TEST(Judge, AFaultOfTheGraderIsNotTheLearners) {
-  expect(rounds().grader_fault, 0, 1, Verdict::environment, "grader_failed");
+  expect(rounds().grader_fault, 1, Verdict::environment, "grader_failed");
 }
 
 TEST(Judge, CtrlCEndsItAndTellsNothingMore) {
   EXPECT_EQ(rounds().interrupted_code, 130);
-  EXPECT_EQ(rounds().told_before, 1);
+  EXPECT_EQ(rounds().told_before, 0);
 }
 
 TEST(ExitCode, IsThatOfTheFirstInTheTable) {

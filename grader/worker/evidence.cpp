@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "worker/run_plan.h"
+
 namespace odori::grader {
 namespace {
 
@@ -210,7 +212,7 @@ EvidenceLimits limits_of(const RunData& data) {
   // Learners give devices the whole set, or the same share, several times over.
   const std::size_t pictures = 8 * data.sets.train->size();
   return {.pictures = pictures,
-          .calls = 8 * pictures * static_cast<std::size_t>(data.epochs),
+          .calls = 8 * pictures * std::size_t{epochs_of_a_run},
           .parameters = data.parameters};
 }
 

@@ -73,9 +73,7 @@ struct Evidence {
 struct RunData {
   std::filesystem::path folder;
   TrainTest sets;          // the same files, as the grader loaded them before any run
-  std::uint64_t seed = 0;  // --seed of the program
-  int batch_size = 0, epochs = 0;
-  float learning_rate = 0;
+  std::uint64_t seed = 0;  // of the data; a program's --seed is counted from it
   std::size_t parameters = 0;  // trained numbers of the programs' network
 };
 

@@ -1,5 +1,7 @@
 #include "worker/programs.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <future>
 
@@ -35,6 +37,7 @@ class Builder {
       const Built built = build_variants({{"whole", alive_}});
       if (!built.program.empty()) programs_.whole = Program{built.program, "whole"};
     }
+    programs_.holds = together_;
     return std::move(programs_);
   }
 
@@ -187,6 +190,17 @@ class Builder {
 Programs build_programs(const Compiler& compiler, const std::string& solution, const Submission& submission,
                         const std::set<int>& filled) {
   return Builder(compiler, solution, submission, filled).build();
+}
+
+std::vector<Program> build_sets(const Compiler& compiler, const std::string& solution, const Submission& submission,
+                                const std::vector<std::set<int>>& sets) {
+  std::vector<Variant> variants;
+  for (const auto& set : sets) variants.push_back({fmt::format("blanks_{}", fmt::join(set, "_")), set});
+  const Built built = compiler.build(source_of(solution, submission, variants));
+  std::vector<Program> programs;
+  if (!built.program.empty())
+    for (const Variant& variant : variants) programs.push_back({built.program, variant.name});
+  return programs;
 }
 
 }  // namespace odori::grader

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "exercise/submission.h"
 #include "worker/build.h"
@@ -15,9 +16,10 @@ namespace odori::grader {
 struct Programs {
   /// All blanks that compile hold the learner's text; none if they can't stand together, or if there is only one.
   std::optional<Program> whole;
-  std::map<int, Program> of_blank;  // this blank holds the learner's text, and those whose names it uses
-  std::map<int, Finding> failures;  // blanks that don't compile
-  std::map<int, int> needs_failed;  // blanks that use a name of another one, which doesn't compile
+  std::map<int, Program> of_blank;          // this blank holds the learner's text, and those whose names it uses
+  std::map<int, Finding> failures;          // blanks that don't compile
+  std::map<int, int> needs_failed;          // blanks that use a name of another one, which doesn't compile
+  std::map<int, std::set<int>> holds = {};  // whose texts a blank's program holds
 };
 
 /// `filled`: the blanks to build; `solution`: the text of the kit's program. One build, if all is well. If some blanks
@@ -26,5 +28,9 @@ struct Programs {
 /// one file (is_self_contained) is built for itself. Throws EnvironmentFault.
 Programs build_programs(const Compiler& compiler, const std::string& solution, const Submission& submission,
                         const std::set<int>& filled);
+
+/// Programs that hold these sets of blanks, in one build; none if one of them doesn't compile. Throws EnvironmentFault.
+std::vector<Program> build_sets(const Compiler& compiler, const std::string& solution, const Submission& submission,
+                                const std::vector<std::set<int>>& sets);
 
 }  // namespace odori::grader

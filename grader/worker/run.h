@@ -37,7 +37,7 @@ class ScratchFolder {
 
 class Runner {
  public:
-  /// Makes a small data set, whose sizes leave remainders for 2, 3 and 4 devices, and which depends on the seed alone.
+  /// Makes a small data set, whose sizes leave remainders for 2 to 5 devices, and which depends on the seed alone.
   /// `solution`: the kit's own program; `sandbox`: what programs run in that aren't the user's own. Throws
   /// EnvironmentFault if the disk is full.
   Runner(const Task& task, std::filesystem::path solution, std::uint64_t seed, const Sandbox* sandbox = nullptr);

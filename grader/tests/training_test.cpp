@@ -1,0 +1,89 @@
+// What the comparison of weights sees, and that right trainings have nothing to be seen.
+#include "checks/training.h"
+
+#include "fabricated.h"
+
+namespace odori::grader::test {
+namespace {
+
+/// As the programs train: each worker's gradient by itself, their sum in single precision, hooks, momentum.
+Updates train_in_floats(const RunPlan& plan, int n_updates) {
+  const auto n = static_cast<float>(plan.workers()), factor = plan.sum ? 1.0f : 1.0f / n;
+  const float rate = plan.sum ? plan.learning_rate / n : plan.learning_rate;
+  Reference one_worker(data(), plan.batch_size);
+  std::vector<float> weights = first_weights(data(), data().seed + plan.seed), velocity(weights.size());
+  Updates updates;
+  for (int update = 0; update < n_updates; ++update) {
+    const Pictures order = whole_set_order(n_train(), plan.seed * 100 + static_cast<unsigned>(update));
+    std::vector<Step> steps;
+    std::vector<float> gradient(weights.size());
+    for (int worker = 0; worker < plan.workers(); ++worker) {
+      const auto begin = order.begin() + worker * plan.batch_size;
+      steps.push_back({worker, {begin, begin + plan.batch_size}, {}});
+      const std::vector<float> own = one_worker.gradient(weights, steps.back().pictures);
+      for (std::size_t i = 0; i < own.size(); ++i) gradient[i] += own[i];
+    }
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      velocity[i] = 0.9f * velocity[i] - rate * (gradient[i] * factor + 5e-4f * weights[i]);
+      weights[i] += velocity[i];
+    }
+    for (Step& step : steps) step.parameters = weights;
+    updates.push_back(std::move(steps));
+  }
+  return updates;
+}
+
+TEST(Training, IsRightWhateverTheSeed) {
+  for (const char* task : {"multi_gpu", "multi_node"})
+    for (RunPlan plan : exam_of(task_named(task)).situations)
+      for (plan.seed = 0; plan.seed < 20; ++plan.seed) {
+        const auto wrong = find_wrong_weights(data(), plan, train_in_floats(plan, 6));
+        EXPECT_FALSE(wrong) << task << ", " << plan.workers() << " workers, seed " << plan.seed << ", update "
+                            << wrong->update;
+      }
+}
+
+/// grader/README.md promises this.
+TEST(Training, SeesAChangeOfOnePercent) {
+  const RunPlan plan{.devices = 3};
+  const auto parts = parts_of(n_train(), 3);
+  const auto changed = [&](double Sgd::*coefficient, double factor) {
+    Sgd sgd = sgd_of(plan);
+    sgd.*coefficient *= factor;
+    return find_wrong_weights(data(), plan, train(plan, parts, sgd));
+  };
+  for (const double factor : {0.99, 1.01, 0.5, 2.0}) {
+    const auto rate = changed(&Sgd::rate, factor), momentum = changed(&Sgd::momentum, factor),
+               decay = changed(&Sgd::decay, factor);
+    ASSERT_TRUE(rate && rate->rate && momentum && momentum->momentum && decay && decay->decay) << factor;
+    EXPECT_EQ(rate->update, 1);
+    EXPECT_EQ(momentum->update, 2);
+    EXPECT_EQ(decay->update, 1);
+    EXPECT_NEAR(*rate->rate, factor * plan.learning_rate, 1e-5);
+    EXPECT_NEAR(*momentum->momentum, factor * 0.9, 1e-5);
+    EXPECT_NEAR(*decay->decay, factor * 5e-4, 1e-6);
+  }
+  for (double Sgd::*coefficient : {&Sgd::rate, &Sgd::momentum, &Sgd::decay}) EXPECT_FALSE(changed(coefficient, 1.001));
+}
+
+TEST(Training, NamesTheLastStepsMomentumAsNothingIfItIsNothing) {
+  EXPECT_EQ(measured(1.9e-8, 0.9), "0");
+  EXPECT_EQ(measured(0.9089, 0.9), "0.909");
+  EXPECT_EQ(measured(2.30262, 2.3026), "2.30262");  // never the same text as what was expected
+  EXPECT_EQ(measured(0.015, 0.06), "0.015");
+}
+
+/// A picture that is left out, and another one in its place, is no change of a coefficient.
+TEST(Training, SeesOtherPictures) {
+  const RunPlan plan{.devices = 2, .batch_size = 8};
+  Updates updates = train(plan, parts_of(n_train(), 2));
+  ASSERT_FALSE(find_wrong_weights(data(), plan, updates));
+  std::swap(updates[1][0].pictures[0], updates[2][0].pictures[0]);
+  const auto wrong = find_wrong_weights(data(), plan, updates);
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->update, 2);
+  EXPECT_FALSE(wrong->rate || wrong->momentum || wrong->decay);
+}
+
+}  // namespace
+}  // namespace odori::grader::test
