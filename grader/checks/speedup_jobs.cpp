@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <future>
@@ -106,23 +107,26 @@ Command SpeedupJobs::command(Work work, const Size& size, int place) const {
   return command;
 }
 
-double SpeedupJobs::run(Work work, const std::vector<Command>& commands) const {
+double SpeedupJobs::run(Work work, const std::vector<Command>& commands, double at_most) const {
+  const bool may_be_stopped = work == Work::learner && at_most > 0;
+  const Limits limits{.time = may_be_stopped ? std::chrono::milliseconds(std::lround(1000 * at_most)) : longest_job};
   const auto begin = std::chrono::steady_clock::now();
   std::vector<std::future<Ended>> jobs;
   for (const Command& command : commands)
-    jobs.push_back(std::async(std::launch::async, [this, &command, work] {
-      return run_inside(sandbox_, command, walls_of(work), {.time = longest_job});
+    jobs.push_back(std::async(std::launch::async, [this, &command, &limits, work] {
+      return run_inside(sandbox_, command, walls_of(work), limits);
     }));
   for (auto& job : jobs) {
     const Ended ended = job.get();
     if (ended.code == 0 && !ended.stopped) continue;
+    if (may_be_stopped && ended.stopped && !ended.broke) return at_most;
     if (work == Work::learner) throw FailedAtWork{ended};
     throw EnvironmentFault({"kit_fails", {}});
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-double SpeedupJobs::seconds(Work work, int epochs) {
+double SpeedupJobs::seconds(Work work, int epochs, double at_most) {
   const Size size{.network = layout_.on_gpus ? "vgg" : "mid",
                   .pictures = batchsize,
                   .fraction = epochs ? 1.0 : static_cast<double>(batchsize) / pictures_per_epoch(),
@@ -130,7 +134,7 @@ double SpeedupJobs::seconds(Work work, int epochs) {
   std::vector<Command> commands;
   for (int place = 0; place < (work == Work::ceiling ? layout_.devices : 1); ++place)
     commands.push_back(command(work, size, place));
-  return run(work, commands);
+  return run(work, commands, at_most);
 }
 
 fs::path SpeedupJobs::trace() {

@@ -36,7 +36,7 @@ class SpeedupJobs : public TimedWork {
   int pictures_per_epoch() const override;
   int pictures_of_empty_job() const override;
   /// Throws FailedAtWork, EnvironmentFault if one of the kit's programs fails, and Error on Ctrl-C.
-  double seconds(Work work, int epochs) override;
+  double seconds(Work work, int epochs, double at_most = 0) override;
 
   static constexpr int traced_iterations = 4, traced_pictures = 32;
   /// A few iterations of the learner's program with the workshop's real network. Returns the folder of its event
@@ -53,7 +53,7 @@ class SpeedupJobs : public TimedWork {
   std::filesystem::path program_of(Work work) const;
   Command command(Work work, const Size& size, int place) const;
   Walls walls_of(Work work) const;
-  double run(Work work, const std::vector<Command>& commands) const;
+  double run(Work work, const std::vector<Command>& commands, double at_most = 0) const;
 
   const Task& task_;
   Layout layout_;

@@ -26,16 +26,16 @@ fs::path write_page(const fs::path& path, const std::string& page) {
 
 std::string mib(double bytes) { return fmt::format("{:.1f}", bytes / (1 << 20)); }
 
-/// GPUs take seconds to start a job, and longer to be sure of.
-SpeedupLimits limits_on(bool gpus) { return {.seconds_in_all = gpus ? 110.0 : 48.0}; }
+/// GPUs take seconds to start a job, and as many pairs to be sure of.
+SpeedupLimits limits_on(bool gpus) { return {.seconds_in_all = gpus ? 180.0 : 55.0}; }
 
-void measure(SpeedupStep& step, TimedWork& work, const Layout& layout, const Task& task, int cores, int gpus) {
-  if (auto reason = why_not_measured(layout.devices, cores, gpus, task.under_mpi)) {
+void measure(SpeedupStep& step, TimedWork& work, const Layout& layout, const Question& question, int cores, int gpus) {
+  if (auto reason = why_not_measured(layout.devices, cores, gpus, question.task.under_mpi)) {
     step.verdict.verdict = Verdict::inconclusive;
     step.verdict.finding = std::move(reason);
     return;
   }
-  SpeedupVerdict measured = measure_speedup(work, limits_on(layout.on_gpus));
+  SpeedupVerdict measured = measure_speedup(work, question.seed, limits_on(layout.on_gpus));
   step.verdict.verdict = measured.verdict;
   step.verdict.finding = std::move(measured.why);
   step.line = std::move(measured.line);
@@ -75,7 +75,7 @@ SpeedupStep take_speedup(const Question& question, const Program& whole, double 
     step.timeline =
         write_page(question.out / "timeline.html",
                    timeline::to_page(seen, {question.task.name, language, this_machine(), now()}, timeline::read_d3()));
-    measure(step, jobs, layout, question.task, cores, gpus);
+    measure(step, jobs, layout, question, cores, gpus);
   } catch (const EnvironmentFault& fault) {
     step.verdict.verdict = Verdict::environment;
     step.verdict.finding = fault.finding();

@@ -49,6 +49,13 @@ TEST(SpeedupJobs, SayWhoseProgramFailed) {
   EXPECT_THROW(kits.seconds(Work::one, 0), EnvironmentFault);
 }
 
+TEST(SpeedupJobs, StopALearnersJobThatTakesTooLong) {
+  SpeedupJobs jobs(task_named("multi_gpu"), two_devices("multi_gpu"), ODORI_SOLUTIONS, solution_of("multi_gpu"));
+  EXPECT_EQ(jobs.seconds(Work::learner, 10'000, 0.25), 0.25);
+  EXPECT_LT(jobs.seconds(Work::learner, 1, 50), 50);
+  EXPECT_NE(jobs.seconds(Work::solution, 1, 0.01), 0.01) << "the kit's own are never stopped";
+}
+
 // One update of the VGG: 14.99 million gradients of 4 bytes, 57.2 MiB.
 TEST(Counts, AreThoseOfTheAlgorithm) {
   for (const auto& [task, expected] : std::vector<std::pair<const char*, std::map<std::string, std::string>>>{

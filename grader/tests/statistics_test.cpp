@@ -1,20 +1,15 @@
-// The median and its interval, against tables and against chance.
+// The sequential test: on clear times, and how often it errs on noisy ones.
 #include "checks/statistics.h"
 
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <cmath>
+#include <functional>
 
 #include "core/random.h"
 
 namespace odori::grader {
 namespace {
-
-std::vector<double> numbers(int n) {  // n, ..., 2, 1
-  std::vector<double> values(static_cast<std::size_t>(n));
-  std::iota(values.rbegin(), values.rend(), 1.0);
-  return values;
-}
 
 TEST(Median, IsTheMiddleValueInWhateverOrder) {
   EXPECT_DOUBLE_EQ(median({7}), 7);
@@ -22,45 +17,98 @@ TEST(Median, IsTheMiddleValueInWhateverOrder) {
   EXPECT_DOUBLE_EQ(median({4, 1, 100, 2}), 3);
 }
 
-// Which order statistics bound the median at 95 %: the two-sided sign test's table.
-TEST(MedianInterval, TakesTheOrderStatisticsOfTheTable) {
-  const std::vector<std::pair<int, int>> table{{6, 1},  {8, 1},  {9, 2},  {11, 2},  {12, 3},  {15, 4},
-                                               {17, 5}, {20, 6}, {25, 8}, {30, 10}, {50, 18}, {100, 40}};
-  for (const auto& [n, k] : table) {
-    const auto interval = median_interval(numbers(n));
-    ASSERT_TRUE(interval) << n;
-    EXPECT_DOUBLE_EQ(interval->low, k) << n;
-    EXPECT_DOUBLE_EQ(interval->high, n + 1 - k) << n;
+TEST(Evidence, OfNothingIsOneAndAValueAtMostDoublesIt) {
+  EXPECT_DOUBLE_EQ(evidence_above({}, 0), 1);
+  EXPECT_DOUBLE_EQ(evidence_above({5, 5}, 5), 1);
+  EXPECT_GT(evidence_above({1, 1, 1}, 0), 7);
+  EXPECT_LT(evidence_above({1e9, 1e9, 1e9}, 0), 8);
+  EXPECT_DOUBLE_EQ(evidence_below({-1, -2}, 3), evidence_above({1, 2}, -3));
+}
+
+TEST(Evidence, OneLateJobDoesNotOutweighMany) {
+  std::vector<double> values(12, 0.3);
+  const double without = evidence_above(values, 0);
+  values.push_back(-1e9);
+  EXPECT_GT(evidence_above(values, 0), without / 20);
+}
+
+// Values and their mirror images have evidence of mean 1: that is what makes its products a martingale.
+TEST(Evidence, IsOneOnAverageOverAValueAndItsMirrorImage) {
+  for (const double value : {0.001, 0.1, 0.3, 0.5, 40.0})
+    EXPECT_NEAR((evidence_above({2 + value}, 2) + evidence_above({2 - value}, 2)) / 2, 1, 1e-12) << value;
+}
+
+Pace pace_after(int pairs, double share) {
+  return pace_of(std::vector<double>(static_cast<std::size_t>(pairs), share));
+}
+
+TEST(Pace, IsKnownAsSoonAsTheErrorRatesAllow) {
+  EXPECT_EQ(pace_of({}), Pace::unknown);
+  EXPECT_EQ(pace_after(9, 1), Pace::unknown) << "2^9 is less than 1000";
+  EXPECT_EQ(pace_after(12, 1), Pace::fast_enough);
+  EXPECT_EQ(pace_after(13, 0.5), Pace::unknown) << "2^13 is less than 10,000";
+  EXPECT_EQ(pace_after(14, 0.5), Pace::too_slow);
+  EXPECT_EQ(pace_after(14, 0.01), Pace::too_slow);
+}
+
+TEST(Pace, BetweenSlowAndFastIsThatOfTheMedian) {
+  EXPECT_EQ(pace_after(20, 0.93), Pace::fast_enough);
+  EXPECT_EQ(pace_after(40, 0.86), Pace::too_slow);
+}
+
+TEST(Pace, OneLateJobAmongTwentyChangesNothing) {
+  for (const double late : {0.01, 100.0}) {
+    std::vector<double> right(20, 1.0), slow(20, 0.5);
+    right[0] = slow[0] = late;
+    EXPECT_EQ(pace_of(right), Pace::fast_enough);
+    EXPECT_EQ(pace_of(slow), Pace::too_slow);
   }
 }
 
-TEST(MedianInterval, FiveValuesAreTooFew) {
-  for (int n = 0; n <= 5; ++n) EXPECT_FALSE(median_interval(numbers(n))) << n;
-}
+struct Rates {
+  double fast_enough = 0, too_slow = 0;
+};
 
-TEST(MedianInterval, OneLateRunAmongNineChangesNothing) {
-  const auto interval = median_interval({1.9, 1.9, 1.9, 1.9, 0.2, 1.9, 1.9, 1.9, 1.9});
-  EXPECT_DOUBLE_EQ(interval->low, 1.9);
-  EXPECT_DOUBLE_EQ(interval->spread(1.9), 0);
-}
-
-TEST(MedianInterval, HoldsTheTrueMedianAsOftenAsItSays) {
-  RandomSequence random(1, RandomUse::synthetic_data);
+/// How often which answer comes first when it may be given after each of 30 pairs. `noise` makes the i-th pair's.
+Rates rates(double share, const std::function<double(RandomSequence&, int)>& noise) {
   constexpr int times = 4000;
-  int held = 0;
+  RandomSequence random(1, RandomUse::synthetic_data);
+  Rates seen;
   for (int i = 0; i < times; ++i) {
-    std::vector<double> values;
-    for (int j = 0; j < 12; ++j) {
-      const double u = random.uniform();
-      values.push_back(u * u * u);  // skewed; its median is 1/8
+    std::vector<double> shares;
+    for (int pair = 0; pair < 30; ++pair) {
+      const double sign = random.below(2) == 0 ? 1 : -1;  // who of the two is first
+      shares.push_back(share * std::exp(sign * noise(random, pair)));
+      const Pace pace = pace_of(shares);
+      if (pace == Pace::unknown) continue;
+      (pace == Pace::fast_enough ? seen.fast_enough : seen.too_slow) += 1.0 / times;
+      break;
     }
-    const Interval interval = *median_interval(values);
-    held += interval.low <= 0.125 && 0.125 <= interval.high;
   }
-  EXPECT_NEAR(held / double{times}, 0.9614, 0.012);  // 12 values, k = 3: 1 - 2 * 79 / 4096
+  return seen;
 }
 
-TEST(Interval, SpreadIsHalfItsWidthInTermsOfTheCentre) { EXPECT_DOUBLE_EQ((Interval{90, 110}).spread(100), 0.1); }
+double uniform(RandomSequence& random, int) { return 0.3 * random.uniform(); }
+double heavy_tailed(RandomSequence& random, int) { return 0.05 / (1e-6 + random.uniform()); }
+double growing(RandomSequence& random, int pair) { return 0.1 * pair * random.uniform(); }
+double in_bursts(RandomSequence&, int pair) { return pair % 10 < 5 ? 0.8 : 0.01; }
+
+TEST(Pace, ErrsAsSeldomAsItSaysWhateverTheNoise) {
+  const PaceTest test;
+  double false_fails = 0;
+  for (const auto& noise : {uniform, heavy_tailed, growing, in_bursts}) {
+    EXPECT_LE(rates(test.slow, noise).fast_enough, test.false_pass);
+    EXPECT_EQ(rates(0.5, noise).fast_enough, 0);
+    false_fails += rates(test.fast, noise).too_slow / 4;
+    EXPECT_EQ(rates(1, noise).too_slow, 0);
+  }
+  EXPECT_LE(false_fails, 3 * test.false_fail) << "5 of 16,000, where at most 1.6 are to be expected";
+}
+
+TEST(Pace, IsDecidedOnAMachineOfModerateNoise) {
+  EXPECT_GT(rates(1, uniform).fast_enough, 0.99);
+  EXPECT_GT(rates(0.75, uniform).too_slow, 0.95);
+}
 
 }  // namespace
 }  // namespace odori::grader

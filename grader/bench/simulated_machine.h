@@ -1,0 +1,101 @@
+// Machines that are made up, or played back from recorded times, for the speedup's tests and for its benchmark.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "checks/speedup.h"
+#include "core/random.h"
+
+namespace odori::grader {
+
+/// A learner's program: its speed as a share of the solution's, and whether it keeps all devices busy. One that doesn't
+/// is no slower while another program has a core.
+struct SimulatedAnswer {
+  double share = 1;
+  bool parallel = true;
+  double start = 0;  // seconds that its start takes longer
+};
+
+/// Time on two devices, made up. Times are those of a quiet 2-core machine.
+class SimulatedMachine : public TimedWork {
+ public:
+  struct Noise {
+    double spread = 0.02;      // of a job's time: standard deviation of its logarithm
+    double heavy_tails = 0;    // likewise, but Student's t with 2 degrees of freedom
+    double drift = 0;          // slower by this with each job, as by heat
+    double busy_seconds = 0;   // another program has one core for so long, on average,
+    double quiet_seconds = 1;  // and then rests so long
+  };
+
+  double one_seconds = 0.42;              // an epoch of 256 pictures on one device
+  double ceiling = 1.95, solution = 1.9;  // speedups
+  double start = 0.17, mpirun = 0.25;     // mpirun comes on top
+  Noise noise;
+  SimulatedAnswer answer;
+  double elapsed = 0;
+  std::map<Work, int> jobs;
+  std::vector<Work> order;  // of the jobs that aren't empty
+
+  explicit SimulatedMachine(std::uint64_t seed = 7) : random_(seed, RandomUse::synthetic_data) {}
+
+  int devices() const override { return 2; }
+  int pictures_per_epoch() const override { return 256; }
+  int pictures_of_empty_job() const override { return 64; }
+  double seconds(Work work, int epochs, double at_most = 0) override {
+    if (epochs > 0) ++jobs[work], order.push_back(work);
+    const bool alone = work == Work::one || work == Work::ceiling;
+    const double before = (start + (alone ? 0 : mpirun) + (work == Work::learner ? answer.start : 0)) * factor();
+    const double training = epochs > 0 ? one_seconds * epochs : one_seconds / 4;
+    const bool parallel = work != Work::one && (work != Work::learner || answer.parallel);
+    double seconds = under_load(before, false);
+    seconds += under_load(training * 2 / speedup(work) * factor(), parallel);
+    slower_ *= 1 + noise.drift;
+    if (at_most > 0) seconds = std::min(seconds, at_most);
+    elapsed += seconds;
+    return seconds;
+  }
+
+ private:
+  double speedup(Work work) const {
+    if (work == Work::one) return 2;  // it trains on one device's pictures alone
+    if (work == Work::ceiling) return ceiling;
+    return work == Work::solution ? solution : solution * answer.share;
+  }
+  double normal() {
+    const double u = 1 - random_.uniform();
+    return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * random_.uniform());
+  }
+  double factor() {
+    const double heavy = noise.heavy_tails * normal() / std::sqrt(-std::log(1 - random_.uniform()));
+    // Noise adds time: a job that is much faster than others isn't seen.
+    return slower_ * std::exp(std::max(-0.2, noise.spread * normal()) + std::abs(heavy));
+  }
+  /// How long `work` seconds of a quiet machine take. Three threads on two cores have 2/3 of a core each.
+  double under_load(double work, bool parallel) {
+    if (noise.busy_seconds <= 0) return work;
+    double taken = 0;
+    while (work > 0) {
+      if (left_ <= 0) {
+        busy_ = !busy_;
+        left_ = -(busy_ ? noise.busy_seconds : noise.quiet_seconds) * std::log(1 - random_.uniform());
+      }
+      const double slowdown = busy_ && parallel ? 1.5 : 1;
+      const double step = std::min(left_, work * slowdown);
+      work -= step / slowdown, taken += step, left_ -= step;
+      if (work < 1e-9) break;
+    }
+    return taken;
+  }
+
+  RandomSequence random_;
+  double slower_ = 1, left_ = 0;
+  bool busy_ = false;
+};
+
+}  // namespace odori::grader

@@ -1,0 +1,138 @@
+#include "checks/speedup_verdict.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "checks/statistics.h"
+
+namespace odori::grader {
+namespace {
+
+constexpr PaceTest pace_test;
+constexpr double needed_ceiling = 1.3;  // of one device: below it, devices that take turns can't be told from others
+constexpr double too_good = 1.1;        // times the ceiling, which nothing can pass
+
+std::vector<double> quotients(const std::vector<double>& above, const std::vector<double>& below) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < above.size(); ++i) values.push_back(above[i] / below[i]);
+  return values;
+}
+
+std::string factor(double value) { return fmt::format("{:.2f}", value); }
+std::string percent(double value) { return fmt::format("{:.0f}", 100 * value); }
+
+/// The measured times, in the medians of what they compare.
+struct Summary {
+  explicit Summary(const Measured& measured)
+      : devices(measured.devices),
+        shares(quotients(measured.training(Work::solution), measured.training(Work::learner))),
+        share(median(shares)) {
+    const double seconds = median(measured.training(Work::one));
+    one = measured.pictures / seconds;
+    kits = devices * seconds / median(measured.training(Work::solution));
+    ceiling = devices * median(quotients(measured.training(Work::one), measured.training(Work::ceiling)));
+    // Of a job that was stopped, its share is at most what it seems to be.
+    std::vector<double> ended;
+    for (std::size_t i = 0; i < shares.size(); ++i)
+      if (!measured.stopped[i]) ended.push_back(shares[i]);
+    if (!ended.empty()) share = std::min(share, median(ended));
+  }
+
+  double speedup() const { return share * kits; }
+
+  Finding line() const {
+    return {"line",
+            {{"one", fmt::format("{:.0f}", one)},
+             {"devices", std::to_string(devices)},
+             {"many", fmt::format("{:.0f}", one * speedup())},
+             {"speedup", factor(speedup())},
+             {"efficiency", percent(speedup() / devices)},
+             {"kits", factor(kits)},
+             {"ceiling", factor(ceiling)},
+             {"rounds", std::to_string(shares.size())}}};
+  }
+
+  int devices;
+  std::vector<double> shares;
+  double share, one, kits, ceiling;
+};
+
+/// Is the learner's program beyond the ceiling, and surely faster than the kit's?
+bool is_too_good(const Summary& summary) {
+  std::vector<double> logs;
+  for (const double share : summary.shares) logs.push_back(std::log(share));
+  return summary.speedup() > too_good * summary.ceiling && evidence_above(logs, 0) >= 1 / pace_test.false_pass;
+}
+
+/// Why, if the verdict is INCONCLUSIVE or WRONG.
+std::pair<Verdict, std::optional<Finding>> verdict_of(const Summary& summary, Pace pace) {
+  if (summary.ceiling < needed_ceiling)
+    return {Verdict::inconclusive, Finding{"low_ceiling",
+                                           {{"devices", std::to_string(summary.devices)},
+                                            {"ceiling", factor(summary.ceiling)},
+                                            {"needed", factor(needed_ceiling)}}}};
+  if (pace == Pace::unknown) {
+    const auto [low, high] = std::minmax_element(summary.shares.begin(), summary.shares.end());
+    return {
+        Verdict::inconclusive,
+        Finding{"busy",
+                {{"rounds", std::to_string(summary.shares.size())}, {"low", percent(*low)}, {"high", percent(*high)}}}};
+  }
+  if (is_too_good(summary))
+    return {Verdict::inconclusive,
+            Finding{"too_good", {{"speedup", factor(summary.speedup())}, {"ceiling", factor(summary.ceiling)}}}};
+  if (pace == Pace::fast_enough) return {Verdict::pass, std::nullopt};
+  return {Verdict::wrong, Finding{"slower_than_the_kit",
+                                  {{"speedup", factor(summary.speedup())},
+                                   {"kits", factor(summary.kits)},
+                                   {"share", percent(summary.share)},
+                                   {"needed", percent(pace_test.needed)}}}};
+}
+
+}  // namespace
+
+std::size_t Measured::pairs() const {
+  const auto jobs = whole.find(Work::learner);
+  return jobs == whole.end() ? 0 : jobs->second.size();
+}
+
+double Measured::start(Work work) const {
+  const auto least = [&](const std::map<Work, std::vector<double>>& jobs) {
+    return *std::min_element(jobs.at(work).begin(), jobs.at(work).end());
+  };
+  const double seconds_a_picture = (least(whole) - least(empty)) / (pictures - pictures_of_empty_job);
+  return least(empty) - std::max(0.0, seconds_a_picture) * pictures_of_empty_job;
+}
+
+std::vector<double> Measured::training(Work work) const {
+  constexpr double least = 1e-3;
+  const double before = start(work == Work::learner ? Work::solution : work);
+  std::vector<double> seconds = whole.at(work);
+  for (double& job : seconds) job = std::max(least, job - before);
+  return seconds;
+}
+
+std::optional<SpeedupVerdict> judge(const Measured& measured, bool time_is_up) {
+  if (measured.pairs() == 0) {
+    if (!time_is_up) return std::nullopt;
+    return SpeedupVerdict{Verdict::inconclusive, Finding{"too_slow", {}}, std::nullopt};
+  }
+  const Summary summary(measured);
+  const Pace pace = pace_of(summary.shares, pace_test);
+  if (pace == Pace::unknown && !time_is_up) return std::nullopt;
+  auto [verdict, why] = verdict_of(summary, pace);
+  return SpeedupVerdict{verdict, std::move(why), summary.line()};
+}
+
+std::optional<Finding> why_not_measured(int devices, int cores, int gpus, bool under_mpi) {
+  const auto finding = [&](const char* key, int have) {
+    return Finding{key, {{"devices", std::to_string(devices)}, {"have", std::to_string(have)}}};
+  };
+  if (gpus > 0) return gpus < devices ? std::optional(finding("shared_gpu", gpus)) : std::nullopt;
+  if (cores >= devices) return std::nullopt;
+  return finding(under_mpi ? "ranks_outnumber_cores" : "too_few_cores", cores);
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,47 @@
+// What the measured times of a speedup say: pure functions.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "checks/verdict.h"
+
+namespace odori::grader {
+
+/// One device alone; as many of those at once as there are devices, which never speak to each other; and the two
+/// programs on all devices.
+enum class Work { one, ceiling, learner, solution };
+
+/// Seconds of whole jobs, by the grader's own clock. The i-th of the learner's and the i-th of the solution's ran next
+/// to each other, as did the i-th of `one` and of `ceiling`.
+struct Measured {
+  int devices = 2;
+  int pictures = 0, pictures_of_empty_job = 0;  // that each device trains on in a job
+  std::map<Work, std::vector<double>> empty, whole;
+  std::vector<bool> stopped;  // the learner's jobs that took even longer
+
+  std::size_t pairs() const;
+  /// What comes before and after the training: the start of the program (and of mpirun), reading the data, making the
+  /// model. The least that an empty job took (noise only ever adds), less the few pictures that even this one trains
+  /// on.
+  double start(Work work) const;
+  /// Without the start. The learner's start is the solution's: what the learner's program does besides counts as its
+  /// time.
+  std::vector<double> training(Work work) const;
+};
+
+/// What is to be said: the verdict, why unless PASS, and the measured line if there is one (key "line").
+struct SpeedupVerdict {
+  Verdict verdict = Verdict::inconclusive;
+  std::optional<Finding> why, line;
+};
+
+/// Nothing yet, if more pairs can tell more and there is time for them.
+std::optional<SpeedupVerdict> judge(const Measured& measured, bool time_is_up);
+
+/// Why a measurement would say nothing on this machine: too few cores, or GPUs that are shared.
+std::optional<Finding> why_not_measured(int devices, int cores, int gpus, bool under_mpi);
+
+}  // namespace odori::grader
