@@ -1,11 +1,24 @@
-# A job script's #PBS lines for one site; sourced by submit.sh and use_site.sh.
+# A job script's #PBS lines for one site; sourced by submit.sh and use_site.sh. For each scheduler that isn't PBS, the same
+# lines in its own words.
 
 # The site file's variables, all empty: what it doesn't set is not asked for.
-SCHEDULER="" QUEUE="" GROUP="" WALLTIME="" CHUNK="" GPUS_A_NODE="" SBATCH_FLAGS=""
+SCHEDULER="" QUEUE="" GROUP="" WALLTIME="" CHUNK="" RESOURCE="" GPUS_A_NODE="" SBATCH_FLAGS="" QSUB_FLAGS="" PJSUB_FLAGS=""
 
 stop() {  # EXIT_CODE SENTENCE
   printf 'odori: %s\n' "$2" >&2
   exit "$1"
+}
+
+# Takes a site file: in a shell of its own first, so that what is wrong with it ends nothing.
+take_site() {
+  ! grep -q $'\r' "$1" || stop 2 "the site file $1 has Windows' line ends (CR LF). sed -i 's/\r\$//' $1 takes the CRs away."
+  [[ $(. "$1" >/dev/null 2>&1 </dev/null && echo read) == read ]] ||
+    stop 2 "the site file $1 can't be read to its end: it exits, or holds more than settings. It should read like those in jobscripts/sites: NAME=VALUE lines."
+  . "$1"
+  [[ $SCHEDULER =~ ^(pbs|slurm|age|pjm|none)$ ]] ||
+    stop 2 "the site file $1 says SCHEDULER=$SCHEDULER; it should be pbs, slurm, age, pjm or none."
+  [[ $SCHEDULER != age || -n $RESOURCE ]] ||
+    stop 2 "the site file $1 names no RESOURCE: Grid Engine asks for nodes by a name of the site's, as in RESOURCE=node_f."
 }
 
 # A name that the site file leaves empty turns its line into a comment (##PBS), which another site's can use again; a time
@@ -21,25 +34,68 @@ for_pbs() {
 
 # select=2:mpiprocs=2:ompthreads=1 is --nodes=2 --ntasks-per-node=2 --cpus-per-task=1.
 for_slurm() {
-  ! grep -qE '^#PBS -l +select=.*\+' "$1" || stop 2 "Slurm's nodes are all alike: the select line may have one chunk, and no '+'."
-  awk -v queue="$QUEUE" -v group="$GROUP" -v walltime="$WALLTIME" -v gpus="$GPUS_A_NODE" -v flags="$SBATCH_FLAGS" '
-    function directive(flag, value) { if (value != "") print "#SBATCH --" flag "=" value }
-    /^##?PBS -q/ { directive("partition", queue); next }
-    /^##?PBS -W group_list=/ { directive("account", group); next }
-    /^#PBS -l walltime=/ { directive("time", walltime != "" ? walltime : substr($0, index($0, "=") + 1)); next }
-    /^#PBS -N / { directive("job-name", $3); directive("output", $3 ".o%j"); next }
+  translate "$1" '
+    function queue(name) { directive("--partition=" name) }
+    function group(name) { directive("--account=" name) }
+    function time(limit) { directive("--time=" limit) }
+    function name(job) { directive("--job-name=" job); directive("--output=" job ".o%j") }
+    function nodes(n, processes, threads) {
+      directive("--nodes=" n)
+      directive("--ntasks-per-node=" processes)
+      directive("--cpus-per-task=" threads)
+      if (gpus != "") directive("--gres=gpu:" gpus)
+    }' "#SBATCH" "$SBATCH_FLAGS"
+}
+
+# Altair Grid Engine: nodes go by a name of the site's, and the group is a flag of qsub (see submit.sh).
+for_age() {
+  translate "$1" '
+    function queue(name) { directive("-q " name) }
+    function group(name) {}
+    function time(limit) { directive("-l h_rt=" limit) }
+    function name(job) { directive("-N " job); directive("-j y"); directive("-cwd") }
+    function nodes(n, processes, threads) { directive("-l " resource "=" n) }' "#\$" ""
+}
+
+# Fujitsu's pjsub.
+for_pjm() {
+  translate "$1" '
+    function queue(name) { directive("-L rscgrp=" name) }
+    function group(name) { directive("-g " name) }
+    function time(limit) { directive("-L elapse=" limit) }
+    function name(job) { directive("-N " job); directive("-j") }
+    function nodes(n, processes, threads) {
+      directive("-L node=" n)
+      directive("--mpi proc=" n * processes)
+      directive("--omp thread=" threads)
+    }' "#PJM" "$PJSUB_FLAGS"
+}
+
+# translate SCRIPT WORDS PREFIX FLAGS: its #PBS lines by the functions of WORDS, each line beginning with PREFIX.
+translate() {
+  ! grep -qE '^#PBS -l +select=.*\+' "$1" ||
+    stop 2 "outside of PBS all nodes of a job are alike: the select line may have one chunk, and no '+'."
+  awk -v prefix="$3" -v flags="$4" -v queue_name="$QUEUE" -v group_name="$GROUP" -v walltime="$WALLTIME" \
+    -v gpus="$GPUS_A_NODE" -v resource="$RESOURCE" "
+    function directive(text) { print prefix \" \" text }
+    $2"'
+    /^##?PBS -q/ { if (queue_name != "") queue(queue_name); next }
+    /^##?PBS -W group_list=/ { if (group_name != "") group(group_name); next }
+    /^#PBS -l walltime=/ { time(walltime != "" ? walltime : substr($0, index($0, "=") + 1)); next }
+    /^#PBS -l place=/ { next }  # these schedulers keep nodes apart by themselves
+    /^#PBS -N / { name($3); next }
     /^#PBS -l +select=/ {
       sub(/.*select=/, ""); sub(/ *$/, "")
       n = split($0, parts, ":")
-      directive("nodes", parts[1])
+      processes = threads = 1
       for (i = 2; i <= n; ++i) {
         split(parts[i], pair, "=")
-        if (pair[1] == "mpiprocs") directive("ntasks-per-node", pair[2])
-        if (pair[1] == "ompthreads") directive("cpus-per-task", pair[2])
+        if (pair[1] == "mpiprocs") processes = pair[2]
+        if (pair[1] == "ompthreads") threads = pair[2]
       }
-      if (gpus != "") directive("gres", "gpu:" gpus)
+      nodes(parts[1], processes, threads)
       n = split(flags, more, " ")
-      for (i = 1; i <= n; ++i) print "#SBATCH " more[i]
+      for (i = 1; i <= n; ++i) directive(more[i])
       next
     }
     { print }' "$1"

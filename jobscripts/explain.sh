@@ -11,15 +11,18 @@ for argument in "${arguments[@]}"; do
   case $argument in
     --help)
       cat <<'END'
-./odori explain LOG... [--lang en|ja]: what went wrong in a job, by its log, and what to do.
+./odori explain LOG... [--lang en|ja]: what went wrong in a job, by its log, and what to do. Without LOG, or for -, it reads what
+is piped into it: qstat -f ID | ./odori explain
 PBS writes a job's output to NAME.oNUMBER in the folder where it was submitted, the kit's job scripts to out/jobs.
 END
       exit ;;
+    -) logs+=(-) ;;
     -*) refuse "Unknown flag $argument.$(did_you_mean "$argument" --lang --help) See ./odori explain --help" \
       "$argument というフラグはありません。$(did_you_mean "$argument" --lang --help)./odori explain --help を見てください。" ;;
     *) logs+=("$argument") ;;
   esac
 done
+[[ ${#logs[@]} -gt 0 || -t 0 ]] || logs=(-)
 [[ ${#logs[@]} -gt 0 ]] || refuse "Which log? ./odori explain LOG" "どのログですか。./odori explain ログ"
 texts=$folder/messages.md
 [[ $language != ja ]] || texts=$folder/messages.ja.md
@@ -32,33 +35,64 @@ text_of() {
 # Each fault whose pattern is in the log, once, with the first line that shows it. What follows from another fault is
 # left out when the cause was found: an abort, and a refusal that another section explains better.
 explain() {
-  local log=$1 key pattern line found=0
+  local log=$1 shown=$2 key pattern line found=0
   while IFS=$'\t' read -r key pattern; do
     [[ $found -eq 0 || ($key != mpi_abort && $key != no_permission) ]] || continue
     line=$(grep -m 1 -nEi -- "$pattern" "$log") || continue
     found=1
-    printf '\n%s:%s\n' "$log" "$(cut -c 1-200 <<<"$line")"
+    printf '\n%s:%s\n' "$shown" "$(cut -c 1-200 <<<"$line")"
     text_of "$key" | sed 's/^/  /'
   done < <(awk '/^## / { key = $2 } /^    / { sub(/^    /, ""); print key "\t" $0 }' "$folder/messages.md")
-  [[ $found -eq 1 ]] || unexplained "$log"
+  [[ $found -eq 1 ]] || unexplained "$log" "$shown"
 }
 
+# A job's log begins with "Job ID: TASK on HOST", and ends in the last line that its script prints.
 unexplained() {
-  local speedup
-  speedup=$(grep -E '^(Speedup|Throughput):' "$1" | tail -n 1)
-  if [[ -n $speedup ]]; then
-    say "$1: nothing went wrong here. Its last line: $speedup" "$1: 問題は見つかりません。最後の行: $speedup"
+  local log=$1 last task
+  task=$(sed -nE 's/^Job [^ ]+: (single_gpu|multi_gpu|multi_node) on .*/\1/p' "$log" | head -n 1)
+  case $task in
+    multi_*) last=$(grep '^Speedup:' "$log" | tail -n 1) ;;
+    *) last=$(grep -E '^(Speedup|Throughput):' "$log" | tail -n 1) ;;
+  esac
+  # The baseline's throughput alone, of a log without that line, is no end either.
+  if [[ -z $task && $last == Throughput:* ]] && grep -qE '^(# GPUs:|Num process)' "$log" &&
+    [[ $(grep -c '^Throughput:' "$log") -lt 2 ]]; then last=""; fi
+  if [[ -n $last ]]; then
+    say "$2: nothing went wrong here. Its last line: $last" "$2: 問題は見つかりません。最後の行: $last"
     return
   fi
-  say "$1: this log shows none of the known faults. Read its first error, not its last line: what comes later often only
-follows from the first." "$1: 知られている問題は見つかりません。最後の行ではなく、最初のエラーを読んでください。あとの行はその結果であることが
+  if [[ -n $task ]] || grep -qE '^(# GPUs:|Num process|Start a training)' "$log"; then
+    say "$2: this log ends early: the line that comes last, ${task:+of $task }the speedup or the throughput, isn't there. The job was
+killed (its time was over, or somebody removed it), or it still runs: \`qstat\` or \`squeue --me\` tells." \
+      "$2: このログは途中で終わっています。最後に来るはずの行（スピードアップかスループット）がありません。ジョブが終了させられたか
+（制限時間、または削除）、まだ動いています。\`qstat\` か \`squeue --me\` で分かります。"
+    return
+  fi
+  say "$2: this log shows none of the known faults. Read its first error, not its last line: what comes later often only
+follows from the first." "$2: 知られている問題は見つかりません。最後の行ではなく、最初のエラーを読んでください。あとの行はその結果であることが
 多いものです。"
 }
 
+# Nothing that a log holds reaches the terminal but its text: control characters are taken out, and long lines cut.
+readable=$(mktemp)
+trap 'rm -f "$readable"' EXIT
+plain_text() { LC_ALL=C tr -d '\000-\010\013-\037\177' | LC_ALL=C cut -b 1-2000; }
+
 for log in "${logs[@]}"; do
-  [[ -n $log && -e $log ]] || refuse "There is no log \"$log\"." "\"$log\" というログはありません。"
-  [[ ! -d $log ]] || refuse "$log is a folder; name the log in it." "$log はフォルダです。その中のログを指定してください。"
-  [[ -r $log ]] || refuse "$log can't be read: PBS writes a job's log for its owner alone (mode 600). Its owner can share it: chmod 644 $log" \
-    "$log を読めません。PBS はジョブのログを本人だけが読めるように（モード 600 で）書きます。本人が chmod 644 $log とすれば読めます。"
-  if [[ -s $log ]]; then explain "$log"; else say "$log is empty: the job hasn't written anything yet." "$log は空です。ジョブはまだ何も書いていません。"; fi
+  shown=$log
+  if [[ $log == - ]]; then
+    shown=$(say "the input" "入力")
+    plain_text >"$readable"
+  else
+    [[ -n $log && -e $log ]] || refuse "There is no log \"$log\"." "\"$log\" というログはありません。"
+    [[ ! -d $log ]] || refuse "$log is a folder; name the log in it." "$log はフォルダです。その中のログを指定してください。"
+    [[ -r $log ]] || refuse "$log can't be read: PBS writes a job's log for its owner alone (mode 600). Its owner can share it: chmod 644 $log" \
+      "$log を読めません。PBS はジョブのログを本人だけが読めるように（モード 600 で）書きます。本人が chmod 644 $log とすれば読めます。"
+    plain_text <"$log" >"$readable"
+  fi
+  if [[ -s $readable ]]; then
+    explain "$readable" "$shown"
+  else
+    say "$shown is empty: the job hasn't written anything yet." "$shown は空です。ジョブはまだ何も書いていません。"
+  fi
 done

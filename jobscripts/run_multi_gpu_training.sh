@@ -1,11 +1,11 @@
 #!/bin/bash
-#PBS -q workshop
+##PBS -q
 # BLANK 8: Task 1 drives both devices of a node from a single process, which needs a thread for each. How many nodes,
 #          processes a node, and threads a process does it take? (select=...:mpiprocs=...:ompthreads=...)
 #          What you leave out is up to PBS.
 #PBS -l PUT_YOUR_CODE
 # END BLANK
-#PBS -W group_list=workshop
+##PBS -W group_list=
 #PBS -l walltime=00:10:00
 #PBS -N multi_gpu_training
 
@@ -15,7 +15,8 @@
 # $FLAGS replaces the programs' flags. The workshop had, on GPUs: --epoch 4 --batchsize 32 --image_size 256 --fraction 0.05
 FLAGS=${FLAGS:-"--no_snapshot --model mid --epoch 2 --batchsize 64"}
 
-cd "${PBS_O_WORKDIR:-${SLURM_SUBMIT_DIR:-$(dirname "$0")}}"  # where it was submitted: this folder
+# This folder: where the script lies or, for a scheduler's copy of it, where it was submitted.
+cd "$(dirname "$0")" && [ -e job.sh ] || cd "${PBS_O_WORKDIR:-${SLURM_SUBMIT_DIR:-${SGE_O_WORKDIR:-$PWD}}}"
 . ./job.sh multi_gpu || { echo "This job wasn't submitted from the kit's folder jobscripts: submit it there." >&2; exit 20; }
 
 log "$PROGRAMS/train_cifar_single_gpu" $FLAGS --out "$OUT/single_gpu"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # ./odori submit TASK: hands a job script to the scheduler, with the site's own names filled in.
 #
-# The site file says which scheduler, queue and group. For PBS the script's #PBS lines get these names; for Slurm they
-# become #SBATCH lines. What was submitted stays in out/jobs/submitted. Plain `qsub -j oe run_TASK_training.sh` works as
+# The site file says which scheduler, queue and group. For PBS the script's #PBS lines get these names; for Slurm, Grid
+# Engine and pjsub they become lines of theirs. What was submitted stays in out/jobs/submitted. Plain `qsub -j oe run_TASK_training.sh` works as
 # well, with the names that stand in the script.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -12,11 +12,12 @@ kit=${here%/jobscripts}
 
 usage() {
   cat <<'END'
-./odori submit single_gpu|multi_gpu|multi_node [--solution] [--print] [flags of qsub or sbatch]
+./odori submit single_gpu|multi_gpu|multi_node [--solution] [--print] [flags of qsub, sbatch or pjsub]
   --solution   submit the kit's answer instead of yours
   --print      only show what would be submitted, and by which command
 The cluster's names come from jobscripts/site.sh; jobscripts/sites holds examples to copy. Without a scheduler
-(SCHEDULER=none) the script runs right here.
+(SCHEDULER=none) the script runs right here. The job gets FLAGS, PROFILE, ODORI_OUT, ODORI_BUILD and ODORI_SITE as they are
+set here: FLAGS="--epoch 1" ./odori submit multi_gpu
 END
 }
 
@@ -51,22 +52,44 @@ done
 [[ -n $print ]] || refuse_unready
 site=${ODORI_SITE:-$here/site.sh}
 [[ -e $site ]] || stop 2 "there is no site file $site, which says what this cluster is like. Copy the example that comes nearest: cp $here/sites/pbs.sh $here/site.sh (or slurm.sh, local.sh), and change what differs."
-. "$site"
+take_site "$site"
 script=run_${task}_training.sh
 submitted=$kit/out/jobs/submitted/$script
+job_name=${task}_training
+# Slurm's jobs get this shell's variables by themselves, those of the others only what is named.
+passed=""
+for variable in FLAGS PROFILE ODORI_OUT ODORI_BUILD ODORI_SITE; do
+  [[ -z ${!variable+set} ]] || passed+=${passed:+,}$variable
+done
+read -ra site_flags <<<"$QSUB_FLAGS"
 case $SCHEDULER in
-  pbs) translate=for_pbs command=(qsub -j oe "${flags[@]}" "$submitted") ;;
-  slurm) translate=for_slurm command=(sbatch "${flags[@]}" "$submitted") ;;
-  none) translate=cat command=(bash "$script" "${flags[@]}") ;;
-  *) stop 2 "the site file $site says SCHEDULER=$SCHEDULER; it should be pbs, slurm or none." ;;
+  pbs | age)
+    # qsub takes one -v: what the user passes by it joins these.
+    others=()
+    set -- "${site_flags[@]}" "${flags[@]}"
+    while [[ $# -gt 0 ]]; do
+      if [[ $1 == -v && $# -gt 1 ]]; then passed+=${passed:+,}$2 && shift; else others+=("$1"); fi
+      shift
+    done
+    command=(qsub ${passed:+-v "$passed"} "${others[@]}" "$submitted")
+    if [[ $SCHEDULER == pbs ]]; then
+      convert=for_pbs command=("${command[0]}" -j oe "${command[@]:1}") log=$job_name.oID
+    else
+      convert=for_age command=("${command[0]}" ${GROUP:+-g "$GROUP"} "${command[@]:1}") log=$job_name.oID
+    fi
+    ;;
+  slurm) convert=for_slurm command=(sbatch "${flags[@]}" "$submitted") log=$job_name.oID ;;
+  pjm) convert=for_pjm command=(pjsub -X "${flags[@]}" "$submitted") log=$job_name.ID.out ;;
+  none) convert=cat command=(bash "$script" "${flags[@]}") log="" ;;
 esac
 if [[ -n $print ]]; then
-  "$translate" "$folder/$script"
+  "$convert" "$folder/$script"
   printf '\nIn %s: %s\n' "$folder" "${command[*]}" >&2
   exit
 fi
 command -v "${command[0]}" >/dev/null || stop 20 "there is no ${command[0]} here, but the site file $site says SCHEDULER=$SCHEDULER. Are you on the cluster's login node?"
 mkdir -p "${submitted%/*}" "$kit/out/jobs"
-"$translate" "$folder/$script" >"$submitted"
+"$convert" "$folder/$script" >"$submitted"
 cd "$folder"  # the job starts where it was submitted
-"${command[@]}" || stop $? "${command[0]} refused the job; its words are above. Put into a file, ./odori explain FILE says what the usual ones mean."
+"${command[@]}" || stop $? "${command[0]} refused the job; its words are above. ./odori explain says what the usual ones mean: give it a file that holds them, or paste them after  ./odori explain -"
+[[ -z $log ]] || echo "Its log will be $folder/$log (ID is the number above), then: ./odori explain $log"

@@ -17,9 +17,9 @@ if [[ $# -eq 0 ]]; then
   echo "$here/site.sh:" && sed 's/^/  /' "$here/site.sh"
   exit
 fi
+[[ $# -eq 1 ]] || stop 2 "./odori site takes one site file, not $#."
 [[ -f $1 && -r $1 ]] || stop 2 "there is no site file $1."
-. "$1"
-[[ $SCHEDULER =~ ^(pbs|slurm|none)$ ]] || stop 2 "the site file $1 says SCHEDULER=$SCHEDULER; it should be pbs, slurm or none."
+take_site "$1"
 [[ $1 -ef $here/site.sh ]] || cp "$1" "$here/site.sh"
 CHUNK=""  # the select lines are blanks: ./odori submit adds what the site wants there
 for script in "$here"/run_*.sh "${here%/jobscripts}"/solutions/jobscripts/run_*.sh; do

@@ -76,7 +76,8 @@ class JobScripts : public testing::Test {
   }
   /// What the log says, of the one job that ran.
   std::string log() const {
-    for (const auto& entry : fs::directory_iterator(root_ / "out/jobs")) return read_file(entry.path());
+    for (const auto& entry : fs::directory_iterator(root_ / "out/jobs"))
+      if (entry.path().extension() == ".txt") return read_file(entry.path());
     return "no log";
   }
 
@@ -90,6 +91,43 @@ TEST_F(JobScripts, RunTheBaselineThenTheTaskAndEndInTheSpeedup) {
   EXPECT_EQ(ending.count("--n_gpus 2"), 1) << ending.output;
   EXPECT_TRUE(ending.output.ends_with("\nSpeedup: 1.50 (150.0 / 100.0 [images/sec.])\n")) << ending.output;
   EXPECT_EQ(log(), ending.output);
+  EXPECT_TRUE(ending.output.starts_with("Job ")) << ending.output;
+  EXPECT_EQ(ending.count(": multi_gpu on "), 1) << ending.output;
+}
+
+/// What a job says behind its first line, "Job ID: TASK on HOST, DATE".
+std::string behind_first_line(const std::string& output) { return output.substr(output.find('\n') + 1); }
+
+TEST_F(JobScripts, TwoJobsOfTheSameSecondHaveLogsAndFoldersOfTheirOwn) {
+  for (const char* id : {"12.head", "13.head", "14[2].head"}) run("multi_gpu", fmt::format("PBS_JOBID={}", id));
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(root_ / "out/jobs")) names.push_back(entry.path().filename());
+  for (const char* of_job : {"_12.txt", "_13.txt", "_14_2_.txt", "_12", "_13", "_14_2_"})
+    EXPECT_EQ(std::count_if(names.begin(), names.end(), [&](const auto& name) { return name.ends_with(of_job); }), 1)
+        << of_job;
+}
+
+TEST_F(JobScripts, AJobThatIsEndedSaysSoBehindItsProgramsLastWords) {
+  write_file(program("single_gpu"),
+             "#!/bin/bash\ntrap 'echo last words; exit 130' TERM\necho begun\n"
+             "for i in $(seq 200); do sleep 0.1; done\n");
+  // As PBS does: TERM to all processes of the job.
+  const Ended ending = run_command(
+      fmt::format("cd / && env -u ODORI_BUILD -u ODORI_OUT PATH={}:$PATH FLAGS=' ' setsid bash {} & job=$!; "
+                  "until grep -qs begun {}/out/jobs/*.txt; do sleep 0.05; done; kill -TERM -- -$job; wait $job",
+                  (root_ / "bin").string(), script("multi_gpu").string(), root_.string()));
+  EXPECT_EQ(ending.code, 143) << ending.output;
+  EXPECT_LT(log().find("last words"), log().find("The scheduler ended this job")) << log();
+  EXPECT_EQ(ending.count("Speedup"), 0) << ending.output;
+}
+
+TEST_F(JobScripts, ASchedulerThatTheSiteFileDoesNotNameIsRefused) {
+  for (const char* variable : {"PE_HOSTFILE=/hosts", "PJM_JOBID=7", "LSB_JOBID=7"}) {
+    const Ended ending = run("multi_node", variable);
+    EXPECT_EQ(ending.code, 20) << ending.output;
+    EXPECT_EQ(ending.count("This job runs under "), 1) << ending.output;
+    EXPECT_EQ(ending.count("MPIRUN"), 0) << ending.output;
+  }
 }
 
 TEST_F(JobScripts, WithoutASchedulerThisMachinePlaysTheNodes) {
@@ -125,9 +163,67 @@ Ended run_under_pbs(const fs::path& root, const std::string& ompi_info, const st
   fs::copy_file(script, root / "spooled.SC");
   write_file(root / "bin/ompi_info", "#!/bin/bash\necho '" + ompi_info + "'\n");
   write_file(root / "jobscripts/site.sh", site);
+  if (!fs::exists(root / "hosts")) write_file(root / "hosts", "node1\nnode1\nnode2\nnode2\n");
   return run_command(fmt::format(
-      "cd / && env -u ODORI_BUILD -u ODORI_OUT PATH={}:$PATH FLAGS=' ' PBS_O_WORKDIR={} PBS_NODEFILE=/hosts bash {}",
-      (root / "bin").string(), (root / "jobscripts").string(), (root / "spooled.SC").string()));
+      "cd / && env -u ODORI_BUILD -u ODORI_OUT PATH={}:$PATH FLAGS=' ' PBS_O_WORKDIR={} PBS_NODEFILE={} bash {}",
+      (root / "bin").string(), (root / "jobscripts").string(), (root / "hosts").string(),
+      (root / "spooled.SC").string()));
+}
+
+TEST_F(JobScripts, ChunksThatWerePackedOntoOneHostAreTold) {
+  write_file(root_ / "hosts", "node1\nnode1\nnode1\nnode1\n");
+  const Ended ending = run_under_pbs(root_, "mca:plm:tm:version:mca:2.1.0");
+  EXPECT_EQ(ending.count("The job got 1 host(s), although its select line asks for 2 nodes"), 1) << ending.output;
+  fs::remove(root_ / "spooled.SC");
+  write_file(root_ / "hosts", "node1\nnode2\n");
+  EXPECT_EQ(run_under_pbs(root_, "mca:plm:tm:version:mca:2.1.0").count("The job got"), 0);
+}
+
+TEST_F(JobScripts, TheHostsOfGridEngineAndPjsubAreThoseThatMpirunIsGiven) {
+  replace_line(script("multi_node"), "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
+  write_file(root_ / "bin/ompi_info", "#!/bin/bash\n");
+  // mpirun shows the file of hosts, one a process.
+  write_file(root_ / "bin/mpirun",
+             "#!/bin/bash\nwhile [[ $1 != --hostfile ]]; do shift; done\necho HOSTS $(cat \"$2\")\n"
+             "echo 'Throughput: 150 [images/sec.] (1 / 2)'\n");
+  write_file(root_ / "pe_hosts", "node1 48 all.q UNDEFINED\nnode2 48 all.q UNDEFINED\n");
+  write_file(root_ / "jobscripts/site.sh", "SCHEDULER=age\nRESOURCE=node_f\n");
+  const Ended age = run("multi_node", "PE_HOSTFILE=" + (root_ / "pe_hosts").string());
+  EXPECT_EQ(age.count("HOSTS node1 node1 node2 node2\n"), 1) << age.output;
+  write_file(root_ / "pjm_hosts", "node1\nnode2\n");
+  write_file(root_ / "jobscripts/site.sh", "SCHEDULER=pjm\n");
+  const Ended pjm = run("multi_node", "PJM_JOBID=7 PJM_O_NODEINF=" + (root_ / "pjm_hosts").string());
+  EXPECT_EQ(pjm.count("HOSTS node1 node1 node2 node2\n"), 1) << pjm.output;
+}
+
+TEST_F(JobScripts, OpenMpi5IsAskedByItsOwnTool) {
+  write_file(root_ / "bin/prte_info", "#!/bin/bash\necho mca:plm:tm:version:mca:2.1.0\n");
+  EXPECT_EQ(run_under_pbs(root_, "").count("--hostfile"), 0);
+}
+
+TEST_F(JobScripts, OnSlurmAnMpirunThatDoesNotKnowItIsAWarningAndOnlyWhereThereIsAnMpirun) {
+  write_file(root_ / "bin/ompi_info", "#!/bin/bash\n");
+  const Ended task_1 = run("multi_gpu", "SLURM_JOB_ID=7");
+  EXPECT_EQ(task_1.code, 0) << task_1.output;
+  EXPECT_EQ(task_1.count("built for Slurm"), 0) << task_1.output;
+  replace_line(script("multi_node"), "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
+  const Ended task_2 = run("multi_node", "SLURM_JOB_ID=7");
+  EXPECT_EQ(task_2.code, 0) << task_2.output;
+  EXPECT_EQ(task_2.count("doesn't say that it was built for Slurm"), 1) << task_2.output;
+}
+
+TEST_F(JobScripts, AnInteractiveJobBeginsInAnotherFolder) {
+  const Ended ending = run("multi_gpu", "PBS_O_WORKDIR=/ PBS_JOBID=7.head");
+  EXPECT_EQ(ending.code, 0) << ending.output;
+  EXPECT_EQ(ending.count("Speedup: 1.50"), 1) << ending.output;
+}
+
+TEST_F(JobScripts, ModulesOfAShellThatDoesNotKnowThemAreFound) {
+  write_file(root_ / "lmod/init/bash", "module() { echo \"MODULE $*\"; }\n");
+  write_file(root_ / "jobscripts/site.sh", "MODULES='cuda openmpi'\n");
+  const Ended ending = run("multi_gpu", "LMOD_PKG=" + (root_ / "lmod").string());
+  EXPECT_EQ(ending.code, 0) << ending.output;
+  EXPECT_EQ(ending.count("MODULE load "), 2) << ending.output;
 }
 
 TEST_F(JobScripts, PlayedNodesAreThoseThatPbsWouldGive) {
@@ -155,18 +251,27 @@ TEST_F(JobScripts, AnOpenMpiThatKnowsPbsNeedsNoHosts) {
 TEST_F(JobScripts, AnOpenMpiThatDoesNotIsGivenTheHostsAndPbssLauncher) {
   const Ended ending = run_under_pbs(root_, "mca:plm:rsh:version:mca:2.1.0");
   EXPECT_EQ(ending.code, 0) << ending.output;
-  EXPECT_EQ(ending.count("--hostfile /hosts"), 1) << ending.output;
+  EXPECT_EQ(ending.count("--hostfile "), 1) << ending.output;
   EXPECT_EQ(ending.count("plm_rsh_agent"), 0) << ending.output;  // there is no pbs_tmrsh here: mpirun's own ssh
 
   fs::remove(root_ / "spooled.SC");
-  write_file(root_ / "bin/pbs_tmrsh", "#!/bin/bash\necho TMRSH \"$@\"\n");
+  // mpirun starts its daemon there: it gives the host, then a command for its shell, in pieces. On the other host PATH
+  // is what the launcher brings along.
+  write_file(root_ / "bin/pbs_tmrsh", "#!/bin/bash\necho TMRSH $1 $2 $3\nshift\nexec env -i \"$@\"\n");
+  write_file(root_ / "bin/orted", "#!/bin/sh\necho ORTED \"$@\"\n");
+  write_file(root_ / "bin/mpirun",
+             "#!/bin/bash\nwhile [[ $1 != plm_rsh_agent ]]; do shift; done\n\"$2\" node2 orted -mca ess env\n"
+             "echo 'Throughput: 150 [images/sec.] (1 / 2)'\n");
   const Ended launched = run_under_pbs(root_, "mca:plm:rsh:version:mca:2.1.0");
-  const fs::path launcher = root_ / "out/jobs/pbs_launcher.sh";
-  EXPECT_EQ(launched.count("--mca plm rsh --mca plm_rsh_agent " + launcher.string()), 1) << launched.output;
-  // Open MPI gives the host, then a command for its shell, in pieces.
-  const Ended there = run_command(
-      fmt::format("PATH={}:$PATH {} node2 orted -mca ess env", (root_ / "bin").string(), launcher.string()));
-  EXPECT_EQ(there.output, "TMRSH node2 /bin/sh -c orted -mca ess env\n");
+  EXPECT_EQ(launched.count("TMRSH node2 /bin/sh -c\n"), 1) << launched.output;
+  EXPECT_EQ(launched.count("ORTED -mca ess env\n"), 1) << launched.output;
+  // Also where the job's folder for temporary files has a name with spaces.
+  fs::remove(root_ / "spooled.SC");
+  fs::create_directory(root_ / "a folder");
+  setenv("TMPDIR", (root_ / "a folder").c_str(), 1);
+  const Ended spaces = run_under_pbs(root_, "mca:plm:rsh:version:mca:2.1.0");
+  unsetenv("TMPDIR");
+  EXPECT_EQ(spaces.count("ORTED -mca ess env\n"), 1) << spaces.output;
 }
 
 TEST_F(JobScripts, TheSiteFileSaysHowProcessesAreStarted) {
@@ -180,13 +285,14 @@ TEST_F(JobScripts, TheSiteFileSaysHowProcessesAreStarted) {
 }
 
 TEST_F(JobScripts, AModuleThatIsNotThereStopsTheJob) {
-  const Ended ending = run_under_pbs(root_, "mca:plm:tm:", "MODULES='no_such_module'\n");
+  const Ended ending = run_under_pbs(root_, "mca:plm:tm:", "module() { return 1; }\nMODULES='no_such_module'\n");
   EXPECT_EQ(ending.code, 20) << ending.output;
   EXPECT_EQ(ending.count("The module no_such_module can't be loaded"), 1) << ending.output;
 }
 
 TEST_F(JobScripts, SubmittedFromAnotherFolderSaysSo) {
-  const Ended ending = run_command(fmt::format("cd / && PBS_O_WORKDIR=/ bash {}", script("multi_gpu").string()));
+  fs::copy_file(script("multi_gpu"), root_ / "spooled.SC");
+  const Ended ending = run_command(fmt::format("cd / && PBS_O_WORKDIR=/ bash {}", (root_ / "spooled.SC").string()));
   EXPECT_EQ(ending.code, 20) << ending.output;
   EXPECT_EQ(ending.count("wasn't submitted from the kit's folder jobscripts"), 1) << ending.output;
 }
@@ -205,8 +311,9 @@ TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
   };
   const Ended pbs = submit("pbs.sh");
   EXPECT_EQ(pbs.code, 0) << pbs.output;
-  EXPECT_EQ(pbs.count("#PBS -q h-tutorial\n"), 1) << pbs.output;
-  EXPECT_EQ(pbs.count("#PBS -W group_list=gt00\n"), 1) << pbs.output;
+  EXPECT_EQ(pbs.count("#PBS -q workq\n"), 1) << pbs.output;
+  EXPECT_EQ(pbs.count("##PBS -W group_list=\n"), 1) << pbs.output;
+  EXPECT_EQ(pbs.count("#PBS -l place=scatter\n"), 1) << pbs.output;
   EXPECT_EQ(pbs.count("#PBS -l select=2:mpiprocs=2:ompthreads=1\n"), 1) << pbs.output;
   const Ended slurm = submit("slurm.sh");
   for (const char* line : {"#SBATCH --partition=gpu\n", "#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=2\n",
@@ -215,6 +322,17 @@ TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
     EXPECT_EQ(slurm.count(line), 1) << line << slurm.output;
   EXPECT_EQ(slurm.count("#PBS"), 0) << slurm.output;
   EXPECT_EQ(slurm.count("--account"), 0) << slurm.output;  // the example site has none
+  const Ended age = submit("tsubame4.sh");
+  for (const char* line : {"#$ -l node_f=2\n", "#$ -l h_rt=00:10:00\n", "#$ -N multi_node_training\n", "#$ -cwd\n"})
+    EXPECT_EQ(age.count(line), 1) << line << age.output;
+  EXPECT_EQ(age.count("#PBS"), 0) << age.output;
+  const Ended pjm = submit("wisteria.sh");
+  for (const char* line : {"#PJM -L rscgrp=short-a\n", "#PJM -L node=2\n", "#PJM --mpi proc=4\n",
+                           "#PJM --omp thread=1\n", "#PJM -L elapse=00:10:00\n"})
+    EXPECT_EQ(pjm.count(line), 1) << line << pjm.output;
+  EXPECT_EQ(pjm.count("#PBS"), 0) << pjm.output;
+  for (const auto& entry : fs::directory_iterator(kit / "jobscripts/sites"))
+    EXPECT_EQ(submit(entry.path().filename()).code, 0) << entry.path();
 
   // The site's names stay out of the blank, and another site's take their place.
   const std::string before = read_file(script("multi_node"));
@@ -223,13 +341,88 @@ TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
                                    (root_ / "jobscripts/sites" / site).string()));
   };
   EXPECT_EQ(use("pbs.sh").code, 0);
-  EXPECT_NE(read_file(script("multi_node")).find("#PBS -q h-tutorial\n"), std::string::npos);
+  EXPECT_NE(read_file(script("multi_node")).find("#PBS -q workq\n"), std::string::npos);
   EXPECT_EQ(use("slurm.sh").code, 0);
   EXPECT_NE(read_file(script("multi_node")).find("##PBS -W group_list=\n"), std::string::npos);
-  write_file(root_ / "jobscripts/sites/mine.sh", "SCHEDULER=pbs\nQUEUE=workshop\nGROUP=workshop\n");
+  write_file(root_ / "jobscripts/sites/mine.sh", "SCHEDULER=pbs\nQUEUE=\nGROUP=\n");
   EXPECT_EQ(use("mine.sh").code, 0);
   EXPECT_EQ(read_file(script("multi_node")), before);
   EXPECT_EQ(use("none.sh").code, 2);
+  EXPECT_EQ(use("mine.sh another.sh").code, 2);
+  write_file(root_ / "jobscripts/sites/bad.sh", "SCHEDULER=pbs\nexit 0\n");
+  EXPECT_EQ(use("bad.sh").count("can't be read to its end"), 1);
+  write_file(root_ / "jobscripts/sites/bad.sh", "SCHEDULER=pbs\r\n");
+  EXPECT_EQ(use("bad.sh").count("Windows' line ends"), 1);
+  EXPECT_EQ(read_file(script("multi_node")), before) << "a file that is refused changes nothing";
+}
+
+/// The stand-in refuses what a real qsub of OpenPBS was seen to refuse, and shows what the job would get.
+constexpr const char* strict_qsub = R"(#!/bin/bash
+script="" variables=0 names=""
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    -v) variables=$((variables + 1)) names=$2; shift ;;
+    -j | -q | -P | -A | -W | -N | -l | -J) shift ;;
+    -*) echo "qsub: illegal option $1" >&2; exit 2 ;;
+    *) script=$1 ;;
+  esac
+  shift
+done
+[[ $variables -le 1 ]] || { echo "qsub: only one -v" >&2; exit 2; }
+! grep -q $'\r' "$script" || { echo "qsub: script contains cr, lf" >&2; exit 1; }
+while read -r _ option value; do
+  case $option in
+    -l) [[ $value =~ ^(select=|place=(scatter|pack|free)|walltime=[0-9:]+$|filesystems=) ]] ||
+          { echo "qsub: Unknown resource: ${value%%=*}" >&2; exit 175; }
+        for part in $(tr ':+' '  ' <<<"${value#select=}"); do
+          [[ $value != select=* || $part =~ ^([0-9]+|(mpiprocs|ompthreads|ncpus)=[0-9]+)$ ]] ||
+            { echo "qsub: Unknown resource: ${part%%=*}" >&2; exit 175; }
+        done ;;
+    -q | -N | -W | -j) [[ -n $value ]] || { echo "qsub: directive error: $option" >&2; exit 2; } ;;
+    *) echo "qsub: directive error: $option $value" >&2; exit 2 ;;
+  esac
+done < <(grep '^#PBS ' "$script")
+for name in ${names//,/ }; do printf 'JOB GETS %s=%s\n' "$name" "${!name}"; done
+echo 42.head
+)";
+
+TEST_F(JobScripts, WhatIsSubmittedIsWhatARealQsubTakes) {
+  fs::copy(kit / "jobscripts/sites", root_ / "jobscripts/sites");
+  for (const char* name : {"submit.sh", "directives.sh", "explain.sh"})
+    fs::copy_file(kit / "jobscripts" / name, root_ / "jobscripts" / name);
+  fs::copy(kit / "jobscripts/explain", root_ / "jobscripts/explain");
+  fs::create_directories(root_ / "lib/flags");
+  fs::copy_file(kit / "lib/flags/command_line.sh", root_ / "lib/flags/command_line.sh");
+  fs::create_directory(root_ / "solutions");
+  fs::copy(kit / "solutions/jobscripts", root_ / "solutions/jobscripts");
+  write_file(root_ / "bin/qsub", strict_qsub);
+  write_file(root_ / "jobscripts/site.sh", "SCHEDULER=pbs\nQSUB_FLAGS='-P group -v USE_SSH=1'\n");
+  const auto submit = [&](const std::string& environment, const std::string& task) {
+    return run_command(fmt::format("cd / && env -u ODORI_SITE PATH={}:$PATH {} bash {} {} --solution",
+                                   (root_ / "bin").string(), environment, (root_ / "jobscripts/submit.sh").string(),
+                                   task));
+  };
+  for (const char* task : {"single_gpu", "multi_gpu", "multi_node"}) {
+    const Ended ending = submit("FLAGS='--epoch 1 --batchsize 64'", task);
+    EXPECT_EQ(ending.code, 0) << ending.output;
+    EXPECT_EQ(ending.count("JOB GETS FLAGS=--epoch 1 --batchsize 64\n"), 1) << ending.output;
+    EXPECT_EQ(ending.count(fmt::format("{}_training.oID", task)), 2) << ending.output;
+  }
+  // What the learner's own mistake brings, and what explain makes of it, also through a pipe.
+  const fs::path answer = root_ / "solutions/jobscripts" / script_name("multi_node");
+  for (const auto& [line, said] : {std::pair("#PBS -l PUT_YOUR_CODE", "PUT_YOUR_CODE itself"),
+                                   std::pair("#PBS -l select=2:mpiproc=2", "a name in it is misspelt"),
+                                   std::pair("#PBS -l nodes=2", "a name in it is misspelt"),
+                                   std::pair("#PBS --select 2", "isn't one that qsub understands")}) {
+    fs::copy_file(kit / "solutions/jobscripts" / script_name("multi_node"), answer,
+                  fs::copy_options::overwrite_existing);
+    replace_line(answer, "#PBS -l select", line);
+    const Ended ending = run_command(
+        fmt::format("cd / && env -u ODORI_SITE PATH={}:$PATH bash {} multi_node --solution 2>&1 | bash {} --lang en",
+                    (root_ / "bin").string(), (root_ / "jobscripts/submit.sh").string(),
+                    (root_ / "jobscripts/explain.sh").string()));
+    EXPECT_EQ(ending.count(said), 1) << line << '\n' << ending.output;
+  }
 }
 
 TEST_F(JobScripts, AnUnfilledProgramStopsBeforeTheBaselineRuns) {
@@ -238,14 +431,14 @@ TEST_F(JobScripts, AnUnfilledProgramStopsBeforeTheBaselineRuns) {
   write_file(program("multi_gpu"), "#!/bin/bash\necho reached blank 3\nexit 10\n");
   const Ended ending = run("multi_gpu");
   EXPECT_EQ(ending.code, 10);
-  EXPECT_EQ(ending.output, "reached blank 3\n");
+  EXPECT_EQ(behind_first_line(ending.output), "reached blank 3\n");
 }
 
 TEST_F(JobScripts, AFailureEndsTheJobWithItsExitCode) {
   write_file(program("single_gpu"), "#!/bin/bash\necho no data; exit 3\n");
   const Ended ending = run("multi_gpu");
   EXPECT_EQ(ending.code, 3);
-  EXPECT_EQ(ending.output, "no data\n");
+  EXPECT_EQ(behind_first_line(ending.output), "no data\n");
 }
 
 TEST_F(JobScripts, AChangedExerciseIsBuiltFirst) {
@@ -301,9 +494,10 @@ TEST_F(JobScripts, ProfileWrapsEachProcessInNsightSystems) {
   replace_line(script("multi_node"), "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
   const Ended ending = run("multi_node", "PROFILE=1");
   EXPECT_EQ(ending.code, 0) << ending.output;
-  const std::string out = (root_ / "out/jobs/train_cifar_").string();
-  EXPECT_EQ(ending.count("--output=" + out + "single_gpu_%h_%p"), 1) << ending.output;
-  EXPECT_EQ(ending.count("--output=" + out + "multi_node_%h_%p"), 1) << ending.output;
+  const std::string out = "--output=" + (root_ / "out/jobs/multi_node_").string();
+  EXPECT_EQ(ending.count(out), 2) << ending.output;
+  EXPECT_EQ(ending.count("/train_cifar_single_gpu_%h_%p"), 1) << ending.output;
+  EXPECT_EQ(ending.count("/train_cifar_multi_node_%h_%p "), 1) << ending.output;
   EXPECT_LT(ending.output.find("MPIRUN"), ending.output.find("multi_node_%h_%p")) << "a wrapper a process";
   EXPECT_EQ(ending.count("\nNODES"), 1) << ending.output;
   EXPECT_EQ(run("multi_gpu", "PROFILE=0").count("NSYS"), 0);

@@ -7,8 +7,8 @@
 SCHEDULER=pbs
 
 # For `./odori submit`: into -q, -W group_list and -l walltime of the submitted script.
-QUEUE=h-tutorial        # `qstat -Q` lists the queues
-GROUP=gt00              # `id -Gn` lists your groups
+QUEUE=workq             # `qstat -Q` lists the queues
+GROUP=                  # `id -Gn` lists your groups
 WALLTIME=00:10:00
 
 # GPUs of a node that task 1 uses.
@@ -16,6 +16,9 @@ GPUS_A_NODE=2
 
 # Added to each chunk of the select line, where the site wants to be told what a node has to give: ncpus=36:ngpus=2
 CHUNK=
+
+# More flags for qsub, as -P PROJECT.
+QSUB_FLAGS=
 
 # Loaded by each job before anything runs; the same as for building the kit.
 MODULES="cuda/12.6 openmpi/4.1"

@@ -31,6 +31,16 @@ walltime_over_limit|qsub: Job violates queue and/or server resource limits
 walltime_over_limit|sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)
 killed_at_walltime|=>> PBS: job killed: walltime 612 exceeded limit 600
 killed_at_walltime|slurmstepd: error: *** JOB 17 ON node1 CANCELLED AT 2026-11-20T12:00:00 DUE TO TIME LIMIT ***
+select_refused|qsub: Unknown resource: PUT_YOUR_CODE
+select_refused|qsub: Unknown resource Resource_List.ngpus
+select_refused|qsub: "-lresource=" cannot be used with "select" or "place", resource is: ncpus
+directive_error|qsub: directive error: -X nonsense
+packed_onto_one_host|The job got 1 host(s), although its select line asks for 2 nodes: the scheduler put several chunks onto one host.
+removed|The scheduler ended this job: its time was over, or somebody removed it (qdel, scancel).
+removed|slurmstepd: error: *** JOB 17 ON node1 CANCELLED AT 2026-11-20T12:00:00 by UID 1000 ***
+windows_line_ends|qsub: script contains cr, lf
+other_scheduler|This job runs under LSF, but /home/a/odori/jobscripts/site.sh doesn't say so (SCHEDULER=).
+diverged|The training diverged: main/loss is nan at the end of epoch 1.
 missing_module|ERROR: Unable to locate a modulefile for 'cuda/99'
 missing_module|Lmod has detected the following error: The following module(s) are unknown: "cuda/99"
 another_folder|/var/spool/pbs/mom_priv/jobs/12.SC: line 19: ./job.sh: No such file or directory
@@ -89,6 +99,23 @@ done
 # An abort isn't the cause, where the cause stands there too.
 printf 'Rank 1: There is no GPU 3\nMPI_ABORT was invoked on rank 1\n' >"$folder/log"
 "$explain" --lang en "$folder/log" | grep -q 'One rank stopped' && fail "the abort is told beside its cause"
+# Healthy: `qstat -f` names the group_list of each job.
+printf 'Job Id: 7.head\n    group_list = students\n    Resource_List.select = 2:mpiprocs=2\n' >"$folder/log"
+"$explain" --lang en "$folder/log" | grep -q "isn't one of yours" && fail "a healthy qstat -f is told that its group is wrong"
+# Killed in its baseline, in the second training, and between them.
+printf 'Job 7: multi_node on n1, 2026\nThroughput: 51 [images/sec.]\n' >"$folder/log"
+"$explain" --lang en "$folder/log" | grep -q 'ends early' || fail "a log that ends behind the baseline isn't called early"
+printf 'Job 7: multi_gpu on n1, 2026\nepoch main/loss\n' >"$folder/log"
+"$explain" --lang en "$folder/log" | grep -q 'ends early' || fail "a log that ends in the baseline isn't called early"
+printf 'Throughput: 51 [images/sec.]\nNum process (COMM_WORLD): 4\n' >"$folder/log"
+"$explain" --lang ja "$folder/log" | grep -q '途中で終わっています' || fail "an early end without a first line isn't told in Japanese"
+printf 'Job 7: single_gpu on n1, 2026\nThroughput: 51 [images/sec.]\n' >"$folder/log"
+"$explain" --lang en "$folder/log" | grep -q 'nothing went wrong' || fail "the baseline's own job isn't called good"
+printf 'qsub: Unknown queue\n' | "$explain" --lang en | grep -q 'has no queue of that name' || fail "a pipe isn't read"
+printf 'x\033]0;owned\007 Unknown queue %s\n' "$(head -c 100000 /dev/zero | tr '\0' y)" >"$folder/log"
+"$explain" --lang en "$folder/log" >"$folder/said"
+LC_ALL=C grep -q "$(printf '[\001-\010\033\007]')" "$folder/said" && fail "control characters reach the terminal"
+[[ $(wc -c <"$folder/said") -lt 5000 ]] || fail "a long line is printed whole"
 printf 'Throughput: 51\nSpeedup: 1.69 (87.7 / 51.8 [images/sec.])\n' >"$folder/log"
 "$explain" --lang en "$folder/log" | grep -q 'nothing went wrong.*1\.69' || fail "a good log isn't called good"
 "$explain" --lang en "$folder/log" | grep -q 'slower than on one' && fail "a speedup is called a slowdown"

@@ -14,6 +14,7 @@ own_mpi_folder() {
   local base=${OMPI_MCA_btl_vader_backing_directory:-${OMPI_MCA_btl_sm_backing_directory:-/dev/shm}} folder="" held old
   # Ranks on other machines would look for the folder there.
   [[ ${SLURM_JOB_NUM_NODES:-1} -eq 1 ]] || return 0
+  [[ -z ${PE_HOSTFILE:-}${PJM_JOBID:-} ]] || return 0
   [[ -z ${PBS_NODEFILE:-} || $(sort -u "$PBS_NODEFILE" 2>/dev/null | wc -l) -le 1 ]] || return 0
   command -v flock setsid mktemp >/dev/null || return 0
   [[ -d $base && -w $base ]] || base=${TMPDIR:-/tmp}

@@ -1,7 +1,7 @@
 # What the job scripts share: `. ./job.sh TASK`, in their folder. Nothing to fill in here.
 #
-# Sets PROGRAMS (the folder of the built programs), OUT (for results), N_GPUS (of a node), MPIRUN_FLAGS, and a log with
-# a dated name. What the cluster is like comes from its site file, site.sh (sites/ has examples), or the one that
+# Sets PROGRAMS (the folder of the built programs), OUT (for this job's results), N_GPUS (of a node), MPIRUN_FLAGS, and
+# a log, both named by date and job. What the cluster is like comes from its site file, site.sh (sites/ has examples), or the one that
 # $ODORI_SITE names. Stops with the kit's exit codes: 2 a select line that can't be read, 10 a blank that isn't filled
 # in, 12 an exercise that doesn't compile, 20 a kit that isn't built or a module that isn't there. With PROFILE=1, each
 # process runs under Nsight Systems.
@@ -15,7 +15,13 @@ esac
 build=${ODORI_BUILD:-$kit/build}
 PROGRAMS=$build/bin/$kind
 export TERM=dumb  # no progress bar in a log, although mpirun gives its processes a terminal
-OUT=${ODORI_OUT:-$kit/out/jobs}
+jobs=${ODORI_OUT:-$kit/out/jobs}
+# The scheduler's name for this job, in names of files: 12.server is 12, and 12[3].server, of an array, 12_3_.
+id=${PBS_JOBID:-${SLURM_JOB_ID:-${JOB_ID:-${PJM_JOBID:-$$}}}}
+id=${id%%.*}
+name=$(date +%Y%m%d_%H%M%S)_${id//[^A-Za-z0-9]/_}
+LOG=$jobs/${task}_log_$name.txt
+OUT=$jobs/${task}_$name
 
 stop() {  # EXIT_CODE LINE...
   local code=$1
@@ -25,11 +31,22 @@ stop() {  # EXIT_CODE LINE...
   exit "$code"
 }
 
+# Goes on when the job is told to end: the last words are still to come.
+append_to_log() {
+  (trap '' TERM INT && exec tee -a "$LOG")
+}
+
 # log COMMAND...: runs it; what it says goes to the screen and into the log. The job ends with the first that fails.
 log() {
-  "$@" 2>&1 | tee -a "$LOG"
+  "$@" 2>&1 | append_to_log
   local code=${PIPESTATUS[0]}
   [ "$code" -eq 0 ] || exit "$code"
+}
+
+# The scheduler tells a job to end some seconds before it kills it: at its time limit, and after qdel or scancel.
+on_termination() {
+  echo "The scheduler ended this job: its time was over, or somebody removed it (qdel, scancel)." | append_to_log
+  exit 143
 }
 
 # The log's last line: the last throughput over the first one.
@@ -70,8 +87,21 @@ build_program() {
   ! sed 's,//.*,,' "$source" | grep -q PUT_YOUR_CODE || log "$PROGRAMS/$1" $FLAGS
 }
 
+# Batch shells often haven't read the file that defines `module`.
+define_module() {
+  local file
+  for file in "$LMOD_PKG/init/bash" "$MODULESHOME/init/bash" /etc/profile.d/{lmod,z00_lmod,modules,z00_modules}.sh \
+    /usr/share/{lmod/lmod,modules}/init/bash; do
+    ! type module >/dev/null 2>&1 || return 0
+    [ ! -r "$file" ] || . "$file" >/dev/null 2>&1
+  done
+  type module >/dev/null 2>&1 || stop 20 "$site names modules (MODULES=), but this node has no command \`module\`." \
+    "Ask the site which file defines it in a job, and source that file at the top of $site."
+}
+
 load_modules() {
   local name
+  [ -z "$MODULES" ] || define_module
   for name in $MODULES; do
     module load "$name" || stop 20 "The module $name can't be loaded. \`module avail\` lists those that there are;" \
       "which ones a job loads stands in $site (MODULES=)."
@@ -79,8 +109,9 @@ load_modules() {
 }
 
 # Was this Open MPI built for that scheduler ("tm" is PBS)? Then it asks it for the hosts, and starts processes there.
+# Since Open MPI 5, prte_info tells.
 open_mpi_knows() {
-  ompi_info --parsable 2>/dev/null | grep -qE "^mca:(plm|ras):$1:"
+  { ompi_info --parsable; prte_info --parsable; } 2>/dev/null | grep -qE "^mca:(plm|ras):$1:"
 }
 
 # With a scheduler, its job says which hosts there are, and how many processes go to each. Without one, this machine plays
@@ -94,25 +125,64 @@ set_mpirun_flags() {
   MPIRUN_FLAGS+=${MPI_FLAGS:+ $MPI_FLAGS}
   [ "$(id -u)" -ne 0 ] || MPIRUN_FLAGS+=" --allow-run-as-root"
   if [ -n "$PBS_NODEFILE" ]; then
-    use_pbs_hosts
+    compare_hosts <"$PBS_NODEFILE"
+    open_mpi_knows tm || use_hosts pbs_tmrsh <"$PBS_NODEFILE"
+  elif [ -n "$PE_HOSTFILE" ]; then
+    compare_hosts <"$PE_HOSTFILE"
+    open_mpi_knows gridengine || use_hosts < <(places_on "$PE_HOSTFILE")
+  elif [ -n "$PJM_O_NODEINF" ]; then
+    compare_hosts <"$PJM_O_NODEINF"
+    use_hosts < <(places_on "$PJM_O_NODEINF")
   elif [ -n "$SLURM_JOB_ID" ]; then
-    open_mpi_knows slurm || stop 20 "This job's mpirun isn't built for Slurm, so it doesn't know the job's nodes." \
-      "Load another Open MPI (MODULES= in $site)."
+    open_mpi_knows slurm || log echo "This job's mpirun doesn't say that it was built for Slurm. If it finds too few" \
+      "slots or only one node, load another Open MPI (MODULES= in $site)."
   else
     play_nodes
   fi
 }
 
-# An Open MPI that doesn't know PBS is told the hosts, and starts its processes there as PBS's own tool does.
-use_pbs_hosts() {
-  ! open_mpi_knows tm || return 0
-  MPIRUN_FLAGS+=" --hostfile $PBS_NODEFILE"
-  if [ -z "$LAUNCHER" ] && command -v pbs_tmrsh >/dev/null; then
-    LAUNCHER=$OUT/pbs_launcher.sh
-    printf '#!/bin/sh\nhost=$1\nshift\nexec pbs_tmrsh "$host" /bin/sh -c "$*"\n' >"$LAUNCHER"
+# Reads the job's hosts, one a line or several times: are they as many as the select line asks for?
+compare_hosts() {
+  local got wanted
+  got=$(awk '{ print $1 }' | sort -u | wc -l)
+  wanted=$(processes_of_nodes | wc -l)
+  [ "$wanted" -le "$got" ] || log echo "The job got $got host(s), although its select line asks for $wanted nodes:" \
+    "the scheduler put several chunks onto one host. The line \`#PBS -l place=scatter\` keeps them apart."
+}
+
+# The first word of each line of a file, a host, as often as it has processes by the select line.
+places_on() {
+  awk -v processes="$(processes_of_nodes | head -n 1)" '{ for (i = 0; i < processes; ++i) print $1 }' "$1"
+}
+
+# use_hosts [COMMAND]: an Open MPI that doesn't know the scheduler is told the hosts (one line a process), and starts its
+# processes there by $LAUNCHER, or by COMMAND (which takes HOST COMMAND..., as ssh does) if there is one.
+use_hosts() {
+  local own
+  own=$(mktemp -d "${TMPDIR:-/tmp}/odori_job.XXXXXX")
+  # mpirun splits its flags at blanks.
+  case $own in *[[:space:]]*) rmdir "$own" && own=$(mktemp -d /tmp/odori_job.XXXXXX) ;; esac
+  trap 'rm -rf "'"$own"'"' EXIT
+  cat >"$own/hosts"
+  MPIRUN_FLAGS+=" --hostfile $own/hosts"
+  if [ -z "$LAUNCHER" ] && [ -n "$1" ] && command -v "$1" >/dev/null; then
+    LAUNCHER=$own/launcher.sh
+    # On the other host nothing has loaded this job's modules.
+    printf '#!/bin/sh\nhost=$1\nshift\nexec %q "$host" /bin/sh -c "PATH=%q LD_LIBRARY_PATH=%q; export PATH LD_LIBRARY_PATH; $*"\n' \
+      "$(command -v "$1")" "$PATH" "$LD_LIBRARY_PATH" >"$LAUNCHER"
     chmod +x "$LAUNCHER"
   fi
   [ -z "$LAUNCHER" ] || MPIRUN_FLAGS+=" --mca plm rsh --mca plm_rsh_agent $LAUNCHER"
+}
+
+# A scheduler that this file doesn't know is no machine without one: its job would run on one node, and say so nowhere.
+refuse_unknown_scheduler() {
+  local unknown=""
+  [ -z "$LSB_JOBID" ] || unknown=LSF
+  [ -z "$PE_HOSTFILE" ] || [ "$SCHEDULER" = age ] || unknown="Grid Engine"
+  [ -z "$PJM_JOBID" ] || [ "$SCHEDULER" = pjm ] || unknown="Fujitsu's job operation software (pjsub)"
+  [ -z "$unknown" ] || stop 20 "This job runs under $unknown, but $site doesn't say so (SCHEDULER=)." \
+    "jobscripts/sites has examples for the schedulers that the kit knows: PBS, Slurm, Grid Engine (age) and pjsub (pjm)."
 }
 
 # ODORI_NODES gives the node of each process, and there are no more processes than cores, since the speedup would say
@@ -165,10 +235,12 @@ site=${ODORI_SITE:-$kit/jobscripts/site.sh}
 N_GPUS=${GPUS_A_NODE:-2}
 stop_at_unfilled_select_line
 mkdir -p "$OUT" || stop 20 "$OUT can't be made. \$ODORI_OUT names another folder."
-LOG=$OUT/${task}_log_$(date +%Y%m%d_%H%M%S).txt
+trap on_termination TERM
+refuse_unknown_scheduler
+echo "Job $id: $task on $(uname -n), $(date '+%Y-%m-%d %H:%M:%S')" | append_to_log
 load_modules
 build_program "train_cifar_$task"
 build_program train_cifar_single_gpu
 . "$kit/lib/comm/mpirun.sh"
-set_mpirun_flags
+[ "$task" != multi_node ] || set_mpirun_flags
 profile_programs

@@ -1,7 +1,7 @@
 #!/bin/bash
-#PBS -q workshop
+##PBS -q
 #PBS -l select=1:mpiprocs=1:ompthreads=1
-#PBS -W group_list=workshop
+##PBS -W group_list=
 #PBS -l walltime=00:10:00
 #PBS -N single_gpu_training
 
@@ -11,7 +11,8 @@
 # $FLAGS replaces the programs' flags. The workshop had, on GPUs: --epoch 4 --batchsize 32 --image_size 256 --fraction 0.05
 FLAGS=${FLAGS:-"--no_snapshot --model mid --epoch 2 --batchsize 64"}
 
-cd "${PBS_O_WORKDIR:-${SLURM_SUBMIT_DIR:-$(dirname "$0")}}"  # where it was submitted: this folder
+# This folder: where the script lies or, for a scheduler's copy of it, where it was submitted.
+cd "$(dirname "$0")" && [ -e job.sh ] || cd "${PBS_O_WORKDIR:-${SLURM_SUBMIT_DIR:-${SGE_O_WORKDIR:-$PWD}}}"
 . ./job.sh single_gpu || { echo "This job wasn't submitted from the kit's folder jobscripts: submit it there." >&2; exit 20; }
 
 log "$PROGRAMS/train_cifar_single_gpu" $FLAGS --out "$OUT/single_gpu"
