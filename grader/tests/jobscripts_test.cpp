@@ -47,7 +47,7 @@ class JobScripts : public testing::Test {
     fs::create_directory(root_ / "exercises");
     for (const char* task : {"00_single_gpu", "01_multi_gpu", "02_multi_node"})
       fs::copy(kit / "solutions" / task, root_ / "exercises" / task);
-    for (const char* script : {"cmake/build_lock.sh", "lib/comm/mpirun.sh"}) {
+    for (const char* script : {"cmake/build_lock.sh", "lib/comm/mpirun.sh", "lib/flags/command_line.sh"}) {
       fs::create_directories((root_ / script).parent_path());
       fs::copy(kit / script, root_ / script);
     }
@@ -391,8 +391,6 @@ TEST_F(JobScripts, WhatIsSubmittedIsWhatARealQsubTakes) {
   for (const char* name : {"submit.sh", "directives.sh", "explain.sh"})
     fs::copy_file(kit / "jobscripts" / name, root_ / "jobscripts" / name);
   fs::copy(kit / "jobscripts/explain", root_ / "jobscripts/explain");
-  fs::create_directories(root_ / "lib/flags");
-  fs::copy_file(kit / "lib/flags/command_line.sh", root_ / "lib/flags/command_line.sh");
   fs::create_directory(root_ / "solutions");
   fs::copy(kit / "solutions/jobscripts", root_ / "solutions/jobscripts");
   write_file(root_ / "bin/qsub", strict_qsub);
