@@ -107,7 +107,7 @@ Command SpeedupJobs::command(Work work, const Size& size, int place) const {
   return command;
 }
 
-double SpeedupJobs::run(Work work, const std::vector<Command>& commands, double at_most) const {
+double SpeedupJobs::run(Work work, const std::vector<Command>& commands, double at_most, int more_attempts) const {
   const bool may_be_stopped = work == Work::learner && at_most > 0;
   const Limits limits{.time = may_be_stopped ? std::chrono::milliseconds(std::lround(1000 * at_most)) : longest_job};
   const auto begin = std::chrono::steady_clock::now();
@@ -116,8 +116,12 @@ double SpeedupJobs::run(Work work, const std::vector<Command>& commands, double 
     jobs.push_back(std::async(std::launch::async, [this, &command, &limits, work] {
       return run_inside(sandbox_, command, walls_of(work), limits);
     }));
-  for (auto& job : jobs) {
-    const Ended ended = job.get();
+  std::vector<Ended> endings;
+  for (auto& job : jobs) endings.push_back(job.get());
+  const auto was_killed = [](const Ended& ended) { return ended.killed_from_outside(); };
+  if (more_attempts > 0 && std::any_of(endings.begin(), endings.end(), was_killed))
+    return run(work, commands, at_most, more_attempts - 1);  // an accident, unless it keeps coming
+  for (const Ended& ended : endings) {
     if (ended.code == 0 && !ended.stopped) continue;
     if (may_be_stopped && ended.stopped && !ended.broke) return at_most;
     if (work == Work::learner) throw FailedAtWork{ended};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
 
 #include "checks/speedup_jobs.h"
 
@@ -54,6 +55,24 @@ TEST(SpeedupJobs, StopALearnersJobThatTakesTooLong) {
   EXPECT_EQ(jobs.seconds(Work::learner, 10'000, 0.25), 0.25);
   EXPECT_LT(jobs.seconds(Work::learner, 1, 50), 50);
   EXPECT_NE(jobs.seconds(Work::solution, 1, 0.01), 0.01) << "the kit's own are never stopped";
+}
+
+TEST(SpeedupJobs, AreRunAgainIfSomebodyKillsThem) {
+  const Task& task = task_named("multi_gpu");
+  const ScratchFolder folder;
+  const fs::path program = folder.path() / "program";
+  for (const auto& [kills, is_accident] : {std::pair{1, true}, {9, false}}) {
+    fs::remove(program.string() + ".starts");
+    std::ofstream(program) << fmt::format(
+        "#!/bin/bash\necho >>$0.starts\n[ $(wc -l <$0.starts) -gt {} ] || kill -KILL $$\nexec {} \"$@\"\n", kills,
+        solution_of("multi_gpu").file.string());
+    fs::permissions(program, fs::perms(0755));
+    SpeedupJobs jobs(task, two_devices("multi_gpu"), ODORI_SOLUTIONS, {program, ""});
+    if (is_accident)
+      EXPECT_GT(jobs.seconds(Work::learner, 0), 0);
+    else
+      EXPECT_THROW(jobs.seconds(Work::learner, 0), FailedAtWork);
+  }
 }
 
 // One update of the VGG: 14.99 million gradients of 4 bytes, 57.2 MiB.
