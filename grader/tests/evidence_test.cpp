@@ -258,6 +258,28 @@ TEST(Evidence, OfAKilledProgramHoldsWhatCameBefore) {
     for (const Step& step : update) EXPECT_EQ(step.parameters.size(), 5146u);
 }
 
+TEST(Launch, ReadsNoSettingsThatASiteOrAUserHasForOtherRuns) {
+  const ScratchFolder home;
+  std::filesystem::create_directory(home.path() / ".openmpi");
+  write(home.path() / ".openmpi" / "mca-params.conf", "pml = ucx\nplm = slurm\n");
+  const std::map<std::string, std::string> settings{{"HOME", home.path().string()},
+                                                    {"OMPI_MCA_btl", "nothing,self"},
+                                                    {"OMPI_MCA_mca_base_env_list", "A;B"},
+                                                    {"OMPI_MCA_orte_default_hostfile", "/nowhere"},
+                                                    {"OMPI_MCA_rmaps_base_no_oversubscribe", "1"}};
+  std::map<std::string, std::string> before;
+  for (const auto& [name, value] : settings) {
+    if (const char* old = std::getenv(name.c_str())) before[name] = old;
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+  KitsRuns runs(task_named("multi_node"));
+  EXPECT_EQ(runs.of({.nodes = {0, 0, 1, 1}}).ending, Ending::finished) << runs.of({.nodes = {0, 0, 1, 1}}).detail;
+  for (const auto& [name, value] : settings) {
+    unsetenv(name.c_str());
+    if (before.contains(name)) setenv(name.c_str(), before[name].c_str(), 1);
+  }
+}
+
 /// A program that does something else than the kit's the first `times` times that it is started, and how the grader
 /// sees its run. $0 is its file, "$@" what it was given.
 struct Accidents {

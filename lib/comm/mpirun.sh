@@ -29,6 +29,7 @@ own_mpi_folder() {
   done
   { cd / && exec setsid flock "$folder" rm -rf "$folder"; } {held}<&- </dev/null >/dev/null 2>&1 &
   disown
+  unset OMPI_MCA_orte_local_tmpdir_base OMPI_MCA_orte_remote_tmpdir_base # mpirun refuses them beside the next one
   export OMPI_MCA_orte_tmpdir_base=$folder PRTE_MCA_prte_tmpdir_base=$folder # Open MPI 4; 5
   export OMPI_MCA_btl_vader_backing_directory=$folder OMPI_MCA_btl_sm_backing_directory=$folder
 }
