@@ -149,6 +149,9 @@ class Judging {
     bool settled = false;
   };
 
+  /// Failures that nobody is to blame for, since they don't come again: a machine that stood still, say.
+  static constexpr int most_unconfirmed = 3;
+
   /// Tries a program in situations [first, last). The checks of `blank` have the first word, then those that are about
   /// all; the others find what this blank does to facts that aren't its own.
   std::optional<Failure> find_failure(Runs& runs, int blank, std::size_t first, std::size_t last) {
@@ -182,14 +185,17 @@ class Judging {
     for (const auto& [blank, runs] : judged_.variants) blanks.insert(blank);
     Runs* program = judged_.whole;
     std::size_t first = 0;  // what was right with the learner's other blanks needs no second look
+    int unconfirmed = 0;
     while (program) {
       const auto failure = find_failure(*program, 0, first, exam_.situations.size());
       if (!failure) return tell_all(blanks, {});
       if (failure->outcome.verdict == Verdict::environment) return tell_all(blanks, failure->outcome);
       first = failure->situation;
       auto wrong = find_wrong_alone(blanks, first);
-      if (wrong.empty()) wrong.insert(find_disagreeing({blanks.begin(), blanks.end()}, *program, *failure));
       program->cancel();
+      if (wrong.empty()) wrong = find_disagreeing({blanks.begin(), blanks.end()}, first, program);
+      if (wrong.empty() && ++unconfirmed < most_unconfirmed) continue;
+      if (wrong.empty()) return tell_all(blanks, {Verdict::environment, Finding{"not_the_same_again", {}}});
       for (const auto& [blank, outcome] : wrong) {
         blanks.erase(blank);
         tell_(blank, outcome);
@@ -251,19 +257,18 @@ class Judging {
     return {Verdict::not_checked, Finding{"needs_right_blank", {{"other", std::to_string(other)}}}};
   }
 
-  /// Blanks that are right alone and fail together: the first that fails with those before it.
-  std::pair<int, Outcome> find_disagreeing(const std::vector<int>& blanks, Runs& program, const Failure& together) {
-    const std::size_t situation = together.situation;
+  /// Of blanks that are right alone and failed together, the first that fails with those before it. None if all of them
+  /// are right together this time: then `program` becomes the one that is.
+  std::map<int, Outcome> find_disagreeing(const std::vector<int>& blanks, std::size_t situation, Runs*& program) {
     std::vector<Blanks> first_blanks;
-    for (std::size_t n = 2; n < blanks.size(); ++n)
+    for (std::size_t n = 2; n <= blanks.size(); ++n)
       first_blanks.emplace_back(blanks.begin(), blanks.begin() + static_cast<std::ptrdiff_t>(n));
-    const auto programs = first_blanks.empty() ? std::vector<Runs*>() : judged_.build(first_blanks);
-    for (std::size_t i = 0; i < programs.size(); ++i) {
-      const int added = blanks[i + 1];
-      if (auto failure = find_failure(*programs[i], added, situation, situation + 1)) return {added, failure->outcome};
-    }
-    const auto failure = find_failure(program, blanks.back(), situation, situation + 1);
-    return {blanks.back(), failure ? failure->outcome : together.outcome};
+    const std::vector<Runs*> programs = judged_.build(first_blanks);
+    for (std::size_t i = 0; i < programs.size(); ++i)
+      if (auto failure = find_failure(*programs[i], blanks[i + 1], situation, situation + 1))
+        return {{blanks[i + 1], failure->outcome}};
+    program = programs.empty() ? nullptr : programs.back();
+    return {};
   }
 
   const Judged& judged_;

@@ -44,6 +44,16 @@ class FabricatedRuns : public Runs {
   RunData data_;
 };
 
+/// Right when all three checks ask, then wrong once, then right again, ...
+class ChangingRuns : public FabricatedRuns {
+ public:
+  const Evidence& of(const RunPlan& plan) override { return (asked_++ % 4 < 3 ? right_ : wrong_).of(plan); }
+
+ private:
+  int asked_ = 0;
+  FabricatedRuns right_, wrong_{Ending::finished, 1};
+};
+
 /// Device 0 is right.
 std::optional<Finding> device_is_zero(const Situation& situation) {
   const int device = *situation.evidence().ranks.at(0).device;
@@ -82,6 +92,7 @@ struct Rounds {
       on_three{Ending::finished, 0, 1};
   FabricatedRuns crashed{Ending::crashed}, hung{Ending::hung, 1}, failed{Ending::failed}, named{Ending::failed, 1},
       broken{Ending::environment}, apart = FabricatedRuns::apart(0), apart_and_named = FabricatedRuns::apart(1);
+  ChangingRuns changing;
   Round all_right = judged({&right, {{1, &untouched}, {2, &untouched}}});
   Round one_wrong = judged({&wrong, {{1, &wrong}, {2, &right_2}}});
   Round one_of_three =
@@ -95,7 +106,12 @@ struct Rounds {
   Round died_of_calls = judged({nullptr, {{2, &apart}, {1, &apart_and_named}}});
   Round stopped = judged({nullptr, {{1, &failed}, {2, &named}}});
   Round environment = judged({&broken, {{1, &untouched}, {2, &untouched}}});
-  Round not_together = judged({&wrong, {{1, &right_1}, {2, &right_2}}});
+  Round not_together =
+      judged({&wrong, {{1, &right_1}, {2, &right_2}}}, [this](const std::set<int>&) { return &wrong; });
+  Round once_alone =
+      judged({&wrong, {{1, &right_1}, {2, &right_2}}}, [this](const std::set<int>&) { return &right_3; });
+  Round never_again =
+      judged({&wrong, {{1, &right_1}, {2, &right_2}}}, [this](const std::set<int>&) -> Runs* { return &changing; });
   Round second_of_four = judged({&wrong, {{1, &right_1}, {2, &right_1}, {3, &right_1}, {4, &right_1}}},
                                 [this](const std::set<int>& set) { return set.contains(3) ? &wrong : &right_1; });
   Round needs_another = judged({&wrong, {{1, &wrong}, {2, &wrong}, {3, &right_3}}, {{2, {1, 2}}}});
@@ -174,7 +190,14 @@ TEST(Judge, BlanksThatDisagreeCostTheOneThatDoesNotFollowThoseBeforeIt) {
   expect(rounds().not_together, 2, Verdict::wrong, "wrong_device");
   expect(rounds().second_of_four, 3, Verdict::wrong, "wrong_device");
   for (const int blank : {1, 2, 4}) expect(rounds().second_of_four, blank, Verdict::pass);
-  EXPECT_EQ(rounds().second_of_four.built, (std::vector<Sets>{{{1, 2}, {1, 2, 3}}, {{1, 2, 4}}}));
+  EXPECT_EQ(rounds().second_of_four.built, (std::vector<Sets>{{{1, 2}, {1, 2, 3}, {1, 2, 3, 4}}, {{1, 2, 4}}}));
+}
+
+TEST(Judge, AFailureThatDoesNotComeAgainIsNobodys) {
+  for (const int blank : {1, 2}) {
+    expect(rounds().once_alone, blank, Verdict::pass);
+    expect(rounds().never_again, blank, Verdict::environment, "not_the_same_again");
+  }
 }
 
 TEST(Judge, ABlankThatUsesNamesOfAWrongOneIsNotJudgedUnlessItIsRight) {
