@@ -22,6 +22,7 @@ constexpr auto compile_limit = std::chrono::seconds(40);
 constexpr std::size_t kept_builds = 24;
 constexpr const char *kept_program = "program", *kept_errors = "errors";  // of a build, in a folder of its own
 constexpr std::size_t longest_message = 600;  // bytes: more of a compiler's words wouldn't say more
+constexpr std::size_t most_notes = 2000;      // likewise
 
 /// The text, or as much of it as fits, cut between two characters.
 std::string shortened(std::string text, std::size_t bytes) {
@@ -132,6 +133,9 @@ std::vector<CompileError> read_errors(const std::string& output) {
       found.message = shortened(std::string(rest), longest_message);
       errors.push_back(std::move(found));
       asked.reset();
+    } else if (take_word(rest, "note: ")) {
+      if (!errors.empty() && errors.back().notes.size() < most_notes)
+        errors.back().notes.append(rest.substr(0, most_notes)).append("\n");
     } else if (!here.variant.empty() && rest.find("required from") != std::string_view::npos) {
       asked = here;
     }

@@ -16,6 +16,7 @@ struct CompileError {
   std::string variant;       // "blank_3"; empty: in none
   int line = 0, column = 0;  // the learner's; 0: not known
   std::string message;
+  std::string notes;    // what the compiler adds, a line each
   bool in_kit = false;  // in one of the kit's answers, so that its line isn't the learner's
 };
 

@@ -143,38 +143,15 @@ class Builder {
     return 0;
   }
 
-  /// The variable that the kit's answer declares in this blank.
-  std::string variable_of(int blank) const {
+  /// What the exercise declares in this blank: "const int device".
+  std::string declaration_in(int blank) const {
     for (const Blank& kits : parse_blanks(split_lines(solution_), "solution"))
-      if (kits.number == blank) {
-        const std::string declaration = declaration_of(kits.text, "The solution");
-        return declaration.substr(declaration.find_last_of(" &*>") + 1);
-      }
+      if (kits.number == blank) return declaration_of(kits.text, "The solution");
     return {};
   }
 
   Finding finding_of(int blank, const CompileError& error) const {
-    const Blank& place = submission_.blanks.at(blank);
-    Finding finding{"compile_error", {{"blank", std::to_string(blank)}, {"message", error.message}}};
-    const std::string unknown = unknown_name(error.message);
-    if (!unknown.empty() && unknown == variable_of(blank)) return Finding{"variable_missing", {{"variable", unknown}}};
-    int line = error.line, column = error.column;
-    if (error.in_kit || line < place.text_line || line >= place.last_line) {
-      finding.key = "compile_error_elsewhere";
-      if (!error.message.starts_with("expected")) return finding;
-      // Something is missing at the answer's end, and the compiler only notices further down.
-      finding.key = "compile_error_at_end";
-      line = place.last_line - 1;
-      while (line > place.text_line && trim(submission_.lines[line - 1]).empty()) --line;
-      column = static_cast<int>(submission_.lines[line - 1].find_last_not_of(" \t")) + 2;
-    }
-    std::string code = submission_.lines[line - 1];
-    std::replace(code.begin(), code.end(), '\t', ' ');
-    finding.values["line"] = std::to_string(line);
-    finding.values["code"] = code;
-    const bool in_line = column > 0 && static_cast<std::size_t>(column) <= code.size() + 1;
-    finding.values["caret"] = in_line ? std::string(static_cast<std::size_t>(column) - 1, ' ') + '^' : "";
-    return finding;
+    return grader::finding_of(error, submission_.blanks.at(blank), submission_.lines, declaration_in(blank));
   }
 
   const Compiler& compiler_;
@@ -186,6 +163,34 @@ class Builder {
 };
 
 }  // namespace
+
+Finding finding_of(const CompileError& error, const Blank& place, const std::vector<std::string>& lines,
+                   const std::string& declaration) {
+  Finding finding = plain_words_for(error.message, error.notes).value_or(Finding{"compile_error"});
+  finding.values["blank"] = std::to_string(place.number);
+  finding.values["message"] = error.message;
+  const std::string unknown = unknown_name(error.message);
+  if (!unknown.empty() && unknown == declaration.substr(declaration.find_last_of(" &*>") + 1))
+    return Finding{"variable_missing", {{"variable", unknown}}};
+  int line = error.line, column = error.column;
+  if (error.in_kit || line < place.text_line || line >= place.last_line) {
+    finding.key = "compile_error_elsewhere";
+    finding.values["declaration"] = declaration;
+    if (!error.message.starts_with("expected")) return finding;
+    // Something is missing at the answer's end, and the compiler only notices further down.
+    finding.key = "compile_error_at_end";
+    line = place.last_line - 1;
+    while (line > place.text_line && trim(lines[line - 1]).empty()) --line;
+    column = static_cast<int>(lines[line - 1].find_last_not_of(" \t")) + 2;
+  }
+  std::string code = lines[line - 1];
+  std::replace(code.begin(), code.end(), '\t', ' ');
+  const bool in_line = column > 0 && static_cast<std::size_t>(column) <= code.size() + 1;
+  finding.values["line"] = std::to_string(line);
+  finding.values["code"] = code;
+  finding.values["caret"] = in_line ? std::string(static_cast<std::size_t>(column) - 1, ' ') + '^' : "";
+  return finding;
+}
 
 Programs build_programs(const Compiler& compiler, const std::string& solution, const Submission& submission,
                         const std::set<int>& filled) {

@@ -22,6 +22,11 @@ struct Programs {
   std::map<int, std::set<int>> holds = {};  // whose texts a blank's program holds
 };
 
+/// What to say of an error in the variant of the blank at `place`. `lines`: the learner's file; `declaration`: what the
+/// exercise declares in the blank, "const int device".
+Finding finding_of(const CompileError& error, const Blank& place, const std::vector<std::string>& lines,
+                   const std::string& declaration);
+
 /// `filled`: the blanks to build; `solution`: the text of the kit's program. One build, if all is well. If some blanks
 /// don't compile, or use a name that another one declares, a second one without the former and with the latter's texts
 /// together; more only where an error comes to light when others are gone. A blank that can't stand beside others in
