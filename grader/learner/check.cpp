@@ -57,11 +57,13 @@ int check(const Flags& flags) {
                           .sandbox = sandbox ? &*sandbox : nullptr,
                           .without = flags.without};
   Screen screen(question, messages);
+  Feed feed(question, messages);
+  Audience& audience = flags.feed ? static_cast<Audience&>(feed) : screen;
   std::vector<BlankVerdict> verdicts;
   Answers answers;
   const auto tell = [&](const BlankVerdict& verdict) {
     verdicts.push_back(verdict);
-    screen.verdict(verdict);
+    audience.verdict(verdict);
   };
   try {
     answers = read_answers(question);
@@ -69,22 +71,22 @@ int check(const Flags& flags) {
     fmt::print("{}\n", messages.text(fault.finding()));
     return fault.code();
   }
-  screen.left_out(answers.program);
-  screen.left_out(answers.script);
+  audience.left_out(answers.program);
+  audience.left_out(answers.script);
   const auto whole = grade(question, answers, tell);
   const double of = answers.points_of.at(0);
   std::optional<SpeedupStep> step;
   if (whole && flags.speedup) {
-    screen.measuring();
+    audience.measuring();
     const bool japanese = messages.language() == "ja";
     step = take_speedup(question, *whole, of, japanese ? timeline::Language::japanese : timeline::Language::english);
     tell(step->verdict);
-    screen.speedup(*step);
+    audience.speedup(*step);
   } else {
     const Finding why{whole ? "speedup_not_asked" : "speedup_waits"};
     tell({.blank = 0, .verdict = Verdict::not_checked, .finding = why, .of = of});
   }
-  screen.summary(verdicts);
+  audience.summary(verdicts);
   const bool own = flags.program == flags.kit / "exercises" / question.task.program;
   if (own) remember(flags, answers, verdicts);
   if (!flags.json.empty()) write_json(flags.json, as_json(question, answers, verdicts, step, messages));

@@ -19,7 +19,7 @@ void add_check(CommandLine& line, Flags& flags) {
   add_word(line, flags, "check", "Judges your answers to a task, blank by blank");
   CLI::App* check = line.app().get_subcommand("check");
   check->add_flag_callback(
-      "--no-speedup", [&flags] { flags.speedup = false; }, "Leave out the speedup, which takes the longest");
+      "--no-speedup", [&flags] { flags.speedup = false; }, "Don't measure the speedup, which takes the longest");
   check->add_flag("--feed", flags.feed)->group("");  // hidden: for ./odori watch
   check->add_option("--json", flags.json, "Write the verdicts into this file as well");
   check->add_option("--program", flags.program, "The program to judge, instead of the one below exercises/");
@@ -28,22 +28,22 @@ void add_check(CommandLine& line, Flags& flags) {
       ->check(
           line.number<std::uint64_t>({"a whole number from 0", "0 以上の整数"}, [](std::uint64_t) { return true; }));
   check->add_option("--out", flags.out, "The folder for the timeline's page; without it, out/check/TASK");
-  check->add_flag("--sandbox", flags.sandbox, "Build and run the answers inside walls, as somebody else's");
+  check->add_flag("--sandbox", flags.sandbox, "Build and run the answers in a sandbox, as somebody else's");
   check->add_option_function<std::string>(
       "--without", [&flags](const std::string& names) { flags.without = without_of(names); },
-      "Switch these defences off (A,B,...): for tests alone, which see what each is good for");
+      "Switch these defences off (A,B,...); only for tests of the defences");
 }
 
 void add_other_words(CommandLine& line, Flags& flags) {
   add_word(line, flags, "ready", "Says what keeps a task from being submitted; ./odori submit asks this first");
   add_word(line, flags, "status", "Shows the verdicts and points so far, of one task or of both");
   add_word(line, flags, "watch", "Checks again after each save, without the speedup");
-  add_word(line, flags, "reset", "Empties your blanks again, and keeps a copy of what you had");
-  add_word(line, flags, "solution", "Shows the kit's answers, after a pass or a clear yes");
+  add_word(line, flags, "reset", "Empties your blanks again, and keeps a copy of your answers");
+  add_word(line, flags, "solution", "Shows the kit's answers, after you passed or said yes");
   for (const char* word : {"reset", "solution"})
     line.app()
         .get_subcommand(word)
-        ->add_option("blank", flags.blank, "The number of a blank: this one alone")
+        ->add_option("blank", flags.blank, "The number of a blank; without it, all blanks")
         ->check(line.whole_number(1, 99));
   line.app().get_subcommand("solution")->add_flag("--yes", flags.yes, "Show it, whether it was passed or not");
 }

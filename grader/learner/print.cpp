@@ -13,15 +13,10 @@
 namespace odori::grader {
 namespace {
 
-constexpr int name_columns = 34, verdict_columns = 13;
+constexpr int number_columns = 4, name_columns = 34, verdict_columns = 13, points_columns = 5;
+constexpr int of_columns = 5;  // " / 20"
 constexpr int change_columns = 80;
 constexpr std::size_t most_changes = 6;
-
-bool wants_colours() {
-  const char* terminal = std::getenv("TERM");
-  const char* none = std::getenv("NO_COLOR");
-  return isatty(STDOUT_FILENO) && terminal && std::string_view(terminal) != "dumb" && !(none && *none);
-}
 
 int terminal_width() {
   winsize size{};
@@ -29,18 +24,19 @@ int terminal_width() {
   return columns > 0 ? std::clamp(columns, 50, 100) : 100;
 }
 
-fmt::color colour_of(Verdict verdict) {
+/// Of the terminal's own 16; none for what is neither good nor bad.
+std::optional<fmt::terminal_color> colour_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::pass:
-      return fmt::color::green;
+      return fmt::terminal_color::green;
     case Verdict::unfilled:
     case Verdict::not_checked:
     case Verdict::inconclusive:
-      return fmt::color::gray;
+      return {};
     case Verdict::environment:
-      return fmt::color::dark_orange;
+      return fmt::terminal_color::yellow;
     default:
-      return fmt::color::red;
+      return fmt::terminal_color::red;
   }
 }
 
@@ -49,6 +45,50 @@ std::string number(double points) { return fmt::format("{:g}", points); }
 
 std::string padded(const std::string& text, int columns) {
   return text + std::string(static_cast<std::size_t>(std::max(columns - width_of(text), 1)), ' ');
+}
+
+std::string cut_to(std::string text, int columns) {
+  if (width_of(text) <= columns) return text;
+  while (!text.empty() && width_of(text) > columns - 3) {
+    while ((static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.pop_back();
+    text.pop_back();
+  }
+  return text + "...";
+}
+
+/// What is said of a verdict, in paragraphs.
+std::vector<std::string> texts_of(const BlankVerdict& verdict, const Question& question, const Messages& messages) {
+  std::vector<std::string> texts{messages.text(*verdict.finding)};
+  // A known misconception, and who waited for whom because of it.
+  if (verdict.verdict == Verdict::hang && !verdict.finding->key.starts_with("hang") &&
+      verdict.finding->values.contains("waiting"))
+    texts.push_back(messages.text("hang_collective", verdict.finding->values));
+  if (verdict.blank != 0 && verdict.verdict != Verdict::environment && verdict.verdict != Verdict::not_checked)
+    texts.push_back(
+        messages.text("hint_command", {{"task", question.task.name}, {"blank", std::to_string(verdict.blank)}}));
+  return texts;
+}
+
+/// What was changed outside the blanks, in lines.
+std::vector<std::string> changes_of(const Submission& submission, const Messages& messages) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < std::min(submission.changes.size(), most_changes); ++i) {
+    const Change& change = submission.changes[i];
+    lines.push_back(messages.text(
+        change.removed ? "line_removed" : "line_added",
+        {{"line", std::to_string(change.line)}, {"text", cut_to(std::string(trim(change.text)), change_columns)}}));
+  }
+  if (submission.changes.size() > most_changes)
+    lines.push_back(messages.text("more_changes", {{"n", std::to_string(submission.changes.size() - most_changes)}}));
+  return lines;
+}
+
+Row row_of(const BlankVerdict& verdict, const Question& question, const Messages& messages) {
+  return {.blank = verdict.blank,
+          .name = messages.text(name_key(question.task, verdict.blank)),
+          .verdict = name_of(verdict.verdict),
+          .points = verdict.points,
+          .of = verdict.of};
 }
 
 /// Which of the learner's files a blank is in.
@@ -69,6 +109,30 @@ bool tells_of_kits_answers(const Task& task, const std::vector<BlankVerdict>& ve
 
 }  // namespace
 
+bool wants_colours() {
+  const char* terminal = std::getenv("TERM");
+  const char* none = std::getenv("NO_COLOR");
+  if (!isatty(STDOUT_FILENO) || !terminal || (none && *none)) return false;
+  const std::string_view name = terminal;
+  return !name.empty() && name != "dumb" && name != "unknown" && !name.starts_with("vt") && !name.ends_with("-m");
+}
+
+std::string line_of(const Row& row, int width, bool colours) {
+  // On a narrow terminal the space before the points goes first, then the name's end.
+  const int spare = width - number_columns - name_columns - verdict_columns - of_columns;
+  const int before_points = std::clamp(spare, 3, points_columns);
+  const int name_room = std::max(name_columns + std::min(spare - before_points, 0), 5);
+  std::string verdict = row.verdict;
+  const auto known = verdict_named(verdict);
+  const auto colour = known && row.fresh && colours ? colour_of(*known) : std::nullopt;
+  const std::string space = padded(verdict, verdict_columns).substr(verdict.size());
+  if (colour) verdict = fmt::format(fmt::emphasis::bold | fmt::fg(*colour), "{}", verdict);
+  std::string line = fmt::format("{:>2}  {}{}", row.blank == 0 ? " " : std::to_string(row.blank),
+                                 padded(cut_to(row.name, name_room - 1), name_room), verdict);
+  if (row.fresh) line += space + fmt::format("{:>{}} / {}", number(row.points), before_points, number(row.of));
+  return line;
+}
+
 Screen::Screen(const Question& question, const Messages& messages)
     : question_(question), messages_(messages), colours_(wants_colours()), width_(terminal_width()) {}
 
@@ -79,36 +143,15 @@ void Screen::say(const std::string& text, int indent) const {
 void Screen::left_out(const Submission& submission) {
   if (submission.changes.empty()) return;
   say(messages_.text("left_out", {{"file", submission.path.filename().string()}}), 0);
-  for (std::size_t i = 0; i < std::min(submission.changes.size(), most_changes); ++i) {
-    const Change& change = submission.changes[i];
-    std::string text(trim(change.text));
-    while (width_of(text) > change_columns) text.pop_back();
-    fmt::print("  {}\n", messages_.text(change.removed ? "line_removed" : "line_added",
-                                        {{"line", std::to_string(change.line)}, {"text", text}}));
-  }
-  if (submission.changes.size() > most_changes)
-    say(messages_.text("more_changes", {{"n", std::to_string(submission.changes.size() - most_changes)}}), 2);
+  for (const std::string& line : changes_of(submission, messages_)) fmt::print("  {}\n", line);
   fmt::print("\n");
 }
 
 void Screen::verdict(const BlankVerdict& verdict) {
-  const std::string number_of = verdict.blank == 0 ? " " : std::to_string(verdict.blank);
-  const std::string word = padded(name_of(verdict.verdict), verdict_columns);
-  fmt::print("{:>2}  {}", number_of, padded(messages_.text(name_key(question_.task, verdict.blank)), name_columns));
-  if (colours_)
-    fmt::print(fmt::emphasis::bold | fmt::fg(colour_of(verdict.verdict)), "{}", word);
-  else
-    fmt::print("{}", word);
-  fmt::print("{:>5} / {}\n", number(verdict.points), number(verdict.of));
+  fmt::print("{}\n", line_of(row_of(verdict, question_, messages_), width_, colours_));
   gap_ = verdict.finding && verdict.finding != last_ && verdict.verdict != Verdict::unfilled;
   if (gap_) {
-    say(messages_.text(*verdict.finding), 6);
-    // A known misconception, and who waited for whom because of it.
-    if (verdict.verdict == Verdict::hang && !verdict.finding->key.starts_with("hang") &&
-        verdict.finding->values.contains("waiting"))
-      say(messages_.text("hang_collective", verdict.finding->values), 6);
-    if (verdict.blank != 0 && verdict.verdict != Verdict::environment && verdict.verdict != Verdict::not_checked)
-      say(messages_.text("hint_command", {{"task", question_.task.name}, {"blank", number_of}}), 6);
+    for (const std::string& text : texts_of(verdict, question_, messages_)) say(text, 6);
     fmt::print("\n");
   }
   last_ = verdict.finding;
@@ -153,6 +196,42 @@ void Screen::summary(const std::vector<BlankVerdict>& verdicts) {
                                     {"blank", std::to_string(next->blank)},
                                     {"file", file_of(question_, next->blank).string()}}),
       0);
+}
+
+void Feed::say(const std::string& text) const {
+  fmt::print("{}\n", nlohmann::json{{"text", text}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  std::fflush(stdout);
+}
+
+void Feed::left_out(const Submission& submission) {
+  if (submission.changes.empty()) return;
+  std::string text = messages_.text("left_out", {{"file", submission.path.filename().string()}}) + '\n';
+  for (const std::string& line : changes_of(submission, messages_)) text += "\n    " + line;
+  say(text);
+}
+
+void Feed::verdict(const BlankVerdict& verdict) {
+  const Row row = row_of(verdict, question_, messages_);
+  nlohmann::json line{{"blank", row.blank}, {"verdict", row.verdict}, {"points", row.points}, {"of", row.of}};
+  if (verdict.finding) {
+    line["key"] = verdict.finding->key;
+    std::string text;
+    for (const std::string& paragraph : texts_of(verdict, question_, messages_))
+      text += (text.empty() ? "" : "\n\n") + paragraph;
+    line["text"] = text;
+  }
+  fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  std::fflush(stdout);
+}
+
+void Feed::speedup(const SpeedupStep& step) {
+  if (step.line) say(messages_.text(*step.line) + "\n\n" + messages_.text("beside", step.line->values));
+  if (step.counts) say(messages_.text(*step.counts));
+  if (!step.timeline.empty()) say(messages_.text("timeline", {{"file", step.timeline.string()}}));
+}
+
+void Feed::summary(const std::vector<BlankVerdict>& verdicts) {
+  if (tells_of_kits_answers(question_.task, verdicts)) say(messages_.text("judged_one_by_one"));
 }
 
 std::string as_json(const Question& question, const Answers& answers, const std::vector<BlankVerdict>& verdicts,

@@ -10,20 +10,31 @@
 
 namespace odori::grader {
 
+/// Who is told what a check finds, as it finds it.
+class Audience {
+ public:
+  virtual ~Audience() = default;
+  /// What was changed outside the blanks.
+  virtual void left_out(const Submission& submission) = 0;
+  virtual void verdict(const BlankVerdict& verdict) = 0;
+  /// Before the speedup, which takes up to a minute.
+  virtual void measuring() = 0;
+  /// What was measured and counted, below its verdict.
+  virtual void speedup(const SpeedupStep& step) = 0;
+  /// Points in all, and what to do next.
+  virtual void summary(const std::vector<BlankVerdict>& verdicts) = 0;
+};
+
 /// One line a blank, as its verdict comes, and below it what is to be said.
-class Screen {
+class Screen : public Audience {
  public:
   Screen(const Question& question, const Messages& messages);
 
-  /// What was changed outside the blanks.
-  void left_out(const Submission& submission);
-  void verdict(const BlankVerdict& verdict);
-  /// Before the speedup, which takes up to a minute.
-  void measuring();
-  /// What was measured and counted, below its verdict.
-  void speedup(const SpeedupStep& step);
-  /// Points in all, and what to do next.
-  void summary(const std::vector<BlankVerdict>& verdicts);
+  void left_out(const Submission& submission) override;
+  void verdict(const BlankVerdict& verdict) override;
+  void measuring() override;
+  void speedup(const SpeedupStep& step) override;
+  void summary(const std::vector<BlankVerdict>& verdicts) override;
 
  private:
   void say(const std::string& text, int indent) const;
@@ -35,6 +46,38 @@ class Screen {
   std::optional<Finding> last_;  // the same is not said twice in a row
   bool gap_ = false;             // the last line is empty
 };
+
+/// The same for ./odori watch, which lays it out itself: a line of JSON on standard output for each verdict, with its
+/// message, and for each other thing that is said ({"text":}).
+class Feed : public Audience {
+ public:
+  Feed(const Question& question, const Messages& messages) : question_(question), messages_(messages) {}
+
+  void left_out(const Submission& submission) override;
+  void verdict(const BlankVerdict& verdict) override;
+  void measuring() override {}
+  void speedup(const SpeedupStep& step) override;
+  void summary(const std::vector<BlankVerdict>& verdicts) override;
+
+ private:
+  void say(const std::string& text) const;
+
+  const Question& question_;
+  const Messages& messages_;
+};
+
+/// A line of the table of verdicts.
+struct Row {
+  int blank = 0;  // 0: the speedup
+  std::string name, verdict;
+  double points = 0, of = 0;
+  bool fresh = true;  // else points aren't known, and the verdict was that of an earlier text
+};
+
+/// The row in this many columns, its verdict coloured if asked for.
+std::string line_of(const Row& row, int width, bool colours);
+/// Does standard output show colours? NO_COLOR says no, and so do terminals that have none.
+bool wants_colours();
 
 /// All of it for other programs: the verdicts with their messages, what was measured, what was left out, flags
 /// for instructors, seed and exit code.

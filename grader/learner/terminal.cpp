@@ -2,9 +2,15 @@
 
 #include <fmt/core.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <csignal>
+#include <cstdlib>
+#include <string_view>
 #include <thread>
 
 namespace odori::grader {
@@ -13,9 +19,25 @@ namespace {
 volatile std::sig_atomic_t signal_seen = 0;
 void on_signal(int signal) { signal_seen = signal; }
 
+bool can_be_drawn_on() {
+  const char* terminal = std::getenv("TERM");
+  const std::string_view name = terminal ? terminal : "";
+  return !name.empty() && name != "dumb" && name != "unknown";
+}
+
+/// What comes behind an escape, as a key; '\0' for what has no meaning here.
+char key_of(std::string_view sequence) {
+  if (sequence == "[A" || sequence == "OA") return 'k';
+  if (sequence == "[B" || sequence == "OB") return 'j';
+  if (sequence == "[5~") return 'b';
+  return sequence == "[6~" ? ' ' : '\0';
+}
+
 }  // namespace
 
-Terminal::Terminal() : has_keys_(::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1) {
+Terminal::Terminal()
+    : has_keys_(::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1),
+      has_screen_(has_keys_ && can_be_drawn_on()) {
   if (!has_keys_) return;
   ::tcgetattr(STDIN_FILENO, &before_);
   termios keys = before_;
@@ -39,13 +61,23 @@ std::optional<char> Terminal::key(std::chrono::milliseconds wait) {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   if (::poll(&input, 1, static_cast<int>(wait.count())) <= 0) return {};
   char key = 0;
-  if (::read(STDIN_FILENO, &key, 1) == 1) return key;
-  return 'q';
+  if (::read(STDIN_FILENO, &key, 1) != 1) return 'q';
+  if (key != '\033') return static_cast<char>(std::tolower(static_cast<unsigned char>(key)));
+  std::array<char, 8> rest{};
+  const auto n = ::read(STDIN_FILENO, rest.data(), rest.size());  // VMIN is 0: what is there already
+  return key_of({rest.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0))});
 }
 
-void Terminal::clear() const {
-  if (::isatty(STDOUT_FILENO) == 0) return;
-  fmt::print("\033[H\033[2J\033[3J");
+Terminal::Size Terminal::size() const {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
+  return {size.ws_col, size.ws_row};
+}
+
+void Terminal::draw(const std::vector<std::string>& lines) const {
+  std::string text = "\033[H";
+  for (const std::string& line : lines) text += (&line == &lines.front() ? "" : "\n") + line + "\033[K";
+  fmt::print("{}\033[J", text);
   std::fflush(stdout);
 }
 

@@ -1,10 +1,12 @@
-// A learner's terminal: single keys, a clear screen, and all of it back as it was at the end.
+// A learner's terminal: single keys, a screen that is drawn anew, and all of it back as it was at the end.
 #pragma once
 
 #include <termios.h>
 
 #include <chrono>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace odori::grader {
 
@@ -18,14 +20,21 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   bool has_keys() const { return has_keys_; }
-  /// A key that is pressed within this time; it waits that long in any case where there are no keys. 'q' if the
-  /// terminal is gone.
+  /// Keys, and a terminal on which lines can be drawn anew.
+  bool has_screen() const { return has_screen_; }
+  /// A key that is pressed within this time; it waits that long in any case where there are no keys. Arrows up and down
+  /// are 'k' and 'j', the keys for a page 'b' and ' '. 'q' if the terminal is gone.
   std::optional<char> key(std::chrono::milliseconds wait);
-  /// Where standard output is a terminal.
-  void clear() const;
+  struct Size {
+    int columns = 80, rows = 24;
+    bool operator==(const Size&) const = default;
+  };
+  Size size() const;
+  /// In place of all that stands on the screen. No line may be wider than the screen.
+  void draw(const std::vector<std::string>& lines) const;
 
  private:
-  bool has_keys_;
+  bool has_keys_, has_screen_;
   termios before_{};
 };
 

@@ -6,14 +6,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "core/error.h"
 #include "exercise/task.h"
 #include "learner/saved_files.h"
 #include "learner/terminal.h"
+#include "learner/watch_view.h"
 #include "learner/words.h"
 #include "messages/messages.h"
 
@@ -22,20 +28,26 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Another program that writes to this terminal, in a process group of its own: Ctrl-C reaches the watcher alone, which
-/// ends it then.
+/// Another program that writes to this terminal, or into a pipe that is read here. It is in a process group of its own:
+/// Ctrl-C reaches the watcher alone, which ends it then.
 class Child {
  public:
   ~Child() { stop(); }
 
-  void start(const std::vector<std::string>& words) {
+  void start(const std::vector<std::string>& words, bool piped) {
     stop();
+    std::array<int, 2> pipe{-1, -1};
+    require(!piped || ::pipe2(pipe.data(), O_CLOEXEC | O_NONBLOCK) == 0, "{} can't be started: {}.", words[0],
+            std::strerror(errno));
+    output_ = pipe[0];
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
+      if (piped) posix_spawn_file_actions_adddup2(&files, pipe[1], fd);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
@@ -43,6 +55,7 @@ class Child {
     const int error = ::posix_spawn(&pid_, arguments[0], &files, &attributes, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
+    if (piped) ::close(pipe[1]);
     if (error != 0) pid_ = 0;
     require(error == 0, "{} can't be started. Is the kit built? ./odori setup builds it.", words[0]);
   }
@@ -52,8 +65,23 @@ class Child {
     return pid_ != 0;
   }
 
+  /// What it has written into its pipe since the last call.
+  std::string read() {
+    std::string text;
+    std::array<char, 4096> part;
+    for (ssize_t n; output_ >= 0 && (n = ::read(output_, part.data(), part.size())) > 0;)
+      text.append(part.data(), static_cast<std::size_t>(n));
+    return text;
+  }
+
   /// As Ctrl-C does; by force, if it takes no notice for 5 s.
   void stop() {
+    end();
+    if (output_ >= 0) ::close(std::exchange(output_, -1));
+  }
+
+ private:
+  void end() {
     if (!runs()) return;
     ::kill(pid_, SIGINT);
     for (int i = 0; i < 100 && runs(); ++i) std::this_thread::sleep_for(50ms);
@@ -62,57 +90,123 @@ class Child {
     while (runs()) std::this_thread::sleep_for(10ms);
   }
 
-  void wait() {
-    while (runs() && ending_signal() == 0) std::this_thread::sleep_for(10ms);
-    stop();
-  }
-
- private:
   pid_t pid_ = 0;
+  int output_ = -1;  // the pipe's end to read from
 };
 
+/// On a terminal that can be drawn on, the verdicts stay at the top, and what a key asks for is below them. Elsewhere
+/// all is printed as it comes.
 class Watcher {
  public:
   explicit Watcher(const Flags& flags)
       : flags_(flags),
+        task_(task_named(flags.task)),
         messages_(flags.kit, language_or_default(flags.language)),
-        files_({flags.program, flags.script}) {}
+        files_({flags.program, flags.script}),
+        colours_(wants_colours()) {
+    for (int n = 1; n <= task_.n_blanks() + 1; ++n) {
+      const int blank = n <= task_.n_blanks() ? n : 0;
+      view_.rows.push_back({.blank = blank, .name = messages_.text(name_key(task_, blank)), .fresh = false});
+    }
+    view_.footer = messages_.text("watch_keys");
+    view_.more = messages_.text("watch_more");
+  }
 
   int run() {
+    if (terminal_.has_screen()) fmt::print("{}", std::string(static_cast<std::size_t>(terminal_.size().rows), '\n'));
     check();
     while (!quits_ && ending_signal() == 0) {
       if (files_.saved()) check("watch_saved");
       const auto pressed = terminal_.key(100ms);
       if (pressed) key(*pressed);
-      if (running_ && !child_.runs()) {
-        running_ = false;
-        print_menu();
-        if (const auto waiting = std::exchange(waiting_, {})) key(*waiting);
-      }
+      if (running_) hear();
+      draw();
     }
     child_.stop();
-    fmt::print("\n{}\n", messages_.text("watch_ends", {{"files", files()}}));
+    say_goodbye();
     return ending_signal() == 0 ? exit_code::ok : 128 + ending_signal();
   }
 
  private:
+  std::vector<std::string> grader(const std::string& word) const {
+    return {"/proc/self/exe", word,       flags_.task, "--lang",    messages_.language(),
+            "--kit",          flags_.kit, "--build",   flags_.build};
+  }
+
   void check(const char* why = "watch_checking", bool speedup = false) {
     child_.stop();
     asked_for_ = {};
-    terminal_.clear();
-    fmt::print("{}\n", messages_.text(why));
-    std::fflush(stdout);
-    std::vector<std::string> words{"/proc/self/exe", "check",    flags_.task, "--lang",    messages_.language(),
-                                   "--kit",          flags_.kit, "--build",   flags_.build};
-    if (!speedup) words.push_back("--no-speedup");
-    child_.start(words);
+    heard_.clear();
+    notes_.clear();
+    texts_.clear();
+    for (Row& row : view_.rows) row.fresh = false;
     running_ = true;
+    show({{"", messages_.text(why)}});
+    auto words = grader("check");
+    if (!speedup) words.push_back("--no-speedup");
+    if (terminal_.has_screen()) words.push_back("--feed");
+    child_.start(words, terminal_.has_screen());
   }
 
-  /// What it asks for waits for the end of a check that is under way; q and c don't.
+  /// What the check has to say by now, and what waited for its end.
+  void hear() {
+    const bool ended = !child_.runs();
+    heard_ += child_.read();
+    for (std::size_t end; (end = heard_.find('\n')) != std::string::npos; heard_.erase(0, end + 1))
+      take(heard_.substr(0, end));
+    if (!ended) return;
+    running_ = false;
+    show_verdicts();
+    print_menu();
+    if (const auto waiting = std::exchange(waiting_, {})) key(*waiting);
+  }
+
+  /// A line of the check's: a verdict, or something else that it says. What isn't JSON is an error's sentence.
+  void take(const std::string& line) {
+    const auto told = nlohmann::json::parse(line, nullptr, false);
+    if (!told.is_object()) {
+      if (!line.empty()) notes_.push_back({"", line});
+    } else if (!told.contains("verdict")) {
+      notes_.push_back({"", told.value("text", "")});
+    } else {
+      const int blank = told.value("blank", 0);
+      for (Row& row : view_.rows)
+        if (row.blank == blank)
+          row = {blank, row.name, told["verdict"], told.value("points", 0.0), told.value("of", 0.0), true};
+      const std::string key = told.value("key", "");
+      texts_[blank] = key == "speedup_not_asked" ? messages_.text("watch_speedup")
+                      : key == "speedup_waits"   ? ""  // what it waits for is told
+                                                 : told.value("text", "");
+      show_verdicts();
+    }
+  }
+
+  /// Why blanks are wrong, the first one first; the same is said once.
+  void show_verdicts() {
+    std::vector<Section> sections;
+    std::string last;
+    int unfilled = 0;
+    for (const Row& row : view_.rows) {
+      if (row.fresh && row.verdict == name_of(Verdict::unfilled) && unfilled == 0) unfilled = row.blank;
+      const std::string text = row.verdict == name_of(Verdict::unfilled) ? "" : texts_[row.blank];
+      if (!row.fresh || text.empty() || text == last) continue;
+      const std::string number = row.blank == 0 ? "" : fmt::format("{}  ", row.blank);
+      sections.push_back({number + row.name, text});
+      last = text;
+    }
+    if (unfilled != 0)
+      sections.push_back({"", messages_.text("watch_unfilled", {{"blank", std::to_string(unfilled)}})});
+    sections.insert(sections.end(), notes_.begin(), notes_.end());
+    show(std::move(sections));
+  }
+
+  /// What it asks for waits for the end of a check that is under way; q, c and what moves the text don't.
   void key(char pressed) {
     if (asked_for_) {
-      if (pressed == 'y') show_solution(*asked_for_);
+      if (pressed == 'y')
+        show_solution(*asked_for_);
+      else
+        show_verdicts();
       asked_for_ = {};
       if (pressed != 'q') return print_menu();
     }
@@ -120,31 +214,38 @@ class Watcher {
       quits_ = true;
     else if (pressed == 'c')
       check();
+    else if (const int lines = lines_of(pressed))
+      view_.scroll = std::max(0, view_.scroll + lines);
     else if (running_)
       waiting_ = pressed;
     else
       act(pressed);
   }
 
+  /// How far a key moves the text.
+  int lines_of(char pressed) const {
+    const int rows = terminal_.size().rows - static_cast<int>(view_.rows.size()), page = std::max(1, rows - 5);
+    return pressed == 'j' ? 1 : pressed == 'k' ? -1 : pressed == ' ' ? page : pressed == 'b' ? -page : 0;
+  }
+
   void act(char pressed) {
-    if (pressed == 'r') return check("watch_checking", true);
-    fmt::print("\n");
+    if (pressed == 'r') return check("watch_measuring", true);
+    if (pressed == 'o') return ask_for_solution();
     if (pressed == 'h')
       hint();
     else if (pressed == 's')
-      status(flags_);
-    else if (pressed == 'o')
-      return ask_for_solution();
+      show_output(grader("status"), false);
+    else
+      show_verdicts();
     print_menu();
   }
 
   void hint() {
     const auto blank = first_not_right(flags_);
-    if (!blank) return fmt::print("{}\n", messages_.text("watch_all_right"));
-    std::fflush(stdout);
-    child_.start({flags_.kit / "grader" / "hints" / "hint.sh", flags_.task, std::to_string(*blank), "--lang",
-                  messages_.language()});
-    child_.wait();
+    if (!blank) return show({{"", messages_.text("watch_all_right")}});
+    show_output({flags_.kit / "grader" / "hints" / "hint.sh", flags_.task, std::to_string(*blank), "--lang",
+                 messages_.language()},
+                true);
   }
 
   void ask_for_solution() {
@@ -154,34 +255,98 @@ class Watcher {
       return print_menu();
     }
     asked_for_ = blank;
-    fmt::print("{}\n", messages_.text("watch_ask", {{"blank", std::to_string(*blank)}}));
-    std::fflush(stdout);
+    show({{"", messages_.text("watch_ask", {{"blank", std::to_string(*blank)}})}});
   }
 
   void show_solution(std::optional<int> blank) {
-    Flags asked = flags_;
-    asked.blank = blank;
-    asked.yes = true;
+    auto words = grader("solution");
+    if (blank) words.insert(words.begin() + 3, std::to_string(*blank));
+    words.push_back("--yes");
+    show_output(words, false);
+  }
+
+  /// What another program prints, which takes a moment only.
+  void show_output(const std::vector<std::string>& words, bool prose) {
+    if (!terminal_.has_screen()) fmt::print("\n");
+    std::fflush(stdout);
+    child_.start(words, terminal_.has_screen());
+    std::string text;
+    while (child_.runs() && ending_signal() == 0) {
+      text += child_.read();
+      std::this_thread::sleep_for(10ms);
+    }
+    text += child_.read();
+    child_.stop();
+    if (terminal_.has_screen()) show({{"", text, prose}});
+  }
+
+  /// Puts this below the verdicts, from its beginning; or prints it.
+  void show(std::vector<Section> sections) {
+    view_.scroll = 0;
+    if (terminal_.has_screen()) {
+      view_.sections = std::move(sections);
+      return draw();
+    }
+    for (const Section& section : sections) fmt::print("{}\n", section.text);
+    std::fflush(stdout);
+  }
+
+  void draw() {
+    if (!terminal_.has_screen()) return;
+    double points = 0, of = 0;
+    for (const Row& row : view_.rows) {
+      points += row.points;
+      if (row.verdict != name_of(Verdict::inconclusive)) of += row.of;
+    }
+    view_.title = fmt::format(
+        "{}: {}", flags_.task,
+        messages_.text("points", {{"points", fmt::format("{:g}", points)}, {"of", fmt::format("{:g}", of)}}));
+    if (running_ && of == 0) view_.title = flags_.task + ":";
+    view_.title += "  " + messages_.text(running_ ? "watch_checking" : "watch_waits");
+    const Terminal::Size size = terminal_.size();
+    std::vector<std::string> lines = lay_out(view_, size.columns, size.rows, colours_);
+    if (lines == drawn_ && size == drawn_size_) return;
+    terminal_.draw(lines);
+    drawn_ = std::move(lines);
+    drawn_size_ = size;
+  }
+
+  /// The verdicts stay where they are; the shell goes on below.
+  void say_goodbye() {
+    const std::string text = messages_.text("watch_ends", {{"files", files()}});
+    if (!terminal_.has_screen()) return fmt::print("\n{}\n", text);
+    view_.title = flags_.task;
+    view_.footer = text;
+    const Terminal::Size size = terminal_.size();
+    terminal_.draw(lay_out(view_, size.columns, size.rows - 1, colours_));
     fmt::print("\n");
-    solution(asked);
   }
 
   void print_menu() {
-    fmt::print("\n{}\n", messages_.text("watch_waits", {{"files", files()}}));
+    if (terminal_.has_screen()) return;
+    fmt::print("\n{}\n", messages_.text("watch_waits_for", {{"files", files()}}));
     if (terminal_.has_keys()) fmt::print("{}\n", messages_.text("watch_keys"));
     std::fflush(stdout);
   }
 
   std::string files() const {
-    return fmt::format("{}, {}", flags_.program.lexically_relative(flags_.kit).string(),
-                       flags_.script.lexically_relative(flags_.kit).string());
+    return messages_.text("watch_files", {{"program", flags_.program.lexically_relative(flags_.kit).string()},
+                                          {"script", flags_.script.lexically_relative(flags_.kit).string()}});
   }
 
   const Flags& flags_;
+  const Task& task_;
   Messages messages_;
   SavedFiles files_;
   Terminal terminal_;
+  bool colours_;
   Child child_;
+  WatchView view_;
+  std::map<int, std::string> texts_;  // what is said of each blank
+  std::vector<Section> notes_;        // what else the check says
+  std::string heard_;                 // the beginning of a line of the check's
+  std::vector<std::string> drawn_;
+  Terminal::Size drawn_size_;
   bool running_ = false, quits_ = false;
   std::optional<char> waiting_;   // pressed while a check ran
   std::optional<int> asked_for_;  // the blank whose answer is asked for: the next key says yes or no

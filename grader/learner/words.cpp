@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <variant>
 
@@ -64,11 +65,19 @@ State read_state(const Flags& flags, const Messages& messages) {
 }
 
 /// A row of ./odori status: number, verdict, points, hints, and what the blank is about.
-void print_row(const std::string& blank, const std::string& verdict, const std::string& points,
-               const std::string& hints, const std::string& name) {
-  std::string row = "  " + padded(blank, 7) + padded(verdict, 32) + padded(points, 9) + padded(hints, 9) + name;
-  row.resize(row.find_last_not_of(' ') + 1);
-  fmt::print("{}\n", row);
+using Cells = std::array<std::string, 5>;
+
+/// Columns as wide as they have to be.
+void print_table(const std::vector<Cells>& rows) {
+  std::array<int, 5> widths{};
+  for (const Cells& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  for (const Cells& row : rows) {
+    std::string line = " ";
+    for (std::size_t i = 0; i < row.size(); ++i) line += ' ' + padded(row[i], widths[i] + 1);
+    line.resize(line.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", line);
+  }
 }
 
 struct Row {
@@ -112,13 +121,15 @@ void print_task(const Flags& flags, const Task& task, int number, const State& s
                                                    {"task", task.name},
                                                    {"points", fmt::format("{:g}", points)},
                                                    {"of", fmt::format("{:g}", of)}}));
-  print_row(messages.text("status_blank"), messages.text("status_verdict"), messages.text("status_points"),
-            messages.text("status_hints"), "");
+  std::vector<Cells> table{{messages.text("status_blank"), messages.text("status_verdict"),
+                            messages.text("status_points"), messages.text("status_hints"), ""}};
   for (const auto& [blank, row] : rows) {
     const int hints = state.hints(task.name, blank);
-    print_row(blank == 0 ? "-" : std::to_string(blank), row.verdict, fmt::format("{:g}/{:g}", row.points, row.of),
-              hints == 0 ? "-" : std::to_string(hints), messages.text(name_key(task, blank)));
+    table.push_back({blank == 0 ? "-" : std::to_string(blank), row.verdict,
+                     fmt::format("{:g}/{:g}", row.points, row.of), hints == 0 ? "-" : std::to_string(hints),
+                     messages.text(name_key(task, blank))});
   }
+  print_table(table);
   fmt::print("{}\n", messages.text(known ? "status_next" : "status_never", {{"task", task.name}}));
 }
 

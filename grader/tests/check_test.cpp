@@ -101,7 +101,7 @@ TEST(Check, LineEndsTabsAndByteOrderMarkMakeNoDifference) {
 
 TEST(Check, FilesThatHoldNoAnswersAreToldOnce) {
   for (const auto& [text, words] : {std::pair<std::string, const char*>{"", "is empty"},
-                                    {std::string("\0\1\2", 3), "is no text in UTF-8"},
+                                    {std::string("\0\1\2", 3), "is not UTF-8 text"},
                                     {std::string(1'000'000, 'x'), "is larger than"},
                                     {"int main() {}\n", "has none of the lines"}}) {
     const Ended ended = check("multi_gpu", "none.cpp", text);

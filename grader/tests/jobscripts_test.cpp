@@ -304,6 +304,8 @@ TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
   fs::copy(kit / "solutions/jobscripts", root_ / "solutions/jobscripts");
   for (const char* name : {"submit.sh", "use_site.sh", "directives.sh"})
     fs::copy_file(kit / "jobscripts" / name, root_ / "jobscripts" / name);
+  fs::create_directory(root_ / "lib");
+  fs::copy(kit / "lib/flags", root_ / "lib/flags");
   const auto submit = [&](const std::string& site) {
     return run_command(fmt::format("cd / && ODORI_SITE={} bash {} multi_node --print",
                                    (root_ / "jobscripts/sites" / site).string(),

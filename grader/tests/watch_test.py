@@ -1,49 +1,83 @@
 #!/usr/bin/env python3
-"""./odori watch at a terminal of its own: keys, saves, Ctrl-C, and without a terminal.
+"""./odori watch at a terminal of its own: keys, saves, sizes, Ctrl-C; on one that can't be drawn on, and without one.
 
 watch_test.py KIT ODORI_GRADER ODORI_CUT SCRATCH
 
 Only the job script's blank is filled in here, which needs no build: so each check takes a moment only.
 """
+import codecs
+import fcntl
 import os
 import pty
+import re
 import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import termios
 import time
+import unicodedata
 
 source, grader, cut, kit = sys.argv[1:5]
 PATIENCE = 60  # seconds; a busy machine may be slow
 script = f"{kit}/jobscripts/run_multi_gpu_training.sh"
 
 
+def width(text):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
 class Watch:
-    def __init__(self, *flags):
+    def __init__(self, *flags, columns=100, rows=40, terminal="xterm"):
         self.child, self.terminal = pty.openpty()
         self.before = termios.tcgetattr(self.terminal)
+        self.resize(columns, rows)
         self.seen = ""
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.process = subprocess.Popen(
-            [grader, "watch", "multi_gpu", "--kit", kit, *flags],
+            [grader, "watch", "multi_gpu", "--kit", kit, *flags], env={**os.environ, "TERM": terminal},
             stdin=self.terminal, stdout=self.terminal, stderr=self.terminal,
-            preexec_fn=lambda: (os.setsid(), __import__("fcntl").ioctl(0, termios.TIOCSCTTY, 0)))
+            preexec_fn=lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0)))
+
+    def resize(self, columns, rows):
+        self.columns, self.rows = columns, rows
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def read(self):
+        if select.select([self.child], [], [], 0.1)[0]:
+            self.seen += self.decoder.decode(os.read(self.child, 65536))
 
     def expect(self, text):
         """What comes up to this text, which has to come."""
         end = time.time() + PATIENCE
         while text not in self.seen:
             assert time.time() < end, f"waited for {text!r}; there came {self.seen!r}"
-            if select.select([self.child], [], [], 0.1)[0]:
-                self.seen += os.read(self.child, 65536).decode(errors="replace")
+            self.read()
         before, self.seen = self.seen.split(text, 1)
         return before
+
+    def shows(self, *texts):
+        """The lines of the screen, once they fit on it and hold all of these texts: what was drawn last, from its top."""
+        end = time.time() + PATIENCE
+        while True:
+            whole = self.seen.rfind("\033[J")
+            lines = self.seen[:whole].split("\033[H")[-1].replace("\033[K", "").split("\r\n")
+            fits = len(lines) <= self.rows and all(
+                width(re.sub("\033\\[[0-9;]*m", "", line)) <= self.columns for line in lines)
+            if whole >= 0 and fits and all(text in " ".join(" ".join(lines).split()) for text in texts):
+                return lines
+            assert time.time() < end, f"waited for {texts!r} on {self.columns} x {self.rows}; there stands {lines!r}"
+            self.read()
 
     def press(self, key):
         os.write(self.child, key.encode())
 
     def ends_with(self, code):
+        end = time.time() + PATIENCE
+        while self.process.poll() is None and time.time() < end:
+            self.read()
         assert self.process.wait(PATIENCE) == code, self.process.returncode
         after = termios.tcgetattr(self.terminal)
         assert after == self.before, "the terminal isn't as it was"
@@ -61,32 +95,48 @@ def fill(text):
     os.rename(script + ".new", script)
 
 
-def at_a_terminal():
-    watch = Watch("--lang", "en")
-    shown = watch.expect("q quit")
-    assert "\033[2J" in shown, "the screen isn't cleared"
-    assert "UNFILLED" in shown
+def at_a_terminal(columns, rows):
+    """Whatever is asked for, the verdicts stay on the screen."""
+    if os.path.exists(f"{kit}/.odori_state"):
+        os.remove(f"{kit}/.odori_state")  # no hints taken
+    watch = Watch("--lang", "en", columns=columns, rows=rows)
+
+    def shows(*texts, verdict="PASS"):
+        lines = watch.shows(*texts, "the speedup", "q quit")
+        assert [line[:2] for line in lines[1:9]] == [f" {n}" for n in range(1, 9)], lines
+        assert "UNFILLED" in lines[1] and verdict in lines[8], lines
+
+    shows("Waiting", "Next: fill in blank 1", verdict="UNFILLED")
     fill("select=1:mpiprocs=2:ompthreads=1")
-    assert "WRONG" in watch.expect("q quit")
+    shows("Waiting", "WRONG", "That is task 2's way", verdict="WRONG")
     fill("select=1:mpiprocs=1:ompthreads=2")
-    assert "PASS" in watch.expect("q quit")
+    shows("Waiting", "PASS")
 
     for step in 1, 2:  # a hint for the first blank that isn't right, one more each time
         watch.press("h")
-        watch.expect(f"blank 1: hint {step} of 3")
-        watch.expect("q quit")
+        shows(f"blank 1: hint {step} of 3")
     watch.press("s")
-    assert "PASS" in watch.expect("q quit")
+    shows("Task 1, multi_gpu")
     watch.press("c")
-    assert "\033[2J" in watch.expect("q quit")
+    shows("Checking")
+    shows("Waiting")
     watch.press("o")
-    watch.expect("blank 1?")
+    shows("answer to blank 1?")
     watch.press("n")
-    assert "split_dataset" not in watch.expect("q quit")
-    watch.press("o")
-    watch.expect("blank 1?")
+    shows("Next: fill in blank 1")
+    watch.press("O")
+    shows("answer to blank 1?")
     watch.press("y")
-    assert "split_dataset_n_random" in watch.expect("q quit")
+    shows("split_dataset_n_random")
+    for key in "\033[A", "\033[B", "\033[6~", "\033[5~", "\033[15~", "\033", "?", "\u3042", "\x04":
+        watch.press(key)
+    watch.press("r")
+    shows("Waiting", "Next: fill in blank 1")
+    watch.resize(columns + 20, rows - 4)
+    shows("Waiting")
+    watch.resize(30, 5)
+    watch.shows("multi_gpu: 5 of")
+    watch.resize(columns, rows)
 
     with open(script) as file:
         whole = file.read()
@@ -95,7 +145,33 @@ def at_a_terminal():
         file.flush()
         time.sleep(0.5)
         file.write(whole)
-    assert "PASS" in watch.expect("q quit")
+    shows("Checking")
+    shows("Waiting")
+    watch.press("q")
+    lines = watch.shows("Bye.")
+    assert "PASS" in lines[8], lines
+    watch.ends_with(0)
+    fill("PUT_YOUR_CODE")
+
+
+def in_japanese():
+    watch = Watch("--lang", "ja", columns=60, rows=20)
+    fill("select=4:mpiprocs=1")
+    lines = watch.shows("保存を待っています", "WRONG", "q 終了")
+    assert "1  学習データのイテレータ" in lines[1], lines
+    watch.press("h")
+    watch.shows("ヒント 3 / 3")
+    watch.press("q")
+    watch.ends_with(0)
+    fill("PUT_YOUR_CODE")
+
+
+def on_a_terminal_that_cannot_be_drawn_on():
+    watch = Watch("--lang", "en", terminal="dumb")
+    shown = watch.expect("q quit")
+    assert "UNFILLED" in shown and "\033" not in shown, shown
+    watch.press("s")
+    assert "blank  verdict" in watch.expect("q quit")
     watch.press("q")
     watch.expect("Bye.")
     watch.ends_with(0)
@@ -103,7 +179,7 @@ def at_a_terminal():
 
 def interrupted():
     watch = Watch("--lang", "ja")
-    watch.expect("q 終了")
+    watch.shows("保存を待っています")
     watch.press("\x03")
     watch.ends_with(130)
     watch = Watch("--lang", "en")
@@ -113,6 +189,7 @@ def interrupted():
 
 
 def without_a_terminal():
+    fill("select=1:mpiprocs=1:ompthreads=2")
     process = subprocess.Popen([grader, "watch", "multi_gpu", "--kit", kit, "--lang", "en"], stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines = iter(process.stdout.readline, "")
@@ -131,7 +208,10 @@ for folder in "solutions", "grader", "lib/flags", "lib/trace":
     shutil.copytree(f"{source}/{folder}", f"{kit}/{folder}")
 subprocess.run([cut, "--kit", kit], check=True, stdout=subprocess.DEVNULL)
 os.environ.pop("ODORI_STATE", None)
-at_a_terminal()
+at_a_terminal(60, 20)
+at_a_terminal(100, 40)
+in_japanese()
+on_a_terminal_that_cannot_be_drawn_on()
 interrupted()
 without_a_terminal()
 print("It watches.")
