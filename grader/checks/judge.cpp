@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstring>
 #include <exception>
 
 #include "checks/findings.h"
@@ -53,7 +55,7 @@ Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
     case Ending::crashed:
       // What MPI does with different calls is up to MPI: the call was wrong, however it ended.
       if (const auto apart = find_calls_apart(bad)) return {Verdict::wrong, finding ? finding : apart};
-      return {Verdict::crash, or_else("crash")};
+      return {Verdict::crash, or_else(bad.detail == strsignal(SIGSEGV) ? "crash_pointer" : "crash")};
     case Ending::failed:
       if (finding) return {Verdict::wrong, finding};
       return {Verdict::crash, or_else("stopped_by_library")};
