@@ -53,7 +53,7 @@ Options parse(int argc, char** argv, Benchmark benchmark, const std::string& abo
   }
   if (benchmark == Benchmark::allreduce) {
     app.add_option("--communicator", options.communicator, "naive, flat or pure_nccl")->capture_default_str();
-    app.add_flag("--share_devices", options.devices.share_devices, "Let several ranks stand on one GPU");
+    app.add_flag("--share_devices", options.devices.share_devices, "Let several ranks share one GPU");
   }
   line.parse();
   return options;

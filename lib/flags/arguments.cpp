@@ -64,7 +64,7 @@ void add_training_flags(CommandLine& line, Arguments& args) {
       ->check(line.number<double>({"a number above 0 and up to 1", "0 より大きく 1 以下の数"},
                                   [](double part) { return part > 0 && part <= 1; }))
       ->capture_default_str();
-  app.add_flag("--augment", args.augment, "Random crop and flip of the training pictures");
+  app.add_flag("--augment", args.augment, "Random crop and flip of the training images");
   app.add_option("--seed", args.seed, "Seed of everything that is random")
       ->check(line.number<std::uint64_t>({"a whole number from 0", "0 以上の整数"}, [](std::uint64_t) { return true; }))
       ->capture_default_str();
@@ -76,8 +76,8 @@ void add_algorithm_flags(CommandLine& line, Arguments& args) {
       {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}};
   app.add_option_function<std::string>(
          "--precision", [&args](const std::string& name) { args.devices.precision = precisions.at(name); },
-         "Numbers to compute with on GPUs: fp32, tf32 (fp32 in memory, products on tensor cores) or bf16 (mixed, with "
-         "fp32 weights); without it, tf32. CPU devices have fp32 alone")
+         "Precision on GPUs: fp32, tf32 (fp32 in memory, products on tensor cores) or bf16 (mixed, with "
+         "fp32 weights); without it, tf32. CPU devices use fp32 only")
       ->check(line.one_of({"fp32", "tf32", "bf16"}));
   app.add_flag("--autotune", args.autotune.measure, "Measure which convolution algorithm is the fastest, at set-up");
   app.add_option("--workspace_mib", args.devices.workspace_mib,
@@ -114,7 +114,7 @@ void add_device_flags(CommandLine& line, Arguments& args, Program program) {
   app.add_option("--threads_per_device", args.devices.threads_per_device, "Threads of a CPU device")
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();
-  app.add_flag("--share_devices", args.devices.share_devices, "Let several devices stand on one GPU");
+  app.add_flag("--share_devices", args.devices.share_devices, "Let several devices share one GPU");
   add_algorithm_flags(line, args);
 }
 
@@ -125,7 +125,7 @@ void add_output_flags(CommandLine& line, Arguments& args) {
   app.add_flag("--keep_going", args.keep_going, "Train on when the loss is nan or infinite");
   app.add_option("--resume", args.resume, "Continue from this snapshot: its folder, or a folder of snapshots");
   app.add_option("--trace", args.trace,
-                 "Write the event stream into this folder, one file a rank; ui.perfetto.dev shows it");
+                 "Write the event stream into this folder, one file per rank; ui.perfetto.dev shows it");
 }
 
 }  // namespace

@@ -298,7 +298,7 @@ TEST_F(Refused, IteratorsThatDoNotFit) {
          devices);
   expect("There are 0 iterators, but 2 devices in the map.", {}, devices);
   expect("sets of different sizes, 8 and 7 pictures", shares(every(pictures(15), 0, 1), 2, 4), devices);
-  expect("batches of 2 pictures, but the model was made for 4", shares(train, 2, 2), devices);
+  expect("batches of 2 images, but the model was made for 4", shares(train, 2, 2), devices);
   std::vector<SerialIterator> once = shares(train, 2, 4);
   once[1] = SerialIterator(every(train, 1, 2), 4, {.repeat = false});
   expect("has to start again after each epoch", once, devices);

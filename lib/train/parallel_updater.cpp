@@ -52,7 +52,7 @@ void check_iterators(const std::vector<SerialIterator>& iterators, std::size_t n
   const std::size_t size = iterators.front().dataset()->size();
   for (const SerialIterator& iterator : iterators) {
     require(iterator.dataset()->size() == size,
-            "The iterators stand on sets of different sizes, {} and {} pictures, so that their epochs would drift "
+            "The iterators use sets of different sizes, {} and {} images, so that their epochs would drift "
             "apart. split_dataset_n_random() makes equal shares.",
             size, iterator.dataset()->size());
     require_fit(iterator, model);

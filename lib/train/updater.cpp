@@ -10,13 +10,13 @@ void require_fit(const SerialIterator& iterator, const Classifier& model) {
   require(iterator.repeat(), "An iterator to train with has to start again after each epoch: give it repeat = true.");
   require(
       iterator.batch_size() == model.batch_size(),
-      "The iterator hands out batches of {} pictures, but the model was made for {}. Give both the same batch size.",
+      "The iterator hands out batches of {} images, but the model was made for {}. Give both the same batch size.",
       iterator.batch_size(), model.batch_size());
   require(data.n_classes() == network.n_classes,
           "The data has {} classes, but the network was made for {}. Give create_network() the data's n_classes().",
           data.n_classes(), network.n_classes);
   require(data.transform().image_size == network.image_size,
-          "The data's pictures are {0} x {0}, but the network was made for {1} x {1}. Give both the same --image_size.",
+          "The data's images are {0} x {0}, but the network was made for {1} x {1}. Give both the same --image_size.",
           data.transform().image_size, network.image_size);
 }
 
