@@ -21,7 +21,7 @@ expect() {
   fi
 }
 
-expect 0 "./odori WORD" "$odori"
+expect 0 "./odori COMMAND" "$odori"
 for word in demo test run check watch hint status reset solution timeline doctor data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
 expect 0 "marks a class" "$odori" grade --lang ja --help # as without a flag before it
 expect 2 'there is no command "dance". The commands are demo test' "$odori" dance
