@@ -129,8 +129,7 @@ TEST_F(Words, AMissingEndOfABlankIsNamed) {
   const Ended lost = word("reset multi_gpu 2");
   EXPECT_EQ(lost.code, 1);
   EXPECT_EQ(lost.count("blank 3 begins"), 1) << lost.output;
-  EXPECT_EQ(lost.count("`END BLANK` back after your answer to blank 2"), 1)
-      << lost.output;
+  EXPECT_EQ(lost.count("`END BLANK` back after your answer to blank 2"), 1) << lost.output;
   const std::string line = fmt::format(
       "{}", std::count(pristine_.begin(),
                        pristine_.begin() + static_cast<std::ptrdiff_t>(pristine_.find("// BLANK 2:")), '\n') +
@@ -153,7 +152,8 @@ TEST_F(Words, AWordWithoutItsTaskNamesBoth) {
     EXPECT_EQ(ended.count(fmt::format("./odori {} multi_gpu", asked)), 1) << ended.output;
     EXPECT_EQ(ended.count(fmt::format("./odori {} multi_node", asked)), 1) << ended.output;
   }
-  EXPECT_EQ(word("check multi_gpus").count("The task is multi_gpu or multi_node, not \"multi_gpus\". Did you mean multi_gpu?"),
+  EXPECT_EQ(word("check multi_gpus")
+                .count("The task is multi_gpu or multi_node, not \"multi_gpus\". Did you mean multi_gpu?"),
             1);
   const Ended misspelt = word("check multi_gpu --nospeedup");
   EXPECT_EQ(misspelt.code, 2);
