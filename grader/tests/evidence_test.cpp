@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "checks/checks.h"
+#include "exercise/blanks.h"
 #include "worker/evidence_files.h"
 #include "worker/file_watch.h"
 #include "worker/process.h"
@@ -17,6 +18,8 @@
 
 namespace odori::grader {
 namespace {
+
+namespace fs = std::filesystem;
 
 void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
@@ -132,6 +135,15 @@ TEST(Evidence, OfATrainingInABlankIsForged) {
   EXPECT_EQ(read_rank(once + passed, limits, true).forged->key, "trained_in_a_blank");
 }
 
+TEST(Evidence, OfAFailureThatCountsAsNoneIsForged) {
+  const auto failure = [](int code) {
+    return fmt::format("{{\"fact\":\"failure\",\"sentence\":\"x\",\"code\":{}}}\n", code);
+  };
+  EXPECT_FALSE(read(failure(1)).forged);
+  ASSERT_TRUE(read(failure(0)).forged);
+  EXPECT_EQ(read(failure(0)).forged->key, "thrown_as_if_well");
+}
+
 TEST(Evidence, OfPicturesThatAreNotTheIteratorsIsForged) {
   const auto forged = [](const std::string& lines) {
     const RankSeen seen = read(lines);
@@ -240,6 +252,14 @@ TEST(Evidence, OfTheKitsProgramsSatisfiesEveryCheck) {
   }
 }
 
+/// In a process's environment, or among what it has open.
+bool is_known_to(const fs::path& process, const std::string& name) {
+  if (read_file(process / "environ").find(name) != std::string::npos) return true;
+  for (const auto& file : fs::directory_iterator(process / "fd"))
+    if (std::error_code gone; fs::read_symlink(file, gone).string().starts_with(name)) return true;
+  return false;
+}
+
 TEST(Evidence, OfAKilledProgramHoldsWhatCameBefore) {
   const ScratchFolder folder;
   KitsRuns runs(task_named("multi_gpu"));
@@ -249,7 +269,17 @@ TEST(Evidence, OfAKilledProgramHoldsWhatCameBefore) {
                 "--dataset", runs.data().folder.string(), "--batchsize", "4", "--epoch", "1000000"},
       .environment = {{"ODORI_EVIDENCE", files.name()}},
       .folder = folder.path()};
-  const Ended ended = run_process(command, {.give_up = [&] { return files.written() > 400'000; }});
+  fs::path process;
+  bool found = false;  // the name, where what runs in the process could find it and write by it
+  const Ended ended =
+      run_process(command, {.give_up =
+                                [&] {
+                                  if (files.written() <= 400'000) return false;
+                                  found = is_known_to(process, files.name());
+                                  return true;
+                                },
+                            .started = [&](int id) { process = fs::path("/proc") / std::to_string(id); }});
+  EXPECT_FALSE(found);
   EXPECT_TRUE(ended.stopped);
   const auto seen = files.read(limits_of(runs.data())).front();
   ASSERT_GT(seen.steps.size(), 5u);

@@ -69,12 +69,12 @@ void flush_output() {
 
 int report_failure() noexcept {
   const auto [sentence, code] = describe_current_exception();
+  if (failure_listener) failure_listener(sentence, code);
   if (code == exit_code::ok) {  // --help: every rank comes here, rank 0 prints
     if (job.rank == 0) std::fputs(sentence.c_str(), stdout);
     if (job.end_job) job.end_job(code);
     return code;
   }
-  if (failure_listener) failure_listener(sentence, code);
   wait_for_lower_ranks();
   flush_output();
   if (job.size > 1 && code != exit_code::usage && code != exit_code::unfilled)
