@@ -74,14 +74,10 @@ Found find_early_end(const Situation& situation) {
   return {};
 }
 
-<<<<<<< HEAD
 Found find_forgery(const Situation& situation) {
-  for (const RankSeen& rank : situation.evidence().ranks)
-=======
-Found find_forgery(const Evidence& evidence) {
+  const Evidence& evidence = situation.evidence();
   if (evidence.ending != Ending::finished) return {};
   for (const RankSeen& rank : evidence.ranks)
->>>>>>> 2c5df23 (What is thrown as if it were a good end is no end of a training; what remains to be forged is said)
     if (rank.forged) return rank.forged;
   return {};
 }

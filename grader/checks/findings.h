@@ -39,17 +39,9 @@ Found find_in_updates(const Situation& situation, const RunPlan& other, Updates 
 
 /// The library's sentence, if it stopped the run, or the different calls for which it did; or a run that ended well
 /// without having trained and evaluated in every epoch on every rank.
-<<<<<<< HEAD
 Found find_early_end(const Situation& situation);
-/// Evidence that wasn't written by one training of the whole program.
-Found find_forgery(const Situation& situation);
-=======
-Found find_early_end(const Evidence& evidence, const RunData& data);
 /// A run that ended well, and whose evidence wasn't written by one training of the whole program.
-Found find_forgery(const Evidence& evidence);
-/// Either of these: of a run that no other check looks at.
-Found find_untrained(const Evidence& evidence, const RunData& data);
->>>>>>> 2c5df23 (What is thrown as if it were a good end is no end of a training; what remains to be forged is said)
+Found find_forgery(const Situation& situation);
 /// An evaluation that isn't what the last weights give on the whole test set.
 Found find_wrong_evaluation(const RankSeen& rank, const RunData& data);
 

@@ -28,6 +28,7 @@ using namespace std::chrono_literals;
 
 constexpr auto longest_run = 180s;
 constexpr int most_attempts = 3;
+constexpr std::size_t bytes_of_output = 16 << 20;        // a file that a run makes; none is kept
 constexpr std::uintmax_t bytes_of_a_check = 50'000'000;  // more than the evidence of all its runs
 
 /// Has a run's evidence stopped growing, or does it grow without end? How long either may last goes by how long the run
@@ -150,7 +151,7 @@ Evidence Runner::run(const Program& program, const RunPlan& plan, const std::ato
 }
 
 Walls Runner::walls_of(const Program& program, const EvidenceFiles& evidence, const fs::path& folder) const {
-  Walls walls{.readable = libraries_, .writable = evidence.paths(), .folders = {folder}};
+  Walls walls{.readable = libraries_, .writable = evidence.paths(), .folders = {folder}, .file = bytes_of_output};
   walls.readable.push_back(program.file);
   walls.readable.push_back(folder / "data");
   return walls;
