@@ -10,8 +10,8 @@ namespace odori::grader {
 namespace {
 
 // "For any number of devices" can't be seen from one number, nor "the flag's value" from one value.
-const RunPlan three{.devices = 3}, two{.devices = 2, .batch_size = 3, .learning_rate = 0.025f, .seed = 1, .sum = true},
-    five{.devices = 5, .batch_size = 5, .seed = 2}, one{.devices = 1, .batch_size = 8, .learning_rate = 0.025f};
+const RunPlan three{.devices = 3}, two{.devices = 2, .batch_size = 5, .learning_rate = 0.025f, .seed = 1, .sum = true},
+    five{.devices = 5, .batch_size = 6, .seed = 2}, one{.devices = 1, .batch_size = 8, .learning_rate = 0.025f};
 
 /// Everything has another value there.
 const RunPlan& other_than(const RunPlan& plan) { return plan.learning_rate == three.learning_rate ? two : three; }
