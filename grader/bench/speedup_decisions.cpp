@@ -8,7 +8,6 @@
 //                                                  grader/bench/speedup_times.csv
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -18,6 +17,7 @@
 #include "checks/statistics.h"
 #include "core/error.h"
 #include "core/program.h"
+#include "flags/command_line.h"
 #include "report/machine.h"
 
 using namespace odori;
@@ -63,7 +63,9 @@ std::map<std::string, Recording> read_recordings() {
 }
 
 void record(const std::string& state, double minutes) {
+  const bool is_new = !fs::exists(recorded_file);
   std::ofstream file(recorded_file, std::ios::app);
+  if (is_new) file << columns << '\n';
   file << "# " << state << ": " << describe(this_machine()) << ", " << now() << '\n';
   for (const Task& task : all_tasks()) {
     const Layout layout = Layout::on_machine(task, this_machine().cores, 0);
@@ -258,14 +260,15 @@ bool simulate(int checks) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  CLI::App app("How often the speedup is decided, and how often rightly.");
+  CommandLine line("How often the speedup is decided, and how often rightly.", argv[0], argc, argv);
+  CLI::App& app = line.app();
   int checks = 10'000;
-  double minutes = 5;
+  int minutes = 5;
   std::string state;
-  app.add_option("--checks", checks, "How many of each answer on each machine")->check(CLI::PositiveNumber);
+  app.add_option("--checks", checks, "How many of each answer on each machine")->check(line.whole_number(1, 1 << 20));
   app.add_option("--record", state, "Record this machine's times instead, under this name: quiet, busy");
-  app.add_option("--minutes", minutes, "How long to record")->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
+  app.add_option("--minutes", minutes, "How long to record")->check(line.whole_number(1, 1000));
+  line.parse();
   if (!state.empty()) return record(state, minutes), 0;
   return simulate(checks) ? 0 : 1;
 } catch (...) {
