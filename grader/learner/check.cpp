@@ -42,7 +42,9 @@ int check(const Flags& flags) {
   const Messages messages(flags.kit, language_or_default(flags.language));
   std::optional<Sandbox> sandbox;
   try {
-    if (flags.sandbox) sandbox.emplace(flags.without);
+    std::vector<std::filesystem::path> hidden = flags.hidden;
+    hidden.insert(hidden.end(), {flags.kit, flags.build});
+    if (flags.sandbox) sandbox.emplace(flags.without, hidden);
   } catch (const EnvironmentFault& fault) {
     fmt::print("{}\n", messages.text(fault.finding()));
     return fault.code();

@@ -29,6 +29,8 @@ void add_check(CommandLine& line, Flags& flags) {
           line.number<std::uint64_t>({"a whole number from 0", "0 以上の整数"}, [](std::uint64_t) { return true; }));
   check->add_option("--out", flags.out, "The folder for the timeline's page; without it, out/check/TASK");
   check->add_flag("--sandbox", flags.sandbox, "Build and run the answers in a sandbox, as somebody else's");
+  check->add_option("--hide", flags.hidden,
+                    "With --sandbox: a folder that the answers may see nothing of, as of the kit");
   check->add_option_function<std::string>(
       "--without", [&flags](const std::string& names) { flags.without = without_of(names); },
       "Switch these defences off (A,B,...); only for tests of the defences");

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "worker/defences.h"
 
@@ -22,9 +23,10 @@ struct Flags {
   bool speedup = true;
   bool feed = false;  // check: lines for ./odori watch instead of a screen
   std::optional<std::uint64_t> seed;
-  bool sandbox = false;       // check: the submission isn't the user's own
-  Without without;            // check: defences that are off, in tests
-  std::filesystem::path out;  // check: where the timeline's page goes
+  bool sandbox = false;                       // check: the submission isn't the user's own
+  Without without;                            // check: defences that are off, in tests
+  std::vector<std::filesystem::path> hidden;  // check: what answers inside walls may see nothing of, beside the kit
+  std::filesystem::path out;                  // check: where the timeline's page goes
 };
 
 /// Throws UsageError, and HelpRequested for --help.

@@ -75,6 +75,27 @@ TEST_F(Sandboxed, SeesOnlyWhatItsWallsName) {
   EXPECT_TRUE(holds(inside(read, {}, {Defence::files}), "a secret"));
 }
 
+TEST_F(Sandboxed, SeesNothingOfAHiddenFolderWhereverItLies) {
+  // As if a kit lay there. One file of it is needed.
+  const fs::path folder = "/usr/include/linux", needed = folder / "fs.h";
+  const Command look{
+      .words = {"bash", "-c", "ls -R /usr/include/linux; ls /usr/include/asm-generic; cat " + needed.string()}};
+  const Ended ended = Sandbox({}, {folder}).run(look, {.readable = {needed}});
+  EXPECT_FALSE(holds(ended, "watchdog.h\n")) << ended.output.substr(0, 500);
+  EXPECT_TRUE(holds(ended, "int-ll64.h")) << "what lies beside it is there";
+  EXPECT_TRUE(holds(ended, "_LINUX_FS_H"));
+  EXPECT_TRUE(holds(Sandbox().run(look, {}), "watchdog.h\n"));
+  EXPECT_NE(Sandbox({}, {folder}).run({.words = {"touch", (folder / "x").string()}}, {}).code, 0);
+}
+
+TEST_F(Sandboxed, SeesOfTheMachineItsCoresAlone) {
+  const Ended ended = inside("find /sys -maxdepth 3; nproc");
+  EXPECT_TRUE(holds(ended, "/sys/devices/system/cpu"));
+  for (const char* other : {"/sys/class", "/sys/fs", "/sys/kernel", "/sys/module", "/sys/bus", "/sys/firmware"})
+    EXPECT_FALSE(holds(ended, other)) << other;
+  EXPECT_TRUE(holds(ended, fmt::format("\n{}\n", std::thread::hardware_concurrency()).c_str())) << ended.output;
+}
+
 TEST_F(Sandboxed, LeavesNoFilesBehind) {
   const fs::path empty = folder_ / "empty";
   const std::string write =
@@ -220,6 +241,16 @@ TEST_F(Sandboxed, HasNoVariablesButThoseItNeeds) {
   EXPECT_FALSE(holds(ended, "a secret"));
   EXPECT_TRUE(holds(ended, "ODORI_NODES=0,1"));
   EXPECT_TRUE(holds(Sandbox({Defence::environment}).run(command, {}), "a secret"));
+}
+
+TEST_F(Sandboxed, LearnsNothingFromTheProcessesOfItsWalls) {
+  setenv("ODORI_TEST_TOKEN", "a secret", 1);
+  const fs::path shown = file("a_file_of_the_walls", "");
+  const Ended ended = inside("for p in /proc/[0-9]*; do [ $p = /proc/$$ ] || cat $p/cmdline $p/environ; done; echo end",
+                             {.readable = {shown}});
+  EXPECT_FALSE(holds(ended, "a secret")) << ended.output;
+  EXPECT_FALSE(holds(ended, "a_file_of_the_walls")) << ended.output;
+  EXPECT_TRUE(holds(ended, "end"));
 }
 
 TEST_F(Sandboxed, IsNobodyAndCannotBecomeMore) {

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -30,6 +31,15 @@ constexpr std::array system_folders{"/usr", "/bin", "/sbin", "/lib", "/lib32", "
 constexpr std::array variables{"PATH",        "LD_LIBRARY_PATH",     "LANG", "LC_ALL", "TZ",
                                "OPAL_PREFIX", "CUDA_VISIBLE_DEVICES"};
 constexpr std::array prefixes{"OMPI_", "NVIDIA_", "NCCL_", "OMP_"};
+
+/// Of /sys: what Open MPI, oneDNN and the C library look for. With GPUs, their driver looks for much more.
+constexpr std::array topology{"/sys/devices/system/cpu", "/sys/devices/system/node"};
+
+bool lies_below(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+bool is_of_a_gpu(const fs::directory_entry& device) { return device.path().filename().string().starts_with("nvidia"); }
 
 void add(Words& words, std::initializer_list<std::string> more) { words.insert(words.end(), more); }
 
@@ -108,11 +118,41 @@ class Watch {
 
 }  // namespace
 
-Sandbox::Sandbox(Without without) : without_(std::move(without)) {
+Sandbox::Sandbox(Without without, const std::vector<fs::path>& hidden) : without_(std::move(without)) {
+  std::error_code none;
+  for (const fs::path& folder : hidden) {
+    const fs::path real = fs::canonical(folder, none);
+    if (!none && fs::is_directory(real) && real.parent_path() != "/" && is_there_already(real)) hidden_.push_back(real);
+  }
   const Ended there = run_process({.words = {"bwrap", "--version"}});
   if (there.code != 0) throw EnvironmentFault({"no_bubblewrap", {}});
   const Ended tried = run({.words = {"true"}}, {});
   if (tried.code != 0) throw EnvironmentFault({"no_namespaces", {{"reason", end_of(tried.output)}}});
+}
+
+/// With a system's folder, that is.
+bool Sandbox::is_there_already(const fs::path& path) const {
+  std::error_code none;
+  const fs::path real = fs::weakly_canonical(path, none);
+  const auto holds = [&](const fs::path& folder) { return lies_below(real, folder); };
+  return std::any_of(system_folders.begin(), system_folders.end(), holds) &&
+         std::none_of(hidden_.begin(), hidden_.end(), holds);
+}
+
+/// Of this process's own: for bubblewrap too, whose environment can be read inside.
+std::map<std::string, std::string> Sandbox::environment_of(const Command& command) const {
+  std::map<std::string, std::string> environment;
+  if (has(Defence::environment))
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      const std::string text = *entry, name = text.substr(0, text.find('='));
+      const auto begins = [&](const char* prefix) { return name.starts_with(prefix); };
+      if (std::find(variables.begin(), variables.end(), name) == variables.end() &&
+          std::none_of(prefixes.begin(), prefixes.end(), begins))
+        environment[name] = "";
+    }
+  environment["HOME"] = "/tmp";
+  for (const auto& [name, value] : command.environment) environment[name] = value;
+  return environment;
 }
 
 Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
@@ -153,17 +193,23 @@ Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
       else if (fs::is_directory(folder))
         add(words, {"--ro-bind", folder.string(), folder.string()});
     }
+    for (const fs::path& folder : hidden_) add(words, {"--perms", "0755", "--tmpfs", folder.string()});
     for (const char* path : settings) show("--ro-bind-try", path);
-    show("--ro-bind", "/sys");
     add(words, {"--dev", "/dev"});
     // Not tried on a machine with GPUs yet.
+    bool gpus = false;
     for (const auto& entry : fs::directory_iterator("/dev"))
-      if (entry.path().filename().string().starts_with("nvidia")) show("--dev-bind", entry.path());
+      if (is_of_a_gpu(entry)) gpus = true, show("--dev-bind", entry.path());
+    if (gpus)
+      show("--ro-bind", "/sys");
+    else
+      for (const char* path : topology) show("--ro-bind-try", path);
     empty("/dev/shm");
   } else {
     add(words, {"--dev-bind", "/", "/"});
   }
-  if (has(Defence::escape)) add(words, {"--proc", "/proc"});
+  // The first process is bubblewrap's, with all these words.
+  if (has(Defence::escape)) add(words, {"--proc", "/proc", "--ro-bind", "/dev/null", "/proc/1/cmdline"});
   if (!has(Defence::escape) && has(Defence::files)) add(words, {"--dev-bind", "/proc", "/proc"});
   empty("/tmp");
   if (!has(Defence::files))
@@ -173,26 +219,14 @@ Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
   made.clear();
   for (const fs::path& folder : walls.folders) open_way(folder), empty(folder);
   for (const fs::path& path : walls.readable)
-    if (!path.string().starts_with("/usr/")) show("--ro-bind", path);
+    if (!is_there_already(path)) show("--ro-bind", path);
   for (const fs::path& path : walls.writable) show("--bind", path);
   if (!command.folder.empty()) open_way(command.folder / "any");
   // What bubblewrap made itself is a file system in memory too, and without a limit.
-  if (has(Defence::disk) && has(Defence::files)) add(words, {"--remount-ro", "/dev", "--remount-ro", "/"});
-
-  if (has(Defence::environment)) {
-    add(words, {"--clearenv"});
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-      const std::string text = *entry, name = text.substr(0, text.find('='));
-      const auto begins = [&](const char* prefix) { return name.starts_with(prefix); };
-      if (command.environment.contains(name)) continue;
-      if (std::find(variables.begin(), variables.end(), name) != variables.end() ||
-          std::any_of(prefixes.begin(), prefixes.end(), begins))
-        add(words, {"--setenv", name, text.substr(name.size() + 1)});
-    }
+  if (has(Defence::disk) && has(Defence::files)) {
+    add(words, {"--remount-ro", "/dev", "--remount-ro", "/"});
+    for (const fs::path& folder : hidden_) add(words, {"--remount-ro", folder.string()});
   }
-  add(words, {"--setenv", "HOME", "/tmp"});
-  for (const auto& [name, value] : command.environment)
-    if (!value.empty()) add(words, {"--setenv", name, value});
   add(words, {"--chdir", command.folder.empty() ? "/tmp" : command.folder.string()});
 
   // Limits of processes don't hold for root, and what root may do, bubblewrap's namespaces alone don't keep it from.
@@ -215,7 +249,7 @@ Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
 }
 
 Ended Sandbox::run(const Command& command, const Walls& walls, const Limits& limits) const {
-  Command outer{.words = enclosed(command, walls)};
+  Command outer{.words = enclosed(command, walls), .environment = environment_of(command)};
   outer.inherits_descriptors = !has(Defence::descriptors);
   outer.lifeline = has(Defence::escape);
   if (has(Defence::syscalls)) outer.before = refuse_calls;

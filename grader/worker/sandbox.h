@@ -1,13 +1,15 @@
 // Walls round a command that runs somebody else's code: bubblewrap's namespaces, limits, and a watch from outside.
 //
-// Inside there is this machine's system (read only), an empty /tmp, /dev/shm and network, and of all other files only
-// those that Walls name. One sandbox holds a whole mpirun.
+// Inside there is this machine's system (read only; of /sys, what says how many cores there are), an empty /tmp,
+// /dev/shm and network, and of all other files only those that Walls name. One sandbox holds a whole mpirun.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "worker/defences.h"
@@ -28,8 +30,9 @@ struct Walls {
 
 class Sandbox {
  public:
-  /// Tries it. Throws EnvironmentFault if this machine has no bubblewrap, or doesn't let it make its namespaces.
-  explicit Sandbox(Without without = {});
+  /// `hidden`: folders that are empty inside, but for what walls name, also where they lie among the system's own
+  /// files. Tries it. Throws EnvironmentFault if this machine has no bubblewrap, or doesn't let it make its namespaces.
+  explicit Sandbox(Without without = {}, const std::vector<std::filesystem::path>& hidden = {});
 
   /// Runs the command inside. What its limits end has `stopped`, and where it was one of the walls', `broke` says
   /// which: "over_memory", "over_processes". Its folder is empty unless the walls show it. Several threads may call it
@@ -38,9 +41,12 @@ class Sandbox {
 
  private:
   std::vector<std::string> enclosed(const Command& command, const Walls& walls) const;
+  std::map<std::string, std::string> environment_of(const Command& command) const;
+  bool is_there_already(const std::filesystem::path& path) const;
   bool has(Defence defence) const { return !without_.contains(defence); }
 
   Without without_;
+  std::vector<std::filesystem::path> hidden_;  // those below the system's folders
 };
 
 /// Inside of `sandbox` if there is one; without, on the learner's own machine, as any other command.
