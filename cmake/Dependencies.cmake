@@ -25,7 +25,7 @@ if(NOT ZLIB_FOUND)
   list(APPEND missing "zlib (Debian: zlib1g-dev. Elsewhere: -DZLIB_ROOT=/path/to/zlib)")
 endif()
 
-# The instructor's grader reads archives, and names contents by SHA-256.
+# The instructor's grader reads archives, names contents by SHA-256, and tells which names a file system takes for one.
 find_package(LibArchive QUIET)
 if(NOT LibArchive_FOUND)
   list(APPEND missing "libarchive (Debian: libarchive-dev. Elsewhere: -DCMAKE_PREFIX_PATH=/path/to/libarchive)")
@@ -33,6 +33,10 @@ endif()
 find_package(OpenSSL QUIET COMPONENTS Crypto)
 if(NOT OPENSSL_FOUND)
   list(APPEND missing "OpenSSL's libcrypto (Debian: libssl-dev. Elsewhere: -DOPENSSL_ROOT_DIR=/path/to/openssl)")
+endif()
+find_package(ICU QUIET COMPONENTS uc)
+if(NOT ICU_FOUND)
+  list(APPEND missing "ICU (Debian: libicu-dev. Elsewhere: -DICU_ROOT=/path/to/icu)")
 endif()
 
 if(missing)

@@ -23,8 +23,11 @@ constexpr std::int64_t most_times = 300;  // unpacked beyond that by what it tak
 constexpr std::int64_t most_entries = 3'000'000;
 constexpr std::size_t longest_path = 4096, deepest = 64;
 
-constexpr std::array<std::string_view, 9> suffixes{".zip",  ".tar",    ".tgz", ".tar.gz", ".tar.bz2",
-                                                   ".tbz2", ".tar.xz", ".txz", ".tar.zst"};
+constexpr std::array<std::string_view, 11> suffixes{".zip",     ".7z",   ".rar",    ".tar", ".tgz",    ".tar.gz",
+                                                    ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst"};
+constexpr std::array<std::string_view, 17> of_others{".lzh", ".lha", ".cab",  ".arj", ".ace", ".alz",
+                                                     ".egg", ".sit", ".sitx", ".dmg", ".iso", ".zipx",
+                                                     ".gz",  ".bz2", ".xz",   ".zst", ".z"};
 
 std::string lower(std::string_view text) {
   std::string lowered(text);
@@ -46,6 +49,9 @@ Archive open_archive(const fs::path& path) {
   archive_read_support_format_tar(opened.get());
   archive_read_support_format_gnutar(opened.get());
   archive_read_support_format_zip_seekable(opened.get());
+  archive_read_support_format_7zip(opened.get());
+  archive_read_support_format_rar(opened.get());
+  archive_read_support_format_rar5(opened.get());
   archive_read_open_filename(opened.get(), path.c_str(), 1 << 16);
   return opened;
 }
@@ -110,59 +116,87 @@ bool read_pieces(archive* archive, const std::function<bool(std::string_view)>& 
 }
 
 /// Is it made to fill a disk or to take for ever?
-bool is_too_much(archive* archive, archive_entry* entry, std::int64_t n_entries) {
-  const std::int64_t packed = archive_filter_bytes(archive, -1),
-                     unpacked = archive_filter_bytes(archive, 0) + archive_entry_size(entry);
-  // What is skipped in a .zip isn't unpacked; of all others every byte is.
-  const bool skips = archive_format(archive) == ARCHIVE_FORMAT_ZIP;
-  return n_entries > most_entries ||
-         (!skips && (unpacked > most_bytes || unpacked > always_allowed + most_times * packed));
+class Bound {
+ public:
+  Bound(archive* archive, const fs::path& path) : archive_(archive) {
+    std::error_code unknown;
+    packed_ = static_cast<std::int64_t>(fs::file_size(path, unknown));
+  }
+  bool is_passed_by(archive_entry* entry) {
+    const std::int64_t size = std::clamp<std::int64_t>(archive_entry_size(entry), 0, most_bytes + 1);
+    unpacked_ += size;
+    if (++n_entries_ > most_entries) return true;
+    const int format = archive_format(archive_) & ARCHIVE_FORMAT_BASE_MASK;
+    if (format == ARCHIVE_FORMAT_ZIP) return false;  // what is skipped isn't unpacked
+    if (format != ARCHIVE_FORMAT_TAR) return is_passed(unpacked_, packed_);
+    return is_passed(archive_filter_bytes(archive_, 0) + size, archive_filter_bytes(archive_, -1));
+  }
+
+ private:
+  static bool is_passed(std::int64_t unpacked, std::int64_t packed) {
+    return unpacked > most_bytes || unpacked > always_allowed + most_times * packed;
+  }
+
+  archive* archive_;
+  std::int64_t packed_ = 0, unpacked_ = 0, n_entries_ = 0;
+};
+
+/// The end of a name that is one of these; empty if none is.
+template <std::size_t n>
+std::string_view suffix_of(std::string_view name, const std::array<std::string_view, n>& all) {
+  const std::string lowered = lower(name);
+  const auto found = std::find_if(all.begin(), all.end(), [&](std::string_view suffix) {
+    return lowered.ends_with(suffix) && lowered.size() > suffix.size();
+  });
+  return found == all.end() ? std::string_view() : *found;
 }
 
 }  // namespace
 
-bool is_archive(std::string_view name) { return without_archive_suffix(name) != name; }
+bool is_archive(std::string_view name) { return !suffix_of(name, suffixes).empty(); }
+
+bool is_unreadable_archive(std::string_view name) { return !is_archive(name) && !suffix_of(name, of_others).empty(); }
 
 std::string without_archive_suffix(std::string_view name) {
-  const std::string lowered = lower(name);
-  for (const std::string_view suffix : suffixes)
-    if (lowered.ends_with(suffix) && lowered.size() > suffix.size())
-      return std::string(name.substr(0, name.size() - suffix.size()));
-  return std::string(name);
+  const std::string_view suffix = is_archive(name) ? suffix_of(name, suffixes) : suffix_of(name, of_others);
+  return std::string(name.substr(0, name.size() - suffix.size()));
 }
 
-std::vector<Finding> visit_archive(const fs::path& path, const std::vector<std::string>& parts,
-                                   const Visitor& visitor) {
+std::vector<Finding> visit_archive(const fs::path& path, const std::string& name, const Visitor& visitor) {
   const Utf8Names names;
   std::vector<Finding> problems;
-  const std::string file = path.filename();
   const Archive archive = open_archive(path);
   archive_entry* header = nullptr;
-  int n_entries = 0, n_leading_out = 0, said = ARCHIVE_OK;
+  Bound bound(archive.get(), path);
+  bool encrypted = false, empty = true;
+  int n_leading_out = 0, said = ARCHIVE_OK;
   while ((said = archive_read_next_header(archive.get(), &header)) == ARCHIVE_OK || said == ARCHIVE_WARN) {
-    if (is_too_much(archive.get(), header, ++n_entries)) {
-      problems.push_back({"archive_too_large", {{"file", file}}});
+    encrypted |= archive_entry_is_data_encrypted(header) != 0;
+    empty = false;
+    if (bound.is_passed_by(header)) {
+      problems.push_back({"archive_too_large", {{"file", name}}});
       break;
     }
-    const auto own_parts = parts_of(name_of(header));
-    if (!own_parts) {
+    const auto parts = parts_of(name_of(header));
+    if (!parts) {
       ++n_leading_out;
       continue;
     }
-    Entry entry{.parts = parts,
+    Entry entry{.parts = *parts,
                 .kind = kind_of(header),
                 .bytes = static_cast<std::uintmax_t>(archive_entry_size(header)),
                 .modified = archive_entry_mtime(header),
                 .read = [&](const auto& take) { return read_pieces(archive.get(), take); }};
-    entry.parts.insert(entry.parts.end(), own_parts->begin(), own_parts->end());
-    if (!own_parts->empty() && !visitor(entry)) break;
+    if (!parts->empty() && !visitor(entry)) break;
   }
   if (said == ARCHIVE_FATAL || said == ARCHIVE_FAILED || said == ARCHIVE_RETRY) {
     const char* reason = archive_error_string(archive.get());
-    problems.push_back({"archive_damaged", {{"file", file}, {"reason", reason ? reason : "?"}}});
+    problems.push_back({"archive_damaged", {{"file", name}, {"reason", reason ? reason : "?"}}});
   }
+  if (empty && problems.empty()) problems.push_back({"archive_empty", {{"file", name}}});
+  if (encrypted) problems.push_back({"archive_encrypted", {{"file", name}}});
   if (n_leading_out > 0)
-    problems.push_back({"archive_leads_out", {{"file", file}, {"n", std::to_string(n_leading_out)}}});
+    problems.push_back({"archive_leads_out", {{"file", name}, {"n", std::to_string(n_leading_out)}}});
   return problems;
 }
 

@@ -57,10 +57,10 @@ class Phase {
   };
 
   void take(const TaskRecord& record) {
-    const auto old = batch_.records.read(record.student, record.task);
-    const bool another = old && old->content != record.content;
-    batch_.records.write(record, another ? Records::Old::kept : Records::Old::replaced);
-    audience_.record(record, one_more_done());
+    auto before = batch_.records.read(record.student, record.task);
+    if (before && before->content == record.content) before.reset();
+    batch_.records.write(record, before ? Records::Old::kept : Records::Old::replaced);
+    audience_.record(record, before, one_more_done());
   }
 
   Progress one_more_done() {
@@ -74,8 +74,9 @@ class Phase {
 
   void tell() {
     std::unique_lock lock(mutex_);
-    const Progress progress = progress_;
+    Progress progress = progress_;
     lock.unlock();
+    progress.waits_for = batch_.marker.waits_for();
     audience_.progress(progress);
   }
 
@@ -88,12 +89,9 @@ class Phase {
 };
 
 TaskRecord absent(const Answer& answer) {
-  TaskRecord record{.student = answer.student,
-                    .task = answer.task->name,
-                    .content = answer.content,
-                    .state = RecordState::absent,
-                    .timed = true,
-                    .flags = answer.handed_in.flags};
+  TaskRecord record = record_of(answer);
+  record.state = RecordState::absent;
+  record.timed = true;
   record.flags.push_back({"flag_absent", {{"task", answer.task->name}}});
   return record;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,18 +14,19 @@ namespace odori::grader {
 
 /// How far it is.
 struct Progress {
-  bool timing = false;                 // the speedups
-  std::size_t done = 0, of = 0;        // answers of this phase
-  std::vector<std::string> under_way;  // "aoki multi_gpu"
-  double seconds_left = -1;            // by the pace so far; below 0: not known yet
+  bool timing = false;                   // the speedups
+  std::size_t done = 0, of = 0;          // answers of this phase
+  std::vector<std::string> under_way;    // "aoki multi_gpu"
+  double seconds_left = -1;              // by the pace so far; below 0: not known yet
+  std::optional<std::string> waits_for;  // who has this machine, while an answer waits for it
 };
 
 /// Who hears of it, on the thread that called run_batch.
 class Audience {
  public:
   virtual ~Audience() = default;
-  /// It is on the disk.
-  virtual void record(const TaskRecord& record, const Progress& progress) = 0;
+  /// It is on the disk. `before`: the record of what had been handed in before, which it replaces.
+  virtual void record(const TaskRecord& record, const std::optional<TaskRecord>& before, const Progress& progress) = 0;
   /// Several times a second.
   virtual void progress(const Progress& progress) = 0;
 };

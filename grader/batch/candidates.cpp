@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "batch/content.h"
+#include "batch/encoding.h"
 
 namespace odori::grader {
 namespace {
@@ -41,7 +42,11 @@ std::optional<std::string> read_text(const Entry& entry) {
     text += piece;
     return text.size() <= most_bytes;
   });
-  return well && text.size() <= most_bytes ? std::optional(text) : std::nullopt;
+  if (!well || text.size() > most_bytes) return {};
+  // As some editors on Windows save it.
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    if (auto converted = to_utf8(text, "UTF-16")) return converted;
+  return text;
 }
 
 }  // namespace

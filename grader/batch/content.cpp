@@ -33,11 +33,11 @@ std::string kit_version(const fs::path& kit, const fs::path& build) {
   return sha256(parts);
 }
 
+std::string sha256_of(const std::optional<fs::path>& file) { return file ? sha256(read_file(*file)) : ""; }
+
 std::string content_of(const std::string& task, const HandedIn& handed_in, const std::string& kit_version) {
   // Each part has a fixed length, so that no two answers make the same text.
-  const auto part = [](const std::optional<fs::path>& file) {
-    return file ? sha256(read_file(*file)) : std::string(64, '-');
-  };
+  const auto part = [](const std::optional<fs::path>& file) { return file ? sha256_of(file) : std::string(64, '-'); };
   return sha256(kit_version + part(handed_in.program) + part(handed_in.script) + task);
 }
 

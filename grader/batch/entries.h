@@ -33,14 +33,16 @@ using Visitor = std::function<bool(const Entry&)>;
 /// Everything below a folder. `parts` is put before each entry's own.
 void visit_folder(const std::filesystem::path& folder, const std::vector<std::string>& parts, const Visitor& visitor);
 
-/// By its name: .zip, .tar, .tgz, .tar.gz, .tar.bz2, .tar.xz, .tar.zst
+/// By its name: .zip, .7z, .rar, .tar, .tgz, .tar.gz, .tar.bz2, .tar.xz, .tar.zst
 bool is_archive(std::string_view name);
-/// "aoki.tar.gz" -> "aoki"
+/// An archive, or a file made smaller, of a kind that isn't read here: .lzh, .gz, ...
+bool is_unreadable_archive(std::string_view name);
+/// "aoki.tar.gz" -> "aoki", "aoki.lzh" -> "aoki"
 std::string without_archive_suffix(std::string_view name);
 
-/// Everything in an archive. Returns what was wrong with it, if anything: damaged, too large, names that lead out of
-/// it. What comes before that is visited all the same.
-std::vector<Finding> visit_archive(const std::filesystem::path& archive, const std::vector<std::string>& parts,
+/// Everything in an archive, which the findings call `name`. Returns what was wrong with it, if anything: damaged, too
+/// large, behind a password, names that lead out of it. What comes before that is visited all the same.
+std::vector<Finding> visit_archive(const std::filesystem::path& archive, const std::string& name,
                                    const Visitor& visitor);
 
 }  // namespace odori::grader

@@ -18,6 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t most_flags = 10;  // of an answer
+
 /// What is there already isn't written again: a class is resumed without touching it.
 std::optional<fs::path> keep(const std::optional<std::string>& text, const fs::path& path) {
   std::error_code error;
@@ -30,7 +32,8 @@ std::optional<fs::path> keep(const std::optional<std::string>& text, const fs::p
 }
 
 /// SUBMISSIONS is one student's folder, or a folder of classes? With two or more who hold answers it is neither. Of one
-/// alone: a student keeps a program beside other files, or in one folder; a class, in one for each of several.
+/// alone: a student keeps a program beside other files, in one folder, or in whole copies of the kit; a class, in a
+/// folder for each of several.
 void refuse_another_level(const fs::path& submissions, const Visited& visited) {
   bool is_one_students = visited.has_answers_at_top, others_try = false;
   std::vector<const Found*> holders;
@@ -47,7 +50,7 @@ void refuse_another_level(const fs::path& submissions, const Visited& visited) {
   if (is_one_students) throw Refusal({"submissions_one_student", {{"folder", submissions.string()}}});
   if (holders.empty() || others_try) return;
   for (const auto& [file, places] : holders[0]->held)
-    if (places.size() > 1 && !places.contains(""))
+    if (places.size() > 1 && !places.contains("") && !std::ranges::includes(holders[0]->kits, places))
       throw Refusal({"submissions_classes",
                      {{"folder", submissions.string()},
                       {"file", file},
@@ -57,15 +60,23 @@ void refuse_another_level(const fs::path& submissions, const Visited& visited) {
 }
 
 /// The names that the students are kept under, in the order of visited.students.
-std::vector<std::string> names_of(const Visited& visited) {
-  std::vector<std::string> names;
-  std::set<std::string> taken;
-  for (const auto& [handed_in, found] : visited.students) {
-    std::string name = student_name(handed_in);
-    if (!taken.insert(name).second) name += '~' + sha256(handed_in).substr(0, 6);  // the same, in another encoding
-    names.push_back(std::move(name));
-  }
-  return names;
+std::vector<std::string> names_of(const Visited& visited, const std::set<std::string>& known) {
+  std::vector<std::string> handed_in;
+  for (const auto& [name, found] : visited.students) handed_in.push_back(name);
+  return student_names(handed_in, known);
+}
+
+/// What somebody should know of a student whose answer isn't there: what else is.
+std::vector<Finding> flags_of_absent(const Found& found, const Task& task) {
+  std::vector<Finding> flags;
+  for (const std::string& archive : found.unreadable) flags.push_back({"flag_unreadable_archive", {{"file", archive}}});
+  const std::vector<std::string>& there = !found.others.empty() ? found.others : found.rest;
+  const bool tells = !found.others.empty() || (found.files.empty() && !found.rest.empty());
+  if (tells)
+    flags.push_back(
+        {"flag_other_names",
+         {{"files", fmt::format("{}", fmt::join(there, ", "))}, {"file", task.program.filename().string()}}});
+  return flags;
 }
 
 Student student_of(const std::string& name, const Found& found, const fs::path& submitted) {
@@ -73,10 +84,7 @@ Student student_of(const std::string& name, const Found& found, const fs::path& 
   for (const Task& task : all_tasks()) {
     HandedIn& answer = student.tasks[task.name];
     answer.flags = found.flags;
-    if (found.files.empty() && !found.others.empty())
-      answer.flags.push_back(
-          {"flag_other_names",
-           {{"files", fmt::format("{}", fmt::join(found.others, ", "))}, {"file", task.program.filename().string()}}});
+    if (found.n_closed > 0) answer.flags.push_back({"flag_closed_archives", {{"n", std::to_string(found.n_closed)}}});
     const auto take = [&](const fs::path& path) -> std::optional<fs::path> {
       const fs::path copy = submitted / student.name / path.filename();
       const auto candidates = found.files.find(path.filename());
@@ -87,17 +95,30 @@ Student student_of(const std::string& name, const Found& found, const fs::path& 
     };
     answer.program = take(task.program);
     answer.script = take(task.script);
+    if (answer.absent()) {
+      const auto flags = flags_of_absent(found, task);
+      answer.flags.insert(answer.flags.begin(), flags.begin(), flags.end());
+    }
+    if (answer.flags.size() > most_flags) {
+      const std::size_t more = answer.flags.size() - most_flags;
+      answer.flags.resize(most_flags);
+      answer.flags.push_back({"flag_more", {{"n", std::to_string(more)}}});
+    }
   }
   return student;
 }
 
 }  // namespace
 
-Intake take_in(const fs::path& submissions, const fs::path& submitted, const fs::path& scratch) {
+Intake take_in(const fs::path& submissions, const fs::path& submitted, const fs::path& scratch,
+               const std::set<std::string>& known) {
   Visited visited = visit_submissions(submissions, scratch);
   refuse_another_level(submissions, visited);
   Intake intake{.problems = std::move(visited.problems)};
-  const std::vector<std::string> names = names_of(visited);
+  // Their students' copies of the kit would make a class look like that.
+  if (visited.students.size() == 1 && visited.students.begin()->second.kits.size() > 1)
+    intake.problems.push_back({"one_student_with_copies", {{"student", visited.students.begin()->first}}});
+  const std::vector<std::string> names = names_of(visited, known);
   auto name = names.begin();
   for (const auto& [handed_in, found] : visited.students)
     intake.students.push_back(student_of(*name++, found, submitted));
@@ -109,8 +130,8 @@ Intake take_in(const fs::path& submissions, const fs::path& submitted, const fs:
   return intake;
 }
 
-std::vector<std::string> students_in(const fs::path& submissions) {
-  std::vector<std::string> names = names_of(visit_submissions(submissions, {}));
+std::vector<std::string> students_in(const fs::path& submissions, const std::set<std::string>& known) {
+  std::vector<std::string> names = names_of(visit_submissions(submissions, {}), known);
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -1,8 +1,8 @@
 // A class's submissions: whatever was handed in, in; the exercises' files, out.
 //
-// SUBMISSIONS is a folder, or an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst), with a folder or an
-// archive for each student. The exercises' files may lie anywhere in it. Nothing else is ever unpacked or copied; no
-// link is followed; what is too large, too much or not a plain file is left out and flagged.
+// SUBMISSIONS is a folder, or an archive (.zip, .7z, .rar, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst), with a folder
+// or an archive for each student. The exercises' files may lie anywhere in it. Nothing else is ever unpacked or copied;
+// no link is followed; what is too large, too much or not a plain file is left out and flagged.
 //
 // A file may have got a copy's number or a prefix on its way (candidates.h). Of several that is taken which has the
 // exact name, else which lies as the kit has it (exercises/01_multi_gpu/NAME, jobscripts/NAME), else the one in the
@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,12 +38,14 @@ struct Intake {
   std::vector<Finding> problems;  // what couldn't be read, or is nobody's
 };
 
-/// Copies the files to RESULTS/submitted/STUDENT/. `scratch`: a folder for archives within archives. Throws Refusal if
-/// `submissions` can't be read, has no student in it, or is one student's folder or a folder of classes.
+/// Copies the files to RESULTS/submitted/STUDENT/. `scratch`: a folder for archives within archives. `known`: names
+/// that there are marks under. Throws Refusal if `submissions` can't be read, has no student in it, or is one student's
+/// folder or a folder of classes.
 Intake take_in(const std::filesystem::path& submissions, const std::filesystem::path& submitted,
-               const std::filesystem::path& scratch);
+               const std::filesystem::path& scratch, const std::set<std::string>& known = {});
 
 /// The names of Intake::students. Writes nothing. Throws Refusal if `submissions` can't be read.
-std::vector<std::string> students_in(const std::filesystem::path& submissions);
+std::vector<std::string> students_in(const std::filesystem::path& submissions,
+                                     const std::set<std::string>& known = {});
 
 }  // namespace odori::grader

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <optional>
+#include <utility>
 
+#include "batch/content.h"
 #include "batch/lock.h"
+#include "batch/refusal.h"
 #include "core/error.h"
 #include "exercise/blanks.h"
 #include "worker/process.h"
@@ -18,7 +22,8 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr int most_attempts = 3;
-constexpr std::uintmax_t most_bytes = 4 << 20;  // of what a child writes
+constexpr std::uintmax_t most_bytes = 4 << 20;           // of what a child writes
+constexpr std::uintmax_t most_bytes_of_page = 16 << 20;  // of a timeline
 // Beyond the sum of a check's own limits: only a check that stands still itself takes as long.
 constexpr auto longest_marking = 15min, longest_timing = 25min;
 
@@ -37,6 +42,11 @@ void require_fits(const CheckRecord& check, const Answer& answer, const std::map
     require(verdict != nullptr && verdict->of == of, "There is no verdict on blank {} of {} points.", blank, of);
     require(verdict->points == 0 || verdict->verdict == Verdict::pass, "Blank {} has points without a pass.", blank);
   }
+}
+
+std::string last_words(const Ended& ended) {
+  const std::string words = end_of(ended.output);
+  return words.empty() ? "-" : words;
 }
 
 std::optional<Finding> environment_fault(const CheckRecord& check) {
@@ -68,7 +78,7 @@ class Folder {
 /// Puts the page beside the record. What it is called there; nothing if there is none.
 std::string keep_page(const std::string& page, const fs::path& pages, const std::string& task) {
   std::error_code error;
-  if (page.empty() || pages.empty()) return {};
+  if (page.empty() || pages.empty() || fs::file_size(page, error) > most_bytes_of_page) return {};
   const std::string name = task + ".timeline.html";
   fs::create_directories(pages, error);
   fs::copy_file(page, pages / name, fs::copy_options::overwrite_existing, error);
@@ -87,6 +97,26 @@ Marker::Marker(Place place) : place_(std::move(place)) {
   for (const Task& task : all_tasks()) points_of_[task.name] = points_of(task, place_.kit);
 }
 
+Lock Marker::machine_for(Lock::Kind kind) {
+  bool waits = false;
+  const auto meanwhile = [&] {
+    if (stopped_) throw Error("Stopped.", exit_code::interrupted);
+    if (!std::exchange(waits, true)) ++n_waiting_;
+  };
+  struct Waited {
+    std::atomic<int>& n;
+    const bool& waits;
+    ~Waited() { n -= waits ? 1 : 0; }
+  } const waited{n_waiting_, waits};
+  return this_machine_for(kind, place_.locks, meanwhile);
+}
+
+std::optional<std::string> Marker::waits_for() const {
+  if (n_waiting_ == 0) return {};
+  const std::string who = who_has_this_machine(place_.locks);
+  return who.empty() ? "?" : who;
+}
+
 Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path& pages) {
   const Folder folder(place_.scratch / std::to_string(++n_started_));
   const fs::path json = folder.path() / "check.json", missing = folder.path() / "missing";
@@ -98,16 +128,19 @@ Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path
       .environment = {{"TMPDIR", folder.path()}}};
   if (!timed) command.words.push_back("--no-speedup");
   if (place_.sandbox) command.words.push_back("--sandbox");
-  const Lock lock = this_machine_for(timed ? Lock::Kind::exclusive : Lock::Kind::shared);
+  for (const fs::path& folder : place_.hidden) command.words.insert(command.words.end(), {"--hide", folder});
+  const Lock lock = machine_for(timed ? Lock::Kind::exclusive : Lock::Kind::shared);
   const Ended ended = run_process(command, {.time = timed ? longest_timing : longest_marking,
                                             .output_bytes = 1 << 16,
                                             .give_up = [this] { return stopped_.load(); }});
   if (stopped_) throw Error("Stopped.", exit_code::interrupted);
-  if (ended.stopped) return {.fault = Finding{"child_too_slow", {{"seconds", fmt::format("{:.0f}", ended.seconds)}}}};
+  if (ended.stopped)
+    return {.fault = Finding{"child_too_slow",
+                             {{"seconds", fmt::format("{:.0f}", ended.seconds)}, {"detail", last_words(ended)}}}};
   std::error_code error;
   const auto bytes = fs::file_size(json, error);
   if (error || bytes > most_bytes)
-    return {.fault = Finding{"child_died", {{"code", std::to_string(ended.code)}, {"detail", end_of(ended.output)}}}};
+    return {.fault = Finding{"child_died", {{"code", std::to_string(ended.code)}, {"detail", last_words(ended)}}}};
   try {
     const std::string text = read_file(json);
     Attempt attempt{.check = check_from_json(text), .flags = flags_from_json(text)};
@@ -118,8 +151,8 @@ Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path
     return attempt;
   } catch (const EnvironmentFault&) {
     throw;
-  } catch (const Error& unclear) {
-    return {.fault = Finding{"child_unclear", {{"detail", unclear.what()}}}};
+  } catch (const std::exception& unclear) {
+    return {.fault = Finding{"child_unclear", {{"detail", unclear.what()}, {"said", last_words(ended)}}}};
   }
 }
 
@@ -132,15 +165,32 @@ Marker::Attempt Marker::attempts(const Answer& answer, bool timed, const fs::pat
       last = attempt(answer, timed, pages);
     } catch (const EnvironmentFault& fault) {
       last = {.fault = fault.finding()};
+    } catch (const Refusal&) {
+      throw;
+    } catch (const Error& error) {
+      if (error.code() == exit_code::interrupted) throw;
+      last = {.fault = Finding{"child_unclear", {{"detail", error.what()}, {"said", "-"}}}};
+    } catch (const std::exception& error) {  // what a child wrote, in a form that nobody thought of
+      last = {.fault = Finding{"child_unclear", {{"detail", error.what()}, {"said", "-"}}}};
     }
   } while (++record.attempts < most_attempts && last.fault);
   record.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  if (last.fault) last.fault = fit_to_keep(*last.fault);
   return last;
 }
 
+TaskRecord record_of(const Answer& answer) {
+  return {.student = answer.student,
+          .task = answer.task->name,
+          .content = answer.content,
+          .kit = answer.kit,
+          .program = sha256_of(answer.handed_in.program),
+          .script = sha256_of(answer.handed_in.script),
+          .flags = answer.handed_in.flags};
+}
+
 TaskRecord Marker::mark(const Answer& answer) {
-  TaskRecord record{
-      .student = answer.student, .task = answer.task->name, .content = answer.content, .flags = answer.handed_in.flags};
+  TaskRecord record = record_of(answer);
   Attempt last = attempts(answer, false, {}, record);
   record.flags.insert(record.flags.end(), last.flags.begin(), last.flags.end());
   if (last.fault) {
@@ -162,10 +212,9 @@ TaskRecord Marker::time(const Answer& answer, const TaskRecord& marked, const fs
   };
   for (Finding& finding : last.flags) flag(std::move(finding));
   if (last.fault) {
-    // The blanks have their marks; without the speedup's there is no mark for the whole.
-    record.state = RecordState::ungraded;
-    record.reason = last.fault;
-    record.check.reset();
+    // The blanks keep their marks.
+    for (BlankVerdict& verdict : record.check->verdicts)
+      if (verdict.blank == 0) verdict = {0, Verdict::environment, last.fault, 0, verdict.of};
     return record;
   }
   record.timed = true;

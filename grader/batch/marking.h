@@ -5,9 +5,12 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "batch/intake.h"
+#include "batch/lock.h"
 #include "batch/record.h"
 #include "exercise/task.h"
 
@@ -20,7 +23,11 @@ struct Answer {
   HandedIn handed_in;
   std::string content;  // see content_of()
   std::uint64_t seed = 0;
+  std::string kit;  // the version that marks it
 };
+
+/// The record of an answer that nothing is known of yet.
+TaskRecord record_of(const Answer& answer);
 
 class Marker {
  public:
@@ -28,7 +35,9 @@ class Marker {
     std::filesystem::path program;     // odori_grader
     std::filesystem::path kit, build;  // as its flags have them
     std::filesystem::path scratch;     // for the children; whoever starts next empties it
+    std::filesystem::path locks;       // see folder_of_locks()
     bool sandbox = true;
+    std::vector<std::filesystem::path> hidden = {};  // all that was handed in, and the marks: no answer's to see
   };
   explicit Marker(Place place);
 
@@ -45,14 +54,18 @@ class Marker {
   /// Ends the children.
   void stop() { stopped_ = true; }
 
+  /// Who has this machine, while an answer waits for it: "PID 4711, since 14:30:00", or "?".
+  std::optional<std::string> waits_for() const;
+
  private:
   struct Attempt;
+  Lock machine_for(Lock::Kind kind);
   Attempt attempt(const Answer& answer, bool timed, const std::filesystem::path& pages);
   Attempt attempts(const Answer& answer, bool timed, const std::filesystem::path& pages, TaskRecord& record);
 
   Place place_;
   std::map<std::string, std::map<int, double>> points_of_;  // by task
-  std::atomic<int> n_started_ = 0;
+  std::atomic<int> n_started_ = 0, n_waiting_ = 0;
   std::atomic<bool> stopped_ = false;
 };
 

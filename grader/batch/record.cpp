@@ -15,6 +15,33 @@ using Values = CheckRecord::Values;
 
 constexpr std::array states{RecordState::marked, RecordState::ungraded, RecordState::absent};
 
+bool ends_a_path(char c) {
+  return static_cast<unsigned char>(c) <= ' ' || std::string_view("'\"`:,;()[]{}<>|").find(c) != std::string_view::npos;
+}
+
+/// "/tmp/odori_x/run.sh: no such file" -> "run.sh: no such file"
+std::string without_folders(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const char before = at == 0 ? ' ' : text[at - 1];
+    std::size_t end = at;
+    // Behind a letter or a `<` it isn't a path's first slash; behind a typographic quote it is.
+    if (text[at] == '/' && before != '<' && (ends_a_path(before) || before == '=' || (before & 0x80) != 0))
+      while (end < text.size() && !ends_a_path(text[end])) ++end;
+    std::string_view path = text.substr(at, end - at);
+    while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+    const auto last = path.rfind('/');
+    if (path.empty() || last == 0 || last == std::string_view::npos || path.starts_with("//")) {
+      end = std::max(end, at + 1);
+      result += text.substr(at, end - at);
+    } else {
+      result += path.substr(last + 1);
+    }
+    at = end;
+  }
+  return result;
+}
+
 /// Reads an object field by field. Whatever isn't as it should be is told with the field's name.
 class Object {
  public:
@@ -32,6 +59,7 @@ class Object {
     require(field(key).is_string(), "{}: \"{}\" should be a text.", name_, key);
     return field(key);
   }
+  std::string text_if_any(const char* key) const { return has(key) ? text(key) : ""; }
   bool boolean(const char* key) const {
     require(field(key).is_boolean(), "{}: \"{}\" should be true or false.", name_, key);
     return field(key);
@@ -64,7 +92,8 @@ class Object {
   }
   /// Nothing if it is null or not there.
   std::optional<Values> values_if_any(const char* key) const {
-    return has(key) && !field(key).is_null() ? std::optional(values(key)) : std::nullopt;
+    if (!has(key) || field(key).is_null()) return {};
+    return fit_to_keep({"", values(key)}).values;
   }
 
  private:
@@ -88,7 +117,7 @@ Json json_of(const Finding& finding) { return {{"key", finding.key}, {"values", 
 
 Finding finding_of(const Json& json, const std::string& name) {
   const Object object(json, name);
-  return {object.text("key"), object.values("values")};
+  return fit_to_keep({object.text("key"), object.values("values")});
 }
 
 std::vector<Finding> flags_of(const Json& json) {
@@ -135,7 +164,7 @@ CheckRecord check_of(const Json& json) {
   CheckRecord check{.seed = object.whole_number("seed"),
                     .speedup = object.values_if_any("speedup"),
                     .counts = object.values_if_any("counts"),
-                    .timeline = object.has("timeline") ? object.text("timeline") : ""};
+                    .timeline = object.text_if_any("timeline")};
   require(object.list("verdicts").size() <= 100, "There are too many verdicts.");
   for (const Json& entry : object.list("verdicts")) {
     const BlankVerdict verdict = verdict_of(entry);
@@ -172,12 +201,27 @@ const char* name_of(RecordState state) {
   return "";
 }
 
+Finding fit_to_keep(Finding finding) {
+  for (auto& [name, value] : finding.values) value = without_folders(value);
+  return bounded(std::move(finding));
+}
+
+const BlankVerdict* ungraded_speedup(const TaskRecord& record) {
+  if (record.check)
+    for (const BlankVerdict& verdict : record.check->verdicts)
+      if (verdict.blank == 0 && verdict.verdict == Verdict::environment) return &verdict;
+  return nullptr;
+}
+
 std::string to_json(const TaskRecord& record) {
   Json flags = Json::array();
   for (const Finding& flag : record.flags) flags.push_back(json_of(flag));
   const Json json{{"student", record.student},
                   {"task", record.task},
                   {"content", record.content},
+                  {"kit", record.kit},
+                  {"program", record.program},
+                  {"script", record.script},
                   {"state", name_of(record.state)},
                   {"reason", record.reason ? json_of(*record.reason) : Json()},
                   {"attempts", record.attempts},
@@ -194,6 +238,9 @@ TaskRecord record_from_json(std::string_view text) {
   TaskRecord record{.student = object.text("student"),
                     .task = object.text("task"),
                     .content = object.text("content"),
+                    .kit = object.text_if_any("kit"),
+                    .program = object.text_if_any("program"),
+                    .script = object.text_if_any("script"),
                     .state = state_named(object.text("state")),
                     .attempts = object.small_number("attempts"),
                     .seconds = object.number("seconds"),

@@ -1,14 +1,16 @@
 // What is known of a student's answer to a task: RESULTS/students/STUDENT/TASK.json.
 //
-//   {"student": "aoki", "task": "multi_gpu", "content": "<SHA-256>", "state": "marked", "reason": null, "attempts": 1,
-//    "seconds": 3.2, "timed": false, "flags": [FINDING ...],
-//    "check": {"seed": 1, "verdicts": [{"blank": 1, "verdict": "WRONG", "points": 0, "of": 20, "key": "...", "values":
+//   {"student": "aoki", "task": "multi_gpu", "content": "<SHA-256>", "kit": "<SHA-256>", "program": "<SHA-256>" or "",
+//    "script": "<SHA-256>" or "", "state": "marked", "reason": null, "attempts": 1, "seconds": 3.2, "timed": false,
+//    "flags": [FINDING ...], "check": {"seed": 1, "verdicts": [{"blank": 1, "verdict": "WRONG", "points": 0, "of": 20,
+//    "key": "...", "values":
 //    {...}} ...],
 //              "speedup": {...} or null, "counts": {...} or null, "timeline": "FILE" or "",
 //              "left_out": [{"file": "...", "line": 3, "removed": false, "text": "..."} ...]} or null}
 //
 // A FINDING is {"key": "...", "values": {...}}: the words, in either language, are found when a report is written.
-// A change of this form needs another `record_form`, so that older records are marked anew.
+// Fields may be added, as long as records without them are still read. Any other change of this form needs another
+// `record_form`, so that older records are marked anew.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +60,8 @@ const char* name_of(RecordState state);
 struct TaskRecord {
   std::string student, task;
   std::string content;  // SHA-256 of what was marked and of what marked it: the same need not be marked again
+  // What that was: SHA-256 of the kit and of the files that were handed in. Empty in records from before it was kept.
+  std::string kit, program, script;
   RecordState state = RecordState::ungraded;
   std::optional<Finding> reason;  // why it is ungraded
   int attempts = 1;
@@ -76,8 +80,16 @@ struct StudentRecord {
 
 std::string to_json(const TaskRecord& record);
 
-/// Throws Error, with a sentence that says what is missing or of the wrong kind, for a text that isn't just so.
+/// Bounded, and with files by their names alone: where this machine keeps them is nothing to the student, and records
+/// lie among what is given back.
+Finding fit_to_keep(Finding finding);
+
+/// Throws Error, with a sentence that says what is missing or of the wrong kind, for a text that isn't just so. All
+/// findings in it are made fit to keep.
 TaskRecord record_from_json(std::string_view text);
+
+/// The speedup's verdict, if this machine couldn't measure it: it counts neither way, and is tried again.
+const BlankVerdict* ungraded_speedup(const TaskRecord& record);
 
 /// What `odori_grader check --json` wrote. Likewise strict.
 CheckRecord check_from_json(std::string_view text);

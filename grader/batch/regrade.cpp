@@ -1,6 +1,7 @@
 #include "batch/regrade.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "batch/durable_file.h"
@@ -69,27 +70,37 @@ void Regrade::begin() const {
   if (is_complete()) fs::remove_all(results_.regrade(), error);
 }
 
-void Regrade::complete(const std::string& kit_version, bool everybody) const {
-  const nlohmann::ordered_json json{{"kit", kit_version}, {"everybody", everybody}};
+void Regrade::complete(const std::string& kit_version, const Terms& terms, bool everybody) const {
+  const nlohmann::ordered_json json{
+      {"kit", kit_version}, {"everybody", everybody}, {"timings", terms.timings}, {"tasks", terms.tasks}};
   write_durably(results_.regrade() / "complete.json", json.dump(2) + '\n');
 }
+
+Regrade::Completed Regrade::completed() const {
+  try {
+    const auto json = nlohmann::json::parse(read_file(results_.regrade() / "complete.json"));
+    return {json.at("kit"), {json.at("timings"), json.at("tasks")}, json.at("everybody")};
+  } catch (const nlohmann::json::exception&) {
+    throw Refusal({"nothing_to_apply", {}});  // or it is an earlier version's
+  }
+}
+
+Terms Regrade::terms() const { return completed().terms; }
 
 bool Regrade::is_complete() const { return fs::exists(results_.regrade() / "complete.json"); }
 
 std::vector<Regrade::Student> Regrade::students() const {
-  std::vector<Student> all;
+  std::map<std::string, Student> all;
+  for (StudentRecord& student : results_.records().all()) all[student.name] = {student, student};
   for (const StudentRecord& fresh : records().all()) {
-    Student student{{.name = fresh.name, .tasks = {}}, {}};
-    for (const Task& task : all_tasks())
-      if (auto record = results_.records().read(fresh.name, task.name))
-        student.before.tasks[task.name] = std::move(*record);
-    student.after = student.before;
+    Student& student = all.try_emplace(fresh.name, Student{{fresh.name, {}}, {fresh.name, {}}}).first->second;
     for (const auto& [task, record] : fresh.tasks)
       if (record.state != RecordState::ungraded)
         student.after.tasks[task] = with_speedup_of(results_.records().read(fresh.name, task), record);
-    all.push_back(std::move(student));
   }
-  return all;
+  std::vector<Student> students;
+  for (auto& [name, student] : all) students.push_back(std::move(student));
+  return students;
 }
 
 std::vector<Change> Regrade::changes() const {
@@ -105,11 +116,7 @@ std::vector<Change> Regrade::changes() const {
 }
 
 void Regrade::apply() {
-  const fs::path file = results_.regrade() / "complete.json";
-  const auto json = nlohmann::json::parse(read_file(file), nullptr, false);
-  if (!json.is_object() || !json.contains("kit") || !json["kit"].is_string() || !json.contains("everybody") ||
-      !json["everybody"].is_boolean())
-    throw Refusal({"nothing_to_apply", {}});
+  const Completed done = completed();
   for (const StudentRecord& student : records().all()) {
     for (const auto& [task, fresh] : student.tasks) {
       if (fresh.state == RecordState::ungraded) continue;
@@ -125,7 +132,7 @@ void Regrade::apply() {
     }
     copy_files(submitted() / student.name, results_.submitted() / student.name);
   }
-  if (json["everybody"]) results_.set_kit(json["kit"]);
+  if (done.everybody) results_.set(done.kit, done.terms);
   std::error_code error;
   fs::remove_all(results_.regrade(), error);
 }

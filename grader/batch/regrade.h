@@ -2,7 +2,9 @@
 //
 //   RESULTS/regrade/students/STUDENT/TASK.json   what marking again gave
 //   RESULTS/regrade/submitted/STUDENT/FILE       what was marked
-//   RESULTS/regrade/complete.json                {"kit": SHA-256, "everybody": true}: nothing is left to be marked
+//   RESULTS/regrade/complete.json                {"kit": SHA-256, "everybody": true, "timings": ..., "tasks": ...}:
+//   nothing is left
+//                                              to be marked; what RESULTS/batch.json will say
 #pragma once
 
 #include <optional>
@@ -25,19 +27,22 @@ class Regrade {
  public:
   explicit Regrade(Results& results) : results_(results) {}
 
-  /// One that was cut short goes on; one that is complete is thrown away for a new one.
+  /// One that was cut short goes on; one that is complete is thrown away for a new one, and when marks are made without
+  /// it: it shows no longer what would change.
   void begin() const;
   Records records() const { return results_.regraded(); }
   std::filesystem::path submitted() const { return results_.regrade() / "submitted"; }
 
-  /// All is marked, by this version of the kit. `everybody`: every answer of the class.
-  void complete(const std::string& kit_version, bool everybody) const;
+  /// All is marked, by this version of the kit and on these terms. `everybody`: every answer of the class.
+  void complete(const std::string& kit_version, const Terms& terms, bool everybody) const;
   bool is_complete() const;
+  /// Those that it was completed on.
+  Terms terms() const;
 
   struct Student {
     StudentRecord before, after;
   };
-  /// Those that were marked again, by name.
+  /// The class as it is and as it would be, by name.
   std::vector<Student> students() const;
   /// In the students' order. An answer that can't be marked now changes nothing.
   std::vector<Change> changes() const;
@@ -46,6 +51,13 @@ class Regrade {
   void apply();
 
  private:
+  struct Completed {
+    std::string kit;
+    Terms terms;
+    bool everybody = false;
+  };
+  Completed completed() const;
+
   Results& results_;
 };
 

@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <cerrno>
+#include <cstring>
 #include <ctime>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "batch/content.h"
@@ -24,16 +27,11 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int in_use = 20;
+constexpr std::string_view scratch_name = "odori_batch_";
 
 std::string now() {
   const std::time_t time = std::time(nullptr);
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", *std::localtime(&time));
-}
-
-std::string this_host() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
 }
 
 /// Unknown to those who hand in, so that nobody can prepare for the data of their check.
@@ -42,70 +40,111 @@ std::string fresh_salt() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
-/// /tmp/odori_USER_HASH: of RESULTS' path, so that the next batch there finds and empties it.
-fs::path scratch_of(const fs::path& results) {
-  std::error_code error;
-  const fs::path scratch = fs::temp_directory_path(error) /
-                           fmt::format("odori_{}_{}", geteuid(), sha256(fs::canonical(results).string()).substr(0, 8));
-  mkdir(scratch.c_str(), 0700);
+/// Was it made by fresh_scratch(), for this user?
+bool is_own_scratch(const fs::path& folder) {
   struct stat status {};
-  if (lstat(scratch.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid())
-    throw Refusal({"no_scratch", {{"folder", scratch.string()}, {"reason", "?"}}}, in_use);
-  return scratch;
+  return folder.filename().string().starts_with(scratch_name) && lstat(folder.c_str(), &status) == 0 &&
+         S_ISDIR(status.st_mode) && status.st_uid == geteuid();
 }
 
 }  // namespace
 
-Results::Results(fs::path folder, const std::string& kit_version) : folder_(std::move(folder)) {
+Results::Results(fs::path folder, const std::string& kit_version, Terms terms) : folder_(std::move(folder)) {
   std::error_code error;
-  fs::create_directories(folder_, error);
+  made_folder_ = fs::create_directories(folder_, error);
   const bool is_file = error == std::errc::not_a_directory || error == std::errc::file_exists;  // a slip of the pen
   if (error)
     throw Refusal({"batch_cannot_write", {{"file", folder_.string()}, {"reason", error.message()}}},
                   is_file ? exit_code::usage : in_use);
+  if (made_folder_) fs::permissions(folder_, fs::perms::owner_all, error);  // marks, and the salt
   if (!fs::exists(folder_ / "lock") && !fs::is_empty(folder_, error))
     throw Refusal({"results_not_empty", {{"folder", folder_.string()}}});
   lock_ = Lock::try_for(folder_ / "lock", Lock::Kind::exclusive);
   if (!lock_)
     throw Refusal({"results_in_use", {{"folder", folder_.string()}, {"who", read_file(folder_ / "lock")}}}, in_use);
   lock_.write(fmt::format("{}, process {}, {}", this_host(), getpid(), now()));
-  scratch_ = scratch_of(folder_);
-  clean();
-  read_or_begin(kit_version);
+  scratch_ = fresh_scratch();
+  remove_unfinished();
+  read_or_begin(kit_version, std::move(terms));
 }
 
 Results::~Results() {
   std::error_code error;
   fs::remove_all(scratch_, error);
+  fs::remove(folder_ / "scratch", error);
 }
 
-void Results::read_or_begin(const std::string& kit_version) {
+void Results::forget() const {
+  std::error_code error;
+  if (!began_now_ || fs::exists(submitted(), error)) return;
+  for (const char* file : {"batch.json", "scratch", "lock"}) fs::remove(folder_ / file, error);
+  if (made_folder_) fs::remove(folder_, error);
+}
+
+void Results::read_or_begin(const std::string& kit_version, Terms terms) {
   const fs::path file = folder_ / "batch.json";
   if (!fs::exists(file)) {
     salt_ = fresh_salt();
     began_ = now();
-    return set_kit(kit_version);
+    began_now_ = true;
+    return set(kit_version, terms);
   }
   const Json json = Json::parse(read_file(file), nullptr, false);
-  const auto text = [&](const char* key) -> std::string {
-    if (!json.is_object() || !json.contains(key) || !json[key].is_string())
-      throw Refusal({"results_damaged", {{"file", file.string()}}});
-    return json[key];
+  const auto text = [&](const Json& field) -> std::string {
+    if (!field.is_string()) throw Refusal({"results_damaged", {{"file", file.string()}}});
+    return field;
   };
-  salt_ = text("salt");
-  kit_ = text("kit");
-  began_ = text("began");
+  const auto field = [&](const char* key) { return json.is_object() && json.contains(key) ? json[key] : Json(); };
+  salt_ = text(field("salt"));
+  kit_ = text(field("kit"));
+  began_ = text(field("began"));
+  if (!field("timings").is_boolean() || !field("tasks").is_array()) {
+    terms_ = terms_of_records();
+    if (terms_.tasks.empty()) terms_ = std::move(terms);
+    return;
+  }
+  terms_.timings = field("timings");
+  for (const Json& task : field("tasks")) terms_.tasks.push_back(text(task));
 }
 
-void Results::set_kit(const std::string& kit_version) {
+Terms Results::terms_of_records() const {
+  Terms terms{.timings = false, .tasks = {}};
+  const std::vector<StudentRecord> students = records().all();
+  for (const Task& task : all_tasks())
+    for (const StudentRecord& student : students) {
+      const auto record = student.tasks.find(task.name);
+      if (record == student.tasks.end()) continue;
+      if (terms.tasks.empty() || terms.tasks.back() != task.name) terms.tasks.push_back(task.name);
+      if (record->second.check)
+        for (const BlankVerdict& verdict : record->second.check->verdicts)
+          terms.timings |= verdict.blank == 0 && verdict.verdict != Verdict::not_checked;
+    }
+  return terms;
+}
+
+void Results::set(const std::string& kit_version, const Terms& terms) {
   kit_ = kit_version;
-  const Json json{{"form", record_form}, {"salt", salt_}, {"kit", kit_}, {"began", began_}};
+  terms_ = terms;
+  const Json json{{"form", record_form},      {"salt", salt_},       {"kit", kit_}, {"began", began_},
+                  {"timings", terms.timings}, {"tasks", terms.tasks}};
   write_durably(folder_ / "batch.json", json.dump(2) + '\n');
 }
 
-void Results::clean() const {
+/// Below TMPDIR under a name that nobody can know before, so that nobody can be there first. RESULTS/scratch names it:
+/// the next batch removes what a killed one left.
+fs::path Results::fresh_scratch() const {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(scratch_, error)) fs::remove_all(entry.path(), error);
+  const fs::path note = folder_ / "scratch";
+  if (const fs::path old = read_file(note); is_own_scratch(old)) fs::remove_all(old, error);
+  std::string name = (fs::temp_directory_path(error) / (std::string(scratch_name) + "XXXXXX")).string();
+  if (mkdtemp(name.data()) == nullptr)
+    throw Refusal({"no_scratch", {{"folder", name}, {"reason", std::strerror(errno)}}}, in_use);
+  std::ofstream(note) << name;
+  return name;
+}
+
+void Results::remove_unfinished() const {
+  std::error_code error;
   std::vector<fs::path> unfinished;
   for (fs::recursive_directory_iterator at(folder_, error), end; !error && at != end; at.increment(error))
     if (at->path().string().ends_with(unfinished_suffix)) unfinished.push_back(at->path());

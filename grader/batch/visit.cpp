@@ -1,5 +1,7 @@
 #include "batch/visit.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <fstream>
 
@@ -14,8 +16,9 @@ using Parts = std::vector<std::string>;
 
 constexpr std::uintmax_t most_archive_bytes = std::uintmax_t{512} << 20;  // of one within another
 constexpr int most_archives = 20;                                         // of a student
-constexpr int most_entries = 300'000;                                     // likewise
-constexpr std::size_t most_others = 3;
+constexpr int most_within = 3;                                            // archives round each other
+constexpr int most_entries = 300'000;                                     // of a student
+constexpr std::size_t most_others = 3, most_flags = 20;                   // likewise
 
 /// What lies beside the students' folders and is none.
 bool is_nobody(const std::string& name) { return name == "__MACOSX" || name.starts_with('.'); }
@@ -43,7 +46,8 @@ class Collector {
       return std::move(visited_);
     }
     skipped_ = depth_of_students();
-    const auto problems = visit_archive(submissions_, {}, [this](const Entry& entry) { return see(entry); });
+    const auto problems =
+        visit_archive(submissions_, submissions_.filename(), [this](const Entry& entry) { return see(entry); });
     visited_.problems.insert(visited_.problems.end(), problems.begin(), problems.end());
     return std::move(visited_);
   }
@@ -53,7 +57,7 @@ class Collector {
   /// isn't itself a copy of the kit.
   std::size_t depth_of_students() const {
     std::set<std::string> first, second;
-    visit_archive(submissions_, {}, [&](const Entry& entry) {
+    visit_archive(submissions_, "", [&](const Entry& entry) {
       const Parts& parts = entry.parts;
       if (!is_nobody(parts[0]) && (parts.size() > 1 || entry.kind != Entry::Kind::folder)) first.insert(parts[0]);
       const bool answers = parts.size() > 2 && wanted_named(parts.back()).wanted;
@@ -77,12 +81,16 @@ class Collector {
 
   /// A file among the students' folders.
   void see_loose(const std::string& file, const Entry& entry) {
-    const bool archive = entry.kind == Entry::Kind::file && is_archive(file);
+    const bool is_file = entry.kind == Entry::Kind::file, archive = is_file && is_archive(file);
     const auto owner = owner_of_loose(file);
-    if (archive) {
+    if (archive || (is_file && !owner && is_unreadable_archive(file))) {
       // Beside a folder of the same name it is another student's, or so it seems.
       const std::string name = without_archive_suffix(file);
-      see_archive(student(owner ? *owner : visited_.students.contains(name) ? file : name, file), entry, "");
+      Found& found = student(owner ? *owner : visited_.students.contains(name) ? file : name, file);
+      if (archive)
+        see_archive(found, entry, {"", 0});
+      else
+        see_of_student(found, {file}, entry, {});
     } else if (owner) {
       see_of_student(student(*owner, file), {file}, entry, {});
     } else {
@@ -95,34 +103,52 @@ class Collector {
     return visited_.students.try_emplace(name, Found{.place = place}).first->second;
   }
 
-  /// `archive`: the one within the student's folder that it lies in, or "" for that which is the student's folder.
-  void see_of_student(Found& student, const Parts& parts, const Entry& entry,
-                      const std::optional<std::string>& archive) {
+  /// What an entry lies in.
+  struct Within {
+    std::string archive;  // the one at the top of the student's folder; "": that which is the student's folder
+    int n = 0;            // archives round it
+  };
+
+  static void flag(Found& student, Finding finding) {
+    if (student.flags.size() < most_flags) student.flags.push_back(std::move(finding));
+  }
+
+  void see_of_student(Found& student, const Parts& parts, const Entry& entry, const Within& within) {
     if (++student.n_entries > most_entries) {
       if (student.n_entries == most_entries + 1)
-        student.flags.push_back({"flag_too_many_entries", {{"n", std::to_string(most_entries)}}});
+        flag(student, {"flag_too_many_entries", {{"n", std::to_string(most_entries)}}});
       return;
     }
-    if (entry.kind == Entry::Kind::unreadable) student.flags.push_back({"flag_unreadable", {{"file", entry.path()}}});
+    if (entry.kind == Entry::Kind::unreadable) flag(student, {"flag_unreadable", {{"file", entry.path()}}});
     if (parts.empty() || entry.kind == Entry::Kind::folder || entry.kind == Entry::Kind::unreadable) return;
     if (const Named named = wanted_named(parts.back()); named.wanted) {
-      const std::string top = archive && !archive->empty() ? *archive : parts.size() > 1 ? parts[0] : "";
-      if (student.files[named.wanted->name].consider(named, parts, entry))
+      const std::string top = !within.archive.empty() ? within.archive : parts.size() > 1 ? parts[0] : "";
+      if (student.files[named.wanted->name].consider(named, parts, entry)) {
         student.held[named.wanted->name].insert(is_kits_folder(top) ? "" : top);
-    } else if (!archive && entry.kind == Entry::Kind::file && is_archive(parts.back())) {
-      see_archive(student, entry, parts.back());
-    } else if (student.others.size() < most_others && is_like_an_answer(parts)) {
-      student.others.push_back(parts.back());
+        if (within.n == 0 && entry.path().ends_with('/' + top + '/' + named.wanted->kits_path))
+          student.kits.insert(top);
+      }
+    } else if (entry.kind == Entry::Kind::file && is_archive(parts.back())) {
+      see_archive(student, entry, within.n == 0 ? Within{parts.back(), 0} : within);
+    } else {
+      std::vector<std::string>& list = is_unreadable_archive(parts.back()) ? student.unreadable
+                                       : is_like_an_answer(parts)          ? student.others
+                                                                           : student.rest;
+      if (list.size() < most_others) list.push_back(parts.back());
     }
   }
 
   /// An archive within what was handed in: it is copied out, as it can't be read in place.
-  void see_archive(Found& student, const Entry& entry, const std::string& archive) {
-    if (!scratch_ || ++student.n_archives > most_archives) return;
-    // Under its own name, for the sentences about it.
-    const fs::path copy = *scratch_ / "archive" / fs::path(entry.parts.back()).filename();
+  void see_archive(Found& student, const Entry& entry, const Within& within) {
+    if (!scratch_) return;
+    if (++student.n_archives > most_archives || within.n == most_within) {
+      ++student.n_closed;
+      return;
+    }
+    // Its own name may be one that no file can have.
+    const fs::path copy = *scratch_ / fmt::format("archive_{}", within.n);
     std::error_code error;
-    fs::create_directories(copy.parent_path(), error);
+    fs::create_directories(*scratch_, error);
     std::ofstream file(copy, std::ios::binary | std::ios::trunc);
     std::uintmax_t bytes = 0;
     const bool well = entry.read([&](std::string_view piece) {
@@ -131,15 +157,15 @@ class Collector {
     });
     if (!file.flush()) throw Refusal({"batch_disk_full", {{"file", copy.string()}}}, 20);
     if (!well || bytes > most_archive_bytes) {
-      student.flags.push_back({well ? "archive_too_large" : "flag_unreadable", {{"file", entry.parts.back()}}});
+      flag(student, {well ? "archive_too_large" : "flag_unreadable", {{"file", entry.parts.back()}}});
     } else {
-      for (const Finding& problem : visit_archive(copy, {}, [&](const Entry& inner) {
-             see_of_student(student, inner.parts, inner, archive);
+      for (const Finding& problem : visit_archive(copy, entry.parts.back(), [&](const Entry& inner) {
+             see_of_student(student, inner.parts, inner, {within.archive, within.n + 1});
              return student.n_entries <= most_entries;
            }))
-        student.flags.push_back(problem);
+        flag(student, problem);
     }
-    fs::remove_all(copy.parent_path(), error);
+    fs::remove(copy, error);
   }
 
   fs::path submissions_;

@@ -18,10 +18,13 @@ struct Found {
   std::string place;                                  // what it lies in: a folder's or an archive's name
   std::map<std::string, Candidates> files;            // by the wanted file's name
   std::vector<std::string> others;                    // of wanted kinds, but with other names: the first few
+  std::vector<std::string> unreadable;                // archives of other kinds: the first few
+  std::vector<std::string> rest;                      // whatever else lies there: the first few
   std::vector<Finding> flags;                         // on all tasks
   std::map<std::string, std::set<std::string>> held;  // by the wanted file's name: folders and archives at the top that
                                                       // hold it; "" is the top itself, as a copy of the kit is
-  int n_entries = 0, n_archives = 0;
+  std::set<std::string> kits;                         // of those places, whole copies of the kit
+  int n_entries = 0, n_archives = 0, n_closed = 0;    // archives; those that weren't looked into
 };
 
 struct Visited {

@@ -13,13 +13,16 @@ namespace {
 /// Neither way: the machine can't tell, or nobody asked.
 bool is_taken_out(const BlankVerdict& verdict) {
   return verdict.verdict == Verdict::inconclusive ||
-         (verdict.blank == 0 && verdict.finding && verdict.finding->key == "speedup_not_asked");
+         (verdict.blank == 0 && (verdict.verdict == Verdict::environment ||
+                                 (verdict.finding && verdict.finding->key == "speedup_not_asked")));
 }
 
 /// What check says is for a learner at work, who gave it a flag and can get a file back. In a class it is neither.
 void tell_a_class(Mark& mark) {
   std::optional<Finding>& finding = mark.verdict->finding;
-  if (mark.blank == 0 && !mark.counts && mark.verdict->verdict == Verdict::not_checked)
+  const bool not_measured =
+      mark.verdict->verdict == Verdict::not_checked || mark.verdict->verdict == Verdict::environment;
+  if (mark.blank == 0 && !mark.counts && not_measured)
     finding = Finding{"speedup_not_measured", {}};
   else if (finding && finding->key == "file_missing")
     finding->key = "file_not_handed_in";
@@ -71,7 +74,8 @@ StudentMarks marks_of(const StudentRecord& student, const Course& course) {
     marks.points = marks.points && of_task.points ? std::optional(*marks.points + *of_task.points) : std::nullopt;
     marks.of += of_task.of;
     marks.full += of_task.full;
-    marks.needs_look |= record && (!record->flags.empty() || record->state == RecordState::ungraded);
+    marks.needs_look |=
+        record && (!record->flags.empty() || record->state == RecordState::ungraded || ungraded_speedup(*record));
   }
   return marks;
 }

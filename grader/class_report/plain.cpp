@@ -63,12 +63,7 @@ Finding made_plain(Finding finding) {
 
 void make_plain(CheckRecord& check) {
   for (BlankVerdict& verdict : check.verdicts)
-    if (verdict.finding) {
-      verdict.finding = made_plain(*verdict.finding);
-      // Where the grader kept the file while it marked is nothing to the student.
-      const auto file = verdict.finding->values.find("file");
-      if (file != verdict.finding->values.end()) file->second.erase(0, file->second.find_last_of('/') + 1);
-    }
+    if (verdict.finding) verdict.finding = made_plain(*verdict.finding);
   for (std::optional<CheckRecord::Values>* values : {&check.speedup, &check.counts})
     if (*values)
       for (auto& [name, value] : **values) value = plain(value);

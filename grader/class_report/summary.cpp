@@ -21,7 +21,7 @@ void count(ClassSummary& summary, const TaskMarks& task, bool timings) {
   switch (task.record->state) {
     case RecordState::marked:
       ++summary.n_marked;
-      if (timings && !task.record->timed) ++summary.n_untimed;
+      if (timings && !task.record->timed && !ungraded_speedup(*task.record)) ++summary.n_untimed;
       break;
     case RecordState::ungraded:
       ++summary.n_ungraded;
@@ -76,6 +76,8 @@ std::vector<Look> looks_of(std::span<const StudentMarks> students) {
       if (!task.record) continue;
       if (task.record->state == RecordState::ungraded)
         looks.push_back({&student, task.task, task.record->reason.value_or(Finding{"ungraded_unknown", {}})});
+      if (const BlankVerdict* speedup = ungraded_speedup(*task.record); speedup && speedup->finding)
+        looks.push_back({&student, task.task, *speedup->finding});
       for (const Finding& flag : task.record->flags) looks.push_back({&student, task.task, flag});
     }
   }

@@ -1,6 +1,7 @@
 // What is to be said to the learner, in whatever language.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 
@@ -15,6 +16,11 @@ struct Finding {
   std::map<std::string, std::string> values;
   bool operator==(const Finding&) const = default;
 };
+
+/// As a record may hold it: each value of some thousand bytes at most, however much a program said.
+Finding bounded(Finding finding);
+/// At most so many bytes, cut between two letters, and a mark behind them if there were more.
+std::string bounded(std::string text, std::size_t most);
 
 /// This machine's fault, and not the learner's: no marks either way. `what()` is for logs.
 class EnvironmentFault : public Error {

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
+#include "class_report/plain.h"
 #include "train/terminal.h"
 
 namespace odori::grader {
@@ -15,6 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t most_on_screen = 4000;  // letters at once
 
 int terminal_width() {
   winsize size{};
@@ -44,6 +48,7 @@ std::string cut_to(std::string text, int columns) {
 
 Finding line_of(const TaskRecord& record, const TaskMarks& marks) {
   std::map<std::string, std::string> values{{"student", record.student}, {"task", record.task}};
+  if (ungraded_speedup(record)) return {"batch_speedup_ungraded", values};
   if (record.state != RecordState::marked)
     return {record.state == RecordState::absent ? "batch_absent" : "batch_ungraded", values};
   values.insert({{"points", number(marks.points.value_or(0))}, {"total", number(marks.of)}});
@@ -56,12 +61,29 @@ ClassScreen::ClassScreen(const Messages& messages) : messages_(messages), termin
 
 void ClassScreen::say(const Finding& finding) { print(messages_.text(finding)); }
 
-void ClassScreen::record(const TaskRecord& record, const TaskMarks& marks, const Progress& progress) {
-  print(fmt::format("[{:>{}}/{}] {}", progress.done, std::to_string(progress.of).size(), progress.of,
-                    messages_.text(line_of(record, marks))));
+void ClassScreen::record(const TaskRecord& record, const TaskMarks& marks, const std::string& before,
+                         const Progress& progress) {
+  std::string line = messages_.text(line_of(record, marks));
+  // What was there instead comes first among an absent one's flags.
+  if (record.state == RecordState::absent && record.flags.size() > 1)
+    line += ". " + messages_.text(record.flags.front());
+  if (!before.empty()) line += ' ' + messages_.text("batch_instead_of", {{"before", before}});
+  print(fmt::format("[{:>{}}/{}] {}", progress.done, std::to_string(progress.of).size(), progress.of, line));
+}
+
+void ClassScreen::tell_of_waiting(const std::optional<std::string>& who) {
+  if (!who) {
+    waiting_since_.reset();
+    told_of_waiting_ = false;
+    return;
+  }
+  if (!waiting_since_) waiting_since_ = Clock::now();
+  if (Clock::now() - *waiting_since_ < 2s || std::exchange(told_of_waiting_, true)) return;
+  say("batch_waits", {{"who", *who}});
 }
 
 void ClassScreen::progress(const Progress& progress) {
+  tell_of_waiting(progress.waits_for);
   if (!terminal_ || Clock::now() - last_ < 200ms) return;
   last_ = Clock::now();
   std::string under_way;
@@ -73,7 +95,7 @@ void ClassScreen::progress(const Progress& progress) {
                                                                           {"left", left},
                                                                           {"names", under_way}});
   const double rate = static_cast<double>(progress.done) / static_cast<double>(std::max<std::size_t>(progress.of, 1));
-  fmt::print("\r\033[K{}", cut_to(bar(rate) + ' ' + line, terminal_width() - 1));
+  fmt::print("\r\033[K{}", cut_to(bar(rate) + ' ' + plain_line(line, most_on_screen), terminal_width() - 1));
   std::fflush(stdout);
   drawn_ = true;
 }
@@ -84,9 +106,15 @@ void ClassScreen::clear() {
   std::fflush(stdout);
 }
 
-void ClassScreen::print(const std::string& line) {
+void ClassScreen::line(const std::string& line) {
   clear();
-  for (const std::string& part : terminal_ ? wrap(line, terminal_width(), 0) : std::vector{line})
+  fmt::print("{}\n", plain_line(line, most_on_screen));
+}
+
+void ClassScreen::print(const std::string& lines) {
+  clear();
+  const std::string shown = plain(lines, most_on_screen);
+  for (const std::string& part : terminal_ ? wrap(shown, terminal_width(), 0) : std::vector{shown})
     fmt::print("{}\n", part);
   std::fflush(stdout);
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "batch/batch.h"
@@ -22,15 +23,22 @@ class ClassScreen {
   /// A sentence on a line of its own.
   void say(const Finding& finding);
   void say(const std::string& key, std::map<std::string, std::string> values = {}) { say({key, std::move(values)}); }
-  /// A line of `record`, with its points as the reports have them.
-  void record(const TaskRecord& record, const TaskMarks& marks, const Progress& progress);
+  /// A line of `record`, with its points as the reports have them, and those that it had before.
+  void record(const TaskRecord& record, const TaskMarks& marks, const std::string& before, const Progress& progress);
   void progress(const Progress& progress);
 
+  /// A line of a table, never broken.
+  void line(const std::string& line);
+
  private:
+  /// Whatever comes from a submission is printed as text: no terminal obeys it.
+  void print(const std::string& lines);
   void clear();
-  void print(const std::string& line);
+  void tell_of_waiting(const std::optional<std::string>& who);
 
   const Messages& messages_;
+  std::optional<std::chrono::steady_clock::time_point> waiting_since_;
+  bool told_of_waiting_ = false;
   bool terminal_;
   bool drawn_ = false;
   std::chrono::steady_clock::time_point last_;

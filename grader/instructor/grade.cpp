@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <set>
 #include <thread>
 
 #include "batch/batch.h"
@@ -30,8 +31,8 @@ class Listener : public Audience {
  public:
   Listener(ClassScreen& screen, Reports& reports) : screen_(screen), reports_(reports) {}
 
-  void record(const TaskRecord& record, const Progress& progress) override {
-    screen_.record(record, marks_of(record, reports_.course()), progress);
+  void record(const TaskRecord& record, const std::optional<TaskRecord>& before, const Progress& progress) override {
+    screen_.record(record, marks_of(record, reports_.course()), before ? mark_of(*before) : "", progress);
     reports_.take(record);
   }
   void progress(const Progress& progress) override {
@@ -40,6 +41,12 @@ class Listener : public Audience {
   }
 
  private:
+  /// "60/80", or "absent".
+  std::string mark_of(const TaskRecord& record) const {
+    const TaskMarks marks = marks_of(record, reports_.course());
+    return record.state == RecordState::marked ? number(*marks.points) + '/' + number(marks.of) : name_of(record.state);
+  }
+
   ClassScreen& screen_;
   Reports& reports_;
 };
@@ -48,10 +55,18 @@ bool is_wanted(const std::vector<std::string>& wanted, const std::string& name) 
   return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
 }
 
+/// Those that there are marks under.
+std::set<std::string> known_names(const GradeFlags& flags) {
+  std::set<std::string> names;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(flags.out / "students", none)) names.insert(entry.path().filename());
+  return names;
+}
+
 /// Before anything is written.
 void refuse_unknown_students(const GradeFlags& flags) {
   if (flags.students.empty()) return;
-  const std::vector<std::string> names = students_in(flags.submissions);
+  const std::vector<std::string> names = students_in(flags.submissions, known_names(flags));
   for (const std::string& name : flags.students)
     if (!names.empty() && std::find(names.begin(), names.end(), name) == names.end())
       throw Refusal({"no_such_student",
@@ -69,7 +84,19 @@ void refuse_if_nested(const GradeFlags& flags) {
     throw Refusal({"results_within_submissions", {{"folder", flags.out.string()}}});
 }
 
-Course course_of(const GradeFlags& flags) {
+Terms terms_of(const GradeFlags& flags) {
+  Terms terms{.timings = flags.timings, .tasks = {}};
+  for (const Task& task : all_tasks())
+    if (is_wanted(flags.tasks, task.name)) terms.tasks.push_back(task.name);
+  return terms;
+}
+
+/// As flags.
+std::string words_of(const Terms& terms) {
+  return fmt::format("--tasks {}{}", fmt::join(terms.tasks, ","), terms.timings ? "" : " --no-timings");
+}
+
+Course course_of(const GradeFlags& flags, const Terms& terms) {
   const std::time_t now = std::time(nullptr);
   fs::path name = flags.submissions;
   if (name.filename().empty()) name = name.parent_path();  // "class/"
@@ -77,9 +104,9 @@ Course course_of(const GradeFlags& flags) {
                 .date = fmt::format("{:%Y-%m-%d %H:%M}", *std::localtime(&now)),
                 .english = Messages(flags.kit, "en"),
                 .japanese = Messages(flags.kit, "ja"),
-                .timings = flags.timings};
+                .timings = terms.timings};
   for (const Task& task : all_tasks())
-    if (is_wanted(flags.tasks, task.name)) {
+    if (is_wanted(terms.tasks, task.name)) {
       course.tasks.push_back(task);
       course.points_of[task.name] = points_of(task, flags.kit);
     }
@@ -94,22 +121,29 @@ std::vector<Answer> answers_of(const Intake& intake, const GradeFlags& flags, co
       if (!is_wanted(flags.students, student.name) || !is_wanted(flags.tasks, task.name)) continue;
       const HandedIn& handed_in = student.tasks.at(task.name);
       const std::string content = content_of(task.name, handed_in, kit);
-      answers.push_back({student.name, &task, handed_in, content, seed_of(content, salt)});
+      answers.push_back({student.name, &task, handed_in, content, seed_of(content, salt), kit});
     }
   return answers;
 }
 
 int default_jobs() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
+/// Of the answer, or of its speedup alone.
+std::optional<Finding> why_ungraded(const TaskRecord& record) {
+  if (record.state == RecordState::ungraded) return record.reason;
+  const BlankVerdict* speedup = ungraded_speedup(record);
+  return speedup ? speedup->finding : std::nullopt;
+}
+
 /// Says what is left to be done by hand. Returns the exit code.
 int conclude(const Reports& reports, const Intake& intake, ClassScreen& screen) {
   int n_ungraded = 0;
   for (const auto& [name, student] : reports.students())
     for (const auto& [task, record] : student.tasks)
-      if (record.state == RecordState::ungraded) {
+      if (const auto reason = why_ungraded(record)) {
         if (++n_ungraded == 1) screen.say("batch_ungraded_title");
         screen.say("batch_ungraded_line", {{"student", name}, {"task", task}});
-        screen.say(*record.reason);
+        screen.say(*reason);
       }
   for (const Finding& problem : intake.problems) screen.say(problem);
   return n_ungraded == 0 ? exit_code::ok : some_ungraded;
@@ -122,7 +156,9 @@ bool mark(const GradeFlags& flags, const Results& results, const std::vector<Ans
                  .kit = flags.kit,
                  .build = flags.build,
                  .scratch = results.scratch(),
-                 .sandbox = flags.sandbox});
+                 .locks = folder_of_locks(),
+                 .sandbox = flags.sandbox,
+                 .hidden = {flags.submissions, flags.out}});
   Listener listener(screen, reports);
   const Batch batch{records, marker, flags.jobs > 0 ? flags.jobs : default_jobs(), flags.timings};
   try {
@@ -152,10 +188,19 @@ void sum_up(const GradeFlags& flags, const Reports& reports, ClassScreen& screen
   screen.say("batch_done", {{"folder", flags.out.string()}});
 }
 
-int grade_new(const GradeFlags& flags, const Results& results, ClassScreen& screen) {
-  const Intake intake = take_in(flags.submissions, results.submitted(), results.scratch());
+/// Of a new batch nothing is left where nothing could be taken in.
+Intake take_in_or_forget(const GradeFlags& flags, const Results& results) try {
+  return take_in(flags.submissions, results.submitted(), results.scratch(), known_names(flags));
+} catch (const Refusal&) {
+  results.forget();
+  throw;
+}
+
+int grade_new(const GradeFlags& flags, Results& results, ClassScreen& screen) {
+  const Intake intake = take_in_or_forget(flags, results);
+  Regrade(results).begin();
   const std::vector<Answer> answers = answers_of(intake, flags, results.kit(), results.salt());
-  Reports reports(flags.out, course_of(flags), results.records().all());
+  Reports reports(flags.out, course_of(flags, results.terms()), results.records().all());
   for (const Answer& answer : answers) reports.expect(answer.student);
   screen.say("batch_begins",
              {{"students", std::to_string(intake.students.size())}, {"n", std::to_string(answers.size())}});
@@ -175,19 +220,19 @@ int grade_again(const GradeFlags& flags, Results& results, const std::string& ki
                 const Messages& messages) {
   const Regrade regrade(results);
   regrade.begin();
-  const Intake intake = take_in(flags.submissions, regrade.submitted(), results.scratch());
+  const Intake intake = take_in(flags.submissions, regrade.submitted(), results.scratch(), known_names(flags));
   const std::vector<Answer> answers = answers_of(intake, flags, kit, results.salt());
-  Reports reports(results.regrade(), course_of(flags), regrade.records().all());
+  const Terms terms = terms_of(flags);
+  Reports reports(results.regrade(), course_of(flags, terms), regrade.records().all());
   for (const Answer& answer : answers) reports.expect(answer.student);
   if (!mark(flags, results, answers, regrade.records(), reports, screen)) {
     screen.say("batch_interrupted");
     return exit_code::interrupted;
   }
-  const bool everybody = flags.students.empty() && flags.tasks.empty();
-  regrade.complete(kit, everybody);
+  const bool everybody = flags.students.empty();
+  regrade.complete(kit, terms, everybody);
   const int code = conclude(reports, intake, screen);
-  if (!regrade.changes().empty()) {
-    print_changes(regrade, reports.course(), messages, screen);
+  if (print_changes(regrade, course_of(flags, results.terms()), reports.course(), messages, screen)) {
     screen.say("regrade_apply");
   } else {
     screen.say("regrade_nothing");
@@ -200,16 +245,15 @@ int grade_again(const GradeFlags& flags, Results& results, const std::string& ki
 int apply_regrade(const GradeFlags& flags, Results& results, ClassScreen& screen, const Messages& messages) {
   Regrade regrade(results);
   if (!regrade.is_complete()) throw Refusal({"nothing_to_apply", {}});
-  const Course course = course_of(flags);
-  const bool nothing = regrade.changes().empty();
-  if (!nothing) print_changes(regrade, course, messages, screen);
+  const Course before = course_of(flags, results.terms()), after = course_of(flags, regrade.terms());
+  const bool changed = print_changes(regrade, before, after, messages, screen);
   regrade.apply();
-  Reports reports(flags.out, course, results.records().all());
+  Reports reports(flags.out, course_of(flags, results.terms()), results.records().all());
   reports.write();
-  if (nothing)
-    screen.say("regrade_unchanged");
-  else
+  if (changed)
     screen.say("regrade_applied", {{"folder", (flags.out / "history").string()}});
+  else
+    screen.say("regrade_unchanged");
   return exit_code::ok;
 }
 
@@ -220,13 +264,16 @@ int grade(const GradeFlags& flags, ClassScreen& screen, const Messages& messages
     throw Refusal({"nothing_to_regrade", {{"folder", flags.out.string()}}});
   if (!flags.apply && flags.sandbox) const Sandbox tried;
   if (!flags.apply) refuse_unknown_students(flags);
-  Results results(flags.out, kit);
+  Results results(flags.out, kit, terms_of(flags));
   if (flags.regrade && results.records().all().empty())
     throw Refusal({"nothing_to_regrade", {{"folder", flags.out.string()}}});
   if (flags.apply) return apply_regrade(flags, results, screen, messages);
+  if (!flags.regrade && results.kit() != kit) throw Refusal({"results_other_kit", {{"folder", flags.out.string()}}});
+  if (const Terms terms = terms_of(flags); terms != results.terms() && (!flags.regrade || !flags.students.empty()))
+    throw Refusal({flags.regrade ? "results_other_terms_for_some" : "results_other_terms",
+                   {{"folder", flags.out.string()}, {"began", words_of(results.terms())}, {"now", words_of(terms)}}});
   if (!flags.sandbox) screen.say("batch_unsafe");
   if (flags.regrade) return grade_again(flags, results, kit, screen, messages);
-  if (results.kit() != kit) throw Refusal({"results_other_kit", {{"folder", flags.out.string()}}});
   return grade_new(flags, results, screen);
 }
 

@@ -42,6 +42,7 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
   if (flags.submissions.empty() && !flags.apply && !flags.self_test)
     throw UsageError("Which submissions? ./odori grade SUBMISSIONS --out RESULTS");
   for (std::string& student : flags.students) CLI::detail::trim(student);  // "A, B"
+  for (std::filesystem::path* folder : {&flags.kit, &flags.build}) *folder = std::filesystem::absolute(*folder);
   flags.timings = !no_timings;
   flags.sandbox = !unsafe;
   return flags;

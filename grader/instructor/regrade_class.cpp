@@ -19,15 +19,17 @@ std::string padded(const std::string& text, int columns) {
   return text + std::string(static_cast<std::size_t>(std::max(0, columns - width_of(text))), ' ');
 }
 
-/// "65/80", as the reports have it; "-" where there is no mark.
+/// "65/80 (81.25 %)", as the reports have it; "-" where there is no mark.
 std::string total_of(const StudentRecord& student, const Course& course) {
   const StudentMarks marks = marks_of(student, course);
-  return marks.points ? number(*marks.points) + '/' + number(marks.of) : "-";
+  if (!marks.points || marks.of <= 0) return "-";
+  return fmt::format("{}/{} ({} %)", number(*marks.points), number(marks.of), number(100 * *marks.points / marks.of));
 }
 
 }  // namespace
 
-void print_changes(const Regrade& regrade, const Course& course, const Messages& messages, ClassScreen& screen) {
+bool print_changes(const Regrade& regrade, const Course& before_course, const Course& after_course,
+                   const Messages& messages, ClassScreen& screen) {
   const std::vector<Change> changes = regrade.changes();
   std::vector<Row> rows{{messages.text("regrade_student"), messages.text("regrade_task"),
                          messages.text("regrade_blank"), messages.text("regrade_before"),
@@ -45,21 +47,24 @@ void print_changes(const Regrade& regrade, const Course& course, const Messages&
       rows.push_back({change.student, change.task, "-", change.state_before.empty() ? "-" : change.state_before,
                       change.state_after});
   }
-  for (const auto& [before, after] : regrade.students())
-    if (students.contains(after.name))
-      rows.push_back(
-          {after.name, messages.text("regrade_total"), "", total_of(before, course), total_of(after, course)});
+  for (const auto& [before, after] : regrade.students()) {
+    const std::string old = total_of(before, before_course), fresh = total_of(after, after_course);
+    if (old != fresh) students.insert(after.name);
+    if (students.contains(after.name)) rows.push_back({after.name, messages.text("regrade_total"), "", old, fresh});
+  }
+  if (students.empty()) return false;
   std::array<int, 5> columns{};
   for (const Row& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) columns[i] = std::max(columns[i], width_of(row[i]) + 2);
   for (const Row& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) line += i + 1 < row.size() ? padded(row[i], columns[i]) : row[i];
-    fmt::print("{}\n", line);
+    screen.line(line);
   }
   screen.say("regrade_changes", {{"n", std::to_string(changes.size())},
                                  {"students", std::to_string(students.size())},
                                  {"points", fmt::format("{:+g}", sum)}});
+  return true;
 }
 
 }  // namespace odori::grader

@@ -64,7 +64,7 @@ Standing Reports::standing() const {
       const bool marked = record.state == RecordState::marked;
       standing.marked += marked;
       standing.flagged += marked && !record.flags.empty();
-      standing.ungraded += record.state == RecordState::ungraded;
+      standing.ungraded += record.state == RecordState::ungraded || ungraded_speedup(record);
       n_absent += record.state == RecordState::absent;
     }
     standing.absent += static_cast<int>(n_absent);

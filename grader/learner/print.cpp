@@ -17,6 +17,7 @@ constexpr int number_columns = 4, name_columns = 34, verdict_columns = 13, point
 constexpr int of_columns = 5;  // " / 20"
 constexpr int change_columns = 80;
 constexpr std::size_t most_changes = 6;
+constexpr std::size_t most_changes_in_json = 1000, most_bytes_of_a_change = 500;
 
 int terminal_width() {
   winsize size{};
@@ -246,9 +247,10 @@ std::string as_json(const Question& question, const Answers& answers, const std:
                                  {"points", verdict.points},
                                  {"of", verdict.of}};
     if (verdict.finding) {
-      entry["key"] = verdict.finding->key;
-      entry["values"] = verdict.finding->values;
-      entry["message"] = messages.text(*verdict.finding);
+      const Finding finding = bounded(*verdict.finding);
+      entry["key"] = finding.key;
+      entry["values"] = finding.values;
+      entry["message"] = messages.text(finding);
     }
     json["verdicts"].push_back(std::move(entry));
     points += verdict.points;
@@ -263,14 +265,15 @@ std::string as_json(const Question& question, const Answers& answers, const std:
   }
   json["flags"] = nlohmann::ordered_json::array();
   for (const Finding& flag : flags_for(answers.words, verdicts))
-    json["flags"].push_back({{"key", flag.key}, {"values", flag.values}});
+    json["flags"].push_back({{"key", flag.key}, {"values", bounded(flag).values}});
   json["left_out"] = nlohmann::ordered_json::array();
   for (const Submission* submission : {&answers.program, &answers.script})
     for (const Change& change : submission->changes)
-      json["left_out"].push_back({{"file", submission->path.string()},
-                                  {"line", change.line},
-                                  {"removed", change.removed},
-                                  {"text", change.text}});
+      if (json["left_out"].size() < most_changes_in_json)
+        json["left_out"].push_back({{"file", submission->path.string()},
+                                    {"line", change.line},
+                                    {"removed", change.removed},
+                                    {"text", bounded(change.text, most_bytes_of_a_change)}});
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
 

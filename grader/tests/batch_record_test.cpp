@@ -18,6 +18,9 @@ TaskRecord marked() {
   return {.student = "青木 \"A\"",
           .task = "multi_gpu",
           .content = std::string(64, 'a'),
+          .kit = "k",
+          .program = "p",
+          .script = "",
           .state = RecordState::marked,
           .attempts = 2,
           .seconds = 3.25,
@@ -50,6 +53,26 @@ TEST(Record, IsReadAsItWasWritten) {
   ungraded.reason = Finding{"child_died", {{"signal", "9"}}};
   ungraded.check.reset();
   EXPECT_EQ(record_from_json(to_json(ungraded)), ungraded);
+}
+
+TEST(Record, HoldsNoFolderOfThisMachine) {
+  const auto kept = [](const std::string& value) { return fit_to_keep({"", {{"x", value}}}).values.at("x"); };
+  EXPECT_EQ(kept("/tmp/odori_1/missing/run.sh"), "run.sh");
+  EXPECT_EQ(kept("open '/root/kit/a.h', line 3: (/usr/include/b.h:7)"), "open 'a.h', line 3: (b.h:7)");
+  EXPECT_EQ(kept("in \u2018/home/\u9752\u6728/x.h\u2019"), "in \u2018x.h\u2019");
+  EXPECT_EQ(kept("out=/tmp/a/b/ end"), "out=b end");
+  for (const char* same :
+       {"main/loss", "1/2", "a / b", "// a comment", "</b>", "http://example.org/x", "exercises/01/x.cpp", "/"})
+    EXPECT_EQ(kept(same), same);
+  TaskRecord record = marked();
+  record.check->verdicts[1].finding = Finding{"crash", {{"detail", "/tmp/x/program: killed"}}};
+  EXPECT_EQ(record_from_json(to_json(record)).check->verdicts[1].finding->values.at("detail"), "program: killed");
+}
+
+TEST(Record, IsBoundedWhateverASubmissionSays) {
+  const Finding kept = fit_to_keep({"", {{"x", std::string(1 << 20, 'x')}, {"y", std::string(3999, 'x') + "\u9752"}}});
+  EXPECT_LT(kept.values.at("x").size(), 5000u);
+  EXPECT_EQ(kept.values.at("y").substr(3999), " […]") << "cut between letters";
 }
 
 TEST(Record, BrokenBytesDoNotStopIt) {

@@ -62,22 +62,24 @@ TEST_F(ResultsTest, OneBatchAtATime) {
 
 TEST_F(ResultsTest, ANextBatchKeepsSaltAndRecordsAndRemovesWhatIsHalfWritten) {
   std::string salt;
-  fs::path scratch;
+  // As if it had been killed.
+  std::string left = (fs::temp_directory_path() / "odori_batch_XXXXXX").string();
+  ASSERT_NE(mkdtemp(left.data()), nullptr);
   {
     const Results results(folder_, "kit");
     salt = results.salt();
-    scratch = results.scratch();
     results.records().write(record(Verdict::pass), Records::Old::replaced);
   }
   const fs::path half = folder_ / "students/aoki" / ("multi_node.json" + std::string(unfinished_suffix));
   std::ofstream(half) << "{";
-  fs::create_directories(scratch / "7");
+  fs::create_directories(fs::path(left) / "7");
+  std::ofstream(folder_ / "scratch") << left;
   const Results results(folder_, "another kit");
   EXPECT_EQ(results.salt(), salt);
   EXPECT_EQ(results.kit(), "kit");
-  EXPECT_EQ(results.scratch(), scratch);
+  EXPECT_NE(results.scratch(), left);
   EXPECT_FALSE(fs::exists(half));
-  EXPECT_FALSE(fs::exists(scratch / "7"));
+  EXPECT_FALSE(fs::exists(left));
   EXPECT_EQ(results.records().read("aoki", "multi_gpu"), record(Verdict::pass));
   EXPECT_FALSE(results.records().read("aoki", "multi_node"));
 }
@@ -154,7 +156,7 @@ TEST_F(ResultsTest, RegradeShowsAndThenTakesOver) {
     regrade.records().write(fresh, Records::Old::replaced);
   EXPECT_FALSE(regrade.is_complete());
   EXPECT_THROW(regrade.apply(), Refusal);
-  regrade.complete("new kit", true);
+  regrade.complete("new kit", {}, true);
 
   const auto changes = regrade.changes();
   ASSERT_EQ(changes.size(), 1u);
@@ -178,6 +180,45 @@ TEST_F(ResultsTest, RegradeShowsAndThenTakesOver) {
   EXPECT_FALSE(fs::exists(folder_ / "history/baba"));
   EXPECT_EQ(results.kit(), "new kit");
   EXPECT_FALSE(regrade.is_complete());
+}
+
+TEST_F(ResultsTest, TermsAreKeptAndTakenFromOlderRecords) {
+  const Terms asked{.timings = false, .tasks = {"multi_gpu"}};
+  { const Results results(folder_, "kit", asked); }
+  EXPECT_EQ(Results(folder_, "kit", {.timings = true, .tasks = {"multi_node"}}).terms(), asked);
+  // Written before terms were: a class of two tasks without timings.
+  fs::remove_all(folder_);
+  fs::copy(fs::path(ODORI_FOLDER) / "grader/tests/recorded", folder_, fs::copy_options::recursive);
+  std::ofstream(folder_ / "lock").flush();
+  {
+    const Results results(folder_, "another kit", asked);
+    const std::vector<StudentRecord> students = results.records().all();
+    ASSERT_EQ(students.size(), 3u);
+    for (const StudentRecord& student : students) EXPECT_EQ(student.tasks.size(), 2u) << student.name;
+    EXPECT_EQ(students[0].tasks.at("multi_gpu").state, RecordState::marked);
+    EXPECT_EQ(students[2].tasks.at("multi_gpu").state, RecordState::absent);
+    EXPECT_EQ(results.terms(), (Terms{.timings = false, .tasks = {"multi_gpu", "multi_node"}}));
+    results.records().write(with_speedup(record(Verdict::pass)), Records::Old::replaced);
+  }
+  EXPECT_TRUE(Results(folder_, "kit").terms().timings);
+}
+
+TEST_F(ResultsTest, NothingIsLeftOfABatchThatCouldNotBegin) {
+  Results(folder_, "kit").forget();
+  EXPECT_FALSE(fs::exists(folder_));
+  { const Results results(folder_, "kit"); }
+  Results(folder_, "kit").forget();
+  EXPECT_TRUE(fs::exists(folder_ / "batch.json")) << "it had begun before";
+}
+
+TEST_F(ResultsTest, ItsScratchFolderHasANameThatNobodyKnowsBefore) {
+  fs::path first;
+  {
+    const Results results(folder_, "kit");
+    first = results.scratch();
+    EXPECT_EQ(fs::status(first).permissions(), fs::perms::owner_all);
+  }
+  EXPECT_NE(Results(folder_, "kit").scratch(), first);
 }
 
 TEST(WorkThrough, EverythingOnceAndNoMoreAtOnceThanAllowed) {
@@ -217,6 +258,27 @@ TEST(WorkThrough, WhatFailsEndsTheOthersAndIsThrown) {
                    [&] { stopped = true; }),
                Error);
   EXPECT_TRUE(stopped);
+}
+
+TEST(Lock, LiesWhereOthersCannotTakeIt) {
+  const fs::path folder = fs::path(testing::TempDir()) / "odori_lock_folder_test";
+  fs::remove_all(folder);
+  fs::create_directories(folder / "home");
+  fs::create_directories(folder / "open/.cache/odori");
+  fs::permissions(folder / "open/.cache/odori", fs::perms::all);
+  for (const char* variable : {"XDG_CACHE_HOME", "XDG_RUNTIME_DIR"}) unsetenv(variable);
+  const std::string home = std::getenv("HOME") ? std::getenv("HOME") : "";
+  setenv("HOME", (folder / "home").c_str(), 1);
+  EXPECT_EQ(folder_of_locks(), folder / "home/.cache/odori");
+  const Lock lock = this_machine_for(Lock::Kind::shared, folder_of_locks());
+  for (const auto& file : fs::directory_iterator(folder_of_locks()))
+    EXPECT_EQ(file.status().permissions(), fs::perms::owner_read | fs::perms::owner_write) << file.path();
+  setenv("HOME", (folder / "open").c_str(), 1);
+  EXPECT_THROW(folder_of_locks(), Refusal) << "anybody could hold locks there";
+  fs::remove_all(folder / "open/.cache/odori");
+  fs::create_directory_symlink(folder / "home", folder / "open/.cache/odori");
+  EXPECT_THROW(folder_of_locks(), Refusal) << "it is a link";
+  setenv("HOME", home.c_str(), 1);
 }
 
 TEST(Lock, WhoWaitsForATimingIsNotPassedByThoseWhoMark) {

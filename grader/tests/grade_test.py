@@ -4,11 +4,13 @@
     grade_test.py BUILD WORK
 """
 
+import fcntl
 import json
 import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -86,7 +88,7 @@ class Grade(unittest.TestCase):
         code, output = grade(*self.flags, "--regrade")
         self.assertEqual(code, 0, output)
         self.assertRegex(output, r"青木 +multi_gpu +3 +WRONG 0/10 +PASS 10/10")
-        self.assertRegex(output, r"青木 +in all +70/160 +80/160")
+        self.assertRegex(output, r"青木 +in all +70/160 \(43.75 %\) +80/160 \(50 %\)")
         self.assertIn("1 change for 1 student, +10 points", output)
         self.assertEqual(path.read_text(), harsh, "nothing is changed yet")
         code, output = grade(*self.flags, "--regrade", "--apply")
@@ -107,6 +109,95 @@ class Grade(unittest.TestCase):
         self.assertEqual((code, output), (0, "Nothing to change.\n"))
         self.assertEqual(sorted(self.results.glob("history/*/*")), kept)
         self.assertEqual(grade(*self.flags)[0], 0, "it is this version's now")
+
+    def percents(self):
+        lines = (self.results / "marks.csv").read_text(encoding="utf-8-sig").splitlines()
+        column = lines[0].split(",").index("percent")
+        return {line.split(",")[0]: line.split(",")[column] for line in lines[1:]}
+
+    def test_percentages_change_only_by_what_was_shown(self):
+        hand_in("aoki", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")
+        hand_in("baba", "exercises/01_multi_gpu/train_cifar_multi_gpu.cpp")
+        flags = [self.submissions, "--out", self.results, "--tasks", "multi_gpu"]
+        self.assertEqual(grade(*flags, "--no-timings")[0], 0)
+        before = self.percents()
+        self.assertEqual(before, {"aoki": "93.75", "baba": "0"})
+        # Calls on other terms, for some or for all, change nothing.
+        for other in (flags, [*flags, "--students", "baba"], self.flags, [*flags, "--regrade", "--students", "baba"]):
+            code, output = grade(*other)
+            self.assertEqual(code, 2, output)
+            self.assertIn("`--tasks multi_gpu --no-timings`", output)
+            self.assertEqual(self.percents(), before)
+        code, output = grade(*self.flags, "--regrade")  # two tasks now
+        self.assertEqual(code, 0, output)
+        self.assertRegex(output, r"aoki +in all +75/80 \(93.75 %\) +75/160 \(46.88 %\)")
+        self.assertEqual(self.percents(), before)
+        code, output = grade(self.submissions, "--out", self.results, "--regrade", "--apply")
+        self.assertEqual(code, 0, output)
+        self.assertEqual(self.percents(), {"aoki": "46.88", "baba": "0"}, "what was shown, whatever this call's flags")
+        self.assertEqual(grade(*self.flags)[0], 0)
+        # What is marked meanwhile makes a regrade's table untrue.
+        self.assertEqual(grade(*self.flags, "--regrade")[0], 0)
+        hand_in("baba", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")
+        code, output = grade(*self.flags)
+        self.assertIn("baba, multi_gpu: 75 of 80 points (instead of 0/80: handed in again)", output)
+        self.assertEqual(grade(*self.flags, "--regrade", "--apply")[0], 2)
+
+    def test_nothing_of_this_machine_is_in_what_students_get(self):
+        text = (KIT / "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp").read_text()
+        parts = text.split("  // END BLANK")
+        codes = {"wrong": "", "compile": "  int x = ;\n", "crash": '  throw std::logic_error("/tmp/somewhere/x " __FILE__);\n',
+                 "right": "", "linker": "  extern int nowhere(); nowhere();\n", "include": '#include "/tmp/nowhere.h"\n'}
+        for student, code in codes.items():
+            folder = hand_in(student)
+            changed = parts[0] + code + "  // END BLANK" + "  // END BLANK".join(parts[1:])
+            (folder / "train_cifar_multi_gpu.cpp").write_text(changed)
+        hand_in("missing", "solutions/jobscripts/run_multi_gpu_training.sh")
+        hand_in("absent", "README.md")
+        hand_in("unfilled", "exercises/02_multi_node/train_cifar_multi_node.cpp")
+        code, output = grade(*self.flags)
+        self.assertEqual(code, 0, output)
+        for path in self.results.glob("students/*/*"):
+            page = path.read_text()
+            for place in (str(KIT), str(BUILD), str(WORK), "/tmp", str(pathlib.Path.home()) + "/"):
+                for quoted in ("/tmp/nowhere.h", "/tmp/somewhere"):  # the student's own words
+                    page = page.replace(quoted, "")
+                self.assertNotIn(place, page, path)
+
+    def test_waiting_for_another_batch_is_told(self):
+        hand_in("aoki", "exercises/01_multi_gpu/train_cifar_multi_gpu.cpp")
+        home = WORK / "home"
+        locks = home / ".cache/odori"
+        locks.mkdir(parents=True)
+        environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": ""}
+        with open(locks / f"{socket.gethostname()}.machine", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            command = [BUILD / "bin/odori_grader", "grade", *self.flags, "--build", BUILD, "--lang", "en"]
+            for end in ("interrupt", "release"):
+                batch = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
+                waiting = f"(PID {os.getpid()}, since "
+                self.assertTrue(any(waiting in line.decode() for line in batch.stdout), "it never said for whom it waits")
+                if end == "interrupt":
+                    batch.send_signal(signal.SIGINT)
+                    self.assertIn("the same command goes on", batch.communicate()[0].decode())
+                    self.assertEqual(batch.returncode, 130)
+                else:
+                    fcntl.flock(lock, fcntl.LOCK_UN)
+                    self.assertIn("aoki, multi_gpu: 0 of 80 points", batch.communicate()[0].decode())
+                    self.assertEqual(batch.returncode, 0)
+
+    def test_no_terminal_obeys_a_submission(self):
+        hand_in("aoki\033[2J")
+        for name in ("evil\033]0;x\007.cpp", "broken\033[31m.zip"):
+            (hand_in("baba\n") / name).write_text("x")
+        (self.submissions / "loose\033[1m.txt").write_text("x")
+        code, output = grade(*self.flags)
+        self.assertEqual(code, 0, output)
+        self.assertNotIn("\033", output)
+        self.assertIn("loose⟨U+001B⟩[1m.txt", output)
+        for path in self.results.glob("**/*.*"):
+            if path.is_file() and path.name != "batch.json":
+                self.assertNotIn("\033", path.read_text(), path)
 
     def test_ctrl_c_ends_everything_and_says_how_to_go_on(self):
         for student in "abcdef":
@@ -172,6 +263,9 @@ class Grade(unittest.TestCase):
         code, output = grade(*self.flags, "--students", "aoki, aok1")
         self.assertEqual((code, '"aok1"' in output, ": aoki." in output), (2, True, True), output)
         self.assertFalse(self.results.exists())
+        code, output = grade(self.submissions / "aoki", "--out", self.results)
+        self.assertEqual((code, "one student's folder" in output), (2, True), output)
+        self.assertFalse(self.results.exists(), "nothing is left of what couldn't begin")
         code, output = grade(*self.flags, environment={"PATH": "/nowhere"})
         self.assertEqual((code, "--unsafe" in output), (20, True), output)
         self.assertEqual(grade(self.submissions)[0], 2)
