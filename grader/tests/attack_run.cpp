@@ -1,6 +1,7 @@
 // The attacks, one by one, with their defences off: each defence holds alone, and without any of them they succeed.
 //
-//   attack_run [--all] [WORDS]     slow ones too; only attacks whose title holds WORDS
+//   attack_run [--all] [--one-each] [WORDS]     slow ones too; only as many as prove each defence once; only attacks
+//                                               whose title holds WORDS
 //
 // Says what an attack did otherwise, and ends with exit code 1 if there was anything to say. With all defences on they
 // are marked by ./odori grade --self-test.
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <future>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/error.h"
 #include "core/program.h"
@@ -78,8 +80,9 @@ std::string told(const Seen& seen) {
   std::string verdicts;
   for (const BlankVerdict& verdict : seen.verdicts)
     if (verdict.verdict != Verdict::unfilled)
-      verdicts += fmt::format(" {}: {} {}", verdict.blank, name_of(verdict.verdict),
-                              verdict.finding ? verdict.finding->key + nlohmann::json(verdict.finding->values).dump() : "");
+      verdicts +=
+          fmt::format(" {}: {} {}", verdict.blank, name_of(verdict.verdict),
+                      verdict.finding ? verdict.finding->key + nlohmann::json(verdict.finding->values).dump() : "");
   return fmt::format("   {:.1f} s,{} {}\n", seen.seconds, verdicts,
                      seen.verdicts.empty() ? seen.said.substr(0, 2000) : "");
 }
@@ -115,18 +118,37 @@ std::string complaints_about(Arena& arena, const Attack& attack) {
   return complaints;
 }
 
+std::vector<Attack> one_for_each_defence(std::vector<Attack> attacks) {
+  std::set<std::string> proved;
+  std::erase_if(attacks, [&](const Attack& attack) {
+    // The last one is what stands behind all others.
+    return !proved.insert(attack.held_by.back()).second;
+  });
+  return attacks;
+}
+
+/// Not below /tmp, of which answers have one of their own; the kit may be another user's.
+fs::path folder_of_arena() {
+  const fs::path out = kit / "out";
+  std::error_code error;
+  fs::create_directories(out, error);
+  const bool writable = access(out.c_str(), W_OK) == 0;
+  return (writable ? out : fs::temp_directory_path()) / fmt::format("arena_{}", getpid());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
   catch_interrupts();
   std::vector<std::string> words(argv + 1, argv + argc);
-  const bool all = std::erase(words, "--all") > 0;
+  const bool all = std::erase(words, "--all") > 0, one_each = std::erase(words, "--one-each") > 0;
   std::vector<Attack> attacks;
   for (Attack& attack : read_attacks(kit / "grader" / "attacks"))
     if ((all || !attack.slow) && (words.empty() || attack.title().find(words[0]) != std::string::npos))
       attacks.push_back(std::move(attack));
+  if (one_each) attacks = one_for_each_defence(std::move(attacks));
   require(!attacks.empty(), "No attack's title holds \"{}\".", fmt::join(words, " "));
-  Arena arena(kit / "out" / fmt::format("arena_{}", getpid()), kit, build_folder);
+  Arena arena(folder_of_arena(), kit, build_folder);
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> all_right = true;
   std::vector<std::future<void>> workers;
