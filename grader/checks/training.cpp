@@ -9,8 +9,8 @@
 namespace odori::grader {
 namespace {
 
-/// A coefficient that is further off, as a share of what it should be, is another one. What rounding makes of one is off
-/// by 0.0005 at most, and of that the fit knows.
+/// A coefficient that is further off, as a share of what it should be, is another one. What rounding makes of one is
+/// off by 0.0005 at most, and of that the fit knows.
 constexpr double same_coefficient = 0.005, uncertain = 8;
 /// Of an update's length: what pooling windows without a clear maximum can make of it, and no other pictures do.
 constexpr double same_step = 0.03;

@@ -97,13 +97,16 @@ Numbers values_of(const std::array<Deviation, 3>& fitted) { return {fitted[0].by
 
 Comparison compare(const Update& update, const Numbers& expected) {
   Regression regression(update, expected);
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  const double off = regression.rest(Numbers{});
+  if (!std::isfinite(off)) return {.off = infinite, .rest = infinite};  // weights that are no numbers have no order
   const std::size_t half = regression.size() / 2;
   auto fitted = regression.fit(regression.size());
   for (int step = 0; step < n_steps; ++step) {
     regression.order_by(values_of(fitted), half);
     fitted = regression.fit(half);
   }
-  return {fitted, regression.rest(Numbers{}), regression.rest(values_of(fitted))};
+  return {fitted, off, regression.rest(values_of(fitted))};
 }
 
 }  // namespace odori::grader

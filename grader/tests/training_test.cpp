@@ -73,6 +73,18 @@ TEST(Training, NamesTheLastStepsMomentumAsNothingIfItIsNothing) {
   EXPECT_EQ(measured(0.015, 0.06), "0.015");
 }
 
+TEST(Training, SeesWeightsThatAreNoNumbers) {
+  const RunPlan plan{.devices = 2};
+  for (const float no_number : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    Updates updates = train(plan, parts_of(n_train(), 2));
+    for (Step& step : updates[1]) std::fill(step.parameters.begin() + 7, step.parameters.begin() + 3000, no_number);
+    const auto wrong = find_wrong_weights(data(), plan, updates);
+    ASSERT_TRUE(wrong);
+    EXPECT_EQ(wrong->update, 2);
+    EXPECT_FALSE(learnt_alone(data(), plan, updates[1].front()));
+  }
+}
+
 /// A picture that is left out, and another one in its place, is no change of a coefficient.
 TEST(Training, SeesOtherPictures) {
   const RunPlan plan{.devices = 2, .batch_size = 8};
