@@ -30,7 +30,8 @@ class SimulatedMachine : public TimedWork {
     double heavy_tails = 0;    // likewise, but Student's t with 2 degrees of freedom
     double drift = 0;          // slower by this with each job, as by heat
     double busy_seconds = 0;   // another program has one core for so long, on average,
-    double quiet_seconds = 1;  // and then rests so long
+    double quiet_seconds = 1;  // and then rests so long;
+    double slowdown = 1.5;     // meanwhile two devices have 2/3 of a core each, or less
   };
 
   double one_seconds = 0.42;              // an epoch of 256 pictures on one device
@@ -76,7 +77,7 @@ class SimulatedMachine : public TimedWork {
     // Noise adds time: a job that is much faster than others isn't seen.
     return slower_ * std::exp(std::max(-0.2, noise.spread * normal()) + std::abs(heavy));
   }
-  /// How long `work` seconds of a quiet machine take. Three threads on two cores have 2/3 of a core each.
+  /// How long `work` seconds of a quiet machine take.
   double under_load(double work, bool parallel) {
     if (noise.busy_seconds <= 0) return work;
     double taken = 0;
@@ -85,7 +86,7 @@ class SimulatedMachine : public TimedWork {
         busy_ = !busy_;
         left_ = -(busy_ ? noise.busy_seconds : noise.quiet_seconds) * std::log(1 - random_.uniform());
       }
-      const double slowdown = busy_ && parallel ? 1.5 : 1;
+      const double slowdown = busy_ && parallel ? noise.slowdown : 1;
       const double step = std::min(left_, work * slowdown);
       work -= step / slowdown, taken += step, left_ -= step;
       if (work < 1e-9) break;

@@ -73,6 +73,8 @@ std::pair<Verdict, std::optional<Finding>> verdict_of(const Summary& summary, Pa
                                            {{"devices", std::to_string(summary.devices)},
                                             {"ceiling", factor(summary.ceiling)},
                                             {"needed", factor(needed_ceiling)}}}};
+  if (summary.kits < 1 / pace_test.needed)  // one device alone would be fast enough
+    return {Verdict::inconclusive, Finding{"no_gain", {{"kits", factor(summary.kits)}}}};
   if (pace == Pace::unknown) {
     const auto [low, high] = std::minmax_element(summary.shares.begin(), summary.shares.end());
     return {

@@ -113,6 +113,17 @@ TEST(Speedup, AMachineWhoseDevicesDisturbEachOtherIsInconclusive) {
   }
 }
 
+TEST(Speedup, WhereTheKitGainsNothingNeitherAnswerIsTold) {
+  SimulatedMachine machine;
+  machine.ceiling = 1.6, machine.solution = 1.03;
+  for (const double share : {1.0, 0.6}) {
+    machine.answer.share = share;
+    const SpeedupVerdict verdict = measure_speedup(machine, coin);
+    EXPECT_EQ(verdict.verdict, Verdict::inconclusive);
+    EXPECT_EQ(key_of(verdict), "no_gain");
+  }
+}
+
 TEST(Speedup, FarAboveTheCeilingIsFlaggedAndEarnsNothing) {
   SimulatedMachine machine;
   machine.answer.share = 2;
