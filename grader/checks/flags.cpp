@@ -22,7 +22,9 @@ bool is_built(const std::vector<BlankVerdict>& verdicts, int blank) {
 
 /// The word or sign that `forbidden` names. A directive begins with its own.
 std::string word_in(const Finding& forbidden) {
-  return forbidden.values.empty() ? "#" : forbidden.values.begin()->second;
+  for (const char* name : {"word", "sign", "code"})
+    if (const auto value = forbidden.values.find(name); value != forbidden.values.end()) return value->second;
+  return "#";
 }
 
 }  // namespace
@@ -34,7 +36,7 @@ std::vector<Finding> flags_for(const std::map<int, BlankWords>& words, const std
   });
   if (n_hidden > 0) flags.push_back({"flag_hidden", {{"n", std::to_string(n_hidden)}}});
   for (const auto& [blank, found] : words) {
-    if (found.forbidden) {
+    if (found.forbidden && !is_slip(*found.forbidden)) {
       flags.push_back({"flag_forbidden", {{"blank", std::to_string(blank)}, {"word", word_in(*found.forbidden)}}});
     } else if (!found.unusual.empty() && is_built(verdicts, blank)) {
       const std::span shown(found.unusual.data(), std::min(most_words, found.unusual.size()));

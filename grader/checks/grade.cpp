@@ -100,14 +100,18 @@ std::optional<Outcome> outcome_of_text(const Answers& answers, int blank) {
   const auto words = answers.words.find(blank);
   if (words == answers.words.end() || !words->second.forbidden) return {};
   // A bracket too many is a slip more often than a trick, and one that the compiler would have told.
-  const bool slip = words->second.forbidden->key == "forbidden_bracket";
-  return Outcome{slip ? Verdict::compile : Verdict::wrong, words->second.forbidden};
+  const Finding& forbidden = *words->second.forbidden;
+  return Outcome{is_slip(forbidden) || forbidden.key == "forbidden_bracket" ? Verdict::compile : Verdict::wrong,
+                 forbidden};
 }
 
 Outcome outcome_of_script(const Question& question, const Submission& script) {
   const int blank = question.task.n_blanks();
   if (auto outcome = outcome_of_file(script, blank)) return *outcome;
-  auto finding = find_in_job_script(question.task, script.blanks.at(blank).text);
+  const fs::path kits = solution_of_script(question);
+  const std::vector<std::string> lines = split_lines(read_kits(kits));
+  auto finding = find_in_job_script(
+      question.task, with_text(lines, parse_blanks(lines, kits.string()).at(0), script.blanks.at(blank).text));
   return finding ? Outcome{Verdict::wrong, std::move(finding)} : Outcome{};
 }
 
@@ -118,7 +122,7 @@ std::map<int, BlankWords> words_of(const Question& question, const Submission& p
   for (const auto& [number, blank] : program.blanks)
     if (!outcome_of_file(program, number)) filled.push_back(blank);
   std::map<int, BlankWords> words;
-  for (const Blank& blank : filled) words[blank.number] = look_at_words(blank.text, kits, filled);
+  for (const Blank& blank : filled) words[blank.number] = look_at_words(blank, kits, filled);
   return words;
 }
 
@@ -135,8 +139,9 @@ std::optional<Program> judge_program(const Question& question, const Answers& an
   const Runner runner(question.task, kits, question.seed, question.sandbox);
   const Compiler compiler(question.build, outputs_of(question), question.sandbox);
   const std::string around = program_around_blanks(question, answers);
+  const bool walled = !question.without.contains(Defence::names);
   const Programs programs =
-      question.built ? *question.built : build_programs(compiler, around, answers.program, filled);
+      question.built ? *question.built : build_programs(compiler, around, answers.program, filled, walled);
   for (const auto& [blank, finding] : programs.failures) verdicts.know(blank, {Verdict::compile, finding});
   for (const auto& [blank, other] : programs.needs_failed)
     verdicts.know(blank, {Verdict::not_checked, Finding{"needs_other_blank", {{"other", std::to_string(other)}}}});
@@ -150,7 +155,8 @@ std::optional<Program> judge_program(const Question& question, const Answers& an
   if (programs.whole) judged.whole = runs_of(*programs.whole);
   judged.build = [&](const std::vector<std::set<int>>& sets) {
     std::vector<Runs*> runs;
-    for (const Program& program : build_sets(compiler, around, answers.program, sets)) runs.push_back(runs_of(program));
+    for (const Program& program : build_sets(compiler, around, answers.program, sets, walled))
+      runs.push_back(runs_of(program));
     return runs;
   };
   const Exam exam =

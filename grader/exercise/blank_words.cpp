@@ -17,32 +17,17 @@ std::set<std::string> set_of(const char* words) {
   return set;
 }
 
-const std::set<std::string>& forbidden_words() {
-  static const std::set<std::string> words = set_of(R"(
-    asm extern import
-    evidence ODORI_EVIDENCE set_rank set_failure_listener set_job_end end_job catch_interrupts
-    system popen fork vfork clone kill killpg raise exit quick_exit at_quick_exit atexit set_terminate
-    signal sigaction sigprocmask sigqueue alarm setitimer timer_create ptrace prctl syscall waitpid wait3 wait4 daemon
-    setsid setpgid setrlimit prlimit nice sched_setaffinity longjmp setjmp siglongjmp sigsetjmp
-    dlopen dlmopen dlsym dlvsym dladdr dl_iterate_phdr mprotect mmap mmap64 munmap mremap process_vm_writev
-    process_vm_readv memfd_create shm_open shm_unlink shmget shmat
-    getenv secure_getenv setenv putenv unsetenv clearenv environ
-    fopen fopen64 freopen fdopen tmpfile tmpnam mkstemp FILE open open64 openat creat read write pread pwrite readv writev
-    sendfile lseek ftruncate truncate unlink rename rmdir mkdir mkfifo mknod symlink link chmod fchmod chown chdir chroot
-    mount opendir readdir scandir nftw inotify_init fcntl ioctl dup dup2 dup3 pipe pipe2 close close_range select poll
-    ifstream ofstream fstream filebuf basic_ifstream basic_ofstream basic_fstream basic_filebuf filesystem
-    socket socketpair connect bind listen accept send sendto sendmsg recv recvfrom recvmsg getaddrinfo gethostbyname
-    clock_gettime gettimeofday clock_settime nanosleep usleep)");
-  return words;
+/// Names that C++ keeps for compilers.
+bool is_reserved(const std::string& word) {
+  static const std::set<std::string> harmless = set_of("__func__ __FILE__ __LINE__ __cplusplus");
+  const bool by_its_form =
+      word.find("__") != std::string::npos || (word.size() > 1 && word[0] == '_' && std::isupper(word[1]));
+  return by_its_form && !harmless.contains(word);
 }
 
-/// Families of calls: of processes, of threads, of the system, and what C++ keeps for compilers.
+/// Families of calls: of processes, of threads.
 bool is_forbidden(const std::string& word) {
-  for (const char* prefix : {"exec", "posix_spawn", "pthread_", "sys_"})
-    if (word.starts_with(prefix) && word != "execution") return true;
-  const bool is_reserved =
-      word.find("__") != std::string::npos || (word.size() > 1 && word[0] == '_' && std::isupper(word[1]));
-  return is_reserved || word == "_exit" || forbidden_words().contains(word);
+  return word.starts_with("posix_spawn") || word.starts_with("pthread_") || names_never_needed().contains(word);
 }
 
 /// Keywords, and what answers take from C++'s library. Casts that see one type as another aren't among them.
@@ -68,15 +53,17 @@ const std::set<std::string>& common_words() {
     take drop filter subspan to_string stoi stol stoul stod to_integer substr starts_with ends_with append c_str length
     npos format print println println cout cerr endl flush left right setw ostringstream istringstream stringstream str
     abs sqrt pow exp log floor ceil round lround numeric_limits numbers less greater plus minus multiplies hash identity
-    is_same_v is_same decay_t remove_reference_t remove_cvref_t invoke index_sequence make_index_sequence literals
+    is_same_v is_same decay_t remove_reference_t remove_cvref_t invoke index_sequence make_index_sequence literals bind s sv
     runtime_error logic_error invalid_argument out_of_range exception what mt19937 mt19937_64 random_device
     uniform_int_distribution bernoulli_distribution execution fmt join odori
-    maybe_unused nodiscard likely unlikely fallthrough)");
+    maybe_unused nodiscard likely unlikely fallthrough deprecated no_unique_address __func__ __FILE__ __LINE__
+    __cplusplus)");
   return words;
 }
 
 const std::set<std::string>& harmless_attributes() {
-  static const std::set<std::string> words = set_of("maybe_unused nodiscard likely unlikely fallthrough");
+  static const std::set<std::string> words =
+      set_of("maybe_unused nodiscard likely unlikely fallthrough deprecated no_unique_address");
   return words;
 }
 
@@ -90,70 +77,105 @@ void add_header(const fs::path& folder, const fs::path& header, std::set<fs::pat
       add_header(folder, line.substr(include.size(), line.find('"', include.size()) - include.size()), seen, words);
 }
 
-bool is_number(const std::string& word) { return std::isdigit(static_cast<unsigned char>(word[0])); }
-
-/// A backslash at a line's end joins it with the next, wherever it stands; compilers look past blanks behind it.
-bool joins_lines(const std::vector<std::string>& text) {
-  return std::any_of(text.begin(), text.end(), [](std::string_view line) { return trim(line).ends_with('\\'); });
-}
-
 /// Names that a text declares, as far as that can be seen from a name's neighbours: `SerialIterator first(...)`,
 /// `auto& [a, b] = ...`, `[n = 3]`. Too many, if in doubt.
 std::set<std::string> declared_in(const std::vector<std::string>& text) {
   static const std::set<std::string> before_uses = set_of("return throw new delete goto case else do co_return");
   static const std::set<std::string> behind = set_of("= ; , ) { : [ ]"), behind_type = set_of("= ; , ) { : [ (");
+  static const std::set<std::string> pointers = set_of("& && *");
   const std::vector<Token> tokens = tokens_of(text).all;
+  const auto ends_type = [&tokens](std::size_t i) {
+    return (tokens[i].is_word() && !before_uses.contains(tokens[i].text)) || tokens[i] == ">" || tokens[i] == ">>";
+  };
   std::set<std::string> names;
   for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
     const Token &previous = tokens[i - 1], &next = tokens[i + 1];
     if (!tokens[i].is_word()) continue;
-    const bool after_type = (previous.is_word() && !is_number(previous.text) && !before_uses.contains(previous.text)) ||
-                            previous == ">" || previous == "struct";
-    const bool after_sign = previous == "&" || previous == "*" || previous == "[" || previous == ",";
-    if ((after_type && behind_type.contains(next.text)) || (after_sign && behind.contains(next.text)))
+    const bool after_pointer = i > 1 && pointers.contains(previous.text) && ends_type(i - 2);
+    const bool after_sign = after_pointer || previous == "[" || previous == ",";
+    if ((ends_type(i - 1) && behind_type.contains(next.text)) || (after_sign && behind.contains(next.text)))
       names.insert(tokens[i].text);
   }
   return names;
 }
 
-/// What stands where it shouldn't, sign by sign; nothing if nothing does.
-std::optional<Finding> forbidden_sign(const std::vector<Token>& tokens) {
-  std::string open;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const std::string sign = tokens[i].text, next = i + 1 < tokens.size() ? tokens[i + 1].text : "";
-    const std::string after = i + 2 < tokens.size() ? tokens[i + 2].text : "";
-    if (sign == "#") return Finding{"forbidden_directive"};
-    if (sign == "\\" || sign == "$" || sign == "@" || sign == "`") return Finding{"forbidden_sign", {{"sign", sign}}};
-    // Other spellings of # and of brackets; but vector<::T> holds none.
-    const bool digraph = (sign == "%" && (next == ":" || next == ">")) || (sign == "<" && next == "%") ||
-                         (sign == ":" && next == ">") || (sign == "<" && next == ":" && after != ":");
-    if (digraph) return Finding{"forbidden_sign", {{"sign", sign + next}}};
-    if (sign == "(" || sign == "[" || sign == "{") open += sign == "(" ? ')' : sign == "[" ? ']' : '}';
-    if (sign == ")" || sign == "]" || sign == "}") {
-      if (open.empty()) return Finding{"forbidden_bracket", {{"sign", sign}}};
-      if (open.back() == sign[0]) open.pop_back();
-    }
+/// What a text may not hold, and where: the first of each kind.
+class Search {
+ public:
+  Search(const Blank& blank, const Tokens& tokens, const std::set<std::string>& declared)
+      : blank_(blank), tokens_(tokens.all), broken_(tokens.broken), declared_(declared) {}
+
+  std::optional<Finding> find() const {
+    for (const auto look : {&Search::word, &Search::attribute, &Search::sign, &Search::bracket})
+      if (auto finding = (this->*look)()) return finding;
+    if (!broken_) return {};
+    Finding finding = *broken_;
+    finding.values["line"] = line(std::stoi(finding.values.at("line")));
+    return finding;
   }
-  return {};
-}
 
-std::optional<Finding> forbidden_attribute(const std::vector<Token>& tokens) {
-  for (std::size_t i = 0; i + 1 < tokens.size(); ++i)
-    if (tokens[i] == "[" && tokens[i + 1] == "[")
-      for (std::size_t j = i + 2; j < tokens.size() && !(tokens[j] == "]"); ++j)
-        if (tokens[j].is_word() && !harmless_attributes().contains(tokens[j].text))
-          return Finding{"forbidden_word", {{"word", "[[" + tokens[j].text + "]]"}}};
-  return {};
-}
+ private:
+  std::string line(int of_text) const { return std::to_string(blank_.text_line + of_text - 1); }
+  Finding finding(const char* key, const Token& at, const std::string& name, const std::string& value) const {
+    return {key, {{"line", line(at.line)}, {name, value}}};
+  }
 
-std::optional<Finding> find_forbidden(const std::vector<std::string>& text, const std::vector<Token>& tokens) {
-  if (joins_lines(text)) return Finding{"forbidden_sign", {{"sign", "\\"}}};
-  if (auto finding = forbidden_sign(tokens)) return finding;
-  if (auto finding = forbidden_attribute(tokens)) return finding;
-  for (const Token& token : tokens)
-    if (token.is_word() && is_forbidden(token.text)) return Finding{"forbidden_word", {{"word", token.text}}};
-  return {};
-}
+  std::optional<Finding> word() const {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const Token& token = tokens_[i];
+      if (!token.is_word()) continue;
+      if (is_reserved(token.text)) return finding("forbidden_reserved", token, "word", token.text);
+      if (is_forbidden(token.text)) return finding("forbidden_word", token, "word", token.text);
+      if (names_of_system().contains(token.text) && !is_learners(i))
+        return finding("forbidden_function", token, "word", token.text);
+    }
+    return {};
+  }
+
+  /// A member, or a name that the answers declare: whether it is that one at this place, the compiler decides
+  /// (worker/name_walls).
+  bool is_learners(std::size_t i) const {
+    const bool after = i > 0;
+    if (after && (tokens_[i - 1] == "." || tokens_[i - 1] == "->")) return true;
+    return !(after && tokens_[i - 1] == "::") && declared_.contains(tokens_[i].text);
+  }
+
+  std::optional<Finding> attribute() const {
+    bool inside = false;
+    for (std::size_t i = 1; i < tokens_.size(); ++i) {
+      inside = inside ? !(tokens_[i] == "]") : tokens_[i - 1] == "[" && tokens_[i] == "[";
+      if (inside && tokens_[i].is_word() && !harmless_attributes().contains(tokens_[i].text))
+        return finding("forbidden_attribute", tokens_[i], "word", tokens_[i].text);
+    }
+    return {};
+  }
+
+  std::optional<Finding> sign() const {
+    for (const Token& token : tokens_) {
+      if (token == "#" || token == "##") return Finding{"forbidden_directive", {{"line", line(token.line)}}};
+      if (token == "\\" || token == "$" || token == "@" || token == "`")
+        return finding("forbidden_sign", token, "sign", token.text);
+    }
+    return {};
+  }
+
+  std::optional<Finding> bracket() const {
+    std::string open;
+    for (const Token& token : tokens_) {
+      if (token == "(" || token == "[" || token == "{") open += token == "(" ? ')' : token == "[" ? ']' : '}';
+      if (token == ")" || token == "]" || token == "}") {
+        if (open.empty()) return finding("forbidden_bracket", token, "sign", token.text);
+        if (open.back() == token.text[0]) open.pop_back();
+      }
+    }
+    return {};
+  }
+
+  const Blank& blank_;
+  const std::vector<Token>& tokens_;
+  const std::optional<Finding>& broken_;
+  const std::set<std::string>& declared_;
+};
 
 }  // namespace
 
@@ -164,19 +186,50 @@ std::set<std::string> words_of_kit(const fs::path& kit, const std::string& exerc
   return words;
 }
 
-BlankWords look_at_words(const std::vector<std::string>& text, const std::set<std::string>& kits,
-                         const std::vector<Blank>& blanks) {
-  const std::vector<Token> tokens = tokens_of(text).all;
-  BlankWords found{.forbidden = find_forbidden(text, tokens)};
+const std::set<std::string>& names_never_needed() {
+  static const std::set<std::string> words = set_of(R"(
+    asm extern import
+    evidence ODORI_EVIDENCE set_rank set_failure_listener set_job_end end_job catch_interrupts
+    system popen fork vfork execl execlp execle execv execve execvp execvpe execveat fexecve killpg quick_exit
+    at_quick_exit atexit set_terminate _exit
+    sigaction sigprocmask sigqueue setitimer timer_create ptrace prctl syscall waitpid wait3 wait4
+    setsid setpgid setrlimit prlimit sched_setaffinity longjmp setjmp siglongjmp sigsetjmp
+    dlopen dlmopen dlsym dlvsym dladdr dl_iterate_phdr mprotect mmap mmap64 munmap mremap process_vm_writev
+    process_vm_readv memfd_create shm_open shm_unlink shmget shmat
+    getenv secure_getenv setenv putenv unsetenv clearenv environ
+    fopen fopen64 freopen fdopen tmpfile tmpnam mkstemp FILE open64 openat creat pread pwrite readv writev
+    sendfile lseek ftruncate unlink rmdir mkdir mkfifo mknod symlink chmod fchmod chown chdir chroot
+    opendir readdir scandir nftw inotify_init fcntl ioctl dup2 dup3 pipe2 close_range
+    ifstream ofstream fstream filebuf basic_ifstream basic_ofstream basic_fstream basic_filebuf filesystem
+    socket socketpair sendto sendmsg recvfrom recvmsg getaddrinfo gethostbyname
+    clock_gettime gettimeofday clock_settime nanosleep usleep)");
+  return words;
+}
+
+const std::set<std::string>& names_of_system() {
+  static const std::set<std::string> words = set_of(R"(
+    accept alarm clone close connect daemon dup exit kill link listen mount nice open pipe poll raise read recv rename
+    select send signal truncate write)");
+  return words;
+}
+
+bool is_slip(const Finding& finding) {
+  static const std::set<std::string> keys{"quote_not_closed", "comment_not_closed", "character_not_code", "not_utf8"};
+  return keys.contains(finding.key);
+}
+
+BlankWords look_at_words(const Blank& blank, const std::set<std::string>& kits, const std::vector<Blank>& blanks) {
+  const Tokens tokens = tokens_of(blank.text);
   std::set<std::string> declared, unusual;
-  for (const Blank& blank : blanks) declared.merge(declared_in(blank.text));
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const std::string& word = tokens[i].text;
-    if (tokens[i].is_word() && !is_number(word) && !common_words().contains(word) && !kits.contains(word) &&
-        !declared.contains(word))
-      unusual.insert(word);
+  for (const Blank& each : blanks) declared.merge(declared_in(each.text));
+  BlankWords found{.forbidden = Search(blank, tokens, declared).find()};
+  for (std::size_t i = 0; i < tokens.all.size(); ++i) {
+    const Token& token = tokens.all[i];
+    if (token.is_word() && !common_words().contains(token.text) && !kits.contains(token.text) &&
+        !declared.contains(token.text))
+      unusual.insert(token.text);
     // The end of a pointer's type in parentheses: a cast, as C has it.
-    if (i + 1 < tokens.size() && tokens[i] == "*" && tokens[i + 1] == ")") unusual.insert("*)");
+    if (i + 1 < tokens.all.size() && token == "*" && tokens.all[i + 1] == ")") unusual.insert("*)");
   }
   found.unusual = {unusual.begin(), unusual.end()};
   return found;

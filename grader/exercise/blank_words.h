@@ -21,10 +21,19 @@ struct BlankWords {
 };
 
 /// Forbidden is what reaches beyond the blank (directives, brackets that it hasn't opened, asm, attributes that a
-/// linker sees) or beyond the program (files, processes, signals, the environment, the evidence): by its words, so that
-/// an answer that has them for a good reason is refused too, and says so. Unusual are names other than C++'s, those of
-/// common parts of its library, `kits`, and those that one of `blanks` declares.
-BlankWords look_at_words(const std::vector<std::string>& text, const std::set<std::string>& kits,
-                         const std::vector<Blank>& blanks);
+/// linker sees) or beyond the program (files, processes, signals, the environment, the evidence), and a text that isn't
+/// tokens throughout: by its words, so that an answer that has them for a good reason is refused too, and says so.
+/// Unusual are names other than C++'s, those of common parts of its library, `kits`, and those that one of `blanks`
+/// declares.
+BlankWords look_at_words(const Blank& blank, const std::set<std::string>& kits, const std::vector<Blank>& blanks);
+
+/// Forbidden wherever they stand.
+const std::set<std::string>& names_never_needed();
+/// Functions of the system whose names are good ones for an answer's own variables and members: forbidden where they
+/// aren't its own.
+const std::set<std::string>& names_of_system();
+
+/// Is what was forbidden a slip of the pen that a compiler would tell of too?
+bool is_slip(const Finding& forbidden);
 
 }  // namespace odori::grader

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/error.h"
+#include "exercise/lexer.h"
 
 namespace odori::grader {
 namespace {
@@ -30,6 +31,15 @@ std::optional<Mark> read_mark(std::string_view comment, const std::string& where
   require(!question.empty(), "{}: blank {} asks no question. Write one behind the colon.", where, number);
   return Mark{number, std::string(question)};
 }
+
+/// A directive or a command, without a comment behind it; empty if the line is a comment.
+std::string_view shell_code_of(std::string_view line) {
+  line = trim(line);
+  if (line.starts_with('#') && !line.starts_with("#PBS")) return {};
+  return line.substr(0, line.find(" #"));
+}
+
+bool holds_placeholder(std::string_view text) { return text.find(placeholder) != std::string_view::npos; }
 
 }  // namespace
 
@@ -86,11 +96,12 @@ std::vector<Blank> parse_blanks(const std::vector<std::string>& lines, const std
     const std::string where = fmt::format("{}:{}", path, n);
     const auto comment = comment_of(line, language);
     if (const auto mark = comment ? read_mark(*comment, where) : std::nullopt) {
-      require(!inside, "{}: blank {} begins inside blank {}, which began in line {}. Close that one with END BLANK.",
-              where, mark->number, blanks.back().number, blanks.back().first_line);
-      require(blanks.empty() || mark->number == blanks.back().number + 1,
-              "{}: blank {} follows blank {}. Number them in order, without gaps.", where, mark->number,
-              blanks.back().number);
+      if (inside)
+        fail("{}: blank {} begins inside blank {}, which began in line {}. Close that one with END BLANK.", where,
+             mark->number, blanks.back().number, blanks.back().first_line);
+      if (!blanks.empty() && mark->number != blanks.back().number + 1)
+        fail("{}: blank {} follows blank {}. Number them in order, without gaps.", where, mark->number,
+             blanks.back().number);
       blanks.push_back({.number = mark->number, .question = mark->question, .first_line = n});
       inside = in_question = true;
     } else if (comment == "END BLANK") {
@@ -112,15 +123,28 @@ std::vector<Blank> parse_blanks(const std::vector<std::string>& lines, const std
   return blanks;
 }
 
-bool is_unfilled(const Blank& blank) {
-  return std::any_of(blank.text.begin(), blank.text.end(), [](const std::string& line) {
-    return std::string_view(line).substr(0, line.find("//")).find(placeholder) != std::string_view::npos;
+bool is_unfilled(const Blank& blank, Language language) {
+  if (language == Language::cpp) return words_in(blank.text).contains(std::string(placeholder));
+  return std::any_of(blank.text.begin(), blank.text.end(),
+                     [](const std::string& line) { return holds_placeholder(shell_code_of(line)); });
+}
+
+bool is_left_empty(const Blank& blank, Language language) {
+  if (is_unfilled(blank, language)) return true;
+  if (language == Language::cpp) {
+    const Tokens tokens = tokens_of(blank.text);
+    return tokens.all.empty() && !tokens.broken;
+  }
+  return std::all_of(blank.text.begin(), blank.text.end(), [](const std::string& line) {
+    const bool placeholder_kept = shell_code_of(line).empty() && holds_placeholder(line);
+    return trim(line).empty() || comment_of(line, Language::shell) || placeholder_kept;
   });
 }
 
 void require_unfilled(const std::vector<Blank>& blanks, const std::string& path) {
   for (const Blank& blank : blanks)
-    require(is_unfilled(blank), "{}:{}: blank {} holds no {}.", path, blank.first_line, blank.number, placeholder);
+    require(is_unfilled(blank, language_of(path)), "{}:{}: blank {} holds no {}.", path, blank.first_line, blank.number,
+            placeholder);
 }
 
 std::vector<std::string> with_text(std::vector<std::string> lines, const Blank& blank,

@@ -49,8 +49,10 @@ std::string_view trim(std::string_view text);
 /// the one before.
 std::vector<Blank> parse_blanks(const std::vector<std::string>& lines, const std::string& path);
 
-/// Does its text still hold PUT_YOUR_CODE, outside // comments?
-bool is_unfilled(const Blank& blank);
+/// Does its text still hold PUT_YOUR_CODE, outside comments and quotes?
+bool is_unfilled(const Blank& blank, Language language);
+/// That, or no code at all: comments alone.
+bool is_left_empty(const Blank& blank, Language language);
 /// Throws Error with path:line if one of the blanks holds no PUT_YOUR_CODE.
 void require_unfilled(const std::vector<Blank>& blanks, const std::string& path);
 

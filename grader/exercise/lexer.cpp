@@ -1,109 +1,254 @@
 #include "exercise/lexer.h"
 
 #include <algorithm>
-#include <cctype>
-#include <optional>
-#include <set>
+#include <array>
 #include <string_view>
 #include <utility>
+
+#include "exercise/blanks.h"
+#include "exercise/utf8.h"
 
 namespace odori::grader {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80); }
+constexpr std::size_t longest_delimiter = 16;  // of a raw string
 
-/// Cuts a text into words (identifiers, numbers) and single signs; comments and the insides of quotes are left out.
+/// Those of several characters, longest first.
+constexpr std::array<std::string_view, 33> long_signs{
+    "%:%:", "<=>", "->*", "...", "<<=", ">>=", "##", "<:", ":>", "<%", "%>", "%:", "::", ".*", "->", "+=", "-=",
+    "*=",   "/=",  "%=",  "^=",  "&=",  "|=",  "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "++", "--"};
+
+constexpr std::array<std::pair<std::string_view, const char*>, 6> other_spellings{
+    {{"<:", "["}, {":>", "]"}, {"<%", "{"}, {"%>", "}"}, {"%:", "#"}, {"%:%:", "##"}}};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_control(char c) { return (c >= 0 && c < ' ' && c != '\t' && c != '\n') || c == 0x7F; }
+
+/// Compilers allow more between a raw string's R" and its bracket.
+bool may_delimit(char c) {
+  return is_letter(c) || is_digit(c) || std::string_view("{}[]#<>%:;.?*+-/^&|~!=,").find(c) != std::string_view::npos;
+}
+
+/// Letters that names may hold by any compiler's tables: Latin, Japanese. There are more; who needs them is told so.
+bool is_letter_beyond_ascii(char32_t c) {
+  const auto within = [c](char32_t first, char32_t last) { return first <= c && c <= last; };
+  return (within(0xC0, 0x17F) && c != 0xD7 && c != 0xF7) || c == 0x3005 || within(0x3041, 0x3096) ||
+         within(0x30A1, 0x30FA) || c == 0x30FC || within(0x4E00, 0x9FEF);
+}
+
+/// Cuts a text into tokens, with line splices as they are: only comments go on behind one.
 class Lexer {
  public:
-  explicit Lexer(const std::vector<std::string>& lines) {
-    for (const std::string& line : lines) text_ += line + '\n';
-  }
+  explicit Lexer(const std::vector<std::string>& lines) : text_(join_lines(lines)), code_(text_) {}
 
-  /// The next token; nothing at the end, or where something isn't closed.
-  std::optional<std::string> next() {
-    while (skip_space() || skip_comment()) {
+  Tokens read() && {
+    while (!tokens_.broken && at_ < text_.size()) {
+      if (text_[at_] == '\n' || is_blank(text_[at_])) {
+        move_to(at_ + 1);
+      } else if (starts("//")) {
+        skip_comment(end_of_line_comment());
+      } else if (starts("/*")) {
+        skip_comment(end_of_block_comment());
+      } else {
+        read_token();
+      }
     }
-    if (broken_ || at_ >= text_.size()) return {};
-    if (is_word(text_[at_])) return word();
-    if (text_[at_] == '"' || text_[at_] == '\'') return quoted();
-    at_line_start_ = false;
-    return std::string(1, text_[at_++]);
+    tokens_.code = split_lines(code_);
+    return std::move(tokens_);
   }
-  bool broken() const { return broken_; }
-  /// Was the last token the first one in its line? (A directive's # is.)
-  bool first_in_line() const { return first_in_line_; }
 
  private:
+  char at(std::size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
   bool starts(std::string_view with) const { return std::string_view(text_).substr(at_).starts_with(with); }
 
-  bool skip_space() {
-    const std::size_t begin = at_;
-    for (; at_ < text_.size() && (std::isspace(static_cast<unsigned char>(text_[at_])) || starts("\\\n")); ++at_)
-      if (text_[at_] == '\n') at_line_start_ = true;
-    first_in_line_ = at_line_start_;
-    return at_ > begin;
+  void move_to(std::size_t end) {
+    line_ += static_cast<int>(std::count(text_.begin() + at_, text_.begin() + end, '\n'));
+    at_ = end;
   }
 
-  bool skip_comment() {
-    if (starts("//")) {
-      at_ = std::min(text_.find('\n', at_), text_.size());
-      return true;
+  void add(Token::Kind kind, std::size_t end) {
+    tokens_.all.push_back({kind, text_.substr(at_, end - at_), line_});
+    move_to(end);
+  }
+
+  void fail(const char* key, std::map<std::string, std::string> values = {}) {
+    values["line"] = std::to_string(line_);
+    tokens_.broken = Finding{key, std::move(values)};
+  }
+
+  /// Behind the line's end, where a backslash here joins it with the next; else 0. Compilers look past blanks.
+  std::size_t behind_splice(std::size_t i) const {
+    if (at(i) != '\\') return 0;
+    const std::size_t end = text_.find_first_not_of(" \t\v\f\r", i + 1);
+    return end != std::string::npos && text_[end] == '\n' ? end + 1 : 0;
+  }
+
+  std::size_t end_of_line_comment() const {
+    std::size_t i = at_;
+    while (i < text_.size() && text_[i] != '\n') {
+      const std::size_t next = behind_splice(i);
+      i = next > 0 ? next : i + 1;
     }
-    if (!starts("/*")) return false;
-    const std::size_t end = text_.find("*/", at_ + 2);
-    broken_ |= end == std::string::npos;
-    at_ = broken_ ? text_.size() : end + 2;
-    return true;
+    return i;
   }
 
-  std::string word() {
-    at_line_start_ = false;
-    const std::size_t begin = at_;
-    const bool is_number = std::isdigit(static_cast<unsigned char>(text_[at_]));
-    // 1'000'000 is one number
-    while (at_ < text_.size() && (is_word(text_[at_]) || (is_number && text_[at_] == '\'' && at_ + 1 < text_.size() &&
-                                                          is_word(text_[at_ + 1]))))
-      ++at_;
-    const std::string word = text_.substr(begin, at_ - begin);
-    static const std::set<std::string> raw{"R", "LR", "uR", "UR", "u8R"};
-    if (at_ < text_.size() && text_[at_] == '"' && raw.contains(word)) return raw_string();
-    return word;
+  /// npos if it isn't closed.
+  std::size_t end_of_block_comment() const {
+    for (auto star = text_.find('*', at_ + 2); star != std::string::npos; star = text_.find('*', star + 1)) {
+      std::size_t next = star + 1;
+      while (const std::size_t behind = behind_splice(next)) next = behind;
+      if (at(next) == '/') return next + 1;
+    }
+    return std::string::npos;
   }
 
-  std::string raw_string() {
-    const std::size_t open = text_.find('(', at_);
-    const std::size_t end =
-        open == std::string::npos ? open : text_.find(')' + text_.substr(at_ + 1, open - at_ - 1) + '"', open);
-    broken_ |= end == std::string::npos;
-    at_ = broken_ ? text_.size() : end + (open - at_) + 1;
-    return "\"";
+  void skip_comment(std::size_t end) {
+    if (end == std::string::npos) return fail("comment_not_closed");
+    for (std::size_t i = at_; i < end; ++i) {
+      if (text_[i] == '\r') return fail_at_character(i);  // to some compilers, the end of a line
+      if (text_[i] != '\n') code_[i] = ' ';
+    }
+    move_to(end);
   }
 
-  std::string quoted() {
-    at_line_start_ = false;
-    const char quote = text_[at_++];
-    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') at_ += text_[at_] == '\\' ? 2 : 1;
-    broken_ |= at_ >= text_.size() || text_[at_] != quote;
-    ++at_;
-    return std::string(1, quote);
+  void read_token() {
+    const char c = text_[at_];
+    if (is_digit(c) || (c == '.' && is_digit(at(at_ + 1)))) return read_number();
+    if (c == '"' || c == '\'') return read_quote(at_);
+    if (const std::size_t end = end_of_word(at_); end > at_) return read_word(end);
+    if (is_control(c) || (c & 0x80)) return fail_at_character(at_);
+    read_sign();
   }
 
-  std::string text_;
+  /// Behind a letter or, within a name, a digit; 0 if none is there.
+  std::size_t behind_letter(std::size_t i) const {
+    if (is_letter(at(i)) || is_digit(at(i))) return i + 1;
+    const auto [character, size] = character_at(text_, i);
+    return is_letter_beyond_ascii(character) ? i + size : 0;
+  }
+
+  std::size_t end_of_word(std::size_t i) const {
+    while (const std::size_t next = behind_letter(i)) i = next;
+    return i;
+  }
+
+  void read_word(std::size_t end) {
+    const std::string_view word = std::string_view(text_).substr(at_, end - at_);
+    const char next = at(end);
+    if (next == '"' && (word == "R" || word == "LR" || word == "uR" || word == "UR" || word == "u8R"))
+      return read_raw_string(end);
+    if ((next == '"' || next == '\'') && (word == "L" || word == "u" || word == "U" || word == "u8"))
+      return read_quote(end);
+    add(Token::Kind::word, end);
+  }
+
+  /// 0x1F, 1'000, 1.5e+3, and what else [lex.ppnumber] takes for a number.
+  void read_number() {
+    std::size_t i = at_ + 1;
+    bool joined = false;  // the last character follows a ' : an e there takes no sign
+    for (;;) {
+      const char last = text_[i - 1];
+      const bool signed_exponent = !joined && (last == 'e' || last == 'E' || last == 'p' || last == 'P');
+      if (at(i) == '.' || (signed_exponent && (at(i) == '+' || at(i) == '-'))) {
+        ++i;
+        joined = false;
+      } else if (at(i) == '\'' && (is_letter(at(i + 1)) || is_digit(at(i + 1)))) {
+        i += 2;
+        joined = true;
+      } else if (const std::size_t next = behind_letter(i)) {
+        i = next;
+        joined = false;
+      } else {
+        break;
+      }
+    }
+    // Compilers don't agree about a quotation mark here.
+    if (at(i) == '\'') return fail("quote_not_closed", {{"sign", "'"}});
+    add(Token::Kind::number, i);
+  }
+
+  /// A string or a character, whose quotation mark is here.
+  void read_quote(std::size_t open) {
+    const char quote = text_[open];
+    std::size_t i = open + 1;
+    while (i < text_.size() && text_[i] != quote && text_[i] != '\n') {
+      if (behind_splice(i) > 0) return fail("forbidden_sign", {{"sign", "\\"}});
+      if (text_[i] == '\\') ++i;
+      const std::size_t next = behind_quoted(i);
+      if (next == 0) return fail_at_character(i);
+      i = next;
+    }
+    if (at(i) != quote) return fail("quote_not_closed", {{"sign", std::string(1, quote)}});
+    add_quote(i + 1);
+  }
+
+  void read_raw_string(std::size_t quote) {
+    std::size_t open = quote + 1;
+    while (may_delimit(at(open))) ++open;
+    const std::string delimiter = text_.substr(quote + 1, open - quote - 1);
+    const bool opened = at(open) == '(' && delimiter.size() <= longest_delimiter;
+    const std::size_t end = opened ? text_.find(')' + delimiter + '"', open) : std::string::npos;
+    if (end == std::string::npos) return fail("quote_not_closed", {{"sign", "R\""}});
+    for (std::size_t i = quote, next = 0; i < end; i = next) {
+      // Compilers differ about blanks between a backslash and the line's end.
+      if (behind_splice(i) > i + 2) return fail("forbidden_sign", {{"sign", "\\"}});
+      next = behind_quoted(i);
+      if (next == 0) return fail_at_character(i);
+    }
+    add_quote(end + delimiter.size() + 2);
+  }
+
+  /// With its suffix, "a"s, a word of its own. It is never the R or u8 that another quote begins with: ""R"(" are two
+  /// strings. Letters beyond ASCII aren't taken: compilers don't agree about them here.
+  void add_quote(std::size_t end) {
+    add(Token::Kind::quote, end);
+    if (!is_letter(at(at_)) && !(at(at_) & 0x80)) return;
+    const std::size_t suffix_end = end_of_word(at_);
+    for (std::size_t i = at_; i == at_ || i < suffix_end; ++i)
+      if (at(i) & 0x80) return fail_at_character(i);
+    add(Token::Kind::word, suffix_end);
+  }
+
+  /// Behind the character here; 0 if none may be quoted that is like it.
+  std::size_t behind_quoted(std::size_t i) const {
+    const auto [character, size] = character_at(text_, i);
+    return is_control(text_[i]) || character == U'\uFFFD' ? 0 : i + size;
+  }
+
+  void read_sign() {
+    std::size_t size = 1;
+    for (const std::string_view sign : long_signs)
+      if (starts(sign)) {
+        size = sign.size();
+        break;
+      }
+    // std::vector<::Type>: [lex.pptoken] 3.2
+    if (starts("<::") && at(at_ + 3) != ':' && at(at_ + 3) != '>') size = 1;
+    add(Token::Kind::sign, at_ + size);
+    for (const auto& [other, plain] : other_spellings)
+      if (tokens_.all.back().text == other) tokens_.all.back().text = plain;
+  }
+
+  void fail_at_character(std::size_t i) {
+    move_to(i);
+    const auto [character, size] = character_at(text_, i);
+    if (character == U'\uFFFD') return fail("not_utf8");
+    if (is_control(text_[i])) return fail("control_character", {{"code", fmt::format("{:02X}", text_[i])}});
+    fail("character_not_code", {{"sign", text_.substr(i, size)}});
+  }
+
+  const std::string text_;
+  std::string code_;
   std::size_t at_ = 0;
-  bool broken_ = false, at_line_start_ = true, first_in_line_ = true;
+  int line_ = 1;
+  Tokens tokens_;
 };
 
 }  // namespace
 
-bool Token::is_word() const { return grader::is_word(text[0]); }
-
-Tokens tokens_of(const std::vector<std::string>& text) {
-  Tokens tokens;
-  Lexer lexer(text);
-  for (auto token = lexer.next(); token; token = lexer.next()) tokens.all.push_back({*token, lexer.first_in_line()});
-  tokens.broken = lexer.broken();
-  return tokens;
-}
+Tokens tokens_of(const std::vector<std::string>& text) { return Lexer(text).read(); }
 
 std::set<std::string> words_in(const std::vector<std::string>& text) {
   std::set<std::string> words;
@@ -113,22 +258,17 @@ std::set<std::string> words_in(const std::vector<std::string>& text) {
 }
 
 bool is_self_contained(const std::vector<std::string>& text) {
-  if (text.empty() || text.back().ends_with('\\')) return text.empty();
   const Tokens tokens = tokens_of(text);
-  std::string open, previous, before_previous;
+  std::string open;
   for (const Token& token : tokens.all) {
     const char c = token.text[0];
-    if (c == '#' && token.first_in_line) return false;
-    // Other spellings of brackets and of #: <% %> <: :> %: (but vector<::T> is none)
-    if ((previous == "<" && c == '%') || (previous == "%" && (c == '>' || c == ':')) || (previous == ":" && c == '>') ||
-        (before_previous == "<" && previous == ":" && c != ':') || token == "_Pragma")
-      return false;
+    if (token == "#" || token == "##" || token == "\\" || token == "_Pragma") return false;
+    if (token.kind != Token::Kind::sign) continue;
     if (c == '(' || c == '[' || c == '{') open += c == '(' ? ')' : c == '[' ? ']' : '}';
     if (c == ')' || c == ']' || c == '}') {
       if (open.empty() || open.back() != c) return false;
       open.pop_back();
     }
-    before_previous = std::exchange(previous, token.text);
   }
   return open.empty() && !tokens.broken;
 }

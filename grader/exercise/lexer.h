@@ -1,33 +1,44 @@
-// As much of C++'s grammar as tells which words a blank's text holds, and whether it can stand beside others in one
-// source file.
+// C++'s preprocessing tokens ([lex.phases], [lex.pptoken]), as a compiler sees them: which words a blank's text holds,
+// and whether it can stand beside others in one source file.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "exercise/finding.h"
+
 namespace odori::grader {
 
-/// One word (identifier, number) or sign; of quotes the first character alone, of comments nothing.
 struct Token {
-  std::string text;
-  bool first_in_line = false;  // a directive's # is
-  bool is_word() const;
+  enum class Kind { word, number, quote, sign };
+  Kind kind = Kind::sign;
+  std::string text;  // as it is written; the other spellings of brackets and of # (<: %> %: ...) as those
+  int line = 1;      // from 1
+
+  bool is_word() const { return kind == Kind::word; }
   bool operator==(const char* other) const { return text == other; }
 };
 
 struct Tokens {
   std::vector<Token> all;
-  bool broken = false;  // a quote or a comment isn't closed: what follows it isn't among them
+  /// Why what follows isn't among them: a quote or a comment that isn't closed, a character that no token begins with.
+  /// Its value `line` is counted like the tokens'.
+  std::optional<Finding> broken;
+  /// The text with spaces in the place of its comments: what it means, and nothing that a compiler could see otherwise.
+  std::vector<std::string> code;
 };
 
+/// Reads `text`, which should be UTF-8, up to its end or the first thing that is broken. A backslash that joins two
+/// lines ends no token here, except in comments: it is a sign of its own.
 Tokens tokens_of(const std::vector<std::string>& text);
 
-/// Every identifier and number, those in comments and strings left out.
+/// Every identifier outside comments and quotes.
 std::set<std::string> words_in(const std::vector<std::string>& text);
 
 /// Brackets, quotes and comments are closed within the text, in order, and it holds no directive (#include, #define)
-/// and no line that goes on in the next: whatever is wrong with it, what stands behind it is read as if it weren't.
+/// and joins no lines: whatever is wrong with it, what stands behind it is read as if it weren't.
 bool is_self_contained(const std::vector<std::string>& text);
 
 }  // namespace odori::grader

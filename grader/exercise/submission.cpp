@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 
+#include "exercise/utf8.h"
+
 namespace odori::grader {
 namespace {
 
@@ -36,20 +38,6 @@ std::vector<Mark> find_marks(const std::vector<std::string>& lines, Language lan
       marks.push_back({n, number});
   }
   return marks;
-}
-
-/// The first line that isn't UTF-8, from 1; 0 if all are.
-int first_line_not_utf8(const std::vector<std::string>& lines) {
-  for (std::size_t n = 0; n < lines.size(); ++n) {
-    int following = 0;
-    for (const unsigned char byte : lines[n]) {
-      const bool continues = (byte & 0xC0) == 0x80;
-      if (continues != (following > 0) || byte >= 0xF8) return static_cast<int>(n) + 1;
-      following = continues ? following - 1 : byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : byte >= 0xC0 ? 1 : 0;
-    }
-    if (following > 0) return static_cast<int>(n) + 1;
-  }
-  return 0;
 }
 
 std::string number(int n) { return std::to_string(n); }
@@ -82,10 +70,12 @@ void take_blank(int n, const std::vector<Mark>& marks, const std::vector<int>& k
 
   Blank blank{.number = n, .first_line = begin->line, .text_line = begin->line + 1, .last_line = end->line};
   const auto& lines = submission.lines;
-  while (blank.text_line < blank.last_line && comment_of(lines[blank.text_line - 1], language)) ++blank.text_line;
+  // The question's comment; not one that goes on in the next line, which wouldn't be read as a comment's there.
+  const auto is_whole_comment = [&](std::string_view line) {
+    return comment_of(line, language) && !(language == Language::cpp && trim(line).ends_with('\\'));
+  };
+  while (blank.text_line < blank.last_line && is_whole_comment(lines[blank.text_line - 1])) ++blank.text_line;
   blank.text.assign(lines.begin() + blank.text_line - 1, lines.begin() + blank.last_line - 1);
-  if (const int bad = first_line_not_utf8(blank.text))
-    return unreadable("not_utf8", {{"line", number(blank.text_line + bad - 1)}});
   submission.blanks[n] = std::move(blank);
 }
 
@@ -176,7 +166,7 @@ Submission read_submission(const fs::path& path, const std::string& exercise) {
     std::string text = read_some(path);
     if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
     reason = reason_against(text);
-    if (!reason) submission.lines = split_lines(text);
+    if (!reason) submission.lines = as_utf8(split_lines(text));
   }
   const std::vector<Mark> marks = find_marks(submission.lines, language);
   if (!reason && marks.empty()) reason = Finding{"no_marks", {}};
@@ -190,12 +180,6 @@ Submission read_submission(const fs::path& path, const std::string& exercise) {
       compare(code_outside(kits_lines, kits, language), code_outside(submission.lines, submission.blanks, language),
               static_cast<int>(submission.lines.size()));
   return submission;
-}
-
-bool is_left_empty(const Blank& blank, Language language) {
-  return is_unfilled(blank) || std::all_of(blank.text.begin(), blank.text.end(), [language](const std::string& line) {
-           return trim(line).empty() || comment_of(line, language);
-         });
 }
 
 bool hides_answers(const Finding& finding) {

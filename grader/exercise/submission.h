@@ -20,19 +20,17 @@ struct Change {
 
 struct Submission {
   std::filesystem::path path;
-  std::vector<std::string> lines;     // as the learner has them, without line ends
+  std::vector<std::string> lines;     // as the learner has them, without line ends, in UTF-8
   std::map<int, Blank> blanks;        // by number: those whose text could be taken
   std::map<int, Finding> unreadable;  // why it couldn't, for all others
   std::vector<Change> changes;        // left out: only the blanks' texts are taken
 };
 
-/// `exercise`: the file as the kit cuts it. Line ends, tabs, a byte order mark, comments and empty lines outside the
-/// blanks make no difference. Whatever is wrong with the file (it is missing, empty, binary, has a mark twice) becomes
-/// a finding for each blank that it costs. Throws EnvironmentFault if the file is there and can't be read.
+/// `exercise`: the file as the kit cuts it. Line ends, tabs, a byte order mark, the encoding (as_utf8), comments and
+/// empty lines outside the blanks make no difference. Whatever is wrong with the file (it is missing, empty, binary,
+/// has a mark twice) becomes a finding for each blank that it costs. Throws EnvironmentFault if the file is there and
+/// can't be read.
 Submission read_submission(const std::filesystem::path& path, const std::string& exercise);
-
-/// No code stands in it, or PUT_YOUR_CODE still does.
-bool is_left_empty(const Blank& blank, Language language);
 
 /// Does a finding of read_submission's say that answers can't be found, as the marks round them are broken or gone, or
 /// the file is no text? One such slip costs several blanks, mostly.

@@ -42,8 +42,8 @@ TEST(Blanks, AreFoundWithQuestionLinesAndText) {
   EXPECT_EQ(blanks[0].text, (std::vector<std::string>{"  const int b =", "", "      1;  // one"}));
   EXPECT_EQ(blanks[1].number, 2);
   EXPECT_EQ(blanks[1].text, std::vector<std::string>{"int c = PUT_YOUR_CODE;"});
-  EXPECT_FALSE(is_unfilled(blanks[0]));
-  EXPECT_TRUE(is_unfilled(blanks[1]));
+  EXPECT_FALSE(is_unfilled(blanks[0], Language::cpp));
+  EXPECT_TRUE(is_unfilled(blanks[1], Language::cpp));
 }
 
 TEST(Blanks, OfAJobScriptEndTheirQuestionAtTheDirective) {
@@ -79,8 +79,31 @@ TEST(Blanks, AnEmptiedOneIsOneWithoutText) {
   EXPECT_EQ(blanks[0].text_line, 2);
 }
 
-TEST(Blanks, ACommentedPlaceholderIsFilled) {
-  EXPECT_FALSE(is_unfilled(parse("// BLANK 1: ?\nint a = 1;  // was PUT_YOUR_CODE\n// END BLANK\n").at(0)));
+TEST(Blanks, APlaceholderInACommentIsNone) {
+  const auto unfilled = [](const std::string& text, Language language = Language::cpp) {
+    Blank blank;
+    blank.text = split_lines(text);
+    EXPECT_TRUE(!is_unfilled(blank, language) || is_left_empty(blank, language));
+    return is_unfilled(blank, language) ? "unfilled" : is_left_empty(blank, language) ? "empty" : "filled";
+  };
+  EXPECT_STREQ(unfilled("int a = PUT_YOUR_CODE;"), "unfilled");
+  EXPECT_STREQ(unfilled("int a = 1;  // was PUT_YOUR_CODE"), "filled");
+  EXPECT_STREQ(unfilled("// int a = PUT_YOUR_CODE;\nint a = 1;"), "filled");
+  EXPECT_STREQ(unfilled("/* int a = PUT_YOUR_CODE;\n*/ int a = 1;"), "filled");
+  EXPECT_STREQ(unfilled("std::string a = \"PUT_YOUR_CODE\";"), "filled");
+  EXPECT_STREQ(unfilled("int a = 1;\nint b = PUT_YOUR_CODE;  // later"), "unfilled");
+  EXPECT_STREQ(unfilled("// int a = PUT_YOUR_CODE;\n\n/* later */"), "empty");
+  EXPECT_STREQ(unfilled("/* int a = PUT_YOUR_CODE;"), "filled") << "the comment that isn't closed is told";
+  const auto in_script = [&unfilled](const std::string& text) { return unfilled(text, Language::shell); };
+  EXPECT_STREQ(in_script("#PBS -l PUT_YOUR_CODE"), "unfilled");
+  EXPECT_STREQ(in_script("  #PBS -l PUT_YOUR_CODE  # how many?"), "unfilled");
+  EXPECT_STREQ(in_script("##PBS -l PUT_YOUR_CODE\n#PBS -l select=1"), "filled");
+  EXPECT_STREQ(in_script("# PBS -l PUT_YOUR_CODE\n#PBS -l select=1"), "filled");
+  EXPECT_STREQ(in_script("#PBS -l select=1  # was PUT_YOUR_CODE"), "filled");
+  EXPECT_STREQ(in_script("##PBS -l PUT_YOUR_CODE\n"), "empty");
+  EXPECT_STREQ(in_script("# PBS -l PUT_YOUR_CODE\n# later"), "empty");
+  EXPECT_STREQ(in_script("# PBS -l select=1"), "filled") << "meant as a directive";
+  EXPECT_STREQ(in_script("PUT_YOUR_CODE"), "unfilled");
 }
 
 TEST(Blanks, BadMarksAreToldWithTheirLine) {

@@ -24,7 +24,9 @@ TEST(Lexer, WhatIsClosedIsSelfContained) {
            "const char* r = R\"xy(a )\" )xy\";",
            "std::vector<::odori::DatasetPtr> v;",
            "int a = b %c;",
-           "int a = 5 # 6;",
+           "int a<:3:> = <%1, 2, 3%>;",
+           "// goes on \\\nint a = 1;\nint b = 2;",
+           "int a = 1; // \\",
        })
     EXPECT_TRUE(self_contained(text)) << text;
 }
@@ -43,10 +45,9 @@ TEST(Lexer, WhatReachesBeyondItsEndIsNot) {
            "#define x y",
            "  #include <vector>",
            "int a = 1;\n  # undef EOF",
-           "int a = 1; // \\",
            "int a = 1; \\",
            "%:define x y",
-           "int a<:1];",
+           "int a<:1);",
            "<%",
            "/* c */ #define x y",
            "_Pragma(\"GCC poison a\")",
@@ -56,7 +57,59 @@ TEST(Lexer, WhatReachesBeyondItsEndIsNot) {
 
 TEST(Lexer, FindsTheWordsOutsideOfCommentsAndQuotes) {
   const auto words = words_in(split_lines("int a = b::c(1); // d\n/* e */ s = \"f\"; x->y;"));
-  EXPECT_EQ(words, (std::set<std::string>{"1", "a", "b", "c", "int", "s", "x", "y"}));
+  EXPECT_EQ(words, (std::set<std::string>{"a", "b", "c", "int", "s", "x", "y"}));
+}
+
+/// "a + 1:b": the tokens, a line's number before each but the first line's.
+std::string tokens(const std::string& text) {
+  std::string all;
+  int line = 1;
+  const Tokens found = tokens_of(split_lines(text));
+  for (const Token& token : found.all) {
+    all += (all.empty() ? "" : " ") + (token.line == line ? "" : std::to_string(token.line) + ":") + token.text;
+    line = token.line;
+  }
+  return found.broken ? all + " !" + found.broken->key + " " + found.broken->values.at("line") : all;
+}
+
+TEST(Lexer, SeesTheTokensOfTheStandard) {
+  EXPECT_EQ(tokens("x=0x1'f+1.e+5-.5f;"), "x = 0x1'f + 1.e+5 - .5f ;");
+  EXPECT_EQ(tokens("1'e+a 0x1p-3 1..2 1.f"), "1'e + a 0x1p-3 1..2 1.f");
+  EXPECT_EQ(tokens("a<::b<:0:>(<% %>)"), "a < :: b [ 0 ] ( { } )");
+  EXPECT_EQ(tokens("a<<:b %:c %:%:d a<::>"), "a << : b # c ## d a [ ]");
+  EXPECT_EQ(tokens("a->*b<=>c>>=d...e..f"), "a ->* b <=> c >>= d ... e . . f");
+  EXPECT_EQ(tokens("// a \\\nb\nc"), "3:c");
+  EXPECT_EQ(tokens("// a \\ \t\v\nb\nc"), "3:c");
+  EXPECT_EQ(tokens("/* a *\\\n/ b"), "2:b");
+  EXPECT_EQ(tokens("u8R\"x(a\n)\")x\" b L'c'"), "u8R\"x(a\n)\")x\" 2:b L'c'");
+  // A suffix takes the letters that another quote would begin with.
+  EXPECT_EQ(tokens("\"\"R\"(\" a"), "\"\" R \"(\" a");
+  EXPECT_EQ(tokens("'a'u8\"b\"s"), "'a' u8 \"b\" s");
+  EXPECT_EQ(tokens("\u540D\u524D = 1"), "\u540D\u524D = 1");
+}
+
+TEST(Lexer, SaysWhereATextIsNoTokens) {
+  EXPECT_EQ(tokens("a;\n\"b"), "a ; !quote_not_closed 2");
+  EXPECT_EQ(tokens("a 'b;\nc'"), "a !quote_not_closed 1");
+  EXPECT_EQ(tokens("1'000'"), " !quote_not_closed 1");
+  EXPECT_EQ(tokens("R\"a b(c)a b\""), " !quote_not_closed 1");
+  EXPECT_EQ(tokens("R\"12345678901234567(c)12345678901234567\""), " !quote_not_closed 1");
+  EXPECT_EQ(tokens("a\n/* b\n"), "a !comment_not_closed 2");
+  EXPECT_EQ(tokens("a /*/ b"), "a !comment_not_closed 1");
+  EXPECT_EQ(tokens("\"a\\\nb\""), " !forbidden_sign 1");
+  EXPECT_EQ(tokens("a\n\v b"), "a !control_character 2");
+  EXPECT_EQ(tokens("\"a\x1F\""), " !control_character 1");
+  EXPECT_EQ(tokens("// a\rb"), " !control_character 1");
+  EXPECT_EQ(tokens("a\u3000= 1"), "a !character_not_code 1");
+  EXPECT_EQ(tokens("\"a\"\u540D"), "\"a\" !character_not_code 1");
+  EXPECT_EQ(tokens("\n\"\uFFFD\""), " !not_utf8 2");
+  EXPECT_EQ(tokens("// \uFFFD \x1B \v\na"), "2:a") << "comments may hold anything";
+}
+
+TEST(Lexer, WhatIsBuiltHoldsNoComments) {
+  const auto code = [](const std::string& text) { return join_lines(tokens_of(split_lines(text)).code); };
+  EXPECT_EQ(code("a; // b \\\n c\n/* d */ e; \"// f\"\n"), "a;       \n  \n        e; \"// f\"\n");
+  EXPECT_EQ(code("R\"(/* a */)\"\n"), "R\"(/* a */)\"\n");
 }
 
 }  // namespace

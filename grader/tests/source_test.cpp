@@ -32,7 +32,7 @@ Submission submission() {
 }
 
 TEST(Source, HoldsEachVariantAsAFunctionWithTheLearnersLineNumbers) {
-  EXPECT_EQ(source_of(solution, submission(), {{"blank_2", {2}}}),
+  EXPECT_EQ(source_of(solution, submission(), {{"blank_2", {2}}}, false),
             "#include \"odori.h\"\n"
             "namespace odori::evidence {\nvoid pass_blanks();\n}\n"
             "#line 3 \"blank_2\"\n"
@@ -64,6 +64,23 @@ TEST(Source, TheWholeHoldsAllOfTheLearners) {
   EXPECT_NE(whole.find("mine_b"), std::string::npos);
   EXPECT_EQ(whole.find("kits_"), std::string::npos);
   EXPECT_NE(source.find("kits_b"), std::string::npos);
+}
+
+TEST(Source, HoldsNoCommentsOfTheLearners) {
+  Submission with_comment = submission();
+  with_comment.blanks[2].text = {"  const int b = /* mine_b", "  */ 2;  // mine_b \\"};
+  const std::string source = source_of(solution, with_comment, {{"blank_2", {2}}});
+  EXPECT_EQ(source.find("mine_b"), std::string::npos);
+  EXPECT_EQ(source.find("*/"), std::string::npos);
+  EXPECT_NE(source.find(" 2;"), std::string::npos);
+}
+
+TEST(Source, TellsTheCompilerOfNamesBehindTheIncludes) {
+  const std::string source = source_of(solution, submission(), {{"blank_1", {1}}});
+  const auto include = source.find("#include"), poison = source.find("#pragma GCC poison "),
+             function = source.find("int odori_blank_1");
+  EXPECT_LT(include, poison);
+  EXPECT_LT(poison, function);
 }
 
 TEST(Source, NeedsTheProgramsMain) {

@@ -129,8 +129,6 @@ TEST(Submission, ABrokenMarkCostsItsOwnBlankAlone) {
             (Finding{"blank_nested", {{"blank", "1"}, {"line", "4"}, {"inner", "2"}, {"inner_line", "8"}}}));
   EXPECT_EQ(lost_first(replaced(filled(), end, "  // END BLANK\n" + end)),
             (Finding{"end_twice", {{"blank", "1"}, {"line", "7"}, {"again", "8"}}}));
-  EXPECT_EQ(lost_first(replaced(filled(), "a = 1;", "a = 1;  // \x83\x5C")),
-            (Finding{"not_utf8", {{"blank", "1"}, {"line", "6"}}}));
 }
 
 TEST(Submission, TheLastBlankMayBeTheOneThatIsNotClosed) {
@@ -139,9 +137,30 @@ TEST(Submission, TheLastBlankMayBeTheOneThatIsNotClosed) {
   EXPECT_EQ(submission.unreadable.at(2), (Finding{"blank_not_closed", {{"blank", "2"}, {"line", "9"}}}));
 }
 
-TEST(Submission, TextThatIsNotUtf8OutsideTheBlanksDoesNotMatter) {
-  EXPECT_EQ(read(replaced(filled(), "  use(a);", "  // \x95\x5C\n  use(a);")).blanks.size(), 2u);
-  EXPECT_EQ(read(replaced(filled(), "a = 1;", "a = 1;  // デバイスの番号")).blanks.size(), 2u);
+TEST(Submission, OlderEncodingsOfJapanAreRead) {
+  const auto blank_1 = [](const std::string& line) {
+    return read(replaced(filled(), "  const int a = 1;\n", line + "\n")).blanks.at(1).text;
+  };
+  // The second byte of Shift-JIS's \u8868 is a backslash.
+  EXPECT_EQ(blank_1("const int a = 1;  // \x95\x5C\x8E\xA6\x95\x5C"), Texts{"const int a = 1;  // \u8868\u793A\u8868"});
+  EXPECT_EQ(blank_1("const int a = 1;  // \xC9\xBD\xBC\xA8"), Texts{"const int a = 1;  // \u8868\u793A"});
+  EXPECT_EQ(blank_1("const int a = 1;  // \u8868\u793A"), Texts{"const int a = 1;  // \u8868\u793A"});
+  EXPECT_EQ(blank_1("const int a = 1;  // \xFF\xFE"), Texts{"const int a = 1;  // \uFFFD\uFFFD"});
+  EXPECT_EQ(blank_1("// \x83\x5C\n// \xA5\xBD\nconst int a = 1;"), Texts{"const int a = 1;"}) << "pasted together";
+}
+
+TEST(Submission, ACommentThatGoesOnIsPartOfTheText) {
+  const Submission submission =
+      read(replaced(filled(), "  const int a = 1;\n", "  // mine\n  // goes \\\n  on\n  const int a = 1;\n"));
+  EXPECT_EQ(submission.blanks.at(1).text, (Texts{"  // goes \\", "  on", "  const int a = 1;"}));
+}
+
+TEST(Submission, MarksAreFoundBetweenLinesOfOtherEncodings) {
+  const std::string text = replaced(replaced(filled(), "  // BLANK", "  // \x95\x5C\n  // BLANK"), "  // END BLANK\n",
+                                    "  // \x95\x5C\n  // END BLANK\n  // \xC9\xBD\n");
+  const Submission submission = read(text);
+  EXPECT_EQ(submission.blanks.size(), 2u);
+  EXPECT_TRUE(submission.changes.empty());
 }
 
 TEST(Submission, ABlankWithoutCodeIsLeftEmpty) {

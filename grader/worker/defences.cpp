@@ -9,7 +9,7 @@
 namespace odori::grader {
 namespace {
 
-constexpr std::array<std::pair<const char*, Defence>, 14> names{{{"network", Defence::network},
+constexpr std::array<std::pair<const char*, Defence>, 15> names{{{"network", Defence::network},
                                                                  {"processes", Defence::processes},
                                                                  {"memory", Defence::memory},
                                                                  {"disk", Defence::disk},
@@ -21,6 +21,7 @@ constexpr std::array<std::pair<const char*, Defence>, 14> names{{{"network", Def
                                                                  {"environment", Defence::environment},
                                                                  {"syscalls", Defence::syscalls},
                                                                  {"words", Defence::words},
+                                                                 {"names", Defence::names},
                                                                  {"submission", Defence::submission},
                                                                  {"evidence", Defence::evidence}}};
 

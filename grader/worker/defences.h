@@ -20,6 +20,7 @@ enum class Defence {
   environment,  // only the variables that a command needs
   syscalls,     // calls that keep memory where no limit sees it, or that widen the kernel's surface
   words,        // the rule about a blank's text
+  names,        // the compiler takes no name that no answer needs
   submission,   // only the blanks' texts are taken
   evidence,     // what a run did is read and recomputed; off: a program that ends well is believed
 };

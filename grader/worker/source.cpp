@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "exercise/lexer.h"
+#include "worker/name_walls.h"
 
 namespace odori::grader {
 namespace {
 
-constexpr std::string_view main_begins = "int main(int argc, char** argv)";
+constexpr std::string_view main_begins = "int main(int argc, char** argv)", blanks_passed = "odori__blanks_passed";
 
 void add(std::string& source, const std::vector<std::string>& lines) { source += join_lines(lines); }
 
@@ -39,7 +41,7 @@ class Body {
       const auto learners = submission.blanks.find(kits.number);
       if (variant.learners.contains(kits.number)) {
         name_lines(learners->second.text_line);
-        add(source, learners->second.text);
+        add(source, tokens_of(learners->second.text).code);
       } else {
         source += fmt::format("#line 1 \"{}.kit\"\n", variant.name);
         add(source, kits.text);
@@ -47,7 +49,7 @@ class Body {
       if (learners != submission.blanks.end()) offset = learners->second.last_line - kits.last_line;
       next = kits.last_line - 1;
       name_lines(static_cast<int>(next) + 1 + offset);
-      if (kits.number == blanks_.back().number) source += "odori::evidence::pass_blanks();";
+      if (kits.number == blanks_.back().number) source += std::string(blanks_passed) + ';';
     }
     add(source, {lines_.begin() + next, lines_.end()});
     return source.replace(source.find(main_begins), main_begins.size(),
@@ -62,11 +64,18 @@ class Body {
 
 }  // namespace
 
-std::string source_of(const std::string& solution, const Submission& submission, const std::vector<Variant>& variants) {
+std::string source_of(const std::string& solution, const Submission& submission, const std::vector<Variant>& variants,
+                      bool walled) {
   const Body body(solution, submission.path.string());
-  // What is trained before a program has left its blanks behind, the blanks trained and not the program.
-  std::string source = body.head() + "namespace odori::evidence {\nvoid pass_blanks();\n}\n";
+  // What is trained before a program has left its blanks behind, the blanks trained and not the program. A blank may
+  // not hold the macro's name: it has two underscores.
+  std::string source = body.head() + fmt::format(
+                                         "namespace odori::evidence {{\nvoid pass_blanks();\n}}\n"
+                                         "#define {} odori::evidence::pass_blanks()\n",
+                                         blanks_passed);
+  if (walled) source += name_walls_begin();
   for (const Variant& variant : variants) source += body.variant(variant, submission);
+  if (walled) source += name_walls_end();
   source +=
       "#line 1 \"chooser\"\nint main(int argc, char** argv) {\n  const std::string variant = argc > 1 ? argv[1] : "
       "\"\";\n";

@@ -1,0 +1,32 @@
+#include "worker/name_walls.h"
+
+#include <fmt/ranges.h>
+
+#include "exercise/blank_words.h"
+
+namespace odori::grader {
+namespace {
+
+/// Beside those that the rule on words has: other spellings of keywords, directives, the commonest of families.
+constexpr const char* also_poisoned =
+    "__asm __asm__ __attribute __attribute__ _Exit define undef include include_next ifdef ifndef elif elifdef "
+    "elifndef "
+    "endif __has_include _Pragma pragma posix_spawn posix_spawnp pthread_create pthread_kill pthread_cancel "
+    "pthread_exit "
+    "pthread_atfork pthread_sigmask";
+
+}  // namespace
+
+std::string name_walls_begin() {
+  return fmt::format(
+      "#line 1 \"names\"\n"
+      "#pragma GCC poison {} {}\n"
+      "inline namespace answers {{\n"
+      "constexpr struct not_for_answers {{\n"
+      "}} {};\n",
+      fmt::join(names_never_needed(), " "), also_poisoned, fmt::join(names_of_system(), ", "));
+}
+
+std::string name_walls_end() { return "}  // namespace answers\n"; }
+
+}  // namespace odori::grader
