@@ -3,16 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 
 #include "exercise/blanks.h"
 #include "exercise/pbs_directives.h"
+#include "exercise/utf8.h"
 
 namespace odori::grader {
 namespace {
 
 constexpr std::array chunk_resources{"ncpus", "mpiprocs", "ompthreads"};
+/// Of nodes, and of cores, processes and threads of one: more than any machine has that this kit meets.
+constexpr int most_of_anything = 1024;
+constexpr std::size_t most_shown = 120;  // bytes of the learner's text in a message
 /// What other schedulers, and habit, call them: PBS takes a site's own resources too, but hardly one of these names.
 constexpr std::array<std::pair<std::string_view, const char*>, 14> mistaken_names{{{"ppn", "mpiprocs"},
                                                                                    {"procs", "mpiprocs"},
@@ -58,11 +63,16 @@ std::optional<std::string> meant_by(std::string_view name) {
   return {};
 }
 
+/// Without a sign, as PBS reads it; one beyond most_of_anything counts as the next above that.
 std::optional<int> number(std::string_view text) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return {};
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return {};
-  return value;
+  return error == std::errc() ? std::min(value, most_of_anything + 1) : most_of_anything + 1;
+}
+
+Finding too_large(std::string_view part) {
+  return {"number_too_large", {{"part", std::string(part)}, {"most", std::to_string(most_of_anything)}}};
 }
 
 std::vector<std::string_view> split(std::string_view text, char mark) {
@@ -82,6 +92,7 @@ std::variant<Chunk, Finding> read_chunk(std::string_view text) {
   if (parts.front().find('=') == std::string_view::npos) {
     const auto nodes = number(parts.front());
     if (!nodes || *nodes == 0) return Finding{"select_needs_number", {{"part", std::string(parts.front())}}};
+    if (*nodes > most_of_anything) return too_large(parts.front());
     chunk.nodes = *nodes;
     parts.erase(parts.begin());
   }
@@ -95,7 +106,10 @@ std::variant<Chunk, Finding> read_chunk(std::string_view text) {
     const auto value = number(part.substr(equals + 1));
     if (!value || (*value == 0 && name == "ompthreads"))
       return Finding{"resource_needs_number", {{"part", std::string(part)}}};
-    (name == "ncpus" ? chunk.cores : name == "mpiprocs" ? chunk.processes : chunk.threads) = value;
+    if (*value > most_of_anything) return too_large(part);
+    auto& resource = name == "ncpus" ? chunk.cores : name == "mpiprocs" ? chunk.processes : chunk.threads;
+    if (resource) return Finding{"resource_twice", {{"name", name}}};
+    resource = value;
   }
   return chunk;
 }
@@ -145,7 +159,7 @@ std::variant<SelectLine, Finding> read_chunks(const std::string& value) {
 }
 
 struct Totals {
-  int nodes = 0, processes = 0;
+  std::int64_t nodes = 0, processes = 0;
   bool even = true, processes_given = false;
 };
 
@@ -153,7 +167,7 @@ Totals totals_of(const SelectLine& line) {
   Totals totals;
   for (const Chunk& chunk : line.chunks) {
     totals.nodes += chunk.nodes;
-    totals.processes += chunk.nodes * chunk.processes_a_node();
+    totals.processes += std::int64_t{chunk.nodes} * chunk.processes_a_node();
     totals.even = totals.even && chunk.processes_a_node() == line.chunks.front().processes_a_node();
     totals.processes_given = totals.processes_given || chunk.processes.has_value();
   }
@@ -165,7 +179,7 @@ Finding finding(const char* key, const SelectLine& line) {
   const Totals totals = totals_of(line);
   std::string processes;
   for (const Chunk& chunk : line.chunks)
-    for (int node = 0; node < std::min(chunk.nodes, 4); ++node)
+    for (int node = 0; node < std::min(chunk.nodes, 4) && processes.size() < most_shown; ++node)
       processes += (processes.empty() ? "" : " + ") + std::to_string(chunk.processes_a_node());
   if (totals.even) processes = std::to_string(line.chunks.front().processes_a_node());
   return {key,
@@ -206,6 +220,13 @@ std::optional<Finding> find_for_two_nodes(const SelectLine& line) {
   return finding("two_by_two_expected", line);
 }
 
+/// A text, or as much of it as a message can hold.
+std::string beginning_of(const std::string& text) {
+  std::size_t end = 0;
+  while (end < std::min(text.size(), most_shown)) end += character_at(text, end).second;
+  return end < text.size() ? text.substr(0, end) + "..." : text;
+}
+
 }  // namespace
 
 std::variant<SelectLine, Finding> read_select_line(const std::vector<std::string>& script) {
@@ -218,16 +239,19 @@ std::variant<SelectLine, Finding> read_select_line(const std::vector<std::string
   auto line = read_chunks(select->value);
   if (auto* read = std::get_if<SelectLine>(&line)) {
     read->repeated = std::find_if(select + 1, resources.end(), is_select) != resources.end();
-    read->packed = std::any_of(resources.begin(), resources.end(), [](const PbsResource& resource) {
-      return resource.name == "place" && resource.value.starts_with("pack");
-    });
+    const auto place = std::find_if(resources.begin(), resources.end(),
+                                    [](const PbsResource& resource) { return resource.name == "place"; });
+    read->packed = place != resources.end() && place->value.starts_with("pack");
   }
   return line;
 }
 
 std::optional<Finding> find_in_job_script(const Task& task, const std::vector<std::string>& script) {
-  const auto line = read_select_line(script);
-  if (const auto* finding = std::get_if<Finding>(&line)) return *finding;
+  auto line = read_select_line(script);
+  if (auto* finding = std::get_if<Finding>(&line)) {
+    for (auto& [name, value] : finding->values) value = beginning_of(value);
+    return std::move(*finding);
+  }
   const auto& read = std::get<SelectLine>(line);
   const auto finding = task.under_mpi ? find_for_two_nodes(read) : find_for_one_process(read);
   if (finding && read.repeated) return Finding{"second_select_ignored", finding->values};

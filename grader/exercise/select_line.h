@@ -28,7 +28,7 @@ struct SelectLine {
   bool repeated = false;  // there is another select behind it
 };
 
-/// The first select of the script's directives (qsub takes no notice of later ones), or why there is none that PBS
+/// The first select of the script's directives (qsub takes no notice of later ones, nor of a second `place`), or why there is none that PBS
 /// could take: the keys of messages/jobscript.md.
 std::variant<SelectLine, Finding> read_select_line(const std::vector<std::string>& script);
 

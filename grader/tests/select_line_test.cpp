@@ -22,14 +22,26 @@ std::string found(const std::string& task, const std::string& text) {
 }
 
 TEST(SelectLine, OneNodeAndOneProcessIsRightHoweverItIsWritten) {
-  for (const char* text :
-       {"#PBS -l select=1:mpiprocs=1:ompthreads=2", "#PBS -l select=1:ompthreads=2:mpiprocs=1",
-        "#PBS -l select=1:mpiprocs=1:ompthreads=4", "#PBS -l select=1:ncpus=2:ngpus=2:mpiprocs=1:ompthreads=2",
-        "#PBS -l select=1:ompthreads=2", "#PBS -lselect=1:mpiprocs=1", "  #PBS\t-l\tselect=1:mpiprocs=1",
-        "#PBS -l 'select=1:mpiprocs=1'", "#PBS -l select=mpiprocs=1:ompthreads=2", "#PBS -l place=free,select=1",
-        "#PBS -l select=1:mpiprocs=1 -l place=pack", "#PBS -l select=1:MPIPROCS=1:mem=4gb,walltime=00:05:00",
-        "#PBS -l select=1:mpi\\\nprocs=1:ompthreads=2", "# two threads\n\n#PBS -l select=1:mpiprocs=1:ompthreads=2",
-        "#PBS -V -l select=1:mpiprocs=1:host=node3", "#PBS -l select=1:mpiprocs=1:model=h200:gpu_id=3"})
+  for (const char* text : {"#PBS -l select=1:mpiprocs=1:ompthreads=2",
+                           "#PBS -l select=1:ompthreads=2:mpiprocs=1",
+                           "#PBS -l select=1:mpiprocs=1:ompthreads=4",
+                           "#PBS -l select=1:ncpus=2:ngpus=2:mpiprocs=1:ompthreads=2",
+                           "#PBS -l select=1:ompthreads=2",
+                           "#PBS -lselect=1:mpiprocs=1",
+                           "  #PBS\t-l\tselect=1:mpiprocs=1",
+                           "#PBS -l 'select=1:mpiprocs=1'",
+                           "#PBS -l select=mpiprocs=1:ompthreads=2",
+                           "#PBS -l place=free,select=1",
+                           "#PBS -l select=1:mpiprocs=1 -l place=pack",
+                           "#PBS -l select=1:MPIPROCS=1:mem=4gb,walltime=00:05:00",
+                           "#PBS -l select=1:mpi\\\nprocs=1:ompthreads=2",
+                           "# two threads\n\n#PBS -l select=1:mpiprocs=1:ompthreads=2",
+                           "#PBS -l place=scatter\n#PBS -l select=1:ompthreads=2",
+                           "#PBS -l select=1:ompthreads=2\n#PBS -l place=scatter",
+                           "#PBS -l select=01:mpiprocs=001:ompthreads=0000000000002",
+                           "#PBS -l select=1:mpiprocs=1:ompthreads=1024",
+                           "#PBS -V -l select=1:mpiprocs=1:host=node3",
+                           "#PBS -l select=1:mpiprocs=1:model=h200:gpu_id=3"})
     EXPECT_EQ(found("multi_gpu", text), "right") << text;
 }
 
@@ -40,6 +52,7 @@ TEST(SelectLine, TwoNodesOfTwoProcessesAreRightHoweverTheyAreWritten) {
         "#PBS -l select=mpiprocs=2+mpiprocs=2", "#PBS -l select=2:ncpus=36:ngpus=2:mpiprocs=2:ompthreads=1",
         "#PBS -l select=2:mpiprocs=2:ompthreads=1 -l place=scatter:excl",
         "#PBS -l place=scatter\n#PBS -l select=2:mpiprocs=2",
+        "#PBS -l place=scatter\n#PBS -l select=2:mpiprocs=2 -l place=pack",
         "#PBS -l select=2:mpiprocs=2:ompthreads=1\n#PBS -l select=4:mpiprocs=1"})
     EXPECT_EQ(found("multi_node", text), "right") << text;
 }
@@ -79,6 +92,21 @@ const Wrong wrongs[] = {
     {"multi_node", "#PBS -l select=2:mpiprocs", "chunk_unreadable"},
     {"multi_node", "#PBS -l select=2:mpiprocs=two", "resource_needs_number"},
     {"multi_node", "#PBS -l select=2:mpiprocs=2:ompthreads=0", "resource_needs_number"},
+    {"multi_node", "#PBS -l select=2:mpiprocs=-2", "resource_needs_number"},
+    {"multi_node", "#PBS -l select=2:mpiprocs=0x2", "resource_needs_number"},
+    {"multi_node", "#PBS -l select=2:mpiprocs=2.0", "resource_needs_number"},
+    {"multi_node", "#PBS -l select=+2:mpiprocs=2", "select_needs_number"},
+    {"multi_node", "#PBS -l select=-2:mpiprocs=2", "select_needs_number"},
+    {"multi_node", "#PBS -l select=2:mpiprocs=+2", "chunk_unreadable"},
+    {"multi_gpu", "#PBS -l select=1:ompthreads=1025", "number_too_large"},
+    {"multi_gpu", "#PBS -l select=1:ompthreads=99999", "number_too_large"},
+    {"multi_gpu", "#PBS -l select=1:ncpus=4294967298", "number_too_large"},
+    {"multi_node", "#PBS -l select=2:mpiprocs=4294967298", "number_too_large"},
+    {"multi_node", "#PBS -l select=2:mpiprocs=18446744073709551618", "number_too_large"},
+    {"multi_node", "#PBS -l select=4294967298:mpiprocs=2", "number_too_large"},
+    {"multi_node", "#PBS -l select=2147483647:mpiprocs=2+2147483647:mpiprocs=2+4:mpiprocs=2", "number_too_large"},
+    {"multi_node", "#PBS -l select=1024:mpiprocs=1024", "two_by_two_expected"},
+    {"multi_node", "#PBS -l select=2:mpiprocs=2:mpiprocs=2", "resource_twice"},
     {"multi_node", "#PBS -l select=2:mpiproc=2:ompthreads=1", "resource_misnamed"},
     {"multi_node", "#PBS -l select=2:ppn=2", "resource_misnamed"},
     {"multi_node", "#PBS -l select=2,mpiprocs=2,ompthreads=1", "resource_outside_select"},
@@ -106,6 +134,21 @@ TEST(SelectLine, FindingsSayWhatIsAskedFor) {
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->values, (std::map<std::string, std::string>{
                                  {"nodes", "2"}, {"all", "4"}, {"processes", "3 + 1"}, {"threads", "1"}}));
+}
+
+TEST(SelectLine, SumsDoNotOverflow) {
+  std::string select = "#PBS -l select=1024:mpiprocs=1024";
+  for (int i = 1; i < 4096; ++i) select += "+1024:mpiprocs=1024";  // 2^32 processes in all
+  const auto finding = find_in_job_script(task_named("multi_node"), {select + "+2:mpiprocs=2"});
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->values.at("all"), "4294967300");
+  EXPECT_LT(finding->values.at("processes").size(), 200u);
+}
+
+TEST(SelectLine, AMessageHoldsNoMoreThanALineOfText) {
+  const auto finding = find_in_job_script(task_named("multi_node"), {"#PBS -l select=" + std::string(50'000, 'x')});
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->values.at("part"), std::string(120, 'x') + "...");
 }
 
 /// Every finding has a message in both languages, and every message has a finding here.
