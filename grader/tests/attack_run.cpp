@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <future>
 #include <nlohmann/json.hpp>
@@ -119,11 +120,11 @@ std::string complaints_about(Arena& arena, const Attack& attack) {
 }
 
 std::vector<Attack> one_for_each_defence(std::vector<Attack> attacks) {
+  // What stands behind all others is proved, best where there are few.
+  std::stable_sort(attacks.begin(), attacks.end(),
+                   [](const Attack& a, const Attack& b) { return a.held_by.size() < b.held_by.size(); });
   std::set<std::string> proved;
-  std::erase_if(attacks, [&](const Attack& attack) {
-    // The last one is what stands behind all others.
-    return !proved.insert(attack.held_by.back()).second;
-  });
+  std::erase_if(attacks, [&](const Attack& attack) { return !proved.insert(attack.held_by.back()).second; });
   return attacks;
 }
 
