@@ -23,14 +23,14 @@ expect_files() { expect 0 "holds [$2]" bash -c "echo holds [\$(ls -A '$1' | xarg
 data() { "$here/../data.sh" "$@"; }
 
 expect 0 "synthetic  not there: ./odori data synthetic" data list
-expect 0 "Wrote the synthetic set: $ODORI_DATA/synthetic (20 training and 10 test pictures, seed 0)" \
+expect 0 "Wrote the synthetic set: $ODORI_DATA/synthetic (20 training and 10 test images, seed 0)" \
   data synthetic --train 20 --test 10
 expect_files "$ODORI_DATA" "synthetic"
 expect 0 "synthetic  there: $ODORI_DATA/synthetic" data list
 before=$(md5sum "$ODORI_DATA"/synthetic/*; stat -c %Y "$ODORI_DATA"/synthetic/*)
 expect 0 "is there already" data synthetic
 expect 0 "is there already" data synthetic --train 20 --seed 0
-expect 1 "holds another synthetic set (20 training and 10 test pictures, seed 0): nothing was touched" data synthetic --seed 1
+expect 1 "holds another synthetic set (20 training and 10 test images, seed 0). Nothing was changed." data synthetic --seed 1
 expect 0 "$before" bash -c "md5sum '$ODORI_DATA'/synthetic/*; stat -c %Y '$ODORI_DATA'/synthetic/*"
 expect 0 "Wrote the synthetic set" data synthetic --train 20 --test 10 --seed 1 --force
 expect_files "$ODORI_DATA" "synthetic"
@@ -38,7 +38,7 @@ expect 1 "" bash -c "md5sum --check --status <<<'$before'"
 
 mkdir "$scratch/mine"
 echo precious >"$scratch/mine/thesis.txt"
-expect 1 "is no complete synthetic set: nothing was touched" data synthetic --force --out "$scratch/mine"
+expect 1 "is there, but isn't a complete synthetic set. Nothing was changed." data synthetic --force --out "$scratch/mine"
 expect 0 precious cat "$scratch/mine/thesis.txt"
 
 expect 1 "can't be made" data synthetic --out "$scratch/mine/thesis.txt/set"
@@ -46,7 +46,7 @@ expect 1 "/proc: " data synthetic --out /proc/set
 expect 2 "--train" data synthetic --train 4 --out "$scratch/new"
 expect 2 "--train" data synthetic --train many --out "$scratch/new"
 expect 2 "--seed" data synthetic --seed -1 --out "$scratch/new"
-expect 2 "There is no \`./odori data dance\`" data dance
+expect 2 "there is no \`./odori data dance\`" data dance
 expect 0 "usage: ./odori data" data --help
 expect 0 "./odori setup" bash -c "ODORI_BUILD=$scratch/nowhere '$here/../data.sh' synthetic || true"
 

@@ -1,7 +1,7 @@
 // Texts that no compiler and no library writes, given to all that reads what they write: it has to come to an end, with
 // addresses and undefined behaviour checked.
 //
-//   fuzz_readers [N] [SEED]     N texts for each reader
+//   fuzz_worker [N] [SEED]     N texts for each reader
 #include <fmt/core.h>
 
 #include <chrono>

@@ -35,6 +35,7 @@ TEST(Source, HoldsEachVariantAsAFunctionWithTheLearnersLineNumbers) {
   EXPECT_EQ(source_of(solution, submission(), {{"blank_2", {2}}}, false),
             "#include \"odori.h\"\n"
             "namespace odori::evidence {\nvoid pass_blanks();\n}\n"
+            "#define odori__blanks_passed odori::evidence::pass_blanks()\n"
             "#line 3 \"blank_2\"\n"
             "int odori_blank_2(int argc, char** argv) {\n"
             "  // BLANK 1: Which?\n"
@@ -47,7 +48,7 @@ TEST(Source, HoldsEachVariantAsAFunctionWithTheLearnersLineNumbers) {
             "#line 10 \"blank_2\"\n"
             "  const int b = mine_b;\n"
             "#line 11 \"blank_2\"\n"
-            "odori::evidence::pass_blanks();  // END BLANK\n"
+            "odori__blanks_passed;  // END BLANK\n"
             "}\n"
             "#line 1 \"chooser\"\n"
             "int main(int argc, char** argv) {\n"

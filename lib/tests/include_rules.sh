@@ -37,7 +37,7 @@ outside=(
   '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
   '^CLI/' '^lib/flags/command_line\.h$' 'lib/flags/command_line.h'
   '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/cuda/|comm/.*nccl|tests/cuda_)' "lib/backend/cuda, its tests, and comm's NCCL file"
-  '^archive' '^grader/(batch/archive|instructor/handed_in|tests/undefended)\.cpp$' "grader/batch/archive.cpp, and the self-test that writes archives"
+  '^archive' '^grader/(batch/archive|instructor/handed_in|tests/(undefended|batch_intake_test))\.cpp$' "grader/batch/archive.cpp, the self-test and the tests that write archives"
   '^openssl/' '^grader/worker/sha256\.cpp$' 'grader/worker/sha256.cpp'
   '^nvtx3/' '^lib/trace/nvtx\.cpp$|^lib/tests/nvtx_' 'lib/trace/nvtx.cpp and its tests'
   '^nccl' '^lib/(backend/cuda/|comm/.*nccl|tests/cuda_emulator/)' "lib/backend/cuda and comm's NCCL file"

@@ -297,7 +297,7 @@ TEST_F(Refused, IteratorsThatDoNotFit) {
   expect("There are 3 iterators, but 2 devices in the map. Every device needs one iterator", shares(train, 3, 4),
          devices);
   expect("There are 0 iterators, but 2 devices in the map.", {}, devices);
-  expect("sets of different sizes, 8 and 7 pictures", shares(every(pictures(15), 0, 1), 2, 4), devices);
+  expect("sets of different sizes, 8 and 7 images", shares(every(pictures(15), 0, 1), 2, 4), devices);
   expect("batches of 2 images, but the model was made for 4", shares(train, 2, 2), devices);
   std::vector<SerialIterator> once = shares(train, 2, 4);
   once[1] = SerialIterator(every(train, 1, 2), 4, {.repeat = false});
@@ -305,7 +305,7 @@ TEST_F(Refused, IteratorsThatDoNotFit) {
 }
 
 TEST_F(Refused, OneDeviceLikewise) {
-  EXPECT_SENTENCE(StandardUpdater(shares(pictures(3), 1, 4).front(), optimizer), "A batch of 4 pictures is larger");
+  EXPECT_SENTENCE(StandardUpdater(shares(pictures(3), 1, 4).front(), optimizer), "A batch of 4 images is larger");
   Classifier other(create_network("tiny", 100), 4, 0);
   other.to_device(pool.use(0));
   optimizer.setup(other);
