@@ -113,7 +113,7 @@ TEST_F(JobScripts, AJobThatIsEndedSaysSoBehindItsProgramsLastWords) {
              "for i in $(seq 200); do sleep 0.1; done\n");
   // As PBS does: TERM to all processes of the job.
   const Ended ending = run_command(
-      fmt::format("cd / && env -u ODORI_BUILD -u ODORI_OUT PATH={}:$PATH FLAGS=' ' setsid bash {} & job=$!; "
+      fmt::format("cd /; env -u ODORI_BUILD -u ODORI_OUT PATH={}:$PATH FLAGS=' ' setsid bash {} & job=$!; "
                   "until grep -qs begun {}/out/jobs/*.txt; do sleep 0.05; done; kill -TERM -- -$job; wait $job",
                   (root_ / "bin").string(), script("multi_gpu").string(), root_.string()));
   EXPECT_EQ(ending.code, 143) << ending.output;
@@ -304,8 +304,6 @@ TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
   fs::copy(kit / "solutions/jobscripts", root_ / "solutions/jobscripts");
   for (const char* name : {"submit.sh", "use_site.sh", "directives.sh"})
     fs::copy_file(kit / "jobscripts" / name, root_ / "jobscripts" / name);
-  fs::create_directory(root_ / "lib");
-  fs::copy(kit / "lib/flags", root_ / "lib/flags");
   const auto submit = [&](const std::string& site) {
     return run_command(fmt::format("cd / && ODORI_SITE={} bash {} multi_node --print",
                                    (root_ / "jobscripts/sites" / site).string(),
