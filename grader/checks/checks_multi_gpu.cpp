@@ -40,16 +40,24 @@ Found find_wrong_number(const Situation& situation) {
   return found(seen < n ? "iterators_too_few" : "iterators_too_many", {{"seen", seen}, {"n", n}});
 }
 
+/// Of the batches that the iterators hand out, or that one was to hand out and couldn't.
+std::vector<int> batch_sizes_of(const RankSeen& process) {
+  std::vector<int> sizes;
+  for (const IteratorSeen& iterator : process.train_iterators) sizes.push_back(iterator.batch_size);
+  if (sizes.empty() && process.refused_batch) sizes.push_back(*process.refused_batch);
+  return sizes;
+}
+
 Found find_in_batches(const Situation& situation) {
-  const int expected = situation.plan.batch_size;
-  for (const IteratorSeen& iterator : process_of(situation).train_iterators) {
+  for (const IteratorSeen& iterator : process_of(situation).train_iterators)
     if (!iterator.repeat) return found("iterator_does_not_repeat");
-    if (iterator.batch_size == expected) continue;
-    const RankSeen& there = process_of(situation.runs.of(other_than(situation.plan)));
-    const bool written_down =
-        !there.train_iterators.empty() && there.train_iterators.front().batch_size == iterator.batch_size;
+  const int expected = situation.plan.batch_size;
+  for (const int size : batch_sizes_of(process_of(situation))) {
+    if (size == expected) continue;
+    const std::vector<int> there = batch_sizes_of(process_of(situation.runs.of(other_than(situation.plan))));
+    const bool written_down = !there.empty() && there.front() == size;
     return found(written_down ? "batch_size_written_down" : "batch_size_changed",
-                 {{"seen", iterator.batch_size}, {"expected", expected}});
+                 {{"seen", size}, {"expected", expected}});
   }
   return {};
 }

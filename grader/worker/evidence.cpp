@@ -130,6 +130,8 @@ class Reader {
       add(seen_.scatter_roots, static_cast<int>(root), limits_.calls);
     }
     if (fact == "devices") take_devices(line);
+    if (fact == "refused_batch")
+      seen_.refused_batch = static_cast<int>(std::min<std::int64_t>(integer(member(line, "batch_size")), 1 << 20));
     if (fact == "updater") take_updater(line);
     if (fact == "evaluator") take_evaluator(line);
   }
@@ -217,9 +219,7 @@ class Reader {
 EvidenceLimits limits_of(const RunData& data) {
   // Learners give devices the whole set, or the same share, several times over.
   const std::size_t pictures = 8 * data.sets.train->size();
-  return {.pictures = pictures,
-          .calls = 8 * pictures * std::size_t{epochs_of_a_run},
-          .parameters = data.parameters};
+  return {.pictures = pictures, .calls = 8 * pictures * std::size_t{epochs_of_a_run}, .parameters = data.parameters};
 }
 
 RankSeen read_rank(std::string_view written, const EvidenceLimits& limits, bool marked) {

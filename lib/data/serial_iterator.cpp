@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "trace/evidence.h"
 
 namespace odori {
 
@@ -15,7 +16,9 @@ SerialIterator::SerialIterator(DatasetPtr dataset, int batch_size, const Iterato
   require(dataset_ != nullptr, "An iterator needs a data set: none was given.");
   require(dataset_->size() > 0, "An iterator needs a data set with at least one example: this one is empty.");
   require(batch_size_ >= 1, "A batch can't have {} examples: at least 1.", batch_size_);
-  require(!options_.repeat || static_cast<std::size_t>(batch_size_) <= dataset_->size(),
+  const bool fits = !options_.repeat || static_cast<std::size_t>(batch_size_) <= dataset_->size();
+  if (!fits) evidence::write("refused_batch", trace::Args().add("batch_size", batch_size_));
+  require(fits,
           "A batch of {} images is larger than the data of its device, {} images. Use a smaller --batchsize, fewer "
           "devices or ranks, or more data.",
           batch_size_, dataset_->size());
