@@ -93,7 +93,8 @@ std::set<std::string> declared_in(const std::vector<std::string>& text) {
     if (!tokens[i].is_word()) continue;
     const bool after_pointer = i > 1 && pointers.contains(previous.text) && ends_type(i - 2);
     const bool after_sign = after_pointer || previous == "[" || previous == ",";
-    if ((ends_type(i - 1) && behind_type.contains(next.text)) || (after_sign && behind.contains(next.text)))
+    const bool is_type = previous == "class" || previous == "struct" || previous == "typename";  // <class Kind>
+    if (is_type || (ends_type(i - 1) && behind_type.contains(next.text)) || (after_sign && behind.contains(next.text)))
       names.insert(tokens[i].text);
   }
   return names;

@@ -15,8 +15,10 @@ if [[ ${1:-} != --student ]]; then
   trap 'rm -rf "$folder"' EXIT
   chmod 755 "$folder"
   # A kit of copies, owned by the student: a job reads and writes there alone.
-  mkdir -p "$folder"/kit/{build/bin,grader} "$folder/cluster"
-  cp -a "$kit"/{odori,jobscripts,solutions,exercises} "$folder/kit/"
+  mkdir -p "$folder"/kit/{build/bin,grader,lib} "$folder/cluster"
+  cp -a "$kit"/{odori,cmake,jobscripts,solutions,exercises} "$folder/kit/"
+  cp -a "$kit"/lib/{comm,flags} "$folder/kit/lib/"
+  cp -a "$build/library" "$folder/kit/build/"
   cp -a "$kit"/grader/{messages,points.json} "$folder/kit/grader/"
   cp -a "$build/bin/solutions" "$folder/kit/build/bin/"
   cp -a "$build/bin/odori_grader" "$folder/kit/build/bin/"
@@ -68,7 +70,8 @@ check "task 2 has 2 nodes" has "$output" '^Num nodes: 2$'
 check "task 2 has 4 ranks" has "$output" '^Num process \(COMM_WORLD\): 4$'
 check "task 2 ends in its speedup" has "$output" '^Speedup: [0-9.]+ '
 check "its log has a dated name" test -s "$(echo "$kit"/out/jobs/multi_node_log_2*.txt)"
-check "explain finds nothing wrong in it" explained "$output" 'nothing went wrong'
+# This network is so small that the exchange may take longer than it saves.
+check "explain finds nothing worse than a slowdown in it" explained "$output" 'nothing went wrong|was slower than on one'
 
 printf 'SCHEDULER=slurm\nQUEUE=workshop\nWALLTIME=00:05:00\n' >"$kit/jobscripts/site.sh"
 output=$(job_output "$kit/odori" submit multi_node --solution)
@@ -101,7 +104,7 @@ output=$(job_output qsub -j oe run_multi_gpu_training.sh)
 check "a missing module" explained "$output" 'MODULES='
 printf 'SCHEDULER=slurm\nMPI_FLAGS="-np 9"\n' >"$kit/jobscripts/site.sh"
 output=$(job_output qsub -j oe run_multi_node_training.sh)
-check "not enough slots" explained "$output" 'more processes than the job has places for'
+check "not enough slots" explained "$output" 'more processes than the job has slots for'
 
 chmod 000 "$output"
 "$kit/jobscripts/explain.sh" "$output" >"$refused" 2>&1

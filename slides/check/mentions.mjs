@@ -37,7 +37,7 @@ const faultOfPath = (path) => (existsSync(join(kit, path.split(' ')[0])) ? '' : 
 
 /** As `odori` itself lists them. */
 function driverWords() {
-  return /^words="(.*)"$/m.exec(readFileSync(join(kit, 'odori'), 'utf8'))[1].split(', ');
+  return /^words=\((.*)\)$/m.exec(readFileSync(join(kit, 'odori'), 'utf8'))[1].split(' ');
 }
 
 let flags;
