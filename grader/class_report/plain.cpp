@@ -4,29 +4,12 @@
 
 #include <cctype>
 
+#include "exercise/utf8.h"
+
 namespace odori::grader {
 namespace {
 
 constexpr std::size_t most_of_a_name = 80;
-
-/// The character at this place and how many bytes it takes; U+FFFD and 1 where it isn't UTF-8 (overlong forms,
-/// surrogates and what is beyond Unicode included).
-std::pair<char32_t, std::size_t> character_at(std::string_view text, std::size_t at) {
-  constexpr std::pair<char32_t, std::size_t> none{U'\uFFFD', 1};
-  const auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return {first, 1};
-  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4) return none;
-  char32_t character = first & (0xFFu >> (size + 1));
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return none;
-    character = character << 6 | (byte(i) & 0x3F);
-  }
-  constexpr char32_t least[]{0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = character >= 0xD800 && character <= 0xDFFF;
-  return character < least[size] || surrogate || character > 0x10FFFF ? none : std::pair{character, size};
-}
 
 /// Characters of control and format, and others that are there without being seen.
 bool is_unseen(char32_t c) {
