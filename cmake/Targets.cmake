@@ -31,8 +31,8 @@ function(odori_program name)
   endif()
 endfunction()
 
-# odori_test(NAME [RANKS n...] [LIBRARIES target...] [TIMEOUT seconds] [ON_GPU] [EMULATED_GPUS n] [EMULATED_RANKS n...]
-# [NOT_ON_CPU]): NAME.cpp is a GoogleTest program. With RANKS it runs once for each number of MPI ranks, under mpirun,
+# odori_test(NAME [SOURCE file] [RANKS n...] [LIBRARIES target...] [TIMEOUT seconds] [ON_GPU] [EMULATED_GPUS n] [EMULATED_RANKS n...]
+# [NOT_ON_CPU]): NAME.cpp, or SOURCE, is a GoogleTest program. With RANKS it runs once for each number of MPI ranks, under mpirun,
 # and its own main must be odori_mpi_test_main (see lib/tests). With ON_GPU it runs once more on GPUs, as NAME_gpu (see
 # odori_gpu_test), with EMULATED_GPUS on a machine with so many emulated ones, as NAME_emulated, and with EMULATED_RANKS
 # on these numbers of ranks alone (emulated GPUs are slow where ranks outnumber cores); NOT_ON_CPU leaves out all but
@@ -41,19 +41,22 @@ function(odori_test name)
   if(NOT ODORI_TESTS)
     return()
   endif()
-  cmake_parse_arguments(TEST "ON_GPU;NOT_ON_CPU" "TIMEOUT;EMULATED_GPUS" "RANKS;EMULATED_RANKS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "ON_GPU;NOT_ON_CPU" "SOURCE;TIMEOUT;EMULATED_GPUS" "RANKS;EMULATED_RANKS;LIBRARIES" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 120)
   endif()
+  if(NOT TEST_SOURCE)
+    set(TEST_SOURCE ${name}.cpp)
+  endif()
   if(NOT TEST_NOT_ON_CPU OR ODORI_HAS_CUDA)
-    odori_test_program(${name} ${name}.cpp)
+    odori_test_program(${name} ${TEST_SOURCE})
     odori_test_entries(${name} ${name})
   endif()
   if(TEST_EMULATED_GPUS)
     set(program ${name}) # which knows nothing of CUDA, and loads the plug-in that it is told
     if(TEST_NOT_ON_CPU)
       set(program ${name}_emulated)
-      odori_test_program(${program} ${name}.cpp)
+      odori_test_program(${program} ${TEST_SOURCE})
       target_link_libraries(${program} PRIVATE odori_emulated_gpu)
     endif()
     add_dependencies(${program} odori_emulated_gpu)

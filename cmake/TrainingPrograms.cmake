@@ -17,12 +17,14 @@ function(odori_training_program target source)
   cmake_path(GET source STEM name)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
                                                                  ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${folder})
-  if(target STREQUAL train_cifar_single_gpu)
+  list(GET ODORI_PROGRAMS 0 first)
+  list(GET ODORI_PROGRAMS -1 last)
+  if(target STREQUAL first)
     target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/lib/odori.h)
   else()
-    target_precompile_headers(${target} REUSE_FROM train_cifar_single_gpu)
+    target_precompile_headers(${target} REUSE_FROM ${first})
   endif()
-  if(target STREQUAL train_cifar_multi_gpu) # one for all: the grader compiles and links in the same way, elsewhere
+  if(target STREQUAL last) # one for all: the grader compiles and links in the same way, elsewhere
     set_target_properties(${target} PROPERTIES BUILD_RPATH $<TARGET_FILE_DIR:odori>)
     foreach(step COMPILE LINK)
       string(TOLOWER ${step} name)

@@ -49,7 +49,7 @@ explain() {
 # A job's log begins with "Job ID: TASK on HOST", and ends in the last line that its script prints.
 unexplained() {
   local log=$1 last task
-  task=$(sed -nE 's/^Job [^ ]+: (single_gpu|multi_gpu|multi_node) on .*/\1/p' "$log" | head -n 1)
+  task=$(sed -nE 's/^Job [^ ]+: ([a-z_]+) on .*/\1/p' "$log" | head -n 1)
   case $task in
     multi_*) last=$(grep '^Speedup:' "$log" | tail -n 1) ;;
     *) last=$(grep -E '^(Speedup|Throughput):' "$log" | tail -n 1) ;;

@@ -8,8 +8,8 @@
 
 task=$1
 script=$PWD/run_${task}_training.sh
-case $PWD in
-  */solutions/jobscripts) kit=$(cd ../.. && pwd) kind=solutions suffix="" ;;
+case ${PWD%/*} in
+  */solutions) kit=$(cd ../.. && pwd) kind=solutions suffix="" ;;
   *) kit=$(cd .. && pwd) kind=exercises suffix=_exercise ;;
 esac
 build=${ODORI_BUILD:-$kit/build}
@@ -72,6 +72,7 @@ stop_at_unfilled_select_line() {
 }
 
 . "$kit/cmake/build_lock.sh"
+. "$kit/lib/flags/exercises.sh"
 
 # build_program NAME: builds it if its source has changed since, and stops at its first blank that isn't filled in,
 # rather than after the baseline's run.
@@ -239,8 +240,8 @@ trap on_termination TERM
 refuse_unknown_scheduler
 echo "Job $id: $task on $(uname -n), $(date '+%Y-%m-%d %H:%M:%S')" | append_to_log
 load_modules
-build_program "train_cifar_$task"
+build_program "$(program_of "$task")"
 build_program train_cifar_single_gpu
 . "$kit/lib/comm/mpirun.sh"
-[ "$task" != multi_node ] || set_mpirun_flags
+! under_mpi "$task" || set_mpirun_flags
 profile_programs

@@ -9,10 +9,12 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 kit=${here%/jobscripts}
 . "$here/directives.sh"
 . "$kit/lib/flags/command_line.sh"
+. "$kit/lib/flags/exercises.sh"
 
 usage() {
-  cat <<'END'
-./odori submit single_gpu|multi_gpu|multi_node [--solution] [--print] [flags of qsub, sbatch or pjsub]
+  cat <<END
+./odori submit TASK [--solution] [--print] [flags of qsub, sbatch or pjsub]
+  TASK         $(exercises_with_a_job | paste -sd ' ')
   --solution   submit the kit's answer instead of yours
   --print      only show what would be submitted, and by which command
 The cluster's names come from jobscripts/site.sh; jobscripts/sites holds examples to copy. Without a scheduler
@@ -26,7 +28,7 @@ END
 # The grader reads the select line and the program's blanks; it says itself what it refuses, and why.
 refuse_unready() {
   local grader=${ODORI_BUILD:-$kit/build}/bin/odori_grader
-  [[ $task != single_gpu && $folder == "$here" ]] || return 0
+  [[ $folder == "$here" ]] && has_blanks "$task" || return 0
   [[ -x $grader ]] || stop 20 "the kit isn't built yet, so nobody has looked at your answers. ./odori setup builds it."
   "$grader" ready "$task" --kit "$kit" || exit
 }
@@ -35,14 +37,12 @@ refuse_unready() {
 
 take_language "$@"
 task=${1:-} folder=$here print="" flags=()
-case $task in
-  single_gpu | multi_gpu | multi_node) shift ;;
-  --help) usage && exit ;;
-  *) refuse_task submit "$task" single_gpu multi_gpu multi_node ;;
-esac
+[[ $task != --help ]] || { usage && exit; }
+require_task submit "$task" $(exercises_with_a_job)
+shift
 while [[ $# -gt 0 ]]; do
   case $1 in
-    --solution) folder=$kit/solutions/jobscripts ;;
+    --solution) folder=$(solution_folder "$task") ;;
     --print) print=yes ;;
     *) flags+=("$1") ;;
   esac

@@ -22,7 +22,7 @@ fi
 take_site "$1"
 [[ $1 -ef $here/site.sh ]] || cp "$1" "$here/site.sh"
 CHUNK=""  # the select lines are blanks: ./odori submit adds what the site wants there
-for script in "$here"/run_*.sh "${here%/jobscripts}"/solutions/jobscripts/run_*.sh; do
+for script in "$here"/run_*.sh "${here%/jobscripts}"/solutions/*/run_*.sh; do
   text=$(for_pbs "$script")
   [[ $text == "$(<"$script")" ]] || printf '%s\n' "$text" >"$script"
 done

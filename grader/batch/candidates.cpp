@@ -67,7 +67,9 @@ Named wanted_named(const std::string& name) {
 }
 
 bool is_kits_folder_of_answers(const std::string& name) {
-  return name == "exercises" || name == "jobscripts" || name == "01_multi_gpu" || name == "02_multi_node";
+  const auto& tasks = all_tasks();
+  return name == "exercises" || name == "jobscripts" ||
+         std::any_of(tasks.begin(), tasks.end(), [&](const Task& task) { return name == task.folder; });
 }
 
 bool is_kits_folder_without_answers(const std::string& name) {

@@ -23,11 +23,11 @@ std::string sha256_of_kits(const fs::path& path) {
 
 std::string kit_version(const fs::path& kit, const fs::path& build) {
   std::string parts = std::to_string(record_form);
-  for (const fs::path& path : {fs::path("/proc/self/exe"), library_file(), kit / "grader" / "points.json"})
+  for (const fs::path& path : {fs::path("/proc/self/exe"), library_file()})
     parts += sha256_of_kits(path);
   if (built_for_gpus()) parts += sha256_of_kits(gpu_plugin_file());
   for (const Task& task : all_tasks())
-    for (const fs::path& path : {kit / "solutions" / task.program, kit / "solutions" / "jobscripts" / task.script,
+    for (const fs::path& path : {kit / "solutions" / task.folder / "exercise.json", kit / "solutions" / task.program, kit / task.solution_of_script(),
                                  build / "bin" / "solutions" / task.program.stem()})
       parts += sha256_of_kits(path);
   return sha256(parts);

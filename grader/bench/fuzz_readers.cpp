@@ -120,7 +120,7 @@ int main(int argc, char** argv) try {
   const fs::path kit = argv[1];
   std::vector<Kits> kits;
   for (const Task& task : all_tasks())
-    for (const fs::path& path : {kit / "solutions" / task.program, kit / "solutions" / "jobscripts" / task.script})
+    for (const fs::path& path : {kit / "solutions" / task.program, kit / task.solution_of_script()})
       kits.push_back({path, read_file(path)}), require(!kits.back().text.empty(), "{} can't be read.", path.string());
   const std::set<std::string> words = words_of_kit(kit, kits[0].text);
 

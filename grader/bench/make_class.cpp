@@ -34,7 +34,7 @@ struct Made {
 };
 
 fs::path solution_of(const Task& task, bool script) {
-  return script ? kit / "solutions" / "jobscripts" / task.script : kit / "solutions" / task.program;
+  return script ? kit / task.solution_of_script() : kit / "solutions" / task.program;
 }
 
 /// The kit's own answers.
@@ -50,7 +50,7 @@ Made right(const Task& task) {
 
 class Class {
  public:
-  explicit Class(unsigned seed) : random_(seed), corpus_(read_corpus(kit / "grader" / "corpus")) {}
+  explicit Class(unsigned seed) : random_(seed), corpus_(read_corpus(kit)) {}
 
   /// How many of a hundred do what is a guess from courses of this kind.
   Made answer(const Task& task) {

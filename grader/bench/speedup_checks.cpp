@@ -68,7 +68,7 @@ Seen check(const Task& task, const fs::path& program, const fs::path& scratch, b
   fs::remove(json);
   Command command{.words = {(build_folder / "bin" / "odori_grader").string(), "check", task.name, "--lang", "en",
                             "--program", program.string(), "--script",
-                            (kit / "solutions" / "jobscripts" / task.script).string(), "--json", json.string(), "--out",
+                            (kit / task.solution_of_script()).string(), "--json", json.string(), "--out",
                             scratch.string()}};
   if (!speedup) command.words.push_back("--no-speedup");
   const Ended ended = run_process(command, {.time = std::chrono::minutes(10)});

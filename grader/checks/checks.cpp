@@ -2,8 +2,6 @@
 
 namespace odori::grader {
 
-Exam exam_of(const Task& task) { return task.under_mpi ? exam_of_multi_node() : exam_of_multi_gpu(); }
-
 Exam endings_alone(const Task& task) {
   const auto ends_well = [](const Situation& situation) {
     situation.evidence();

@@ -44,12 +44,9 @@ struct Exam {
   std::vector<Check> checks;        // the first finding is the one that is told
 };
 
+/// Of grader/exercises/NN_NAME/checks.cpp.
 Exam exam_of(const Task& task);
 /// Of a grader that believes a program that ends well: for tests alone, to see what the others are good for.
 Exam endings_alone(const Task& task);
-
-// One file a task.
-Exam exam_of_multi_gpu();
-Exam exam_of_multi_node();
 
 }  // namespace odori::grader

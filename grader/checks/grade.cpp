@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 fs::path solution_of_program(const Question& question) { return question.kit / "solutions" / question.task.program; }
 fs::path solution_of_script(const Question& question) {
-  return question.kit / "solutions" / "jobscripts" / question.task.script;
+  return question.kit / question.task.solution_of_script();
 }
 
 std::string read_kits(const fs::path& path) {
@@ -70,7 +70,7 @@ class InOrder {
   }
   /// All program blanks that nothing is known about yet.
   void know_all(const Outcome& outcome) {
-    for (int blank = 1; blank <= question_.task.n_program_blanks; ++blank)
+    for (int blank = 1; blank <= question_.task.n_program_blanks(); ++blank)
       if (!known_.contains(blank)) know(blank, outcome);
   }
   bool all_right() const { return all_right_; }
@@ -183,7 +183,7 @@ std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answ
     if (outcome && outcome->verdict != Verdict::pass)
       verdicts.push_back({blank, outcome->verdict, outcome->finding, 0, answers.points_of.at(blank)});
   };
-  for (int blank = 1; blank <= question.task.n_program_blanks; ++blank) add(blank, outcome_of_text(answers, blank));
+  for (int blank = 1; blank <= question.task.n_program_blanks(); ++blank) add(blank, outcome_of_text(answers, blank));
   add(question.task.n_blanks(), outcome_of_script(question, answers.script));
   return verdicts;
 }
@@ -192,7 +192,7 @@ std::optional<Program> grade(const Question& question, const Answers& answers,
                              const std::function<void(const BlankVerdict&)>& tell) {
   InOrder verdicts(question, answers, tell);
   std::set<int> filled;
-  for (int blank = 1; blank <= question.task.n_program_blanks; ++blank)
+  for (int blank = 1; blank <= question.task.n_program_blanks(); ++blank)
     if (const auto outcome = outcome_of_text(answers, blank))
       verdicts.know(blank, *outcome);
     else

@@ -77,7 +77,7 @@ Json tasks_of(const ClassSummary& summary, const Course& course) {
     for (const BlankSummary& blank : summary.blanks)
       if (blank.task->name == task.name) blanks.push_back(blank_of(blank, course));
     tasks.push_back({{"task", task.name},
-                     {"name", both(course, "task_name_" + task.name)},
+                     {"name", both(course, title_key(task))},
                      {"n_columns", blanks.size() + 1},
                      {"blanks", std::move(blanks)}});
   }

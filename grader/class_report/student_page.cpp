@@ -76,11 +76,11 @@ Json task_of(const TaskMarks& task, const Course& course) {
   const std::string timeline = is_marked ? url_of(task.record->check->timeline) : "";
   const std::string state = state_of(task);
   return {{"task", task.task->name},
-          {"name", both(course, "task_name_" + task.task->name)},
+          {"name", both(course, title_key(*task.task))},
           {"points", task.points ? number(*task.points) : "–"},
           {"of", number(task.of)},
           {"has_note", state != "marked"},
-          {"note", message(course, {"state_" + state, {{"task", task.task->name}}})},
+          {"note", message(course, {"state_" + state, {{"program", task.task->program.filename().string()}}})},
           {"has_marks", !marks.empty()},
           {"marks", std::move(marks)},
           {"has_timeline", !timeline.empty()},

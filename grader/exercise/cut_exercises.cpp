@@ -40,7 +40,9 @@ Flags parse_flags(int argc, char** argv) {
   return flags;
 }
 
-bool is_exercise_file(const fs::path& path) { return path.extension() == ".cpp" || path.extension() == ".sh"; }
+bool is_exercise_file(const fs::path& path) {
+  return path.extension() == ".cpp" || (path.extension() == ".sh" && path.filename().string().starts_with("run_"));
+}
 
 /// The programs and job scripts below a folder of the kit, in order, relative to the kit.
 std::vector<fs::path> files_below(const fs::path& kit, const char* folder) {
@@ -52,10 +54,10 @@ std::vector<fs::path> files_below(const fs::path& kit, const char* folder) {
   return files;
 }
 
-/// solutions/jobscripts/x.sh -> jobscripts/x.sh, solutions/01_multi_gpu/x.cpp -> exercises/01_multi_gpu/x.cpp
+/// solutions/01_multi_gpu/x.cpp -> exercises/01_multi_gpu/x.cpp, solutions/01_multi_gpu/run_x.sh -> jobscripts/run_x.sh
 fs::path exercise_of(const fs::path& solution) {
-  const fs::path inner = solution.lexically_relative("solutions");
-  return *inner.begin() == "jobscripts" ? inner : "exercises" / inner;
+  if (solution.extension() == ".sh") return "jobscripts" / solution.filename();
+  return "exercises" / solution.lexically_relative("solutions");
 }
 
 /// Each exercise's path and text.
@@ -66,11 +68,6 @@ std::map<fs::path, std::string> cut_all(const fs::path& kit) {
   require(!exercises.empty(), "There is no solution under {}. --kit names the kit's folder.",
           (kit / "solutions").string());
   return exercises;
-}
-
-/// jobscripts/ also holds what isn't an exercise: site files, submit, explain.
-bool looks_like_an_exercise(const fs::path& path) {
-  return *path.begin() == "exercises" || path.filename().string().starts_with("run_");
 }
 
 /// Did somebody fill in a blank of this file, or change it so that its blanks aren't found?
@@ -105,7 +102,7 @@ std::vector<std::string> differences(const fs::path& kit, const std::map<fs::pat
   }
   for (const char* folder : {"exercises", "jobscripts"})
     for (const fs::path& path : files_below(kit, folder))
-      if (!exercises.contains(path) && looks_like_an_exercise(path))
+      if (!exercises.contains(path))
         found.push_back(fmt::format("{}: no solution makes it. Delete it.", path.string()));
   return found;
 }

@@ -1,22 +1,103 @@
 #include "exercise/task.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "exercise/blanks.h"
 
 namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+/// An exercise.json, and what is to be said of it where it can't be used.
+class Description {
+ public:
+  explicit Description(const fs::path& solution)
+      : path_((solution / "exercise.json").string()), json_(Json::parse(read_file(path_), nullptr, false)) {
+    check(json_.is_object(), "be a JSON object");
+    check(json_.contains("launch") && (json_["launch"] == "process" || json_["launch"] == "mpi"),
+          "have a \"launch\", \"process\" or \"mpi\"");
+    check(json_.contains("blanks") && json_["blanks"].is_array(), "have an array \"blanks\"");
+  }
+
+  bool under_mpi() const { return json_["launch"] == "mpi"; }
+  Text title() const { return title_of(json_); }
+  std::vector<Text> blanks() const {
+    std::vector<Text> titles;
+    for (const Json& blank : json_["blanks"]) titles.push_back(title_of(blank));
+    return titles;
+  }
+
+  std::map<int, double> points() const {
+    std::map<int, double> points;
+    check(json_.contains("speedup"), "have a \"speedup\"");
+    double sum = points[0] = points_of(json_["speedup"]);
+    for (const Json& blank : json_["blanks"]) sum += points[static_cast<int>(points.size())] = points_of(blank);
+    check(sum > 99.99 && sum < 100.01, fmt::format("give 100 points in all, and gives {}", sum));
+    return points;
+  }
+
+ private:
+  void check(bool good, const std::string& what) const { require(good, "{} should {}.", path_, what); }
+
+  Text title_of(const Json& object) const {
+    const auto has = [](const Json& title, const char* language) {
+      return title.contains(language) && title[language].is_string();
+    };
+    const bool good = object.is_object() && object.contains("title") && object["title"].is_object() &&
+                      has(object["title"], "en") && has(object["title"], "ja");
+    check(good, "have titles in both languages: {\"en\": ..., \"ja\": ...}");
+    return {object["title"]["en"], object["title"]["ja"]};
+  }
+  double points_of(const Json& object) const {
+    const bool good = object.is_object() && object.contains("points") && object["points"].is_number();
+    check(good && object["points"] >= 0, "give the \"points\" of each blank and of the speedup, numbers from 0");
+    return object["points"];
+  }
+
+  std::string path_;
+  Json json_;
+};
+
+/// The one file of this kind in a folder.
+fs::path file_in(const fs::path& folder, const std::string& prefix, const std::string& extension) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == extension && entry.path().filename().string().starts_with(prefix))
+      found.push_back(entry.path().filename());
+  require(found.size() == 1, "{} should hold one file {}*{}, and holds {}.", folder.string(), prefix, extension,
+          found.size());
+  return found.front();
+}
+
+std::vector<Task> read_tasks() {
+  std::vector<Task> tasks;
+  for (const auto& entry : fs::directory_iterator(ODORI_SOLUTIONS_FOLDER)) {
+    if (!fs::exists(entry.path() / "exercise.json")) continue;
+    const Description description(entry.path());
+    if (description.blanks().empty()) continue;
+    const fs::path folder = entry.path().filename();
+    tasks.push_back({.name = folder.string().substr(folder.string().find('_') + 1),
+                     .folder = folder,
+                     .program = folder / file_in(entry.path(), "", ".cpp"),
+                     .script = file_in(entry.path(), "run_", ".sh"),
+                     .title = description.title(),
+                     .blanks = description.blanks(),
+                     .under_mpi = description.under_mpi()});
+  }
+  std::sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) { return a.folder < b.folder; });
+  return tasks;
+}
+
+}  // namespace
 
 const std::vector<Task>& all_tasks() {
-  static const std::vector<Task> tasks{{.name = "multi_gpu",
-                                        .program = "01_multi_gpu/train_cifar_multi_gpu.cpp",
-                                        .script = "run_multi_gpu_training.sh",
-                                        .n_program_blanks = 7},
-                                       {.name = "multi_node",
-                                        .program = "02_multi_node/train_cifar_multi_node.cpp",
-                                        .script = "run_multi_node_training.sh",
-                                        .n_program_blanks = 6,
-                                        .under_mpi = true}};
+  static const std::vector<Task> tasks = read_tasks();
   return tasks;
 }
 
@@ -29,26 +110,12 @@ std::vector<std::string> names_of_tasks() {
 const Task& task_named(std::string_view name) {
   for (const Task& task : all_tasks())
     if (task.name == name) return task;
-  throw UsageError(fmt::format("There is no task \"{}\". The tasks are multi_gpu and multi_node.", name));
+  throw UsageError(
+      fmt::format("There is no task \"{}\". The tasks are {}.", name, fmt::join(names_of_tasks(), ", ")));
 }
 
-std::map<int, double> points_of(const Task& task, const std::filesystem::path& kit) {
-  const std::string path = (kit / "grader" / "points.json").string();
-  const auto table = nlohmann::json::parse(read_file(path), nullptr, false);
-  require(table.is_object() && table.contains(task.name) && table[task.name].is_object(),
-          "{} should be a JSON object that gives the points of {}, and isn't.", path, task.name);
-  std::map<int, double> points;
-  double sum = 0;
-  for (int blank = 0; blank <= task.n_blanks(); ++blank) {
-    const std::string name = blank == 0 ? "speedup" : std::to_string(blank);
-    const auto& row = table[task.name];
-    require(row.contains(name) && row[name].is_number() && row[name] >= 0,
-            "{} should give the points of {}'s \"{}\", a number from 0.", path, task.name, name);
-    sum += points[blank] = row[name];
-  }
-  require(sum > 99.99 && sum < 100.01, "{}: the points of {} should make 100 in all, and make {}.", path, task.name,
-          sum);
-  return points;
+std::map<int, double> points_of(const Task& task, const fs::path& kit) {
+  return Description(kit / "solutions" / task.folder).points();
 }
 
 }  // namespace odori::grader

@@ -7,10 +7,10 @@ namespace odori::grader {
 
 std::string CorpusEntry::title() const { return fmt::format("{}/{}:{}: {}", task, file, line, name); }
 
-std::vector<CorpusEntry> read_corpus(const std::filesystem::path& folder) {
+std::vector<CorpusEntry> read_corpus(const std::filesystem::path& kit) {
   std::vector<CorpusEntry> all;
   for (const Task& task : all_tasks())
-    for (AnswerEntry& entry : read_answer_files(folder / task.name)) {
+    for (AnswerEntry& entry : read_answer_files(kit / "grader" / "exercises" / task.folder / "corpus")) {
       CorpusEntry& answer = all.emplace_back(
           CorpusEntry{task.name, entry.file, entry.name, entry.line, entry.expected, std::move(entry.blanks), {}});
       require(entry.texts.empty(), "{}: the corpus holds texts of blanks alone.", answer.title());

@@ -1,4 +1,4 @@
-// The corpus: answers with the verdicts that they must get, as grader/corpus/README.md has them.
+// The corpus: answers with the verdicts that they must get, as grader/exercises/README.md has them.
 #pragma once
 
 #include "instructor/answer_files.h"
@@ -17,6 +17,6 @@ struct CorpusEntry {
 };
 
 /// All of them, in the order of the files. Throws Error with file:line for what the format doesn't have.
-std::vector<CorpusEntry> read_corpus(const std::filesystem::path& folder);
+std::vector<CorpusEntry> read_corpus(const std::filesystem::path& kit);
 
 }  // namespace odori::grader

@@ -118,7 +118,7 @@ std::string program_of(const fs::path& kit, const Attack& attack) {
 }
 
 std::string script_of(const fs::path& kit, const Attack& attack) {
-  return filled_exercise(kit / "solutions" / "jobscripts" / task_named(attack.task).script, attack.blanks);
+  return filled_exercise(kit / task_named(attack.task).solution_of_script(), attack.blanks);
 }
 
 void write_handed_in(const fs::path& kit, const Attack& attack, const fs::path& folder,

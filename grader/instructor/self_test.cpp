@@ -64,7 +64,7 @@ std::set<std::string> names_in(const fs::path& folder) {
 class Class {
  public:
   Class(const SelfTest& flags, const fs::path& folder, Arena& arena, const std::vector<Attack>& attacks) {
-    const std::vector<CorpusEntry> corpus = read_corpus(flags.kit / "grader" / "corpus");
+    const std::vector<CorpusEntry> corpus = read_corpus(flags.kit);
     for (const CorpusEntry& entry : flags.all ? corpus : chosen_from(corpus)) {
       Examinee& answer = examinees_.emplace_back(
           Examinee{fmt::format("answer_{:03}", examinees_.size()), entry.title(), entry.task, entry.expected, {}});

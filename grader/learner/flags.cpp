@@ -12,7 +12,7 @@ void add_word(CommandLine& line, Flags& flags, const char* word, const char* wha
       ->check(line.one_of({"en", "ja"}));
   added->add_option("--kit", flags.kit, "The kit's folder")->capture_default_str();
   added->add_option("--build", flags.build, "The folder that the kit is built in")->capture_default_str();
-  added->add_option("task", flags.task, "multi_gpu or multi_node")->check(line.one_of(names_of_tasks()));
+  added->add_option("task", flags.task, "Which task")->check(line.one_of(names_of_tasks()));
 }
 
 void add_check(CommandLine& line, Flags& flags) {
@@ -51,9 +51,12 @@ void add_other_words(CommandLine& line, Flags& flags) {
 }
 
 Text which_task(const std::string& word) {
-  const Text text{"Which task? ./odori {0} multi_gpu is task 1, ./odori {0} multi_node is task 2.",
-                  "どのタスクですか。./odori {0} multi_gpu がタスク 1、./odori {0} multi_node がタスク 2 です。"};
-  return {fmt::format(fmt::runtime(text.english), word), fmt::format(fmt::runtime(text.japanese), word)};
+  Text text{"Which task?", "どのタスクですか。"};
+  for (const Task& task : all_tasks()) {
+    text.english += fmt::format("\n  ./odori {} {:12} {}", word, task.name, task.title.english);
+    text.japanese += fmt::format("\n  ./odori {} {:12} {}", word, task.name, task.title.japanese);
+  }
+  return text;
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ const std::filesystem::path& file_of(const Question& question, int blank) {
 bool tells_of_kits_answers(const Task& task, const std::vector<BlankVerdict>& verdicts) {
   int told = 0, not_right = 0;
   for (const BlankVerdict& verdict : verdicts) {
-    if (verdict.blank < 1 || verdict.blank > task.n_program_blanks) continue;
+    if (verdict.blank < 1 || verdict.blank > task.n_program_blanks()) continue;
     told += verdict.verdict == Verdict::wrong || verdict.verdict == Verdict::crash || verdict.verdict == Verdict::hang;
     not_right += verdict.verdict != Verdict::pass;
   }

@@ -38,9 +38,9 @@ struct Place {
       return File{flags.kit / shown, shown, answer, cut(answer, solution.string())};
     };
     program = file("exercises" / task.program, "solutions" / task.program);
-    script = file("jobscripts" / task.script, fs::path("solutions") / "jobscripts" / task.script);
+    script = file("jobscripts" / task.script, task.solution_of_script());
   }
-  const File& of(int blank) const { return blank > task.n_program_blanks ? script : program; }
+  const File& of(int blank) const { return blank > task.n_program_blanks() ? script : program; }
 };
 
 const Blank& blank_in(const std::vector<Blank>& blanks, int number) {
@@ -107,7 +107,7 @@ void print_task(const Flags& flags, const Task& task, int number, const State& s
   bool known = false;
   for (int n = 1; n <= task.n_blanks() + 1; ++n) {
     const int blank = n <= task.n_blanks() ? n : 0;  // the speedup comes last
-    const Submission& file = n <= task.n_program_blanks ? program : script;
+    const Submission& file = n <= task.n_program_blanks() ? program : script;
     const auto found = file.blanks.find(blank);
     const auto seen = state.verdict(task.name, blank);
     rows.emplace_back(blank,
@@ -210,8 +210,8 @@ int reset(const Flags& flags) {
   require_blank(flags, task, messages);
   const Place place(flags, task);
   bool well = true;
-  if (!flags.blank || *flags.blank <= task.n_program_blanks) well = reset_file(place.program, flags, messages);
-  if (!flags.blank || *flags.blank > task.n_program_blanks) well = reset_file(place.script, flags, messages) && well;
+  if (!flags.blank || *flags.blank <= task.n_program_blanks()) well = reset_file(place.program, flags, messages);
+  if (!flags.blank || *flags.blank > task.n_program_blanks()) well = reset_file(place.script, flags, messages) && well;
   State state = read_state(flags, messages);
   state.forget(task.name, flags.blank);
   if (well) state.save();

@@ -1,5 +1,7 @@
 #include "messages/messages.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <optional>
 #include <regex>
@@ -103,8 +105,8 @@ std::optional<std::string> value_of(std::string_view placeholder, const std::map
 
 /// The commands in a text that print for learners, with this language.
 std::string with_language(const std::string& text, const std::string& language) {
-  static const std::regex command(
-      R"(\./odori (check|hint|reset|solution|status|watch)\b([ \n]multi_(gpu|node))?( \d{1,3})?)");
+  static const std::regex command(fmt::format(R"(\./odori (check|hint|reset|solution|status|watch)\b([ \n]({}))?( \d{{1,3}})?)",
+                                              fmt::join(names_of_tasks(), "|")));
   return std::regex_replace(text, command, "$& --lang " + language);
 }
 
@@ -127,12 +129,22 @@ Messages::Messages(const fs::path& kit, std::string language)
     : language_(std::move(language)), keeps_language_(language_ != language_or_default("")) {
   for (const bool japanese : {false, true}) {
     if (japanese && language_ != "ja") continue;
-    std::error_code missing;
-    for (const auto& entry : fs::directory_iterator(kit / "grader" / "messages", missing)) {
-      const std::string name = entry.path().filename();
-      if (name.ends_with(".md") && name.ends_with(".ja.md") == japanese)
-        for (auto& [key, text] : read_sections(entry.path())) sections_[key] = std::move(text);
-    }
+    take_folder(kit / "grader" / "messages", japanese);
+    for (const Task& task : all_tasks()) take_folder(kit / "grader" / "exercises" / task.folder, japanese);
+  }
+  for (const Task& task : all_tasks()) {
+    sections_[title_key(task)] = task.title.in(language_);
+    for (int blank = 1; blank <= task.n_blanks(); ++blank)
+      sections_[name_key(task, blank)] = task.blanks[static_cast<std::size_t>(blank) - 1].in(language_);
+  }
+}
+
+void Messages::take_folder(const fs::path& folder, bool japanese) {
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(folder, missing)) {
+    const std::string name = entry.path().filename();
+    if (name.ends_with(".md") && name.ends_with(".ja.md") == japanese)
+      for (auto& [key, text] : read_sections(entry.path())) sections_[key] = std::move(text);
   }
 }
 
@@ -158,6 +170,8 @@ std::string Messages::text(const Finding& finding) const {
     filled += "\n\n" + this->text(Finding{key->second, finding.values});
   return keeps_language_ ? with_language(filled, language_) : filled;
 }
+
+std::string title_key(const Task& task) { return "title_" + task.name; }
 
 std::string name_key(const Task& task, int blank) {
   return blank == 0 ? "name_speedup" : fmt::format("name_{}_{}", task.name, blank);

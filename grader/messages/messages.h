@@ -18,7 +18,8 @@ std::map<std::string, std::string> read_sections(const std::filesystem::path& pa
 
 class Messages {
  public:
-  /// KIT/grader/messages/*.md, and *.ja.md over them where `language` is "ja".
+  /// KIT/grader/messages/*.md and KIT/grader/exercises/*/*.md, and *.ja.md over them where `language` is "ja"; and the
+  /// titles of exercises and blanks.
   Messages(const std::filesystem::path& kit, std::string language);
 
   const std::string& language() const { return language_; }
@@ -32,12 +33,16 @@ class Messages {
   }
 
  private:
+  void take_folder(const std::filesystem::path& folder, bool japanese);
+
   std::string language_;
   bool keeps_language_;  // in the commands that are suggested
   std::map<std::string, std::string> sections_;
 };
 
-/// The key of a blank's name: "name_multi_gpu_3", and "name_speedup" for blank 0.
+/// The key of an exercise's title.
+std::string title_key(const Task& task);
+/// The key of a blank's title: "name_multi_gpu_3", and "name_speedup" for blank 0.
 std::string name_key(const Task& task, int blank);
 
 /// How many columns a text takes on a terminal: two for each Chinese or Japanese character.

@@ -69,7 +69,7 @@ TEST(BlankWords, AnswersAreFine) {
 
 TEST(BlankWords, AllRightAnswersOfTheCorpusAreFine) {
   int n = 0;
-  for (const CorpusEntry& entry : read_corpus(kit / "grader" / "corpus")) {
+  for (const CorpusEntry& entry : read_corpus(kit)) {
     const Task& task = task_named(entry.task);
     std::vector<Blank> blanks;
     for (const auto& [number, text] : entry.texts) {

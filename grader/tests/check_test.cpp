@@ -28,7 +28,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 fs::path kits_script(const std::string& task) {
-  return fs::path(ODORI_FOLDER) / "solutions" / "jobscripts" / task_named(task).script;
+  return fs::path(ODORI_FOLDER) / task_named(task).solution_of_script();
 }
 
 fs::path written(const std::string& name, const std::string& text) {

@@ -11,7 +11,7 @@ namespace odori::grader {
 namespace {
 
 const std::vector<CorpusEntry>& corpus() {
-  static const std::vector<CorpusEntry> entries = read_corpus(ODORI_FOLDER "/grader/corpus");
+  static const std::vector<CorpusEntry> entries = read_corpus(ODORI_FOLDER);
   return entries;
 }
 

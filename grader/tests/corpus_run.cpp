@@ -51,7 +51,7 @@ std::vector<Answer> write_answers(const std::vector<CorpusEntry>& entries, const
     fs::create_directories(folder);
     answers.push_back({entry, folder / task.program.filename(), folder / task.script.filename(), {}});
     std::ofstream(answers.back().program) << filled_exercise(kit / "solutions" / task.program, entry.texts);
-    std::ofstream(answers.back().script) << filled_exercise(kit / "solutions" / "jobscripts" / task.script,
+    std::ofstream(answers.back().script) << filled_exercise(kit / task.solution_of_script(),
                                                             entry.texts);
   }
   return answers;
@@ -71,7 +71,7 @@ Question question_of(const Answer& answer, std::uint64_t seed) {
 std::optional<int> blank_to_share(const CorpusEntry& entry) {
   const auto& [blank, text] = *entry.texts.begin();
   const bool compiles = entry.expected.at(blank).verdicts.front() != Verdict::compile;
-  const bool in_program = blank <= task_named(entry.task).n_program_blanks;
+  const bool in_program = blank <= task_named(entry.task).n_program_blanks();
   if (entry.texts.size() != 1 || !compiles || !in_program || !is_self_contained(text)) return {};
   return blank;
 }
@@ -219,7 +219,7 @@ int main(int argc, char** argv) try {
   const std::string words = argc > 1 ? argv[1] : "";
   const std::uint64_t seed = argc > 2 ? std::stoull(argv[2]) : std::random_device()() % 1'000'000;
   std::vector<CorpusEntry> entries;
-  for (CorpusEntry& entry : read_corpus(kit / "grader" / "corpus"))
+  for (CorpusEntry& entry : read_corpus(kit))
     if (entry.title().find(words) != std::string::npos) entries.push_back(std::move(entry));
   require(!entries.empty(), "No entry's title holds \"{}\".", words);
   const auto begin = std::chrono::steady_clock::now();

@@ -39,7 +39,7 @@ class CutExercises : public testing::Test {
 TEST_F(CutExercises, WritesAllOfThemOnce) {
   const Ended first = cut();
   EXPECT_EQ(first.code, 0) << first.output;
-  EXPECT_EQ(first.count(" is written."), 7) << first.output;
+  EXPECT_EQ(first.count(" is written."), 6) << first.output;
   EXPECT_TRUE(fs::exists(exercise_));
   EXPECT_NE(fs::status(script_).permissions() & fs::perms::owner_exec, fs::perms::none);
   EXPECT_EQ(cut("--check").output, "");
@@ -52,7 +52,7 @@ TEST_F(CutExercises, WritesAllOfThemOnce) {
 TEST_F(CutExercises, CheckTellsWhatDiffersAndWritesNothing) {
   const Ended nothing_there = cut("--check");
   EXPECT_EQ(nothing_there.code, 1);
-  EXPECT_EQ(nothing_there.count("line 1 should be"), 7) << nothing_there.output;
+  EXPECT_EQ(nothing_there.count("line 1 should be"), 6) << nothing_there.output;
   EXPECT_FALSE(fs::exists(exercise_));
 
   cut();

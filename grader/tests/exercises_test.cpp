@@ -121,9 +121,9 @@ TEST(Exercises, BlanksAreThoseOfTheTasks) {
   EXPECT_EQ(numbers("solutions/00_single_gpu/train_cifar_single_gpu.cpp"), (std::vector<int>{}));
   EXPECT_EQ(numbers("solutions/01_multi_gpu/train_cifar_multi_gpu.cpp"), (std::vector{1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(numbers("solutions/02_multi_node/train_cifar_multi_node.cpp"), (std::vector{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(numbers("solutions/jobscripts/run_single_gpu_training.sh"), (std::vector<int>{}));
-  EXPECT_EQ(numbers("solutions/jobscripts/run_multi_gpu_training.sh"), (std::vector{8}));
-  EXPECT_EQ(numbers("solutions/jobscripts/run_multi_node_training.sh"), (std::vector{7}));
+  EXPECT_EQ(numbers("solutions/00_single_gpu/run_single_gpu_training.sh"), (std::vector<int>{}));
+  EXPECT_EQ(numbers("solutions/01_multi_gpu/run_multi_gpu_training.sh"), (std::vector{8}));
+  EXPECT_EQ(numbers("solutions/02_multi_node/run_multi_node_training.sh"), (std::vector{7}));
 }
 
 }  // namespace

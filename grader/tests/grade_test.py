@@ -52,7 +52,7 @@ class Grade(unittest.TestCase):
         return sum(verdict["points"] for verdict in self.record(student, task)["check"]["verdicts"])
 
     def test_a_class_is_marked_and_marked_again(self):
-        hand_in("青木", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp", "solutions/jobscripts/run_multi_gpu_training.sh")
+        hand_in("青木", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp", "solutions/01_multi_gpu/run_multi_gpu_training.sh")
         hand_in("baba", "exercises/02_multi_node/train_cifar_multi_node.cpp")
         code, output = grade(*self.flags)
         self.assertEqual(code, 0, output)
@@ -152,7 +152,7 @@ class Grade(unittest.TestCase):
             folder = hand_in(student)
             changed = parts[0] + code + "  // END BLANK" + "  // END BLANK".join(parts[1:])
             (folder / "train_cifar_multi_gpu.cpp").write_text(changed)
-        hand_in("missing", "solutions/jobscripts/run_multi_gpu_training.sh")
+        hand_in("missing", "solutions/01_multi_gpu/run_multi_gpu_training.sh")
         hand_in("absent", "README.md")
         hand_in("unfilled", "exercises/02_multi_node/train_cifar_multi_node.cpp")
         code, output = grade(*self.flags)
@@ -238,7 +238,7 @@ class Grade(unittest.TestCase):
         self.assertEqual(self.points("aoki", "multi_gpu"), 75)  # without the script
 
     def test_the_end_sums_up_who_needs_a_look(self):
-        right = hand_in("aoki", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp", "solutions/jobscripts/run_multi_gpu_training.sh")
+        right = hand_in("aoki", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp", "solutions/01_multi_gpu/run_multi_gpu_training.sh")
         program = (right / "train_cifar_multi_gpu.cpp").read_text()
         for student, change in (("baba", lambda text: text.replace("  // END BLANK", '  std::system("id");\n  // END BLANK', 1)),
                                 ("chiba", lambda text: text.replace("BLANK", "BRANK"))):

@@ -43,11 +43,16 @@ class JobScripts : public testing::Test {
             (std::string("jobscripts.") + testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(root_);
     fs::create_directories(root_);
-    fs::copy(kit / "solutions/jobscripts", root_ / "jobscripts");
-    fs::create_directory(root_ / "exercises");
-    for (const char* task : {"00_single_gpu", "01_multi_gpu", "02_multi_node"})
-      fs::copy(kit / "solutions" / task, root_ / "exercises" / task);
-    for (const char* script : {"cmake/build_lock.sh", "lib/comm/mpirun.sh", "lib/flags/command_line.sh"}) {
+    fs::create_directories(root_ / "jobscripts");
+    fs::copy(kit / "jobscripts/job.sh", root_ / "jobscripts/job.sh");
+    fs::copy(kit / "solutions", root_ / "solutions", fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+    for (const char* task : {"single_gpu", "multi_gpu", "multi_node"}) {
+      fs::copy(answer(task), script(task));
+      fs::create_directories(source(task).parent_path());
+      fs::copy(kit / "solutions" / folder_of(task) / source(task).filename(), source(task));
+    }
+    for (const char* script :
+         {"cmake/build_lock.sh", "lib/comm/mpirun.sh", "lib/flags/command_line.sh", "lib/flags/exercises.sh"}) {
       fs::create_directories((root_ / script).parent_path());
       fs::copy(kit / script, root_ / script);
     }
@@ -62,10 +67,13 @@ class JobScripts : public testing::Test {
     write_file(root_ / "bin/nproc", "#!/bin/bash\necho ${CORES:-4}\n");
   }
   fs::path program(const std::string& task) const { return root_ / "build/bin/exercises" / ("train_cifar_" + task); }
-  fs::path source(const std::string& task) const {
-    return root_ / "exercises" / (task == "multi_gpu" ? "01_multi_gpu" : "02_multi_node") /
-           ("train_cifar_" + task + ".cpp");
+  static std::string folder_of(const std::string& task) {
+    return (task == "single_gpu" ? "00_" : task == "multi_gpu" ? "01_" : "02_") + task;
   }
+  fs::path source(const std::string& task) const {
+    return root_ / "exercises" / folder_of(task) / ("train_cifar_" + task + ".cpp");
+  }
+  fs::path answer(const std::string& task) const { return root_ / "solutions" / folder_of(task) / script_name(task); }
   fs::path script(const std::string& task) const { return root_ / "jobscripts" / script_name(task); }
 
   /// From another folder. mpirun's last argument is its program's name: FLAGS is empty but for a blank.
@@ -300,8 +308,6 @@ TEST_F(JobScripts, SubmittedFromAnotherFolderSaysSo) {
 /// ./odori submit and ./odori site are these two scripts.
 TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
   fs::copy(kit / "jobscripts/sites", root_ / "jobscripts/sites");
-  fs::create_directory(root_ / "solutions");
-  fs::copy(kit / "solutions/jobscripts", root_ / "solutions/jobscripts");
   for (const char* name : {"submit.sh", "use_site.sh", "directives.sh"})
     fs::copy_file(kit / "jobscripts" / name, root_ / "jobscripts" / name);
   const auto submit = [&](const std::string& site) {
@@ -391,8 +397,6 @@ TEST_F(JobScripts, WhatIsSubmittedIsWhatARealQsubTakes) {
   for (const char* name : {"submit.sh", "directives.sh", "explain.sh"})
     fs::copy_file(kit / "jobscripts" / name, root_ / "jobscripts" / name);
   fs::copy(kit / "jobscripts/explain", root_ / "jobscripts/explain");
-  fs::create_directory(root_ / "solutions");
-  fs::copy(kit / "solutions/jobscripts", root_ / "solutions/jobscripts");
   write_file(root_ / "bin/qsub", strict_qsub);
   write_file(root_ / "jobscripts/site.sh", "SCHEDULER=pbs\nQSUB_FLAGS='-P group -v USE_SSH=1'\n");
   const auto submit = [&](const std::string& environment, const std::string& task) {
@@ -407,13 +411,12 @@ TEST_F(JobScripts, WhatIsSubmittedIsWhatARealQsubTakes) {
     EXPECT_EQ(ending.count(fmt::format("{}_training.oID", task)), 2) << ending.output;
   }
   // What the learner's own mistake brings, and what explain makes of it, also through a pipe.
-  const fs::path answer = root_ / "solutions/jobscripts" / script_name("multi_node");
+  const fs::path answer = this->answer("multi_node"), kits = kit / "solutions/02_multi_node" / answer.filename();
   for (const auto& [line, said] : {std::pair("#PBS -l PUT_YOUR_CODE", "PUT_YOUR_CODE itself"),
                                    std::pair("#PBS -l select=2:mpiproc=2", "a name in it is misspelt"),
                                    std::pair("#PBS -l nodes=2", "a name in it is misspelt"),
                                    std::pair("#PBS --select 2", "isn't one that qsub understands")}) {
-    fs::copy_file(kit / "solutions/jobscripts" / script_name("multi_node"), answer,
-                  fs::copy_options::overwrite_existing);
+    fs::copy_file(kits, answer, fs::copy_options::overwrite_existing);
     replace_line(answer, "#PBS -l select", line);
     const Ended ending = run_command(
         fmt::format("cd / && env -u ODORI_SITE PATH={}:$PATH bash {} multi_node --solution 2>&1 | bash {} --lang en",
@@ -517,7 +520,7 @@ TEST_F(JobScripts, OfTheSolutionsTrainAndCompare) {
   for (const char* task : {"single_gpu", "multi_gpu", "multi_node"}) {
     const Ended ending = run_command(fmt::format("env ODORI_BUILD={} ODORI_OUT={} FLAGS='{}' bash {}",
                                                  ODORI_BUILD_FOLDER, (root_ / task).string(), flags,
-                                                 (kit / "solutions/jobscripts" / script_name(task)).string()));
+                                                 (kit / "solutions" / folder_of(task) / script_name(task)).string()));
     EXPECT_EQ(ending.code, 0) << ending.output;
     const bool baseline = std::string(task) == "single_gpu";
     EXPECT_EQ(ending.count("Throughput: "), baseline ? 1 : 2) << ending.output;

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "exercise/blanks.h"
+#include "exercise/task.h"
 
 namespace odori::grader {
 namespace {
@@ -20,24 +21,60 @@ std::set<std::string> placeholders_in(const std::string& text) {
   return {std::sregex_token_iterator(text.begin(), text.end(), placeholder), std::sregex_token_iterator()};
 }
 
+/// Those of grader/messages/ and of each exercise.
+std::vector<fs::path> english_files() {
+  std::vector<fs::path> folders{fs::path(ODORI_FOLDER) / "grader" / "messages"}, files;
+  for (const Task& task : all_tasks()) folders.push_back(fs::path(ODORI_FOLDER) / "grader" / "exercises" / task.folder);
+  for (const fs::path& folder : folders)
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const std::string name = entry.path().filename();
+      if (name.ends_with(".md") && !name.ends_with(".ja.md")) files.push_back(entry.path());
+    }
+  return files;
+}
+
 TEST(Messages, AreThereInBothLanguagesWithTheSamePlaceholders) {
   int compared = 0;
-  for (const auto& entry : fs::directory_iterator(fs::path(ODORI_FOLDER) / "grader" / "messages")) {
-    const std::string name = entry.path().filename();
-    if (name.ends_with(".ja.md") || !name.ends_with(".md")) continue;
-    const auto english = read_sections(entry.path());
-    const auto japanese = read_sections(fs::path(entry.path()).replace_extension(".ja.md"));
+  std::set<std::string> keys;
+  for (const fs::path& name : english_files()) {
+    const auto english = read_sections(name);
+    const auto japanese = read_sections(fs::path(name).replace_extension(".ja.md"));
     EXPECT_FALSE(english.empty()) << name;
     for (const auto& [key, text] : english) {
       ASSERT_TRUE(japanese.contains(key)) << name << " in Japanese: " << key;
       EXPECT_EQ(placeholders_in(text), placeholders_in(japanese.at(key))) << key;
       EXPECT_FALSE(text.empty()) << key;
+      EXPECT_TRUE(keys.insert(key).second) << key << " stands in another file as well as in " << name;
       EXPECT_NE(text, japanese.at(key)) << key;
       ++compared;
     }
     for (const auto& [key, text] : japanese) EXPECT_TRUE(english.contains(key)) << name << " in English: " << key;
   }
   EXPECT_GT(compared, 40);
+}
+
+std::string code_of(const fs::path& folder) {
+  std::string code;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".cpp") code += read_file(entry.path());
+  return code;
+}
+
+/// Each message of an exercise is that of one of its checks.
+TEST(Messages, OfExercisesBelongToTheirChecks) {
+  const fs::path grader = fs::path(ODORI_FOLDER) / "grader";
+  const std::string shared = code_of(grader / "checks");
+  std::string all = shared;
+  for (const Task& task : all_tasks()) {
+    const std::string code = code_of(grader / "exercises" / task.folder);
+    all += code;
+    const auto messages = read_sections(grader / "exercises" / task.folder / "messages.md");
+    EXPECT_FALSE(messages.empty()) << task.name;
+    for (const auto& [key, text] : messages)
+      EXPECT_NE((shared + code).find('"' + key + '"'), std::string::npos) << key;
+  }
+  for (const auto& [key, text] : read_sections(grader / "messages" / "training.md"))
+    EXPECT_NE(all.find('"' + key + '"'), std::string::npos) << key;
 }
 
 /// Keys in the code, in quotes behind a finding, are sections.

@@ -18,9 +18,8 @@ class Words : public testing::Test {
   void SetUp() override {
     fs::remove_all(kit_);
     for (const char* folder : {"grader", "lib"}) fs::create_directories(kit_ / folder);
-    for (const char* folder : {"solutions", "grader/messages", "grader/hints", "lib/flags"})
+    for (const char* folder : {"solutions", "grader/messages", "grader/exercises", "grader/learner", "lib/flags"})
       fs::copy(fs::path(ODORI_FOLDER) / folder, kit_ / folder, fs::copy_options::recursive);
-    fs::copy_file(fs::path(ODORI_FOLDER) / "grader/points.json", kit_ / "grader/points.json");
     ASSERT_EQ(run_command(fmt::format("{} --kit {}", ODORI_CUT, kit_.string())).code, 0);
     pristine_ = read_file(program_);
   }
@@ -32,7 +31,7 @@ class Words : public testing::Test {
   /// In Japanese by its flag, where the environment has another language.
   Ended hint(const std::string& words) const {
     return run_command(
-        fmt::format("unset ODORI_STATE; LC_ALL=C bash {}/grader/hints/hint.sh {} --lang ja", kit_.string(), words));
+        fmt::format("unset ODORI_STATE; LC_ALL=C bash {}/grader/learner/hint.sh {} --lang ja", kit_.string(), words));
   }
   void remember(const std::string& lines) const { std::ofstream(kit_ / ".odori_state", std::ios::app) << lines; }
   static void replace_in(const fs::path& file, const std::string& old, const std::string& fresh) {

@@ -19,7 +19,7 @@ if [[ ${1:-} != --student ]]; then
   cp -a "$kit"/{odori,cmake,jobscripts,solutions,exercises} "$folder/kit/"
   cp -a "$kit"/lib/{comm,flags} "$folder/kit/lib/"
   cp -a "$build/library" "$folder/kit/build/"
-  cp -a "$kit"/grader/{messages,points.json} "$folder/kit/grader/"
+  cp -a "$kit"/grader/{messages,exercises} "$folder/kit/grader/"
   cp -a "$build/bin/solutions" "$folder/kit/build/bin/"
   cp -a "$build/bin/odori_grader" "$folder/kit/build/bin/"
   cp -a "$build/CMakeCache.txt" "$folder/kit/build/"
@@ -59,12 +59,13 @@ job_output() {  # COMMAND...
   ls -- *.o"$id"
 }
 
-cd "$kit/solutions/jobscripts" || exit
 check "an ordinary user submits" test "$(id -u)" -ne 0
+cd "$kit/solutions/01_multi_gpu" || exit
 
 output=$(job_output qsub -j oe run_multi_gpu_training.sh)
 check "task 1 trains and ends in its speedup" has "$output" '^Speedup: [0-9.]+ '
 
+cd "$kit/solutions/02_multi_node" || exit
 output=$(job_output qsub -j oe run_multi_node_training.sh)
 check "task 2 has 2 nodes" has "$output" '^Num nodes: 2$'
 check "task 2 has 4 ranks" has "$output" '^Num process \(COMM_WORLD\): 4$'
@@ -86,21 +87,21 @@ check "an unfilled script is refused with exit code 10" test $? -eq 10
 check "and told why" has "$refused" '^ 7 .*UNFILLED'
 check "and no job waits in the queue" test -z "$(squeue --noheader)"
 
-qsub -q nowhere -j oe run_multi_gpu_training.sh >"$refused" 2>&1
+qsub -q nowhere -j oe run_multi_node_training.sh >"$refused" 2>&1
 check "an unknown queue" explained "$refused" 'has no queue of that name'
 sed 's/select=2/select=3/' run_multi_node_training.sh >too_many.sh
 qsub -j oe too_many.sh >"$refused" 2>&1
 check "too many nodes" explained "$refused" 'more nodes'
-qsub -l walltime=100:00:00 -j oe run_multi_gpu_training.sh >"$refused" 2>&1
+qsub -l walltime=100:00:00 -j oe run_multi_node_training.sh >"$refused" 2>&1
 check "too long a walltime" explained "$refused" 'more than the queue gives'
 
 mkdir -p "$kit/elsewhere" && cd "$kit/elsewhere" || exit
-output=$(job_output qsub -j oe "$kit/solutions/jobscripts/run_multi_gpu_training.sh")
+output=$(job_output qsub -j oe "$kit/solutions/01_multi_gpu/run_multi_gpu_training.sh")
 check "a script submitted from another folder" explained "$output" 'submitted from another folder'
-cd "$kit/solutions/jobscripts" || exit
+cd "$kit/solutions/02_multi_node" || exit
 
 echo 'MODULES=no_such_module' >>"$kit/jobscripts/site.sh"
-output=$(job_output qsub -j oe run_multi_gpu_training.sh)
+output=$(job_output qsub -j oe run_multi_node_training.sh)
 check "a missing module" explained "$output" 'MODULES='
 printf 'SCHEDULER=slurm\nMPI_FLAGS="-np 9"\n' >"$kit/jobscripts/site.sh"
 output=$(job_output qsub -j oe run_multi_node_training.sh)

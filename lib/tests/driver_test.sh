@@ -54,11 +54,11 @@ done <"${0%/*}/nearest_cases.txt"
 
 # Every blank has three hints, in both languages: one more at each call, all at once on request.
 export ODORI_STATE=$scratch/state
-expect 2 "./odori hint needs a task" "$odori" hint
+expect 2 "./odori hint needs a task: multi_gpu multi_node." "$odori" hint
 expect 2 "multi_gpu has no blank 9; it has 1 to 8" "$odori" hint multi_gpu 9 --lang en
 expect 2 "空欄 9 はありません" "$odori" hint multi_gpu 9 --lang ja
 for task in multi_gpu multi_node; do
-  blanks=$(cat "${odori%/*}"/solutions/*/train_cifar_$task.cpp "${odori%/*}/solutions/jobscripts/run_${task}_training.sh" |
+  blanks=$(cat "${odori%/*}"/solutions/*_$task/*.{cpp,sh} |
     grep -cE '(//|#) BLANK [0-9]+:')
   for ((n = 1; n <= blanks; ++n)); do
     rm -f "$ODORI_STATE"
@@ -92,7 +92,7 @@ expect 2 "--nodes takes a number" "$odori" run multi_node --ranks 2 --nodes 3
 
 # A machine on which only these programs are: mpirun says with what it was called.
 mkdir -p "$scratch/bin" "$scratch/build/bin/"{exercises,solutions}
-for tool in awk bash cat dirname env nproc rm; do ln -s "$(command -v $tool)" "$scratch/bin/$tool"; done
+for tool in awk bash cat dirname env grep nproc rm; do ln -s "$(command -v $tool)" "$scratch/bin/$tool"; done
 printf '#!/bin/sh\necho nodes=$ODORI_NODES "$@"\n' >"$scratch/bin/mpirun"
 chmod +x "$scratch/bin/mpirun"
 run=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/build" "$odori" run multi_node)

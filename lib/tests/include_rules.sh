@@ -23,6 +23,7 @@ declare -A grader_may=(
   [messages]="exercise"
   [worker]="exercise"
   [checks]="exercise worker"
+  [exercises]="exercise worker checks"
   [learner]="exercise messages worker checks"
   [batch]="exercise worker checks"
   [class_report]="exercise messages batch/record.h"

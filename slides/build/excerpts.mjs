@@ -19,7 +19,7 @@ export function excerpt(directive) {
 /** The program of a task, then its job script: where its blanks are. */
 export function filesOfTask(tree, task) {
   const folder = readdirSync(join(kit, tree)).find((name) => name.endsWith(`_${task}`));
-  const scripts = tree === 'solutions' ? 'solutions/jobscripts' : 'jobscripts';
+  const scripts = tree === 'solutions' ? join(tree, folder ?? '') : 'jobscripts';
   return [join(kit, tree, folder ?? '', `train_cifar_${task}.cpp`), join(kit, scripts, `run_${task}_training.sh`)];
 }
 

@@ -8,6 +8,7 @@ kit=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 state=${ODORI_STATE:-$kit/.odori_state}
 
 . "$kit/lib/flags/command_line.sh"
+. "$kit/lib/flags/exercises.sh"
 
 take_language "$@"
 task="" blank="" all=no
@@ -21,13 +22,11 @@ for argument in ${arguments[@]+"${arguments[@]}"}; do
     fi ;;
   esac
 done
-case $task in
-  multi_gpu | multi_node) ;;
-  *) refuse_task hint "$task" multi_gpu multi_node ;;
-esac
-hints=$kit/grader/hints/$task.md
+require_task hint "$task" $(exercises_with_blanks)
+hints=$(solution_folder "$task")/hints.md
 [[ $language != ja ]] || hints=${hints%.md}.ja.md
 blanks=$(grep -c '^## .*\.1$' "$hints")
+files=("$kit"/exercises/*_"$task"/*.cpp "$kit/jobscripts/run_${task}_training.sh")
 
 remembered() { # WORD: the rest of its line for this task and blank
   [[ ! -r $state ]] || awk -v word="$1" -v task="$task" -v blank="$blank" \
@@ -37,7 +36,7 @@ remembered() { # WORD: the rest of its line for this task and blank
 # The first blank that a check found not right, or that holds PUT_YOUR_CODE still.
 first_to_do() {
   local left
-  left=$(cat "$kit"/exercises/*/"train_cifar_$task.cpp" "$kit/jobscripts/run_${task}_training.sh" 2>/dev/null |
+  left=$(cat "${files[@]}" 2>/dev/null |
     awk '/^ *(\/\/|#) BLANK [0-9]+:/ { n = $3 + 0 } /END BLANK/ { n = 0 } n && !/^ *\/\// && /PUT_YOUR_CODE/ { print n }')
   for ((blank = 1; blank <= blanks; ++blank)); do
     if grep -qx "$blank" <<<"$left" || [[ $(remembered verdict) =~ ^(WRONG|COMPILE|CRASH|HANG)$ ]]; then return 0; fi
@@ -86,7 +85,7 @@ without_end() {
     FNR == 1 { close_off() }
     /^[ \t]*(\/\/|#) BLANK [0-9]+:/ { close_off(); begun = FILENAME ":" FNR }
     /END BLANK/ { begun = "" }
-    END { close_off() }' "$kit"/exercises/*/"train_cifar_$task.cpp" "$kit/jobscripts/run_${task}_training.sh" 2>/dev/null || true
+    END { close_off() }' "${files[@]}" 2>/dev/null || true
 }
 
 given=$(remembered hint)

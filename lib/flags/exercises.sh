@@ -1,0 +1,44 @@
+# Which exercises there are, for the driver and its scripts: a folder of solutions/ each (solutions/README.md).
+# To be sourced; `kit` is the kit's folder. grader/exercise/task.h does the same for programs.
+
+# All of them, in order: single_gpu multi_gpu multi_node. With blanks alone: exercises_with_blanks.
+exercises() {
+  local folder
+  for folder in "$kit"/solutions/*/exercise.json; do
+    folder=${folder%/*}
+    folder=${folder##*/}
+    echo "${folder#*_}"
+  done
+}
+
+exercises_with_blanks() {
+  local name
+  for name in $(exercises); do
+    ! has_blanks "$name" || echo "$name"
+  done
+}
+has_blanks() { grep -q '// BLANK 1:' "$(solution_folder "$1")"/*.cpp; }
+
+exercises_with_a_job() {
+  local name
+  for name in $(exercises); do [[ ! -e $(solution_folder "$name")/run_${name}_training.sh ]] || echo "$name"; done
+}
+
+# NAME -> KIT/solutions/01_NAME
+solution_folder() { echo "$kit"/solutions/*_"$1"; }
+
+# NAME -> the program's name: train_cifar_multi_gpu, also that of its target; its exercise's is .../train_cifar_multi_gpu_exercise.
+program_of() {
+  local file
+  file=$(echo "$(solution_folder "$1")"/*.cpp)
+  file=${file##*/}
+  echo "${file%.cpp}"
+}
+
+# Does it run as ranks, under mpirun?
+under_mpi() { grep -q '"launch": *"mpi"' "$(solution_folder "$1")/exercise.json"; }
+
+# For ./odori COMMAND TASK: refuses a task that isn't one of these.
+require_task() { # COMMAND TASK KNOWN...
+  [[ -n $2 && " ${*:3} " == *" $2 "* ]] || refuse_task "$@"
+}

@@ -1,0 +1,1 @@
+../../jobscripts/job.sh
