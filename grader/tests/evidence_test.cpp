@@ -361,6 +361,18 @@ TEST(Accident, IsNothingThatHappensOnceTheLibraryHasBegun) {
   EXPECT_EQ(seen.starts, 1);
 }
 
+TEST(Accident, OfStandingStillOnceIsNoVerdict) {
+  const std::string stands_still = fmt::format("{}; exec sleep 100", begin);
+  const Accidents once = run_with_accidents(stands_still, 1), always = run_with_accidents(stands_still, 9);
+  EXPECT_EQ(once.evidence.ending, Ending::finished) << once.evidence.detail;
+  EXPECT_EQ(once.starts, 2);
+  EXPECT_EQ(always.evidence.ending, Ending::hung);
+  EXPECT_EQ(always.starts, 2);
+  const Accidents after_a_kill =
+      run_with_accidents(fmt::format("[ -s $0.killed ] || {{ echo >$0.killed; kill -KILL $$; }}; {}", stands_still), 2);
+  EXPECT_EQ(after_a_kill.evidence.ending, Ending::finished) << after_a_kill.evidence.detail;
+}
+
 TEST(Accident, ThatTheKitsProgramHasTooIsTheMachines) {
   const Task& task = task_named("multi_gpu");
   const std::atomic<bool> cancelled = false;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 
 #include "core/error.h"
 #include "exercise/finding.h"
@@ -27,7 +28,6 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto longest_run = 180s;
-constexpr int most_attempts = 3;
 constexpr std::size_t bytes_of_output = 16 << 20;        // a file that a run makes; none is kept
 constexpr std::uintmax_t bytes_of_a_check = 50'000'000;  // more than the evidence of all its runs
 
@@ -127,20 +127,20 @@ Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed, const Sa
 Evidence Runner::run(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
   const Program solution{solution_, ""};
   Attempt learners;
-  for (int n = 0; n < most_attempts; ++n) {
+  std::map<int, int> times;  // that it ended in a way that counts after as many
+  // Where the kit's program runs before and after each time, the learner's alone is to blame for what comes again.
+  do {
     learners = attempt(program, plan, cancelled);
     if (learners.finished() || cancelled) return learners.evidence;
     Attempt kits = attempt(solution, plan, cancelled);
-    if (kits.is_accident()) kits = attempt(solution, plan, cancelled);
+    if (kits.times_to_count() > 1) kits = attempt(solution, plan, cancelled);
     if (!kits.finished()) {
       if (kits.evidence.ending != Ending::environment)
         kits.evidence.detail = kits.killed ? "killed_from_outside" : kits.began ? "kit_fails" : "no_start";
       kits.evidence.ending = Ending::environment;
       return kits.evidence;
     }
-    // Where the kit's program runs before and after each time, the learner's alone is to blame for what comes again.
-    if (!learners.is_accident()) break;
-  }
+  } while (++times[learners.times_to_count()] < learners.times_to_count());
   Evidence& evidence = learners.evidence;
   if (evidence.ending == Ending::environment) {
     // It says, or ends, as if the machine were to blame.

@@ -45,8 +45,8 @@ class Runner {
   const RunData& data() const { return data_; }
   /// Several threads may call it at once. A program that shows nothing new for a while is ended (`hung`). If it ends
   /// badly, and the kit's own does so too, it is the machine's fault (`environment`). One that came to its end before
-  /// any of the learner's text ran, or was killed from outside, is run again, up to twice. Once `cancelled`, it is
-  /// ended and what is returned means nothing.
+  /// any of the learner's text ran, or was killed from outside, is run again, up to twice, and one that stood still,
+  /// once. Once `cancelled`, it is ended and what is returned means nothing.
   Evidence run(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
  private:
@@ -57,8 +57,12 @@ class Runner {
     bool began = false;   // the library has come as far as the learner's text
     bool killed = false;  // from outside
     bool finished() const { return evidence.ending == Ending::finished; }
-    /// Nothing that the program is could explain this, if it happens once.
-    bool is_accident() const { return !finished() && (killed || !began); }
+    /// How often it has to end so before it counts. What nothing that the program is could explain may happen twice to
+    /// the same run; a standstill can be a machine's that served none of its ranks for long enough.
+    int times_to_count() const {
+      if (finished()) return 1;
+      return killed || !began ? 3 : evidence.ending == Ending::hung ? 2 : 1;
+    }
   };
   Attempt attempt(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
