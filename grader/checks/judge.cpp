@@ -146,13 +146,16 @@ class Judging {
   /// The first situation in which a program fails, and how.
   struct Failure {
     std::size_t situation = 0;
-    int blank = 0;  // whose mistake it would mostly be; 0: anyone's
+    const Check* check = nullptr;
     Outcome outcome;
     bool settled = false;
   };
+  using Failures = std::map<int, Failure>;  // by blank
 
   /// Failures that nobody is to blame for, since they don't come again: a machine that stood still, say.
   static constexpr int most_unconfirmed = 3;
+  /// Sets of blanks that are tried for one that is right together.
+  static constexpr std::size_t most_sets = 8;
 
   /// Tries a program in situations [first, last). The checks of `blank` have the first word, then those that are about
   /// all; the others find what this blank does to facts that aren't its own.
@@ -174,7 +177,7 @@ class Judging {
           if (outcome.verdict == Verdict::pass || (failure && !settled)) return;
           if (situation > 0 && outcome.verdict != Verdict::environment)
             add_situation(*outcome.finding, exam_.situations[situation]);
-          failure = Failure{situation, check->blank, std::move(outcome), settled};
+          failure = Failure{situation, check, std::move(outcome), settled};
           ADD_FAILURE() << name_of(failure->outcome.verdict) << ' ' << failure->outcome.finding->key;
         });
     run_as_tests(tests);
@@ -193,18 +196,19 @@ class Judging {
       if (!failure) return tell_all(blanks, {});
       if (failure->outcome.verdict == Verdict::environment) return tell_all(blanks, failure->outcome);
       first = failure->situation;
-      auto wrong = find_wrong_alone(blanks, first);
       program->cancel();
+      Failures wrong = find_wrong_alone(blanks, first);
+      Runs* rest = wrong.empty() ? nullptr : spare_right_together(blanks, wrong, *program, *failure);
       if (wrong.empty()) wrong = find_disagreeing({blanks.begin(), blanks.end()}, first, program);
       if (wrong.empty() && ++unconfirmed < most_unconfirmed) continue;
       if (wrong.empty()) return tell_all(blanks, {Verdict::environment, Finding{"not_the_same_again", {}}});
-      for (const auto& [blank, outcome] : wrong) {
+      for (const auto& [blank, its] : wrong) {
         blanks.erase(blank);
-        tell_(blank, outcome);
+        tell_(blank, its.outcome);
       }
       judge_dependents(blanks, wrong, first);
       if (blanks.size() < 2) break;
-      const auto built = judged_.build({blanks});
+      const auto built = rest ? std::vector{rest} : judged_.build({blanks});
       program = built.empty() ? nullptr : built.front();
     }
     for (const int blank : blanks) judge_alone(blank, first);
@@ -222,20 +226,77 @@ class Judging {
   }
 
   /// Those that fail alone in this situation. One that uses names of another one that fails can't be judged.
-  std::map<int, Outcome> find_wrong_alone(const Blanks& blanks, std::size_t situation) {
+  Failures find_wrong_alone(const Blanks& blanks, std::size_t situation) {
     for (const int blank : blanks) judged_.variants.at(blank)->prepare({exam_.situations[situation]});
-    std::map<int, Outcome> wrong;
+    Failures wrong;
     for (const int blank : blanks) {
-      const auto failure = find_failure(*judged_.variants.at(blank), blank, situation, situation + 1);
+      auto failure = find_failure(*judged_.variants.at(blank), blank, situation, situation + 1);
       if (!failure) continue;
-      const int other = used_among(blank, wrong);
-      wrong[blank] = other == 0 ? failure->outcome : needs(other);
+      if (const int other = used_among(blank, wrong)) failure->outcome = needs(other);
+      wrong[blank] = std::move(*failure);
     }
     return wrong;
   }
 
+  /// What is wrong beside the kit's answers may be right beside the learner's own. So of those that fail alone, the ones
+  /// whose checks find nothing in the whole are tried with all that may be right, the largest set first; those of a set
+  /// that is right are taken out of `wrong`. If only one fails alone, and not in the whole, what is wrong there is one of
+  /// the others. Returns the program of the blanks that are left; none if no set is right.
+  Runs* spare_right_together(const Blanks& blanks, Failures& wrong, Runs& whole, const Failure& of_whole) {
+    const RunPlan& plan = exam_.situations[of_whole.situation];
+    Blanks doubtful, certain;
+    for (const auto& [blank, failure] : wrong) {
+      const Tried seen = try_check(*failure.check, whole, plan);
+      (seen.settled || seen.outcome.verdict == failure.outcome.verdict ? certain : doubtful).insert(blank);
+    }
+    if (doubtful.empty()) return nullptr;
+    Blanks suspects = doubtful;
+    if (wrong.size() == 1) {
+      suspects = blanks;
+      suspects.erase(*doubtful.begin());
+    }
+    const std::vector<Blanks> sets = sets_without(blanks, certain, suspects, doubtful);
+    const std::vector<Runs*> programs = sets.empty() ? std::vector<Runs*>() : judged_.build(sets);
+    for (Runs* program : programs) program->prepare({plan});
+    Runs* right = nullptr;
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+      if (right || find_failure(*programs[i], 0, of_whole.situation, of_whole.situation + 1)) {
+        programs[i]->cancel();
+        continue;
+      }
+      right = programs[i];
+      std::erase_if(wrong, [&set = sets[i]](const auto& entry) { return set.contains(entry.first); });
+      for (const int blank : suspects)
+        if (!sets[i].contains(blank) && used_among(blank, wrong) == 0) wrong.try_emplace(blank, of_whole);
+    }
+    return right;
+  }
+
+  /// All blanks but `certain` and some of `suspects`, fewer of those first and the last ones first; with one of
+  /// `wanted` at least.
+  std::vector<Blanks> sets_without(const Blanks& blanks, const Blanks& certain, const Blanks& suspects,
+                                   const Blanks& wanted) const {
+    std::vector<Blanks> sets;
+    for (std::size_t n = certain.empty() ? 1 : 0; n <= suspects.size(); ++n) {
+      std::vector<char> out(suspects.size());
+      std::fill(out.end() - static_cast<std::ptrdiff_t>(n), out.end(), 1);
+      do {
+        Blanks all_out = certain, set;
+        auto is_out = out.begin();
+        for (const int blank : suspects)
+          if (*is_out++) all_out.insert(blank);
+        for (const int blank : blanks)
+          if (!all_out.contains(blank) && used_among(blank, all_out) == 0) set.insert(blank);
+        const bool holds_wanted =
+            std::any_of(wanted.begin(), wanted.end(), [&](int blank) { return set.contains(blank); });
+        if (set.size() > 1 && holds_wanted && sets.size() < most_sets) sets.push_back(std::move(set));
+      } while (std::next_permutation(out.begin(), out.end()));
+    }
+    return sets;
+  }
+
   /// Blanks that are left and use names of a wrong one are right only if they are so beside it.
-  void judge_dependents(Blanks& blanks, const std::map<int, Outcome>& wrong, std::size_t first) {
+  void judge_dependents(Blanks& blanks, const Failures& wrong, std::size_t first) {
     for (const int blank : Blanks(blanks)) {
       const int other = used_among(blank, wrong);
       if (other == 0) continue;
@@ -248,7 +309,7 @@ class Judging {
   }
 
   /// A blank of these whose names this one uses; 0 if there is none.
-  int used_among(int blank, const std::map<int, Outcome>& wrong) const {
+  int used_among(int blank, const auto& wrong) const {
     const auto held = judged_.holds.find(blank);
     if (held == judged_.holds.end()) return 0;
     const auto used = std::find_if(held->second.begin(), held->second.end(),
@@ -261,14 +322,14 @@ class Judging {
 
   /// Of blanks that are right alone and failed together, the first that fails with those before it. None if all of them
   /// are right together this time: then `program` becomes the one that is.
-  std::map<int, Outcome> find_disagreeing(const std::vector<int>& blanks, std::size_t situation, Runs*& program) {
+  Failures find_disagreeing(const std::vector<int>& blanks, std::size_t situation, Runs*& program) {
     std::vector<Blanks> first_blanks;
     for (std::size_t n = 2; n <= blanks.size(); ++n)
       first_blanks.emplace_back(blanks.begin(), blanks.begin() + static_cast<std::ptrdiff_t>(n));
     const std::vector<Runs*> programs = judged_.build(first_blanks);
     for (std::size_t i = 0; i < programs.size(); ++i)
       if (auto failure = find_failure(*programs[i], blanks[i + 1], situation, situation + 1))
-        return {{blanks[i + 1], failure->outcome}};
+        return {{blanks[i + 1], *failure}};
     program = programs.empty() ? nullptr : programs.back();
     return {};
   }

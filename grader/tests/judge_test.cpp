@@ -66,6 +66,40 @@ std::optional<Finding> device_is_not_nine(const Situation& situation) {
 const Exam exam{{two, three},
                 {{1, "First", device_is_zero}, {2, "Second", device_is_not_nine}, {0, "All", device_is_zero}}};
 
+/// Blank 1 asks for device 9. The others choose device 1 everywhere: blank 2 as the main one, blanks 3 and 4 where the
+/// model and the evaluator are. The kit's blank 2 chooses device 0, and its others follow.
+struct OwnDevice : public FabricatedRuns {
+  explicit OwnDevice(const std::set<int>& blanks, int evaluator = 1) {
+    const int main = blanks.contains(2) ? 1 : 0;
+    evidence_ = {.ending = Ending::finished,
+                 .ranks = {{.device = blanks.contains(1) ? 9 : 0,
+                            .model_device = blanks.contains(3) ? 1 : main,
+                            .evaluator_device = blanks.contains(4) ? evaluator : main,
+                            .scatter_roots = {main}}}};
+  }
+  const Evidence& of(const RunPlan&) override { return evidence_; }
+
+ private:
+  Evidence evidence_;
+};
+
+std::optional<Finding> if_not(bool right, const char* key) {
+  return right ? std::nullopt : std::optional(Finding{key, {}});
+}
+
+const Exam own_device{
+    {two, three},
+    {{1, "Nine", device_is_not_nine},
+     {3, "Model",
+      [](const Situation& situation) {
+        const RankSeen& rank = situation.evidence().ranks.at(0);
+        return if_not(rank.model_device == rank.scatter_roots.at(0), "model_elsewhere");
+      }},
+     {4, "Evaluator", [](const Situation& situation) {
+        const RankSeen& rank = situation.evidence().ranks.at(0);
+        return if_not(rank.evaluator_device == rank.scatter_roots.at(0), "evaluated_elsewhere");
+      }}}};
+
 using Told = std::map<int, Outcome>;
 using Sets = std::vector<std::set<int>>;
 
@@ -85,6 +119,15 @@ Round judged(Judged judged, std::function<Runs*(const std::set<int>&)> of_set = 
   };
   judge(judged, by, [&](int blank, const Outcome& outcome) { round.told[blank] = outcome; });
   return round;
+}
+
+/// Of an answer that fills these blanks.
+Round judged_own_device(const std::set<int>& blanks, int evaluator = 1) {
+  std::map<std::set<int>, OwnDevice> programs;
+  const auto of_set = [&](const std::set<int>& set) { return &programs.try_emplace(set, set, evaluator).first->second; };
+  Judged answer{of_set(blanks)};
+  for (const int blank : blanks) answer.variants[blank] = of_set({blank});
+  return judged(std::move(answer), of_set, own_device);
 }
 
 struct Rounds {
@@ -116,6 +159,8 @@ struct Rounds {
                                 [this](const std::set<int>& set) { return set.contains(3) ? &wrong : &right_1; });
   Round needs_another = judged({&wrong, {{1, &wrong}, {2, &wrong}, {3, &right_3}}, {{2, {1, 2}}}});
   Round right_beside_a_wrong_one = judged({&wrong, {{1, &wrong}, {2, &right_2}, {3, &right_3}}, {{2, {1, 2}}}});
+  Round own_way_beside_a_wrong_one = judged_own_device({1, 2, 3, 4}), own_way = judged_own_device({1, 3, 4}),
+        own_way_that_one_leaves = judged_own_device({2, 3, 4}, 0);
   Round grader_fault = judged({nullptr, {{1, &right}}}, {}, {{two}, {{1, "Throws", [](const Situation& situation) {
                                                                         situation.evidence();
                                                                         fail("A check's own trouble.");
@@ -205,6 +250,22 @@ TEST(Judge, ABlankThatUsesNamesOfAWrongOneIsNotJudgedUnlessItIsRight) {
   expect(rounds().needs_another, 2, Verdict::not_checked, "needs_right_blank");
   expect(rounds().needs_another, 3, Verdict::pass);
   expect(rounds().right_beside_a_wrong_one, 2, Verdict::pass);
+}
+
+TEST(Judge, BlanksThatAreRightTogetherAreRightThoughEachFailsAloneAndAnotherOneToo) {
+  expect(rounds().own_way_beside_a_wrong_one, 1, Verdict::wrong, "nine");
+  for (const int blank : {2, 3, 4}) expect(rounds().own_way_beside_a_wrong_one, blank, Verdict::pass);
+  EXPECT_EQ(rounds().own_way_beside_a_wrong_one.built, (std::vector<Sets>{{{2, 3, 4}, {2, 3}, {2, 4}}}));
+  // Without blank 2 they are wrong, and no set has to be tried to see it.
+  expect(rounds().own_way, 3, Verdict::wrong, "model_elsewhere");
+  expect(rounds().own_way, 4, Verdict::wrong, "evaluated_elsewhere");
+  EXPECT_TRUE(rounds().own_way.built.empty());
+}
+
+TEST(Judge, WhatFailsAloneIsRightIfAnotherBlankIsWhatIsWrongInTheWhole) {
+  expect(rounds().own_way_that_one_leaves, 2, Verdict::pass);
+  expect(rounds().own_way_that_one_leaves, 3, Verdict::pass);
+  expect(rounds().own_way_that_one_leaves, 4, Verdict::wrong, "evaluated_elsewhere");
 }
 
 TEST(Judge, WithoutAWholeEachIsJudgedAlone) {
