@@ -24,6 +24,17 @@ expect() {
 expect 0 "./odori COMMAND" "$odori"
 for word in demo test run check watch hint status reset solution timeline doctor data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
 expect 0 "marks a class" "$odori" grade --lang ja --help # as without a flag before it
+# The list and each command's summary, in Japanese too.
+english=$("$odori" help) japanese=$("$odori" help --lang ja)
+for word in $(awk '/^  [a-z]/ { print $1 }' <<<"$english"); do
+  summary=$(sed -n "s/^  $word  *//p" <<<"$japanese")
+  [[ $summary == *[ぁ-んァ-ヶ一-龠]* ]] || {
+    printf 'FAILED: what %s does is not in the Japanese list\n%s\n' "$word" "$japanese"
+    failures=$((failures + 1))
+  }
+  [[ $word == help ]] || expect 0 "$word: $summary" "$odori" "$word" --help --lang ja
+done
+expect 0 "最初に呼ぶと" env LC_ALL= LC_MESSAGES= LANG=ja_JP.UTF-8 "$odori"
 expect 2 'there is no command "dance". The commands are demo test' "$odori" dance
 expect 2 '"dance" というコマンドはありません。' "$odori" dance --lang ja
 LC_ALL= LC_MESSAGES= LANG=ja_JP.UTF-8 expect 2 'check のことですか。' "$odori" chek
