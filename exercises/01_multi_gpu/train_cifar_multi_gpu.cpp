@@ -28,8 +28,9 @@ int main(int argc, char** argv) try {
   const auto [train, test] = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
 
   // BLANK 1: One iterator a device, with batches of args.batchsize. How does each device get a random share
-  //          of its own of the training data, so that one epoch still is the whole set once, and not n_gpus
-  //          times? (Any seed will do for the shares, and any order within them.)
+  //          of its own of the training data, all of the same size, so that one epoch still is the whole set
+  //          once, and not n_gpus times? (Any seed will do for the shares, and any order within them. Images
+  //          that are left over when all shares are equal are left out.)
   std::vector<SerialIterator> train_iters = PUT_YOUR_CODE;
   // END BLANK
   SerialIterator test_iter(test, args.batchsize, {.repeat = false, .shuffle = false});

@@ -49,7 +49,7 @@ int main(int argc, char** argv) try {
   const DatasetPtr train = scatter_dataset(whole.train, *comm, {.shuffle = true, .seed = args.seed});
   // END BLANK
 
-  // BLANK 4: And its own shuffled shard of the test data?
+  // BLANK 4: And its own shuffled shard of the test data? (Again any seed will do.)
   const DatasetPtr test = scatter_dataset(whole.test, *comm, {.shuffle = true, .seed = args.seed});
   // END BLANK
   const auto rank = static_cast<std::uint32_t>(comm->rank());
@@ -63,7 +63,8 @@ int main(int argc, char** argv) try {
   model.to_device(pool.current(), args.autotune);
 
   // BLANK 5: An optimizer, MomentumSGD with args.learnrate, that averages the gradients over all ranks. Its
-  //          weight decay is added below.
+  //          weight decay is added below. (The verdict looks at the weights after each update, not at how you
+  //          get there.)
   std::unique_ptr<Optimizer> optimizer =
       create_multi_node_optimizer(std::make_unique<MomentumSGD>(args.learnrate), *comm);
   // END BLANK
@@ -75,7 +76,7 @@ int main(int argc, char** argv) try {
   auto evaluator = std::make_unique<Evaluator>(test_iter, model, device);
 
   // BLANK 6: `evaluator` knows this rank's shard only. What makes it report the whole test set's result, on
-  //          every rank?
+  //          every rank? (The verdict looks at the result, not at how you get there.)
   std::unique_ptr<Evaluator> multi_node_evaluator = create_multi_node_evaluator(std::move(evaluator), *comm);
   // END BLANK
   trainer.extend(std::move(multi_node_evaluator));
