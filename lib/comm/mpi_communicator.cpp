@@ -1,13 +1,17 @@
 #include "comm/mpi_communicator.h"
 
+#include <fmt/ranges.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <set>
 
 #include "comm/chunks.h"
+#include "comm/collective.h"
 #include "comm/mpi_check.h"
 #include "core/error.h"
-#include "trace/evidence.h"
+#include "core/rank_table.h"
 
 namespace odori {
 namespace {
@@ -36,6 +40,9 @@ std::vector<std::string> node_names(int size) {
   ODORI_MPI(MPI_Allgather(mine, length, MPI_CHAR, all.data(), length, MPI_CHAR, MPI_COMM_WORLD));
   std::vector<std::string> names;
   for (std::size_t at = 0; at < all.size(); at += length) names.emplace_back(&all[at]);
+  std::set<std::string> others(names.begin(), names.end());
+  others.erase(mine);
+  rank_table::set_other_hosts(fmt::format("{}", fmt::join(others, ", ")));
   return names;
 }
 
@@ -48,6 +55,7 @@ MpiCommunicator::MpiCommunicator() {
   require(initialized && !finalized, "A communicator needs an MpiSession that lives: make it first thing in main.");
   ODORI_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
   ODORI_MPI(MPI_Comm_size(MPI_COMM_WORLD, &size));
+  const Exchange call("create_communicator()");
   ranks_ = find_ranks(node_names(size), rank);
 }
 
@@ -76,7 +84,7 @@ void MpiCommunicator::on_host(Device& device, Buffer& values, Range range, std::
 constexpr std::size_t slice_floats = (std::size_t{2} << 20) / sizeof(float);
 
 void MpiCommunicator::average(Device& device, Buffer& values, Range range) {
-  const evidence::Collective call("comm->mean()");
+  const Collective call("comm->mean()");
   const trace::Span span("allreduce", range.size() * sizeof(float));
   const float share = 1.0f / static_cast<float>(size());
   on_host(device, values, range, slice_floats, [share](float* data, int count) {
@@ -86,14 +94,14 @@ void MpiCommunicator::average(Device& device, Buffer& values, Range range) {
 }
 
 void MpiCommunicator::broadcast(Device& device, Buffer& values, int root) {
-  const evidence::Collective call("comm->broadcast()");
+  const Collective call("comm->broadcast()");
   const trace::Span span("broadcast", values.bytes());
   on_host(device, values, {0, values.size()}, slice_floats,
           [root](float* data, int count) { ODORI_MPI(MPI_Bcast(data, count, MPI_FLOAT, root, MPI_COMM_WORLD)); });
 }
 
 void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {
-  const evidence::Collective call("comm->broadcast()");
+  const Collective call("comm->broadcast()");
   const trace::Span span("broadcast", bytes.size());
   for_each_chunk(bytes.size(), [&](std::size_t offset, int count) {
     ODORI_MPI(MPI_Bcast(&bytes[offset], count, MPI_BYTE, root, MPI_COMM_WORLD));
@@ -101,7 +109,7 @@ void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {
 }
 
 void MpiCommunicator::sum(std::span<double> values) {
-  const evidence::Collective call("comm->sum()");
+  const Collective call("comm->sum()");
   const trace::Span span("allreduce", values.size_bytes());
   for_each_chunk(values.size(), [&](std::size_t offset, int count) {
     ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, &values[offset], count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
@@ -113,7 +121,7 @@ std::vector<std::byte> MpiCommunicator::scatter(std::span<const std::byte> all, 
                                                 int root) {
   require(static_cast<int>(counts.size()) == size(), "scatter: {} counts were given for {} ranks.", counts.size(),
           size());
-  const evidence::Collective call("comm->scatter()");
+  const Collective call("comm->scatter()");
   std::vector<std::byte> part(counts[static_cast<std::size_t>(rank())]);
   const trace::Span span("scatter", part.size());
   constexpr int tag = 0;
@@ -141,7 +149,7 @@ std::vector<std::byte> MpiCommunicator::scatter(std::span<const std::byte> all, 
 }
 
 void MpiCommunicator::barrier() {
-  const evidence::Collective call("comm->barrier()");
+  const Collective call("comm->barrier()");
   const trace::Span span("barrier");
   ODORI_MPI(MPI_Barrier(MPI_COMM_WORLD));
 }

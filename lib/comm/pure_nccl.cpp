@@ -14,10 +14,10 @@
 
 #include "backend/cuda/device.h"
 #include "backend/cuda/nccl_communicators.h"
+#include "comm/collective.h"
 #include "comm/device_sharing.h"
 #include "comm/mpi_communicator.h"
 #include "core/error.h"
-#include "trace/evidence.h"
 
 namespace odori {
 namespace {
@@ -81,7 +81,7 @@ class PureNcclCommunicator : public MpiCommunicator {
   std::string name() const override { return "pure_nccl"; }
 
   void mean(Device& device, Buffer& gradients, std::span<const Range>) override {
-    const evidence::Collective call("comm->mean()");
+    const Collective call("comm->mean()");
     const trace::Span span("allreduce", gradients.bytes());
     if (gradients.size() == 0) return;
     queue(device, "averaging gradients", [&](ncclComm_t comm, cudaStream_t stream) {
@@ -91,7 +91,7 @@ class PureNcclCommunicator : public MpiCommunicator {
 
   using MpiCommunicator::broadcast;
   void broadcast(Device& device, Buffer& values, int root) override {
-    const evidence::Collective call("comm->broadcast()");
+    const Collective call("comm->broadcast()");
     const trace::Span span("broadcast", values.bytes());
     if (values.size() == 0) return;
     queue(device, "sending parameters", [&](ncclComm_t comm, cudaStream_t stream) {

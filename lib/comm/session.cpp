@@ -4,15 +4,26 @@
 #include <cstdio>
 #include <exception>
 #include <future>
+#include <memory>
 #include <thread>
 
+#include "comm/collective.h"
 #include "comm/mpi_check.h"
 #include "core/error.h"
 #include "core/program.h"
-#include "trace/evidence.h"
+#include "core/rank_table.h"
+#include "core/watch.h"
 
 namespace odori {
 namespace {
+
+const Watch::Words words{"MPI's exchange between the ranks", "All ranks have to make the same calls."};
+std::unique_ptr<Watch> watch;  // of the process's one session; none without a limit
+
+std::unique_ptr<Watch> make_watch() {
+  const std::chrono::seconds limit = watch_limit();
+  return limit.count() > 0 ? std::make_unique<Watch>(words, limit) : nullptr;
+}
 
 bool finalized() {
   int done = 0;
@@ -33,7 +44,7 @@ void finalize() {
                    "early: all ranks have to make the same collective calls. Ctrl-C ends the job.\n",
                    rank);
   });
-  const evidence::Collective call("MPI_Finalize()");
+  const Collective call("MPI_Finalize()");
   MPI_Finalize();
   done.set_value();
   watch.join();
@@ -50,7 +61,24 @@ void end_job(int code) {
 
 }  // namespace
 
+Exchange::Exchange(const char* name) noexcept : outer_(rank_table::enter(name)) {
+  if (watch) watch->begin();
+}
+
+Exchange::~Exchange() {
+  if (watch) watch->end();
+  rank_table::leave(outer_);
+}
+
 MpiSession::MpiSession(int& argc, char**& argv) {
+  std::exception_ptr wrong_limit;  // told once, as soon as all ranks can be ended
+  try {
+    if (rank_table::join()) watch = make_watch();
+  } catch (const Error&) {
+    wrong_limit = std::current_exception();
+  }
+  if (watch) watch->begin();
+  const char* const outer = rank_table::enter("MPI_Init()");
   int level = 0;
   ODORI_MPI(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level));
   ODORI_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
@@ -59,6 +87,15 @@ MpiSession::MpiSession(int& argc, char**& argv) {
   ODORI_MPI(MPI_Comm_size(MPI_COMM_WORLD, &job.size));
   job.end_job = end_job;
   set_job_end(job);
+  if (wrong_limit) std::rethrow_exception(wrong_limit);
+  rank_table::all_joined(job.size);
+  // mpirun doesn't carry variables to other hosts by itself.
+  auto limit = static_cast<std::int64_t>(watch_limit().count());
+  ODORI_MPI(MPI_Bcast(&limit, 1, MPI_INT64_T, 0, MPI_COMM_WORLD));
+  set_watch_limit(std::chrono::seconds(limit));
+  rank_table::leave(outer);
+  watch.reset();
+  if (job.size > 1) watch = make_watch();
   evidence::set_rank(job.rank);
   require(level >= MPI_THREAD_FUNNELED, "This MPI can't be used by a program with threads (MPI_THREAD_FUNNELED).");
   // What happens from the first of these facts on, on whichever rank, isn't MPI's start any more.
@@ -68,6 +105,7 @@ MpiSession::MpiSession(int& argc, char**& argv) {
 
 MpiSession::~MpiSession() {
   if (std::uncaught_exceptions() == 0) end_job(0);
+  watch.reset();
 }
 
 }  // namespace odori

@@ -1,8 +1,29 @@
-// A watch over work that may never end because another device, process or machine doesn't take part in it.
+// A watch over work that may never end because another device, process or machine doesn't take part in it: one for
+// MPI (comm/session.cpp), and one for each NCCL communicator. There is one rule for all of them.
+//
+// A job hangs when something of a watch's is under way and for ODORI_TIMEOUT seconds (60) nothing moves: nothing that
+// this watch follows has ended, and no rank of this node has entered or left a collective call, or computed a batch
+// (core/rank_table.h). So a rank that evaluates for minutes while the others wait for it is at work. Work that shows
+// neither, such as a calculation of a learner's own, has to end within the limit, or the limit to be raised.
+//
+// What ranks of other nodes do can't be seen from here. Where no rank of this node is missing, but the job has others,
+// ten times the limit has to pass. A node of whose ranks one is missing tells before that.
+//
+// Only time in which this process was served counts: a job that was suspended, a laptop that slept, or a machine that
+// is too busy hasn't waited. A rank that sits alone in a debugger is missing to the others: ODORI_TIMEOUT=0 turns all
+// watches off. What rank 0 was given holds for all ranks.
+//
+// Then the message says who is missing and what is known of them, and which call the others wait in. One rank of a node
+// says it, and ends the job: by MPI_Abort, or, before MPI has started or where MPI_Abort hangs as well, by its own
+// end, which mpirun answers by ending the others. Stopped ranks are killed.
+//
+// The grader's runs have limits of their own, and go without (grader/worker/launch.cpp).
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -10,24 +31,24 @@
 
 namespace odori {
 
-/// Ends the program, and all ranks of an MPI job, through report_failure(), if something is under way and nothing has
-/// ended for longer than the limit, or if `failure` has something to tell. A thread of its own does it: all others may
-/// be stuck.
+/// Ends the program, and all ranks of an MPI job, through report_failure(), if it hangs (see above), or if `failure`
+/// has something to tell. A thread of its own does it: all others may be stuck.
 class Watch {
  public:
   struct Words {
     std::string work;    // begins the sentence: "NCCL's exchange between the ranks"
-    std::string advice;  // ends it: sentences on what may help
+    std::string advice;  // goes on where nobody is known to be missing: sentences on what may help
   };
-  /// `failure` is asked several times a second, and returns a sentence, or nothing while all is well.
-  Watch(Words words, std::chrono::seconds limit, std::function<std::string()> failure);
+  /// `limit`: 0 for none. `failure` is asked several times a second, and returns a sentence, or nothing while all is
+  /// well.
+  Watch(Words words, std::chrono::seconds limit, std::function<std::string()> failure = {});
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
   /// A piece of work begins: a call that waits for others, or something queued on a device.
-  void begin();
+  void begin() noexcept;
   /// The piece that began first has ended. From any thread.
-  void end();
+  void end() noexcept;
 
   /// A piece of work that ends with this object.
   class During {
@@ -43,19 +64,21 @@ class Watch {
 
  private:
   void watch(const std::stop_token& stop);
-  std::string standstill();
+  std::string standstill(std::chrono::steady_clock::duration silent) const;
 
   Words words_;
   std::chrono::seconds limit_;
   std::function<std::string()> failure_;
   std::mutex mutex_;
   std::condition_variable_any stopped_;
-  std::size_t under_way_ = 0;
-  std::chrono::steady_clock::time_point progress_;  // when something ended, or began after a rest
-  std::jthread thread_;                             // last: it ends before what it uses
+  std::atomic<std::size_t> under_way_ = 0;
+  std::atomic<std::uint64_t> moves_ = 0;  // how often something ended, or began after a rest
+  std::jthread thread_;                   // last: it ends before what it uses
 };
 
-/// How long a Watch waits: ODORI_TIMEOUT in seconds, or 60. Throws Error if that is no whole number above 0.
+/// How long a Watch waits: ODORI_TIMEOUT in seconds, 0 for ever, or 60. Throws Error if that is no whole number.
 std::chrono::seconds watch_limit();
+/// From now on this is watch_limit(): rank 0's.
+void set_watch_limit(std::chrono::seconds limit) noexcept;
 
 }  // namespace odori

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/random.h"
+#include "core/rank_table.h"
 #include "model/layers.h"
 #include "trace/evidence.h"
 
@@ -125,6 +126,7 @@ void Classifier::forward_backward(const Batch& batch) {
           batch.examples.size(), batch_size_, on.description());
   if (evidence::on())
     for (const Example& example : batch.examples) trained_pictures_.push_back(example.id);
+  rank_table::at_work();
   graph_->load(batch, random_);
   graph_->forward(Mode::train, random_);
   graph_->backward();
@@ -142,6 +144,7 @@ void Classifier::evaluate(const Batch& batch) {
     const std::size_t end = std::min(batch.examples.size(), begin + static_cast<std::size_t>(batch_size_));
     part.examples.assign(batch.examples.begin() + static_cast<std::ptrdiff_t>(begin),
                          batch.examples.begin() + static_cast<std::ptrdiff_t>(end));
+    rank_table::at_work();
     graph_->load(part, random_);
     graph_->forward(Mode::evaluate, random_);
   }

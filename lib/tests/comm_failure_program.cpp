@@ -1,18 +1,25 @@
 // One rank fails in the way that argv[1] names, while the others wait for it: run by comm_failure_test.
+#include <unistd.h>
+
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "comm/communicator.h"
 #include "comm/session.h"
 #include "core/error.h"
 #include "core/program.h"
+#include "core/rank_table.h"
 
 using namespace odori;
 
 int main(int argc, char** argv) try {
+  const std::string_view place = std::getenv("OMPI_COMM_WORLD_RANK");
+  if (argc > 1 && std::string_view(argv[1]) == "exit before MPI" && place == "1") return 0;
   const MpiSession mpi(argc, argv);
   const auto comm = create_communicator("flat");
   const std::string way = argc > 1 ? argv[1] : "";
@@ -25,7 +32,25 @@ int main(int argc, char** argv) try {
     if (comm->rank() != 1) std::this_thread::sleep_for(std::chrono::seconds(7));
     return 0;
   }
+  std::vector<double> processes(static_cast<std::size_t>(comm->size()));
+  processes[static_cast<std::size_t>(comm->rank())] = ::getpid();
+  comm->sum(processes);
+  if (way == "continued" && comm->rank() == 2) {
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    ::kill(static_cast<int>(processes[1]), SIGCONT);
+  }
+  if (way == "the first is stopped" && comm->rank() == 0) std::raise(SIGSTOP);
   if (comm->rank() == 1) {
+    if (way == "stopped" || way == "continued") {
+      fmt::print("PID {}.\n", ::getpid());
+      std::fflush(stdout);
+      std::raise(SIGSTOP);
+    }
+    if (way == "another call") comm->scatter({}, std::vector<std::size_t>(processes.size(), 1), 0);
+    for (int i = 0; i < 40 && (way == "at work" || way == "busy"); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      if (way == "at work") rank_table::at_work();
+    }
     if (way == "throw") fail("The cause of this failure.");
     if (way == "exit") std::exit(0);
     if (way == "killed") std::raise(SIGKILL);

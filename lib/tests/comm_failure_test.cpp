@@ -1,11 +1,14 @@
 // However a rank ends, all ranks end soon, the job's exit code says so, and the cause is named once.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -20,10 +23,11 @@ struct Ending {
   }
 };
 
-Ending run(const std::string& way, int ranks = 3) {
-  const std::string command = std::string(ODORI_MPIRUN) +
-                              " --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -np " +
-                              std::to_string(ranks) + " '" + ODORI_FAILURE_PROGRAM + "' '" + way + "' 2>&1";
+/// Of mpirun with these arguments. `environment`: "NAME=value NAME=value".
+Ending start(const std::string& arguments, const std::string& environment = "") {
+  const std::string command = environment + " " + ODORI_MPIRUN +
+                              " --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 " +
+                              arguments + " 2>&1";
   const auto begin = std::chrono::steady_clock::now();
   FILE* pipe = popen(command.c_str(), "r");
   Ending ending;
@@ -33,6 +37,12 @@ Ending run(const std::string& way, int ranks = 3) {
   ending.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   ending.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return ending;
+}
+
+const std::string program = std::string("'") + ODORI_FAILURE_PROGRAM + "' ";
+
+Ending run(const std::string& way, int ranks = 3, const std::string& environment = "") {
+  return start("-np " + std::to_string(ranks) + " " + program + "'" + way + "'", environment);
 }
 
 const char* const cause = "The cause of this failure.";
@@ -93,6 +103,83 @@ TEST(Failure, OneRankAloneFailsAsAnyProgram) {
   const Ending ending = run("throw everywhere", 1);
   EXPECT_EQ(ending.code, 1);
   EXPECT_EQ(ending.count(cause), 1) << ending.output;
+}
+
+// A limit of 3 s; ctest's is what says that nothing waits for ever.
+void expect_hang(const Ending& ending, const std::string& missing, const std::string& others) {
+  EXPECT_EQ(ending.code, 1) << ending.output;
+  EXPECT_EQ(ending.count("MPI's exchange between the ranks has made no progress for "), 1) << ending.output;
+  EXPECT_EQ(ending.count(missing), 1) << ending.output;
+  EXPECT_EQ(ending.count(others), 1) << ending.output;
+}
+
+bool is_gone(int process) {
+  for (int n = 0; n < 200; ++n) {
+    if (::kill(process, 0) != 0 && errno == ESRCH) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return false;
+}
+
+TEST(Hang, AStoppedRankIsNamedAndKilled) {
+  const Ending ending = run("stopped", 3, "ODORI_TIMEOUT=3");
+  const int process = std::stoi(ending.output.substr(ending.output.find("PID ") + 4));
+  expect_hang(ending, "PID " + std::to_string(process) + ") is stopped, by a signal or a debugger.",
+              "Ranks 0 and 2 wait in comm->barrier().");
+  EXPECT_TRUE(is_gone(process));
+}
+
+TEST(Hang, RankZerosLimitHoldsAlsoWhereItIsStoppedItself) {
+  const std::string stopped = program + "'the first is stopped'";
+  const Ending ending =
+      start("-np 1 -x ODORI_TIMEOUT=3 " + stopped + " : -np 2 -x ODORI_TIMEOUT=100000 " + stopped, "");
+  expect_hang(ending, ") is stopped, by a signal or a debugger.", "Ranks 1 and 2 wait in comm->barrier().");
+}
+
+TEST(Hang, ARankThatEndedBeforeMpiInitIsNamed) {
+  expect_hang(run("exit before MPI", 3, "ODORI_TIMEOUT=3"), "Rank 1 (", "Ranks 0 and 2 wait in MPI_Init().");
+}
+
+TEST(Hang, ARankThatNeverStartedIsNamed) {
+  const Ending ending = start("-np 1 " + program + ": -np 1 sleep 100000", "ODORI_TIMEOUT=3");
+  expect_hang(ending, ") did not come to MPI_Init()", "Rank 0 waits in MPI_Init().");
+}
+
+TEST(Hang, ARankInAnotherCallIsNamed) {
+  const Ending ending = run("another call", 3, "ODORI_TIMEOUT=3");
+  expect_hang(ending, ") waits in comm->scatter() instead.", "Ranks 0 and 2 wait in comm->barrier().");
+  EXPECT_EQ(ending.count("All ranks have to make the same calls."), 1) << ending.output;
+}
+
+TEST(Hang, ARankThatShowsNoWorkIsNamed) {
+  expect_hang(run("busy", 3, "ODORI_TIMEOUT=3"), ") is busy elsewhere: it made no call after comm->sum().",
+              "Ranks 0 and 2 wait in comm->barrier().");
+}
+
+TEST(Hang, NoneIsARankAtWork) {
+  const Ending ending = run("at work", 3, "ODORI_TIMEOUT=3");
+  EXPECT_EQ(ending.code, 0) << ending.output;
+}
+
+TEST(Hang, NoneWithoutALimit) {
+  const Ending ending = run("continued", 3, "ODORI_TIMEOUT=0");
+  EXPECT_EQ(ending.code, 0) << ending.output;
+}
+
+TEST(Hang, AnotherNodesRankIsWaitedForTenTimesAsLong) {
+  // Each rank has a table of its own, as on nodes of their own.
+  const Ending ending = start(
+      "-np 2 bash -c 'd=$OMPI_MCA_btl_vader_backing_directory/$OMPI_COMM_WORLD_RANK; mkdir $d; "
+      "OMPI_MCA_btl_vader_backing_directory=$d OMPI_COMM_WORLD_LOCAL_SIZE=1 exec \"$0\" stopped' " +
+          program,
+      "ODORI_TIMEOUT=1");
+  expect_hang(ending, "no progress for 10 seconds. Each rank of ", " has come to comm->barrier(), but another has not");
+}
+
+TEST(Hang, ALimitThatIsNoNumberIsToldOnce) {
+  const Ending ending = run("none", 3, "ODORI_TIMEOUT=soon");
+  EXPECT_EQ(ending.code, 1) << ending.output;
+  EXPECT_EQ(ending.count("ODORI_TIMEOUT is the number of seconds"), 1) << ending.output;
 }
 
 }  // namespace

@@ -158,7 +158,8 @@ TEST_F(WatchTest, EndsTheProgramWhereNothingMoves) {
         sleep(20'000);
       },
       testing::ExitedWithCode(exit_code::failure),
-      "The exchange has made no progress for 1 seconds. Look at the cables. ODORI_TIMEOUT=10 waits longer.");
+      "The exchange has made no progress for 1 seconds. Look at the cables. ODORI_TIMEOUT=10 waits longer, "
+      "ODORI_TIMEOUT=0 for ever.");
 }
 
 TEST_F(WatchTest, EndsTheProgramOverAFailure) {
@@ -185,12 +186,38 @@ TEST_F(WatchTest, IsContentWhileSomethingEndsNowAndThen) {
   sleep(200);  // which doesn't count from when something ended last
 }
 
+TEST_F(WatchTest, TimeInWhichTheProgramWasStoppedIsNoWaiting) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        const auto watched = std::make_unique<Watch>(Watch::Words{"It", ""}, std::chrono::seconds(4));
+        watched->begin();
+        if (const pid_t stopped = getpid(); fork() == 0) {
+          kill(stopped, SIGSTOP);
+          sleep(6000);
+          kill(stopped, SIGCONT);
+          _exit(0);
+        }
+        for (int i = 0; i < 15; ++i) sleep(100);  // it goes on being watched after the stop
+        std::_Exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(WatchTest, WithoutALimitItWaitsForEver) {
+  Watch watched({"It", ""}, std::chrono::seconds(0));
+  watched.begin();
+  sleep(500);
+}
+
 TEST_F(WatchTest, LimitIsTheUsers) {
   unsetenv("ODORI_TIMEOUT");
   EXPECT_EQ(watch_limit().count(), 60);
   setenv("ODORI_TIMEOUT", "7", 1);
   EXPECT_EQ(watch_limit().count(), 7);
-  for (const char* bad : {"0", "-1", "1.5", "7s", "soon"}) {
+  setenv("ODORI_TIMEOUT", "0", 1);
+  EXPECT_EQ(watch_limit().count(), 0);
+  for (const char* bad : {"-1", "1.5", "7s", "soon"}) {
     setenv("ODORI_TIMEOUT", bad, 1);
     EXPECT_THROW(watch_limit(), Error) << bad;
   }

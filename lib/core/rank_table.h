@@ -1,0 +1,36 @@
+// What the ranks of one node know of each other without MPI, so that a hang can be explained while MPI hangs: a small
+// table in shared memory. Each rank writes its own row, in a few nanoseconds; watches (core/watch.h) read all rows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace odori::rank_table {
+
+/// This process takes its row, before MPI_Init. False for a job of one rank. Open MPI's variables say who is who
+/// (PMIX_NAMESPACE, OMPI_COMM_WORLD_...); where they are missing, or shared memory is, each rank knows of itself alone.
+bool join();
+/// All `size` ranks of the job have joined: the table loses its name, and so can't outlive them.
+void all_joined(int size);
+/// Where the ranks of other nodes are, for the message.
+void set_other_hosts(const std::string& hosts);
+
+/// This rank makes a call that all ranks have to make. `name` must outlive the call. Returns the call that it is part
+/// of, or null; leave() wants that back. Of the thread that talks to the other ranks.
+const char* enter(const char* name) noexcept;
+void leave(const char* outer) noexcept;
+/// This rank is at work: a batch was computed. From any thread.
+void at_work() noexcept;
+
+/// Changes whenever a rank of this node joins, enters or leaves a call, or is at work.
+std::uint64_t moves() noexcept;
+/// "Rank 1 (host, PID 7) is stopped, by a signal or a debugger. Rank 0 waits for it in comm->mean()." Empty if none of
+/// this node's ranks is missing.
+std::string who_is_missing();
+/// "Each rank of HOST has come to comm->mean(), but another has not: the others are on OTHER HOSTS." Empty if there are
+/// no others.
+std::string who_is_elsewhere();
+/// True once a node: the one that may tell what all of them have found.
+bool may_speak() noexcept;
+
+}  // namespace odori::rank_table
