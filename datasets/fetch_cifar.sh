@@ -8,7 +8,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=archives.sh
 source "$here/archives.sh"
 
-stall_seconds=${ODORI_STALL_SECONDS:-30} # this long under 1000 bytes a second is a stall
+least_pace=${ODORI_LEAST_PACE:-5000}     # bytes a second that a mirror has to give, over all
+stall_seconds=${ODORI_STALL_SECONDS:-30} # this long under least_pace is a stall
 attempts_per_mirror=20
 
 usage() {
@@ -53,7 +54,10 @@ check_target() {
     echo "$name is there already: $target"
     exit 0
   fi
-  command -v curl >/dev/null || die "curl is needed to download, and isn't installed (Debian: apt install curl)."
+  local tool
+  for tool in curl tar gzip; do
+    command -v "$tool" >/dev/null || die "$tool is needed, and isn't installed (Debian: apt install $tool)."
+  done
   parent=$(dirname "$target")
   mkdir -p "$parent" || die "The folder $parent can't be made. Choose another place with --out."
   part=$parent/.$archive.part
@@ -86,23 +90,24 @@ why_curl_failed() {
     18 | 52 | 56) echo "the connection broke" ;;
     22) echo "it doesn't have the file" ;;
     23) echo "the file can't be written (disk full?)" ;;
-    28) echo "it stalled" ;;
+    28) echo "it stalled, or gave fewer than $least_pace bytes a second" ;;
     33) echo "it can't go on in the middle of a file" ;;
     63) echo "its file is larger than $bytes bytes, so it is another one" ;;
     *) echo "curl ended with code $1" ;;
   esac
 }
 
-# download URL: true if the part file has its full size. A connection that breaks is taken up again as long as bytes come.
+# download URL: true if the part file has its full size. A connection that breaks is taken up again as long as bytes come at
+# the least pace. curl's own limit looks at the last seconds alone; --max-time holds who sends in bursts to that pace too.
 download() {
-  local before code attempt
+  local before code attempt begin
   for ((attempt = 1; attempt <= attempts_per_mirror; ++attempt)); do
     before=$(bytes_of "$part")
     ((before < bytes)) || return 0
     ((before == 0)) || say "Going on at byte $before of $bytes."
-    code=0
-    curl --fail --location --continue-at - --max-filesize "$bytes" --connect-timeout 20 --speed-limit 1000 \
-      --speed-time "$stall_seconds" --output "$part" "$1" || code=$?
+    code=0 begin=$SECONDS
+    curl --fail --location --continue-at - --max-filesize "$bytes" --connect-timeout 20 --speed-limit "$least_pace" \
+      --speed-time "$stall_seconds" --max-time $((stall_seconds + (bytes - before) / least_pace)) --output "$part" "$1" || code=$?
     if ((code == 0)); then
       (($(bytes_of "$part") == bytes)) && return 0
       say "$1 gave a file of $(bytes_of "$part") bytes instead of $bytes, so it is another one or cut."
@@ -113,32 +118,45 @@ download() {
     ((code != 23)) || give_up "Stopped."
     if ((code == 33)); then
       truncate -s 0 "$part"
-    elif (($(bytes_of "$part") <= before)); then
+    elif (($(bytes_of "$part") <= before + least_pace * (SECONDS - begin))); then
       return 1
     fi
   done
   return 1
 }
 
-is_intact() { echo "$checksum  $part" | "${kind}sum" --check --status; }
-
-# fetch_from ADDRESS: true if the part file is the archive. If not, and some of it was there before, that may be the
-# fault's place: one more time from the start.
-fetch_from() {
-  local before
-  before=$(bytes_of "$part")
-  say "Downloading $archive ($bytes bytes) from $1"
-  download "$1/$archive" || return 1
-  is_intact && return 0
-  say "The $kind checksum of $archive from $1 is wrong, so it is damaged: discarded."
-  truncate -s 0 "$part"
-  if ((before)); then
-    download "$1/$archive" || return 1
-    is_intact && return 0
-    say "The $kind checksum is wrong again: discarded."
-    truncate -s 0 "$part"
+# Unpacks the part file beside the target. Prints what is wrong with it, if anything is: another mirror's may be right then.
+unpack() {
+  if ! echo "$checksum  $part" | "${kind}sum" --check --status; then
+    echo "The $kind checksum of $archive is wrong, so it is damaged"
+    return
   fi
-  return 1
+  rm -rf "$unpacked"
+  mkdir -m 755 "$unpacked"
+  if ! tar -xzf "$part" -C "$unpacked" --no-same-owner; then
+    ! tar -tzf "$part" >/dev/null 2>&1 || give_up "$archive can't be unpacked to $parent (disk full?)."
+    echo "$archive can't be unpacked"
+    return
+  fi
+  local fault
+  fault=$(first_fault "$name" "$unpacked/$folder")
+  [[ -z $fault ]] || echo "$archive doesn't hold what it should: ${fault%.}"
+}
+
+# fetch_from ADDRESS: true if its archive is unpacked. If that is wrong, and some of it was there before, that may be the fault's
+# place: one more time from the start.
+fetch_from() {
+  local before fault
+  say "Downloading $archive ($bytes bytes) from $1"
+  while :; do
+    before=$(bytes_of "$part")
+    download "$1/$archive" || return 1
+    fault=$(unpack) || exit
+    [[ -n $fault ]] || return 0
+    say "$fault: discarded."
+    truncate -s 0 "$part"
+    ((before)) || return 1
+  done
 }
 
 fetch() {
@@ -149,23 +167,13 @@ fetch() {
   give_up "No mirror gave $archive. Try again later, give another with --mirror, or train without it: ./odori data synthetic."
 }
 
-unpack() {
-  local fault
-  unpacked=$(mktemp -d "$parent/.$folder.XXXXXX")
-  chmod 755 "$unpacked"
-  tar -xzf "$part" -C "$unpacked" --no-same-owner || give_up "$archive can't be unpacked to $parent (disk full?)."
-  fault=$(first_fault "$name" "$unpacked/$folder")
-  [[ -z $fault ]] || die "$archive doesn't hold what it should: $fault"
-  mv -T "$unpacked/$folder" "$target"
-  rm -f "$part"
-}
-
 parse "$@"
 check_target
-unpacked=""
-trap '[[ -z $unpacked ]] || rm -rf "$unpacked"' EXIT
+unpacked=$parent/.$folder.unpacked
+trap 'rm -rf "$unpacked"' EXIT
 trap 'give_up "Interrupted." 130' INT TERM
 check_space
 fetch
-unpack
+mv -T "$unpacked/$folder" "$target"
+rm -f "$part"
 echo "$name is there now: $target (${kind} checksum and sizes verified)"

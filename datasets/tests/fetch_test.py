@@ -1,4 +1,4 @@
-"""fetch_cifar.sh against a server on loopback that breaks off, cuts, damages, stalls. Stand-in archives of the same
+"""fetch_cifar.sh against a server on loopback that breaks off, cuts, damages, stalls, drips. Stand-in archives of the same
 structure, and a table of their sizes and checksums, take the place of the real ones."""
 import hashlib
 import http.server
@@ -32,6 +32,7 @@ def make_archive(files):
 
 
 ARCHIVE = make_archive(FILES)
+PACES = {"drips": (1, 0.1), "bursts": (5000, 0.2)}  # bytes at a time, and the seconds between
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -39,7 +40,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         behaviour = self.path.split("/")[1]
-        body, start = ARCHIVE, 0
+        body, start = self.server.archive, 0
         if behaviour == "corrupt":
             body = body[:5000] + b"damaged!" + body[5008:]
         elif behaviour == "short":
@@ -64,12 +65,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         end = {"breaks": min(start + 100000, len(body)), "breaks_once": len(body) if start else 150000,
                "stalls": 70000, "slow": 50000}.get(behaviour, len(body))
+        if behaviour in PACES:
+            self.close_connection = True
+            return self.drip(body[start:], *PACES[behaviour])
         self.wfile.write(body[start:end])
         self.wfile.flush()
         note[2] = max(0, end - start)
         if behaviour in ("stalls", "slow"):
             self.server.released.wait(30)
         self.close_connection = True
+
+    def drip(self, body, size, seconds):
+        for begin in range(0, len(body), size):
+            try:
+                self.wfile.write(body[begin:begin + size])
+            except ConnectionError:  # curl has left
+                return
+            if self.server.released.wait(seconds):
+                return
 
     def log_message(self, *_):
         pass
@@ -80,7 +93,7 @@ class Fetch(unittest.TestCase):
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.server.notes, self.server.released = [], threading.Event()
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
         self.scratch = pathlib.Path(tempfile.mkdtemp())
         self.root = self.scratch / "cache"
         self.target, self.part = self.root / "pictures", self.root / ".small.tar.gz.part"
@@ -94,18 +107,20 @@ class Fetch(unittest.TestCase):
     def address(self, behaviour):
         return f"http://127.0.0.1:{self.server.server_port}/{behaviour}"
 
-    def start(self, *mirrors, flags=(), checksum=None, files=FILES, largest_file=None):
+    def start(self, *mirrors, flags=(), checksum=None, files=FILES, largest_file=None, archive=ARCHIVE, least_pace=5000, path=""):
         def limit():
             if largest_file:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
 
+        self.server.archive = archive
         table = [f"mirror {m if ':' in m else self.address(m)}" for m in mirrors]
-        checksum = checksum or f"sha256 {hashlib.sha256(ARCHIVE).hexdigest()}"
-        table.append(f"archive small small.tar.gz {len(ARCHIVE)} {checksum} pictures")
+        checksum = checksum or f"sha256 {hashlib.sha256(archive).hexdigest()}"
+        table.append(f"archive small small.tar.gz {len(archive)} {checksum} pictures")
         table += [f"file small {name} {size}" for name, size in files.items()]
         (self.scratch / "table").write_text("\n".join(table) + "\n")
         environment = dict(os.environ, ODORI_ARCHIVES=str(self.scratch / "table"), ODORI_DATA=str(self.root),
-                           ODORI_STALL_SECONDS="2", no_proxy="127.0.0.1")
+                           ODORI_STALL_SECONDS="2", ODORI_LEAST_PACE=str(least_pace), no_proxy="127.0.0.1",
+                           PATH=f"{path}:{os.environ['PATH']}".strip(":"))
         return subprocess.Popen(["bash", FETCH, "small", *flags], env=environment, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
                                 preexec_fn=limit, restore_signals=False)  # SIGXFSZ stays ignored
@@ -175,10 +190,29 @@ class Fetch(unittest.TestCase):
     def test_stall_ends_and_is_kept(self):
         begin = time.monotonic()
         self.fetch("stalls", "missing", expect=1, says=["it stalled", f"70000 of {len(ARCHIVE)} bytes are kept"])
-        self.assertLess(time.monotonic() - begin, 20)
+        self.assertLess(time.monotonic() - begin, 40)
         self.assert_nothing_there(partial=70000)
         self.fetch("good", expect=0, says=["Going on at byte 70000 "])
         self.assertEqual(self.server.notes[-1], ["good", 70000, len(ARCHIVE) - 70000])
+        self.assert_complete()
+
+    def test_dripping_mirror_is_left(self):
+        self.fetch("drips", "good", expect=0, says=["fewer than 5000 bytes a second", "Going on at byte "])
+        self.assertEqual([n[0] for n in self.server.notes], ["drips", "good"])
+        self.assert_complete()
+
+    def test_bursts_are_held_to_the_pace_too(self):
+        # Long pauses between bursts escape curl's limit on the last seconds. Here it is left out, to be quick.
+        curl = self.scratch / "curl"
+        curl.write_text(f"""#!/bin/bash
+flags=("$@")
+for i in "${{!flags[@]}}"; do [[ ${{flags[i]}} != --speed-* ]] || flags[i+1]=0; done
+exec {shutil.which("curl")} "${{flags[@]}}"
+""")
+        curl.chmod(0o755)
+        self.fetch("bursts", "good", expect=0, least_pace=100000, path=self.scratch,
+                   says=["fewer than 100000 bytes a second", "Going on at byte "])
+        self.assertEqual([n[0] for n in self.server.notes], ["bursts", "good"])
         self.assert_complete()
 
     def test_interrupt_is_kept(self):
@@ -246,10 +280,23 @@ class Fetch(unittest.TestCase):
         self.assert_complete()
 
     def test_archive_without_its_files(self):
-        self.fetch("good", expect=1, files={"data_batch_1.bin": 1}, says=["has 200000 bytes instead of 1"])
-        self.assertFalse(self.target.exists())
-        self.fetch("good", expect=1, files={"labels.bin": 1}, says=["labels.bin is missing"])
-        self.assertFalse(self.target.exists())
+        self.fetch("good", expect=1, files={"data_batch_1.bin": 1}, says=["has 200000 bytes instead of 1: discarded"])
+        self.assert_nothing_there()
+        self.fetch("good", expect=1, files={"labels.bin": 1}, says=["labels.bin is missing: discarded"])
+        self.assert_nothing_there()
+
+    def test_archive_that_cannot_be_unpacked(self):
+        for archive in (b"no archive " * 1000, ARCHIVE[:200000]):
+            self.fetch("other", "good", expect=1, archive=archive, says=["can't be unpacked: discarded"])
+            self.assert_nothing_there()
+            self.assertIn("good", [n[0] for n in self.server.notes])
+
+    def test_what_cannot_be_unpacked_is_not_kept(self):
+        archive = ARCHIVE[:200000]
+        self.root.mkdir()
+        self.part.write_bytes(archive)
+        self.fetch("missing", expect=1, archive=archive, says=["can't be unpacked: discarded"])
+        self.assert_nothing_there()
 
     def test_folder_of_another_kind_is_not_touched(self):
         self.target.mkdir(parents=True)
