@@ -111,7 +111,9 @@ void run_batch(const Batch& batch, const std::vector<Answer>& answers, Audience&
   if (!batch.timings) return;
   for (const Answer& answer : answers) {
     const auto record = batch.records.read(answer.student, answer.task->name);
-    if (record && record->state == RecordState::marked && !record->timed) untimed.push_back(&answer);
+    if (record && record->state == RecordState::marked && !record->timed &&
+        answer.task->measures_speedup)
+      untimed.push_back(&answer);
   }
   Phase(batch, audience, true, untimed).run(1, [&](const Answer& answer) {
     return batch.marker.time(answer, batch.records.read(answer.student, answer.task->name).value(),

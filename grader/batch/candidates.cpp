@@ -15,10 +15,9 @@ constexpr std::size_t most_files = 100;      // of one name
 
 std::vector<Wanted> all_wanted() {
   std::vector<Wanted> all;
-  for (const Task& task : all_tasks()) {
-    all.push_back({task.name, task.program.filename(), "exercises/" + task.program.string(), false});
-    all.push_back({task.name, task.script.filename(), "jobscripts/" + task.script.string(), true});
-  }
+  for (const Task& task : all_tasks())
+    for (const ExerciseFile& file : task.files())
+      all.push_back({task.name, file.exercise.filename(), file.exercise, task.script && file.exercise == task.script->exercise});
   return all;
 }
 

@@ -26,10 +26,11 @@ std::string kit_version(const fs::path& kit, const fs::path& build) {
   for (const fs::path& path : {fs::path("/proc/self/exe"), library_file()})
     parts += sha256_of_kits(path);
   if (built_for_gpus()) parts += sha256_of_kits(gpu_plugin_file());
-  for (const Task& task : all_tasks())
-    for (const fs::path& path : {kit / "solutions" / task.folder / "exercise.json", kit / "solutions" / task.program, kit / task.solution_of_script(),
-                                 build / "bin" / "solutions" / task.program.stem()})
-      parts += sha256_of_kits(path);
+  for (const Task& task : all_tasks()) {
+    parts += sha256_of_kits(kit / "solutions" / task.folder / "exercise.json");
+    for (const ExerciseFile& file : task.files()) parts += sha256_of_kits(kit / file.solution);
+    parts += sha256_of_kits(build / "bin" / "solutions" / task.program.solution.stem());
+  }
   return sha256(parts);
 }
 

@@ -75,7 +75,7 @@ std::vector<Finding> flags_of_absent(const Found& found, const Task& task) {
   if (tells)
     flags.push_back(
         {"flag_other_names",
-         {{"files", fmt::format("{}", fmt::join(there, ", "))}, {"file", task.program.filename().string()}}});
+         {{"files", fmt::format("{}", fmt::join(there, ", "))}, {"file", task.program.exercise.filename().string()}}});
   return flags;
 }
 
@@ -93,8 +93,8 @@ Student student_of(const std::string& name, const Found& found, const fs::path& 
       answer.flags.insert(answer.flags.end(), flags.begin(), flags.end());
       return keep(candidates->second.text(), copy);
     };
-    answer.program = take(task.program);
-    answer.script = take(task.script);
+    answer.program = take(task.program.exercise);
+    if (task.script) answer.script = take(task.script->exercise);
     if (answer.absent()) {
       const auto flags = flags_of_absent(found, task);
       answer.flags.insert(answer.flags.begin(), flags.begin(), flags.end());

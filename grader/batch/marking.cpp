@@ -122,10 +122,12 @@ Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path
   const fs::path json = folder.path() / "check.json", missing = folder.path() / "missing";
   Command command{
       .words = {place_.program, "check", answer.task->name, "--kit", place_.kit, "--build", place_.build, "--program",
-                answer.handed_in.program.value_or(missing / answer.task->program.filename()), "--script",
-                answer.handed_in.script.value_or(missing / answer.task->script.filename()), "--seed",
+                answer.handed_in.program.value_or(missing / answer.task->program.exercise.filename()), "--seed",
                 std::to_string(answer.seed), "--json", json, "--out", folder.path() / "out", "--lang", "en"},
       .environment = {{"TMPDIR", folder.path()}}};
+  if (const auto& script = answer.task->script)
+    command.words.insert(command.words.end(),
+                         {"--script", answer.handed_in.script.value_or(missing / script->exercise.filename())});
   if (!timed) command.words.push_back("--no-speedup");
   if (place_.sandbox) command.words.push_back("--sandbox");
   for (const fs::path& folder : place_.hidden) command.words.insert(command.words.end(), {"--hide", folder});

@@ -120,8 +120,10 @@ int main(int argc, char** argv) try {
   const fs::path kit = argv[1];
   std::vector<Kits> kits;
   for (const Task& task : all_tasks())
-    for (const fs::path& path : {kit / "solutions" / task.program, kit / task.solution_of_script()})
-      kits.push_back({path, read_file(path)}), require(!kits.back().text.empty(), "{} can't be read.", path.string());
+    for (const ExerciseFile& file : task.files()) {
+      kits.push_back({kit / file.solution, read_file(kit / file.solution)});
+      require(!kits.back().text.empty(), "{} can't be read.", kits.back().path.string());
+    }
   const std::set<std::string> words = words_of_kit(kit, kits[0].text);
 
   double slowest = 0;

@@ -33,15 +33,11 @@ struct Made {
   bool with_program = true, with_script = true;
 };
 
-fs::path solution_of(const Task& task, bool script) {
-  return script ? kit / task.solution_of_script() : kit / "solutions" / task.program;
-}
-
 /// The kit's own answers.
 Made right(const Task& task) {
   Made made;
-  for (const bool script : {false, true})
-    for (const Blank& blank : parse_blanks(split_lines(read_file(solution_of(task, script))), "solution")) {
+  for (const ExerciseFile& file : task.files())
+    for (const Blank& blank : parse_blanks(split_lines(read_file(kit / file.solution)), file.solution)) {
       made.texts[blank.number] = blank.text;
       made.expected[blank.number] = {.verdicts = {Verdict::pass}};
     }
@@ -105,10 +101,10 @@ class Class {
 };
 
 /// As the kit has them, all in one folder, or somewhere below.
-fs::path place_of(const Task& task, bool script, int layout) {
-  const fs::path file = script ? task.script : task.program;
-  if (layout == 0) return (script ? "jobscripts" : "exercises") / file;
-  return layout == 1 ? file.filename() : fs::path("hands on") / task.name / file.filename();
+fs::path place_of(const Task& task, const ExerciseFile& file, int layout) {
+  if (layout == 0) return file.exercise;
+  const fs::path name = file.exercise.filename();
+  return layout == 1 ? name : fs::path("hands on") / task.name / name;
 }
 
 std::string name_of_student(int number) {
@@ -134,11 +130,12 @@ int main(int argc, char** argv) try {
     const int layout = all.below(3);
     for (const Task& task : all_tasks()) {
       const Made made = all.answer(task);
-      for (const bool script : {false, true}) {
-        if (!(script ? made.with_script : made.with_program)) continue;
-        const fs::path file = folder / "class" / name / place_of(task, script, layout);
-        fs::create_directories(file.parent_path());
-        std::ofstream(file) << filled_exercise(solution_of(task, script), made.texts);
+      for (const ExerciseFile& file : task.files()) {
+        const bool is_program = file.solution == task.program.solution;
+        if (!(is_program ? made.with_program : made.with_script)) continue;
+        const fs::path path = folder / "class" / name / place_of(task, file, layout);
+        fs::create_directories(path.parent_path());
+        std::ofstream(path) << filled_exercise(kit / file.solution, made.texts);
       }
       fs::create_directories(folder / "class" / name);
       if (!made.with_program || !made.with_script) continue;

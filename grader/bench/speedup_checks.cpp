@@ -48,7 +48,7 @@ class Busy {
 
 /// The kit's own program with the answer's texts in their blanks.
 std::string program_of(const Task& task, const AnswerEntry& answer) {
-  const fs::path solution = kit / "solutions" / task.program;
+  const fs::path solution = kit / task.program.solution;
   std::vector<std::string> lines = split_lines(read_file(solution));
   const std::vector<Blank> places = parse_blanks(lines, solution.string());
   for (auto blank = places.rbegin(); blank != places.rend(); ++blank)
@@ -68,7 +68,7 @@ Seen check(const Task& task, const fs::path& program, const fs::path& scratch, b
   fs::remove(json);
   Command command{.words = {(build_folder / "bin" / "odori_grader").string(), "check", task.name, "--lang", "en",
                             "--program", program.string(), "--script",
-                            (kit / task.solution_of_script()).string(), "--json", json.string(), "--out",
+                            (kit / task.script->solution).string(), "--json", json.string(), "--out",
                             scratch.string()}};
   if (!speedup) command.words.push_back("--no-speedup");
   const Ended ended = run_process(command, {.time = std::chrono::minutes(10)});
@@ -103,7 +103,7 @@ bool run(int times, const std::string& only) {
     const Task& task = task_named(fs::path(answer.file).stem().string());
     Tally tally{.title = fmt::format("{}: {}", task.name, answer.name)};
     if (tally.title.find(only) == std::string::npos) continue;
-    const fs::path program = scratch.path() / task.program.filename();
+    const fs::path program = scratch.path() / task.program.solution.filename();
     std::ofstream(program) << program_of(task, answer);
     const Seen without = check(task, program, scratch.path(), false);
     require(without.others.empty(), "{} isn't right:{}", tally.title, without.others);

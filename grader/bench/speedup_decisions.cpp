@@ -69,7 +69,7 @@ void record(const std::string& state, double minutes) {
   file << "# " << state << ": " << describe(this_machine()) << ", " << now() << '\n';
   for (const Task& task : all_tasks()) {
     const Layout layout = Layout::on_machine(task, this_machine().cores, 0);
-    SpeedupJobs jobs(task, layout, solutions, {solutions / task.program.stem(), ""});
+    SpeedupJobs jobs(task, layout, solutions, {solutions / task.program.solution.stem(), ""});
     std::string side;
     double seconds = 0;
     for (int i = 0; seconds < 60 * minutes / static_cast<double>(all_tasks().size()); ++i) {

@@ -18,10 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path solution_of_program(const Question& question) { return question.kit / "solutions" / question.task.program; }
-fs::path solution_of_script(const Question& question) {
-  return question.kit / question.task.solution_of_script();
-}
+fs::path solution_of_program(const Question& question) { return question.kit / question.task.program.solution; }
 
 std::string read_kits(const fs::path& path) {
   std::string text = read_file(path);
@@ -108,7 +105,7 @@ std::optional<Outcome> outcome_of_text(const Answers& answers, int blank) {
 Outcome outcome_of_script(const Question& question, const Submission& script) {
   const int blank = question.task.n_blanks();
   if (auto outcome = outcome_of_file(script, blank)) return *outcome;
-  const fs::path kits = solution_of_script(question);
+  const fs::path kits = question.kit / question.task.script->solution;
   const std::vector<std::string> lines = split_lines(read_kits(kits));
   auto finding = find_in_job_script(
       question.task, with_text(lines, parse_blanks(lines, kits.string()).at(0), script.blanks.at(blank).text));
@@ -135,7 +132,7 @@ std::string program_around_blanks(const Question& question, const Answers& answe
 /// Builds the filled blanks, runs and judges them. Returns the whole, if there is one.
 std::optional<Program> judge_program(const Question& question, const Answers& answers, const std::set<int>& filled,
                                      InOrder& verdicts) {
-  const fs::path kits = question.build / "bin" / "solutions" / question.task.program.stem();
+  const fs::path kits = question.build / "bin" / "solutions" / question.task.program.solution.stem();
   const Runner runner(question.task, kits, question.seed, question.sandbox);
   const Compiler compiler(question.build, outputs_of(question), question.sandbox);
   const std::string around = program_around_blanks(question, answers);
@@ -171,8 +168,10 @@ Answers read_answers(const Question& question) {
   const auto read = [](const fs::path& learners, const fs::path& kits) {
     return read_submission(learners, cut(read_kits(kits), kits.string()));
   };
-  Answers answers{read(question.program, solution_of_program(question)),
-                  read(question.script, solution_of_script(question)), points_of(question.task, question.kit)};
+  Answers answers{.program = read(question.program, solution_of_program(question)),
+                  .script = {},
+                  .points_of = points_of(question.task, question.kit)};
+  if (question.task.script) answers.script = read(question.script, question.kit / question.task.script->solution);
   if (!question.without.contains(Defence::words)) answers.words = words_of(question, answers.program);
   return answers;
 }
@@ -184,7 +183,7 @@ std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answ
       verdicts.push_back({blank, outcome->verdict, outcome->finding, 0, answers.points_of.at(blank)});
   };
   for (int blank = 1; blank <= question.task.n_program_blanks(); ++blank) add(blank, outcome_of_text(answers, blank));
-  add(question.task.n_blanks(), outcome_of_script(question, answers.script));
+  if (question.task.script) add(question.task.n_blanks(), outcome_of_script(question, answers.script));
   return verdicts;
 }
 
@@ -203,7 +202,7 @@ std::optional<Program> grade(const Question& question, const Answers& answers,
   } catch (const EnvironmentFault& fault) {
     verdicts.know_all({Verdict::environment, fault.finding()});
   }
-  verdicts.know(question.task.n_blanks(), outcome_of_script(question, answers.script));
+  if (question.task.script) verdicts.know(question.task.n_blanks(), outcome_of_script(question, answers.script));
   return verdicts.all_right() ? whole : std::nullopt;
 }
 

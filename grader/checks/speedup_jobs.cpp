@@ -73,7 +73,7 @@ int SpeedupJobs::pictures_of_empty_job() const { return batchsize; }
 
 fs::path SpeedupJobs::program_of(Work work) const {
   if (work == Work::learner) return learners_.file;
-  return solutions_ / (work == Work::solution ? task_.program.stem() : fs::path("train_cifar_single_gpu"));
+  return solutions_ / (work == Work::solution ? task_.program.solution.stem() : fs::path("train_cifar_single_gpu"));
 }
 
 Walls SpeedupJobs::walls_of(Work work) const {

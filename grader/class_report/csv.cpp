@@ -32,8 +32,8 @@ std::string header(const Course& course) {
   std::string line = "name";
   for (const Task& task : course.tasks) {
     for (const char* column : {"state", "points", "of"}) append(line, task.name + "_" + column);
-    for (int blank = 1; blank <= task.n_blanks(); ++blank) append(line, fmt::format("{}_{}", task.name, blank));
-    append(line, task.name + "_speedup");
+    for (const int blank : task.judged())
+      append(line, fmt::format("{}_{}", task.name, blank == 0 ? "speedup" : std::to_string(blank)));
   }
   return line + ",total,of,percent,needs_look\r\n";
 }

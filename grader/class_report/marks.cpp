@@ -33,8 +33,8 @@ TaskMarks marks_of_task(const Task& task, const TaskRecord* record, const Course
   const bool marked = record && record->state == RecordState::marked && record->check;
   if (marked || (record && record->state == RecordState::absent)) marks.points = 0;
   const auto& points_of = course.points_of.at(task.name);
-  for (int i = 1; i <= task.n_blanks() + 1; ++i) {
-    Mark mark{.blank = i <= task.n_blanks() ? i : 0};
+  for (const int blank : task.judged()) {
+    Mark mark{.blank = blank};
     mark.of = points_of.at(mark.blank);
     // Where nobody's speedup is measured, one wrong blank doesn't cost it either.
     mark.counts = mark.blank != 0 || course.timings;

@@ -80,7 +80,7 @@ Json task_of(const TaskMarks& task, const Course& course) {
           {"points", task.points ? number(*task.points) : "–"},
           {"of", number(task.of)},
           {"has_note", state != "marked"},
-          {"note", message(course, {"state_" + state, {{"program", task.task->program.filename().string()}}})},
+          {"note", message(course, {"state_" + state, {{"program", task.task->program.exercise.filename().string()}}})},
           {"has_marks", !marks.empty()},
           {"marks", std::move(marks)},
           {"has_timeline", !timeline.empty()},

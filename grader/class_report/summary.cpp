@@ -21,7 +21,8 @@ void count(ClassSummary& summary, const TaskMarks& task, bool timings) {
   switch (task.record->state) {
     case RecordState::marked:
       ++summary.n_marked;
-      if (timings && !task.record->timed && !ungraded_speedup(*task.record)) ++summary.n_untimed;
+      if (timings && task.task->measures_speedup && !task.record->timed && !ungraded_speedup(*task.record))
+        ++summary.n_untimed;
       break;
     case RecordState::ungraded:
       ++summary.n_ungraded;
@@ -105,9 +106,8 @@ ClassSummary summary_of(std::span<const StudentMarks> students, const Course& co
   }
   std::sort(summary.percents.begin(), summary.percents.end());
   for (std::size_t i = 0; i < course.tasks.size(); ++i)
-    for (int blank = 1; blank <= course.tasks[i].n_blanks() + 1; ++blank)
-      summary.blanks.push_back(
-          summary_of(course.tasks[i], blank <= course.tasks[i].n_blanks() ? blank : 0, i, students));
+    for (const int blank : course.tasks[i].judged())
+      summary.blanks.push_back(summary_of(course.tasks[i], blank, i, students));
   summary.misconceptions = misconceptions_of(students);
   summary.looks = looks_of(students);
   return summary;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "core/error.h"
 #include "exercise/blanks.h"
@@ -25,6 +26,7 @@ class Description {
     check(json_.contains("blanks") && json_["blanks"].is_array(), "have an array \"blanks\"");
   }
 
+  bool measures_speedup() const { return json_.contains("speedup"); }
   bool under_mpi() const { return json_["launch"] == "mpi"; }
   Text title() const { return title_of(json_); }
   std::vector<Text> blanks() const {
@@ -35,9 +37,9 @@ class Description {
 
   std::map<int, double> points() const {
     std::map<int, double> points;
-    check(json_.contains("speedup"), "have a \"speedup\"");
-    double sum = points[0] = points_of(json_["speedup"]);
-    for (const Json& blank : json_["blanks"]) sum += points[static_cast<int>(points.size())] = points_of(blank);
+    double sum = 0;
+    for (const Json& blank : json_["blanks"]) sum += points[static_cast<int>(points.size()) + 1] = points_of(blank);
+    if (measures_speedup()) sum += points[0] = points_of(json_["speedup"]);
     check(sum > 99.99 && sum < 100.01, fmt::format("give 100 points in all, and gives {}", sum));
     return points;
   }
@@ -64,37 +66,57 @@ class Description {
   Json json_;
 };
 
-/// The one file of this kind in a folder.
-fs::path file_in(const fs::path& folder, const std::string& prefix, const std::string& extension) {
+/// The one file of this kind in a folder; none if it isn't there.
+std::optional<fs::path> file_in(const fs::path& folder, const std::string& prefix, const std::string& extension) {
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(folder))
     if (entry.path().extension() == extension && entry.path().filename().string().starts_with(prefix))
       found.push_back(entry.path().filename());
-  require(found.size() == 1, "{} should hold one file {}*{}, and holds {}.", folder.string(), prefix, extension,
+  require(found.size() < 2, "{} should hold one file {}*{}, and holds {}.", folder.string(), prefix, extension,
           found.size());
-  return found.front();
+  return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
+Task read_task(const fs::path& solution) {
+  const Description description(solution);
+  const fs::path folder = solution.filename();
+  const auto program = file_in(solution, "", ".cpp"), script = file_in(solution, "run_", ".sh");
+  require(program.has_value(), "{} holds no program: one file .cpp.", solution.string());
+  Task task{.name = folder.string().substr(folder.string().find('_') + 1),
+            .folder = folder,
+            .program = {"exercises" / folder / *program, "solutions" / folder / *program},
+            .script = {},
+            .title = description.title(),
+            .blanks = description.blanks(),
+            .under_mpi = description.under_mpi(),
+            .measures_speedup = description.measures_speedup()};
+  if (script) task.script = {"jobscripts" / *script, "solutions" / folder / *script};
+  return task;
 }
 
 std::vector<Task> read_tasks() {
   std::vector<Task> tasks;
-  for (const auto& entry : fs::directory_iterator(ODORI_SOLUTIONS_FOLDER)) {
-    if (!fs::exists(entry.path() / "exercise.json")) continue;
-    const Description description(entry.path());
-    if (description.blanks().empty()) continue;
-    const fs::path folder = entry.path().filename();
-    tasks.push_back({.name = folder.string().substr(folder.string().find('_') + 1),
-                     .folder = folder,
-                     .program = folder / file_in(entry.path(), "", ".cpp"),
-                     .script = file_in(entry.path(), "run_", ".sh"),
-                     .title = description.title(),
-                     .blanks = description.blanks(),
-                     .under_mpi = description.under_mpi()});
-  }
+  for (const auto& entry : fs::directory_iterator(ODORI_SOLUTIONS_FOLDER))
+    if (fs::exists(entry.path() / "exercise.json")) tasks.push_back(read_task(entry.path()));
+  std::erase_if(tasks, [](const Task& task) { return task.blanks.empty(); });
   std::sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) { return a.folder < b.folder; });
   return tasks;
 }
 
 }  // namespace
+
+std::vector<ExerciseFile> Task::files() const {
+  std::vector<ExerciseFile> files{program};
+  if (script) files.push_back(*script);
+  return files;
+}
+
+std::vector<int> Task::judged() const {
+  std::vector<int> numbers(blanks.size());
+  std::iota(numbers.begin(), numbers.end(), 1);
+  if (measures_speedup) numbers.push_back(0);
+  return numbers;
+}
 
 const std::vector<Task>& all_tasks() {
   static const std::vector<Task> tasks = read_tasks();

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,18 +13,28 @@
 
 namespace odori::grader {
 
+/// A file that has blanks, and the same with answers in them, both below the kit.
+struct ExerciseFile {
+  std::filesystem::path exercise, solution;
+};
+
 struct Task {
-  std::string name;               // "multi_gpu", of the folder 01_multi_gpu
-  std::filesystem::path folder;   // 01_multi_gpu, below solutions/ and exercises/
-  std::filesystem::path program;  // 01_multi_gpu/train_cifar_multi_gpu.cpp, below the same
-  std::filesystem::path script;   // run_multi_gpu_training.sh, below jobscripts/ and solutions/01_multi_gpu/
+  std::string name;              // "multi_gpu", of the folder 01_multi_gpu
+  std::filesystem::path folder;  // 01_multi_gpu, below solutions/, exercises/ and grader/exercises/
+  ExerciseFile program;
+  std::optional<ExerciseFile> script;  // the job script, if the exercise has one: it holds the last blank
   Text title;
-  std::vector<Text> blanks;  // titles: "the main device"; those of the program, and then the job script's
-  bool under_mpi = false;    // ranks under mpirun; else one process
+  std::vector<Text> blanks;      // titles: "the main device"
+  bool under_mpi = false;        // ranks under mpirun; else one process
+  bool measures_speedup = true;  // of a whole that is right
+
   int n_blanks() const { return static_cast<int>(blanks.size()); }
-  int n_program_blanks() const { return n_blanks() - 1; }
-  /// The job script with its answer, below the kit.
-  std::filesystem::path solution_of_script() const { return "solutions" / folder / script; }
+  int n_program_blanks() const { return n_blanks() - (script ? 1 : 0); }
+  bool is_in_script(int blank) const { return blank > n_program_blanks(); }
+  /// The program, and the script if there is one.
+  std::vector<ExerciseFile> files() const;
+  /// What verdicts are given on, in order: the blanks, and then the speedup as 0 if it is measured.
+  std::vector<int> judged() const;
 };
 
 /// In the order of their folders' numbers. Throws Error if an exercise.json can't be used.
@@ -32,7 +43,7 @@ const std::vector<Task>& all_tasks();
 const Task& task_named(std::string_view name);
 std::vector<std::string> names_of_tasks();
 
-/// Points a blank (key: its number) and for the speedup (key 0), 100 in all; from the exercise.json of this kit.
+/// Points a blank (key: its number) and for the speedup (key 0), if it is measured; 100 in all; from the exercise.json of this kit.
 /// Throws Error if the file can't be used.
 std::map<int, double> points_of(const Task& task, const std::filesystem::path& kit);
 

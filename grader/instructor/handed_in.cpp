@@ -113,12 +113,12 @@ std::string filled_exercise(const fs::path& solution, const std::map<int, std::v
 
 std::string program_of(const fs::path& kit, const Attack& attack) {
   if (!attack.instead.empty()) return join_lines(attack.instead);
-  const fs::path solution = kit / "solutions" / task_named(attack.task).program;
+  const fs::path solution = kit / task_named(attack.task).program.solution;
   return in_front_of_main(filled_exercise(solution, attack.blanks), attack.outside);
 }
 
 std::string script_of(const fs::path& kit, const Attack& attack) {
-  return filled_exercise(kit / task_named(attack.task).solution_of_script(), attack.blanks);
+  return filled_exercise(kit / task_named(attack.task).script->solution, attack.blanks);
 }
 
 void write_handed_in(const fs::path& kit, const Attack& attack, const fs::path& folder,
@@ -127,7 +127,10 @@ void write_handed_in(const fs::path& kit, const Attack& attack, const fs::path& 
   const Task& task = task_named(attack.task);
   std::unique_ptr<Place> place = std::make_unique<Folder>(folder);
   std::vector<std::string> list = attack.handed_in;
-  if (list.empty()) list = {"program " + task.program.filename().string(), "script " + task.script.filename().string()};
+  if (list.empty()) {
+    list = {"program " + task.program.exercise.filename().string()};
+    if (task.script) list.push_back("script " + task.script->exercise.filename().string());
+  }
   for (const std::string& unfilled : list) {
     std::istringstream line(fill(unfilled));
     std::string what, path, rest;

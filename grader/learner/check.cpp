@@ -76,20 +76,19 @@ int check(const Flags& flags) {
   audience.left_out(answers.program);
   audience.left_out(answers.script);
   const auto whole = grade(question, answers, tell);
-  const double of = answers.points_of.at(0);
   std::optional<SpeedupStep> step;
-  if (whole && flags.speedup) {
+  if (question.task.measures_speedup && whole && flags.speedup) {
     audience.measuring();
     const bool japanese = messages.language() == "ja";
-    step = take_speedup(question, *whole, of, japanese ? timeline::Language::japanese : timeline::Language::english);
+    step = take_speedup(question, *whole, answers.points_of.at(0), japanese ? timeline::Language::japanese : timeline::Language::english);
     tell(step->verdict);
     audience.speedup(*step);
-  } else {
+  } else if (question.task.measures_speedup) {
     const Finding why{whole ? "speedup_not_asked" : "speedup_waits"};
-    tell({.blank = 0, .verdict = Verdict::not_checked, .finding = why, .of = of});
+    tell({.blank = 0, .verdict = Verdict::not_checked, .finding = why, .of = answers.points_of.at(0)});
   }
   audience.summary(verdicts);
-  const bool own = flags.program == flags.kit / "exercises" / question.task.program;
+  const bool own = flags.program == flags.kit / question.task.program.exercise;
   if (own) remember(flags, answers, verdicts);
   if (!flags.json.empty()) write_json(flags.json, as_json(question, answers, verdicts, step, messages));
   return exit_code_of(verdicts);

@@ -72,8 +72,8 @@ Flags parse_flags(int argc, char** argv) {
   if (flags.task.empty() && flags.word != "status") throw UsageError(line.say(which_task(flags.word)));
   if (flags.task.empty()) return flags;
   const Task& task = task_named(flags.task);
-  if (flags.program.empty()) flags.program = flags.kit / "exercises" / task.program;
-  if (flags.script.empty()) flags.script = flags.kit / "jobscripts" / task.script;
+  if (flags.program.empty()) flags.program = flags.kit / task.program.exercise;
+  if (flags.script.empty() && task.script) flags.script = flags.kit / task.script->exercise;
   if (flags.out.empty()) flags.out = flags.kit / "out" / "check" / task.name;
   return flags;
 }

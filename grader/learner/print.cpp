@@ -94,7 +94,7 @@ Row row_of(const BlankVerdict& verdict, const Question& question, const Messages
 
 /// Which of the learner's files a blank is in.
 const std::filesystem::path& file_of(const Question& question, int blank) {
-  return blank == question.task.n_blanks() ? question.script : question.program;
+  return question.task.is_in_script(blank) ? question.script : question.program;
 }
 
 /// Is something told of a run in which the kit's answers stood where the learner's aren't right?

@@ -102,12 +102,10 @@ class Watcher {
       : flags_(flags),
         task_(task_named(flags.task)),
         messages_(flags.kit, language_or_default(flags.language)),
-        files_({flags.program, flags.script}),
+        files_(files_of(flags)),
         colours_(wants_colours()) {
-    for (int n = 1; n <= task_.n_blanks() + 1; ++n) {
-      const int blank = n <= task_.n_blanks() ? n : 0;
+    for (const int blank : task_.judged())
       view_.rows.push_back({.blank = blank, .name = messages_.text(name_key(task_, blank)), .fresh = false});
-    }
     view_.footer = messages_.text("watch_keys");
     view_.more = messages_.text("watch_more");
   }
@@ -329,9 +327,14 @@ class Watcher {
     std::fflush(stdout);
   }
 
+  static std::vector<std::filesystem::path> files_of(const Flags& flags) {
+    return flags.script.empty() ? std::vector{flags.program} : std::vector{flags.program, flags.script};
+  }
   std::string files() const {
-    return messages_.text("watch_files", {{"program", flags_.program.lexically_relative(flags_.kit).string()},
-                                          {"script", flags_.script.lexically_relative(flags_.kit).string()}});
+    const std::string program = flags_.program.lexically_relative(flags_.kit);
+    if (flags_.script.empty()) return program;
+    return messages_.text("watch_files",
+                          {{"program", program}, {"script", flags_.script.lexically_relative(flags_.kit).string()}});
   }
 
   const Flags& flags_;

@@ -29,18 +29,16 @@ struct File {
 
 struct Place {
   const Task& task;
-  File program, script;
+  std::vector<File> files;  // as Task::files()
 
   explicit Place(const Flags& flags, const Task& asked) : task(asked) {
-    const auto file = [&](const fs::path& shown, const fs::path& solution) {
+    for (const auto& [exercise, solution] : task.files()) {
       const std::string answer = read_file(flags.kit / solution);
       require(!answer.empty(), "There is no {}. --kit names the kit's folder.", (flags.kit / solution).string());
-      return File{flags.kit / shown, shown, answer, cut(answer, solution.string())};
-    };
-    program = file("exercises" / task.program, "solutions" / task.program);
-    script = file("jobscripts" / task.script, task.solution_of_script());
+      files.push_back({flags.kit / exercise, exercise, answer, cut(answer, solution.string())});
+    }
   }
-  const File& of(int blank) const { return blank > task.n_program_blanks() ? script : program; }
+  const File& of(int blank) const { return task.is_in_script(blank) ? files.back() : files.front(); }
 };
 
 const Blank& blank_in(const std::vector<Blank>& blanks, int number) {
@@ -100,19 +98,16 @@ Row row_of(const std::optional<Remembered>& seen, double of, const Blank* now, L
 void print_task(const Flags& flags, const Task& task, int number, const State& state, const Messages& messages) {
   const Place place(flags, task);
   const auto points_of_blank = points_of(task, flags.kit);
-  const Submission program = read_submission(place.program.path, place.program.pristine);
-  const Submission script = read_submission(place.script.path, place.script.pristine);
+  std::map<int, Blank> texts;
+  for (const File& file : place.files) texts.merge(read_submission(file.path, file.pristine).blanks);
   std::vector<std::pair<int, Row>> rows;
   double points = 0, of = 0;
   bool known = false;
-  for (int n = 1; n <= task.n_blanks() + 1; ++n) {
-    const int blank = n <= task.n_blanks() ? n : 0;  // the speedup comes last
-    const Submission& file = n <= task.n_program_blanks() ? program : script;
-    const auto found = file.blanks.find(blank);
+  for (const int blank : task.judged()) {
+    const auto found = texts.find(blank);
     const auto seen = state.verdict(task.name, blank);
-    rows.emplace_back(blank,
-                      row_of(seen, points_of_blank.at(blank), found == file.blanks.end() ? nullptr : &found->second,
-                             language_of(file.path.string()), messages));
+    rows.emplace_back(blank, row_of(seen, points_of_blank.at(blank), found == texts.end() ? nullptr : &found->second,
+                                    language_of(place.of(blank).path.string()), messages));
     known = known || seen;
     points += rows.back().second.points;
     of += rows.back().second.of;
@@ -210,8 +205,8 @@ int reset(const Flags& flags) {
   require_blank(flags, task, messages);
   const Place place(flags, task);
   bool well = true;
-  if (!flags.blank || *flags.blank <= task.n_program_blanks()) well = reset_file(place.program, flags, messages);
-  if (!flags.blank || *flags.blank > task.n_program_blanks()) well = reset_file(place.script, flags, messages) && well;
+  for (const File& file : place.files)
+    if (!flags.blank || &file == &place.of(*flags.blank)) well = reset_file(file, flags, messages) && well;
   State state = read_state(flags, messages);
   state.forget(task.name, flags.blank);
   if (well) state.save();

@@ -16,7 +16,7 @@ const fs::path kit = ODORI_FOLDER;
 
 const std::set<std::string>& kits_words(const Task& task) {
   static std::map<std::string, std::set<std::string>> words;
-  const fs::path solution = kit / "solutions" / task.program;
+  const fs::path solution = kit / task.program.solution;
   if (!words.contains(task.name)) words[task.name] = words_of_kit(kit, cut(read_file(solution), solution.string()));
   return words.at(task.name);
 }

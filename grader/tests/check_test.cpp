@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 const fs::path work = fs::path(ODORI_WORK_FOLDER) / "check";
 
 std::string solution(const std::string& task) {
-  return read_file(fs::path(ODORI_FOLDER) / "solutions" / task_named(task).program);
+  return read_file(fs::path(ODORI_FOLDER) / task_named(task).program.solution);
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -28,7 +28,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 fs::path kits_script(const std::string& task) {
-  return fs::path(ODORI_FOLDER) / task_named(task).solution_of_script();
+  return fs::path(ODORI_FOLDER) / task_named(task).script->solution;
 }
 
 fs::path written(const std::string& name, const std::string& text) {

@@ -49,10 +49,10 @@ std::vector<Answer> write_answers(const std::vector<CorpusEntry>& entries, const
     const Task& task = task_named(entry.task);
     const fs::path folder = to / std::to_string(answers.size());
     fs::create_directories(folder);
-    answers.push_back({entry, folder / task.program.filename(), folder / task.script.filename(), {}});
-    std::ofstream(answers.back().program) << filled_exercise(kit / "solutions" / task.program, entry.texts);
-    std::ofstream(answers.back().script) << filled_exercise(kit / task.solution_of_script(),
-                                                            entry.texts);
+    Answer& answer = answers.emplace_back(Answer{entry, folder / task.program.solution.filename(), {}, {}});
+    if (task.script) answer.script = folder / task.script->solution.filename();
+    for (const ExerciseFile& file : task.files())
+      std::ofstream(folder / file.solution.filename()) << filled_exercise(kit / file.solution, entry.texts);
   }
   return answers;
 }
@@ -78,7 +78,7 @@ std::optional<int> blank_to_share(const CorpusEntry& entry) {
 
 /// One source file with a function for each of these answers; where it doesn't compile they stay unbuilt.
 void build_together(const Compiler& compiler, const std::vector<Answer*>& answers) {
-  const std::string solution = read_file(kit / "solutions" / task_named(answers[0]->entry.task).program);
+  const std::string solution = read_file(kit / task_named(answers[0]->entry.task).program.solution);
   std::string head, functions, choices;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < answers.size(); ++i) {

@@ -216,7 +216,7 @@ TEST(EvidenceFiles, HoldWhatIsWrittenAndSayWhenItIsTooMuch) {
 }
 
 std::filesystem::path solution_of(const Task& task) {
-  return std::filesystem::path(ODORI_SOLUTIONS) / task.program.stem();
+  return std::filesystem::path(ODORI_SOLUTIONS) / task.program.solution.stem();
 }
 
 /// Runs of the kit's own program.

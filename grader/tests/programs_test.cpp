@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path program = fs::path(ODORI_FOLDER) / "solutions" / task_named("multi_gpu").program;
+const fs::path program = fs::path(ODORI_FOLDER) / task_named("multi_gpu").program.solution;
 
 /// The exercise with these texts in its blanks.
 Submission answers(const std::map<int, std::string>& texts) {

@@ -14,7 +14,7 @@ namespace {
 
 /// What is found in the kit's job script with this text in its blank: a key, or "right".
 std::string found(const std::string& task, const std::string& text) {
-  const std::string path = std::filesystem::path(ODORI_FOLDER) / task_named(task).solution_of_script();
+  const std::string path = std::filesystem::path(ODORI_FOLDER) / task_named(task).script->solution;
   const auto lines = split_lines(read_file(path));
   const auto finding =
       find_in_job_script(task_named(task), with_text(lines, parse_blanks(lines, path).at(0), split_lines(text)));

@@ -48,7 +48,7 @@ Seen take_everything(const Attack& attack, const Arena& arena, const fs::path& k
     if (const auto ending = entry.path().extension(); ending == ".zip" || ending == ".tar")
       unpack(entry.path(), unpacked);
   for (const fs::path& place : {folder, unpacked})
-    if (const fs::path program = place / task_named(attack.task).program.filename(); fs::exists(program))
+    if (const fs::path program = place / task_named(attack.task).program.solution.filename(); fs::exists(program))
       return check(program);
   return {};
 }

@@ -1,0 +1,39 @@
+// An exercise without a job script and without a speedup, for the test that adds one to a copy of the kit.
+#include "odori.h"
+
+using namespace odori;
+
+int main(int argc, char** argv) try {
+  const Arguments args = parse_arguments(argc, argv, Program::multi_gpu);
+  const trace::File trace(args.trace, 0);
+  DevicePool pool(args.devices);
+  pool.use(0);
+  const auto [train, test] = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
+
+  // BLANK 1: How many images does an update take?
+  const int images = args.batchsize;
+  // END BLANK
+  SerialIterator train_iter(train, images, {.seed = args.seed});
+  SerialIterator test_iter(test, images, {.repeat = false, .shuffle = false});
+  const NetworkSpec network = create_network(args.model, train->n_classes(), args.image_size);
+  Classifier model(network, images, args.seed);
+  model.to_device(pool.current(), args.autotune);
+
+  // BLANK 2: How fast does it learn?
+  const float rate = args.learnrate;
+  // END BLANK
+  MomentumSGD optimizer(rate);
+  optimizer.setup(model);
+
+  // BLANK 3: How much of each weight decays in an update?
+  const float decay = 5e-4f;
+  // END BLANK
+  optimizer.add_hook(std::make_unique<WeightDecay>(decay));
+  StandardUpdater updater(train_iter, optimizer);
+  Trainer trainer(updater, args.epoch, args.out, args.keep_going);
+  trainer.extend(Evaluator(test_iter, model, 0));
+  trainer.run();
+  return 0;
+} catch (...) {
+  return report_failure();
+}
