@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import pathlib
-import shutil
 import sys
 import threading
 import time
@@ -40,8 +39,6 @@ def main():
     options, flags = parser.parse_known_args()
 
     known = grading.make_class(options.build, options.students, options.folder)
-    for task in ("multi_gpu", "multi_node"):  # nothing is built yet
-        shutil.rmtree(options.build / "grader" / task, ignore_errors=True)
     results = options.folder / "results"
     began, first, peak = time.time(), None, [0.0]
     batch = grading.start(options.build, options.folder / "class", results, "--no-timings", *flags)

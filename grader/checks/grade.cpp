@@ -34,13 +34,14 @@ bool is_own(const fs::path& folder) {
 }
 
 /// Where what is built is kept: in the build folder; or in a temporary one, of this user alone, where that can't be
-/// written, and for somebody else's answer: each marking has its own (batch/marking), so that no student gets what
-/// another one's answer has built.
+/// written, and for any other answer than the one below exercises/: each marking has its own (batch/marking), so that no
+/// student gets what another one's answer has built.
 fs::path outputs_of(const Question& question) {
   fs::path folder = question.build / "grader" / question.task.name;
+  const bool learners = question.program == question.kit / "exercises" / question.task.program;
   std::error_code error;
-  if (!question.sandbox) fs::create_directories(folder, error);
-  if (!question.sandbox && !error && access(folder.c_str(), W_OK) == 0) return folder;
+  if (learners) fs::create_directories(folder, error);
+  if (learners && !error && access(folder.c_str(), W_OK) == 0) return folder;
   const fs::path own = fs::temp_directory_path(error) / fmt::format("odori-{}", geteuid());
   mkdir(own.c_str(), 0700);
   if (!is_own(own))

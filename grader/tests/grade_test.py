@@ -237,6 +237,19 @@ class Grade(unittest.TestCase):
         self.assertEqual(code, 0, output)
         self.assertEqual(self.points("aoki", "multi_gpu"), 75)  # without the script
 
+    def test_without_the_sandbox_nobody_gets_what_anothers_answer_has_built(self):
+        for student in ("aoki", "baba"):
+            hand_in(student, "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")
+        build = WORK / "build"
+        (build / "grader").mkdir(parents=True)
+        (build / "bin").symlink_to(BUILD / "bin")
+        for name in ("compile.command", "link.command"):
+            (build / "grader" / name).symlink_to(BUILD / "grader" / name)
+        code, output = grade(*self.flags, "--tasks", "multi_gpu", "--unsafe", build=build)
+        self.assertEqual(code, 0, output)
+        self.assertEqual([self.points(student, "multi_gpu") for student in ("aoki", "baba")], [75, 75])
+        self.assertEqual({path.name for path in (build / "grader").iterdir()}, {"compile.command", "link.command"})
+
     def test_the_end_sums_up_who_needs_a_look(self):
         right = hand_in("aoki", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp", "solutions/01_multi_gpu/run_multi_gpu_training.sh")
         program = (right / "train_cifar_multi_gpu.cpp").read_text()
