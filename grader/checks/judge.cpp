@@ -238,10 +238,10 @@ class Judging {
     return wrong;
   }
 
-  /// What is wrong beside the kit's answers may be right beside the learner's own. So of those that fail alone, the ones
-  /// whose checks find nothing in the whole are tried with all that may be right, the largest set first; those of a set
-  /// that is right are taken out of `wrong`. If only one fails alone, and not in the whole, what is wrong there is one of
-  /// the others. Returns the program of the blanks that are left; none if no set is right.
+  /// What is wrong beside the kit's answers may be right beside the learner's own. So of those that fail alone, the
+  /// ones whose checks find nothing in the whole are tried with all that may be right, the largest set first; those of
+  /// a set that is right are taken out of `wrong`. If only one fails alone, and not in the whole, what is wrong there
+  /// is one of the others. Returns the program of the blanks that are left; none if no set is right.
   Runs* spare_right_together(const Blanks& blanks, Failures& wrong, Runs& whole, const Failure& of_whole) {
     const RunPlan& plan = exam_.situations[of_whole.situation];
     Blanks doubtful, certain;

@@ -201,7 +201,8 @@ const std::set<std::string>& names_never_needed() {
     fopen fopen64 freopen fdopen tmpfile tmpnam mkstemp FILE open64 openat creat pread pwrite readv writev
     sendfile lseek ftruncate unlink rmdir mkdir mkfifo mknod symlink chmod fchmod chown chdir chroot
     opendir readdir scandir nftw inotify_init fcntl ioctl dup2 dup3 pipe2 close_range
-    ifstream ofstream fstream filebuf basic_ifstream basic_ofstream basic_fstream basic_filebuf filesystem
+    ifstream ofstream fstream filebuf wifstream wofstream wfstream wfilebuf basic_ifstream basic_ofstream
+    basic_fstream basic_filebuf filesystem
     socket socketpair sendto sendmsg recvfrom recvmsg getaddrinfo gethostbyname
     clock_gettime gettimeofday clock_settime nanosleep usleep)");
   return words;

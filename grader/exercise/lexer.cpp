@@ -69,7 +69,7 @@ class Lexer {
   }
 
   void add(Token::Kind kind, std::size_t end) {
-    tokens_.all.push_back({kind, text_.substr(at_, end - at_), line_});
+    tokens_.all.push_back({kind, text_.substr(at_, end - at_), line_, at_});
     move_to(end);
   }
 

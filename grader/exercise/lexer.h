@@ -14,8 +14,9 @@ namespace odori::grader {
 struct Token {
   enum class Kind { word, number, quote, sign };
   Kind kind = Kind::sign;
-  std::string text;  // as it is written; the other spellings of brackets and of # (<: %> %: ...) as those
-  int line = 1;      // from 1
+  std::string text;    // as it is written; the other spellings of brackets and of # (<: %> %: ...) as those
+  int line = 1;        // from 1
+  std::size_t at = 0;  // where it begins in the lines, joined
 
   bool is_word() const { return kind == Kind::word; }
   bool operator==(const char* other) const { return text == other; }

@@ -87,18 +87,17 @@ std::optional<Finding> if_not(bool right, const char* key) {
   return right ? std::nullopt : std::optional(Finding{key, {}});
 }
 
-const Exam own_device{
-    {two, three},
-    {{1, "Nine", device_is_not_nine},
-     {3, "Model",
-      [](const Situation& situation) {
-        const RankSeen& rank = situation.evidence().ranks.at(0);
-        return if_not(rank.model_device == rank.scatter_roots.at(0), "model_elsewhere");
-      }},
-     {4, "Evaluator", [](const Situation& situation) {
-        const RankSeen& rank = situation.evidence().ranks.at(0);
-        return if_not(rank.evaluator_device == rank.scatter_roots.at(0), "evaluated_elsewhere");
-      }}}};
+const Exam own_device{{two, three},
+                      {{1, "Nine", device_is_not_nine},
+                       {3, "Model",
+                        [](const Situation& situation) {
+                          const RankSeen& rank = situation.evidence().ranks.at(0);
+                          return if_not(rank.model_device == rank.scatter_roots.at(0), "model_elsewhere");
+                        }},
+                       {4, "Evaluator", [](const Situation& situation) {
+                          const RankSeen& rank = situation.evidence().ranks.at(0);
+                          return if_not(rank.evaluator_device == rank.scatter_roots.at(0), "evaluated_elsewhere");
+                        }}}};
 
 using Told = std::map<int, Outcome>;
 using Sets = std::vector<std::set<int>>;
@@ -124,7 +123,9 @@ Round judged(Judged judged, std::function<Runs*(const std::set<int>&)> of_set = 
 /// Of an answer that fills these blanks.
 Round judged_own_device(const std::set<int>& blanks, int evaluator = 1) {
   std::map<std::set<int>, OwnDevice> programs;
-  const auto of_set = [&](const std::set<int>& set) { return &programs.try_emplace(set, set, evaluator).first->second; };
+  const auto of_set = [&](const std::set<int>& set) {
+    return &programs.try_emplace(set, set, evaluator).first->second;
+  };
   Judged answer{of_set(blanks)};
   for (const int blank : blanks) answer.variants[blank] = of_set({blank});
   return judged(std::move(answer), of_set, own_device);

@@ -281,6 +281,29 @@ TEST(CompilerWords, OfBothCompilersMeanTheSame) {
   EXPECT_FALSE(plain_words_for("'", "'"));
 }
 
+TEST(Programs, TheCompilerItselfRefusesFilesAndSignalsThatAreInStdToo) {
+  const Built built({{1, "  std::vector<SerialIterator> train_iters;\n  std::remove(\"file\");"},
+                     {2,
+                      "  std::vector<int> n{1, 0};\n  n.erase(std::remove(n.begin(), n.end(), 1), n.end());\n"
+                      "  const int main_device_id = n[0];"},
+                     {3, right_3 + " std::exit(0);"},
+                     {4, "  std::map<std::string, int> devices;\n  auto f = &std::raise;"},
+                     {5, "  std::map<std::string, int> other_devices;\n  std::rename(\"a\", \"b\");"},
+                     {7, right_7 + " [[gnu::constructor]] void early();"}});
+  for (const auto& [blank, name] : {std::pair{1, "remove"}, {3, "exit"}, {4, "raise"}, {5, "rename"}, {7, "gnu"}})
+    EXPECT_NE(built.value(blank, "message").find(name), std::string::npos) << built.value(blank, "message");
+  EXPECT_EQ(built.failure(2).key, "compiles");
+}
+
+TEST(Programs, WhatABlankDeclaresAnewOrLeavesOpenIsNotTheKits) {
+  const Built built({{2,
+                      "  struct MomentumSGD {};\n  struct Classifier {};\n  const int main_device_id = 0;\n"
+                      "  struct odori {};\n  const auto print_devices = [](int) {};"},
+                     {3, right_3 + " if (false)"}});
+  EXPECT_EQ(built.failure(2).key, "compiles") << built.value(2, "message");
+  EXPECT_EQ(built.failure(3).key, "compiles") << built.value(3, "message");
+}
+
 TEST(Programs, WhatWasBuiltBeforeIsNotBuiltAgain) {
   const fs::path outputs = fs::path(testing::TempDir()) / "programs_test_again";
   fs::remove_all(outputs);

@@ -35,7 +35,7 @@ TEST(Source, HoldsEachVariantAsAFunctionWithTheLearnersLineNumbers) {
   EXPECT_EQ(source_of(solution, submission(), {{"blank_2", {2}}}, false),
             "#include \"odori.h\"\n"
             "namespace odori::evidence {\nvoid pass_blanks();\n}\n"
-            "#define odori__blanks_passed odori::evidence::pass_blanks()\n"
+            "#define odori__blanks_passed ::odori::evidence::pass_blanks()\n"
             "#line 3 \"blank_2\"\n"
             "int odori_blank_2(int argc, char** argv) {\n"
             "  // BLANK 1: Which?\n"
@@ -43,10 +43,11 @@ TEST(Source, HoldsEachVariantAsAFunctionWithTheLearnersLineNumbers) {
             "  const int a = kits_a;\n"
             "#line 7 \"blank_2\"\n"
             "  // END BLANK\n"
-            "  use(a);\n"
+            "  ::odori::use(a);\n"
             "  // BLANK 2: And this?\n"
             "#line 10 \"blank_2\"\n"
             "  const int b = mine_b;\n"
+            "{}\n"
             "#line 11 \"blank_2\"\n"
             "odori__blanks_passed;  // END BLANK\n"
             "}\n"
@@ -74,6 +75,25 @@ TEST(Source, HoldsNoCommentsOfTheLearners) {
   EXPECT_EQ(source.find("mine_b"), std::string::npos);
   EXPECT_EQ(source.find("*/"), std::string::npos);
   EXPECT_NE(source.find(" 2;"), std::string::npos);
+}
+
+TEST(Source, KitsTextMeansTheLibraryWhateverABlankDeclares) {
+  const std::string kits =
+      "int main(int argc, char** argv) {\n"
+      "  // BLANK 1: Which?\n"
+      "  const int a = kits_a;\n"
+      "  // END BLANK\n"
+      "  Pool pool(a, b.size(), Kind::cuda);\n"
+      "  if (pool.use(f(a))) fmt::print(\"Pool(1)\", std::move(g<Pool>(a)));  // Pool()\n"
+      "  catch (...) { return report(); }\n"
+      "}\n";
+  const std::string source = source_of(kits, submission(), {{"blank_1", {1}}});
+  EXPECT_NE(
+      source.find("  ::odori::Pool pool(a, b.size(), ::odori::Kind::cuda);\n"
+                  "  if (pool.use(::odori::f(a))) ::fmt::print(\"Pool(1)\", ::std::move(g<::odori::Pool>(a)));  // "
+                  "Pool()\n  catch (...) { return report(); }\n"),
+      std::string::npos)
+      << source;
 }
 
 TEST(Source, TellsTheCompilerOfNamesBehindTheIncludes) {

@@ -1,6 +1,8 @@
 #include "worker/source.h"
 
 #include <algorithm>
+#include <cctype>
+#include <set>
 
 #include "core/error.h"
 #include "exercise/lexer.h"
@@ -11,7 +13,23 @@ namespace {
 
 constexpr std::string_view main_begins = "int main(int argc, char** argv)", blanks_passed = "odori__blanks_passed";
 
-void add(std::string& source, const std::vector<std::string>& lines) { source += join_lines(lines); }
+/// The kit's text, with the library's names in full: types, and functions that it calls. A blank that declares one of
+/// them anew, a Trainer of its own, has it for itself.
+std::string with_full_names(const std::vector<std::string>& lines) {
+  static const std::set<std::string> outside{"std", "fmt"},
+      with_brackets{"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype"};
+  std::string text = join_lines(lines);
+  const std::vector<Token> tokens = tokens_of(lines).all;
+  for (std::size_t i = tokens.size(); i-- > 0;) {
+    const Token &token = tokens[i], before = i > 0 ? tokens[i - 1] : Token{.text = ";"},
+                after = i + 1 < tokens.size() ? tokens[i + 1] : Token{.text = ";"};
+    if (!token.is_word() || before == "." || before == "->" || before == "::") continue;
+    const bool is_type = std::isupper(token.text[0]) != 0, is_declared = before.is_word() || before == ">",
+               is_called = after == "(" && !is_declared && !with_brackets.contains(token.text);
+    if (after == "::" || is_type || is_called) text.insert(token.at, outside.contains(token.text) ? "::" : "::odori::");
+  }
+  return text;
+}
 
 /// The solution from its main on.
 class Body {
@@ -37,21 +55,22 @@ class Body {
     };
     name_lines(static_cast<int>(next) + 1 + offset);
     for (const Blank& kits : blanks_) {
-      add(source, {lines_.begin() + next, lines_.begin() + kits.first_line});
+      source += with_full_names({lines_.begin() + next, lines_.begin() + kits.first_line});
       const auto learners = submission.blanks.find(kits.number);
       if (variant.learners.contains(kits.number)) {
         name_lines(learners->second.text_line);
-        add(source, tokens_of(learners->second.text).code);
+        // The braces end what a blank leaves open: an `if`, so that it isn't about the kit's next statement.
+        source += join_lines(tokens_of(learners->second.text).code) + "{}\n";
       } else {
         source += fmt::format("#line 1 \"{}.kit\"\n", variant.name);
-        add(source, kits.text);
+        source += with_full_names(kits.text);
       }
       if (learners != submission.blanks.end()) offset = learners->second.last_line - kits.last_line;
       next = kits.last_line - 1;
       name_lines(static_cast<int>(next) + 1 + offset);
       if (kits.number == blanks_.back().number) source += std::string(blanks_passed) + ';';
     }
-    add(source, {lines_.begin() + next, lines_.end()});
+    source += with_full_names({lines_.begin() + next, lines_.end()});
     return source.replace(source.find(main_begins), main_begins.size(),
                           fmt::format("int odori_{}(int argc, char** argv)", variant.name));
   }
@@ -71,7 +90,7 @@ std::string source_of(const std::string& solution, const Submission& submission,
   // not hold the macro's name: it has two underscores.
   std::string source = body.head() + fmt::format(
                                          "namespace odori::evidence {{\nvoid pass_blanks();\n}}\n"
-                                         "#define {} odori::evidence::pass_blanks()\n",
+                                         "#define {} ::odori::evidence::pass_blanks()\n",
                                          blanks_passed);
   if (walled) source += name_walls_begin();
   for (const Variant& variant : variants) source += body.variant(variant, submission);
