@@ -1,5 +1,5 @@
-# A job script's #PBS lines for one site; sourced by submit.sh and use_site.sh. For each scheduler that isn't PBS, the same
-# lines in its own words.
+# A job script's #PBS lines for one site, from standard input; sourced by submit.sh and use_site.sh. For each scheduler that
+# isn't PBS, the same lines in its own words.
 
 # The site file's variables, all empty: what it doesn't set is not asked for.
 SCHEDULER="" QUEUE="" GROUP="" WALLTIME="" CHUNK="" RESOURCE="" GPUS_A_NODE="" SBATCH_FLAGS="" QSUB_FLAGS="" PJSUB_FLAGS=""
@@ -17,6 +17,8 @@ take_site() {
   . "$1"
   [[ $SCHEDULER =~ ^(pbs|slurm|age|pjm|none)$ ]] ||
     stop 2 "the site file $1 says SCHEDULER=$SCHEDULER; it should be pbs, slurm, age, pjm or none."
+  [[ $GPUS_A_NODE =~ ^([1-9][0-9]*)?$ ]] ||
+    stop 2 "the site file $1 says GPUS_A_NODE=$GPUS_A_NODE; it should be the number of a node's GPUs, from 1, or nothing where they have none."
   [[ $SCHEDULER != age || -n $RESOURCE ]] ||
     stop 2 "the site file $1 names no RESOURCE: Grid Engine asks for nodes by a name of the site's, as in RESOURCE=node_f."
 }
@@ -29,12 +31,12 @@ for_pbs() {
     /^##?PBS -W group_list=/ { print (group != "" ? "#PBS -W group_list=" group : "##PBS -W group_list="); next }
     /^#PBS -l walltime=/ && walltime != "" { print "#PBS -l walltime=" walltime; next }
     /^#PBS -l +select=/ && chunk != "" { sub(/ *$/, ":" chunk); gsub(/\+/, ":" chunk "+") }
-    { print }' "$1"
+    { print }'
 }
 
 # select=2:mpiprocs=2:ompthreads=1 is --nodes=2 --ntasks-per-node=2 --cpus-per-task=1.
 for_slurm() {
-  translate "$1" '
+  translate '
     function queue(name) { directive("--partition=" name) }
     function group(name) { directive("--account=" name) }
     function time(limit) { directive("--time=" limit) }
@@ -49,7 +51,7 @@ for_slurm() {
 
 # Altair Grid Engine: nodes go by a name of the site's, and the group is a flag of qsub (see submit.sh).
 for_age() {
-  translate "$1" '
+  translate '
     function queue(name) { directive("-q " name) }
     function group(name) {}
     function time(limit) { directive("-l h_rt=" limit) }
@@ -59,7 +61,7 @@ for_age() {
 
 # Fujitsu's pjsub.
 for_pjm() {
-  translate "$1" '
+  translate '
     function queue(name) { directive("-L rscgrp=" name) }
     function group(name) { directive("-g " name) }
     function time(limit) { directive("-L elapse=" limit) }
@@ -71,14 +73,16 @@ for_pjm() {
     }' "#PJM" "$PJSUB_FLAGS"
 }
 
-# translate SCRIPT WORDS PREFIX FLAGS: its #PBS lines by the functions of WORDS, each line beginning with PREFIX.
+# translate WORDS PREFIX FLAGS: the #PBS lines by the functions of WORDS, each line beginning with PREFIX.
 translate() {
-  ! grep -qE '^#PBS -l +select=.*\+' "$1" ||
+  local script
+  script=$(cat)
+  ! grep -qE '^#PBS -l +select=.*\+' <<<"$script" ||
     stop 2 "outside of PBS all nodes of a job are alike: the select line may have one chunk, and no '+'."
-  awk -v prefix="$3" -v flags="$4" -v queue_name="$QUEUE" -v group_name="$GROUP" -v walltime="$WALLTIME" \
+  awk -v prefix="$2" -v flags="$3" -v queue_name="$QUEUE" -v group_name="$GROUP" -v walltime="$WALLTIME" \
     -v gpus="$GPUS_A_NODE" -v resource="$RESOURCE" "
     function directive(text) { print prefix \" \" text }
-    $2"'
+    $1"'
     /^##?PBS -q/ { if (queue_name != "") queue(queue_name); next }
     /^##?PBS -W group_list=/ { if (group_name != "") group(group_name); next }
     /^#PBS -l walltime=/ { time(walltime != "" ? walltime : substr($0, index($0, "=") + 1)); next }
@@ -98,5 +102,5 @@ translate() {
       for (i = 1; i <= n; ++i) directive(more[i])
       next
     }
-    { print }' "$1"
+    { print }' <<<"$script"
 }

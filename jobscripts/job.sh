@@ -51,6 +51,8 @@ on_termination() {
 
 # The log's last line: the last throughput over the first one.
 log_speedup() {
+  [ "$task:$N_GPUS" != multi_gpu:1 ] || log echo "The nodes of this cluster have one GPU each (GPUS_A_NODE=1 in $site): both trainings" \
+    "of task 1 ran on one device, and comparing them shows no speedup. Task 2, on two nodes, shows one."
   log awk '/^Throughput:/ { rate[++n] = $2 }
            END { if (n < 2) { print "There are no two throughputs to compare."; exit 1 }
                  printf "Speedup: %.2f (%.1f / %.1f [images/sec.])\n", rate[n] / rate[1], rate[n], rate[1] }' "$LOG"
@@ -206,7 +208,9 @@ play_nodes() {
 # One line a node: its processes. As PBS reads it: the first select counts, `+` joins chunks, a chunk without a number is one
 # node, and a node without mpiprocs gets one process. Nothing, if it can't be read.
 processes_of_nodes() {
-  sed -nE 's/^[[:blank:]]*#PBS.*-l[[:blank:]]*['\''"]?([^[:blank:]]*,)?select=([^,[:blank:]'\''"]*).*/\2/p' "$script" |
+  local answer=cat
+  [ "$kind" != solutions ] || answer=for_this_site
+  "$answer" <"$script" | sed -nE 's/^[[:blank:]]*#PBS.*-l[[:blank:]]*['\''"]?([^[:blank:]]*,)?select=([^,[:blank:]'\''"]*).*/\2/p' |
     head -n 1 | tr + '\n' | awk -F: '
       { nodes = $1 ~ /=/ ? 1 : $1; processes = 1
         for (i = 1; i <= NF; ++i) if ($i ~ /^mpiprocs=/) processes = substr($i, 10)
@@ -231,9 +235,8 @@ profile_programs() {
   PROGRAMS=$wrappers
 }
 
-site=${ODORI_SITE:-$kit/jobscripts/site.sh}
-[ ! -e "$site" ] || . "$site"
-N_GPUS=${GPUS_A_NODE:-2}
+. "$kit/jobscripts/site_in_force.sh"
+N_GPUS=$(devices_of multi_gpu)
 stop_at_unfilled_select_line
 mkdir -p "$OUT" || stop 20 "$OUT can't be made. \$ODORI_OUT names another folder."
 trap on_termination TERM

@@ -53,6 +53,7 @@ done
 site=${ODORI_SITE:-$here/site.sh}
 [[ -e $site ]] || stop 2 "there is no site file $site, which says what this cluster is like. Copy the example that comes nearest: cp $here/sites/pbs.sh $here/site.sh (or slurm.sh, local.sh), and change what differs."
 take_site "$site"
+. "$here/site_in_force.sh"
 script=run_${task}_training.sh
 submitted=$kit/out/jobs/submitted/$script
 job_name=${task}_training
@@ -82,14 +83,16 @@ case $SCHEDULER in
   pjm) convert=for_pjm command=(pjsub -X "${flags[@]}" "$submitted") log=$job_name.ID.out ;;
   none) convert=cat command=(bash "$script" "${flags[@]}") log="" ;;
 esac
+answer=cat
+[[ $folder == "$here" ]] || answer=for_this_site
 if [[ -n $print ]]; then
-  "$convert" "$folder/$script"
+  "$answer" <"$folder/$script" | "$convert"
   printf '\nIn %s: %s\n' "$folder" "${command[*]}" >&2
   exit
 fi
 command -v "${command[0]}" >/dev/null || stop 20 "there is no ${command[0]} here, but the site file $site says SCHEDULER=$SCHEDULER. Are you on the cluster's login node?"
 mkdir -p "${submitted%/*}" "$kit/out/jobs"
-"$convert" "$folder/$script" >"$submitted"
+"$answer" <"$folder/$script" | "$convert" >"$submitted"
 cd "$folder"  # the job starts where it was submitted
 "${command[@]}" || stop $? "${command[0]} refused the job; its words are above. ./odori explain says what the usual ones mean: give it a file that holds them, or paste them after  ./odori explain -"
 [[ -z $log ]] || echo "Its log will be $folder/$log (ID is the number above), then: ./odori explain $log"

@@ -23,7 +23,7 @@ take_site "$1"
 [[ $1 -ef $here/site.sh ]] || cp "$1" "$here/site.sh"
 CHUNK=""  # the select lines are blanks: ./odori submit adds what the site wants there
 for script in "$here"/run_*.sh "${here%/jobscripts}"/solutions/*/run_*.sh; do
-  text=$(for_pbs "$script")
+  text=$(for_pbs <"$script")
   [[ $text == "$(<"$script")" ]] || printf '%s\n' "$text" >"$script"
 done
 echo "This kit now works for $1. ./odori submit uses it, and plain qsub finds its names in the job scripts."

@@ -6,6 +6,7 @@
 #include "core/library.h"
 #include "exercise/blanks.h"
 #include "exercise/task.h"
+#include "worker/site.h"
 
 namespace odori::grader {
 
@@ -27,6 +28,7 @@ std::string kit_version(const fs::path& kit, const fs::path& build) {
     parts += sha256_of_kits(path);
   if (built_for_gpus()) parts += sha256_of_kits(gpu_plugin_file());
   for (const Task& task : all_tasks()) {
+    parts += std::to_string(devices_of(task, kit)) + ' ';  // by which its job script is judged
     parts += sha256_of_kits(kit / "solutions" / task.folder / "exercise.json");
     for (const ExerciseFile& file : task.files()) parts += sha256_of_kits(kit / file.solution);
     parts += sha256_of_kits(build / "bin" / "solutions" / task.program.solution.stem());

@@ -87,7 +87,7 @@ void read_text(const std::string& text, const std::set<std::string>& words) {
   is_self_contained(blank.text);
   for (const Language language : {Language::cpp, Language::shell}) is_left_empty(blank, language);
   look_at_words(blank, words, {blank, blank});
-  for (const Task& task : all_tasks()) find_in_job_script(task, blank.text);
+  for (const Task& task : all_tasks()) find_in_job_script(task, 2, blank.text);
   for (const char* path : {"a.cpp", "a.sh"}) try {
       parse_blanks(split_lines(text), path);
     } catch (const Error&) {

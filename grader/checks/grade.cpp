@@ -12,6 +12,7 @@
 #include "exercise/cutter.h"
 #include "exercise/select_line.h"
 #include "worker/programs.h"
+#include "worker/site.h"
 
 namespace odori::grader {
 namespace {
@@ -108,9 +109,15 @@ Outcome outcome_of_script(const Question& question, const Submission& script) {
   if (auto outcome = outcome_of_file(script, blank)) return *outcome;
   const fs::path kits = question.kit / question.task.script->solution;
   const std::vector<std::string> lines = split_lines(read_kits(kits));
-  auto finding = find_in_job_script(
-      question.task, with_text(lines, parse_blanks(lines, kits.string()).at(0), script.blanks.at(blank).text));
-  return finding ? Outcome{Verdict::wrong, std::move(finding)} : Outcome{};
+  const auto filled = with_text(lines, parse_blanks(lines, kits.string()).at(0), script.blanks.at(blank).text);
+  try {
+    const int devices = devices_of(question.task, question.kit);
+    if (auto finding = find_in_job_script(question.task, devices, filled)) return {Verdict::wrong, std::move(finding)};
+    if (devices == 1 && !question.task.under_mpi) return {Verdict::pass, Finding{"one_device_shows_no_speedup", {}}};
+    return {};
+  } catch (const EnvironmentFault& fault) {
+    return {Verdict::environment, fault.finding()};
+  }
 }
 
 std::map<int, BlankWords> words_of(const Question& question, const Submission& program) {

@@ -19,7 +19,7 @@ std::optional<Verdict> verdict_named(std::string_view name);
 struct BlankVerdict {
   int blank = 0;  // 0: the speedup
   Verdict verdict = Verdict::not_checked;
-  std::optional<Finding> finding;  // why, unless PASS
+  std::optional<Finding> finding;  // why; with PASS, what else there is to know
   double points = 0, of = 0;
   bool operator==(const BlankVerdict&) const = default;
 };

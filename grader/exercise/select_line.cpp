@@ -174,8 +174,8 @@ Totals totals_of(const SelectLine& line) {
   return totals;
 }
 
-/// What is asked for, for a message: nodes, processes in all and a node, threads a process.
-Finding finding(const char* key, const SelectLine& line) {
+/// What is asked for, for a message: nodes, processes in all and a node, threads a process. And what there is.
+Finding finding(const char* key, const SelectLine& line, int devices) {
   const Totals totals = totals_of(line);
   std::string processes;
   for (const Chunk& chunk : line.chunks)
@@ -186,38 +186,42 @@ Finding finding(const char* key, const SelectLine& line) {
           {{"nodes", std::to_string(totals.nodes)},
            {"all", std::to_string(totals.processes)},
            {"processes", processes},
-           {"threads", std::to_string(line.chunks.front().threads_a_process())}}};
+           {"threads", std::to_string(line.chunks.front().threads_a_process())},
+           {"devices", std::to_string(devices)},
+           {"all_devices", std::to_string(2 * devices)}}};
 }
 
-std::optional<Finding> find_for_one_process(const SelectLine& line) {
+std::optional<Finding> find_for_one_process(const SelectLine& line, int devices) {
   const auto [nodes, processes, even, given] = totals_of(line);
   if (nodes == 1 && processes == 1) {
-    if (line.chunks.front().threads == 1) return finding("one_thread_for_all_devices", line);
+    if (line.chunks.front().threads == 1 && devices > 1) return finding("one_thread_for_all_devices", line, devices);
     return {};
   }
-  if (nodes == 1 && processes > 1) return finding("process_for_each_device", line);
-  if (nodes > 1 && processes == nodes) return finding("node_for_each_device", line);
-  return finding("one_process_expected", line);
+  if (nodes == 1 && processes > 1) return finding("process_for_each_device", line, devices);
+  if (nodes > 1 && processes == nodes) return finding("node_for_each_device", line, devices);
+  return finding("one_process_expected", line, devices);
 }
 
-std::optional<Finding> find_for_two_nodes(const SelectLine& line) {
+std::optional<Finding> find_for_two_nodes(const SelectLine& line, int devices) {
   const auto [nodes, processes, even, given] = totals_of(line);
-  if (line.packed && nodes > 1) return finding("packed_on_one_node", line);
+  const auto found = [&](const char* key) { return finding(key, line, devices); };
+  if (line.packed && nodes > 1) return found("packed_on_one_node");
   const auto threads = line.chunks.front().threads_a_process();
-  if (nodes == 2 && processes == 4 && even) {
+  const int all_devices = 2 * devices;
+  if (nodes == 2 && processes == all_devices && even) {
     for (const Chunk& chunk : line.chunks)
       if (chunk.threads_a_process() != 1)
-        return finding(chunk.threads ? "threads_too_many" : "threads_from_ncpus", SelectLine{{chunk}});
+        return finding(chunk.threads ? "threads_too_many" : "threads_from_ncpus", SelectLine{{chunk}}, devices);
     return {};
   }
-  if (nodes == 1 && processes == 4) return finding("all_processes_on_one_node", line);
-  if (nodes == 4 && processes == 4) return finding("node_for_each_process", line);
-  if (nodes == 1) return finding("one_node_only", line);
-  if (nodes == 2 && !given) return finding("mpiprocs_missing", line);
-  if (nodes == 2 && processes == 2 && threads == 2) return finding("threads_for_processes", line);
-  if (nodes == 2 && processes == 8) return finding("processes_of_all_nodes", line);
-  if (nodes == 2 && !even) return finding("nodes_uneven", line);
-  return finding("two_by_two_expected", line);
+  if (nodes == 1 && processes == all_devices) return found("all_processes_on_one_node");
+  if (nodes == 1) return found("one_node_only");
+  if (nodes == 2 && !even) return found("nodes_uneven");
+  if (nodes == all_devices && processes == all_devices) return found("node_for_each_process");
+  if (nodes == 2 && !given) return found("mpiprocs_missing");
+  if (nodes == 2 && processes == 2 && threads == 2) return found("threads_for_processes");
+  if (nodes == 2 && processes == 2 * all_devices) return found("processes_of_all_nodes");
+  return found("two_by_two_expected");
 }
 
 /// A text, or as much of it as a message can hold.
@@ -246,14 +250,14 @@ std::variant<SelectLine, Finding> read_select_line(const std::vector<std::string
   return line;
 }
 
-std::optional<Finding> find_in_job_script(const Task& task, const std::vector<std::string>& script) {
+std::optional<Finding> find_in_job_script(const Task& task, int devices, const std::vector<std::string>& script) {
   auto line = read_select_line(script);
   if (auto* finding = std::get_if<Finding>(&line)) {
     for (auto& [name, value] : finding->values) value = beginning_of(value);
     return std::move(*finding);
   }
   const auto& read = std::get<SelectLine>(line);
-  const auto finding = task.under_mpi ? find_for_two_nodes(read) : find_for_one_process(read);
+  const auto finding = task.under_mpi ? find_for_two_nodes(read, devices) : find_for_one_process(read, devices);
   if (finding && read.repeated) return Finding{"second_select_ignored", finding->values};
   return finding;
 }

@@ -32,8 +32,9 @@ struct SelectLine {
 /// could take: the keys of messages/jobscript.md.
 std::variant<SelectLine, Finding> read_select_line(const std::vector<std::string>& script);
 
-/// Nothing if the script asks for what the task takes, however it is written: task 1 one node and one process (of
-/// two threads or more, if it says how many), task 2 two nodes of two processes of one thread. Else why not.
-std::optional<Finding> find_in_job_script(const Task& task, const std::vector<std::string>& script);
+/// Nothing if the script asks for what the task takes, however it is written, where it uses so many devices of a node:
+/// task 1 one node and one process (of two threads or more, if it says how many and there are several devices), task 2
+/// two nodes with a process of one thread for each device. Else why not.
+std::optional<Finding> find_in_job_script(const Task& task, int devices, const std::vector<std::string>& script);
 
 }  // namespace odori::grader

@@ -53,10 +53,13 @@ remember() { # COUNT
   mv -f "$fresh" "$state"
 }
 
+# What the task uses of a node here; a site file that ends or breaks ends nothing here.
+devices=$(set +eu; . "$kit/jobscripts/site_in_force.sh" >/dev/null 2>&1; devices_of "$task" 2>/dev/null) || true
+
 show() { # FROM TO
   local step
   for ((step = $1; step <= $2; ++step)); do
-    awk -v title="## $blank.$step" '$0 == title { on = 1; next } /^## / { on = 0 } on' "$hints" | sed -e '${/^$/d}'
+    awk -v title="## $blank.$step" '$0 == title { on = 1; next } /^## / { on = 0 } on' "$hints" | sed -e '${/^$/d}' -e "s/{devices}/${devices:-2}/g"
     [[ $step -eq $2 ]] || echo
   done
 }

@@ -64,7 +64,8 @@ std::vector<std::string> texts_of(const BlankVerdict& verdict, const Question& q
   if (verdict.verdict == Verdict::hang && !verdict.finding->key.starts_with("hang") &&
       verdict.finding->values.contains("waiting"))
     texts.push_back(messages.text("hang_collective", verdict.finding->values));
-  if (verdict.blank != 0 && verdict.verdict != Verdict::environment && verdict.verdict != Verdict::not_checked)
+  if (verdict.blank != 0 && verdict.verdict != Verdict::pass && verdict.verdict != Verdict::environment &&
+      verdict.verdict != Verdict::not_checked)
     texts.push_back(
         messages.text("hint_command", {{"task", question.task.name}, {"blank", std::to_string(verdict.blank)}}));
   return texts;

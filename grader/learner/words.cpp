@@ -15,6 +15,7 @@
 #include "exercise/task.h"
 #include "learner/state.h"
 #include "messages/messages.h"
+#include "worker/site.h"
 
 namespace odori::grader {
 namespace {
@@ -53,6 +54,15 @@ std::vector<Blank> blanks_of(const std::string& text, const File& file) {
 
 std::string padded(const std::string& text, int width) {
   return text + std::string(static_cast<std::size_t>(std::max(1, width - width_of(text))), ' ');
+}
+
+/// The kit's job scripts are for nodes of two devices: what else this cluster's take.
+void print_devices_here(const Task& task, const Flags& flags, const Messages& messages) try {
+  const int devices = devices_of(task, flags.kit);
+  if (devices != 2)
+    fmt::print("{}\n", messages.text("solution_here_" + task.name, {{"devices", std::to_string(devices)}}));
+} catch (const EnvironmentFault& fault) {
+  fmt::print("{}\n", messages.text(fault.finding()));
 }
 
 State read_state(const Flags& flags, const Messages& messages) {
@@ -240,6 +250,7 @@ int solution(const Flags& flags) {
                                                 {"blank", std::to_string(n)},
                                                 {"question", question_of(task, answer, messages)}}),
                join_lines(answer.text));
+    if (n > task.n_program_blanks) print_devices_here(task, flags, messages);
   }
   return exit_code::ok;
 }

@@ -60,6 +60,21 @@ TEST(Check, TheKitsOwnAnswersPass) {
   }
 }
 
+TEST(Check, TheSelectLineIsForTheDevicesOfTheSitesNodes) {
+  const std::string site = "ODORI_SITE=" + written("one_gpu.sh", "GPUS_A_NODE=1\n").string() + ' ';
+  const auto with_script = [&](const std::string& task, const std::string& text) {
+    const std::string empty = cut(solution(task), "empty.cpp");
+    return run_command(site + command(task, written("empty.cpp", empty), written("script.sh", text)));
+  };
+  const std::string two = read_file(kits_script("multi_node"));
+  EXPECT_EQ(with_script("multi_node", replaced(two, "mpiprocs=2", "mpiprocs=1")).count("PASS"), 1);
+  EXPECT_EQ(with_script("multi_node", two).count("two nodes with 1 process each"), 1);
+  const Ended first = with_script("multi_gpu", read_file(kits_script("multi_gpu")));
+  EXPECT_EQ(first.count("PASS"), 1) << first.output;
+  EXPECT_EQ(first.count("its log shows no speedup"), 1) << first.output;
+  EXPECT_EQ(first.count("./odori hint multi_gpu 8"), 0) << first.output;
+}
+
 TEST(Check, OneFilledBlankEarnsItsPointsAndNoMore) {
   for (const Task& task : all_tasks()) {
     const std::string answer = solution(task.name), script = read_file(kits_script(task.name));

@@ -9,6 +9,7 @@
 #include "exercise/blanks.h"
 #include "run_command.h"
 #include "synthetic.h"
+#include "worker/site.h"
 
 namespace odori::grader {
 namespace {
@@ -43,8 +44,10 @@ class JobScripts : public testing::Test {
             (std::string("jobscripts.") + testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(root_);
     fs::create_directories(root_);
+    unsetenv("ODORI_SITE");
     fs::create_directories(root_ / "jobscripts");
-    fs::copy(kit / "jobscripts/job.sh", root_ / "jobscripts/job.sh");
+    for (const char* shared : {"job.sh", "site_in_force.sh"})
+      fs::copy(kit / "jobscripts" / shared, root_ / "jobscripts" / shared);
     fs::copy(kit / "solutions", root_ / "solutions", fs::copy_options::recursive | fs::copy_options::copy_symlinks);
     for (const char* task : {"single_gpu", "multi_gpu", "multi_node"}) {
       fs::copy(answer(task), script(task));
@@ -101,6 +104,24 @@ TEST_F(JobScripts, RunTheBaselineThenTheTaskAndEndInTheSpeedup) {
   EXPECT_EQ(log(), ending.output);
   EXPECT_TRUE(ending.output.starts_with("Job ")) << ending.output;
   EXPECT_EQ(ending.count(": multi_gpu on "), 1) << ending.output;
+}
+
+TEST_F(JobScripts, TheGraderAsksForTheDevicesThatTheJobUses) {
+  const auto devices = [&](const std::string& site) {
+    write_file(root_ / "jobscripts/site.sh", site);
+    return std::pair(devices_of(task_named("multi_gpu"), root_), devices_of(task_named("multi_node"), root_));
+  };
+  EXPECT_EQ(devices("SCHEDULER=pbs\nGPUS_A_NODE=  # none\n"), std::pair(2, 2));
+  EXPECT_EQ(devices("GPUS_A_NODE=8\necho hello\n"), std::pair(8, 2));
+  EXPECT_EQ(run("multi_gpu").count("--n_gpus 8"), 1);
+  EXPECT_EQ(devices("GPUS_A_NODE=1"), std::pair(1, 1));
+  const Ended one = run("multi_gpu");
+  EXPECT_EQ(one.count("--n_gpus 1"), 1) << one.output;
+  EXPECT_EQ(one.count("comparing them shows no speedup"), 1) << one.output;
+  EXPECT_TRUE(one.output.ends_with("\nSpeedup: 1.50 (150.0 / 100.0 [images/sec.])\n")) << one.output;
+  EXPECT_EQ(run("multi_node").count("no speedup"), 0);
+  for (const char* site : {"exit 0\n", "GPUS_A_NODE=four\n", "GPUS_A_NODE=0\n", "GPUS_A_NODE='2 2'\n"})
+    EXPECT_THROW(devices(site), EnvironmentFault) << site;
 }
 
 /// What a job says behind its first line, "Job ID: TASK on HOST, DATE".
@@ -337,6 +358,15 @@ TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
                            "#PJM --omp thread=1\n", "#PJM -L elapse=00:10:00\n"})
     EXPECT_EQ(pjm.count(line), 1) << line << pjm.output;
   EXPECT_EQ(pjm.count("#PBS"), 0) << pjm.output;
+  // The kit's answers are for the site's devices, and learners' are as they wrote them.
+  EXPECT_EQ(submit("miyabi.sh").count("select=2:mpiprocs=2:"), 1);
+  const auto submit_solution = [&](const std::string& task) {
+    return run_command(fmt::format("cd / && ODORI_SITE={} bash {} {} --solution --print",
+                                   (root_ / "jobscripts/sites/miyabi.sh").string(),
+                                   (root_ / "jobscripts/submit.sh").string(), task));
+  };
+  EXPECT_EQ(submit_solution("multi_node").count("select=2:mpiprocs=1:ompthreads=1\n"), 1);
+  EXPECT_EQ(submit_solution("multi_gpu").count("select=1:mpiprocs=1:ompthreads=1\n"), 1);
   for (const auto& entry : fs::directory_iterator(kit / "jobscripts/sites"))
     EXPECT_EQ(submit(entry.path().filename()).code, 0) << entry.path();
 
@@ -359,6 +389,8 @@ TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
   EXPECT_EQ(use("bad.sh").count("can't be read to its end"), 1);
   write_file(root_ / "jobscripts/sites/bad.sh", "SCHEDULER=pbs\r\n");
   EXPECT_EQ(use("bad.sh").count("Windows' line ends"), 1);
+  write_file(root_ / "jobscripts/sites/bad.sh", "SCHEDULER=pbs\nGPUS_A_NODE=two\n");
+  EXPECT_EQ(use("bad.sh").count("GPUS_A_NODE=two; it should be the number"), 1);
   EXPECT_EQ(read_file(script("multi_node")), before) << "a file that is refused changes nothing";
 }
 

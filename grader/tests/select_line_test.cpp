@@ -12,12 +12,13 @@
 namespace odori::grader {
 namespace {
 
-/// What is found in the kit's job script with this text in its blank: a key, or "right".
-std::string found(const std::string& task, const std::string& text) {
+/// What is found in the kit's job script with this text in its blank, where the task uses so many devices of a node: a
+/// key, or "right".
+std::string found(const std::string& task, const std::string& text, int devices = 2) {
   const std::string path = std::filesystem::path(ODORI_FOLDER) / task_named(task).script->solution;
   const auto lines = split_lines(read_file(path));
-  const auto finding =
-      find_in_job_script(task_named(task), with_text(lines, parse_blanks(lines, path).at(0), split_lines(text)));
+  const auto finding = find_in_job_script(task_named(task), devices,
+                                          with_text(lines, parse_blanks(lines, path).at(0), split_lines(text)));
   return finding ? finding->key : "right";
 }
 
@@ -55,6 +56,23 @@ TEST(SelectLine, TwoNodesOfTwoProcessesAreRightHoweverTheyAreWritten) {
         "#PBS -l place=scatter\n#PBS -l select=2:mpiprocs=2 -l place=pack",
         "#PBS -l select=2:mpiprocs=2:ompthreads=1\n#PBS -l select=4:mpiprocs=1"})
     EXPECT_EQ(found("multi_node", text), "right") << text;
+}
+
+TEST(SelectLine, WithOneDeviceANodeAProcessANodeIsRight) {
+  for (const char* text : {"#PBS -l select=2:mpiprocs=1:ompthreads=1", "#PBS -l select=2:mpiprocs=1",
+                           "#PBS -l select=2:ompthreads=1", "#PBS -l select=1+1", "#PBS -l select=2"})
+    EXPECT_EQ(found("multi_node", text, 1), "right") << text;
+  for (const auto& [text, key] : {std::pair("#PBS -l select=2:mpiprocs=2:ompthreads=1", "processes_of_all_nodes"),
+                                  std::pair("#PBS -l select=1:mpiprocs=2:ompthreads=1", "all_processes_on_one_node"),
+                                  std::pair("#PBS -l select=1:mpiprocs=1:ompthreads=1", "one_node_only"),
+                                  std::pair("#PBS -l select=2:mpiprocs=1:ompthreads=2", "threads_too_many"),
+                                  std::pair("#PBS -l select=2:ncpus=4", "threads_from_ncpus"),
+                                  std::pair("#PBS -l select=1:mpiprocs=2+1:mpiprocs=0", "nodes_uneven"),
+                                  std::pair("#PBS -l select=2:mpiprocs=1 -l place=pack", "packed_on_one_node"),
+                                  std::pair("#PBS -l select=4:mpiprocs=1", "two_by_two_expected")})
+    EXPECT_EQ(found("multi_node", text, 1), key) << text;
+  EXPECT_EQ(found("multi_gpu", "#PBS -l select=1:mpiprocs=1:ompthreads=1", 1), "right");
+  EXPECT_EQ(found("multi_gpu", "#PBS -l select=1:mpiprocs=1:ompthreads=1", 8), "one_thread_for_all_devices");
 }
 
 struct Wrong {
@@ -130,23 +148,27 @@ TEST(SelectLine, EachMisconceptionHasItsName) {
 }
 
 TEST(SelectLine, FindingsSayWhatIsAskedFor) {
-  const auto finding = find_in_job_script(task_named("multi_node"), {"#PBS -l select=1:mpiprocs=3+1:mpiprocs=1"});
+  const auto finding = find_in_job_script(task_named("multi_node"), 2, {"#PBS -l select=1:mpiprocs=3+1:mpiprocs=1"});
   ASSERT_TRUE(finding);
-  EXPECT_EQ(finding->values, (std::map<std::string, std::string>{
-                                 {"nodes", "2"}, {"all", "4"}, {"processes", "3 + 1"}, {"threads", "1"}}));
+  EXPECT_EQ(finding->values, (std::map<std::string, std::string>{{"nodes", "2"},
+                                                                 {"all", "4"},
+                                                                 {"processes", "3 + 1"},
+                                                                 {"threads", "1"},
+                                                                 {"devices", "2"},
+                                                                 {"all_devices", "4"}}));
 }
 
 TEST(SelectLine, SumsDoNotOverflow) {
   std::string select = "#PBS -l select=1024:mpiprocs=1024";
   for (int i = 1; i < 4096; ++i) select += "+1024:mpiprocs=1024";  // 2^32 processes in all
-  const auto finding = find_in_job_script(task_named("multi_node"), {select + "+2:mpiprocs=2"});
+  const auto finding = find_in_job_script(task_named("multi_node"), 2, {select + "+2:mpiprocs=2"});
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->values.at("all"), "4294967300");
   EXPECT_LT(finding->values.at("processes").size(), 200u);
 }
 
 TEST(SelectLine, AMessageHoldsNoMoreThanALineOfText) {
-  const auto finding = find_in_job_script(task_named("multi_node"), {"#PBS -l select=" + std::string(50'000, 'x')});
+  const auto finding = find_in_job_script(task_named("multi_node"), 2, {"#PBS -l select=" + std::string(50'000, 'x')});
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->values.at("part"), std::string(120, 'x') + "...");
 }

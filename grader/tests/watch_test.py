@@ -206,8 +206,11 @@ def without_a_terminal():
 shutil.rmtree(kit, ignore_errors=True)
 for folder in "solutions", "grader", "lib/flags", "lib/trace":
     shutil.copytree(f"{source}/{folder}", f"{kit}/{folder}")
+os.makedirs(f"{kit}/jobscripts")
+shutil.copy(f"{source}/jobscripts/site_in_force.sh", f"{kit}/jobscripts")
 subprocess.run([cut, "--kit", kit], check=True, stdout=subprocess.DEVNULL)
 os.environ.pop("ODORI_STATE", None)
+os.environ.pop("ODORI_SITE", None)
 at_a_terminal(60, 20)
 at_a_terminal(100, 40)
 in_japanese()

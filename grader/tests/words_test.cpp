@@ -20,6 +20,9 @@ class Words : public testing::Test {
     for (const char* folder : {"grader", "lib"}) fs::create_directories(kit_ / folder);
     for (const char* folder : {"solutions", "grader/messages", "grader/exercises", "grader/learner", "lib/flags"})
       fs::copy(fs::path(ODORI_FOLDER) / folder, kit_ / folder, fs::copy_options::recursive);
+    fs::create_directory(kit_ / "jobscripts");
+    fs::copy_file(fs::path(ODORI_FOLDER) / site_in_force, kit_ / site_in_force);
+    unsetenv("ODORI_SITE");
     ASSERT_EQ(run_command(fmt::format("{} --kit {}", ODORI_CUT, kit_.string())).code, 0);
     pristine_ = read_file(program_);
   }
@@ -51,8 +54,26 @@ class Words : public testing::Test {
   const fs::path kit_ = fs::path(ODORI_WORK_FOLDER) / "words";
   const fs::path program_ = kit_ / "exercises/01_multi_gpu/train_cifar_multi_gpu.cpp";
   const fs::path script_ = kit_ / "jobscripts/run_multi_gpu_training.sh";
+  static constexpr const char* site_in_force = "jobscripts/site_in_force.sh";
   std::string pristine_;
 };
+
+TEST_F(Words, HintsAndAnswersAreForTheDevicesOfThisClustersNodes) {
+  EXPECT_EQ(word("solution multi_node 7 --yes").count("two devices"), 1);
+  EXPECT_EQ(hint("multi_gpu 8 --all").count("ompthreads=2\n"), 1);
+  EXPECT_EQ(hint("multi_node 7 --all").count(" 2 デバイス"), 1);
+  std::ofstream(kit_ / "jobscripts/site.sh") << "GPUS_A_NODE=8\n";
+  EXPECT_EQ(word("solution multi_gpu 8 --yes").count("On this cluster, by its site file, it is `ompthreads=8`"), 1);
+  EXPECT_EQ(word("solution multi_gpu 7 --yes").count("On this cluster"), 0);
+  EXPECT_EQ(word("solution multi_node 7 --yes").count("On this cluster"), 0);
+  EXPECT_EQ(hint("multi_gpu 8 --all").count("ompthreads=8\n"), 1);
+  std::ofstream(kit_ / "jobscripts/site.sh") << "GPUS_A_NODE=1\n";
+  EXPECT_EQ(word("solution multi_node 7 --yes").count("it is `mpiprocs=1`"), 1);
+  EXPECT_EQ(hint("multi_node 7 --all").count(" 1 デバイス"), 1);
+  std::ofstream(kit_ / "jobscripts/site.sh") << "exit 1\n";
+  EXPECT_EQ(word("solution multi_node 7 --yes").count("site.sh can't be used"), 1);
+  EXPECT_EQ(hint("multi_gpu 8 --all").count("ompthreads=2\n"), 1);
+}
 
 TEST_F(Words, StatusShowsBothTasksInBothLanguages) {
   const Ended fresh = word("status");

@@ -4,7 +4,7 @@ SCHEDULER=pbs
 QUEUE=rt_HF             # whole nodes; `qgstat` shows what is free
 GROUP=                  # the group goes to QSUB_FLAGS here: -P GROUP
 WALLTIME=00:10:00
-GPUS_A_NODE=8           # what task 1 uses; task 2 takes mpiprocs from the select line
+GPUS_A_NODE=8           # what task 1 uses; task 2 uses two of each node
 CHUNK=
 
 # -P names your group. Without USE_SSH=1 no process can be started on the job's other nodes.

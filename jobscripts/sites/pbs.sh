@@ -11,7 +11,7 @@ QUEUE=workq             # `qstat -Q` lists the queues
 GROUP=                  # `id -Gn` lists your groups
 WALLTIME=00:10:00
 
-# GPUs of a node that task 1 uses.
+# GPUs of a node: all for task 1, up to two for task 2.
 GPUS_A_NODE=2
 
 # Added to each chunk of the select line, where the site wants to be told what a node has to give: ncpus=36:ngpus=2

@@ -35,6 +35,7 @@ fi
 kit=$2
 failures=0
 export LC_ALL=C.UTF-8
+unset ODORI_SITE
 export FLAGS="--device cpu --model tiny --epoch 2 --batchsize 16 --no_snapshot --dataset $kit/data"
 
 check() {  # WHAT COMMAND...

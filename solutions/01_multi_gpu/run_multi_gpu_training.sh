@@ -1,8 +1,8 @@
 #!/bin/bash
 ##PBS -q
-# BLANK 8: Task 1 drives both devices of a node from a single process, which needs a thread for each. How many nodes,
-#          processes a node, and threads a process does it take? (select=...:mpiprocs=...:ompthreads=...)
-#          What you leave out is up to PBS.
+# BLANK 8: Task 1 drives all devices of a node (two, or GPUS_A_NODE of the site file) from a single process, which needs
+#          a thread for each. How many nodes, processes a node, and threads a process does it take?
+#          (select=...:mpiprocs=...:ompthreads=...) What you leave out is up to PBS.
 #PBS -l select=1:mpiprocs=1:ompthreads=2
 # END BLANK
 ##PBS -W group_list=

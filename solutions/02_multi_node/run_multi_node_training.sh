@@ -1,8 +1,8 @@
 #!/bin/bash
 ##PBS -q
-# BLANK 7: Task 2 uses two nodes with two devices each, and runs one process a device, which needs one thread. How many
-#          nodes, processes a node, and threads a process does it take? (select=...:mpiprocs=...:ompthreads=...)
-#          What you leave out is up to PBS.
+# BLANK 7: Task 2 uses two nodes with two devices each (one, where GPUS_A_NODE of the site file is 1), and runs one
+#          process a device, which needs one thread. How many nodes, processes a node, and threads a process does it take?
+#          (select=...:mpiprocs=...:ompthreads=...) What you leave out is up to PBS.
 #PBS -l select=2:mpiprocs=2:ompthreads=1
 # END BLANK
 #PBS -l place=scatter
