@@ -245,6 +245,8 @@ echo "Job $id: $task on $(uname -n), $(date '+%Y-%m-%d %H:%M:%S')" | append_to_l
 load_modules
 build_program "$(program_of "$task")"
 build_program train_cifar_single_gpu
-. "$kit/lib/comm/mpirun.sh"
-! under_mpi "$task" || set_mpirun_flags
+if under_mpi "$task"; then
+  . "$kit/lib/comm/mpirun.sh" || exit
+  set_mpirun_flags
+fi
 profile_programs

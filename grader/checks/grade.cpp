@@ -39,7 +39,7 @@ bool is_own(const fs::path& folder) {
 /// student gets what another one's answer has built.
 fs::path outputs_of(const Question& question) {
   fs::path folder = question.build / "grader" / question.task.name;
-  const bool learners = question.program == question.kit / "exercises" / question.task.program;
+  const bool learners = question.program == question.kit / question.task.program.exercise;
   std::error_code error;
   if (learners) fs::create_directories(folder, error);
   if (learners && !error && access(folder.c_str(), W_OK) == 0) return folder;

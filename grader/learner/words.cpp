@@ -250,7 +250,7 @@ int solution(const Flags& flags) {
                                                 {"blank", std::to_string(n)},
                                                 {"question", question_of(task, answer, messages)}}),
                join_lines(answer.text));
-    if (n > task.n_program_blanks) print_devices_here(task, flags, messages);
+    if (task.is_in_script(n)) print_devices_here(task, flags, messages);
   }
   return exit_code::ok;
 }

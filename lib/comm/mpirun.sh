@@ -4,6 +4,8 @@
 #   lib/comm/mpirun.sh MPIRUN [ARGUMENT ...]     becomes this mpirun
 #   . lib/comm/mpirun.sh                         the same for every mpirun that this shell starts
 #
+# Where a limit of the shell is too low for Open MPI, it says so, and ends (sourced: returns) with 20.
+#
 # Without it, all mpiruns of a user share one folder. Each makes it at its start and removes it at its end, and of
 # several at a time some don't start: "orte_session_dir failed" (open-mpi/ompi, issues 7049 and 8510).
 #
@@ -34,5 +36,41 @@ own_mpi_folder() {
   export OMPI_MCA_btl_vader_backing_directory=$folder OMPI_MCA_btl_sm_backing_directory=$folder
 }
 
-own_mpi_folder
-[[ ${BASH_SOURCE[0]} != "$0" ]] || exec "$@"
+# Below these limits Open MPI says nothing, or something else, dies of a signal, or waits for ever. Read without starting
+# a process, since those may be limited as well.
+refuse_low_limits() {
+  local name soft of now flag least unit divided
+  while read -r name soft of now _; do
+    [[ $name == Max ]] || continue
+    case "$soft $of" in
+      "open files") flag=n least=64 divided=1 unit="open files" ;;
+      "file size") flag=f least=8388608 divided=1024 unit="KiB in a file" ;;
+      "stack size") flag=s least=524288 divided=1024 unit="KiB of stack" ;;
+      "address space") flag=v least=419430400 divided=1024 unit="KiB of memory" ;;
+      "processes "*) # one word: its number is the second already
+        [[ $EUID -ne 0 ]] || continue
+        now=$of flag=u least=32 divided=1 unit="processes and threads"
+        ;;
+      *) continue ;;
+    esac
+    [[ $now != unlimited && $now -lt $least ]] || continue
+    ulimit -S"$flag" $((least / divided)) 2>/dev/null && continue
+    printf 'odori: mpirun needs at least %s %s, but a limit of this shell or job allows %s. Raise it: ulimit -%s %s\n' \
+      $((least / divided)) "$unit" $((now / divided)) "$flag" $((least / divided)) >&2
+    return 20
+  done </proc/self/limits
+}
+
+# A rank that is killed while it starts may hold the lock of PMIx's own shared memory, for which mpirun then waits
+# without end. Without that memory there is no lock.
+export PMIX_MCA_gds=${PMIX_MCA_gds:-hash}
+
+if [[ ${BASH_SOURCE[0]} != "$0" ]]; then
+  refuse_low_limits && own_mpi_folder
+else
+  refuse_low_limits || exit
+  # mpirun would lose what its ranks print, and say nothing.
+  true 2>/dev/null 3>&1 || { echo "odori: standard output is closed: nothing that mpirun prints would arrive." >&2 && exit 20; }
+  own_mpi_folder
+  exec "$@"
+fi

@@ -1,12 +1,15 @@
 #include "core/program.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <system_error>
@@ -27,6 +30,30 @@ void on_signal(int signal) {
   signal_seen = signal;
 }
 
+/// What was printed has to arrive: the last check of each program.
+void check_output(int code, void*) {
+  errno = 0;
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (!failed) return;
+  std::fprintf(stderr, "\nNot all output could be written%s%s. Is the disk full, or standard output closed?\n",
+               errno == 0 ? "" : ": ", errno == 0 ? "" : std::strerror(errno));
+  if (code == exit_code::ok) std::_Exit(exit_code::failure);
+}
+
+/// For every program of the kit, before its main.
+[[maybe_unused]] const bool prepared = [] {
+  // A file that reaches a limit (ulimit -f) is an error of the call that writes it, not the end of the program.
+  // Programs that this one starts have the signal as it was: unlike SIG_IGN, a handler isn't handed on.
+  std::signal(SIGXFSZ, [](int) {});
+  // A file that the program opens must not become its standard output because that is closed. Writes fail on this one.
+  for (int n = ::open("/dev/full", O_RDWR); n >= 0; n = ::open("/dev/full", O_RDWR))
+    if (n > STDERR_FILENO) {
+      ::close(n);
+      break;
+    }
+  return on_exit(check_output, nullptr) == 0;
+}();
+
 /// The sentence and the exit code of the exception that is being handled.
 std::pair<std::string, int> describe_current_exception() {
   try {
@@ -36,14 +63,17 @@ std::pair<std::string, int> describe_current_exception() {
   } catch (const Error& error) {
     return {error.what(), error.code()};
   } catch (const std::bad_alloc&) {
-    return {"Out of memory. A smaller --batchsize needs less.", exit_code::failure};
+    return {"Out of memory. A smaller --batchsize needs less, and ulimit -v may limit it.", exit_code::failure};
   } catch (const std::system_error& error) {
-    const std::string advice =
-        error.code() == std::errc::resource_unavailable_try_again
-            ? " A limit on processes and threads was reached (ulimit -u): end other programs, or ask for fewer devices."
-        : error.code() == std::errc::too_many_files_open
-            ? " A limit on open files was reached: ulimit -n 1024 raises it."
-            : "";
+    const std::string advice = error.code() == std::errc::resource_unavailable_try_again
+                                   ? " A limit on processes and threads (ulimit -u) or on memory (ulimit -v) was "
+                                     "reached: end other programs, or "
+                                     "ask for fewer devices."
+                               : error.code() == std::errc::too_many_files_open
+                                   ? " A limit on open files was reached: ulimit -n 1024 raises it."
+                               : error.code() == std::errc::file_too_large
+                                   ? " A limit on the size of files was reached: ulimit -f unlimited raises it."
+                                   : "";
     return {fmt::format("The system refused something: {}.{}", error.what(), advice), exit_code::failure};
   } catch (const std::exception& error) {
     return {fmt::format("Unexpected: {}", error.what()), exit_code::failure};

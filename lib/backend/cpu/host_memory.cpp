@@ -1,6 +1,8 @@
 #include "backend/cpu/host_memory.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -14,12 +16,26 @@ namespace odori::cpu {
 
 namespace {
 
+/// What remains of the address space (ulimit -v), less what threads, oneDNN and its compiled kernels take besides: they
+/// don't all survive it if they get none.
+std::size_t addressable_bytes() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return std::numeric_limits<std::size_t>::max();
+  constexpr std::size_t besides = std::size_t{64} << 20;
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const std::size_t taken = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + besides;
+  return limit.rlim_cur > taken ? limit.rlim_cur - taken : 0;
+}
+
 /// Linux hands out more memory than there is, and ends the process when it is used: so ask before.
 std::size_t available_bytes() {
+  std::size_t available = std::numeric_limits<std::size_t>::max();
   std::ifstream info("/proc/meminfo");
   for (std::string line; std::getline(info, line);)
-    if (line.starts_with("MemAvailable:")) return std::stoull(line.substr(line.find(':') + 1)) << 10;
-  return std::numeric_limits<std::size_t>::max();
+    if (line.starts_with("MemAvailable:")) available = std::stoull(line.substr(line.find(':') + 1)) << 10;
+  return available;
 }
 
 }  // namespace
@@ -30,7 +46,11 @@ Buffer allocate_floats(std::size_t n) {
   const std::size_t wanted = n * sizeof(float) + cache_line;  // vector instructions may read past the last number
   const std::size_t alignment = wanted >= huge_page ? huge_page : cache_line;
   const std::size_t bytes = (wanted + alignment - 1) / alignment * alignment;
-  const std::size_t free = available_bytes();
+  const std::size_t free = available_bytes(), addressable = addressable_bytes();
+  require(bytes < huge_page || bytes <= addressable,
+          "{} MB of memory are needed, but a limit (ulimit -v) leaves {} MB. Raise it, or use a smaller --batchsize or "
+          "fewer devices.",
+          bytes >> 20, addressable >> 20);
   void* memory = bytes <= free ? std::aligned_alloc(alignment, bytes) : nullptr;
   require(memory != nullptr,
           "{} MB of memory are needed, and {} MB are free. Use a smaller --batchsize or fewer devices.", bytes >> 20,
