@@ -9,8 +9,9 @@
 namespace odori::grader {
 namespace {
 
-constexpr int pairs_a_side = 5;      // the baseline and the ceiling are measured with every fifth pair
-constexpr double slow_enough = 2.5;  // times the solution's training: the learner's job need not go on
+constexpr int pairs_a_side = 4;    // the baseline and the ceiling are measured with every fourth pair,
+constexpr int pairs_a_start = 8;   // and what a job's start takes with every eighth
+constexpr double slow_enough = 2;  // times the solution's training: the learner's job need not go on
 
 /// Jobs, one after the other, and the seconds that they took.
 class Measurement {
@@ -27,19 +28,31 @@ class Measurement {
     measured.pictures_of_empty_job = work_.pictures_of_empty_job();
   }
 
-  void side() {
+  void starts() {
     for (const Work work : {Work::one, Work::ceiling, Work::solution}) empty(work);
-    for (const Work work : {Work::one, Work::ceiling}) measured.whole[work].push_back(time(work, epochs_));
   }
 
+  void side() {
+    for (const Work work : {Work::one, Work::ceiling}) measured.whole[work].push_back(time(work, epochs_));
+    measured.pairs_before.push_back(measured.pairs());
+  }
+
+  /// The learner's job is stopped when it is slow beyond doubt.
   void pair(bool learner_first) {
-    const double at_most = this->at_most();
+    const double at_most = enough();
     const auto run = [&](Work work) {
       measured.whole[work].push_back(time(work, epochs_, work == Work::learner ? at_most : 0));
     };
     run(learner_first ? Work::learner : Work::solution);
     run(learner_first ? Work::solution : Work::learner);
-    measured.stopped.push_back(at_most > 0 && measured.whole[Work::learner].back() >= at_most);
+    measured.stopped.push_back(measured.whole[Work::learner].back() >= at_most);
+  }
+
+  /// For a learner all of whose jobs were stopped: how long does one take, if it ends at all?
+  void let_learner_end() {
+    const auto& stopped = measured.stopped;
+    if (std::find(stopped.begin(), stopped.end(), false) == stopped.end())
+      measured.learner_to_its_end = time(Work::learner, epochs_);
   }
 
   Measured measured;
@@ -53,11 +66,13 @@ class Measurement {
   }
   void empty(Work work) { measured.empty[work].push_back(time(work, 0)); }
 
-  /// Nothing in the first pair: its job may take as long as it needs, so that a learner can be told how long that is.
-  double at_most() const {
-    if (measured.pairs() == 0) return 0;
-    const double training = median(measured.training(Work::solution));
-    return median(measured.whole.at(Work::solution)) + (slow_enough - 1) * training;
+  /// Before the first pair it isn't known yet how long the solution trains: not longer than its devices in turn.
+  double enough() const {
+    const double before =
+        measured.pairs() > 0 ? measured.start(Work::solution) : measured.empty.at(Work::solution).front();
+    const double training = measured.pairs() > 0 ? median(measured.training(Work::solution))
+                                                 : measured.devices * median(measured.training(Work::one));
+    return before + slow_enough * training;
   }
 
   TimedWork& work_;
@@ -71,12 +86,15 @@ SpeedupVerdict measure_speedup(TimedWork& work, std::uint64_t coin, const Speedu
   Measurement measurement(work);
   measurement.choose_length(limits.longest_training);
   for (int i = 0;; ++i) {
+    if (i % pairs_a_start == 0) measurement.starts();
     if (i % pairs_a_side == 0) measurement.side();
     const double began = measurement.passed;
     measurement.pair(toss.below(2) == 0);
     const double pair = measurement.passed - began;
-    if (const auto verdict = judge(measurement.measured, measurement.passed + pair > limits.seconds_in_all))
-      return *verdict;
+    const bool time_is_up = measurement.passed + pair > limits.seconds_in_all;
+    if (!judge(measurement.measured, time_is_up)) continue;
+    measurement.let_learner_end();
+    return *judge(measurement.measured, true);
   }
 }
 

@@ -23,24 +23,39 @@ std::vector<double> quotients(const std::vector<double>& above, const std::vecto
 std::string factor(double value) { return fmt::format("{:.2f}", value); }
 std::string percent(double value) { return fmt::format("{:.0f}", 100 * value); }
 
-/// The measured times, in the medians of what they compare.
+/// How many times as fast, from jobs that ran next to each other.
+double ratio(const std::vector<double>& slower, const std::vector<double>& faster) {
+  std::vector<double> logs;
+  for (const double quotient : quotients(slower, faster)) logs.push_back(std::log(quotient));
+  return std::exp(median_of_means(logs));
+}
+
+/// The measured times, in the middle of the quotients of neighbours.
 struct Summary {
   explicit Summary(const Measured& measured)
       : devices(measured.devices),
         shares(quotients(measured.training(Work::solution), measured.training(Work::learner))),
         share(median(shares)) {
-    const double seconds = median(measured.training(Work::one));
-    one = measured.pictures / seconds;
-    kits = devices * seconds / median(measured.training(Work::solution));
-    ceiling = devices * median(quotients(measured.training(Work::one), measured.training(Work::ceiling)));
+    const std::vector<double> alone = measured.training(Work::one);
+    one = measured.pictures / median(alone);
+    kits = devices * ratio(alone, measured.training_beside());
+    ceiling = devices * ratio(alone, measured.training(Work::ceiling));
+    // The kit's solution does all that the ceiling does, and more. Where noise has it faster, both are noisy
+    // measurements of one speed: their mean is the best that is known of it (M. Ayer et al., 1955, on pooling such
+    // pairs).
+    if (kits > ceiling) kits = ceiling = std::sqrt(kits * ceiling);
     // Of a job that was stopped, its share is at most what it seems to be.
     std::vector<double> ended;
     for (std::size_t i = 0; i < shares.size(); ++i)
       if (!measured.stopped[i]) ended.push_back(shares[i]);
+    if (const auto seconds = measured.learner_to_its_end)
+      ended.push_back(median(measured.training(Work::solution)) / (*seconds - measured.start(Work::solution)));
     if (!ended.empty()) share = std::min(share, median(ended));
   }
 
   double speedup() const { return share * kits; }
+  bool low_ceiling() const { return ceiling < needed_ceiling; }
+  bool no_gain() const { return kits < 1 / pace_test.needed; }  // one device alone would be fast enough
 
   Finding line() const {
     return {"line",
@@ -68,13 +83,12 @@ bool is_too_good(const Summary& summary) {
 
 /// Why, if the verdict is INCONCLUSIVE or WRONG.
 std::pair<Verdict, std::optional<Finding>> verdict_of(const Summary& summary, Pace pace) {
-  if (summary.ceiling < needed_ceiling)
+  if (summary.low_ceiling())
     return {Verdict::inconclusive, Finding{"low_ceiling",
                                            {{"devices", std::to_string(summary.devices)},
                                             {"ceiling", factor(summary.ceiling)},
                                             {"needed", factor(needed_ceiling)}}}};
-  if (summary.kits < 1 / pace_test.needed)  // one device alone would be fast enough
-    return {Verdict::inconclusive, Finding{"no_gain", {{"kits", factor(summary.kits)}}}};
+  if (summary.no_gain()) return {Verdict::inconclusive, Finding{"no_gain", {{"kits", factor(summary.kits)}}}};
   if (pace == Pace::unknown) {
     const auto [low, high] = std::minmax_element(summary.shares.begin(), summary.shares.end());
     return {
@@ -116,6 +130,16 @@ std::vector<double> Measured::training(Work work) const {
   return seconds;
 }
 
+std::vector<double> Measured::training_beside() const {
+  const std::vector<double> solution = training(Work::solution);
+  std::vector<double> beside;
+  for (const std::size_t after : pairs_before) {
+    const std::size_t before = after > 0 ? after - 1 : after;
+    beside.push_back((solution[before] + solution[after]) / 2);
+  }
+  return beside;
+}
+
 std::optional<SpeedupVerdict> judge(const Measured& measured, bool time_is_up) {
   if (measured.pairs() == 0) {
     if (!time_is_up) return std::nullopt;
@@ -123,7 +147,8 @@ std::optional<SpeedupVerdict> judge(const Measured& measured, bool time_is_up) {
   }
   const Summary summary(measured);
   const Pace pace = pace_of(summary.shares, pace_test);
-  if (pace == Pace::unknown && !time_is_up) return std::nullopt;
+  const bool is_clear = pace != Pace::unknown && !summary.low_ceiling() && !summary.no_gain();
+  if (!is_clear && !time_is_up) return std::nullopt;
   auto [verdict, why] = verdict_of(summary, pace);
   return SpeedupVerdict{verdict, std::move(why), summary.line()};
 }

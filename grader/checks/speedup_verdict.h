@@ -20,7 +20,9 @@ struct Measured {
   int devices = 2;
   int pictures = 0, pictures_of_empty_job = 0;  // that each device trains on in a job
   std::map<Work, std::vector<double>> empty, whole;
-  std::vector<bool> stopped;  // the learner's jobs that took even longer
+  std::vector<std::size_t> pairs_before;     // how many pairs came before the i-th of `one` and of `ceiling`
+  std::vector<bool> stopped;                 // the learner's jobs that took even longer
+  std::optional<double> learner_to_its_end;  // one more of its jobs, if all of those were stopped
 
   std::size_t pairs() const;
   /// What comes before and after the training: the start of the program (and of mpirun), reading the data, making the
@@ -30,6 +32,8 @@ struct Measured {
   /// Without the start. The learner's start is the solution's: what the learner's program does besides counts as its
   /// time.
   std::vector<double> training(Work work) const;
+  /// The solution's, next to the i-th of `one`: the mean of the jobs before and after.
+  std::vector<double> training_beside() const;
 };
 
 /// What is to be said: the verdict, why unless PASS, and the measured line if there is one (key "line").

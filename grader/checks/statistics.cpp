@@ -18,6 +18,13 @@ double median(std::vector<double> values) {
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
+double median_of_means(const std::vector<double>& values) {
+  std::vector<double> means;
+  for (auto one = values.begin(); one != values.end(); ++one)
+    for (auto other = one; other != values.end(); ++other) means.push_back((*one + *other) / 2);
+  return median(std::move(means));
+}
+
 double evidence_above(const std::vector<double>& values, double centre) {
   double evidence = 1;
   for (const double value : values)

@@ -17,6 +17,13 @@ TEST(Median, IsTheMiddleValueInWhateverOrder) {
   EXPECT_DOUBLE_EQ(median({4, 1, 100, 2}), 3);
 }
 
+TEST(MedianOfMeans, IsTheMeanOfValuesThatAgreeAndForgetsOneThatDoesNot) {
+  EXPECT_DOUBLE_EQ(median_of_means({7}), 7);
+  EXPECT_DOUBLE_EQ(median_of_means({1, 3}), 2);
+  EXPECT_NEAR(median_of_means({1, 2, 2, 3, 1000}), 2, 0.5);
+  EXPECT_NEAR(median_of_means({0, 0, 0, 1, 1}), 0.25, 0.25) << "where the median says 0";
+}
+
 TEST(Evidence, OfNothingIsOneAndAValueAtMostDoublesIt) {
   EXPECT_DOUBLE_EQ(evidence_above({}, 0), 1);
   EXPECT_DOUBLE_EQ(evidence_above({5, 5}, 5), 1);
@@ -45,7 +52,7 @@ Pace pace_after(int pairs, double share) {
 TEST(Pace, IsKnownAsSoonAsTheErrorRatesAllow) {
   EXPECT_EQ(pace_of({}), Pace::unknown);
   EXPECT_EQ(pace_after(9, 1), Pace::unknown) << "2^9 is less than 1000";
-  EXPECT_EQ(pace_after(12, 1), Pace::fast_enough);
+  EXPECT_EQ(pace_after(11, 1), Pace::fast_enough);
   EXPECT_EQ(pace_after(13, 0.5), Pace::unknown) << "2^13 is less than 10,000";
   EXPECT_EQ(pace_after(14, 0.5), Pace::too_slow);
   EXPECT_EQ(pace_after(14, 0.01), Pace::too_slow);
@@ -100,9 +107,10 @@ TEST(Pace, ErrsAsSeldomAsItSaysWhateverTheNoise) {
     EXPECT_LE(rates(test.slow, noise).fast_enough, test.false_pass);
     EXPECT_EQ(rates(0.5, noise).fast_enough, 0);
     false_fails += rates(test.fast, noise).too_slow / 4;
-    EXPECT_EQ(rates(1, noise).too_slow, 0);
+    EXPECT_LE(rates(0.97, noise).too_slow, 10 * test.false_fail);
+    EXPECT_EQ(rates(1.05, noise).too_slow, 0);
   }
-  EXPECT_LE(false_fails, 3 * test.false_fail) << "5 of 16,000, where at most 1.6 are to be expected";
+  EXPECT_LE(false_fails, 3 * test.false_fail) << "4 of 16,000, where at most 1.6 are to be expected";
 }
 
 TEST(Pace, IsDecidedOnAMachineOfModerateNoise) {
