@@ -5,7 +5,7 @@
 //
 // --busy keeps a core busy half of the time meanwhile, by a second on and a second off. Prints a line a check, and a
 // table in the end. Exit code 1 if a right answer was WRONG, a slow one PASS, or anything but the speedup not PASS. A
-// check takes up to a minute and a half: all of them, 20 times, four hours.
+// check takes up to a minute and a half: all of them, 20 times, five hours.
 #include <fmt/core.h>
 
 #include <chrono>

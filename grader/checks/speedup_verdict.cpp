@@ -40,10 +40,11 @@ struct Summary {
     one = measured.pictures / median(alone);
     kits = devices * ratio(alone, measured.training_beside());
     ceiling = devices * ratio(alone, measured.training(Work::ceiling));
-    // The kit's solution does all that the ceiling does, and more. Where noise has it faster, both are noisy
-    // measurements of one speed: their mean is the best that is known of it (M. Ayer et al., 1955, on pooling such
-    // pairs).
+    // The ceiling does all that one device does, on each, and the kit's solution all that the ceiling does. Where noise
+    // has one of them faster than that, the least noisy estimates in this order: two in the wrong order are
+    // measurements of one speed (M. Ayer et al., 1955), and none is above its bound.
     if (kits > ceiling) kits = ceiling = std::sqrt(kits * ceiling);
+    ceiling = std::min(ceiling, static_cast<double>(devices)), kits = std::min(kits, ceiling);
     // Of a job that was stopped, its share is at most what it seems to be.
     std::vector<double> ended;
     for (std::size_t i = 0; i < shares.size(); ++i)

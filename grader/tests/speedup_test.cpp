@@ -176,6 +176,7 @@ TEST(Speedup, TheCeilingIsAboveWhateverTheNoise) {
       const auto line = measure_speedup(machine, number).line;
       const auto shown = [&](const char* key) { return std::stod(line->values.at(key)); };
       EXPECT_LE(shown("kits"), shown("ceiling")) << number;
+      EXPECT_LE(shown("ceiling"), 2) << number;
       above += shown("speedup") > 1.05 * shown("ceiling");
     }
   EXPECT_LT(above, 300 / 8) << "a program and the kit's solution are the same here, but for the noise";
