@@ -44,8 +44,9 @@ Flags parse(int argc, char** argv) {
   app.add_option("--test", flags.test, fmt::format("Test images [{}]", defaults.test))
       ->check(line.whole_number(1u, synthetic::max_pictures));
   app.add_option("--seed", flags.seed, fmt::format("Another seed, other images [{}]", defaults.seed))
-      ->check(
-          line.number<std::uint64_t>({"a whole number from 0", "0 以上の整数"}, [](std::uint64_t) { return true; }));
+      ->check(line.number<std::uint64_t>(
+          {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},
+          [](std::uint64_t) { return true; }));
   app.add_option("--out", flags.out, "The folder to write")->required();
   app.add_flag("--force", flags.force, "Replace a synthetic set that is there already");
   line.parse();

@@ -25,8 +25,9 @@ void add_check(CommandLine& line, Flags& flags) {
   check->add_option("--program", flags.program, "The program to judge, instead of the one below exercises/");
   check->add_option("--script", flags.script, "The job script to judge, instead of the one below jobscripts/");
   check->add_option("--seed", flags.seed, "Of the data that the checks train on; without it, a new one each time")
-      ->check(
-          line.number<std::uint64_t>({"a whole number from 0", "0 以上の整数"}, [](std::uint64_t) { return true; }));
+      ->check(line.number<std::uint64_t>(
+          {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},
+          [](std::uint64_t) { return true; }));
   check->add_option("--out", flags.out, "The folder for the timeline's page; without it, out/check/TASK");
   check->add_flag("--sandbox", flags.sandbox, "Build and run the answers in a sandbox, as somebody else's");
   check->add_option("--hide", flags.hidden,

@@ -14,7 +14,10 @@ SerialIterator::SerialIterator(DatasetPtr dataset, int batch_size, const Iterato
       options_(options),
       random_(options.seed, RandomUse::shuffle, options.stream) {
   require(dataset_ != nullptr, "An iterator needs a data set: none was given.");
-  require(dataset_->size() > 0, "An iterator needs a data set with at least one example: this one is empty.");
+  require(
+      dataset_->size() > 0,
+      "An iterator needs a data set with at least one example: this one is empty. Are there more devices or ranks than "
+      "examples?");
   require(batch_size_ >= 1, "A batch can't have {} examples: at least 1.", batch_size_);
   const bool fits = !options_.repeat || static_cast<std::size_t>(batch_size_) <= dataset_->size();
   if (!fits) evidence::write("refused_batch", trace::Args().add("batch_size", batch_size_));

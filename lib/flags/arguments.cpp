@@ -66,7 +66,9 @@ void add_training_flags(CommandLine& line, Arguments& args) {
       ->capture_default_str();
   app.add_flag("--augment", args.augment, "Random crop and flip of the training images");
   app.add_option("--seed", args.seed, "Seed of everything that is random")
-      ->check(line.number<std::uint64_t>({"a whole number from 0", "0 以上の整数"}, [](std::uint64_t) { return true; }))
+      ->check(line.number<std::uint64_t>(
+          {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},
+          [](std::uint64_t) { return true; }))
       ->capture_default_str();
 }
 

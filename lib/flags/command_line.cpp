@@ -78,6 +78,9 @@ std::string CommandLine::unknown(const std::string& word, const std::vector<std:
   for (const CLI::Option* option : asked().get_options())
     for (const std::string& name : option->get_lnames())
       if (!option->get_group().empty()) known.push_back("--" + name);
+  if (word == "--")
+    return say(
+        {"Flags behind -- aren't read: leave it out.", "-- の後のフラグは読まれません。-- を取り除いてください。"});
   const Text sentence = word.starts_with('-') ? Text{"Unknown flag {}.{}", "{} というフラグはありません。{}"}
                                               : Text{"Unexpected argument \"{}\".{}", "\"{}\" は余分な引数です。{}"};
   return fmt::format(fmt::runtime(say(sentence)), word, did_you_mean(word, known, language_));
@@ -91,10 +94,20 @@ std::string CommandLine::refused_value(const std::string& what) const {
   return fmt::format(fmt::runtime(say({english, "{} に指定できるのは {}"})), name, rest);
 }
 
+/// As of --resume "$FOLDER", where nothing set FOLDER.
+void CommandLine::refuse_empty_values() const {
+  for (const CLI::App* app : {static_cast<const CLI::App*>(&app_), &asked()})
+    for (const CLI::Option* option : app->get_options())
+      for (const std::string& value : option->results())
+        if (value.empty() && !option->get_positional())
+          throw CLI::ArgumentMismatch(option->get_name() + ":", CLI::ExitCodes::ArgumentMismatch);
+}
+
 void CommandLine::parse(const std::vector<std::string>& also) {
   std::string sentence;
   try {
-    return app_.parse(argc_, argv_);
+    app_.parse(argc_, argv_);
+    return refuse_empty_values();
   } catch (const CLI::CallForHelp&) {
     throw HelpRequested(app_.help());
   } catch (const CLI::ExtrasError&) {

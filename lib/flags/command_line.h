@@ -3,7 +3,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <string>
+#include <system_error>
+#include <type_traits>
 #include <vector>
 
 #include "core/error.h"
@@ -24,13 +27,17 @@ class CommandLine {
   CLI::Validator one_of(std::vector<std::string> names) const;
   /// The value is a whole number in this range.
   CLI::Validator whole_number(long long least, long long most) const;
-  /// The value is a number that `accepts` takes. `expected`: "a number above 0".
+  /// The value is a decimal number, without a sign, that `accepts` takes. `expected`: "a number above 0".
   template <typename Number, typename Accepts>
   CLI::Validator number(const Text& expected, Accepts accepts) const {
     return CLI::Validator(
         [expected = expected.in(language_), accepts, language = language_](const std::string& text) {
+          // CLI11 itself would also take hexadecimal and octal numbers, and bend those that are too large.
           Number value{};
-          const bool fits = CLI::detail::lexical_cast(text, value) && !text.starts_with('-') && accepts(value);
+          const char* const end = text.data() + text.size();
+          const auto [parsed, error] = std::from_chars(text.data(), end, value);
+          const bool octal = std::is_integral_v<Number> && text.size() > 1 && text[0] == '0';
+          const bool fits = error == std::errc() && parsed == end && !octal && text[0] != '-' && accepts(value);
           return fits ? std::string() : not_accepted(expected, text, {}, language);
         },
         "");
@@ -44,6 +51,7 @@ class CommandLine {
   static std::string not_accepted(const std::string& expected, const std::string& text,
                                   const std::vector<std::string>& known, const std::string& language);
   std::string unknown(const std::string& word, const std::vector<std::string>& also) const;
+  void refuse_empty_values() const;
   std::string refused_value(const std::string& what) const;
   const CLI::App& asked() const;
 

@@ -79,6 +79,30 @@ TEST(Arguments, RefusesNumbersThatMakeNoSense) {
   EXPECT_NE(refusal({"--learnrate", "nan"}), "accepted");
 }
 
+TEST(Arguments, TakesDecimalNumbersInTheirRangeOnly) {
+  EXPECT_EQ(parse({"--seed", "18446744073709551615"}).seed, 18446744073709551615u);
+  EXPECT_FLOAT_EQ(parse({"--learnrate", "5e-2"}).learnrate, 0.05f);
+  for (const auto& [flag, value] :
+       std::vector<std::pair<const char*, const char*>>{{"--seed", "18446744073709551616"},
+                                                        {"--seed", "0x10"},
+                                                        {"--epoch", "0x10"},
+                                                        {"--epoch", "010"},
+                                                        {"--epoch", "+1"},
+                                                        {"--epoch", "1e1"},
+                                                        {"--epoch", " 1"},
+                                                        {"--n_gpus", "99999999999999999999"},
+                                                        {"--learnrate", "0x1p-3"},
+                                                        {"--learnrate", "inf"},
+                                                        {"--learnrate", "1e-46"}})
+    EXPECT_NE(refusal({flag, value}).find(std::string(flag) + " takes a"), std::string::npos) << flag << " " << value;
+}
+
+TEST(Arguments, RefusesEmptyValuesAndFlagsThatAreNotRead) {
+  for (const char* flag : {"--out", "--resume", "--trace", "--dataset"})
+    EXPECT_NE(refusal({flag, ""}).find(std::string(flag) + " needs a value."), std::string::npos) << flag;
+  EXPECT_NE(refusal({"--", "--epoch", "2"}).find("Flags behind -- aren't read"), std::string::npos);
+}
+
 TEST(Arguments, RefusesUnknownNamesAndListsTheKnown) {
   EXPECT_NE(refusal({"--model", "resnet"}).find("vgg"), std::string::npos);
   EXPECT_NE(refusal({"--device", "tpu"}).find("cuda"), std::string::npos);
@@ -114,7 +138,6 @@ TEST(Arguments, ARefusalSpeaksJapaneseWhereTheEnvironmentDoes) {
       "--precision に指定できるのは fp32、tf32、bf16 のどれかです（\"fp\" は使えません）。fp32 のことですか。" + help);
 }
 
-TEST(Arguments, OfAFlagGivenTwiceTheLastCounts) { EXPECT_EQ(parse({"--epoch", "2", "--epoch", "3"}).epoch, 3); }
 
 TEST(Arguments, HelpNamesEveryFlag) {
   try {
