@@ -10,10 +10,28 @@
 # several at a time some don't start: "orte_session_dir failed" (open-mpi/ompi, issues 7049 and 8510).
 #
 # The folder is removed when the last process that holds it locked has ended, whatever ended it. Where the process that
-# removes it was killed too, the next start removes it.
+# removes it was killed too, the next start removes it, and also what mpiruns without such a folder left: a session whose
+# mpirun is gone, and shared memory that is an hour old and that no process of this user has mapped.
+
+shared_memory=${OMPI_MCA_btl_vader_backing_directory:-${OMPI_MCA_btl_sm_backing_directory:-/dev/shm}}
+
+remove_left_behind() {
+  local old
+  for old in "${TMPDIR:-/tmp}/ompi.${HOSTNAME%%.*}.$EUID"/pid.*; do
+    [[ ! -d $old || ! -O $old || -d /proc/${old##*.} ]] || rm -rf "$old"
+  done
+  local segments used
+  mapfile -t segments < <(find "$shared_memory" -maxdepth 1 -type f -user "$EUID" -mmin +60 \
+    \( -name 'vader_segment.*' -o -name 'sm_segment.*' -o -name 'odori_ranks.*' \) 2>/dev/null)
+  [[ ${#segments[@]} -gt 0 ]] || return 0
+  used=$(grep -hso "$shared_memory/.*" /proc/[0-9]*/maps)
+  for old in "${segments[@]}"; do
+    [[ $used == *"$old"* ]] || rm -f "$old"
+  done
+}
 
 own_mpi_folder() {
-  local base=${OMPI_MCA_btl_vader_backing_directory:-${OMPI_MCA_btl_sm_backing_directory:-/dev/shm}} folder="" held old
+  local base=$shared_memory folder="" held old
   # Ranks on other machines would look for the folder there.
   [[ ${SLURM_JOB_NUM_NODES:-1} -eq 1 ]] || return 0
   [[ -z ${PE_HOSTFILE:-}${PJM_JOBID:-} ]] || return 0
@@ -66,11 +84,12 @@ refuse_low_limits() {
 export PMIX_MCA_gds=${PMIX_MCA_gds:-hash}
 
 if [[ ${BASH_SOURCE[0]} != "$0" ]]; then
-  refuse_low_limits && own_mpi_folder
+  refuse_low_limits && remove_left_behind && own_mpi_folder
 else
   refuse_low_limits || exit
   # mpirun would lose what its ranks print, and say nothing.
   true 2>/dev/null 3>&1 || { echo "odori: standard output is closed: nothing that mpirun prints would arrive." >&2 && exit 20; }
+  remove_left_behind
   own_mpi_folder
   exec "$@"
 fi

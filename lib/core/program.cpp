@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -64,6 +65,9 @@ std::pair<std::string, int> describe_current_exception() {
     return {error.what(), error.code()};
   } catch (const std::bad_alloc&) {
     return {"Out of memory. A smaller --batchsize needs less, and ulimit -v may limit it.", exit_code::failure};
+  } catch (const std::filesystem::filesystem_error& error) {
+    return {fmt::format("The system refused something: {}: {}.", error.path1().string(), error.code().message()),
+            exit_code::failure};
   } catch (const std::system_error& error) {
     const std::string advice = error.code() == std::errc::resource_unavailable_try_again
                                    ? " A limit on processes and threads (ulimit -u) or on memory (ulimit -v) was "

@@ -78,7 +78,7 @@ std::string CommandLine::unknown(const std::string& word, const std::vector<std:
   for (const CLI::Option* option : asked().get_options())
     for (const std::string& name : option->get_lnames())
       if (!option->get_group().empty()) known.push_back("--" + name);
-  if (word == "--")
+  if (word == "--" || std::find(known.begin(), known.end(), word) != known.end())
     return say(
         {"Flags behind -- aren't read: leave it out.", "-- の後のフラグは読まれません。-- を取り除いてください。"});
   const Text sentence = word.starts_with('-') ? Text{"Unknown flag {}.{}", "{} というフラグはありません。{}"}

@@ -83,6 +83,26 @@ exec 9<&-
 rmdir "$held"
 expect_nothing_left "a start"
 
+# What mpiruns without a folder left is removed too, unless it is used or young.
+session=$scratch/tmp/ompi.${HOSTNAME%%.*}.$EUID
+mkdir -p "$session/pid.$$" "$session/pid.4194999" # a PID above all that Linux gives
+touch "$scratch/shared/vader_segment."{old,used,young}
+truncate -s 4096 "$scratch/shared/vader_segment.used"
+python3 -c 'import mmap, sys, time
+file = open(sys.argv[1], "r+b")
+memory = mmap.mmap(file.fileno(), 0)
+open(sys.argv[2], "w").close()
+time.sleep(600)' "$scratch/shared/vader_segment.used" "$scratch/mapped" &
+user=$!
+wait_for "$scratch/mapped"
+touch -d '2 hours ago' "$scratch/shared/vader_segment."{old,used}
+TMPDIR=$scratch/tmp "$script" true
+kill $user
+[[ ! -e $scratch/shared/vader_segment.old && ! -e $session/pid.4194999 ]] || fail "what a dead mpirun left stays"
+[[ -e $scratch/shared/vader_segment.used && -e $scratch/shared/vader_segment.young && -e $session/pid.$$ ]] ||
+  fail "what is in use was removed"
+rm "$scratch/shared/vader_segment."*
+
 # Sourced, it holds for the shell.
 [[ $(bash -c '. "$0"; [[ -d $OMPI_MCA_orte_tmpdir_base ]] && echo "$PRTE_MCA_prte_tmpdir_base"' "$script") == "$scratch"/shared/odori_mpi.* ]] ||
   fail "sourced, it gives no folder"
