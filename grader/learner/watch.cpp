@@ -241,7 +241,7 @@ class Watcher {
   void hint() {
     const auto blank = first_not_right(flags_);
     if (!blank) return show({{"", messages_.text("watch_all_right")}});
-    show_output({flags_.kit / "grader" / "hints" / "hint.sh", flags_.task, std::to_string(*blank), "--lang",
+    show_output({flags_.kit / "grader" / "learner" / "hint.sh", flags_.task, std::to_string(*blank), "--lang",
                  messages_.language()},
                 true);
   }

@@ -154,8 +154,8 @@ TEST(Check, CtrlCEndsItWithAllThatItStarted) {
   const Ended ended = run_command(fmt::format(
       "export TMPDIR={0}; {1} & check=$!; until ls {0}/odori_check_*/run_*/evidence/* 2>/dev/null; do sleep 0.05; "
       "done; "
-      "kill -INT $check; wait $check; echo code $?; sleep 0.2; pgrep -f {0}/odori_check_.{{6}}/ | wc -l; ls {0} | wc "
-      "-l",
+      "kill -INT $check; wait $check; echo code $?; sleep 0.2; pgrep -f {0}/odori_check_.{{6}}/ | wc -l; ls -d "
+      "{0}/odori_check_* 2>/dev/null | wc -l",
       scratch.string(), command("multi_node", "endless.cpp", endless)));
   EXPECT_EQ(ended.count("code 130\n"), 1) << ended.output;
   EXPECT_TRUE(ended.output.ends_with("\n0\n0\n")) << ended.output;

@@ -37,7 +37,8 @@ const faultOfPath = (path) => (existsSync(join(kit, path.split(' ')[0])) ? '' : 
 
 /** As `odori` itself lists them. */
 function driverWords() {
-  return /^words=\((.*)\)$/m.exec(readFileSync(join(kit, 'odori'), 'utf8'))[1].split(' ');
+  const list = /^commands\(\) \{\n  cat <<'END'\n(.*?)^END$/ms.exec(readFileSync(join(kit, 'odori'), 'utf8'))[1];
+  return [...list.matchAll(/^[a-z]+/gm)].map(([word]) => word);
 }
 
 let flags;
