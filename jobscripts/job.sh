@@ -202,6 +202,7 @@ play_nodes() {
   fi
   ODORI_NODES=$(awk '{ for (i = 0; i < $1; ++i) print NR - 1 }' <<<"$layout" | paste -sd,)
   export ODORI_NODES
+  this_machine_alone mpirun
   MPIRUN_FLAGS+=" --oversubscribe -np $(tr , '\n' <<<"$ODORI_NODES" | wc -l)"
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # mpirun with a folder of its own for what Open MPI writes while it runs: its session, and the ranks' shared memory.
 #
-#   lib/comm/mpirun.sh MPIRUN [ARGUMENT ...]     becomes this mpirun
-#   . lib/comm/mpirun.sh                         the same for every mpirun that this shell starts
+#   lib/comm/mpirun.sh MPIRUN [ARGUMENT ...]     becomes this mpirun, for ranks of this machine alone
+#   . lib/comm/mpirun.sh                         the folder, for every mpirun that this shell starts
 #
 # Where a limit of the shell is too low for Open MPI, it says so, and ends (sourced: returns) with 20.
 #
@@ -83,6 +83,21 @@ refuse_low_limits() {
 # without end. Without that memory there is no lock.
 export PMIX_MCA_gds=${PMIX_MCA_gds:-hash}
 
+# this_machine_alone MPIRUN: for ranks of this machine alone, which need no hosts of a job in which this shell may be, and no
+# settings that somebody keeps for a cluster, in the environment or in ~/.openmpi/mca-params.conf. The system's stay.
+this_machine_alone() {
+  local name prefix
+  prefix=$(dirname "$(dirname "$(command -v "$1")")")
+  unset "${!SLURM_@}" "${!PBS_@}" PE_HOSTFILE LSB_JOBID
+  for name in "${!OMPI_MCA_@}" "${!PRTE_MCA_@}"; do
+    case ${name#*_MCA_} in
+      ?rte_tmpdir_base) ;; # own_mpi_folder's
+      btl | hwloc_base_* | mca_base_* | orte_* | plm* | prte_* | ras* | rmaps_*) unset "$name" ;;
+    esac
+  done
+  export OMPI_MCA_mca_base_param_files=/etc/openmpi/openmpi-mca-params.conf:$prefix/etc/openmpi-mca-params.conf
+}
+
 if [[ ${BASH_SOURCE[0]} != "$0" ]]; then
   refuse_low_limits && remove_left_behind && own_mpi_folder
 else
@@ -90,6 +105,7 @@ else
   # mpirun would lose what its ranks print, and say nothing.
   true 2>/dev/null 3>&1 || { echo "odori: standard output is closed: nothing that mpirun prints would arrive." >&2 && exit 20; }
   remove_left_behind
+  this_machine_alone "$1"
   own_mpi_folder
   exec "$@"
 fi

@@ -53,6 +53,20 @@ if [[ $# -gt 2 ]]; then
   exit $((failed + failures > 0))
 fi
 
+# In somebody's interactive job, with settings for a cluster.
+for place in slurm pbs environment home; do
+  (
+    case $place in
+      slurm) export SLURM_JOB_ID=7 SLURM_JOBID=7 SLURM_NODELIST='node[1-2]' SLURM_NNODES=2 SLURM_TASKS_PER_NODE='1(x2)' ;;
+      pbs) export PBS_JOBID=7.head PBS_NODEFILE=$scratch/hosts PBS_ENVIRONMENT=PBS_INTERACTIVE && printf 'node1\nnode2\n' >"$PBS_NODEFILE" ;;
+      environment) export OMPI_MCA_btl=openib OMPI_MCA_plm_rsh_agent=nowhere OMPI_MCA_orte_default_hostfile=/nowhere ;;
+      home) export HOME=$scratch && mkdir "$HOME/.openmpi" && printf 'btl = sm,openib\nplm_rsh_agent = nowhere\n' >"$HOME/.openmpi/mca-params.conf" ;;
+    esac
+    timeout 60 "${mpirun[@]}" -np 2 sh -c 'echo "rank $OMPI_COMM_WORLD_RANK"'
+  ) >"$scratch/said" 2>&1
+  [[ $(sort "$scratch/said") == $'rank 0\nrank 1' ]] || fail "$place: $(<"$scratch/said")"
+done
+
 export OMPI_MCA_orte_local_tmpdir_base=/nowhere # a site's
 # Open MPI's session lies in a folder below the base, which is gone afterwards; the exit code is mpirun's.
 "${mpirun[@]}" -np 2 sh -c 'ls -A "$0"/odori_mpi.*' "$scratch/shared" >"$scratch/said" 2>&1
@@ -104,14 +118,14 @@ kill $user
 rm "$scratch/shared/vader_segment."*
 
 # Sourced, it holds for the shell.
-[[ $(bash -c '. "$0"; [[ -d $OMPI_MCA_orte_tmpdir_base ]] && echo "$PRTE_MCA_prte_tmpdir_base"' "$script") == "$scratch"/shared/odori_mpi.* ]] ||
+[[ $(bash -c '. "$1"; [[ -d $OMPI_MCA_orte_tmpdir_base ]] && echo "$PRTE_MCA_prte_tmpdir_base"' _ "$script") == "$scratch"/shared/odori_mpi.* ]] ||
   fail "sourced, it gives no folder"
 expect_nothing_left "a shell"
 
 # Ranks on other machines keep Open MPI's own folders; and a machine without flock has to.
 printf 'a\na\nb\n' >"$scratch/hosts"
 for setting in "PBS_NODEFILE=$scratch/hosts" SLURM_JOB_NUM_NODES=2 "PATH=$scratch"; do
-  said=$(env "$setting" "$(command -v bash)" "$script" "$(command -v env)" 2>&1)
+  said=$(env "$setting" "$(command -v bash)" -c '. "$1"; "$2"' _ "$script" "$(command -v env)" 2>&1)
   [[ $said != *orte_tmpdir_base* && $said == *"${setting%%=*}"* ]] || fail "with $setting: $said"
 done
 
