@@ -127,6 +127,9 @@ def at_a_terminal(columns, rows):
     watch.press("O")
     shows("answer to blank 1?")
     watch.press("y")
+    shows("multi_gpu, blank 1: One iterator a device")
+    if rows == 20:
+        watch.press(" ")  # the question fills the screen
     shows("split_dataset_n_random")
     for key in "\033[A", "\033[B", "\033[6~", "\033[5~", "\033[15~", "\033", "?", "\u3042", "\x04":
         watch.press(key)
