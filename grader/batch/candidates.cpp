@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "batch/content.h"
-#include "batch/encoding.h"
+#include "exercise/utf8.h"
 
 namespace odori::grader {
 namespace {

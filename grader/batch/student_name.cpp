@@ -6,52 +6,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
 
 #include "batch/content.h"
-#include "batch/encoding.h"
 #include "core/error.h"
+#include "exercise/utf8.h"
 
 namespace odori::grader {
 namespace {
 
 constexpr std::size_t most_bytes = 150;  // of the 255 that a file system allows
 
-struct Letter {
-  std::uint32_t code = 0;
-  std::size_t bytes = 1;
-};
-
-/// The first letter; nothing if it isn't UTF-8.
-std::optional<Letter> first_letter(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (byte(0) < 0x80) return Letter{byte(0), 1};
-  const std::size_t bytes = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
-  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < bytes) return {};
-  std::uint32_t code = byte(0) & (0xff >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return {};
-    code = code << 6 | (byte(i) & 0x3f);
-  }
-  const std::uint32_t least = bytes == 2 ? 0x80 : bytes == 3 ? 0x800 : 0x10000;
-  if (code < least || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return {};
-  return Letter{code, bytes};
-}
-
-bool may_stand_in_a_name(std::uint32_t code) {
-  const auto within = [code](std::uint32_t first, std::uint32_t last) { return first <= code && code <= last; };
-  return !(code < 0x20 || within(0x7f, 0x9f) || code == '/' || code == '\\' || code == 0x61c ||
-           within(0x200b, 0x200f) || within(0x2028, 0x202e) || within(0x2060, 0x206f) || code == 0xfeff ||
-           within(0xfff0, 0xffff) || code >= 0xe0000);
-}
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const auto letter = first_letter(text);
-    if (!letter) return false;
-    text.remove_prefix(letter->bytes);
-  }
-  return true;
+bool may_stand_in_a_name(char32_t character) {
+  return character != '/' && character != '\\' && character != U'\uFFFD' && !is_unseen(character);
 }
 
 /// "é" as one letter, however it was written.
@@ -106,12 +72,11 @@ std::string student_name(std::string_view handed_in) {
   else if (const auto converted = to_utf8(handed_in, "CP932"))
     original = *converted;
   std::string name;
-  for (std::string_view rest = original; !rest.empty();) {
-    const auto letter = first_letter(rest);
-    const std::string_view bytes = rest.substr(0, letter ? letter->bytes : 1);
-    if (name.size() + bytes.size() > most_bytes) break;
-    name += letter && may_stand_in_a_name(letter->code) ? bytes : "_";
-    rest.remove_prefix(bytes.size());
+  for (std::size_t at = 0; at < original.size();) {
+    const auto [character, size] = character_at(original, at);
+    if (name.size() + size > most_bytes) break;
+    name += may_stand_in_a_name(character) ? original.substr(at, size) : "_";
+    at += size;
   }
   while (name.ends_with(' ') || name.ends_with('.')) name.pop_back();
   if (name.starts_with('.') || name.starts_with(' ')) name[0] = '_';

@@ -35,8 +35,8 @@ bool is_own(const fs::path& folder) {
 }
 
 /// Where what is built is kept: in the build folder; or in a temporary one, of this user alone, where that can't be
-/// written, and for any other answer than the one below exercises/: each marking has its own (batch/marking), so that no
-/// student gets what another one's answer has built.
+/// written, and for any other answer than the one below exercises/: each marking has its own (batch/marking), so that
+/// no student gets what another one's answer has built.
 fs::path outputs_of(const Question& question) {
   fs::path folder = question.build / "grader" / question.task.name;
   const bool learners = question.program == question.kit / question.task.program.exercise;

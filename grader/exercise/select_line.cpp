@@ -9,7 +9,6 @@
 
 #include "exercise/blanks.h"
 #include "exercise/pbs_directives.h"
-#include "exercise/utf8.h"
 
 namespace odori::grader {
 namespace {
@@ -224,13 +223,6 @@ std::optional<Finding> find_for_two_nodes(const SelectLine& line, int devices) {
   return found("two_by_two_expected");
 }
 
-/// A text, or as much of it as a message can hold.
-std::string beginning_of(const std::string& text) {
-  std::size_t end = 0;
-  while (end < std::min(text.size(), most_shown)) end += character_at(text, end).second;
-  return end < text.size() ? text.substr(0, end) + "..." : text;
-}
-
 }  // namespace
 
 std::variant<SelectLine, Finding> read_select_line(const std::vector<std::string>& script) {
@@ -253,7 +245,7 @@ std::variant<SelectLine, Finding> read_select_line(const std::vector<std::string
 std::optional<Finding> find_in_job_script(const Task& task, int devices, const std::vector<std::string>& script) {
   auto line = read_select_line(script);
   if (auto* finding = std::get_if<Finding>(&line)) {
-    for (auto& [name, value] : finding->values) value = beginning_of(value);
+    for (auto& [name, value] : finding->values) value = bounded(value, most_shown);
     return std::move(*finding);
   }
   const auto& read = std::get<SelectLine>(line);

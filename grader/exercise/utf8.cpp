@@ -1,43 +1,32 @@
 #include "exercise/utf8.h"
 
 #include <iconv.h>
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
 
-#include <optional>
+#include <cstdint>
 
 namespace odori::grader {
 namespace {
 
-class Converter {
- public:
-  explicit Converter(const char* encoding) : converter_(iconv_open("UTF-8", encoding)) {}
-  ~Converter() {
-    if (works()) iconv_close(converter_);
-  }
-  Converter(const Converter&) = delete;
-  Converter& operator=(const Converter&) = delete;
+/// Below 0 where it isn't UTF-8.
+std::pair<std::int32_t, std::size_t> next_at(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return {0, 1};
+  const std::string_view rest = text.substr(at, U8_MAX_LENGTH);
+  std::int32_t character = 0, size = 0;
+  U8_NEXT(rest.data(), size, static_cast<std::int32_t>(rest.size()), character);
+  return {character, static_cast<std::size_t>(size)};
+}
 
-  /// Nothing if `text` isn't in this encoding. Controls beyond ASCII (C1), which EUC-JP's first bytes count as where no
-  /// second one follows, are in no text.
-  std::optional<std::string> convert(std::string text) const {
-    if (!works()) return {};
-    std::string converted(4 * text.size() + 4, '\0');
-    char *in = text.data(), *out = converted.data();
-    std::size_t in_left = text.size(), out_left = converted.size();
-    iconv(converter_, nullptr, nullptr, nullptr, nullptr);
-    if (iconv(converter_, &in, &in_left, &out, &out_left) == static_cast<std::size_t>(-1)) return {};
-    converted.resize(converted.size() - out_left);
-    for (std::size_t at = 0; at < converted.size();) {
-      const auto [character, size] = character_at(converted, at);
-      if (character >= 0x80 && character < 0xA0) return {};
-      at += size;
-    }
-    return converted;
+/// Controls beyond ASCII (C1), which EUC-JP's first bytes count as where no second one follows, are in no text.
+bool has_c1(const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [character, size] = character_at(text, at);
+    if (character >= 0x80 && character < 0xA0) return true;
+    at += size;
   }
-
- private:
-  bool works() const { return converter_ != reinterpret_cast<iconv_t>(-1); }
-  iconv_t converter_;
-};
+  return false;
+}
 
 std::string with_replacements(std::string_view text) {
   std::string replaced;
@@ -52,37 +41,45 @@ std::string with_replacements(std::string_view text) {
 }  // namespace
 
 std::pair<char32_t, std::size_t> character_at(std::string_view text, std::size_t at) {
-  constexpr std::pair<char32_t, std::size_t> none{U'\uFFFD', 1};
-  const auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return {first, 1};
-  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4) return none;
-  char32_t character = first & (0xFFu >> (size + 1));
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return none;
-    character = character << 6 | (byte(i) & 0x3F);
-  }
-  constexpr char32_t least[]{0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = character >= 0xD800 && character <= 0xDFFF;
-  return character < least[size] || surrogate || character > 0x10FFFF ? none : std::pair{character, size};
+  const auto [character, size] = next_at(text, at);
+  return {character < 0 ? U'\uFFFD' : static_cast<char32_t>(character), size};
 }
 
 bool is_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    const auto [character, size] = character_at(text, at);
-    if (character == U'\uFFFD' && size == 1) return false;
+    const auto [character, size] = next_at(text, at);
+    if (character < 0) return false;
     at += size;
   }
   return true;
 }
 
+bool is_unseen(char32_t character) {
+  if (character >= 0xFE00 && character <= 0xFE0F) return false;  // how the emoji before it looks
+  const auto code = static_cast<UChar32>(character);
+  const bool annotates = code >= 0xFFF9 && code <= 0xFFFB;
+  return (U_GET_GC_MASK(code) & (U_GC_CC_MASK | U_GC_ZL_MASK | U_GC_ZP_MASK)) != 0 || annotates ||
+         U_IS_UNICODE_NONCHAR(code) || u_hasBinaryProperty(code, UCHAR_DEFAULT_IGNORABLE_CODE_POINT);
+}
+
+std::optional<std::string> to_utf8(std::string_view text, const char* encoding) {
+  const iconv_t converter = iconv_open("UTF-8", encoding);
+  if (converter == reinterpret_cast<iconv_t>(-1)) return {};
+  std::string bytes(text), converted(4 * text.size() + 4, '\0');
+  char *in = bytes.data(), *out = converted.data();
+  std::size_t in_left = bytes.size(), out_left = converted.size();
+  const bool well = iconv(converter, &in, &in_left, &out, &out_left) != static_cast<std::size_t>(-1);
+  iconv_close(converter);
+  if (!well) return {};
+  converted.resize(converted.size() - out_left);
+  return converted;
+}
+
 std::vector<std::string> as_utf8(std::vector<std::string> lines) {
   const auto converted = [](const std::string& line) {
-    static const Converter euc_jp("EUC-JP"), shift_jis("CP932");
-    auto text = euc_jp.convert(line);
-    if (!text) text = shift_jis.convert(line);
-    return text ? *text : with_replacements(line);
+    for (const char* encoding : {"EUC-JP", "CP932"})
+      if (auto text = to_utf8(line, encoding); text && !has_c1(*text)) return *text;
+    return with_replacements(line);
   };
   for (std::string& line : lines)
     if (!is_utf8(line)) line = converted(line);

@@ -1,6 +1,7 @@
-// Texts in UTF-8, and what becomes of those that were saved in one of Japan's older encodings.
+// Texts in UTF-8: the grader's one reader of it, and what becomes of texts in older encodings.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,11 +9,17 @@
 
 namespace odori::grader {
 
-/// The character at this place and how many bytes it takes; U+FFFD and 1 where it isn't UTF-8 (overlong forms,
-/// surrogates and what is beyond Unicode included).
+/// The character at this place and how many bytes it takes; U+FFFD for bytes that aren't UTF-8 (overlong forms,
+/// surrogates and what is beyond Unicode included), as many as can have been meant as one character.
 std::pair<char32_t, std::size_t> character_at(std::string_view text, std::size_t at);
 
 bool is_utf8(std::string_view text);
+
+/// Controls, what is there without being seen, what turns the direction of a text, and what is no character.
+bool is_unseen(char32_t character);
+
+/// From an encoding of iconv's ("CP932", "UTF-16"). Nothing if the bytes aren't that.
+std::optional<std::string> to_utf8(std::string_view text, const char* encoding);
 
 /// Each line in UTF-8. One that isn't is read as EUC-JP or Shift-JIS, the first that it can be; if neither, its bytes
 /// that aren't UTF-8 become U+FFFD. Line by line, since files are pasted together.

@@ -37,15 +37,6 @@ std::string bar(double rate) {
   return fmt::format("[{:#<{}}{:.<{}}]", "", marks, "", length - marks);
 }
 
-/// Cut to so many columns, between two letters.
-std::string cut_to(std::string text, int columns) {
-  while (width_of(text) > columns) {
-    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
-    if (!text.empty()) text.pop_back();
-  }
-  return text;
-}
-
 Finding line_of(const TaskRecord& record, const TaskMarks& marks) {
   std::map<std::string, std::string> values{{"student", record.student}, {"task", record.task}};
   if (ungraded_speedup(record)) return {"batch_speedup_ungraded", values};

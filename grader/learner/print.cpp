@@ -48,15 +48,6 @@ std::string padded(const std::string& text, int columns) {
   return text + std::string(static_cast<std::size_t>(std::max(columns - width_of(text), 1)), ' ');
 }
 
-std::string cut_to(std::string text, int columns) {
-  if (width_of(text) <= columns) return text;
-  while (!text.empty() && width_of(text) > columns - 3) {
-    while ((static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.pop_back();
-    text.pop_back();
-  }
-  return text + "...";
-}
-
 /// What is said of a verdict, in paragraphs.
 std::vector<std::string> texts_of(const BlankVerdict& verdict, const Question& question, const Messages& messages) {
   std::vector<std::string> texts{messages.text(*verdict.finding)};
@@ -78,7 +69,7 @@ std::vector<std::string> changes_of(const Submission& submission, const Messages
     const Change& change = submission.changes[i];
     lines.push_back(messages.text(
         change.removed ? "line_removed" : "line_added",
-        {{"line", std::to_string(change.line)}, {"text", cut_to(std::string(trim(change.text)), change_columns)}}));
+        {{"line", std::to_string(change.line)}, {"text", cut_to(trim(change.text), change_columns, "...")}}));
   }
   if (submission.changes.size() > most_changes)
     lines.push_back(messages.text("more_changes", {{"n", std::to_string(submission.changes.size() - most_changes)}}));
@@ -130,7 +121,7 @@ std::string line_of(const Row& row, int width, bool colours) {
   const std::string space = padded(verdict, verdict_columns).substr(verdict.size());
   if (colour) verdict = fmt::format(fmt::emphasis::bold | fmt::fg(*colour), "{}", verdict);
   std::string line = fmt::format("{:>2}  {}{}", row.blank == 0 ? " " : std::to_string(row.blank),
-                                 padded(cut_to(row.name, name_room - 1), name_room), verdict);
+                                 padded(cut_to(row.name, name_room - 1, "..."), name_room), verdict);
   if (row.fresh) line += space + fmt::format("{:>{}} / {}", number(row.points), before_points, number(row.of));
   return line;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exercise/blanks.h"
+#include "exercise/utf8.h"
 
 namespace odori::grader {
 namespace {
@@ -11,12 +12,10 @@ namespace {
 std::vector<std::string> fold(const std::string& line, int columns) {
   std::vector<std::string> pieces{""};
   for (std::size_t at = 0; at < line.size();) {
-    std::size_t next = at + 1;
-    while (next < line.size() && (static_cast<unsigned char>(line[next]) & 0xC0) == 0x80) ++next;
-    const std::string character = line.substr(at, next - at);
+    const std::string character = line.substr(at, character_at(line, at).second);
     if (!pieces.back().empty() && width_of(pieces.back() + character) > columns) pieces.emplace_back();
     pieces.back() += character;
-    at = next;
+    at += character.size();
   }
   return pieces;
 }

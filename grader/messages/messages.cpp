@@ -1,35 +1,23 @@
 #include "messages/messages.h"
 
 #include <fmt/ranges.h>
+#include <unicode/uchar.h>
 
 #include <algorithm>
 #include <optional>
 #include <regex>
 
 #include "exercise/blanks.h"
+#include "exercise/utf8.h"
 
 namespace odori::grader {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The character at this place, and how many bytes it takes. What isn't UTF-8 counts byte by byte.
-std::pair<char32_t, std::size_t> character_at(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
-  const unsigned first = byte(0);
-  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
-  char32_t character = size == 1 ? first : first & (0xFFu >> (size + 1));
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {first, 1};
-    character = character << 6 | (byte(i) & 0x3F);
-  }
-  return {character, size};
-}
-
 bool is_wide(char32_t c) {
-  return (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
-         (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
-         (c >= 0xFFE0 && c <= 0xFFE6) || (c >= 0x20000 && c <= 0x3FFFD);
+  const int width = u_getIntPropertyValue(static_cast<UChar32>(c), UCHAR_EAST_ASIAN_WIDTH);
+  return width == U_EA_WIDE || width == U_EA_FULLWIDTH;
 }
 
 /// A line doesn't begin with these.
@@ -185,6 +173,17 @@ int width_of(std::string_view text) {
     at += size;
   }
   return width;
+}
+
+std::string cut_to(std::string_view text, int columns, std::string_view mark) {
+  if (width_of(text) <= columns) return std::string(text);
+  std::size_t end = 0;
+  for (int width = width_of(mark);;) {
+    const auto [character, size] = character_at(text, end);
+    width += is_wide(character) ? 2 : 1;
+    if (width > columns) return std::string(text.substr(0, end)).append(mark);
+    end += size;
+  }
 }
 
 std::vector<std::string> wrap(const std::string& text, int width, int indent) {

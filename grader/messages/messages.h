@@ -47,6 +47,8 @@ std::string name_key(const Task& task, int blank);
 
 /// How many columns a text takes on a terminal: two for each Chinese or Japanese character.
 int width_of(std::string_view text);
+/// As much of it as so many columns hold; `mark` stands in the place of what doesn't fit.
+std::string cut_to(std::string_view text, int columns, std::string_view mark = "");
 
 /// The text broken into lines of at most `width` columns, each with `indent` blanks in front. Lines that begin with
 /// four blanks (code) stay as they are; other lines that follow each other are one paragraph.

@@ -259,6 +259,7 @@ TEST(StudentName, KeepsLettersAndNothingThatMovesOrHides) {
   EXPECT_EQ(student_name(".hidden").substr(0, 8), "_hidden~");
   EXPECT_EQ(student_name("x\u202Efdp.exe").substr(0, 10), "x_fdp.exe~");
   EXPECT_EQ(student_name("\x90\xc2\x96\xd8"), "青木") << "CP932";
+  EXPECT_EQ(student_name("a\u00ADb\u3164c").substr(0, 6), "a_b_c~");
   EXPECT_EQ(student_name("\xff\xff").substr(0, 3), "__~");
   EXPECT_LT(student_name(std::string(400, 'x')).size(), 200u);
   EXPECT_NE(student_name("a\nb"), student_name("a\tb"));

@@ -223,7 +223,9 @@ TEST(Plain, NamesWhatCannotBeSeenAndKeepsTheRest) {
   EXPECT_EQ(plain("\x1b[31m\x7f"), "⟨U+001B⟩[31m⟨U+007F⟩");
   EXPECT_EQ(plain("a\u202Eb\u200B\uFEFF"), "a⟨U+202E⟩b⟨U+200B⟩⟨U+FEFF⟩");
   EXPECT_EQ(plain("\xff \xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xe3\x81"),
-            "\uFFFD \uFFFD\uFFFD \uFFFD\uFFFD\uFFFD \uFFFD\uFFFD\uFFFD\uFFFD \uFFFD\uFFFD");
+            "\uFFFD \uFFFD\uFFFD \uFFFD\uFFFD\uFFFD \uFFFD\uFFFD\uFFFD\uFFFD \uFFFD");
+  EXPECT_EQ(plain("\u2603\uFE0F \U0001F600 \u00AD\u2067\uFFF9\U000E0041\uFDD0"),
+            "\u2603\uFE0F \U0001F600 ⟨U+00AD⟩⟨U+2067⟩⟨U+FFF9⟩⟨U+E0041⟩⟨U+FDD0⟩");
   EXPECT_EQ(plain("\xff 7.5"), "\uFFFD 7.5");
 }
 

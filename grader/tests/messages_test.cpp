@@ -180,5 +180,14 @@ TEST(Wrap, CountsJapaneseCharactersTwiceAndBreaksBetweenThem) {
   EXPECT_EQ(wrap("関数 scatter_dataset を呼ぶ", 16, 0), (Lines{"関数", "scatter_dataset", "を呼ぶ"}));
 }
 
+TEST(Width, IsThatOfTheUnicodeDatabaseAndTextsAreCutBetweenCharacters) {
+  EXPECT_EQ(width_of("aé踊！😀"), 8);
+  EXPECT_EQ(cut_to("踊る", 3), "踊");
+  EXPECT_EQ(cut_to("踊る", 4, "..."), "踊る");
+  EXPECT_EQ(cut_to("踊る踊", 5, "..."), "踊...");
+  EXPECT_EQ(cut_to("ab\xE3\x81", 2), "ab");
+  EXPECT_EQ(cut_to("abcd", 1, "..."), "...");
+}
+
 }  // namespace
 }  // namespace odori::grader

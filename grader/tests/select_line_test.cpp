@@ -170,7 +170,7 @@ TEST(SelectLine, SumsDoNotOverflow) {
 TEST(SelectLine, AMessageHoldsNoMoreThanALineOfText) {
   const auto finding = find_in_job_script(task_named("multi_node"), 2, {"#PBS -l select=" + std::string(50'000, 'x')});
   ASSERT_TRUE(finding);
-  EXPECT_EQ(finding->values.at("part"), std::string(120, 'x') + "...");
+  EXPECT_EQ(finding->values.at("part"), std::string(120, 'x') + " […]");
 }
 
 /// Every finding has a message in both languages, and every message has a finding here.

@@ -24,13 +24,6 @@ constexpr const char *kept_program = "program", *kept_errors = "errors";  // of 
 constexpr std::size_t longest_message = 600;  // bytes: more of a compiler's words wouldn't say more
 constexpr std::size_t most_notes = 2000;      // likewise
 
-/// The text, or as much of it as fits, cut between two characters.
-std::string shortened(std::string text, std::size_t bytes) {
-  if (text.size() <= bytes) return text;
-  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
-  return text.substr(0, bytes) + " ...";
-}
-
 void write_file(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
@@ -56,7 +49,7 @@ std::optional<Finding> trouble_of(const Ended& ended, bool error_found) {
   if (ended.stopped) return Finding{"compiler_gave_up", {}};
   if (ended.code == 128 + SIGKILL) return Finding{"no_memory", {}};
   if (ended.code != 0 && !error_found)
-    return Finding{"compiler_failed", {{"detail", shortened(end_of(ended.output), longest_message)}}};
+    return Finding{"compiler_failed", {{"detail", bounded(end_of(ended.output), longest_message)}}};
   return {};
 }
 
@@ -130,7 +123,7 @@ std::vector<CompileError> read_errors(const std::string& output) {
     take_word(rest, "fatal ");
     if (take_word(rest, "error: ")) {
       CompileError found = here.variant.empty() && asked ? *asked : here;
-      found.message = shortened(std::string(rest), longest_message);
+      found.message = bounded(std::string(rest), longest_message);
       errors.push_back(std::move(found));
       asked.reset();
     } else if (take_word(rest, "note: ")) {
@@ -214,7 +207,7 @@ Built Compiler::build_anew(const std::string& source) const {
   fs::remove(object, ignored);
   if (linked.code != 0 || linked.stopped) {
     fs::remove(unfinished, ignored);
-    return {.errors = {{.message = shortened(linked.output, longest_message)}}, .gave_up = trouble_of(linked, false)};
+    return {.errors = {{.message = bounded(linked.output, longest_message)}}, .gave_up = trouble_of(linked, false)};
   }
   fs::permissions(unfinished, fs::perms(0755), ignored);
   fs::rename(unfinished, folder / kept_program, ignored);
