@@ -129,7 +129,7 @@ Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path
     command.words.insert(command.words.end(),
                          {"--script", answer.handed_in.script.value_or(missing / script->exercise.filename())});
   if (!timed) command.words.push_back("--no-speedup");
-  if (place_.sandbox) command.words.push_back("--sandbox");
+  command.words.push_back(place_.sandbox ? "--sandbox" : "--apart");
   for (const fs::path& folder : place_.hidden) command.words.insert(command.words.end(), {"--hide", folder});
   const Lock lock = machine_for(timed ? Lock::Kind::exclusive : Lock::Kind::shared);
   const Ended ended = run_process(command, {.time = timed ? longest_timing : longest_marking,

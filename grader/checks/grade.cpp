@@ -35,14 +35,13 @@ bool is_own(const fs::path& folder) {
 }
 
 /// Where what is built is kept: in the build folder; or in a temporary one, of this user alone, where that can't be
-/// written, and for any other answer than the one below exercises/: each marking has its own (batch/marking), so that
-/// no student gets what another one's answer has built.
+/// written, and for somebody else's answer: each marking has its own (batch/marking), so that no student gets what
+/// another one's answer has built.
 fs::path outputs_of(const Question& question) {
   fs::path folder = question.build / "grader" / question.task.name;
-  const bool learners = question.program == question.kit / question.task.program.exercise;
   std::error_code error;
-  if (learners) fs::create_directories(folder, error);
-  if (learners && !error && access(folder.c_str(), W_OK) == 0) return folder;
+  if (!question.apart) fs::create_directories(folder, error);
+  if (!question.apart && !error && access(folder.c_str(), W_OK) == 0) return folder;
   const fs::path own = fs::temp_directory_path(error) / fmt::format("odori-{}", geteuid());
   mkdir(own.c_str(), 0700);
   if (!is_own(own))

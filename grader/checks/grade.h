@@ -26,6 +26,7 @@ struct Question {
   std::filesystem::path out = {};         // the folder for the timeline's page
   const Sandbox* sandbox = nullptr;       // round all of a submission's that isn't the user's own
   Without without = {};                   // defences that are off
+  bool apart = false;                     // it is somebody else's answer: what it builds is kept in TMPDIR alone
 };
 
 struct Answers {

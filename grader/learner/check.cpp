@@ -57,7 +57,8 @@ int check(const Flags& flags) {
                           .seed = flags.seed ? *flags.seed : fresh_seed(),
                           .out = flags.out,
                           .sandbox = sandbox ? &*sandbox : nullptr,
-                          .without = flags.without};
+                          .without = flags.without,
+                          .apart = flags.apart || flags.sandbox};
   Screen screen(question, messages);
   Feed feed(question, messages);
   Audience& audience = flags.feed ? static_cast<Audience&>(feed) : screen;

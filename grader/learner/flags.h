@@ -24,6 +24,7 @@ struct Flags {
   bool feed = false;  // check: lines for ./odori watch instead of a screen
   std::optional<std::uint64_t> seed;
   bool sandbox = false;                       // check: the submission isn't the user's own
+  bool apart = false;                         // check: nor is anything shared that it builds
   Without without;                            // check: defences that are off, in tests
   std::vector<std::filesystem::path> hidden;  // check: what answers inside walls may see nothing of, beside the kit
   std::filesystem::path out;                  // check: where the timeline's page goes
