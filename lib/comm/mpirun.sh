@@ -58,6 +58,7 @@ own_mpi_folder() {
 # a process, since those may be limited as well.
 refuse_low_limits() {
   local name soft of now flag least unit divided
+  [[ -r /proc/self/limits ]] || return 0
   while read -r name soft of now _; do
     [[ $name == Max ]] || continue
     case "$soft $of" in

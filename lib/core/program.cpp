@@ -47,7 +47,7 @@ void check_output(int code, void*) {
   // Programs that this one starts have the signal as it was: unlike SIG_IGN, a handler isn't handed on.
   std::signal(SIGXFSZ, [](int) {});
   // A file that the program opens must not become its standard output because that is closed. Writes fail on this one.
-  for (int n = ::open("/dev/full", O_RDWR); n >= 0; n = ::open("/dev/full", O_RDWR))
+  for (int n = ::open("/dev/full", O_WRONLY); n >= 0; n = ::open("/dev/full", O_WRONLY))
     if (n > STDERR_FILENO) {
       ::close(n);
       break;
