@@ -9,8 +9,6 @@
 namespace odori::grader {
 namespace {
 
-constexpr int pairs_a_side = 4;    // the baseline and the ceiling are measured with every fourth pair,
-constexpr int pairs_a_start = 8;   // and what a job's start takes with every eighth
 constexpr double slow_enough = 2;  // times the solution's training: the learner's job need not go on
 
 /// Jobs, one after the other, and the seconds that they took.
@@ -86,8 +84,9 @@ SpeedupVerdict measure_speedup(TimedWork& work, std::uint64_t coin, const Speedu
   Measurement measurement(work);
   measurement.choose_length(limits.longest_training);
   for (int i = 0;; ++i) {
-    if (i % pairs_a_start == 0) measurement.starts();
-    if (i % pairs_a_side == 0) measurement.side();
+    // The others are measured less often than the pair: three times before the first verdict can come, then seldom.
+    if (i == 0 || i == 8) measurement.starts();
+    if (i == 4 || i % 8 == 0) measurement.side();
     const double began = measurement.passed;
     measurement.pair(toss.below(2) == 0);
     const double pair = measurement.passed - began;

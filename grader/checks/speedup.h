@@ -24,7 +24,7 @@ class TimedWork {
 
 struct SpeedupLimits {
   double longest_training = 1;  // seconds of a job without its start, as long as an epoch isn't more
-  double seconds_in_all = 55;   // and one job of a learner's program that is so slow that all of these were stopped
+  double seconds_in_all = 58;   // and one job of a learner's program that is so slow that all of these were stopped
 };
 
 /// Measures until it can be judged. `coin` decides in each pair who comes first; no program may know it.

@@ -27,7 +27,7 @@ fs::path write_page(const fs::path& path, const std::string& page) {
 std::string mib(double bytes) { return fmt::format("{:.1f}", bytes / (1 << 20)); }
 
 /// GPUs take seconds to start a job, and as many pairs to be sure of.
-SpeedupLimits limits_on(bool gpus) { return {.seconds_in_all = gpus ? 180.0 : 55.0}; }
+SpeedupLimits limits_on(bool gpus) { return gpus ? SpeedupLimits{.seconds_in_all = 180} : SpeedupLimits{}; }
 
 void measure(SpeedupStep& step, TimedWork& work, const Layout& layout, const Question& question, int cores, int gpus) {
   if (auto reason = why_not_measured(layout.devices, cores, gpus, question.task.under_mpi)) {
