@@ -62,6 +62,7 @@ gpu_out_of_memory|CUDA error: out of memory
 nccl_duplicate_gpu|node1:77:92 [1] init.cc:943 NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1b000
 nccl_network|NCCL WARN Bootstrap : no socket interface found
 timed_out|A collective of NCCL timed out after 60 s
+timed_out|MPI's exchange between the ranks has made no progress for 60 seconds. Rank 1 (n1, PID 7) is stopped, by a signal or a debugger.
 killed_by_memory|slurmstepd: error: Detected 1 oom-kill event(s) in StepId=3.batch
 killed_by_memory|mpirun noticed that process rank 1 with PID 0 on node n1 exited on signal 9 (Killed).
 segmentation_fault|mpirun noticed that process rank 0 with PID 5 on node n1 exited on signal 11 (Segmentation fault).
