@@ -47,7 +47,7 @@ int main(int argc, char** argv) try {
       std::raise(SIGSTOP);
     }
     if (way == "another call") comm->scatter({}, std::vector<std::size_t>(processes.size(), 1), 0);
-    for (int i = 0; i < 40 && (way == "at work" || way == "busy"); ++i) {
+    for (int i = 0; i < 80 && (way == "at work" || way == "busy"); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       if (way == "at work") rank_table::at_work();
     }
