@@ -113,3 +113,12 @@ function(odori_gpu_test name gpus timeout)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS gpu RESOURCE_LOCK gpu SKIP_RETURN_CODE 77
                                           FAIL_REGULAR_EXPRESSION "SKIPPED|DISABLED TEST")
 endfunction()
+
+# odori_build_test(TARGET): a test that builds it, as the fixture TARGET of those that need it: what nothing else needs is built
+# when the tests run.
+function(odori_build_test target)
+  add_test(NAME build_${target}
+           COMMAND bash -c ". \"$0\" && lock_build \"$1\" && exec \"\${@:2}\"" ${PROJECT_SOURCE_DIR}/cmake/build_lock.sh
+                   ${PROJECT_BINARY_DIR} ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target ${target})
+  set_tests_properties(build_${target} PROPERTIES FIXTURES_SETUP ${target} RESOURCE_LOCK build TIMEOUT 600)
+endfunction()

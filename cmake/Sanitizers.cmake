@@ -1,0 +1,52 @@
+# What sanitizers find: odori_address_sanitizer (undefined behaviour too) and odori_thread_sanitizer are linked by whatever
+# is checked so. GCC's alone: its runtimes are libraries, which a program that wasn't built with them can be given.
+function(odori_sanitizer name what)
+  add_library(odori_${name}_sanitizer INTERFACE)
+  target_compile_options(odori_${name}_sanitizer INTERFACE -fsanitize=${what} -fno-sanitize-recover=all
+                                                           -fno-omit-frame-pointer -O1 -g1)
+  target_link_options(odori_${name}_sanitizer INTERFACE -fsanitize=${what})
+endfunction()
+odori_sanitizer(address address,undefined)
+odori_sanitizer(thread thread)
+
+# odori_sanitized_library(NAME): the training library once more, with a sanitizer, in build/sanitized/NAME. To be called in
+# the folder of the target odori, whose sources and what they need it takes. Sources are put together: most of the time
+# goes to the headers that they share.
+function(odori_sanitized_library name)
+  get_target_property(sources odori SOURCES)
+  get_target_property(libraries odori LINK_LIBRARIES)
+  add_library(odori_${name} SHARED EXCLUDE_FROM_ALL ${sources})
+  target_include_directories(odori_${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(odori_${name} PUBLIC odori_${name}_sanitizer ${libraries})
+  set_target_properties(
+    odori_${name} PROPERTIES OUTPUT_NAME odori UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12 LIBRARY_OUTPUT_DIRECTORY
+                                                                            ${PROJECT_BINARY_DIR}/sanitized/${name})
+endfunction()
+
+# odori_sanitized_tests(NAME TEST...): these tests once more, on that library. TEST_2_ranks is TEST under mpirun. For threads the
+# programs are built anew, since that sanitizer has to see all that threads share; for addresses they are those that there are.
+function(odori_sanitized_tests name)
+  add_custom_target(sanitized_${name} DEPENDS odori_${name})
+  odori_build_test(sanitized_${name})
+  set_tests_properties(build_sanitized_${name} PROPERTIES TIMEOUT 1200 PROCESSORS 2)
+  foreach(test ${ARGN})
+    set(launcher "")
+    string(REPLACE _2_ranks "" program ${test})
+    if(NOT program STREQUAL test)
+      set(launcher ${ODORI_MPIRUN} --allow-run-as-root --oversubscribe --bind-to none -np 2 --mca mpi_yield_when_idle 1 --)
+    endif()
+    if(name STREQUAL thread)
+      get_target_property(libraries ${program} LINK_LIBRARIES)
+      list(TRANSFORM libraries REPLACE "^odori$" odori_thread)
+      set(program ${program}_thread)
+      add_executable(${program} EXCLUDE_FROM_ALL ${test}.cpp)
+      target_link_libraries(${program} PRIVATE ${libraries})
+      set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sanitized/thread)
+      add_dependencies(sanitized_thread ${program})
+    endif()
+    add_test(NAME ${test}_${name} COMMAND ${PROJECT_SOURCE_DIR}/lib/tests/sanitized.sh ${name}
+                                          ${PROJECT_BINARY_DIR}/sanitized/${name} ${launcher} $<TARGET_FILE:${program}>)
+    set_tests_properties(${test}_${name} PROPERTIES FIXTURES_REQUIRED sanitized_${name} TIMEOUT 600 FAIL_REGULAR_EXPRESSION
+                                                    "SKIPPED|DISABLED TEST")
+  endforeach()
+endfunction()
