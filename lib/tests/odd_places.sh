@@ -122,13 +122,21 @@ spaces_and_japanese() {
 tarball() {
   mkdir -p "$scratch/tarball" && git -C "$kit" archive HEAD | tar -C "$scratch/tarball" -x
   does 0 "" cmake -S "$scratch/tarball" -B "$scratch/tarball/build" "${small[@]}"
+  rm -f "$ODORI_STATE"
   does 0 "hint 1 of 3" "$scratch/tarball/odori" hint multi_gpu 1 --lang en
 }
 worktree() {
   git -C "$kit" worktree add -q --detach "$scratch/worktree" || { fail "no worktree could be made" && return; }
   does 0 "" cmake -S "$scratch/worktree" -B "$scratch/worktree/build" "${small[@]}"
+  rm -f "$ODORI_STATE"
   does 0 "hint 1 of 3" "$scratch/worktree/odori" hint multi_gpu 1 --lang en
   git -C "$kit" worktree remove --force "$scratch/worktree"
+}
+
+# COMMAND for an ordinary user of that Debian, with /proc and /dev, which a chroot alone hasn't.
+in_debian() {
+  unshare -m bash -c 'mount --bind /proc "$0/proc" && mount --bind /dev "$0/dev" && exec chroot --userspec=1000:1000 "$0" "$@"' \
+    "$scratch/debian" env -i PATH=/usr/bin:/bin HOME=/home ODORI_STATE=/tmp/state bash /home/kit/odori "$@"
 }
 
 # An ordinary user of a Debian 12 that has nothing else, without sudo. Needs root, mmdebstrap and Debian's packages.
@@ -137,12 +145,11 @@ no_packages() {
   mmdebstrap --quiet --variant=apt bookworm "$scratch/debian" || { fail "mmdebstrap made no Debian" && return; }
   copy "$scratch/debian/home/kit" && chown -R 1000:1000 "$scratch/debian/home/kit"
   local word
-  for word in "run multi_gpu" "demo" "check multi_gpu" "setup"; do
-    does 20 "Nothing was installed: you are not root and may not use sudo. Missing packages: g++ cmake ninja-build" \
-      chroot --userspec=1000:1000 "$scratch/debian" env -i PATH=/usr/bin:/bin HOME=/home bash "/home/kit/odori" $word
+  for word in "run multi_gpu" demo "check multi_gpu" setup; do
+    # shellcheck disable=SC2086 # a word and its task
+    does 20 "Nothing was installed: you are not root and may not use sudo. Missing packages: g++ cmake ninja-build" in_debian $word
   done
-  does 0 "hint 1 of 3" chroot --userspec=1000:1000 "$scratch/debian" env -i PATH=/usr/bin:/bin HOME=/home \
-    ODORI_STATE=/tmp/state bash /home/kit/odori hint multi_gpu 1 --lang en
+  does 0 "hint 1 of 3" in_debian hint multi_gpu 1 --lang en
 }
 
 "$build/bin/odori_make_synthetic" --train 640 --test 160 --out "$scratch/data/synthetic" >/dev/null || exit
