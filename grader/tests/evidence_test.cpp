@@ -361,6 +361,12 @@ TEST(Accident, IsNothingThatHappensOnceTheLibraryHasBegun) {
   EXPECT_EQ(seen.starts, 1);
 }
 
+TEST(Accident, OfAProgramThatIsGoneIsNobodysCrash) {
+  const Accidents seen = run_with_accidents("rm $0; kill -ILL $$", 1);
+  EXPECT_EQ(seen.evidence.ending, Ending::environment);
+  EXPECT_EQ(seen.evidence.detail, "build_gone");
+}
+
 TEST(Accident, OfStandingStillOnceIsNoVerdict) {
   const std::string stands_still = fmt::format("{}; exec sleep 100", begin);
   const Accidents once = run_with_accidents(stands_still, 1), always = run_with_accidents(stands_still, 9);

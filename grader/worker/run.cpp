@@ -132,6 +132,11 @@ Evidence Runner::run(const Program& program, const RunPlan& plan, const std::ato
   do {
     learners = attempt(program, plan, cancelled);
     if (learners.finished() || cancelled) return learners.evidence;
+    if (std::error_code unknown; !fs::exists(program.file, unknown)) {
+      learners.evidence.ending = Ending::environment;
+      learners.evidence.detail = "build_gone";
+      return learners.evidence;
+    }
     Attempt kits = attempt(solution, plan, cancelled);
     if (kits.times_to_count() > 1) kits = attempt(solution, plan, cancelled);
     if (!kits.finished()) {
