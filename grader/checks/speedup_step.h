@@ -13,7 +13,7 @@ namespace odori::grader {
 struct SpeedupStep {
   BlankVerdict verdict;            // blank 0
   std::optional<Finding> line;     // "1 device 104 images/s, 2 devices ..."; none if nothing was measured
-  std::optional<Finding> counts;   // none if the learner's program failed
+  std::optional<Finding> counts;   // none if the learner's program failed, or took too long
   std::filesystem::path timeline;  // the page that was written; empty if none could be
 };
 

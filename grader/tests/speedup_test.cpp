@@ -76,6 +76,9 @@ TEST(Speedup, AProgramThatDoesNotEndIsToldSo) {
   };
   Hanging machine;
   EXPECT_THROW(measure_speedup(machine, coin), std::runtime_error);
+  Hanging busy;
+  busy.start = 10;
+  EXPECT_EQ(key_of(measure_speedup(busy, coin)), "busy") << "too few pairs to tell whose fault it is";
 }
 
 TEST(Speedup, IsJudgedAgainstWhatTheKitReachesOnThisMachine) {
