@@ -39,11 +39,11 @@ trains() {
 
 # The kit's own answer to one task, judged, and what says so in plain words.
 judges() {
-  local kit=$1 task=$2 program
+  local kit=$1 task=$2 solution
   shift 2
-  program=$(echo "$kit"/solutions/0[12]*/"train_cifar_$task.cpp")
-  does 0 "80 of 100 points" "$@" "$kit/odori" check "$task" --no-speedup --lang en --program "$program" \
-    --script "$kit/solutions/jobscripts/run_${task}_training.sh"
+  solution=$(echo "$kit"/solutions/*_"$task")
+  does 0 "80 of 100 points" "$@" "$kit/odori" check "$task" --no-speedup --lang en --program "$solution/train_cifar_$task.cpp" \
+    --script "$solution/run_${task}_training.sh"
 }
 
 # As it stands, all built: nothing is installed or built anew.
@@ -114,7 +114,7 @@ spaces_and_japanese() {
   copy "$folder" && builds "$folder"
   export ODORI_BUILD=$folder/build
   does 0 "Speedup: " env FLAGS="--device cpu --model tiny --epoch 1 --batchsize 16 --no_snapshot --dataset $scratch/data/synthetic" \
-    bash "$folder/solutions/jobscripts/run_multi_node_training.sh"
+    bash "$folder/solutions/02_multi_node/run_multi_node_training.sh"
   does 0 "" cmake --build "$folder/build" --parallel "$(nproc)" --target odori_grader_program
   judges "$folder" multi_gpu
   unset ODORI_BUILD
