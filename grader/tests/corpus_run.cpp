@@ -191,7 +191,8 @@ bool grade_all(const std::vector<Answer>& answers, std::uint64_t seed) {
   require(shared != MAP_FAILED, "No memory could be shared between the workers.");
   auto& next = *new (shared) std::atomic<std::size_t>(0);
   std::fflush(stdout);
-  const unsigned n_workers = std::max(1u, std::thread::hardware_concurrency());
+  // Twice as many as cores: much of the time goes to waiting, for a hang to show and for mpirun to end.
+  const unsigned n_workers = 2 * std::max(1u, std::thread::hardware_concurrency());
   for (unsigned i = 0; i < n_workers; ++i)
     if (fork() == 0) {
       int code = 1;

@@ -96,7 +96,7 @@ this_machine_alone() {
       btl | hwloc_base_* | mca_base_* | orte_* | plm* | prte_* | ras* | rmaps_*) unset "$name" ;;
     esac
   done
-  export OMPI_MCA_mca_base_param_files=/etc/openmpi/openmpi-mca-params.conf:$prefix/etc/openmpi-mca-params.conf
+  export OMPI_MCA_mca_base_param_files=/etc/openmpi/openmpi-mca-params.conf,$prefix/etc/openmpi-mca-params.conf
 }
 
 if [[ ${BASH_SOURCE[0]} != "$0" ]]; then

@@ -129,5 +129,9 @@ for setting in "PBS_NODEFILE=$scratch/hosts" SLURM_JOB_NUM_NODES=2 "PATH=$scratc
   [[ $said != *orte_tmpdir_base* && $said == *"${setting%%=*}"* ]] || fail "with $setting: $said"
 done
 
+# What the system's own file sets stays: without it, Open MPI looks for networks for seconds.
+settings() { "$@" ompi_info --parsable --param pml all --level 9 2>/dev/null | grep '^mca:pml:base:param:pml:value:'; }
+[[ $(settings "$script") == $(settings env HOME=/nonexistent) ]] || fail "the system's settings are lost: $(settings "$script")"
+
 [[ $failures -eq 0 ]] || exit 1
 echo "Each mpirun has a folder of its own, and leaves nothing behind."
