@@ -31,14 +31,10 @@ bool is_forbidden(const std::string& word) {
 }
 
 /// Keywords, and what answers take from C++'s library. Casts that see one type as another aren't among them.
-const std::set<std::string>& common_words() {
-  static const std::set<std::string> words = set_of(R"(
-    alignas alignof and and_eq auto bitand bitor bool break case catch char char8_t char16_t char32_t class co_await
-    co_return co_yield compl concept const consteval constexpr constinit continue decltype default delete do double
-    dynamic_cast else enum explicit false final float for friend goto if inline int long mutable namespace new noexcept
-    not not_eq nullptr operator or or_eq override private protected public requires return short signed sizeof static
-    static_assert static_cast struct switch template this throw true try typedef typeid typename union unsigned using
-    virtual void wchar_t while xor xor_eq
+bool is_common(const std::string& word) {
+  static const std::set<std::string> rare_keywords =
+      set_of("asm const_cast export extern register reinterpret_cast thread_local volatile");
+  static const std::set<std::string> of_library = set_of(R"(
     std size_t ptrdiff_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t string string_view vector
     array map unordered_map multimap set unordered_set deque list pair tuple optional variant span initializer_list
     unique_ptr shared_ptr weak_ptr make_unique make_shared make_pair make_tuple make_optional nullopt monostate function
@@ -58,7 +54,7 @@ const std::set<std::string>& common_words() {
     uniform_int_distribution bernoulli_distribution execution fmt join odori
     maybe_unused nodiscard likely unlikely fallthrough deprecated no_unique_address __func__ __FILE__ __LINE__
     __cplusplus)");
-  return words;
+  return (is_keyword(word) && !rare_keywords.contains(word)) || of_library.contains(word);
 }
 
 const std::set<std::string>& harmless_attributes() {
@@ -80,12 +76,11 @@ void add_header(const fs::path& folder, const fs::path& header, std::set<fs::pat
 /// Names that a text declares, as far as that can be seen from a name's neighbours: `SerialIterator first(...)`,
 /// `auto& [a, b] = ...`, `[n = 3]`. Too many, if in doubt.
 std::set<std::string> declared_in(const std::vector<std::string>& text) {
-  static const std::set<std::string> before_uses = set_of("return throw new delete goto case else do co_return");
   static const std::set<std::string> behind = set_of("= ; , ) { : [ ]"), behind_type = set_of("= ; , ) { : [ (");
   static const std::set<std::string> pointers = set_of("& && *");
   const std::vector<Token> tokens = tokens_of(text).all;
   const auto ends_type = [&tokens](std::size_t i) {
-    return (tokens[i].is_word() && !before_uses.contains(tokens[i].text)) || tokens[i] == ">" || tokens[i] == ">>";
+    return (tokens[i].is_word() && !begins_expression(tokens[i].text)) || tokens[i] == ">" || tokens[i] == ">>";
   };
   std::set<std::string> names;
   for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
@@ -227,8 +222,7 @@ BlankWords look_at_words(const Blank& blank, const std::set<std::string>& kits, 
   BlankWords found{.forbidden = Search(blank, tokens, declared).find()};
   for (std::size_t i = 0; i < tokens.all.size(); ++i) {
     const Token& token = tokens.all[i];
-    if (token.is_word() && !common_words().contains(token.text) && !kits.contains(token.text) &&
-        !declared.contains(token.text))
+    if (token.is_word() && !is_common(token.text) && !kits.contains(token.text) && !declared.contains(token.text))
       unusual.insert(token.text);
     // The end of a pointer's type in parentheses: a cast, as C has it.
     if (i + 1 < tokens.all.size() && token == "*" && tokens.all[i + 1] == ")") unusual.insert("*)");

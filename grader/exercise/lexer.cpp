@@ -250,6 +250,23 @@ class Lexer {
 
 Tokens tokens_of(const std::vector<std::string>& text) { return Lexer(text).read(); }
 
+bool is_keyword(const std::string& word) {
+  constexpr std::string_view words =
+      " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t "
+      "class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue "
+      "decltype default delete do double dynamic_cast else enum explicit export extern false final float for "
+      "friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq "
+      "override private protected public register reinterpret_cast requires return short signed sizeof static "
+      "static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename "
+      "union unsigned using virtual void volatile wchar_t while xor xor_eq ";
+  return words.find(' ' + word + ' ') != words.npos;
+}
+
+bool begins_expression(const std::string& word) {
+  constexpr std::string_view words = " return throw new delete goto case else do co_return ";
+  return words.find(' ' + word + ' ') != words.npos;
+}
+
 std::set<std::string> words_in(const std::vector<std::string>& text) {
   std::set<std::string> words;
   for (const Token& token : tokens_of(text).all)

@@ -35,6 +35,11 @@ struct Tokens {
 /// lines ends no token here, except in comments: it is a sign of its own.
 Tokens tokens_of(const std::vector<std::string>& text);
 
+/// C++'s own words ([lex.key]), those with a meaning in some places alone too.
+bool is_keyword(const std::string& word);
+/// Those that an expression follows, as behind `return`, where a name behind a type would be declared.
+bool begins_expression(const std::string& word);
+
 /// Every identifier outside comments and quotes.
 std::set<std::string> words_in(const std::vector<std::string>& text);
 

@@ -88,10 +88,12 @@ std::string told(const Seen& seen) {
                      seen.verdicts.empty() ? seen.said.substr(0, 2000) : "");
 }
 
-/// The same attack in another text (comments aren't built), so that no build of before, with other defences, is taken for this one's.
+/// The same attack in another text (comments aren't built), so that no build of before, with other defences, is taken
+/// for this one's.
 Attack noted(Attack attack, const std::string& note) {
   for (auto& [blank, text] : attack.blanks)
-    if (blank <= task_named(attack.task).n_program_blanks()) text.push_back(fmt::format("  static_assert(true, \"{}\");", note));
+    if (blank <= task_named(attack.task).n_program_blanks())
+      text.push_back(fmt::format("  static_assert(true, \"{}\");", note));
   return attack;
 }
 

@@ -59,6 +59,25 @@ TEST(Source, HoldsEachVariantAsAFunctionWithTheLearnersLineNumbers) {
             "}\n");
 }
 
+TEST(Source, NamesWhatTheKitsTextCallsInFullAndNoKeywordOrMacro) {
+  const std::string calls =
+      "#include \"odori.h\"\n"
+      "int main(int argc, char** argv) {\n"
+      "  // BLANK 1: Which?\n"
+      "  const int a = kits_a;\n"
+      "  // END BLANK\n"
+      "  static_assert(sizeof(a) == alignof(int));\n"
+      "  if (a > 1) return run(a); else stop(a);\n"
+      "  Trainer trainer(A_MACRO);\n"
+      "}\n";
+  const std::string source = source_of(calls, {}, {{"blank_1", {}}}, false);
+  EXPECT_NE(source.find("  static_assert(sizeof(a) == alignof(int));\n"
+                        "  if (a > 1) return ::odori::run(a); else ::odori::stop(a);\n"
+                        "  ::odori::Trainer trainer(A_MACRO);\n"),
+            std::string::npos)
+      << source;
+}
+
 TEST(Source, TheWholeHoldsAllOfTheLearners) {
   const std::string source = source_of(solution, submission(), {{"blank_1", {1}}, {"whole", {1, 2}}});
   const std::string whole = source.substr(source.find("int odori_whole"));
@@ -91,7 +110,7 @@ TEST(Source, KitsTextMeansTheLibraryWhateverABlankDeclares) {
   EXPECT_NE(
       source.find("  ::odori::Pool pool(a, b.size(), ::odori::Kind::cuda);\n"
                   "  if (pool.use(::odori::f(a))) ::fmt::print(\"Pool(1)\", ::std::move(g<::odori::Pool>(a)));  // "
-                  "Pool()\n  catch (...) { return report(); }\n"),
+                  "Pool()\n  catch (...) { return ::odori::report(); }\n"),
       std::string::npos)
       << source;
 }

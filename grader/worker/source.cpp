@@ -16,16 +16,17 @@ constexpr std::string_view main_begins = "int main(int argc, char** argv)", blan
 /// The kit's text, with the library's names in full: types, and functions that it calls. A blank that declares one of
 /// them anew, a Trainer of its own, has it for itself.
 std::string with_full_names(const std::vector<std::string>& lines) {
-  static const std::set<std::string> outside{"std", "fmt"},
-      with_brackets{"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype"};
+  static const std::set<std::string> outside{"std", "fmt"};
   std::string text = join_lines(lines);
   const std::vector<Token> tokens = tokens_of(lines).all;
   for (std::size_t i = tokens.size(); i-- > 0;) {
     const Token &token = tokens[i], before = i > 0 ? tokens[i - 1] : Token{.text = ";"},
                 after = i + 1 < tokens.size() ? tokens[i + 1] : Token{.text = ";"};
     if (!token.is_word() || before == "." || before == "->" || before == "::") continue;
-    const bool is_type = std::isupper(token.text[0]) != 0, is_declared = before.is_word() || before == ">",
-               is_called = after == "(" && !is_declared && !with_brackets.contains(token.text);
+    const bool is_macro = std::none_of(token.text.begin(), token.text.end(), [](char c) { return std::islower(c); }),
+               is_type = std::isupper(token.text[0]) != 0 && !is_macro,
+               is_declared = (before.is_word() && !begins_expression(before.text)) || before == ">",
+               is_called = after == "(" && !is_declared && !is_keyword(token.text) && !is_macro;
     if (after == "::" || is_type || is_called) text.insert(token.at, outside.contains(token.text) ? "::" : "::odori::");
   }
   return text;
