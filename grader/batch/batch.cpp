@@ -111,8 +111,7 @@ void run_batch(const Batch& batch, const std::vector<Answer>& answers, Audience&
   if (!batch.timings) return;
   for (const Answer& answer : answers) {
     const auto record = batch.records.read(answer.student, answer.task->name);
-    if (record && record->state == RecordState::marked && !record->timed &&
-        answer.task->measures_speedup)
+    if (record && record->state == RecordState::marked && !record->timed && answer.task->measures_speedup)
       untimed.push_back(&answer);
   }
   Phase(batch, audience, true, untimed).run(1, [&](const Answer& answer) {

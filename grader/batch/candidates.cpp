@@ -16,8 +16,7 @@ constexpr std::size_t most_files = 100;      // of one name
 std::vector<Wanted> all_wanted() {
   std::vector<Wanted> all;
   for (const Task& task : all_tasks())
-    for (const ExerciseFile& file : task.files())
-      all.push_back({task.name, file.exercise.filename(), file.exercise, task.script && file.exercise == task.script->exercise});
+    for (const ExerciseFile& file : task.files()) all.push_back({task.name, file.exercise.filename(), file.exercise});
   return all;
 }
 

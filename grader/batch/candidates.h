@@ -17,7 +17,6 @@ namespace odori::grader {
 struct Wanted {
   std::string task, name;  // multi_gpu, train_cifar_multi_gpu.cpp
   std::string kits_path;   // exercises/01_multi_gpu/train_cifar_multi_gpu.cpp
-  bool is_script = false;
 };
 
 /// A name that stands for a wanted file, as handed in: browsers number copies, Moodle puts the student before it.

@@ -45,7 +45,6 @@ Intake take_in(const std::filesystem::path& submissions, const std::filesystem::
                const std::filesystem::path& scratch, const std::set<std::string>& known = {});
 
 /// The names of Intake::students. Writes nothing. Throws Refusal if `submissions` can't be read.
-std::vector<std::string> students_in(const std::filesystem::path& submissions,
-                                     const std::set<std::string>& known = {});
+std::vector<std::string> students_in(const std::filesystem::path& submissions, const std::set<std::string>& known = {});
 
 }  // namespace odori::grader

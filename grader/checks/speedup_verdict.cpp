@@ -27,7 +27,7 @@ std::string percent(double value) { return fmt::format("{:.0f}", 100 * value); }
 double ratio(const std::vector<double>& slower, const std::vector<double>& faster) {
   std::vector<double> logs;
   for (const double quotient : quotients(slower, faster)) logs.push_back(std::log(quotient));
-  return std::exp(median_of_means(logs));
+  return std::exp(hodges_lehmann(logs));
 }
 
 /// The measured times, in the middle of the quotients of neighbours.

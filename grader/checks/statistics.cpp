@@ -18,7 +18,7 @@ double median(std::vector<double> values) {
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-double median_of_means(const std::vector<double>& values) {
+double hodges_lehmann(const std::vector<double>& values) {
   std::vector<double> means;
   for (auto one = values.begin(); one != values.end(); ++one)
     for (auto other = one; other != values.end(); ++other) means.push_back((*one + *other) / 2);

@@ -8,9 +8,10 @@ namespace odori::grader {
 /// The middle value, or the mean of the two middle ones. At least one value.
 double median(std::vector<double> values);
 
-/// The median of the means of all pairs of values, each with itself too: for few values nearly as steady as their mean,
-/// and hardly moved by one that is far off (J. Hodges, E. Lehmann, 1963). At least one value.
-double median_of_means(const std::vector<double>& values);
+/// The Hodges-Lehmann estimate of the centre: the median of the means of all pairs of values, each with itself too. For
+/// few values it is nearly as steady as their mean, and hardly moved by one that is far off (J. Hodges, E. Lehmann,
+/// 1963, "Estimates of location based on rank tests"). At least one value.
+double hodges_lehmann(const std::vector<double>& values);
 
 /// How strongly `values` contradict "they are symmetric about `centre`, or about something below it". 1 is nothing;
 /// values that obey the claim ever bring it to 1/p with a probability of at most p, however often one looks.

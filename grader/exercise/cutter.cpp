@@ -37,7 +37,8 @@ std::string joined(const std::vector<std::string>& text) {
 std::string unfilled_line(const Blank& blank, const std::string& path) {
   const std::string where = fmt::format("{}:{}: blank {}", path, blank.text_line, blank.number);
   require(!blank.text.empty(), "{} is empty. A solution's blank holds the answer.", where);
-  require(!is_unfilled(blank, language_of(path)), "{} still holds PUT_YOUR_CODE. A solution's blank holds the answer.", where);
+  require(!is_unfilled(blank, language_of(path)), "{} still holds PUT_YOUR_CODE. A solution's blank holds the answer.",
+          where);
   const std::string& first = blank.text.front();
   if (language_of(path) == Language::shell) {
     require(blank.text.size() == 1 && first.starts_with(select_directive), "{} should hold one line, \"{}select=...\".",

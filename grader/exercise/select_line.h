@@ -28,8 +28,8 @@ struct SelectLine {
   bool repeated = false;  // there is another select behind it
 };
 
-/// The first select of the script's directives (qsub takes no notice of later ones, nor of a second `place`), or why there is none that PBS
-/// could take: the keys of messages/jobscript.md.
+/// The first select of the script's directives (qsub takes no notice of later ones, nor of a second `place`), or why
+/// there is none that PBS could take: the keys of messages/jobscript.md.
 std::variant<SelectLine, Finding> read_select_line(const std::vector<std::string>& script);
 
 /// Nothing if the script asks for what the task takes, however it is written, where it uses so many devices of a node:

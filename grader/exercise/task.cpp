@@ -132,8 +132,7 @@ std::vector<std::string> names_of_tasks() {
 const Task& task_named(std::string_view name) {
   for (const Task& task : all_tasks())
     if (task.name == name) return task;
-  throw UsageError(
-      fmt::format("There is no task \"{}\". The tasks are {}.", name, fmt::join(names_of_tasks(), ", ")));
+  throw UsageError(fmt::format("There is no task \"{}\". The tasks are {}.", name, fmt::join(names_of_tasks(), ", ")));
 }
 
 std::map<int, double> points_of(const Task& task, const fs::path& kit) {

@@ -43,8 +43,8 @@ const std::vector<Task>& all_tasks();
 const Task& task_named(std::string_view name);
 std::vector<std::string> names_of_tasks();
 
-/// Points a blank (key: its number) and for the speedup (key 0), if it is measured; 100 in all; from the exercise.json of this kit.
-/// Throws Error if the file can't be used.
+/// Points a blank (key: its number) and for the speedup (key 0), if it is measured; 100 in all; from the exercise.json
+/// of this kit. Throws Error if the file can't be used.
 std::map<int, double> points_of(const Task& task, const std::filesystem::path& kit);
 
 }  // namespace odori::grader

@@ -81,7 +81,8 @@ int check(const Flags& flags) {
   if (question.task.measures_speedup && whole && flags.speedup) {
     audience.measuring();
     const bool japanese = messages.language() == "ja";
-    step = take_speedup(question, *whole, answers.points_of.at(0), japanese ? timeline::Language::japanese : timeline::Language::english);
+    step = take_speedup(question, *whole, answers.points_of.at(0),
+                        japanese ? timeline::Language::japanese : timeline::Language::english);
     tell(step->verdict);
     audience.speedup(*step);
   } else if (question.task.measures_speedup) {

@@ -93,8 +93,9 @@ std::optional<std::string> value_of(std::string_view placeholder, const std::map
 
 /// The commands in a text that print for learners, with this language.
 std::string with_language(const std::string& text, const std::string& language) {
-  static const std::regex command(fmt::format(R"(\./odori (check|hint|reset|solution|status|watch)\b([ \n]({}))?( \d{{1,3}})?)",
-                                              fmt::join(names_of_tasks(), "|")));
+  static const std::regex command(
+      fmt::format(R"(\./odori (check|hint|reset|solution|status|watch)\b([ \n]({}))?( \d{{1,3}})?)",
+                  fmt::join(names_of_tasks(), "|")));
   return std::regex_replace(text, command, "$& --lang " + language);
 }
 

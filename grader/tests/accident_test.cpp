@@ -63,8 +63,7 @@ TEST(Accident, ThatKeepsComingWhileTheKitsProgramRunsIsTheProgramsOwn) {
 }
 
 /// Writes a fact as the library does: the file begins with the length of what is written in it.
-constexpr const char* begin =
-    R"(printf '\x06\0\0\0\0\0\0\0' | dd of=$ODORI_EVIDENCE.0 conv=notrunc status=none)";
+constexpr const char* begin = R"(printf '\x06\0\0\0\0\0\0\0' | dd of=$ODORI_EVIDENCE.0 conv=notrunc status=none)";
 
 TEST(Accident, IsNothingThatHappensOnceTheLibraryHasBegun) {
   const Accidents seen = run_with_accidents(fmt::format("{}; kill -SEGV $$", begin), 1);
@@ -93,9 +92,8 @@ TEST(Accident, OfStandingStillOnceIsNoVerdict) {
 TEST(Accident, ThatTheKitsProgramHasTooIsTheMachines) {
   const Task& task = task_named("multi_gpu");
   const std::atomic<bool> cancelled = false;
-  for (const auto& [how, detail] : {std::pair{"exit 1", "no_start"},
-                                    {"kill -KILL $$", "killed_from_outside"},
-                                    {"@begin@; exit 1", "kit_fails"}}) {
+  for (const auto& [how, detail] :
+       {std::pair{"exit 1", "no_start"}, {"kill -KILL $$", "killed_from_outside"}, {"@begin@; exit 1", "kit_fails"}}) {
     const ScratchFolder folder;
     const std::filesystem::path program = folder.path() / "program";
     std::string text = how;

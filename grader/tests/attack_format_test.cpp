@@ -33,9 +33,9 @@ TEST(Attacks, ProveEachDefenceInARunThatMayNotTakeLong) {
   for (const Attack& attack : attacks())
     if (!attack.slow)
       for (const std::string& defence : attack.held_by) ++proofs[defence];
-  for (const char* defence : {"network", "processes", "memory", "disk", "output", "descriptors", "files", "escape",
-                              "environment", "syscalls", "words", "submission", "evidence", "parsed", "unpacked",
-                              "plain"})
+  for (const char* defence :
+       {"network", "processes", "memory", "disk", "output", "descriptors", "files", "escape", "environment", "syscalls",
+        "words", "submission", "evidence", "parsed", "unpacked", "plain"})
     EXPECT_GE(proofs[defence], 1) << defence;
 }
 

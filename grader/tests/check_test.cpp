@@ -27,9 +27,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-fs::path kits_script(const std::string& task) {
-  return fs::path(ODORI_FOLDER) / task_named(task).script->solution;
-}
+fs::path kits_script(const std::string& task) { return fs::path(ODORI_FOLDER) / task_named(task).script->solution; }
 
 fs::path written(const std::string& name, const std::string& text) {
   fs::create_directories(work);

@@ -70,8 +70,7 @@ TEST(Messages, OfExercisesBelongToTheirChecks) {
     all += code;
     const auto messages = read_sections(grader / "exercises" / task.folder / "messages.md");
     EXPECT_FALSE(messages.empty()) << task.name;
-    for (const auto& [key, text] : messages)
-      EXPECT_NE((shared + code).find('"' + key + '"'), std::string::npos) << key;
+    for (const auto& [key, text] : messages) EXPECT_NE((shared + code).find('"' + key + '"'), std::string::npos) << key;
   }
   for (const auto& [key, text] : read_sections(grader / "messages" / "training.md"))
     EXPECT_NE(all.find('"' + key + '"'), std::string::npos) << key;

@@ -13,7 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Program solution_of(const char* task) { return {fs::path(ODORI_SOLUTIONS) / task_named(task).program.solution.stem(), ""}; }
+Program solution_of(const char* task) {
+  return {fs::path(ODORI_SOLUTIONS) / task_named(task).program.solution.stem(), ""};
+}
 
 TEST(Layout, IsTheJobScriptsOnThisMachinesDevices) {
   const auto layout = [](const char* task, int cores, int gpus) {

@@ -18,10 +18,10 @@ TEST(Median, IsTheMiddleValueInWhateverOrder) {
 }
 
 TEST(MedianOfMeans, IsTheMeanOfValuesThatAgreeAndForgetsOneThatDoesNot) {
-  EXPECT_DOUBLE_EQ(median_of_means({7}), 7);
-  EXPECT_DOUBLE_EQ(median_of_means({1, 3}), 2);
-  EXPECT_NEAR(median_of_means({1, 2, 2, 3, 1000}), 2, 0.5);
-  EXPECT_NEAR(median_of_means({0, 0, 0, 1, 1}), 0.25, 0.25) << "where the median says 0";
+  EXPECT_DOUBLE_EQ(hodges_lehmann({7}), 7);
+  EXPECT_DOUBLE_EQ(hodges_lehmann({1, 3}), 2);
+  EXPECT_NEAR(hodges_lehmann({1, 2, 2, 3, 1000}), 2, 0.5);
+  EXPECT_NEAR(hodges_lehmann({0, 0, 0, 1, 1}), 0.25, 0.25) << "where the median says 0";
 }
 
 TEST(Evidence, OfNothingIsOneAndAValueAtMostDoublesIt) {

@@ -73,8 +73,8 @@ struct Evidence {
 /// The data of a run: made by the grader from a fresh seed.
 struct RunData {
   std::filesystem::path folder;
-  TrainTest sets;          // the same files, as the grader loaded them before any run
-  std::uint64_t seed = 0;  // of the data; a program's --seed is counted from it
+  TrainTest sets;              // the same files, as the grader loaded them before any run
+  std::uint64_t seed = 0;      // of the data; a program's --seed is counted from it
   std::size_t parameters = 0;  // trained numbers of the programs' network
 };
 

@@ -175,7 +175,8 @@ Runner::Attempt Runner::attempt(const Program& program, const RunPlan& plan, con
   command.words.push_back(program.file.string());
   if (!program.variant.empty()) command.words.push_back(program.variant);
   const auto add = [&](std::initializer_list<std::string> words) { command.words.insert(command.words.end(), words); };
-  add({"--device", "cpu", "--model", "tiny", "--no_snapshot", "--keep_going", "--dataset", data.string(), "--out", "out"});
+  add({"--device", "cpu", "--model", "tiny", "--no_snapshot", "--keep_going", "--dataset", data.string(), "--out",
+       "out"});
   add({"--epoch", std::to_string(epochs_of_a_run), "--batchsize", std::to_string(plan.batch_size)});
   add({"--seed", std::to_string(data_.seed + plan.seed), "--learnrate", fmt::format("{}", plan.learning_rate)});
   if (!task_.under_mpi) add({"--n_gpus", std::to_string(plan.devices)});

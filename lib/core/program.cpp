@@ -55,6 +55,17 @@ void check_output(int code, void*) {
   return on_exit(check_output, nullptr) == 0;
 }();
 
+/// A limit of the shell's that was reached, and how it is raised; empty for any other error.
+const char* advice_on(const std::error_code& code) {
+  if (code == std::errc::resource_unavailable_try_again)
+    return " A limit on processes and threads (ulimit -u) or on memory (ulimit -v) was reached: end other programs, or "
+           "ask for fewer devices.";
+  if (code == std::errc::too_many_files_open) return " A limit on open files was reached: ulimit -n 1024 raises it.";
+  if (code == std::errc::file_too_large)
+    return " A limit on the size of files was reached: ulimit -f unlimited raises it.";
+  return "";
+}
+
 /// The sentence and the exit code of the exception that is being handled.
 std::pair<std::string, int> describe_current_exception() {
   try {
@@ -69,16 +80,8 @@ std::pair<std::string, int> describe_current_exception() {
     return {fmt::format("The system refused something: {}: {}.", error.path1().string(), error.code().message()),
             exit_code::failure};
   } catch (const std::system_error& error) {
-    const std::string advice = error.code() == std::errc::resource_unavailable_try_again
-                                   ? " A limit on processes and threads (ulimit -u) or on memory (ulimit -v) was "
-                                     "reached: end other programs, or "
-                                     "ask for fewer devices."
-                               : error.code() == std::errc::too_many_files_open
-                                   ? " A limit on open files was reached: ulimit -n 1024 raises it."
-                               : error.code() == std::errc::file_too_large
-                                   ? " A limit on the size of files was reached: ulimit -f unlimited raises it."
-                                   : "";
-    return {fmt::format("The system refused something: {}.{}", error.what(), advice), exit_code::failure};
+    return {fmt::format("The system refused something: {}.{}", error.what(), advice_on(error.code())),
+            exit_code::failure};
   } catch (const std::exception& error) {
     return {fmt::format("Unexpected: {}", error.what()), exit_code::failure};
   } catch (...) {

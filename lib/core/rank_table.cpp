@@ -223,8 +223,10 @@ std::string who_is_missing() {
                                : fmt::format("{} of the {} ranks of {}", local_size - joined, local_size, host()));
   const bool apart = missing.empty() && picture.elsewhere_in_program.empty() && !picture.in_another_call.empty();
   if (missing.empty())
-    for (const std::size_t rank : picture.elsewhere_in_program)
-      missing += tell({rank}, fmt::format("is busy elsewhere: it made no call after {}", name_of(rows[rank])));
+    for (const std::size_t rank : picture.elsewhere_in_program) {
+      const std::string last = name_of(rows[rank]);
+      missing += tell({rank}, "is busy elsewhere: it made no call " + (last.empty() ? "yet" : "after " + last));
+    }
   if (apart)
     for (const std::size_t rank : picture.in_another_call)
       missing += tell({rank}, fmt::format("waits in {} instead", name_of(rows[rank])));

@@ -22,7 +22,7 @@ struct Arguments {
   std::string out;           // out/single_gpu, out/multi_gpu, out/multi_node if not given
   bool no_snapshot = false;
   bool keep_going = false;  // also when the loss is no finite number
-  std::string resume;  // a snapshot's folder
+  std::string resume;       // a snapshot's folder
   std::string model = "vgg";
   int image_size = 32;
   double fraction = 1.0;

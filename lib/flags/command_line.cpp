@@ -79,8 +79,8 @@ std::string CommandLine::unknown(const std::string& word, const std::vector<std:
     for (const std::string& name : option->get_lnames())
       if (!option->get_group().empty()) known.push_back("--" + name);
   if (word == "--" || std::find(known.begin(), known.end(), word) != known.end())
-    return say(
-        {"Flags behind -- aren't read: leave it out.", "-- の後のフラグは読まれません。-- を取り除いてください。"});
+    return say({"Flags after \"--\" are not read: leave \"--\" out.",
+                "「--」の後のフラグは読まれません。「--」を取り除いてください。"});
   const Text sentence = word.starts_with('-') ? Text{"Unknown flag {}.{}", "{} というフラグはありません。{}"}
                                               : Text{"Unexpected argument \"{}\".{}", "\"{}\" は余分な引数です。{}"};
   return fmt::format(fmt::runtime(say(sentence)), word, did_you_mean(word, known, language_));

@@ -101,7 +101,7 @@ TEST(Arguments, RefusesEmptyValuesAndFlagsThatAreNotRead) {
   for (const char* flag : {"--out", "--resume", "--trace", "--dataset"})
     EXPECT_NE(refusal({flag, ""}).find(std::string(flag) + " needs a value."), std::string::npos) << flag;
   for (const char* word : {"--epoch", "2"})
-    EXPECT_NE(refusal({"--", word}).find("Flags behind -- aren't read"), std::string::npos);
+    EXPECT_NE(refusal({"--", word}).find("Flags after \"--\" are not read"), std::string::npos);
 }
 
 TEST(Arguments, RefusesUnknownNamesAndListsTheKnown) {

@@ -8,10 +8,9 @@ void require_fit(const SerialIterator& iterator, const Classifier& model) {
   const Dataset& data = *iterator.dataset();
   const NetworkSpec& network = model.network();
   require(iterator.repeat(), "An iterator to train with has to start again after each epoch: give it repeat = true.");
-  require(
-      iterator.batch_size() == model.batch_size(),
-      "The iterator hands out batches of {} images, but the model was made for {}. Give both the same batch size.",
-      iterator.batch_size(), model.batch_size());
+  require(iterator.batch_size() == model.batch_size(),
+          "The iterator hands out batches of {} images, but the model was made for {}. Give both the same batch size.",
+          iterator.batch_size(), model.batch_size());
   require(data.n_classes() == network.n_classes,
           "The data has {} classes, but the network was made for {}. Give create_network() the data's n_classes().",
           data.n_classes(), network.n_classes);
