@@ -8,6 +8,9 @@ set(cuda_warnings -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers
 target_compile_options(odori_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cxx_warnings}>"
                                                 "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_warnings}>")
 
+# For what computes nothing itself, but lets the library: optimising it less takes a third off the time of the build.
+set(ODORI_QUICK "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>")
+
 # How ranks are started here, as words and for a shell: lib/comm/mpirun.sh says why by a script.
 set(ODORI_MPIRUN ${PROJECT_SOURCE_DIR}/lib/comm/mpirun.sh ${MPIEXEC_EXECUTABLE})
 list(TRANSFORM ODORI_MPIRUN REPLACE "(.+)" "'\\1'" OUTPUT_VARIABLE ODORI_MPIRUN_IN_SHELL)
@@ -26,6 +29,7 @@ endfunction()
 function(odori_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE odori odori_warnings)
+  target_compile_options(${name} PRIVATE ${ODORI_QUICK})
   if(ODORI_HAS_CUDA)
     add_dependencies(${name} odori_cuda)
   endif()
