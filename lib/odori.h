@@ -24,6 +24,7 @@
 #include "backend/device_pool.h"
 #include "comm/communicator.h"
 #include "comm/session.h"
+#include "comm/try_all_reduce.h"
 #include "core/blank.h"
 #include "core/error.h"
 #include "core/program.h"

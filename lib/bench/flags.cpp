@@ -1,7 +1,10 @@
 #include "bench/flags.h"
 
+#include <fmt/ranges.h>
+
 #include <map>
 
+#include "comm/communicator.h"
 #include "flags/command_line.h"
 
 namespace odori::bench {
@@ -52,7 +55,8 @@ Options parse(int argc, char** argv, Benchmark benchmark, const std::string& abo
     app.add_option("--peak_tflops", options.peak_tflops, "What the device could do, in 10^12 operations a second");
   }
   if (benchmark == Benchmark::allreduce) {
-    app.add_option("--communicator", options.communicator, "naive, flat or pure_nccl")->capture_default_str();
+    app.add_option("--communicator", options.communicator, fmt::format("{}", fmt::join(communicator_names(), ", ")))
+        ->capture_default_str();
     app.add_flag("--share_devices", options.devices.share_devices, "Let several ranks share one GPU");
   }
   line.parse();

@@ -1,25 +1,26 @@
-// Calls that all ranks have to make, and who hears of them.
+// Calls in which a rank waits for others, and who hears of them.
 #pragma once
 
+#include "core/rank_table.h"
 #include "trace/evidence.h"
 
 namespace odori {
 
-/// Entered now, and left when this object goes; the other ranks of the node and the watch know. `name` must outlive it.
+/// Entered now, and left when this object goes; the other ranks of the node and the watch know.
 class Exchange {
  public:
-  explicit Exchange(const char* name) noexcept;
+  explicit Exchange(const rank_table::Call& call) noexcept;
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
  private:
-  const char* outer_;
+  rank_table::Call outer_;
 };
 
-/// One that a learner calls: the grader knows as well.
+/// One that all ranks have to make, and a learner calls: the grader knows as well. `name` must outlive it.
 struct Collective {
-  explicit Collective(const char* name) noexcept : evidence(name), exchange(name) {}
+  explicit Collective(const char* name) noexcept : evidence(name), exchange({name}) {}
   evidence::Collective evidence;
   Exchange exchange;
 };

@@ -1,5 +1,9 @@
 #include "comm/communicator.h"
 
+#include <fmt/ranges.h>
+
+#include <array>
+
 #include "backend/gpu_plugin.h"
 #include "comm/mpi_communicator.h"
 #include "core/error.h"
@@ -7,19 +11,40 @@
 namespace odori {
 namespace {
 
+std::unique_ptr<Communicator> load_pure_nccl_communicator();
+
+struct Algorithm {
+  const char* name;
+  std::unique_ptr<Communicator> (*make)();
+};
+constexpr std::array algorithms{
+    Algorithm{"naive", make_naive_communicator},
+    Algorithm{"flat", make_flat_communicator},
+    Algorithm{"ring", make_ring_communicator},
+    Algorithm{"pure_nccl", load_pure_nccl_communicator},
+};
+
 std::unique_ptr<Communicator> load_pure_nccl_communicator() {
   if (const GpuPlugin* plugin = gpu_plugin()) return plugin->make_pure_nccl_communicator();
-  throw UsageError(fmt::format(
-      "The communicator pure_nccl needs GPUs and NCCL, but {} Or use one of the others: naive, flat.", why_no_gpu()));
+  std::vector<std::string> others = communicator_names();
+  std::erase(others, "pure_nccl");
+  throw UsageError(fmt::format("The communicator pure_nccl needs GPUs and NCCL, but {} Or use one of the others: {}.",
+                               why_no_gpu(), fmt::join(others, ", ")));
 }
 
 }  // namespace
 
+std::vector<std::string> communicator_names() {
+  std::vector<std::string> names;
+  for (const Algorithm& algorithm : algorithms) names.emplace_back(algorithm.name);
+  return names;
+}
+
 std::unique_ptr<Communicator> create_communicator(const std::string& name) {
-  if (name == "naive") return make_naive_communicator();
-  if (name == "flat") return make_flat_communicator();
-  if (name == "pure_nccl") return load_pure_nccl_communicator();
-  throw UsageError(fmt::format("There is no communicator \"{}\". There are: naive, flat, pure_nccl.", name));
+  for (const Algorithm& algorithm : algorithms)
+    if (name == algorithm.name) return algorithm.make();
+  throw UsageError(
+      fmt::format("There is no communicator \"{}\". There are: {}.", name, fmt::join(communicator_names(), ", ")));
 }
 
 }  // namespace odori

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +13,15 @@
 #include "core/range.h"
 
 namespace odori {
+
+struct Traffic {
+  std::int64_t messages = 0, bytes = 0;
+};
+
+/// What a rank has sent and received by messages.
+struct TrafficOfRank {
+  Traffic sent_within_node, received_within_node, sent_to_other_nodes, received_from_other_nodes;
+};
 
 class Communicator {
  public:
@@ -42,11 +52,29 @@ class Communicator {
   virtual std::vector<std::byte> scatter(std::span<const std::byte> all, std::span<const std::size_t> counts,
                                          int root = 0) = 0;
   virtual void barrier() = 0;
+
+  // ---- Messages between two ranks, in host memory; of one length on both sides, or an Error. Not collective.
+  /// Waits until the receiver takes it.
+  virtual void send(std::span<const float> values, int to) = 0;
+  /// Waits until it has come.
+  virtual void receive(std::span<float> values, int from) = 0;
+  /// Both at once, in different memory. With oneself it copies.
+  virtual void exchange(std::span<const float> sent, int to, std::span<float> received, int from) = 0;
+  /// Since this communicator was made.
+  virtual const TrafficOfRank& traffic() const = 0;
 };
 
-/// "naive": an all-reduce a parameter. "flat": one all-reduce of all gradients. "pure_nccl": NCCL's, on GPUs.
-/// Throws UsageError for another name, listing these, and for pure_nccl where GPUs can't be used.
-/// Collective over all ranks of the job.
+/// Those that there are: one file each (README.md here).
+std::vector<std::string> communicator_names();
+
+/// Throws UsageError for a name that isn't one of these, and for pure_nccl where GPUs can't be used. Collective over
+/// all ranks of the job.
 std::unique_ptr<Communicator> create_communicator(const std::string& name);
+
+/// Replaces `numbers` on every rank by their mean over all ranks. Collective.
+using AllReduce = std::function<void(std::span<float> numbers, Communicator& comm)>;
+
+/// One that averages gradients by a function of yours, all of them at once in host memory. Collective.
+std::unique_ptr<Communicator> create_communicator(AllReduce all_reduce, std::string name);
 
 }  // namespace odori

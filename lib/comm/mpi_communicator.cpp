@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
@@ -55,28 +56,27 @@ MpiCommunicator::MpiCommunicator() {
   require(initialized && !finalized, "A communicator needs an MpiSession that lives: make it first thing in main.");
   ODORI_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
   ODORI_MPI(MPI_Comm_size(MPI_COMM_WORLD, &size));
-  const Exchange call("create_communicator()");
-  ranks_ = find_ranks(node_names(size), rank);
+  const Exchange call({"create_communicator()"});
+  const std::vector<std::string> nodes = node_names(size);
+  ranks_ = find_ranks(nodes, rank);
+  for (const std::string& node : nodes) on_this_node_.push_back(node == nodes[static_cast<std::size_t>(rank)]);
 }
 
-template <typename Exchange>
-void MpiCommunicator::on_host(Device& device, Buffer& values, Range range, std::size_t most, Exchange exchange) {
-  if (device.kind() == DeviceKind::cpu) {
-    device.synchronize();
-    return for_each_chunk(
-        range.size(), [&](std::size_t offset, int count) { exchange(values.data() + range.begin + offset, count); },
-        most);
-  }
-  if (staging_.size() < most) staging_ = device.allocate_host(most);
-  for_each_chunk(
-      range.size(),
-      [&](std::size_t offset, int count) {
-        const std::span<float> part(staging_.data(), static_cast<std::size_t>(count));
-        device.read(values, range.begin + offset, part);
-        exchange(part.data(), count);
-        device.write(values, range.begin + offset, part);
-      },
-      most);
+void MpiCommunicator::on_host(Device& device, Buffer& values, Range range, std::size_t most,
+                              const std::function<void(std::span<float>)>& work) {
+  const bool is_host = device.kind() == DeviceKind::cpu;
+  const std::size_t part_size = std::min(most, range.size());
+  if (is_host) device.synchronize();
+  if (!is_host && staging_.size() < part_size) staging_ = device.allocate_host(part_size);
+  std::size_t begin = range.begin;
+  do {
+    const std::size_t size = std::min(part_size, range.end - begin);
+    const std::span<float> part(is_host ? values.data() + begin : staging_.data(), size);
+    if (!is_host) device.read(values, begin, part);
+    work(part);
+    if (!is_host) device.write(values, begin, part);
+    begin += size;
+  } while (begin < range.end);
 }
 
 // In slices of 2 MiB: MPI's temporary memory and the slice itself stay in the cache, also for the factor behind it.
@@ -87,17 +87,19 @@ void MpiCommunicator::average(Device& device, Buffer& values, Range range) {
   const Collective call("comm->mean()");
   const trace::Span span("allreduce", range.size() * sizeof(float));
   const float share = 1.0f / static_cast<float>(size());
-  on_host(device, values, range, slice_floats, [share](float* data, int count) {
-    ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD));
-    for (int i = 0; i < count; ++i) data[i] *= share;
+  on_host(device, values, range, slice_floats, [share](std::span<float> part) {
+    ODORI_MPI(
+        MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD));
+    for (float& value : part) value *= share;
   });
 }
 
 void MpiCommunicator::broadcast(Device& device, Buffer& values, int root) {
   const Collective call("comm->broadcast()");
   const trace::Span span("broadcast", values.bytes());
-  on_host(device, values, {0, values.size()}, slice_floats,
-          [root](float* data, int count) { ODORI_MPI(MPI_Bcast(data, count, MPI_FLOAT, root, MPI_COMM_WORLD)); });
+  on_host(device, values, {0, values.size()}, slice_floats, [root](std::span<float> part) {
+    ODORI_MPI(MPI_Bcast(part.data(), static_cast<int>(part.size()), MPI_FLOAT, root, MPI_COMM_WORLD));
+  });
 }
 
 void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {

@@ -61,7 +61,7 @@ void end_job(int code) {
 
 }  // namespace
 
-Exchange::Exchange(const char* name) noexcept : outer_(rank_table::enter(name)) {
+Exchange::Exchange(const rank_table::Call& call) noexcept : outer_(rank_table::enter(call)) {
   if (watch) watch->begin();
 }
 
@@ -78,7 +78,7 @@ MpiSession::MpiSession(int& argc, char**& argv) {
     wrong_limit = std::current_exception();
   }
   if (watch) watch->begin();
-  const char* const outer = rank_table::enter("MPI_Init()");
+  const rank_table::Call outer = rank_table::enter({"MPI_Init()"});
   int level = 0;
   ODORI_MPI(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level));
   ODORI_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));

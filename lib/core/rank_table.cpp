@@ -30,6 +30,7 @@ struct alignas(64) Row {
   std::atomic<std::uint32_t> inside;  // how deep in calls
   std::atomic<std::uint64_t> calls, moves;
   std::array<std::atomic<std::uint64_t>, 3> name;  // of the call, cut to 24 characters
+  std::atomic<std::int32_t> sends_to, takes_from;  // a message's other ranks, counted from 1; 0: none
 };
 struct alignas(64) Head {
   std::atomic<std::uint32_t> spoken;
@@ -43,7 +44,7 @@ std::span<Row> rows{&own_row, 1};
 Row* mine = &own_row;
 int job_size = 1, local_size = 1;
 std::string name_of_file, other_hosts;
-const char* name_here = nullptr;  // of the thread that talks to the other ranks
+Call call_here;  // of the thread that talks to the other ranks
 
 int number_in(const char* variable) {
   const char* text = std::getenv(variable);
@@ -74,18 +75,27 @@ void* map_file(const std::string& file, std::size_t bytes) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-void write_name(const char* name) noexcept {
+void write_call(const Call& call) noexcept {
   std::array<std::uint64_t, 3> words{};
-  if (name) std::memcpy(words.data(), name, std::min(std::strlen(name), sizeof words));
+  if (call.name) std::memcpy(words.data(), call.name, std::min(std::strlen(call.name), sizeof words));
   for (std::size_t i = 0; i < words.size(); ++i) mine->name[i].store(words[i], std::memory_order_relaxed);
+  mine->sends_to.store(call.to + 1, std::memory_order_relaxed);
+  mine->takes_from.store(call.from + 1, std::memory_order_relaxed);
 }
 
+/// "comm->mean()", "send to 1", "exchange with 1", "exchange: to 1, from 3"
 std::string name_of(const Row& row) {
   std::array<std::uint64_t, 3> words{};
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = row.name[i].load();
   const std::string_view all(reinterpret_cast<const char*>(words.data()), sizeof words);
-  return std::string(all.substr(0, all.find('\0')));
+  const std::string name(all.substr(0, all.find('\0')));
+  const int to = row.sends_to - 1, from = row.takes_from - 1;
+  if (to >= 0 && from >= 0)
+    return to == from ? fmt::format("{} with {}", name, to) : fmt::format("{}: to {}, from {}", name, to, from);
+  return to >= 0 ? fmt::format("{} to {}", name, to) : from >= 0 ? fmt::format("{} from {}", name, from) : name;
 }
+
+bool in_message(const Row& row) { return row.inside > 0 && (row.sends_to > 0 || row.takes_from > 0); }
 
 enum class State { here, stopped, ended };
 
@@ -122,8 +132,10 @@ std::string in_words(const std::vector<std::size_t>& ranks) {
   return ranks.size() <= most ? words : words + fmt::format(" and {} more", ranks.size() - most);
 }
 
-/// Ranks of this node, by what they do; `call` is that of those that have come furthest.
+/// Ranks of this node, by what they do; `call` is that of those that have come furthest. Where one is in a message, all
+/// that are in a call wait: messages are no calls that all ranks have to make.
 struct Picture {
+  bool messages = false;
   std::vector<std::size_t> absent, stopped, ended, elsewhere_in_program, in_another_call, waiting;
   std::string call;
 };
@@ -135,19 +147,34 @@ Picture look() {
   };
   const Row& ahead = *std::max_element(rows.begin(), rows.end(), before);
   picture.call = name_of(ahead);
+  picture.messages = std::any_of(rows.begin(), rows.end(), in_message);
   for (std::size_t rank = 0; rank < rows.size(); ++rank) {
     const Row& row = rows[rank];
     const State state = row.process == 0 ? State::here : state_of(row.process);
-    const bool same_call = row.calls == ahead.calls && name_of(row) == picture.call;
+    const bool waits = picture.messages ? row.inside > 0 : row.calls == ahead.calls && name_of(row) == picture.call;
     (row.process == 0          ? picture.absent
      : state == State::stopped ? picture.stopped
      : state == State::ended   ? picture.ended
-     : same_call               ? picture.waiting
+     : waits                   ? picture.waiting
      : row.inside > 0          ? picture.in_another_call
                                : picture.elsewhere_in_program)
         .push_back(rank);
   }
   return picture;
+}
+
+/// "Ranks 0 and 2 wait in comm->mean()."; with messages "Rank 0 waits in send to 1, rank 1 in send to 0."
+std::string tell_waiting(const Picture& picture) {
+  const std::vector<std::size_t>& ranks = picture.waiting;
+  if (ranks.empty()) return {};
+  if (!picture.messages)
+    return fmt::format("{} {} in {}. ", in_words(ranks), ranks.size() == 1 ? "waits" : "wait", picture.call);
+  constexpr std::size_t most = 8;
+  std::string words;
+  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
+    words += fmt::format("{} {}{} in {}", i == 0 ? "Rank" : ", rank", ranks[i], i == 0 ? " waits" : "",
+                         name_of(rows[ranks[i]]));
+  return words + (ranks.size() <= most ? ". " : fmt::format(", and {} more wait. ", ranks.size() - most));
 }
 
 /// "Rank 1 (host, PID 7) is stopped.", for each of the ranks.
@@ -185,19 +212,19 @@ void all_joined(int size) {
 
 void set_other_hosts(const std::string& hosts) { other_hosts = hosts; }
 
-const char* enter(const char* name) noexcept {
-  const char* const outer = std::exchange(name_here, name);
-  write_name(name);
+Call enter(const Call& call) noexcept {
+  const Call outer = std::exchange(call_here, call);
+  write_call(call);
   // One thread alone writes these.
-  mine->calls.store(mine->calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (!call.is_message()) mine->calls.store(mine->calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   mine->inside.store(mine->inside.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   at_work();
   return outer;
 }
 
-void leave(const char* outer) noexcept {
-  name_here = outer;
-  if (outer) write_name(outer);
+void leave(const Call& outer) noexcept {
+  call_here = outer;
+  if (outer.name) write_call(outer);
   mine->inside.store(mine->inside.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   at_work();
 }
@@ -230,17 +257,20 @@ std::string who_is_missing() {
   if (apart)
     for (const std::size_t rank : picture.in_another_call)
       missing += tell({rank}, fmt::format("waits in {} instead", name_of(rows[rank])));
-  if (missing.empty()) return {};
-  if (!picture.waiting.empty())
-    missing += fmt::format("{} {} in {}. ", in_words(picture.waiting), picture.waiting.size() == 1 ? "waits" : "wait",
-                           picture.call);
+  const bool all_in_calls = missing.empty();
+  if (all_in_calls && (!picture.messages || local_size < job_size)) return {};
+  missing += tell_waiting(picture);
   if (apart) missing += "All ranks have to make the same calls. ";
+  if (all_in_calls) missing += "A send waits until its message is received: each needs its receive on the other rank. ";
   missing.pop_back();
   return missing;
 }
 
 std::string who_is_elsewhere() {
   if (job_size <= local_size) return {};
+  if (const Picture picture = look(); picture.messages && rows.size() > 1)
+    return fmt::format("{}The other ranks are on {}.", tell_waiting(picture),
+                       other_hosts.empty() ? "other machines" : other_hosts);
   return fmt::format("{} has come to {}, but another has not{}.",
                      rows.size() == 1 ? "This rank" : "Each rank of " + host(), name_of(*mine),
                      other_hosts.empty() ? "" : ": the others are on " + other_hosts);

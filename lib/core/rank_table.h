@@ -15,17 +15,24 @@ void all_joined(int size);
 /// Where the ranks of other nodes are, for the message.
 void set_other_hosts(const std::string& hosts);
 
-/// This rank makes a call that all ranks have to make. `name` must outlive the call. Returns the call that it is part
-/// of, or null; leave() wants that back. Of the thread that talks to the other ranks.
-const char* enter(const char* name) noexcept;
-void leave(const char* outer) noexcept;
+/// A call in which a rank waits for others: one that all ranks have to make, or a message.
+struct Call {
+  const char* name = nullptr;  // must outlive the call
+  int to = -1, from = -1;      // a message's other ranks; -1: none
+  bool is_message() const noexcept { return to >= 0 || from >= 0; }
+};
+/// This rank makes this call. Returns the one that it is part of, or one without a name; leave() wants that back. Of
+/// the thread that talks to the other ranks.
+Call enter(const Call& call) noexcept;
+void leave(const Call& outer) noexcept;
 /// This rank is at work: a batch was computed. From any thread.
 void at_work() noexcept;
 
 /// Changes whenever a rank of this node joins, enters or leaves a call, or is at work.
 std::uint64_t moves() noexcept;
-/// "Rank 1 (host, PID 7) is stopped, by a signal or a debugger. Rank 0 waits for it in comm->mean()." Empty if none of
-/// this node's ranks is missing.
+/// "Rank 1 (host, PID 7) is stopped, by a signal or a debugger. Rank 0 waits in comm->mean().", or, of messages,
+/// "Rank 0 waits in send to 1, rank 1 in send to 0." Empty if none of this node's ranks is missing, and if a message's
+/// other rank may be on another node.
 std::string who_is_missing();
 /// "Each rank of HOST has come to comm->mean(), but another has not: the others are on OTHER HOSTS." Empty if there are
 /// no others.

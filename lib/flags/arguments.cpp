@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "comm/communicator.h"
 #include "core/error.h"
 #include "data/cifar.h"
 #include "flags/command_line.h"
@@ -21,6 +22,8 @@ const char* name_of(Program program) {
       return "multi_gpu";
     case Program::multi_node:
       return "multi_node";
+    case Program::ring:
+      return "ring";
   }
   return "";
 }
@@ -34,18 +37,25 @@ const char* about(Program program) {
     case Program::multi_node:
       return "Task 2: train a CIFAR classifier on several nodes, one MPI rank a device. Start it with "
              "mpirun.";
+    case Program::ring:
+      return "Task 3: a ring all-reduce between MPI ranks, tried, and then used to train a CIFAR classifier. Start it "
+             "with mpirun.";
   }
   return "";
 }
 
-void add_training_flags(CommandLine& line, Arguments& args) {
+bool is_of_ranks(Program program) { return program == Program::multi_node || program == Program::ring; }
+
+void add_training_flags(CommandLine& line, Arguments& args, Program program) {
   CLI::App& app = line.app();
   app.add_option("--dataset", args.dataset,
                  "cifar10, cifar100, synthetic, or a folder with files in CIFAR's binary format; auto: cifar10 if it "
                  "is there, else synthetic")
       ->capture_default_str();
-  app.add_option("--epoch", args.epoch, "How often to go through the training data")
-      ->check(line.whole_number(1, 1000000))
+  app.add_option("--epoch", args.epoch,
+                 program == Program::ring ? "How often to go through the training data; 0: only try the all-reduce"
+                                          : "How often to go through the training data")
+      ->check(line.whole_number(program == Program::ring ? 0 : 1, 1000000))
       ->capture_default_str();
   app.add_option("--batchsize", args.batchsize, "Images per device and iteration")
       ->check(line.whole_number(1, 1 << 20))
@@ -110,9 +120,15 @@ void add_device_flags(CommandLine& line, Arguments& args, Program program) {
            "without it, the mean gradient")
         ->check(line.one_of({"chainer"}));
   }
-  if (program == Program::multi_node)
+  if (is_of_ranks(program))
     app.add_option("--communicator", args.communicator,
-                   "naive, flat or pure_nccl; without it, pure_nccl on GPUs and flat on CPU devices");
+                   fmt::format("{}; without it, {}", fmt::join(communicator_names(), ", "),
+                               program == Program::ring ? "ring: the one of this program"
+                                                        : "pure_nccl on GPUs and flat on CPU devices"));
+  if (program == Program::ring)
+    app.add_option("--length", args.length, "How many numbers the all-reduce is tried with")
+        ->check(line.whole_number(0, 100'000'000))
+        ->capture_default_str();
   app.add_option("--threads_per_device", args.devices.threads_per_device, "Threads of a CPU device")
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();
@@ -138,12 +154,13 @@ Arguments parse_arguments(int argc, char** argv, Program program) {
   const std::string command = fmt::format("./odori run {}", name_of(program));
   CommandLine line(about(program), command, argc, argv);
   line.app().get_formatter()->column_width(30);
-  add_training_flags(line, args);
+  add_training_flags(line, args, program);
   add_device_flags(line, args, program);
   add_output_flags(line, args);
   line.parse({"--solution", "--ranks", "--nodes"});  // the driver's own
   args.dataset = resolve_dataset(args.dataset);
   create_network(args.model, 1, args.image_size);  // throws if this image size can't be used
+  if (args.communicator.empty() && program == Program::ring) args.communicator = "ring";
   if (args.communicator.empty())
     args.communicator = args.devices.request != DeviceRequest::cpu && gpu_count() > 0 ? "pure_nccl" : "flat";
   return args;

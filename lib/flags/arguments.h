@@ -1,6 +1,7 @@
 // The flags of the training programs: parsed by one compiled call, checked there.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -10,16 +11,17 @@
 
 namespace odori {
 
-enum class Program { single_gpu, multi_gpu, multi_node };
+enum class Program { single_gpu, multi_gpu, multi_node, ring };
 
 struct Arguments {
   std::string dataset = "auto";  // cifar10, cifar100, synthetic, or a folder; auto: cifar10 if it is there
   int epoch = 4;
   int batchsize = 32;  // pictures a device and iteration
   float learnrate = 0.05f;
-  int n_gpus = 2;            // multi_gpu: devices of this process, GPUs or not
-  std::string communicator;  // multi_node: filled in from the devices if not given
-  std::string out;           // out/single_gpu, out/multi_gpu, out/multi_node if not given
+  int n_gpus = 2;             // multi_gpu: devices of this process, GPUs or not
+  std::string communicator;   // multi_node: filled in from the devices if not given; ring: "ring"
+  std::size_t length = 1000;  // ring: how many numbers are tried
+  std::string out;            // out/single_gpu and so on if not given
   bool no_snapshot = false;
   bool keep_going = false;  // also when the loss is no finite number
   std::string resume;       // a snapshot's folder

@@ -11,6 +11,7 @@
 
 #include "comm/communicator.h"
 #include "comm/session.h"
+#include "comm/try_all_reduce.h"
 #include "core/error.h"
 #include "core/program.h"
 #include "core/rank_table.h"
@@ -40,6 +41,28 @@ int main(int argc, char** argv) try {
     ::kill(static_cast<int>(processes[1]), SIGCONT);
   }
   if (way == "the first is stopped" && comm->rank() == 0) std::raise(SIGSTOP);
+  std::vector<float> numbers(3);
+  const int right = (comm->rank() + 1) % comm->size();
+  if (way == "all send") comm->send(numbers, right);
+  if (way == "shorter" || way == "longer") {
+    if (comm->rank() == 0) comm->send(std::vector<float>(way == "shorter" ? 2 : 100'000), 1);
+    if (comm->rank() == 1) comm->receive(numbers, 0);
+  }
+  if (way == "no message" && comm->rank() == 0) comm->receive(numbers, 1);
+  if (way == "message after message") {
+    const auto own = create_communicator(
+        [right](std::span<float> values, Communicator& ranks) {
+          const int left = (ranks.rank() + ranks.size() - 1) % ranks.size();
+          std::vector<float> received(values.size());
+          ranks.exchange(values, right, received, left);
+          ranks.barrier();
+        },
+        "own");
+    try_all_reduce(*own, 4);
+    try_all_reduce(*create_communicator("ring"), 4);
+    if (comm->rank() == 0) comm->send(numbers, 1);
+    if (comm->rank() == 1) comm->receive(numbers, 0), comm->receive(numbers, 7);
+  }
   if (comm->rank() == 1) {
     if (way == "stopped" || way == "continued") {
       fmt::print("PID {}.\n", ::getpid());

@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -93,6 +96,15 @@ TEST(Failure, ARankThatReturnsLongBeforeTheOthersSaysSo) {
   EXPECT_EQ(ending.count("Rank 1 has come to its end and waits"), 1) << ending.output;
 }
 
+TEST(Failure, AMessageOfAnotherLengthIsNamed) {
+  for (const auto& [way, length] : {std::pair{"shorter", "2"}, {"longer", "100000"}}) {
+    const Ending ending = run(way);
+    EXPECT_EQ(ending.code, 1) << ending.output;
+    EXPECT_EQ(ending.count(std::string("receive: rank 0 sent ") + length + " numbers, and rank 1 expected 3."), 1)
+        << ending.output;
+  }
+}
+
 TEST(Failure, HelpIsPrintedOnceAndIsNoFailure) {
   const Ending ending = run("help");
   EXPECT_EQ(ending.code, 0) << ending.output;
@@ -151,6 +163,19 @@ TEST(Hang, ARankInAnotherCallIsNamed) {
   EXPECT_EQ(ending.count("All ranks have to make the same calls."), 1) << ending.output;
 }
 
+TEST(Hang, RanksThatAllSendAreNamed) {
+  expect_hang(run("all send", 3, "ODORI_TIMEOUT=6"),
+              "Rank 0 waits in send to 1, rank 1 in send to 2, rank 2 in send to 0.",
+              "A send waits until its message is received");
+}
+
+TEST(Hang, ARankThatWaitsForAMessageIsNamedAndTheCallsOfTheOthersAre) {
+  const Ending ending = run("no message", 3, "ODORI_TIMEOUT=6");
+  expect_hang(ending, "Rank 0 waits in receive from 1, rank 1 in comm->barrier(), rank 2 in comm->barrier().",
+              "each needs its receive on the other rank.");
+  EXPECT_EQ(ending.count("All ranks have to make the same calls."), 0) << ending.output;
+}
+
 TEST(Hang, ARankThatShowsNoWorkIsNamed) {
   expect_hang(run("busy", 3, "ODORI_TIMEOUT=6"), ") is busy elsewhere: it made no call after comm->sum().",
               "Ranks 0 and 2 wait in comm->barrier().");
@@ -180,6 +205,46 @@ TEST(Hang, ALimitThatIsNoNumberIsToldOnce) {
   const Ending ending = run("none", 3, "ODORI_TIMEOUT=soon");
   EXPECT_EQ(ending.code, 1) << ending.output;
   EXPECT_EQ(ending.count("ODORI_TIMEOUT is the number of seconds"), 1) << ending.output;
+}
+
+// ---- What the grader is told of messages
+
+/// The facts of a rank, without their numbers.
+std::string facts_of(int rank, const std::string& name) {
+  std::ifstream file(name + "." + std::to_string(rank), std::ios::binary);
+  std::uint64_t bytes = 0;
+  file.read(reinterpret_cast<char*>(&bytes), sizeof bytes);
+  std::string facts;
+  for (std::string line;
+       file.tellg() < static_cast<std::streamoff>(sizeof bytes + bytes) && std::getline(file, line);) {
+    facts += line + '\n';
+    if (const auto at = line.find("\"numbers\":"); at != std::string::npos)
+      file.ignore(static_cast<std::streamsize>(sizeof(float)) * std::stoi(line.substr(at + 10)));
+  }
+  return facts;
+}
+
+TEST(Evidence, TellsTheMessagesOfLearnersAndNotTheLibrarys) {
+  const std::string name = testing::TempDir() + "odori_messages_" + std::to_string(::getpid());
+  for (const int rank : {0, 1}) std::ofstream(name + "." + std::to_string(rank)) << std::string(1 << 16, '\0');
+  const Ending ending = run("message after message", 2, "ODORI_EVIDENCE='" + name + "'");
+  EXPECT_EQ(ending.count("receive: rank 1 was to receive from rank 7"), 1) << ending.output;
+  const std::string facts = facts_of(1, name);
+  const std::string calls = facts.substr(facts.find("{\"fact\":\"enter\",\"collective\":\"try_all"));
+  const char* const expected = R"facts({"fact":"enter","collective":"try_all_reduce()"}
+{"fact":"message","call":"exchange","to":0,"sent":4,"from":0,"received":4}
+{"fact":"message_done"}
+{"fact":"values","length":4,"numbers":4}
+{"fact":"leave","collective":"try_all_reduce()"}
+{"fact":"enter","collective":"try_all_reduce()"}
+{"fact":"values","length":4,"numbers":4}
+{"fact":"leave","collective":"try_all_reduce()"}
+{"fact":"message","call":"receive","to":-1,"sent":0,"from":0,"received":3}
+{"fact":"message_done"}
+{"fact":"message","call":"receive","to":-1,"sent":0,"from":7,"received":3}
+)facts";
+  EXPECT_EQ(calls.substr(0, calls.find("{\"fact\":\"failure")), expected) << facts;
+  for (const int rank : {0, 1}) std::remove((name + "." + std::to_string(rank)).c_str());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/device_pool.h"
+#include "comm/communicator.h"
 
 namespace odori {
 
@@ -23,8 +24,10 @@ inline DevicePoolOptions device_under_test() {
 }
 
 /// Those that work on these devices.
-inline std::vector<const char*> communicators_under_test() {
-  return on_gpus() ? std::vector<const char*>{"naive", "flat", "pure_nccl"} : std::vector<const char*>{"naive", "flat"};
+inline std::vector<std::string> communicators_under_test() {
+  std::vector<std::string> names = communicator_names();
+  if (!on_gpus()) std::erase(names, "pure_nccl");
+  return names;
 }
 
 }  // namespace odori

@@ -64,6 +64,19 @@ TEST(Arguments, CommunicatorFollowsTheDevices) {
   EXPECT_EQ(parse({"--communicator", "naive"}, Program::multi_node).communicator, "naive");
 }
 
+TEST(Arguments, OfTheRingMayTryAlone) {
+  const Arguments args = parse({"--epoch", "0", "--length", "0"}, Program::ring);
+  EXPECT_EQ(args.epoch, 0);
+  EXPECT_EQ(args.length, 0u);
+  EXPECT_EQ(args.communicator, "ring");
+  EXPECT_EQ(args.out, "out/ring");
+  EXPECT_EQ(parse({}, Program::ring).length, 1000u);
+  EXPECT_EQ(parse({"--length", "100000000", "--communicator", "flat"}, Program::ring).communicator, "flat");
+  EXPECT_NE(refusal({"--length", "100000001"}, Program::ring), "accepted");
+  EXPECT_NE(refusal({"--length", "7"}, Program::multi_node), "accepted");
+  EXPECT_NE(refusal({"--epoch", "0"}, Program::multi_node), "accepted");
+}
+
 TEST(Arguments, RefusesNumbersThatMakeNoSense) {
   for (const char* flag :
        {"--epoch", "--batchsize", "--learnrate", "--n_gpus", "--threads_per_device", "--fraction", "--image_size"})

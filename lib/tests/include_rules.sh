@@ -15,7 +15,7 @@ declare -A may=(
   [report]="core trace"
   [train]="core trace backend data model optim report"
   [doctor]="core backend report flags"
-  [flags]="core backend data model optim"
+  [flags]="core backend comm data model optim"
 )
 # The same for the grader's folders, among themselves.
 declare -A grader_may=(

@@ -43,7 +43,7 @@ struct RankTraining {
   std::unique_ptr<Updater> updater;
 };
 
-class Ranks : public testing::TestWithParam<const char*> {
+class Ranks : public testing::TestWithParam<std::string> {
  protected:
   /// Every rank trains its strided share, on one or two devices, and beside it the whole on one device.
   void expect_same_training(int n_devices) {
@@ -122,7 +122,7 @@ TEST_P(Ranks, AverageTheStatistics) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Communicators, Ranks, testing::ValuesIn(communicators_under_test()),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& info) { return info.param; });
 
 class Shared : public testing::Test {
  protected:

@@ -10,8 +10,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "core/program.h"
 
@@ -37,7 +39,7 @@ std::string take_name() {
 std::string name = take_name();
 const bool wanted = !name.empty();
 int rank_of_process = 0;
-int collective_depth = 0;
+int collective_depth = 0, learners_depth = 0;  // learners' own calls are made at learners_depth
 std::mutex mutex;
 
 std::span<std::byte> map_file() {
@@ -109,6 +111,25 @@ Collective::Collective(const char* name) noexcept : name_(name) {
 Collective::~Collective() {
   if (on() && --collective_depth == 0) write("leave", trace::Args().add("collective", std::string(name_)));
 }
+
+Message::Message(const char* call, int to, std::size_t sent, int from, std::size_t received)
+    : is_fact_(on() && collective_depth == learners_depth), exceptions_(std::uncaught_exceptions()) {
+  if (!is_fact_) return;
+  write("message", trace::Args()
+                       .add("call", std::string(call))
+                       .add("to", to)
+                       .add("sent", static_cast<std::int64_t>(sent))
+                       .add("from", from)
+                       .add("received", static_cast<std::int64_t>(received)));
+}
+
+Message::~Message() {
+  if (is_fact_ && std::uncaught_exceptions() == exceptions_) write("message_done");
+}
+
+OwnAlgorithm::OwnAlgorithm() noexcept : outer_(std::exchange(learners_depth, collective_depth)) {}
+
+OwnAlgorithm::~OwnAlgorithm() { learners_depth = outer_; }
 
 void pass_blanks() { write("blanks_passed"); }
 

@@ -38,6 +38,34 @@ class Collective {
   const char* name_;
 };
 
+/// A message of a rank, begun now and ended when this object goes: "message" and, unless an exception passes,
+/// "message_done". Those that the library sends in a collective of its own are no facts.
+class Message {
+ public:
+  /// What is `sent`, a number of floats, goes `to` a rank, and what is `received` comes `from` one; -1 where there is
+  /// none.
+  Message(const char* call, int to, std::size_t sent, int from, std::size_t received);
+  ~Message();
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
+
+ private:
+  bool is_fact_;
+  int exceptions_;
+};
+
+/// While this object lives, a collective runs an algorithm that learners wrote: its messages are facts.
+class OwnAlgorithm {
+ public:
+  OwnAlgorithm() noexcept;
+  ~OwnAlgorithm();
+  OwnAlgorithm(const OwnAlgorithm&) = delete;
+  OwnAlgorithm& operator=(const OwnAlgorithm&) = delete;
+
+ private:
+  int outer_;
+};
+
 /// All blanks are behind the program: called in the programs that the grader builds, by the kit's own text.
 void pass_blanks();
 

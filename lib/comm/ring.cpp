@@ -1,0 +1,47 @@
+// ring: each rank speaks to its two neighbours alone, and all links are busy all the time.
+//
+//   cut the vector into n chunks, one a rank: chunk c is [c length / n, (c + 1) length / n)
+//   reduce-scatter, n - 1 steps:  send a chunk to the right, and add the one that comes from the left to one's own.
+//                                 In step s, rank r sends chunk r - s, and so has the sum of chunk r + 1 at the end
+//   that chunk times 1/n
+//   all-gather, n - 1 steps:      send a chunk to the right, and keep the one that comes from the left.
+//                                 In step s, rank r sends chunk r + 1 - s
+//
+// (all modulo n). Messages a rank sends: 2 (n - 1); bytes: 2 E (n - 1) / n, E the bytes of all gradients, the least
+// that there can be. Each rank computes the n-th part of the sum.
+// Sources: P. Patarasuk, X. Yuan, 2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations";
+// A. Gibiansky, 2017, "Bringing HPC techniques to deep learning" (Baidu's ring, from which Horovod grew).
+#include "comm/mpi_communicator.h"
+
+namespace odori {
+namespace {
+
+void ring_all_reduce(std::span<float> numbers, Communicator& comm, std::vector<float>& received) {
+  const int n = comm.size(), rank = comm.rank(), right = (rank + 1) % n, left = (rank + n - 1) % n;
+  const auto chunk = [&](int c) {
+    const auto index = static_cast<std::size_t>((c + 2 * n) % n), parts = static_cast<std::size_t>(n);
+    const std::size_t begin = index * numbers.size() / parts, end = (index + 1) * numbers.size() / parts;
+    return numbers.subspan(begin, end - begin);
+  };
+
+  received.resize(numbers.size() / static_cast<std::size_t>(n) + 1);
+  for (int s = 0; s < n - 1; ++s) {
+    const std::span<float> sum = chunk(rank - s - 1), part = std::span(received).first(sum.size());
+    comm.exchange(chunk(rank - s), right, part, left);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
+  }
+  for (float& number : chunk(rank + 1)) number /= static_cast<float>(n);
+  for (int s = 0; s < n - 1; ++s) comm.exchange(chunk(rank + 1 - s), right, chunk(rank - s), left);
+}
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_ring_communicator() {
+  return make_all_reduce_communicator(
+      [received = std::vector<float>()](std::span<float> numbers, Communicator& comm) mutable {
+        ring_all_reduce(numbers, comm, received);
+      },
+      "ring");
+}
+
+}  // namespace odori
