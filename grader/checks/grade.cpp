@@ -121,7 +121,8 @@ Outcome outcome_of_script(const Question& question, const Submission& script) {
 
 std::map<int, BlankWords> words_of(const Question& question, const Submission& program) {
   const fs::path solution = solution_of_program(question);
-  const std::set<std::string> kits = words_of_kit(question.kit, cut(read_kits(solution), solution.string()));
+  std::set<std::string> kits = words_of_kit(question.kit, cut(read_kits(solution), solution.string()));
+  kits.insert(question.task.words.begin(), question.task.words.end());
   std::vector<Blank> filled;
   for (const auto& [number, blank] : program.blanks)
     if (!outcome_of_file(program, number)) filled.push_back(blank);

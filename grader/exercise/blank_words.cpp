@@ -73,28 +73,6 @@ void add_header(const fs::path& folder, const fs::path& header, std::set<fs::pat
       add_header(folder, line.substr(include.size(), line.find('"', include.size()) - include.size()), seen, words);
 }
 
-/// Names that a text declares, as far as that can be seen from a name's neighbours: `SerialIterator first(...)`,
-/// `auto& [a, b] = ...`, `[n = 3]`. Too many, if in doubt.
-std::set<std::string> declared_in(const std::vector<std::string>& text) {
-  static const std::set<std::string> behind = set_of("= ; , ) { : [ ]"), behind_type = set_of("= ; , ) { : [ (");
-  static const std::set<std::string> pointers = set_of("& && *");
-  const std::vector<Token> tokens = tokens_of(text).all;
-  const auto ends_type = [&tokens](std::size_t i) {
-    return (tokens[i].is_word() && !begins_expression(tokens[i].text)) || tokens[i] == ">" || tokens[i] == ">>";
-  };
-  std::set<std::string> names;
-  for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
-    const Token &previous = tokens[i - 1], &next = tokens[i + 1];
-    if (!tokens[i].is_word()) continue;
-    const bool after_pointer = i > 1 && pointers.contains(previous.text) && ends_type(i - 2);
-    const bool after_sign = after_pointer || previous == "[" || previous == ",";
-    const bool is_type = previous == "class" || previous == "struct" || previous == "typename";  // <class Kind>
-    if (is_type || (ends_type(i - 1) && behind_type.contains(next.text)) || (after_sign && behind.contains(next.text)))
-      names.insert(tokens[i].text);
-  }
-  return names;
-}
-
 /// What a text may not hold, and where: the first of each kind.
 class Search {
  public:
@@ -218,7 +196,7 @@ bool is_slip(const Finding& finding) {
 BlankWords look_at_words(const Blank& blank, const std::set<std::string>& kits, const std::vector<Blank>& blanks) {
   const Tokens tokens = tokens_of(blank.text);
   std::set<std::string> declared, unusual;
-  for (const Blank& each : blanks) declared.merge(declared_in(each.text));
+  for (const Blank& each : blanks) declared.merge(declared_in(each.text, Doubtful::all));
   BlankWords found{.forbidden = Search(blank, tokens, declared).find()};
   for (std::size_t i = 0; i < tokens.all.size(); ++i) {
     const Token& token = tokens.all[i];

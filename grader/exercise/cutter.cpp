@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "core/error.h"
-#include "exercise/blanks.h"
+#include "exercise/lexer.h"
 
 namespace odori::grader {
 namespace {
@@ -12,14 +12,6 @@ namespace {
 constexpr std::string_view select_directive = "#PBS -l ";
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-bool has_word(std::string_view text, std::string_view word) {
-  for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const auto end = at + word.size();
-    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) return true;
-  }
-  return false;
-}
 
 /// The text without comments, its lines joined by one space each.
 std::string joined(const std::vector<std::string>& text) {
@@ -33,8 +25,30 @@ std::string joined(const std::vector<std::string>& text) {
   return all;
 }
 
-/// What the blank's answer becomes: one line.
-std::string unfilled_line(const Blank& blank, const std::string& path) {
+/// Of `const int device = 0;`: the type, the name, and the sign behind it.
+struct Declaration {
+  std::string type, name;
+  char behind = 0;
+};
+
+/// What a text's first statement declares; nothing if it is something else: "f(x)", "if (x)", "a.b = c".
+std::optional<Declaration> first_declared(const std::vector<std::string>& text) {
+  const std::string statement = joined(text);
+  const auto end = std::min(statement.find_first_of("=;({"), statement.size());
+  const std::string_view whole = trim(std::string_view(statement).substr(0, end));
+  auto name = whole.size();
+  while (name > 0 && is_word(whole[name - 1])) --name;
+  Declaration found{std::string(trim(whole.substr(0, name))), std::string(whole.substr(name)),
+                    end < statement.size() ? statement[end] : '\0'};
+  const bool is_type = !found.type.empty() && (is_word(found.type[0]) || found.type[0] == ':') &&
+                       !found.type.ends_with("::") && found.type.find_first_of("[]+-/!?.\"") == std::string::npos &&
+                       !begins_expression(found.type);
+  if (found.name.empty() || is_keyword(found.name) || !is_type) return {};
+  return found;
+}
+
+/// What the blank's answer becomes: one line. `lines`: the solution's.
+std::string unfilled_line(const std::vector<std::string>& lines, const Blank& blank, const std::string& path) {
   const std::string where = fmt::format("{}:{}: blank {}", path, blank.text_line, blank.number);
   require(!blank.text.empty(), "{} is empty. A solution's blank holds the answer.", where);
   require(!is_unfilled(blank, language_of(path)), "{} still holds PUT_YOUR_CODE. A solution's blank holds the answer.",
@@ -45,25 +59,34 @@ std::string unfilled_line(const Blank& blank, const std::string& path) {
             where, select_directive);
     return std::string(select_directive) + "PUT_YOUR_CODE";
   }
+  std::string kept = kept_of(lines, blank, path);
+  if (!kept.empty()) kept += kept == "return" ? " " : " = ";
   const auto indent = std::min(first.find_first_not_of(' '), first.size());
-  return std::string(indent, ' ') + declaration_of(blank.text, where) + " = PUT_YOUR_CODE;";
+  return std::string(indent, ' ') + kept + "PUT_YOUR_CODE;";
 }
 
-/// Throws Error if a line of an answer stands in the exercise. What the exercise shows anyway may: a line without
-/// letters or digits, like `}`, and what an answer over several lines has of its `Type name =`.
-void require_no_leak(const std::vector<Blank>& answers, const std::vector<std::string>& exercise,
-                     const std::string& path) {
-  for (const Blank& blank : answers) {
-    const std::string unfilled = unfilled_line(blank, path), declaration = unfilled.substr(0, unfilled.find("PUT_"));
-    for (const std::string& line : blank.text) {
+/// Does a line show nothing of an answer: brackets, `} else {`?
+bool says_nothing(const std::string& line) {
+  const Tokens tokens = tokens_of({line});
+  return !tokens.broken && std::all_of(tokens.all.begin(), tokens.all.end(), [](const Token& token) {
+    return token.kind == Token::Kind::sign || is_keyword(token.text);
+  });
+}
+
+/// Throws Error if a line of an answer stands in the exercise. What the exercise shows anyway may: a line without names
+/// and numbers, and what an answer over several lines has of its `Type name =`. `unfilled`: what each became.
+void require_no_leak(const std::vector<Blank>& answers, const std::vector<std::string>& unfilled,
+                     const std::vector<std::string>& exercise, const std::string& path) {
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const std::string kept = unfilled[i].substr(0, unfilled[i].find("PUT_"));
+    for (const std::string& line : answers[i].text) {
       const auto answer = trim(line);
-      if (std::none_of(answer.begin(), answer.end(), is_word)) continue;
-      if (declaration.find(answer) != std::string::npos) continue;
+      if (says_nothing(line) || kept.find(answer) != std::string::npos) continue;
       for (const std::string& shown : exercise)
         require(shown.find(answer) == std::string::npos,
                 "{}: the answer's line \"{}\" of blank {} also stands outside the blank, in \"{}\". Write one of the "
                 "two in another way, or the exercise shows the answer.",
-                path, answer, blank.number, trim(shown));
+                path, answer, answers[i].number, trim(shown));
     }
   }
 }
@@ -77,34 +100,32 @@ void add_head(std::vector<std::string>& lines) {
 
 }  // namespace
 
-std::string declaration_of(const std::vector<std::string>& text, const std::string& where) {
-  const std::string statement = joined(text);
-  const auto end = statement.find_first_of("=;");
-  const std::string declaration(trim(std::string_view(statement).substr(0, end)));
-  // The name is the last word; what is left of it is the type. "f(x)", "if (x", "x" and "type name{" are none.
-  auto name = declaration.size();
-  while (name > 0 && is_word(declaration[name - 1])) --name;
-  const auto type = trim(std::string_view(declaration).substr(0, name));
-  require(end != std::string::npos && name < declaration.size() && !type.empty() &&
-              type.find_first_of("(){}[]+-/!?.\"") == std::string_view::npos && type != "return",
-          "{} should begin with a declaration, `Type name = answer;` or `Type name;`, and begins with \"{}\".", where,
-          statement.substr(0, 60));
-  require(!has_word(type, "auto"),
+std::string kept_of(const std::vector<std::string>& lines, const Blank& blank, const std::string& path) {
+  const std::string where = fmt::format("{}:{}: blank {}", path, blank.text_line, blank.number);
+  const std::vector<Token> tokens = tokens_of(blank.text).all;
+  if (tokens.size() > 1 && tokens[0] == "return" && !(tokens[1] == ";")) return "return";
+  const auto declared = first_declared(blank.text);
+  if (!declared || !words_in(with_text(lines, blank, {})).contains(declared->name)) return {};
+  const std::string declaration = declared->type + ' ' + declared->name;
+  require(declared->behind == '=' || declared->behind == ';',
+          "{} declares `{}`, which is used outside of it. Write `Type name = answer;` or `Type name;`.", where,
+          declaration);
+  require(!words_in({declared->type}).contains("auto"),
           "{} declares `{}`. Name the type: with auto, PUT_YOUR_CODE itself would be the variable's type.", where,
           declaration);
   return declaration;
 }
 
 std::string cut(std::string_view solution, const std::string& path) {
-  std::vector<std::string> lines = split_lines(solution);
-  const std::vector<Blank> answers = parse_blanks(lines, path);
+  const std::vector<std::string> answered = split_lines(solution);
+  const std::vector<Blank> answers = parse_blanks(answered, path);
   if (answers.empty()) return std::string(solution);
-  for (auto blank = answers.rbegin(); blank != answers.rend(); ++blank)
-    lines = with_text(std::move(lines), *blank, {unfilled_line(*blank, path)});
-  require_no_leak(answers, lines, path);
+  std::vector<std::string> lines = answered, unfilled;
+  for (const Blank& blank : answers) unfilled.push_back(unfilled_line(answered, blank, path));
+  for (std::size_t i = answers.size(); i-- > 0;) lines = with_text(std::move(lines), answers[i], {unfilled[i]});
+  require_no_leak(answers, unfilled, lines, path);
   if (language_of(path) == Language::cpp) add_head(lines);
-  const std::vector<Blank> blanks = parse_blanks(lines, path);
-  require_unfilled(blanks, path);
+  require_unfilled(parse_blanks(lines, path), path);
   return join_lines(lines);
 }
 

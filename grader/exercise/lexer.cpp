@@ -267,6 +267,28 @@ bool begins_expression(const std::string& word) {
   return words.find(' ' + word + ' ') != words.npos;
 }
 
+std::set<std::string> declared_in(const std::vector<std::string>& text, Doubtful doubtful) {
+  const auto is_one_of = [](const Token& token, std::string_view words) {
+    return words.find(' ' + token.text + ' ') != words.npos;
+  };
+  const std::vector<Token> tokens = tokens_of(text).all;
+  const auto ends_type = [&tokens](std::size_t i) {
+    return (tokens[i].is_word() && !begins_expression(tokens[i].text)) || tokens[i] == ">" || tokens[i] == ">>";
+  };
+  std::set<std::string> names;
+  for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
+    const Token &previous = tokens[i - 1], &next = tokens[i + 1];
+    if (!tokens[i].is_word()) continue;
+    const bool after_pointer = i > 1 && is_one_of(previous, " & && * ") && ends_type(i - 2);
+    const bool in_list = doubtful == Doubtful::all && (previous == "[" || previous == ",");
+    const bool is_type = is_one_of(previous, " class struct typename ");  // <class Kind>
+    if (is_type || (ends_type(i - 1) && is_one_of(next, " = ; , ) { : [ ( ")) ||
+        ((after_pointer || in_list) && is_one_of(next, " = ; , ) { : [ ] ")))
+      names.insert(tokens[i].text);
+  }
+  return names;
+}
+
 std::set<std::string> words_in(const std::vector<std::string>& text) {
   std::set<std::string> words;
   for (const Token& token : tokens_of(text).all)

@@ -40,6 +40,11 @@ bool is_keyword(const std::string& word);
 /// Those that an expression follows, as behind `return`, where a name behind a type would be declared.
 bool begins_expression(const std::string& word);
 
+/// Names that a text declares, as far as that can be seen from a name's neighbours: `SerialIterator first(...)`,
+/// `class Ring`. If in doubt, none (`f(a, b)`), or `all`: too many (`auto& [a, b] = ...`, `[n = 3]`).
+enum class Doubtful { none, all };
+std::set<std::string> declared_in(const std::vector<std::string>& text, Doubtful doubtful);
+
 /// Every identifier outside comments and quotes.
 std::set<std::string> words_in(const std::vector<std::string>& text);
 

@@ -35,6 +35,14 @@ class Description {
     return titles;
   }
 
+  std::set<std::string> words() const {
+    const Json words = json_.value("words", Json::array());
+    check(
+        words.is_array() && std::all_of(words.begin(), words.end(), [](const Json& word) { return word.is_string(); }),
+        "have as its \"words\" an array of names");
+    return words;
+  }
+
   std::map<int, double> points() const {
     std::map<int, double> points;
     double sum = 0;
@@ -88,6 +96,7 @@ Task read_task(const fs::path& solution) {
             .script = {},
             .title = description.title(),
             .blanks = description.blanks(),
+            .words = description.words(),
             .under_mpi = description.under_mpi(),
             .measures_speedup = description.measures_speedup()};
   if (script) task.script = {"jobscripts" / *script, "solutions" / folder / *script};

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ struct Task {
   std::optional<ExerciseFile> script;  // the job script, if the exercise has one: it holds the last blank
   Text title;
   std::vector<Text> blanks;      // titles: "the main device"
+  std::set<std::string> words;   // names that answers may use beside those that any exercise's may (blank_words)
   bool under_mpi = false;        // ranks under mpirun; else one process
   bool measures_speedup = true;  // of a whole that is right
 

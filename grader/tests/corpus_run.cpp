@@ -79,21 +79,17 @@ std::optional<int> blank_to_share(const CorpusEntry& entry) {
 /// One source file with a function for each of these answers; where it doesn't compile they stay unbuilt.
 void build_together(const Compiler& compiler, const std::vector<Answer*>& answers) {
   const std::string solution = read_file(kit / task_named(answers[0]->entry.task).program.solution);
-  std::string head, functions, choices;
+  std::string head, functions;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     names.push_back(fmt::format("answer_{}", i));
     const Submission submission = read_answers(question_of(*answers[i], 0)).program;
     const std::string source = source_of(solution, submission, {{names[i], {*blank_to_share(answers[i]->entry)}}});
-    const std::size_t begin = source.rfind("#line", source.find('"' + names[i] + '"')),
-                      end = source.rfind(name_walls_end());
+    const std::size_t begin = source.find("namespace odori_" + names[i]), end = source.rfind(name_walls_end());
     head = source.substr(0, begin);
     functions += source.substr(begin, end - begin);
-    choices += fmt::format("  if (variant == \"{0}\") return odori_{0}(argc - 1, argv + 1);\n", names[i]);
   }
-  const Built built = compiler.build(head + functions + name_walls_end() +
-                                     "int main(int argc, char** argv) {\n  const std::string variant = argv[1];\n" +
-                                     choices + "  return 2;\n}\n");
+  const Built built = compiler.build(head + functions + name_walls_end() + main_choosing(names));
   if (built.program.empty()) return;
   for (std::size_t i = 0; i < answers.size(); ++i)
     answers[i]->built = Programs{.of_blank = {{*blank_to_share(answers[i]->entry), {built.program, names[i]}}}};

@@ -10,10 +10,10 @@ namespace {
 
 std::string blank(const std::string& answer) { return "// BLANK 1: Which?\n" + answer + "// END BLANK\n"; }
 
-/// The one line that an answer becomes, or what the cutter says.
-std::string cut_answer(const std::string& answer) {
+/// The one line that an answer becomes, where these names are used outside of it, or what the cutter says.
+std::string cut_answer(const std::string& answer, const std::string& used = "use(b, updater, m, autos)") {
   try {
-    const auto lines = split_lines(cut("int x;\n" + blank(answer), "a.cpp"));
+    const auto lines = split_lines(cut(used + ";\n" + blank(answer), "a.cpp"));
     return parse_blanks(lines, "a.cpp").at(0).text.at(0);
   } catch (const Error& error) {
     return error.what();
@@ -88,19 +88,37 @@ TEST(Cutter, KeepsTheDeclarationWhateverTheAnswerLooksLike) {
   EXPECT_EQ(cut_answer("std::vector<automatic> autos = f();\n"), "std::vector<automatic> autos = PUT_YOUR_CODE;");
 }
 
-TEST(Cutter, RefusesAnAnswerThatDeclaresNoVariableOfANamedType) {
+TEST(Cutter, RefusesADeclarationThatIsNeededAndHasNoNamedTypeOrNoValue) {
   for (const char* answer : {"auto b = 1;\n", "const auto& b = f();\n", "std::vector<auto> b = f();\n"})
     EXPECT_TRUE(says(cut_answer(answer), "a.cpp:3: blank 1 declares")) << cut_answer(answer);
-  for (const char* answer :
-       {"b = 1;\n", "f(1);\n", "m[\"main\"] = 0;\n", "int b(1);\n", "int b{1};\n", "if (c) b = 1;\n",
-        "for (int i = 0; i < 3; ++i) f(i);\n", "return b;\n", "int b\n", "object.member = 1;\n"})
-    EXPECT_TRUE(says(cut_answer(answer), "a.cpp:3: blank 1 should begin with a declaration")) << cut_answer(answer);
+  for (const char* answer : {"int b(1);\n", "const std::string b{1};\n", "int b\n"})
+    EXPECT_TRUE(says(cut_answer(answer), "which is used outside of it")) << cut_answer(answer);
   EXPECT_TRUE(says(cut_answer(""), "blank 1 is empty"));
   EXPECT_TRUE(says(cut_answer("int b = PUT_YOUR_CODE;\n"), "blank 1 still holds PUT_YOUR_CODE"));
 }
 
+TEST(Cutter, KeepsTheReturn) {
+  EXPECT_EQ(cut_answer("  return b;\n"), "  return PUT_YOUR_CODE;");
+  EXPECT_EQ(cut_answer("  return {b,\n          m};\n"), "  return PUT_YOUR_CODE;");
+  EXPECT_EQ(cut_answer("return;\n"), "PUT_YOUR_CODE;");
+  EXPECT_EQ(cut_answer("returned = b;\n"), "PUT_YOUR_CODE;");
+}
+
+TEST(Cutter, OfAllOtherStatementsNothingIsKept) {
+  for (const char* answer :
+       {"b = 1;\n", "f(1);\n", "m[\"main\"] = 0;\n", "if (c) b = 1;\n", "if constexpr (c)\n  b = 1;\n", "++b;\n",
+        "for (int i = 0; i < 3; ++i) f(i);\n", "object.member = 1;\n", "comm->send(b);\n", "*b = 1;\n", "b += 1;\n",
+        "std::swap(b, m);\n", "for (;;) {\n  f(b);\n}\n", "delete b;\n", "throw b;\n",
+        "if (c) {\n  b = 1;\n} else {\n  b = 2;\n}\n",
+        // Variables that nothing else uses are the answer's own.
+        "int own = 1;\nb = own;\n", "const auto own = f();\nb = own;\n", "int own(1);\nuse(own, 2);\n"})
+    EXPECT_EQ(cut_answer(answer), "PUT_YOUR_CODE;") << answer;
+  EXPECT_EQ(cut_answer("    f(1);\n"), "    PUT_YOUR_CODE;");
+  EXPECT_EQ(cut_answer("int other = f(b);\n", "// other\nuse(b)"), "PUT_YOUR_CODE;");
+}
+
 TEST(Cutter, RefusesAnAnswerThatAlsoStandsElsewhere) {
-  const std::string answer = blank("int b = f(1,\n          g(2, 3));\n");
+  const std::string answer = blank("int b = f(1,\n          g(2, 3));\n") + "use(b);\n";
   EXPECT_NO_THROW(cut(answer, "a.cpp"));
   for (const char* leak : {"int b = f(1,\n", "// as in: int b = f(1, ...)\n", "  g(2, 3));\n"}) {
     try {

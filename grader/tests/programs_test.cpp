@@ -304,6 +304,57 @@ TEST(Programs, WhatABlankDeclaresAnewOrLeavesOpenIsNotTheKits) {
   EXPECT_EQ(built.failure(3).key, "compiles") << built.value(3, "message");
 }
 
+TEST(Programs, BlanksAboveMainAreToldAtTheLearnersLines) {
+  const std::string kits =
+      "#include \"odori.h\"\n\nusing namespace odori;\n\n"
+      "class Box {\n public:\n  void send(int n) { sum += n; }\n  int sum = 0;\n};\n\n"
+      "template <typename T>\nvoid fill(Box& box, const std::vector<T>& all) {\n"
+      "  for (const T& one : all) {\n    // BLANK 1: Where to?\n    box.send(one);\n    // END BLANK\n  }\n}\n\n"
+      "int half(int n) {\n  // BLANK 2: How much?\n  return n / 2;\n  // END BLANK\n}\n\n"
+      "int main(int argc, char** argv) {\n  Box box;\n  fill(box, std::vector{1, 2, argc});\n"
+      "  const auto twice = [](int n) { return 2 * n; };\n"
+      "  // BLANK 3: What comes out?\n  const int out = half(twice(box.sum));\n  // END BLANK\n"
+      "  return out == 4 ? 0 : 1;\n}\n";
+  const fs::path outputs = fs::path(testing::TempDir()) / "programs_test_above_main", path = outputs / "exercise.cpp";
+  fs::remove_all(outputs);
+  fs::create_directories(outputs);
+  const Compiler compiler(ODORI_BUILD_FOLDER, outputs / "built");
+  const std::string exercise = cut(kits, "kits.cpp");
+  const auto programs_of = [&](const std::map<int, std::string>& texts) {
+    auto lines = split_lines(exercise);
+    for (const auto& [blank, text] : texts)
+      lines =
+          with_text(lines, parse_blanks(lines, "kits.cpp").at(static_cast<std::size_t>(blank) - 1), split_lines(text));
+    std::ofstream(path) << join_lines(lines);
+    return build_programs(compiler, kits, read_submission(path, exercise), {1, 2, 3});
+  };
+  const auto value = [](const Finding& finding, const char* name) {
+    return finding.values.contains(name) ? finding.values.at(name) : "none: " + finding.key;
+  };
+
+  const Programs right = programs_of({{1, "    box.send(one);"}, {2, "  return n / 2;"}, {3, "  const int out = 4;"}});
+  for (const auto& [blank, finding] : right.failures) ADD_FAILURE() << blank << ": " << value(finding, "message");
+  ASSERT_TRUE(right.whole);
+  EXPECT_EQ(std::system((right.whole->file.string() + " whole").c_str()), 0);
+  EXPECT_EQ(std::system((right.of_blank.at(2).file.string() + " blank_2").c_str()), 0);
+
+  const Programs wrong = programs_of({{1, "    const int twice_one = 2 * one;\n    box.push(twice_one);"},
+                                      {2, "  const int result = n / 2;"},
+                                      {3, "  const int out = fill(box, 1);"}});
+  EXPECT_EQ(wrong.failures.size(), 3u);
+  EXPECT_EQ(value(wrong.failures.at(1), "line"), "18");
+  EXPECT_EQ(value(wrong.failures.at(1), "code"), "    box.push(twice_one);");
+  EXPECT_EQ(wrong.failures.at(2).key, "compile_error_around");
+  EXPECT_NE(value(wrong.failures.at(2), "message").find("return"), std::string::npos);
+  EXPECT_EQ(value(wrong.failures.at(3), "code"), "  const int out = fill(box, 1);");
+
+  // A member of the system's name is the program's; the system's is nobody's.
+  const Programs system =
+      programs_of({{1, "    ::send(1, nullptr, 0, 0);"}, {2, "  return n / 2;"}, {3, "  const int out = 4;"}});
+  EXPECT_TRUE(system.failures.contains(1));
+  EXPECT_EQ(system.of_blank.size(), 2u);
+}
+
 TEST(Programs, WhatWasBuiltBeforeIsNotBuiltAgain) {
   const fs::path outputs = fs::path(testing::TempDir()) / "programs_test_again";
   fs::remove_all(outputs);

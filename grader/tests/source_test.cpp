@@ -31,13 +31,14 @@ Submission submission() {
   return submission;
 }
 
-TEST(Source, HoldsEachVariantAsAFunctionWithTheLearnersLineNumbers) {
+TEST(Source, HoldsEachVariantInANamespaceWithTheLearnersLineNumbers) {
   EXPECT_EQ(source_of(solution, submission(), {{"blank_2", {2}}}, false),
             "#include \"odori.h\"\n"
             "namespace odori::evidence {\nvoid pass_blanks();\n}\n"
             "#define odori__blanks_passed ::odori::evidence::pass_blanks()\n"
+            "namespace odori_blank_2 {\n"
             "#line 3 \"blank_2\"\n"
-            "int odori_blank_2(int argc, char** argv) {\n"
+            "int odori__main(int argc, char** argv) {\n"
             "  // BLANK 1: Which?\n"
             "#line 1 \"blank_2.kit\"\n"
             "  const int a = kits_a;\n"
@@ -50,11 +51,11 @@ TEST(Source, HoldsEachVariantAsAFunctionWithTheLearnersLineNumbers) {
             "{}\n"
             "#line 11 \"blank_2\"\n"
             "odori__blanks_passed;  // END BLANK\n"
-            "}\n"
+            "}\n}\n"
             "#line 1 \"chooser\"\n"
             "int main(int argc, char** argv) {\n"
             "  const std::string variant = argc > 1 ? argv[1] : \"\";\n"
-            "  if (variant == \"blank_2\") return odori_blank_2(argc - 1, argv + 1);\n"
+            "  if (variant == \"blank_2\") return odori_blank_2::odori__main(argc - 1, argv + 1);\n"
             "  return 2;\n"
             "}\n");
 }
@@ -80,7 +81,7 @@ TEST(Source, NamesWhatTheKitsTextCallsInFullAndNoKeywordOrMacro) {
 
 TEST(Source, TheWholeHoldsAllOfTheLearners) {
   const std::string source = source_of(solution, submission(), {{"blank_1", {1}}, {"whole", {1, 2}}});
-  const std::string whole = source.substr(source.find("int odori_whole"));
+  const std::string whole = source.substr(source.find("namespace odori_whole"));
   EXPECT_NE(whole.find("mine_a"), std::string::npos);
   EXPECT_NE(whole.find("mine_b"), std::string::npos);
   EXPECT_EQ(whole.find("kits_"), std::string::npos);
@@ -118,9 +119,74 @@ TEST(Source, KitsTextMeansTheLibraryWhateverABlankDeclares) {
 TEST(Source, TellsTheCompilerOfNamesBehindTheIncludes) {
   const std::string source = source_of(solution, submission(), {{"blank_1", {1}}});
   const auto include = source.find("#include"), poison = source.find("#pragma GCC poison "),
-             function = source.find("int odori_blank_1");
+             function = source.find("namespace odori_blank_1");
   EXPECT_LT(include, poison);
   EXPECT_LT(poison, function);
+}
+
+/// Blanks above main, and one in it.
+const std::string functions =
+    "#include \"odori.h\"\n"
+    "using namespace odori;\n"
+    "template <typename T, class Combine>\n"
+    "void ring(T* data, Combine combine) {\n"
+    "  // BLANK 1: What to add?\n"
+    "  const int a = kits_a;\n"
+    "  // END BLANK\n"
+    "  combine(add(data, a), T::zero(), Combine::name());\n"
+    "}\n"
+    "class Ring {};\n"
+    "int size_of(const Ring& ring) {\n"
+    "  // BLANK 2: How large?\n"
+    "  return kits_b;\n"
+    "  // END BLANK\n"
+    "}\n"
+    "int main(int argc, char** argv) {\n"
+    "  const auto sum = [](int a) { return a; };\n"
+    "  const trace::File trace(args);\n"
+    "  Ring own; Trainer trainer(sum(1), size_of(own), run(own), Ring(), Rate::of(own));\n"
+    "}\n";
+
+Submission above_main() {
+  Submission answers;
+  answers.blanks[1] = {
+      .number = 1, .first_line = 6, .text_line = 7, .last_line = 9, .text = {"  const int a =", "mine_a;"}};
+  answers.blanks[2] = {.number = 2, .first_line = 14, .text_line = 15, .last_line = 16, .text = {"  return mine_b;"}};
+  return answers;
+}
+
+TEST(Source, BlanksAboveMainAreVariantsToo) {
+  const std::string source = source_of(functions, above_main(), {{"blank_1", {1}}, {"blank_2", {2}}}, false);
+  EXPECT_TRUE(source.starts_with("#include \"odori.h\"\nusing namespace odori;\nnamespace odori::evidence {\n"))
+      << source;
+  EXPECT_NE(source.find("namespace odori_blank_1 {\n#line 4 \"blank_1\"\ntemplate <typename T, class Combine>\n"),
+            std::string::npos)
+      << source;
+  EXPECT_NE(source.find("#line 7 \"blank_1\"\n  const int a =\nmine_a;\n{}\n#line 9 \"blank_1\"\n  // END BLANK\n"),
+            std::string::npos)
+      << source;
+  EXPECT_NE(source.find("#line 1 \"blank_2.kit\"\n  const int a = kits_a;\n#line 9 \"blank_2\"\n  // END BLANK\n"),
+            std::string::npos)
+      << source;
+  EXPECT_NE(source.find("#line 15 \"blank_2\"\n  return mine_b;\n{}\n#line 16 \"blank_2\"\n  // END BLANK\n}\n"
+                        "int odori__main(int argc, char** argv) { odori__blanks_passed;\n"),
+            std::string::npos)
+      << source;
+}
+
+TEST(Source, WhatTheKitsProgramDeclaresIsNotTheLibrarys) {
+  const std::string source = source_of(functions, above_main(), {{"blank_1", {1}}}, false);
+  for (const char* line : {"  combine(::odori::add(data, a), T::zero(), Combine::name());\n",
+                           "  const ::odori::trace::File trace(args);\n",
+                           "  Ring own; ::odori::Trainer trainer(sum(1), size_of(own), ::odori::run(own), Ring(), "
+                           "::odori::Rate::of(own));\n"})
+    EXPECT_NE(source.find(line), std::string::npos) << line << "isn't in\n" << source;
+}
+
+TEST(Source, NeedsMainsBraceInItsLineIfAllBlanksAreAboveIt) {
+  std::string next_line = functions;
+  next_line.replace(next_line.find("argv) {"), 7, "argv)\n{");
+  EXPECT_THROW(source_of(next_line, above_main(), {{"whole", {1}}}), Error);
 }
 
 TEST(Source, NeedsTheProgramsMain) {
@@ -144,6 +210,17 @@ TEST(CompileErrors, LeadToTheirVariantAndLine) {
   EXPECT_EQ(errors[2].variant, "blank_4");
   EXPECT_EQ(errors[2].column, 0);
   EXPECT_TRUE(errors[2].in_kit);
+}
+
+TEST(CompileErrors, NameWhatAVariantDeclaresAsItStandsInTheProgram) {
+  const auto errors = read_errors(
+      "blank_3:5:1: error: cannot convert 'odori_blank_3::Ring' to 'odori::Ring'\n"
+      "blank_3:4:1: note: declared here: 'odori_blank_3::Ring odori_blank_3::ring()'\n"
+      "blank_3:9:1: warning: unused\n"
+      "blank_3:9:1: note: of the warning\n");
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].message, "cannot convert 'odori::Ring' to 'odori::Ring'");
+  EXPECT_EQ(errors[0].notes, "declared here: 'odori::Ring odori::ring()'\n");
 }
 
 TEST(CompileErrors, InAHeaderBelongToTheLineThatAskedForIt) {

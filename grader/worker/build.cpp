@@ -82,6 +82,14 @@ bool take_word(std::string_view& text, std::string_view word) {
   return true;
 }
 
+/// Names in a variant's namespace as if they were the library's: "odori_blank_3::Ring" is "odori::Ring".
+std::string without_namespace(std::string text, const std::string& variant) {
+  const std::string name = "odori_" + variant + "::";
+  for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at))
+    text.replace(at, name.size(), "odori::");
+  return text;
+}
+
 bool names_a_variant(const std::vector<CompileError>& errors) {
   return std::any_of(errors.begin(), errors.end(), [](const CompileError& error) { return !error.variant.empty(); });
 }
@@ -107,6 +115,7 @@ std::vector<CompileError> read_errors(const std::string& output) {
   // "blank_3:76:60: error: ...", "blank_3.kit:1:20: error: ...", "/usr/include/...:1065:30: error: ..."
   constexpr std::string_view of_kit = ".kit";
   std::vector<CompileError> errors;
+  bool is_of_error = false;           // what comes now: not of a warning
   std::optional<CompileError> asked;  // where a header's template was asked for: "blank_3:76:60:   required from here"
   for (const std::string& line : split_lines(output)) {
     std::string_view rest = line, name = rest.substr(0, rest.find_first_of(": \t"));
@@ -123,12 +132,16 @@ std::vector<CompileError> read_errors(const std::string& output) {
     take_word(rest, "fatal ");
     if (take_word(rest, "error: ")) {
       CompileError found = here.variant.empty() && asked ? *asked : here;
-      found.message = bounded(std::string(rest), longest_message);
+      found.message = bounded(without_namespace(std::string(rest), found.variant), longest_message);
       errors.push_back(std::move(found));
       asked.reset();
+      is_of_error = true;
+    } else if (take_word(rest, "warning: ")) {
+      is_of_error = false;
     } else if (take_word(rest, "note: ")) {
-      if (!errors.empty() && errors.back().notes.size() < most_notes)
-        errors.back().notes.append(rest.substr(0, most_notes)).append("\n");
+      if (is_of_error && errors.back().notes.size() < most_notes)
+        errors.back().notes.append(without_namespace(std::string(rest.substr(0, most_notes)), errors.back().variant) +
+                                   '\n');
     } else if (!here.variant.empty() && rest.find("required from") != std::string_view::npos) {
       asked = here;
     }
@@ -223,8 +236,8 @@ Command Compiler::compile_command(const fs::path& text, const fs::path& object) 
     else if (word != "-MD" && word != "-MMD" && !word.starts_with("-W"))
       compile.words.push_back(word);
   }
-  for (const char* word :
-       {"-w", "-fmax-errors=0", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never", "-ftabstop=1", "-c"})
+  for (const char* word : {"-Werror=return-type", "-fmax-errors=0", "-fno-diagnostics-show-caret",
+                           "-fdiagnostics-color=never", "-ftabstop=1", "-c"})
     compile.words.push_back(word);
   compile.words.insert(compile.words.end(), {text.string(), "-o", object.string()});
   return compile;

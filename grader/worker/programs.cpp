@@ -144,15 +144,16 @@ class Builder {
     return 0;
   }
 
-  /// What the exercise declares in this blank: "const int device".
-  std::string declaration_in(int blank) const {
-    for (const Blank& kits : parse_blanks(split_lines(solution_), "solution"))
-      if (kits.number == blank) return declaration_of(kits.text, "The solution");
+  /// What the exercise has of this blank's answer: "const int device".
+  std::string kept_in(int blank) const {
+    const std::vector<std::string> lines = split_lines(solution_);
+    for (const Blank& kits : parse_blanks(lines, "solution"))
+      if (kits.number == blank) return kept_of(lines, kits, "The solution");
     return {};
   }
 
   Finding finding_of(int blank, const CompileError& error) const {
-    return grader::finding_of(error, submission_.blanks.at(blank), submission_.lines, declaration_in(blank));
+    return grader::finding_of(error, submission_.blanks.at(blank), submission_.lines, kept_in(blank));
   }
 
   const Compiler& compiler_;
@@ -167,17 +168,18 @@ class Builder {
 }  // namespace
 
 Finding finding_of(const CompileError& error, const Blank& place, const std::vector<std::string>& lines,
-                   const std::string& declaration) {
+                   const std::string& kept) {
   Finding finding = plain_words_for(error.message, error.notes).value_or(Finding{"compile_error"});
   finding.values["blank"] = std::to_string(place.number);
   finding.values["message"] = error.message;
   const std::string unknown = unknown_name(error.message);
-  if (!unknown.empty() && unknown == declaration.substr(declaration.find_last_of(" &*>") + 1))
+  if (!unknown.empty() && unknown == kept.substr(kept.find_last_of(" &*>") + 1))
     return Finding{"variable_missing", {{"variable", unknown}}};
   int line = error.line, column = error.column;
   if (error.in_kit || line < place.text_line || line >= place.last_line) {
-    finding.key = "compile_error_elsewhere";
-    finding.values["declaration"] = declaration;
+    const bool declares = kept.find(' ') != std::string::npos;
+    finding.key = declares ? "compile_error_elsewhere" : "compile_error_around";
+    if (declares) finding.values["declaration"] = kept;
     if (!error.message.starts_with("expected")) return finding;
     // Something is missing at the answer's end, and the compiler only notices further down.
     finding.key = "compile_error_at_end";

@@ -22,10 +22,10 @@ struct Programs {
   std::map<int, std::set<int>> holds = {};  // whose texts a blank's program holds
 };
 
-/// What to say of an error in the variant of the blank at `place`. `lines`: the learner's file; `declaration`: what the
-/// exercise declares in the blank, "const int device".
+/// What to say of an error in the variant of the blank at `place`. `lines`: the learner's file; `kept`: what the
+/// exercise has of the answer, "const int device" (kept_of).
 Finding finding_of(const CompileError& error, const Blank& place, const std::vector<std::string>& lines,
-                   const std::string& declaration);
+                   const std::string& kept);
 
 /// `filled`: the blanks to build; `solution`: the text of the kit's program. One build, if all is well. If some blanks
 /// don't compile, or use a name that another one declares, a second one without the former and with the latter's texts

@@ -9,7 +9,7 @@
 
 namespace odori::grader {
 
-/// The program once, as a function.
+/// The program once, all that follows its includes, in a namespace of its own.
 struct Variant {
   std::string name;        // "whole", "blank_3": a first argument of the built program chooses it by this name
   std::set<int> learners;  // these blanks hold the learner's text, all others the kit's
@@ -23,5 +23,8 @@ struct Variant {
 /// name_walls. Throws Error if its main isn't found.
 std::string source_of(const std::string& solution, const Submission& submission, const std::vector<Variant>& variants,
                       bool walled = true);
+
+/// The main that such a file ends with.
+std::string main_choosing(const std::vector<std::string>& variants);
 
 }  // namespace odori::grader

@@ -1,5 +1,6 @@
 #include "core/blank.h"
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -41,12 +42,13 @@ Question read_question(const std::string& path, int line) {
   return {};
 }
 
-/// "multi_gpu" of ".../train_cifar_multi_gpu.cpp": the name that the driver and the grader use.
-std::string task_name(const std::string& path) {
-  static const std::string prefix = "train_cifar_";
-  const auto slash = path.rfind('/');
-  std::string name = path.substr(slash == std::string::npos ? 0 : slash + 1);
-  name = name.substr(0, name.rfind('.'));
+/// "ring" of "exercises/03_ring/all_reduce.cpp", the name that the driver and the grader use; of a copy elsewhere what
+/// its file is called, "multi_gpu" of "train_cifar_multi_gpu.cpp".
+std::string task_name(const std::filesystem::path& path) {
+  const std::string folder = path.parent_path().filename().string(), prefix = "train_cifar_";
+  const auto digits = folder.find_first_not_of("0123456789");
+  if (digits != 0 && digits != std::string::npos && folder[digits] == '_') return folder.substr(digits + 1);
+  const std::string name = path.stem().string();
   return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
 }
 

@@ -1,20 +1,20 @@
 // A blank of an exercise: it compiles everywhere, and stops the program where it is reached.
 #pragma once
 
-#include <utility>
+#include <cstdlib>
 
 namespace odori {
 
 /// Throws an Unfilled error that names the blank, its question, file:line and the hint command.
 [[noreturn]] void stop_at_blank(const char* file, int line);
 
-/// Converts to whatever type the blank's variable has, so that an unfilled exercise compiles.
+/// Stops the program as soon as there is one. Converts to whatever type the blank's variable has, or the function
+/// returns, so that an unfilled exercise compiles; as a statement it stands by itself.
 struct Blank {
-  const char* file;
-  int line;
+  [[noreturn]] Blank(const char* file, int line) { stop_at_blank(file, line); }
   template <typename T>
   operator T() const {
-    stop_at_blank(file, line);
+    std::abort();  // nothing comes to it
   }
 };
 

@@ -110,6 +110,22 @@ TEST(Blank, IsClearWithoutItsSource) {
   EXPECT_NE(sentence.find("./odori hint multi_node\n"), std::string::npos) << sentence;
 }
 
+TEST(Blank, IsOfTheExerciseWhoseFolderHoldsIt) {
+  const std::string sentence = sentence_at("/nowhere/03_ring_of_ranks/all_reduce.cpp", 12);
+  EXPECT_NE(sentence.find("./odori hint ring_of_ranks\n"), std::string::npos) << sentence;
+}
+
+TEST(Blank, StopsWhereItIsAStatementOrReturned) {
+  const auto returns = []() -> float { return PUT_YOUR_CODE; };
+  const auto has_no_end = [](bool wanted) -> int {
+    if (wanted) return 1;
+    PUT_YOUR_CODE;
+  };
+  EXPECT_THROW(returns(), Error);
+  EXPECT_THROW(has_no_end(false), Error);
+  EXPECT_EQ(has_no_end(true), 1);
+}
+
 TEST(Blank, ConvertsToWhateverIsAskedFor) {
   EXPECT_THROW([[maybe_unused]] const int number = PUT_YOUR_CODE, Error);
   EXPECT_THROW([[maybe_unused]] const bool truth = PUT_YOUR_CODE, Error);

@@ -3,6 +3,32 @@
 
 using namespace odori;
 
+class Sum {
+ public:
+  void send(int part) { value_ += part; }
+  int value() const { return value_; }
+
+ private:
+  int value_ = 0;
+};
+
+int sum_of(const std::vector<int>& parts) {
+  Sum sum;
+  for (const int part : parts) {
+    // BLANK 1: Where does each part go?
+    sum.send(part);
+    // END BLANK
+  }
+  return sum.value();
+}
+
+template <typename Number>
+Number half_of(Number number) {
+  // BLANK 2: What is half of it?
+  return number / 2;
+  // END BLANK
+}
+
 int main(int argc, char** argv) try {
   const Arguments args = parse_arguments(argc, argv, Program::multi_gpu);
   const trace::File trace(args.trace, 0);
@@ -10,8 +36,9 @@ int main(int argc, char** argv) try {
   pool.use(0);
   const auto [train, test] = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
 
-  // BLANK 1: How many images does an update take?
-  const int images = args.batchsize;
+  const int asked = sum_of({1, args.batchsize - 1});
+  // BLANK 3: How many images does an update take?
+  const int images = asked;
   // END BLANK
   SerialIterator train_iter(train, images, {.seed = args.seed});
   SerialIterator test_iter(test, images, {.repeat = false, .shuffle = false});
@@ -19,13 +46,13 @@ int main(int argc, char** argv) try {
   Classifier model(network, images, args.seed);
   model.to_device(pool.current(), args.autotune);
 
-  // BLANK 2: How fast does it learn?
+  // BLANK 4: How fast does it learn?
   const float rate = args.learnrate;
   // END BLANK
-  MomentumSGD optimizer(rate);
+  MomentumSGD optimizer(half_of(2 * rate));
   optimizer.setup(model);
 
-  // BLANK 3: How much of each weight decays in an update?
+  // BLANK 5: How much of each weight decays in an update?
   const float decay = 5e-4f;
   // END BLANK
   optimizer.add_hook(std::make_unique<WeightDecay>(decay));

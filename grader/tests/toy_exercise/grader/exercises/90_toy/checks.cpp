@@ -27,9 +27,9 @@ Found find_in_weights(const Situation& situation) {
 
 Exam exam_of_toy() {
   return {{one, other},
-          {{1, "TakesTheBatch", find_in_batches},
+          {{3, "TakesTheBatch", find_in_batches},
            {0, "TrainsToTheEnd", find_early_end},
-           {2, "WeightsAreTheGraders", find_in_weights},
+           {4, "WeightsAreTheGraders", find_in_weights},
            {0, "EvidenceIsOfOneTraining", find_forgery}}};
 }
 
