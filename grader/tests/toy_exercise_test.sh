@@ -48,12 +48,13 @@ expect 0 "空欄 2: ヒント 1 / 3" ./odori hint toy 2 --lang ja
 expect 2 "it has 1 to 5" ./odori hint toy 6
 expect 2 "The tasks are single_gpu multi_gpu multi_node" ./odori submit toy # it has no job script
 
-# Above main, as a statement and returned: it stops there too, once the one before is filled.
-sed -i '0,/PUT_YOUR_CODE;/s//sum.send(part);/' exercises/90_toy/toy.cpp
+# What is returned above main stops it too, once the others are filled.
+sed -i -e '0,/PUT_YOUR_CODE;/s//sum.send(part);/' -e 's/images = PUT_YOUR_CODE/images = batch/' \
+  -e 's/rate = PUT_YOUR_CODE/rate = 0.1f/' -e 's/decay = PUT_YOUR_CODE/decay = 0/' exercises/90_toy/toy.cpp
 expect 10 "blank 2, which isn't filled in yet" ./odori run toy "${flags[@]}"
 cp solutions/90_toy/toy.cpp exercises/90_toy/toy.cpp
 expect 0 "100 of 100 points" ./odori check toy
-sed -i 's/images = asked/images = 9/' exercises/90_toy/toy.cpp
+sed -i 's/images = batch/images = 9/' exercises/90_toy/toy.cpp
 expect 11 "The toy takes 9 images" ./odori check toy
 expect 0 "UNFILLED" ./odori status multi_gpu
 expect 0 "60 of 100 points" ./odori status toy

@@ -36,9 +36,9 @@ int main(int argc, char** argv) try {
   pool.use(0);
   const auto [train, test] = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
 
-  const int asked = sum_of({1, args.batchsize - 1});
+  const int batch = sum_of({1, args.batchsize - 1});
   // BLANK 3: How many images does an update take?
-  const int images = asked;
+  const int images = batch;
   // END BLANK
   SerialIterator train_iter(train, images, {.seed = args.seed});
   SerialIterator test_iter(test, images, {.repeat = false, .shuffle = false});
