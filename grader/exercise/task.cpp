@@ -28,6 +28,11 @@ class Description {
 
   bool measures_speedup() const { return json_.contains("speedup"); }
   bool under_mpi() const { return json_["launch"] == "mpi"; }
+  bool optional() const {
+    const Json optional = json_.value("optional", Json(false));
+    check(optional.is_boolean(), "have true or false as \"optional\", or leave it out");
+    return optional;
+  }
   Text title() const { return title_of(json_); }
   std::vector<Text> blanks() const {
     std::vector<Text> titles;
@@ -98,7 +103,8 @@ Task read_task(const fs::path& solution) {
             .blanks = description.blanks(),
             .words = description.words(),
             .under_mpi = description.under_mpi(),
-            .measures_speedup = description.measures_speedup()};
+            .measures_speedup = description.measures_speedup(),
+            .optional = description.optional()};
   if (script) task.script = {"jobscripts" / *script, "solutions" / folder / *script};
   return task;
 }

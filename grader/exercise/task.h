@@ -29,6 +29,7 @@ struct Task {
   std::set<std::string> words;   // names that answers may use beside those that any exercise's may (blank_words)
   bool under_mpi = false;        // ranks under mpirun; else one process
   bool measures_speedup = true;  // of a whole that is right
+  bool optional = false;         // a class is marked on it only where its instructor says so (./odori grade --tasks)
 
   int n_blanks() const { return static_cast<int>(blanks.size()); }
   int n_program_blanks() const { return n_blanks() - (script ? 1 : 0); }

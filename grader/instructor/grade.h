@@ -15,8 +15,8 @@ struct GradeFlags {
   bool timings = true;                // measure the speedups
   bool sandbox = true;                // false: --unsafe
   std::string language;               // en or ja; empty: by LANG
-  std::vector<std::string> tasks;     // these alone; empty: all
-  std::vector<std::string> students;  // likewise
+  std::vector<std::string> tasks;     // these alone
+  std::vector<std::string> students;  // likewise; empty: all
   bool regrade = false, apply = false;
   bool self_test = false, all = false;  // instead of a class; with slow attacks and the whole corpus
 };

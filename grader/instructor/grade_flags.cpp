@@ -19,7 +19,7 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
   app.add_flag("--no-timings", no_timings, "Leave out the speedups, which are measured one at a time");
   app.add_flag("--unsafe", unsafe,
                "Without walls round what was handed in: for your own files, or where you trust all");
-  app.add_option("--tasks", flags.tasks, "These tasks alone: multi_gpu,multi_node")
+  app.add_option("--tasks", flags.tasks, "These tasks: multi_gpu,multi_node; without it, all that aren't optional")
       ->delimiter(',')
       ->take_all()
       ->check(line.one_of(names_of_tasks()));
@@ -43,6 +43,9 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
     throw UsageError("Which submissions? ./odori grade SUBMISSIONS --out RESULTS");
   for (std::string& student : flags.students) CLI::detail::trim(student);  // "A, B"
   for (std::filesystem::path* folder : {&flags.kit, &flags.build}) *folder = std::filesystem::absolute(*folder);
+  if (flags.tasks.empty())
+    for (const Task& task : all_tasks())
+      if (!task.optional) flags.tasks.push_back(task.name);
   flags.timings = !no_timings;
   flags.sandbox = !unsafe;
   return flags;

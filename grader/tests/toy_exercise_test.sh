@@ -69,6 +69,11 @@ expect 0 "aoki, toy: 100 of 100 points" ./odori grade class --out marks --tasks 
 "*"baba,marked,60,100,10,10,0,20,20,"* ]] ||
   { cat marks/marks.csv && failures=$((failures + 1)); }
 
+# It is optional: where nobody asks for it, a class isn't marked on it.
+expect 0 "" ./odori grade class --out others --no-timings
+[[ $(head -1 others/marks.csv) == *multi_node* && $(head -1 others/marks.csv) != *toy* ]] ||
+  { cat others/marks.csv && failures=$((failures + 1)); }
+
 expect 0 "is now as it was at first" ./odori reset toy
 expect 10 "UNFILLED" ./odori check toy
 cmake --build "$ODORI_BUILD" --target corpus_run >/dev/null
