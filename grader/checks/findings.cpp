@@ -58,20 +58,35 @@ Found find_in_updates(const Situation& situation, const RunPlan& other, Updates 
   return found("weights_differ", {{"update", wrong->update}});
 }
 
-Found find_early_end(const Situation& situation) {
+Found find_failure(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
+  if (evidence.ending != Ending::failed) return {};
+  if (Found apart = find_calls_apart(evidence)) return apart;
   const auto stopped = std::find_if(evidence.ranks.begin(), evidence.ranks.end(),
                                     [](const RankSeen& rank) { return rank.error.has_value(); });
-  if (evidence.ending == Ending::failed) {
-    if (Found apart = find_calls_apart(evidence)) return apart;
-    return found("stopped_by_library",
-                 {{"detail", stopped == evidence.ranks.end() ? evidence.detail : stopped->error.value()}});
-  }
+  return found("stopped_by_library",
+               {{"detail", stopped == evidence.ranks.end() ? evidence.detail : stopped->error.value()}});
+}
+
+Found find_early_end(const Situation& situation) {
+  if (Found failure = find_failure(situation)) return failure;
+  const Evidence& evidence = situation.evidence();
+  const int epochs = situation.plan.epochs;
   if (evidence.ending != Ending::finished) return {};
   for (const RankSeen& rank : evidence.ranks)
-    if (rank.steps.empty() || rank.evaluations.size() != epochs_of_a_run)
-      return found("ended_early", {{"seen", rank.evaluations.size()}, {"expected", epochs_of_a_run}});
+    if (rank.steps.empty() || rank.evaluations.size() != static_cast<std::size_t>(epochs))
+      return found("ended_early", {{"seen", rank.evaluations.size()}, {"expected", epochs}});
   return {};
+}
+
+Found find_no_values(const Situation& situation) {
+  if (Found failure = find_failure(situation)) return failure;
+  const Evidence& evidence = situation.evidence();
+  std::vector<int> silent;
+  for (std::size_t rank = 0; rank < evidence.ranks.size(); ++rank)
+    if (evidence.ranks[rank].values.empty()) silent.push_back(static_cast<int>(rank));
+  if (evidence.ending != Ending::finished || silent.empty()) return {};
+  return found("no_values", {{"ranks", list(silent)}});
 }
 
 Found find_forgery(const Situation& situation) {

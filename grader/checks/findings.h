@@ -37,10 +37,14 @@ bool is_test_set(const Situation& situation, const std::vector<Pictures>& parts,
 /// learning rate; `updates_of` its updates: if the rate is the same there, it is written down.
 Found find_in_updates(const Situation& situation, const RunPlan& other, Updates (*updates_of)(const Evidence&));
 
-/// The library's sentence, if it stopped the run, or the different calls for which it did; or a run that ended well
-/// without having trained and evaluated in every epoch on every rank.
+/// The library's sentence, if it stopped the run, or the different calls for which it did.
+Found find_failure(const Situation& situation);
+/// That, or a run that ended well without having trained and evaluated in every epoch on every rank.
 Found find_early_end(const Situation& situation);
-/// A run that ended well, and whose evidence wasn't written by one training of the whole program.
+/// Of a program that trains nothing: that, or a run that ended well without having shown values on every rank.
+Found find_no_values(const Situation& situation);
+/// A run that ended well, and whose evidence wasn't written by one training of the whole program, or by a program that
+/// trains nothing.
 Found find_forgery(const Situation& situation);
 /// An evaluation that isn't what the last weights give on the whole test set.
 Found find_wrong_evaluation(const RankSeen& rank, const RunData& data);

@@ -17,11 +17,34 @@ std::string ranks_where(const std::vector<RankSeen>& ranks, Holds holds) {
   return fmt::format("{}", fmt::join(found, ", "));
 }
 
+/// Where each rank waits: "0 → 1 (send)", "1 ← 0, 1 → 2 (exchange)", "2: scatter_dataset()"; empty if none waits in a
+/// message.
+std::string waits_in_messages(const std::vector<RankSeen>& ranks) {
+  std::vector<std::string> waits;
+  bool in_message = false;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const RankSeen& seen = ranks[rank];
+    if (!seen.messages.empty() && !seen.messages.back().done) {
+      const MessageSeen& message = seen.messages.back();
+      std::vector<std::string> ways;
+      if (message.to >= 0) ways.push_back(fmt::format("{} → {}", rank, message.to));
+      if (message.from >= 0) ways.push_back(fmt::format("{} ← {}", rank, message.from));
+      waits.push_back(fmt::format("{} ({})", fmt::join(ways, ", "), message.call));
+      in_message = true;
+    } else if (seen.inside_collective) {
+      waits.push_back(fmt::format("{}: {}", rank, seen.collectives.back()));
+    }
+  }
+  return in_message ? fmt::format("{}", fmt::join(waits, "; ")) : "";
+}
+
 }  // namespace
 
 Finding find_hang(const Evidence& evidence) {
   const std::vector<RankSeen>& ranks = evidence.ranks;
   const Finding alone{"hang", {{"seconds", evidence.detail}}};
+  if (const std::string waits = waits_in_messages(ranks); !waits.empty())
+    return {"hang_messages", {{"seconds", evidence.detail}, {"waits", waits}}};
   const RankSeen* ahead = nullptr;
   for (const RankSeen& rank : ranks)
     if (rank.inside_collective && (!ahead || rank.collectives.size() > ahead->collectives.size())) ahead = &rank;

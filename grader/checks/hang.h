@@ -10,7 +10,7 @@ namespace odori::grader {
 
 /// From the collective calls that each rank entered: those that entered most wait for those that entered fewest.
 /// Keys: hang_collective (the others never came), hang_two_collectives (the others wait in another call),
-/// hang (nobody waits for another rank: a loop without an end).
+/// hang (nobody waits for another rank: a loop without an end). Where one waits in a message: hang_messages.
 Finding find_hang(const Evidence& evidence);
 
 /// Ranks whose first, second, ... collective calls are the same up to one that differs: MPI then gives one call the

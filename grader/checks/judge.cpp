@@ -1,5 +1,6 @@
 #include "checks/judge.h"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,12 +67,15 @@ Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
 
 /// The situation, for the message's last sentence.
 void add_situation(Finding& finding, const RunPlan& plan) {
-  finding.values["situation"] = plan.nodes.empty() ? "situation_multi_gpu" : "situation_multi_node";
+  finding.values["situation"] = plan.epochs == 0     ? "situation_without_training"
+                                : plan.nodes.empty() ? "situation_multi_gpu"
+                                                     : "situation_multi_node";
   finding.values["with_n_gpus"] = std::to_string(plan.devices);
   finding.values["with_ranks"] = std::to_string(plan.ranks());
   finding.values["with_nodes"] = list(plan.nodes);
   finding.values["with_batchsize"] = std::to_string(plan.batch_size);
   finding.values["with_learnrate"] = fmt::format("{}", plan.learning_rate);
+  finding.values["with_flags"] = fmt::format("{}", fmt::join(plan.flags, " "));
   finding.values["with_compat"] = plan.sum ? " --compat chainer" : "";
 }
 

@@ -39,6 +39,13 @@ std::optional<Verdict> verdict_named(std::string_view name) {
   return {};
 }
 
+std::optional<Finding> hang_behind(const BlankVerdict& verdict) {
+  if (verdict.verdict != Verdict::hang || !verdict.finding || verdict.finding->key.starts_with("hang")) return {};
+  const auto& values = verdict.finding->values;
+  if (values.contains("waits")) return Finding{"hang_messages", values};
+  return values.contains("waiting") ? std::optional(Finding{"hang_collective", values}) : std::nullopt;
+}
+
 int exit_code_of(const std::vector<BlankVerdict>& verdicts) {
   static constexpr std::array<std::pair<Verdict, int>, 6> codes{{{Verdict::environment, 20},
                                                                  {Verdict::compile, 12},

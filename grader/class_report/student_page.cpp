@@ -26,9 +26,7 @@ Json messages_of(const Course& course, const TaskMarks& task, const Mark& mark, 
   // The same isn't said twice in a row, and an empty blank explains itself.
   if (verdict.finding && verdict.finding != last && verdict.verdict != Verdict::unfilled) {
     say(*verdict.finding);
-    if (verdict.verdict == Verdict::hang && !verdict.finding->key.starts_with("hang") &&
-        verdict.finding->values.contains("waiting"))
-      say({"hang_collective", verdict.finding->values});
+    if (const auto hang = hang_behind(verdict)) say(*hang);
     if (mark.blank != 0 && verdict.verdict != Verdict::environment && verdict.verdict != Verdict::not_checked)
       say({"hint_command", {{"task", task.task->name}, {"blank", std::to_string(mark.blank)}}});
   }

@@ -52,9 +52,7 @@ std::string padded(const std::string& text, int columns) {
 std::vector<std::string> texts_of(const BlankVerdict& verdict, const Question& question, const Messages& messages) {
   std::vector<std::string> texts{messages.text(*verdict.finding)};
   // A known misconception, and who waited for whom because of it.
-  if (verdict.verdict == Verdict::hang && !verdict.finding->key.starts_with("hang") &&
-      verdict.finding->values.contains("waiting"))
-    texts.push_back(messages.text("hang_collective", verdict.finding->values));
+  if (const auto hang = hang_behind(verdict)) texts.push_back(messages.text(*hang));
   if (verdict.blank != 0 && verdict.verdict != Verdict::pass && verdict.verdict != Verdict::environment &&
       verdict.verdict != Verdict::not_checked)
     texts.push_back(

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "checks/verdict.h"
+
 namespace odori::grader {
 namespace {
 
@@ -30,6 +32,33 @@ TEST(Hang, TheOthersWaitInAnotherCall) {
   EXPECT_EQ(two.values.at("call"), "b");
   EXPECT_EQ(two.values.at("other_call"), "a");
   EXPECT_EQ(hang({rank({"a"}, true), rank({"b"}, true)}).key, "hang_two_collectives");
+}
+
+RankSeen in_message(MessageSeen message) {
+  RankSeen seen;
+  seen.messages = {{"send", 1, 4, -1, -1, true}, std::move(message)};
+  return seen;
+}
+
+TEST(Hang, RanksWaitInMessages) {
+  EXPECT_EQ(
+      hang({in_message({"send", 1, 4, -1, -1, false}), in_message({"exchange", 0, 4, 2, 4, false}),
+            in_message({"receive", -1, -1, 0, 4, false}), in_message({"send", 0, 4, -1, -1, true}),
+            rank({"barrier()"}, true)}),
+      (Finding{"hang_messages",
+               {{"seconds", "6"}, {"waits", "0 → 1 (send); 1 → 0, 1 ← 2 (exchange); 2 ← 0 (receive); 4: barrier()"}}}));
+  EXPECT_EQ(hang({in_message({"send", 0, 4, -1, -1, true}), rank({}, false)}).key, "hang");
+}
+
+TEST(Hang, IsSaidBehindAKnownMisconception) {
+  const auto said = [](Verdict verdict, Finding finding) {
+    const auto hang = hang_behind({.blank = 1, .verdict = verdict, .finding = std::move(finding)});
+    return hang ? hang->key : "";
+  };
+  EXPECT_EQ(said(Verdict::hang, {"sends_first", {{"waits", "0 → 1 (send)"}}}), "hang_messages");
+  EXPECT_EQ(said(Verdict::hang, {"too_few", {{"waiting", "0"}}}), "hang_collective");
+  EXPECT_EQ(said(Verdict::hang, {"hang_messages", {{"waits", "0 → 1 (send)"}}}), "");
+  EXPECT_EQ(said(Verdict::wrong, {"sends_first", {{"waits", "0 → 1 (send)"}}}), "");
 }
 
 Finding calls_apart(std::vector<RankSeen> ranks) {

@@ -5,51 +5,80 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <type_traits>
 #include <utility>
-
-#include "worker/run_plan.h"
-
 namespace odori::grader {
 namespace {
 
 using nlohmann::json;
 
 constexpr std::size_t bytes_of_line = 256 << 10;  // many times what a right answer writes
-constexpr int most_devices = 1 << 20;             // a device's number is below, and not below its negative
+constexpr std::int64_t small = 1 << 20;           // what an int is below, and not below its negative
 
 /// A fact that has something else where a number or a name is to be.
 struct NoFact {};
 /// More of something than there can be.
 struct TooMuch {};
 
-const json& member(const json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  if (!object.is_object() || found == object.end()) throw NoFact();
-  return *found;
-}
+/// Reads facts as trace/facts.h declares them.
+class FieldReader {
+ public:
+  FieldReader(const json& object, const EvidenceLimits& limits) : object_(object), limits_(limits) {
+    if (!object_.is_object()) throw NoFact();
+  }
 
-std::int64_t integer(const json& value) {
-  if (!value.is_number_integer()) throw NoFact();
-  if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
-    throw NoFact();
-  return value.get<std::int64_t>();
-}
+  template <typename T>
+  void operator()(const char* key, T& field) const {
+    const auto found = object_.find(key);
+    if (found == object_.end()) throw NoFact();
+    take(*found, field);
+  }
+  template <typename T>
+  void operator()(const char* key, std::optional<T>& field) const {
+    if (object_.contains(key)) (*this)(key, field.emplace());
+  }
 
-std::string text(const json& value) {
-  if (!value.is_string()) throw NoFact();
-  return value.get<std::string>();
-}
+ private:
+  void take(const json& value, std::int64_t& field) const {
+    if (!value.is_number_integer()) throw NoFact();
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
+      throw NoFact();
+    field = value.get<std::int64_t>();
+  }
+  void take(const json& value, int& field) const {
+    std::int64_t number = 0;
+    take(value, number);
+    if (number < -small || number >= small) throw NoFact();
+    field = static_cast<int>(number);
+  }
+  void take(const json& value, double& field) const {
+    field = value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+  }
+  void take(const json& value, std::string& field) const {
+    if (!value.is_string()) throw NoFact();
+    field = value.get<std::string>();
+  }
+  template <typename T>
+  void take(const json& value, std::vector<T>& list) const {
+    if (!value.is_array()) throw NoFact();
+    if (value.size() > (std::is_same_v<T, std::int64_t> ? limits_.pictures : limits_.devices)) throw TooMuch();
+    for (const json& entry : value) take(entry, list.emplace_back());
+  }
+  template <typename Group>
+  void take(const json& value, Group& group) const {
+    group.each(FieldReader(value, limits_));
+  }
 
-int device_in(const json& value) {
-  const std::int64_t device = integer(member(value, "device"));
-  if (device < -most_devices || device >= most_devices) throw NoFact();
-  return static_cast<int>(device);
-}
+  const json& object_;
+  const EvidenceLimits& limits_;
+};
 
-/// JSON has no infinity: the library writes null.
-double number(const json& line, const char* key) {
-  const json& value = member(line, key);
-  return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+int no_larger(std::int64_t number) { return static_cast<int>(std::clamp<std::int64_t>(number, -1, small)); }
+
+IteratorSeen seen_of(facts::Iterator iterator) {
+  if (iterator.batch_size < 0 || iterator.batch_size > std::numeric_limits<int>::max()) throw NoFact();
+  return {std::move(iterator.pictures), std::move(iterator.not_counted), static_cast<int>(iterator.batch_size),
+          iterator.repeat != 0};
 }
 
 /// The facts of one rank, put together line by line.
@@ -59,22 +88,21 @@ class Reader {
 
   /// How many numbers follow this line.
   std::size_t numbers_behind(const json& line) const {
-    if (!line.is_object() || !line.contains("numbers")) return 0;
-    const std::int64_t n = integer(line.at("numbers"));
-    if (n < 0 || static_cast<std::size_t>(n) > limits_.parameters) throw TooMuch();
-    return static_cast<std::size_t>(n);
+    std::optional<std::int64_t> numbers;
+    if (line.is_object()) FieldReader(line, limits_)("numbers", numbers);
+    if (!numbers) return 0;
+    if (*numbers < 0 || static_cast<std::size_t>(*numbers) > limits_.parameters) throw TooMuch();
+    return static_cast<std::size_t>(*numbers);
   }
 
   void take(const json& line, std::string_view numbers) {
-    const std::string fact = text(member(line, "fact"));
-    if (fact == "failure") take_failure(line);
-    if (fact == "enter") add(seen_.collectives, text(member(line, "collective")), limits_.calls);
-    if (fact == "enter" || fact == "leave") seen_.inside_collective = fact == "enter";
-    if (fact == "blanks_passed") is_past_blanks_ = true;
-    if (fact == "training") begin_training(line);
-    if (!training_) take_before(fact, line);
-    if (training_ && !trained_) take_of_training(fact, line, numbers);
-    trained_ |= fact == "trained";
+    line_ = &line;
+    FieldReader(line, limits_)("fact", fact_);
+    take_of_any_program(numbers);
+    if (const auto training = is<facts::Training>()) begin_training(*training);
+    if (!training_) take_before();
+    if (training_ && !trained_) take_of_training(numbers);
+    trained_ |= is<facts::Trained>().has_value();
   }
 
   void forge(const char* key) {
@@ -87,103 +115,96 @@ class Reader {
   }
 
  private:
-  /// Whatever is thrown and said to be no failure ends a program well, from wherever it was.
-  void take_failure(const json& line) {
-    seen_.error = text(member(line, "sentence"));
-    if (integer(member(line, "code")) == 0) forge("thrown_as_if_well");
+  /// The line's fact, if it is this one.
+  template <typename Fact>
+  std::optional<Fact> is() const {
+    if (fact_ != Fact::fact) return {};
+    Fact fact;
+    fact.each(FieldReader(*line_, limits_));
+    return fact;
+  }
+
+  static std::vector<float> floats_of(std::string_view numbers) {
+    std::vector<float> floats(numbers.size() / sizeof(float));
+    if (!numbers.empty()) std::memcpy(floats.data(), numbers.data(), numbers.size());
+    return floats;
+  }
+
+  void take_of_any_program(std::string_view numbers) {
+    if (const auto failure = is<facts::Failure>()) {
+      seen_.error = failure->sentence;
+      // Whatever is thrown and said to be no failure ends a program well, from wherever it was.
+      if (failure->code == 0) forge("thrown_as_if_well");
+    }
+    if (const auto call = is<facts::Enter>()) {
+      add(seen_.collectives, call->collective, limits_.calls);
+      seen_.inside_collective = true;
+    }
+    if (is<facts::Leave>()) seen_.inside_collective = false;
+    if (is<facts::BlanksPassed>()) is_past_blanks_ = true;
+    if (const auto message = is<facts::Message>())
+      add(seen_.messages,
+          {message->call, message->to, no_larger(message->sent), message->from, no_larger(message->received)},
+          limits_.calls);
+    if (is<facts::MessageDone>() && !seen_.messages.empty()) seen_.messages.back().done = true;
+    if (is<facts::Values>()) add(seen_.values, floats_of(numbers), limits_.calls);
   }
 
   template <typename T>
-  static void add(std::vector<T>& list, T value, std::size_t most) {
+  static void add(std::vector<T>& list, std::type_identity_t<T> value, std::size_t most) {
     if (list.size() >= most) throw TooMuch();
     list.push_back(std::move(value));
   }
 
-  const json& list_in(const json& line, const char* key, std::size_t most) const {
-    const json& list = member(line, key);
-    if (!list.is_array()) throw NoFact();
-    if (list.size() > most) throw TooMuch();
-    return list;
-  }
-
-  Pictures pictures_in(const json& line, const char* key) const {
-    Pictures pictures;
-    for (const json& picture : list_in(line, key, limits_.pictures)) pictures.push_back(integer(picture));
-    return pictures;
-  }
-
-  IteratorSeen iterator(const json& facts) const {
-    const std::int64_t batch_size = integer(member(facts, "batch_size"));
-    if (batch_size < 0 || batch_size > std::numeric_limits<int>::max()) throw NoFact();
-    return {pictures_in(facts, "pictures"), pictures_in(facts, "not_counted"), static_cast<int>(batch_size),
-            integer(member(facts, "repeat")) != 0};
-  }
-
   /// What a program asks for before it trains.
-  void take_before(const std::string& fact, const json& line) {
-    if (fact == "use_device") seen_.device = device_in(line);
-    if (fact == "to_device") seen_.model_device = device_in(line);
-    if (fact == "load_cifar") seen_.loaded_data = true;
-    if (fact == "scatter") {
-      const std::int64_t root = integer(member(line, "root"));
-      if (std::abs(root) >= most_devices) throw NoFact();
-      add(seen_.scatter_roots, static_cast<int>(root), limits_.calls);
-    }
-    if (fact == "devices") take_devices(line);
-    if (fact == "refused_batch")
-      seen_.refused_batch = static_cast<int>(std::min<std::int64_t>(integer(member(line, "batch_size")), 1 << 20));
-    if (fact == "updater") take_updater(line);
-    if (fact == "evaluator") take_evaluator(line);
+  void take_before() {
+    if (const auto asked = is<facts::UseDevice>()) seen_.device = asked->device;
+    if (const auto asked = is<facts::ToDevice>()) seen_.model_device = asked->device;
+    if (is<facts::LoadCifar>()) seen_.loaded_data = true;
+    if (const auto scatter = is<facts::Scatter>()) add(seen_.scatter_roots, scatter->root, limits_.calls);
+    if (const auto devices = is<facts::Devices>()) take_devices(devices->devices);
+    if (const auto refused = is<facts::RefusedBatch>()) seen_.refused_batch = no_larger(refused->batch_size);
+    if (const auto updater = is<facts::Updater>()) take_updater(*updater);
+    if (const auto evaluator = is<facts::Evaluator>()) take_evaluator(*evaluator);
   }
 
-  void begin_training(const json& line) {
+  void begin_training(const facts::Training& training) {
     if (training_) forge("trained_twice");
     if (!is_past_blanks_) forge("trained_in_a_blank");
     if (std::exchange(training_, true)) return;
-    take_updater(line);
-    if (line.contains("devices")) take_devices(line);
-    for (const json& device : list_in(line, "models", limits_.devices))
-      models_.push_back(device_in(json{{"device", device}}));
+    take_updater(training);
+    if (training.devices) take_devices(*training.devices);
+    models_ = training.models;
     if (!models_.empty()) seen_.device = seen_.model_device = models_.front();
     seen_.evaluator_device.reset();
     seen_.test_iterator.reset();
-    for (const json& evaluator : list_in(line, "evaluators", limits_.devices)) take_evaluator(evaluator);
+    for (const facts::Evaluator& evaluator : training.evaluators) take_evaluator(evaluator);
   }
 
-  void take_of_training(const std::string& fact, const json& line, std::string_view numbers) {
-    if (fact == "load_cifar") seen_.loaded_data = true;
-    if (fact == "step") take_step(line, numbers);
-    if (fact == "updated") end_update();
-    if (fact == "evaluation")
-      add(seen_.evaluations,
-          EvaluationSeen{number(line, "loss"), number(line, "accuracy"), integer(member(line, "samples"))},
-          limits_.calls);
+  void take_of_training(std::string_view numbers) {
+    if (is<facts::LoadCifar>()) seen_.loaded_data = true;
+    if (auto step = is<facts::Step>())
+      add(update_, {step->device, std::move(step->pictures), floats_of(numbers)}, limits_.devices);
+    if (is<facts::Updated>()) end_update();
+    if (const auto evaluation = is<facts::Evaluation>()) add(seen_.evaluations, *evaluation, limits_.calls);
   }
 
-  void take_devices(const json& line) {
+  void take_devices(const std::vector<facts::NamedDevice>& devices) {
     seen_.devices.clear();
-    for (const json& entry : list_in(line, "devices", limits_.devices))
-      seen_.devices[text(member(entry, "name"))] = device_in(entry);
+    for (const facts::NamedDevice& one : devices) seen_.devices[one.name] = one.device;
   }
 
-  void take_updater(const json& line) {
-    seen_.updater = text(member(line, "kind"));
-    seen_.rule = text(member(line, "rule"));
+  /// An updater's, or a training's with one.
+  void take_updater(const auto& facts) {
+    seen_.updater = facts.kind;
+    seen_.rule = facts.rule;
     seen_.train_iterators.clear();
-    for (const json& facts : list_in(line, "iterators", limits_.devices))
-      seen_.train_iterators.push_back(iterator(facts));
+    for (const facts::Iterator& iterator : facts.iterators) seen_.train_iterators.push_back(seen_of(iterator));
   }
 
-  void take_evaluator(const json& line) {
-    seen_.evaluator_device = device_in(line);
-    seen_.test_iterator = iterator(member(line, "iterator"));
-  }
-
-  void take_step(const json& line, std::string_view numbers) {
-    Step step{.device = device_in(line), .pictures = pictures_in(line, "pictures")};
-    step.parameters.resize(numbers.size() / sizeof(float));
-    if (!numbers.empty()) std::memcpy(step.parameters.data(), numbers.data(), numbers.size());
-    add(update_, std::move(step), limits_.devices);
+  void take_evaluator(const facts::Evaluator& evaluator) {
+    seen_.evaluator_device = evaluator.device;
+    seen_.test_iterator = seen_of(evaluator.iterator);
   }
 
   void end_update() {
@@ -208,6 +229,8 @@ class Reader {
   }
 
   const EvidenceLimits& limits_;
+  const json* line_ = nullptr;  // that is read
+  std::string fact_;            // its name
   bool is_past_blanks_, training_ = false, trained_ = false;
   RankSeen seen_;
   std::vector<int> models_;   // the devices of the models that are trained, in the iterators' order
@@ -219,7 +242,7 @@ class Reader {
 EvidenceLimits limits_of(const RunData& data) {
   // Learners give devices the whole set, or the same share, several times over.
   const std::size_t pictures = 8 * data.sets.train->size();
-  return {.pictures = pictures, .calls = 8 * pictures * std::size_t{epochs_of_a_run}, .parameters = data.parameters};
+  return {.pictures = pictures, .calls = 16 * pictures, .parameters = data.parameters};
 }
 
 RankSeen read_rank(std::string_view written, const EvidenceLimits& limits, bool marked) {

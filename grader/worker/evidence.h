@@ -11,6 +11,7 @@
 
 #include "data/cifar.h"
 #include "exercise/finding.h"
+#include "trace/facts.h"
 
 namespace odori::grader {
 
@@ -36,9 +37,13 @@ struct IteratorSeen {
 };
 
 /// What the evaluation gave at the end of an epoch.
-struct EvaluationSeen {
-  double loss = 0, accuracy = 0;
-  std::int64_t samples = 0;
+using EvaluationSeen = facts::Evaluation;
+
+/// A message that a rank began: how many numbers went to which rank and came from which; -1: none.
+struct MessageSeen {
+  std::string call;  // "send", "receive" or "exchange"
+  int to = -1, sent = -1, from = -1, received = -1;
+  bool done = false;
 };
 
 struct RankSeen {
@@ -55,11 +60,13 @@ struct RankSeen {
   std::optional<IteratorSeen> test_iterator;
   std::vector<std::vector<Step>> steps;  // [update][device of this rank, by number]
   std::vector<EvaluationSeen> evaluations;
-  std::vector<int> scatter_roots;        // of each scatter_dataset()
-  std::vector<std::string> collectives;  // entered, in order: "scatter_dataset()"; the last may not have been left
-  bool inside_collective = false;        // entered the last one, and never left it
-  std::optional<std::string> error;      // the library's sentence, if it stopped here
-  std::optional<Finding> forged = {};    // why none of this can be believed
+  std::vector<int> scatter_roots;          // of each scatter_dataset()
+  std::vector<std::string> collectives;    // entered, in order: "scatter_dataset()"; the last may not have been left
+  bool inside_collective = false;          // entered the last one, and never left it
+  std::vector<MessageSeen> messages = {};  // in order; only the last may not be done
+  std::vector<std::vector<float>> values = {};  // that an algorithm has made, each time that it showed them
+  std::optional<std::string> error;             // the library's sentence, if it stopped here
+  std::optional<Finding> forged = {};           // why none of this can be believed
 };
 
 struct Evidence {
@@ -78,12 +85,12 @@ struct RunData {
   std::size_t parameters = 0;  // trained numbers of the programs' network
 };
 
-/// More than any training can show, right or wrong: what goes beyond was written by something else.
+/// More than any program can show, right or wrong: what goes beyond was written by something else.
 struct EvidenceLimits {
-  std::size_t devices = 64;  // of a rank; and iterators
-  std::size_t pictures = 0;  // of an iterator, or of a device in one update
-  std::size_t calls = 0;     // collective ones, updates and evaluations
-  std::size_t parameters = 0;
+  std::size_t devices = 64;    // of a rank; and iterators
+  std::size_t pictures = 0;    // of an iterator, or of a device in one update
+  std::size_t calls = 0;       // collective ones, messages, updates and evaluations
+  std::size_t parameters = 0;  // and values
 };
 EvidenceLimits limits_of(const RunData& data);
 

@@ -175,12 +175,15 @@ Runner::Attempt Runner::attempt(const Program& program, const RunPlan& plan, con
   command.words.push_back(program.file.string());
   if (!program.variant.empty()) command.words.push_back(program.variant);
   const auto add = [&](std::initializer_list<std::string> words) { command.words.insert(command.words.end(), words); };
-  add({"--device", "cpu", "--model", "tiny", "--no_snapshot", "--keep_going", "--dataset", data.string(), "--out",
-       "out"});
-  add({"--epoch", std::to_string(epochs_of_a_run), "--batchsize", std::to_string(plan.batch_size)});
-  add({"--seed", std::to_string(data_.seed + plan.seed), "--learnrate", fmt::format("{}", plan.learning_rate)});
+  add({"--device", "cpu", "--out", "out", "--seed", std::to_string(data_.seed + plan.seed)});
+  if (plan.epochs > 0) {
+    add({"--model", "tiny", "--no_snapshot", "--keep_going", "--dataset", data.string()});
+    add({"--epoch", std::to_string(plan.epochs), "--batchsize", std::to_string(plan.batch_size)});
+    add({"--learnrate", fmt::format("{}", plan.learning_rate)});
+  }
   if (!task_.under_mpi) add({"--n_gpus", std::to_string(plan.devices)});
   if (plan.sum) add({"--compat", "chainer"});
+  command.words.insert(command.words.end(), plan.flags.begin(), plan.flags.end());
   const EvidenceFiles files(shown, plan.ranks());
   command.environment["ODORI_EVIDENCE"] = files.name();
   command.environment["ODORI_NODES"] = fmt::format("{}", fmt::join(plan.nodes, ","));

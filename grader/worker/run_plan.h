@@ -8,18 +8,17 @@
 
 namespace odori::grader {
 
-/// Each run has this many epochs.
-inline constexpr int epochs_of_a_run = 2;
-
 /// A situation: all that differs from run to run. No value is the default of the program's flag, so that an answer that
 /// writes one down, or leaves it out, is told from one that takes the flag's.
 struct RunPlan {
-  int devices = 1;              // task 1: --n_gpus
-  std::vector<int> nodes;       // task 2: the node of each rank, as ODORI_NODES has it; empty for task 1
-  int batch_size = 4;           // --batchsize
-  float learning_rate = 0.06f;  // --learnrate
-  std::uint64_t seed = 0;       // of the program, counted from the data's: --seed
-  bool sum = false;             // task 1: --compat chainer
+  int devices = 1;                      // task 1: --n_gpus
+  std::vector<int> nodes;               // task 2: the node of each rank, as ODORI_NODES has it; empty for task 1
+  int batch_size = 4;                   // --batchsize
+  float learning_rate = 0.06f;          // --learnrate
+  std::uint64_t seed = 0;               // of the program, counted from the data's: --seed
+  bool sum = false;                     // task 1: --compat chainer
+  int epochs = 2;                       // --epoch; 0: the program trains nothing, and has no flags for it
+  std::vector<std::string> flags = {};  // further ones of the program: {"--length", "7"}
   auto operator<=>(const RunPlan&) const = default;
   int ranks() const { return nodes.empty() ? 1 : static_cast<int>(nodes.size()); }
   /// Devices of one process, or ranks.

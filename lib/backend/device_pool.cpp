@@ -49,7 +49,7 @@ Device& DevicePool::device(int id) {
 }
 
 Device& DevicePool::use(int id) {
-  if (evidence::on()) evidence::write("use_device", trace::Args().add("device", id));
+  evidence::write(facts::UseDevice{id});
   Device& chosen = device(id);
   current_ = id;
   chosen.bind_thread();

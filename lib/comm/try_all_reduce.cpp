@@ -85,7 +85,7 @@ void try_all_reduce(Communicator& comm, std::size_t length) {
   const Traffic before = sent_by(comm);
   mean(comm, numbers);
   const Traffic after = sent_by(comm);
-  evidence::write("values", trace::Args().add("length", static_cast<std::int64_t>(length)), numbers);
+  evidence::write(facts::Values{static_cast<std::int64_t>(length)}, numbers);
 
   Seen seen = compare(numbers, truth);
   seen.messages = static_cast<double>(after.messages - before.messages);

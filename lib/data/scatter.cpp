@@ -141,7 +141,7 @@ Range owned_range(std::size_t n, int rank, int size, bool force_equal_length) {
 
 DatasetPtr scatter_dataset(const DatasetPtr& dataset, Communicator& comm, const ScatterOptions& options) {
   const evidence::Collective call("scatter_dataset()");
-  if (evidence::on()) evidence::write("scatter", trace::Args().add("root", options.root));
+  evidence::write(facts::Scatter{options.root});
   const std::size_t n = agree_on_size(dataset, comm, options);
   std::vector<std::size_t> counts;
   for (int rank = 0; rank < comm.size(); ++rank)

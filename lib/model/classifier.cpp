@@ -67,7 +67,7 @@ Classifier::Classifier(const NetworkSpec& network, int batch_size, std::uint64_t
 Classifier::~Classifier() = default;
 
 void Classifier::to_device(Device& device, const AlgorithmOptions& options) {
-  if (evidence::on()) evidence::write("to_device", trace::Args().add("device", device.id()));
+  evidence::write(facts::ToDevice{device.id()});
   require(!device_, "The model is on {} already; a model moves to a device once.",
           device_ ? device_->description() : "");
   allocate(device, options.measure);

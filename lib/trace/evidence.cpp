@@ -20,9 +20,7 @@
 namespace odori::evidence {
 namespace {
 
-void write_failure(const std::string& sentence, int code) {
-  write("failure", trace::Args().add("sentence", sentence).add("code", code));
-}
+void write_failure(const std::string& sentence, int code) { write(facts::Failure{sentence, code}); }
 
 /// What is to run in this process has no use for the name.
 std::string take_name() {
@@ -105,32 +103,31 @@ void write(const char* fact, const trace::Args& args, std::span<const float> num
 }
 
 Collective::Collective(const char* name) noexcept : name_(name) {
-  if (on() && collective_depth++ == 0) write("enter", trace::Args().add("collective", std::string(name_)));
+  if (on() && collective_depth++ == 0) write(facts::Enter{name_});
 }
 
 Collective::~Collective() {
-  if (on() && --collective_depth == 0) write("leave", trace::Args().add("collective", std::string(name_)));
+  if (on() && --collective_depth == 0) write(facts::Leave{name_});
 }
 
 Message::Message(const char* call, int to, std::size_t sent, int from, std::size_t received)
     : is_fact_(on() && collective_depth == learners_depth), exceptions_(std::uncaught_exceptions()) {
   if (!is_fact_) return;
-  write("message", trace::Args()
-                       .add("call", std::string(call))
-                       .add("to", to)
-                       .add("sent", static_cast<std::int64_t>(sent))
-                       .add("from", from)
-                       .add("received", static_cast<std::int64_t>(received)));
+  write(facts::Message{.call = call,
+                       .to = to,
+                       .sent = static_cast<std::int64_t>(sent),
+                       .from = from,
+                       .received = static_cast<std::int64_t>(received)});
 }
 
 Message::~Message() {
-  if (is_fact_ && std::uncaught_exceptions() == exceptions_) write("message_done");
+  if (is_fact_ && std::uncaught_exceptions() == exceptions_) write(facts::MessageDone{});
 }
 
 OwnAlgorithm::OwnAlgorithm() noexcept : outer_(std::exchange(learners_depth, collective_depth)) {}
 
 OwnAlgorithm::~OwnAlgorithm() { learners_depth = outer_; }
 
-void pass_blanks() { write("blanks_passed"); }
+void pass_blanks() { write(facts::BlanksPassed{}); }
 
 }  // namespace odori::evidence

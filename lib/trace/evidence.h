@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <span>
+#include <type_traits>
 
+#include "trace/facts.h"
 #include "trace/trace.h"
 
 namespace odori::evidence {
@@ -24,6 +26,16 @@ inline constexpr std::size_t head_bytes = 8;
 void write(const char* fact, const trace::Args& args = {});
 /// The same with many numbers: they follow the line as they are in memory, and it says how many ("numbers").
 void write(const char* fact, const trace::Args& args, std::span<const float> numbers);
+
+/// A fact of trace/facts.h. What takes time to gather is gathered if on().
+template <typename Fact>
+concept IsFact = std::is_convertible_v<decltype(Fact::fact), const char*>;
+void write(const IsFact auto& fact) {
+  if (on()) write(fact.fact, facts::args_of(fact));
+}
+void write(const IsFact auto& fact, std::span<const float> numbers) {
+  if (on()) write(fact.fact, facts::args_of(fact), numbers);
+}
 
 /// A call that all ranks have to make, entered now and left when this object goes. Of nested ones the outermost
 /// counts: the one that learners called. `name` must outlive it.

@@ -9,73 +9,60 @@
 namespace odori {
 namespace {
 
-trace::Args facts_of(const SerialIterator& iterator) {
-  trace::Args facts;
-  facts.add("batch_size", iterator.batch_size());
-  facts.add("repeat", iterator.repeat());
-  std::vector<std::int64_t> pictures, not_counted;
+facts::Iterator facts_of(const SerialIterator& iterator) {
+  facts::Iterator seen{.batch_size = iterator.batch_size(), .repeat = iterator.repeat()};
   for (std::size_t i = 0; i < iterator.dataset()->size(); ++i) {
     const Example example = (*iterator.dataset())[i];
-    (example.counted ? pictures : not_counted).push_back(example.id);
+    (example.counted ? seen.pictures : seen.not_counted).push_back(example.id);
   }
-  return facts.add("pictures", pictures).add("not_counted", not_counted);
+  return seen;
 }
 
-std::vector<trace::Args> facts_of(const std::vector<SerialIterator>& iterators) {
-  std::vector<trace::Args> facts;
-  for (const SerialIterator& iterator : iterators) facts.push_back(facts_of(iterator));
-  return facts;
+std::vector<facts::Iterator> facts_of(const std::vector<SerialIterator>& iterators) {
+  std::vector<facts::Iterator> seen;
+  for (const SerialIterator& iterator : iterators) seen.push_back(facts_of(iterator));
+  return seen;
 }
 
-std::vector<trace::Args> facts_of(const std::map<std::string, int>& devices) {
-  std::vector<trace::Args> entries;
-  for (const auto& [name, id] : devices) entries.push_back(trace::Args().add("name", name).add("device", id));
-  return entries;
-}
-
-trace::Args evaluator_facts(const SerialIterator& iterator, int device) {
-  return trace::Args().add("device", device).add("iterator", facts_of(iterator));
+std::vector<facts::NamedDevice> facts_of(const std::map<std::string, int>& devices) {
+  std::vector<facts::NamedDevice> seen;
+  for (const auto& [name, id] : devices) seen.push_back({name, id});
+  return seen;
 }
 
 }  // namespace
 
 void record_updater(const char* kind, const char* rule, const std::vector<SerialIterator>& iterators) {
-  if (!evidence::on()) return;
-  evidence::write("updater", trace::Args()
-                                 .add("kind", std::string(kind))
-                                 .add("rule", std::string(rule))
-                                 .add("iterators", facts_of(iterators)));
+  if (evidence::on()) evidence::write(facts::Updater{kind, rule, facts_of(iterators)});
 }
 
 void record_evaluator(const SerialIterator& iterator, int device) {
-  if (evidence::on()) evidence::write("evaluator", evaluator_facts(iterator, device));
+  if (evidence::on()) evidence::write(facts::Evaluator{device, facts_of(iterator)});
 }
 
 void record_devices(const std::map<std::string, int>& devices) {
-  if (evidence::on()) evidence::write("devices", trace::Args().add("devices", facts_of(devices)));
+  if (evidence::on()) evidence::write(facts::Devices{facts_of(devices)});
 }
 
 void record_training(Trainer& trainer) {
   if (!evidence::on()) return;
   Updater& updater = trainer.updater();
-  trace::Args facts;
   const auto* const parallel = dynamic_cast<const ParallelUpdater*>(&updater);
   const bool standard = dynamic_cast<const StandardUpdater*>(&updater) != nullptr;
-  facts.add("kind", std::string(parallel ? "ParallelUpdater" : standard ? "StandardUpdater" : "another"));
-  facts.add("rule", std::string(parallel && parallel->rule() == GradientRule::sum ? "sum" : "mean"));
-  if (parallel) facts.add("devices", facts_of(parallel->devices()));
-  facts.add("iterators", facts_of(updater.iterators()));
-  std::vector<std::int64_t> models;
+  facts::Training seen{.kind = parallel   ? "ParallelUpdater"
+                               : standard ? "StandardUpdater"
+                                          : "another",
+                       .rule = parallel && parallel->rule() == GradientRule::sum ? "sum" : "mean",
+                       .iterators = facts_of(updater.iterators())};
+  if (parallel) seen.devices = facts_of(parallel->devices());
   for (Classifier* model : updater.models()) {
-    models.push_back(model->device().id());
+    seen.models.push_back(model->device().id());
     model->take_trained_pictures();  // what came before isn't of this training
   }
-  facts.add("models", models);
-  std::vector<trace::Args> evaluators;
   for (const auto& extension : trainer.extensions())
     if (auto* const evaluator = dynamic_cast<Evaluator*>(extension.get()))
-      evaluators.push_back(evaluator_facts(evaluator->iterator(), evaluator->model().device().id()));
-  evidence::write("training", facts.add("evaluators", evaluators));
+      seen.evaluators.push_back({evaluator->model().device().id(), facts_of(evaluator->iterator())});
+  evidence::write(seen);
 }
 
 void record_update(Updater& updater) {
@@ -84,20 +71,15 @@ void record_update(Updater& updater) {
     std::vector<float> plain;
     for (const auto& parameter : model->state().parameters)
       plain.insert(plain.end(), parameter.begin(), parameter.end());
-    evidence::write("step",
-                    trace::Args().add("device", model->device().id()).add("pictures", model->take_trained_pictures()),
-                    plain);
+    evidence::write(facts::Step{model->device().id(), model->take_trained_pictures()}, plain);
   }
-  evidence::write("updated");
+  evidence::write(facts::Updated{});
 }
 
 void record_evaluation(const Metrics& metrics) {
-  if (!evidence::on()) return;
-  evidence::write(
-      "evaluation",
-      trace::Args().add("loss", metrics.loss()).add("accuracy", metrics.accuracy()).add("samples", metrics.samples));
+  evidence::write(facts::Evaluation{metrics.loss(), metrics.accuracy(), metrics.samples});
 }
 
-void record_training_end() { evidence::write("trained"); }
+void record_training_end() { evidence::write(facts::Trained{}); }
 
 }  // namespace odori

@@ -1,0 +1,215 @@
+// The facts of a run's evidence, each declared once: its name, and its fields in the order in which they are written.
+// The library writes them (trace/evidence.h), and the grader reads them (grader/worker/evidence).
+//
+// An `int` is a small number, of a device or a rank; a list of integers holds pictures, all others an entry a device.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace odori::facts {
+
+struct NoFields {
+  void each(auto&&) {}
+};
+
+// ---- Of any program
+
+/// MPI has started on all ranks.
+struct Began : NoFields {
+  static constexpr const char* fact = "began";
+};
+
+struct BlanksPassed : NoFields {
+  static constexpr const char* fact = "blanks_passed";
+};
+
+struct Failure {
+  static constexpr const char* fact = "failure";
+  std::string sentence;
+  int code = 0;
+  void each(auto&& field) { field("sentence", sentence), field("code", code); }
+};
+
+/// A collective call, entered or left.
+struct Enter {
+  static constexpr const char* fact = "enter";
+  std::string collective;
+  void each(auto&& field) { field("collective", collective); }
+};
+struct Leave {
+  static constexpr const char* fact = "leave";
+  std::string collective;
+  void each(auto&& field) { field("collective", collective); }
+};
+
+/// A rank's part in a message that begins: "send", "receive" or "exchange"; how many numbers go to which rank and come
+/// from which. -1: none.
+struct Message {
+  static constexpr const char* fact = "message";
+  std::string call;
+  int to = -1;
+  std::int64_t sent = -1;
+  int from = -1;
+  std::int64_t received = -1;
+  void each(auto&& field) {
+    field("call", call), field("to", to), field("sent", sent), field("from", from), field("received", received);
+  }
+};
+struct MessageDone : NoFields {
+  static constexpr const char* fact = "message_done";
+};
+
+/// What an algorithm has made; the numbers follow.
+struct Values {
+  static constexpr const char* fact = "values";
+  std::int64_t length = 0;
+  void each(auto&& field) { field("length", length); }
+};
+
+// ---- What a program asks for before it trains
+
+struct UseDevice {
+  static constexpr const char* fact = "use_device";
+  int device = 0;
+  void each(auto&& field) { field("device", device); }
+};
+
+/// Of a model.
+struct ToDevice {
+  static constexpr const char* fact = "to_device";
+  int device = 0;
+  void each(auto&& field) { field("device", device); }
+};
+
+struct LoadCifar : NoFields {
+  static constexpr const char* fact = "load_cifar";
+};
+
+struct Scatter {
+  static constexpr const char* fact = "scatter";
+  int root = 0;
+  void each(auto&& field) { field("root", root); }
+};
+
+/// Of an iterator that can't be made: larger than its data.
+struct RefusedBatch {
+  static constexpr const char* fact = "refused_batch";
+  std::int64_t batch_size = 0;
+  void each(auto&& field) { field("batch_size", batch_size); }
+};
+
+struct NamedDevice {
+  std::string name;
+  int device = 0;
+  void each(auto&& field) { field("name", name), field("device", device); }
+};
+struct Devices {
+  static constexpr const char* fact = "devices";
+  std::vector<NamedDevice> devices;
+  void each(auto&& field) { field("devices", devices); }
+};
+
+/// The pictures that it goes through in an epoch, and further ones that another rank's shard owns.
+struct Iterator {
+  std::int64_t batch_size = 0;
+  int repeat = 0;
+  std::vector<std::int64_t> pictures, not_counted;
+  void each(auto&& field) {
+    field("batch_size", batch_size), field("repeat", repeat), field("pictures", pictures);
+    field("not_counted", not_counted);
+  }
+};
+struct Updater {
+  static constexpr const char* fact = "updater";
+  std::string kind, rule;
+  std::vector<Iterator> iterators;
+  void each(auto&& field) { field("kind", kind), field("rule", rule), field("iterators", iterators); }
+};
+struct Evaluator {
+  static constexpr const char* fact = "evaluator";
+  int device = 0;
+  Iterator iterator;
+  void each(auto&& field) { field("device", device), field("iterator", iterator); }
+};
+
+// ---- The training
+
+/// It begins, with these; devices have names in a ParallelUpdater alone.
+struct Training {
+  static constexpr const char* fact = "training";
+  std::string kind, rule;
+  std::optional<std::vector<NamedDevice>> devices;
+  std::vector<Iterator> iterators;
+  std::vector<int> models;
+  std::vector<Evaluator> evaluators;
+  void each(auto&& field) {
+    field("kind", kind), field("rule", rule), field("devices", devices), field("iterators", iterators);
+    field("models", models), field("evaluators", evaluators);
+  }
+};
+
+/// A device's part in an update; its weights follow.
+struct Step {
+  static constexpr const char* fact = "step";
+  int device = 0;
+  std::vector<std::int64_t> pictures;
+  void each(auto&& field) { field("device", device), field("pictures", pictures); }
+};
+struct Updated : NoFields {
+  static constexpr const char* fact = "updated";
+};
+
+/// JSON has no infinity: a loss that is none is written as null.
+struct Evaluation {
+  static constexpr const char* fact = "evaluation";
+  double loss = 0, accuracy = 0;
+  std::int64_t samples = 0;
+  void each(auto&& field) { field("loss", loss), field("accuracy", accuracy), field("samples", samples); }
+};
+
+struct Trained : NoFields {
+  static constexpr const char* fact = "trained";
+};
+
+// ---- How they are written
+
+template <typename Group>
+trace::Args args_of(Group group);
+
+template <typename T>
+void add_field(trace::Args& args, const char* key, const T& value) {
+  if constexpr (requires { args.add(key, value); })
+    args.add(key, value);
+  else
+    args.add(key, args_of(value));
+}
+template <typename T>
+void add_field(trace::Args& args, const char* key, const std::vector<T>& list) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    args.add(key, std::vector<std::int64_t>(list.begin(), list.end()));
+  } else {
+    std::vector<trace::Args> groups;
+    for (const T& group : list) groups.push_back(args_of(group));
+    args.add(key, groups);
+  }
+}
+
+template <typename T>
+void add_field(trace::Args& args, const char* key, const std::optional<T>& value) {
+  if (value) add_field(args, key, *value);
+}
+
+template <typename Group>
+trace::Args args_of(Group group) {
+  trace::Args args;
+  group.each([&args](const char* key, const auto& value) { add_field(args, key, value); });
+  return args;
+}
+
+}  // namespace odori::facts
