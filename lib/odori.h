@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "backend/device_pool.h"
+#include "comm/chunk_of.h"
 #include "comm/communicator.h"
 #include "comm/session.h"
 #include "comm/try_all_reduce.h"

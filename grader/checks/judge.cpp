@@ -68,8 +68,8 @@ Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
 /// The situation, for the message's last sentence.
 void add_situation(Finding& finding, const RunPlan& plan) {
   finding.values["situation"] = plan.epochs == 0     ? "situation_without_training"
-                                : plan.nodes.empty() ? "situation_multi_gpu"
-                                                     : "situation_multi_node";
+                                : plan.nodes.empty() ? "situation_process"
+                                                     : "situation_ranks";
   finding.values["with_n_gpus"] = std::to_string(plan.devices);
   finding.values["with_ranks"] = std::to_string(plan.ranks());
   finding.values["with_nodes"] = list(plan.nodes);

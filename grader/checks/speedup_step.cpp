@@ -70,11 +70,11 @@ Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int pictur
   if (under_mpi) {
     values["collectives"] = fmt::format("{:.0f}", calls["allreduce"] / ranks / updates);
     values["averaged"] = mib(bytes["allreduce"] / ranks / updates);
-    return {"counts_multi_node", values};
+    return {"counts_ranks", values};
   }
   values["gathered"] = mib(bytes["gather"] / updates);
   values["sent"] = mib(bytes["send"] / updates);
-  return {"counts_multi_gpu", values};
+  return {"counts_devices", values};
 }
 
 SpeedupStep take_speedup(const Question& question, const Program& whole, double points, timeline::Language language) {

@@ -1,4 +1,4 @@
-// Evidence put together by hand: right trainings of both tasks, and what a test makes of them.
+// Evidence put together by hand: right trainings of tasks 1 and 2, and what a test makes of these or of others.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -135,12 +135,13 @@ inline Evidence ranks_on(const RunPlan& plan) {
 /// Evidence that a test has changed, the same for every run of a plan.
 class Fabricated : public Runs {
  public:
+  using Right = std::function<Evidence(const RunPlan&)>;
   using Change = std::function<void(Evidence&, const RunPlan&)>;
-  explicit Fabricated(Change change) : change_(std::move(change)) {}
+  Fabricated(Right right, Change change) : right_(std::move(right)), change_(std::move(change)) {}
   const Evidence& of(const RunPlan& plan) override {
     const auto [entry, is_new] = runs_.try_emplace(plan);
     if (is_new) {
-      entry->second = plan.nodes.empty() ? one_process(plan) : ranks_on(plan);
+      entry->second = right_(plan);
       change_(entry->second, plan);
     }
     return entry->second;
@@ -148,14 +149,16 @@ class Fabricated : public Runs {
   const RunData& data() const override { return test::data(); }
 
  private:
+  Right right_;
   Change change_;
   std::map<RunPlan, Evidence> runs_;
 };
 
 /// The key of the first finding of a blank's checks, and of those that are anyone's, in the exam's situations; "right"
 /// for none. Its words in both languages have no gap.
-inline std::string verdict_on(const char* task, int blank, const Fabricated::Change& change) {
-  Fabricated runs(change);
+inline std::string verdict_on(const char* task, int blank, const Fabricated::Change& change,
+                              const Fabricated::Right& right) {
+  Fabricated runs(right, change);
   const Exam exam = exam_of(task_named(task));
   for (const RunPlan& plan : exam.situations)
     for (const int whose : {blank, 0})
@@ -173,6 +176,10 @@ inline std::string verdict_on(const char* task, int blank, const Fabricated::Cha
   return "right";
 }
 
+/// Of a training.
+inline std::string verdict_on(const char* task, int blank, const Fabricated::Change& change) {
+  return verdict_on(task, blank, change, task_named(task).under_mpi ? ranks_on : one_process);
+}
 /// Of task 1: what to make of the only rank, with so many devices.
 inline std::string multi_gpu(int blank, const std::function<void(RankSeen&, int n)>& change) {
   return verdict_on("multi_gpu", blank,

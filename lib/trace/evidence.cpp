@@ -38,6 +38,7 @@ std::string name = take_name();
 const bool wanted = !name.empty();
 int rank_of_process = 0;
 int collective_depth = 0, learners_depth = 0;  // learners' own calls are made at learners_depth
+bool mark_waits = false;  // the blanks were passed, and no fact has come since
 std::mutex mutex;
 
 std::span<std::byte> map_file() {
@@ -60,8 +61,8 @@ std::span<std::byte> file() {
   return mapped;
 }
 
-void append(const std::string& line, std::span<const std::byte> numbers) {
-  const std::lock_guard lock(mutex);
+/// Under the lock.
+void append_line(const std::string& line, std::span<const std::byte> numbers) {
   const std::span<std::byte> all = file();
   if (all.empty()) return;
   const std::atomic_ref<std::uint64_t> written(*reinterpret_cast<std::uint64_t*>(all.data()));
@@ -79,6 +80,13 @@ void append(const std::string& line, std::span<const std::byte> numbers) {
 std::string line_of(const char* fact, const trace::Args& args) {
   const std::string& more = args.json();
   return fmt::format("{{\"fact\":\"{}\"{}{}}}\n", fact, more.empty() ? "" : ",", more);
+}
+
+void append(const std::string& line, std::span<const std::byte> numbers) {
+  const std::lock_guard lock(mutex);
+  // Not before there is something to mark: the first fact opens the file, and only MPI tells whose it is.
+  if (std::exchange(mark_waits, false)) append_line(line_of(facts::BlanksPassed::fact, {}), {});
+  append_line(line, numbers);
 }
 
 }  // namespace
@@ -128,6 +136,9 @@ OwnAlgorithm::OwnAlgorithm() noexcept : outer_(std::exchange(learners_depth, col
 
 OwnAlgorithm::~OwnAlgorithm() { learners_depth = outer_; }
 
-void pass_blanks() { write(facts::BlanksPassed{}); }
+void pass_blanks() {
+  const std::lock_guard lock(mutex);
+  mark_waits = true;
+}
 
 }  // namespace odori::evidence

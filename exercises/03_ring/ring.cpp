@@ -1,0 +1,114 @@
+// Task 3: write the all-reduce by which gradients travel between ranks, and train with it.
+//
+//   ./odori run ring --ranks 3
+//
+// The ranks stand in a ring, and each cuts its numbers into as many chunks as there are ranks. First the chunks
+// travel round the ring, and every rank adds its own numbers to what passes (reduce-scatter): after that, each
+// rank holds the sum of one chunk. Then the sums travel round once more (all-gather). However many ranks there
+// are, each sends about two times its numbers.
+//
+// The program tries your ring on --length numbers, and then trains with it as task 2 does (--epoch 0: it doesn't).
+//
+// Fill in the blanks: replace each PUT_YOUR_CODE by your own code.
+#include "odori.h"
+
+using namespace odori;
+
+/// Where chunk c of n begins, among `length` numbers. It ends where chunk c + 1 begins, and the last one where chunk n
+/// would begin.
+std::size_t begin_of_chunk(std::size_t c, std::size_t n, std::size_t length) {
+  // BLANK 1: Where does chunk c begin? Together the chunks hold all the numbers, whatever the length is, and none is
+  //          longer than another by more than one number.
+  return PUT_YOUR_CODE;
+  // END BLANK
+}
+
+/// Replaces the numbers of every rank by their mean over all ranks.
+void ring_all_reduce(std::span<float> numbers, Communicator& comm) {
+  const int rank = comm.rank(), n = comm.size();
+  const auto chunk = [&](int c) { return chunk_of(numbers, c, n, begin_of_chunk); };
+
+  // Every rank sends to the next one, and receives from the previous one.
+  const int next = (rank + 1) % n;
+  // BLANK 2: Which rank is the previous one? (for each rank, and any number of them)
+  const int previous = PUT_YOUR_CODE;
+  // END BLANK
+
+  // Reduce-scatter.
+  for (int step = 0; step < n - 1; ++step) {
+    // BLANK 3: Which chunk, of 0, 1, ... n - 1, does this rank send in this step? In the first one chunk `rank`; in
+    //          every other one the chunk that it has just received.
+    const int sent = PUT_YOUR_CODE;
+    // END BLANK
+    const int received = (sent + n - 1) % n;  // what the previous rank sends in this step
+    std::vector<float> arrived(chunk(received).size());
+    // BLANK 4: Send chunk `sent` to the next rank, and receive `arrived` from the previous one. All ranks do this at
+    //          the same time, and who sends waits until the other one receives.
+    PUT_YOUR_CODE;
+    // END BLANK
+    // BLANK 5: `arrived` holds what the ranks before this one know of chunk `received`. What does the chunk become?
+    PUT_YOUR_CODE;
+    // END BLANK
+  }
+
+  // All-gather.
+  for (int step = 0; step < n - 1; ++step) {
+    // BLANK 6: Which chunk does this rank send in this step? In the first one the chunk that it holds the whole sum
+    //          of; in every other one the chunk that it has just received.
+    const int sent = PUT_YOUR_CODE;
+    // END BLANK
+    const int received = (sent + n - 1) % n;
+    // BLANK 7: Send chunk `sent` to the next rank, and receive the sum that chunk `received` becomes.
+    PUT_YOUR_CODE;
+    // END BLANK
+  }
+
+  // BLANK 8: Every number is the sum over all ranks by now. What is left to do?
+  PUT_YOUR_CODE;
+  // END BLANK
+}
+
+int main(int argc, char** argv) try {
+  const MpiSession mpi(argc, argv);
+  const Arguments args = parse_arguments(argc, argv, Program::ring);
+  const std::unique_ptr<Communicator> comm = create_communicator(ring_all_reduce, "your ring");
+  const trace::File trace(args.trace, comm->rank(), comm->size());
+  try_all_reduce(*comm, args.length);
+  if (args.epoch == 0) return 0;
+
+  // Train as in task 2.
+  const int rank = comm->rank();
+  TrainTest whole;
+  if (rank == 0) whole = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
+  const ScatterOptions options{.shuffle = true, .seed = args.seed};
+  const DatasetPtr train = scatter_dataset(whole.train, *comm, options);
+  const DatasetPtr test = scatter_dataset(whole.test, *comm, options);
+  const auto stream = static_cast<std::uint32_t>(rank);
+  SerialIterator train_iter(train, args.batchsize, {.seed = args.seed, .stream = stream});
+  SerialIterator test_iter(test, args.batchsize, {.repeat = false, .shuffle = false});
+
+  DevicePool pool(args.devices);
+  const int device = comm->intra_rank();
+  const NetworkSpec network = create_network(args.model, train->n_classes(), args.image_size);
+  Classifier model(network, args.batchsize, args.seed + stream, stream);
+  pool.use(device);
+  model.to_device(pool.current(), args.autotune);
+
+  const auto optimizer = create_multi_node_optimizer(std::make_unique<MomentumSGD>(args.learnrate), *comm);
+  optimizer->setup(model);
+  optimizer->add_hook(std::make_unique<WeightDecay>(5e-4f));
+  StandardUpdater updater(train_iter, *optimizer);
+  Trainer trainer(updater, args.epoch, args.out, args.keep_going);
+  trainer.extend(create_multi_node_evaluator(std::make_unique<Evaluator>(test_iter, model, device), *comm));
+  if (rank == 0) {
+    trainer.extend(LogReport());
+    trainer.extend(PrintReport(
+        {"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy", "elapsed_time"}));
+    trainer.extend(ProgressBar());
+  }
+  trainer.run();
+  if (rank == 0) report_throughput(trainer, whole.train->size() * args.epoch);
+  return 0;
+} catch (...) {
+  return report_failure();
+}

@@ -1,0 +1,263 @@
+// Task 3: a ring all-reduce, of messages between neighbours.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "checks/findings.h"
+#include "comm/try_all_reduce.h"
+
+namespace odori::grader {
+namespace {
+
+RunPlan trying(std::vector<int> nodes, int length) {
+  return {.nodes = std::move(nodes), .epochs = 0, .flags = {"--epoch", "0", "--length", std::to_string(length)}};
+}
+
+// Two ranks hide which way a chunk travels; a length that the number of ranks divides hides the remainder; where there
+// are fewer numbers than ranks, chunks are empty.
+const RunPlan plainest = trying({0, 0, 0}, 7), two = trying({0, 0}, 1000), four = trying({0, 1, 0, 1}, 1000),
+              five = trying({0, 0, 0, 0, 0}, 7), long_on_five = trying({0, 0, 0, 0, 0}, 1000),
+              one_number = trying({0, 0, 0, 1}, 1), no_number = trying({0, 1, 1}, 0), alone = trying({0}, 7);
+
+int next_of(int rank, int n) { return (rank + 1) % n; }
+int previous_of(int rank, int n) { return (rank + n - 1) % n; }
+
+/// What the mean of `n` ranks' numbers at position i has to be.
+double tried_mean(int n, std::size_t i) {
+  double sum = 0;
+  for (int rank = 0; rank < n; ++rank) sum += tried_number(rank, i);
+  return sum / n;
+}
+
+/// How often the number of each of `n` ranks, at most 8, is in a sum at position i, up to 3 times; empty if it is no
+/// sum of these. The numbers are different powers of 4, so that the sum's digits tell.
+std::vector<int> ranks_in_sum(double sum, int n, std::size_t i) {
+  if (std::abs(sum - std::round(sum)) > 0.01 || sum < 0 || sum >= 1 << 16) return {};
+  auto rest = std::lround(sum);
+  std::vector<int> counts;
+  for (int rank = 0; rank < n; ++rank) {
+    const auto one = std::lround(tried_number(rank, i));
+    counts.push_back(static_cast<int>(rest / one % 4));
+  }
+  for (int rank = 0; rank < n; ++rank)
+    rest -= counts[static_cast<std::size_t>(rank)] * std::lround(tried_number(rank, i));
+  return rest == 0 ? counts : std::vector<int>();
+}
+
+// ---- What the all-reduce left
+
+/// A number that isn't the mean.
+struct WrongNumber {
+  int n = 1, rank = 0;
+  std::size_t i = 0, length = 0;
+  double seen = 0, mean = 0;
+  std::vector<int> counts;  // how often each rank's number is in the sum; empty if it is no sum of these
+
+  bool has_only(int other) const {
+    return !counts.empty() && std::count(counts.begin(), counts.end(), 0) == n - 1 &&
+           counts[static_cast<std::size_t>(other)] == 1;
+  }
+  bool has_some_twice() const {
+    return std::any_of(counts.begin(), counts.end(), [](int count) { return count > 1; });
+  }
+  Found as(const char* key) const { return found(key, {{"i", i}, {"rank", rank}, {"n", n}, {"counts", list(counts)}}); }
+};
+
+/// Of all ranks, the lowest first. Nothing if some rank didn't come to its end.
+std::vector<WrongNumber> wrong_numbers(const Evidence& evidence) {
+  std::vector<WrongNumber> wrong;
+  const int n = static_cast<int>(evidence.ranks.size());
+  for (int rank = 0; rank < n; ++rank) {
+    const auto& values = evidence.ranks[static_cast<std::size_t>(rank)].values;
+    if (values.empty()) return {};
+    for (std::size_t i = 0; i < values.back().size(); ++i) {
+      const double seen = values.back()[i], mean = tried_mean(n, i);
+      if (std::abs(seen - mean) > 1e-5 * mean)
+        wrong.push_back({n, rank, i, values.back().size(), seen, mean, ranks_in_sum(seen * n, n, i)});
+    }
+  }
+  return wrong;
+}
+
+Found find_wrong_number(const Situation& situation) {
+  const auto wrong = wrong_numbers(situation.evidence());
+  if (wrong.empty()) return {};
+  const WrongNumber& first = wrong.front();
+  if (!first.counts.empty()) return first.as("ranks_miscounted");
+  return found(
+      "number_wrong",
+      {{"i", first.i}, {"rank", first.rank}, {"seen", measured(first.seen, first.mean)}, {"expected", first.mean}});
+}
+
+/// A wrong number, told by `key` if it is a sum of some ranks' numbers.
+Found find_miscounted(const Situation& situation, const char* key) {
+  const auto wrong = wrong_numbers(situation.evidence());
+  if (wrong.empty() || wrong.front().counts.empty()) return find_wrong_number(situation);
+  return wrong.front().as(key);
+}
+
+/// The library's sentence about a chunk that there isn't, or that isn't one.
+Found find_refused(const Evidence& evidence, const char* begins_with, const char* key) {
+  for (const RankSeen& rank : evidence.ranks)
+    if (rank.error && rank.error->starts_with(begins_with)) return found(key, {{"detail", *rank.error}});
+  return {};
+}
+
+// ---- Blank 1: chunks
+
+Found find_in_chunks(const Situation& situation) {
+  const Evidence& evidence = situation.evidence();
+  if (Found outside = find_refused(evidence, "chunk_of: chunk", "chunk_outside")) return outside;
+  if (const auto wrong = wrong_numbers(evidence); !wrong.empty()) {
+    const WrongNumber& first = wrong.front();
+    const auto nobody_elses = [](const WrongNumber& number) { return number.has_only(number.rank); };
+    const auto of_this_rank =
+        std::count_if(wrong.begin(), wrong.end(), [&](const auto& w) { return w.rank == first.rank; });
+    if (std::all_of(wrong.begin(), wrong.end(), nobody_elses))
+      return found("numbers_left_out", {{"left", of_this_rank}, {"length", first.length}, {"n", first.n}});
+    return find_wrong_number(situation);
+  }
+  int shortest = std::numeric_limits<int>::max(), longest = 0;
+  for (const RankSeen& rank : evidence.ranks)
+    for (const MessageSeen& message : rank.messages)
+      if (message.to >= 0) {
+        shortest = std::min(shortest, message.sent);
+        longest = std::max(longest, message.sent);
+      }
+  if (longest <= shortest || longest - shortest == 1) return {};
+  return found("chunks_uneven", {{"shortest", shortest}, {"longest", longest}});
+}
+
+// ---- Blank 2: the neighbours
+
+Found find_in_previous(const Situation& situation) {
+  const auto& ranks = situation.evidence().ranks;
+  const int n = static_cast<int>(ranks.size());
+  for (int rank = 0; rank < n; ++rank)
+    for (const MessageSeen& message : ranks[static_cast<std::size_t>(rank)].messages) {
+      const bool receives = message.call != "send";
+      if (!receives || message.from == previous_of(rank, n)) continue;
+      return found(message.from < 0 ? "previous_negative" : "wrong_previous",
+                   {{"rank", rank}, {"seen", message.from}, {"expected", previous_of(rank, n)}, {"n", n}});
+    }
+  return {};
+}
+
+// ---- Blanks 3 and 6: which chunk
+
+Found find_in_added_chunk(const Situation& situation) {
+  const Found none = find_refused(situation.evidence(), "chunk_of: there is no chunk", "no_such_chunk");
+  return none ? none : find_miscounted(situation, "wrong_chunk_added");
+}
+
+Found find_in_passed_chunk(const Situation& situation) {
+  const Found none = find_refused(situation.evidence(), "chunk_of: there is no chunk", "no_such_chunk");
+  return none ? none : find_miscounted(situation, "wrong_chunk_passed_on");
+}
+
+// ---- Blanks 4 and 7: the exchange
+
+/// All ranks wait in the same call, each for another that waits too.
+Found find_deadlock(const Evidence& evidence) {
+  const auto all_wait_in = [&](const char* call) {
+    return std::all_of(evidence.ranks.begin(), evidence.ranks.end(), [&](const RankSeen& rank) {
+      return !rank.messages.empty() && !rank.messages.back().done && rank.messages.back().call == call;
+    });
+  };
+  if (evidence.ending != Ending::hung || evidence.ranks.empty()) return {};
+  if (all_wait_in("send")) return found("all_send_first", {{"n", evidence.ranks.size()}});
+  if (all_wait_in("receive")) return found("all_receive_first", {{"n", evidence.ranks.size()}});
+  return {};
+}
+
+Found find_in_messages(const Situation& situation) {
+  const Evidence& evidence = situation.evidence();
+  const int n = static_cast<int>(evidence.ranks.size());
+  if (Found deadlock = find_deadlock(evidence)) return deadlock;
+  for (int rank = 0; rank < n; ++rank)
+    for (const MessageSeen& message : evidence.ranks[static_cast<std::size_t>(rank)].messages)
+      if (message.call != "receive" && message.to != next_of(rank, n))
+        return found("sent_elsewhere", {{"rank", rank}, {"to", message.to}, {"next", next_of(rank, n)}});
+  if (Found lengths = find_refused(evidence, "exchange", "lengths_do_not_match")) return lengths;
+  if (Found lengths = find_refused(evidence, "receive", "lengths_do_not_match")) return lengths;
+  if (evidence.ending != Ending::finished) return {};
+  for (int rank = 0; rank < n; ++rank) {
+    const auto& messages = evidence.ranks[static_cast<std::size_t>(rank)].messages;
+    const auto sent =
+        std::count_if(messages.begin(), messages.end(), [](const auto& m) { return m.call != "receive"; });
+    if (sent != 2 * (n - 1))
+      return found(sent < 2 * (n - 1) ? "too_few_messages" : "too_many_messages",
+                   {{"rank", rank}, {"seen", sent}, {"expected", 2 * (n - 1)}, {"n", n}});
+  }
+  return {};
+}
+
+Found find_in_exchange(const Situation& situation) {
+  const Found wrong = find_in_messages(situation);
+  return wrong ? wrong : find_miscounted(situation, "other_numbers_sent");
+}
+
+Found find_in_passing_on(const Situation& situation) {
+  if (Found wrong = find_in_messages(situation)) return wrong;
+  const auto wrong = wrong_numbers(situation.evidence());
+  if (wrong.empty() || wrong.front().counts.empty()) return find_wrong_number(situation);
+  return wrong.front().as(wrong.front().has_some_twice() ? "sum_added" : "sum_not_stored");
+}
+
+// ---- Blank 5: adding
+
+Found find_in_adding(const Situation& situation) {
+  const auto wrong = wrong_numbers(situation.evidence());
+  if (wrong.empty() || wrong.front().counts.empty()) return find_wrong_number(situation);
+  const WrongNumber& first = wrong.front();
+  // Where nothing is kept of what was there, the first sender's numbers travel on alone: chunk c begins its way at rank
+  // c.
+  const std::size_t chunks = static_cast<std::size_t>(first.n);
+  int chunk = 0;
+  while ((static_cast<std::size_t>(chunk) + 1) * first.length / chunks <= first.i) ++chunk;
+  if (first.has_only(chunk)) return first.as("chunk_overwritten");
+  return first.as(first.has_some_twice() ? "added_twice" : "chunk_not_added");
+}
+
+// ---- Blank 8: the mean
+
+Found find_in_division(const Situation& situation) {
+  const auto wrong = wrong_numbers(situation.evidence());
+  if (wrong.empty()) return {};
+  const int n = wrong.front().n;
+  const auto all_are = [&](double factor) {
+    return std::all_of(wrong.begin(), wrong.end(), [&](const WrongNumber& number) {
+      return std::abs(number.seen - factor * number.mean) <= 1e-5 * std::abs(factor) * number.mean;
+    });
+  };
+  if (n > 1 && all_are(n)) return found("not_divided", {{"n", n}});
+  for (int power = 1; n > 1 && power <= 2 * n; ++power)
+    if (all_are(std::pow(n, -power))) return found("divided_too_often", {{"n", n}, {"times", power + 1}});
+  const WrongNumber& first = wrong.front();
+  return found("divided_wrongly", {{"i", first.i},
+                                   {"rank", first.rank},
+                                   {"n", n},
+                                   {"sum", fmt::format("{:g}", first.mean * n)},
+                                   {"seen", fmt::format("{:g}", first.seen)},
+                                   {"expected", fmt::format("{:g}", first.mean)}});
+}
+
+}  // namespace
+
+Exam exam_of_ring() {
+  return {{plainest, two, four, five, long_on_five, one_number, no_number, alone},
+          {{8, "SumIsDividedOnce", find_in_division},
+           {1, "ChunksHoldAllNumbers", find_in_chunks},
+           {2, "PreviousRankSends", find_in_previous},
+           {3, "EveryRankIsAddedOnce", find_in_added_chunk},
+           {4, "EveryRankSendsAndReceives", find_in_exchange},
+           {5, "WhatArrivesIsAdded", find_in_adding},
+           {6, "SumsTravelOn", find_in_passed_chunk},
+           {7, "SumsAreStored", find_in_passing_on},
+           {0, "AllNumbersAreMeans", find_wrong_number},
+           {0, "ShowsItsNumbers", find_no_values},
+           {0, "EvidenceIsOfTheProgram", find_forgery}}};
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,164 @@
+// The checks of task 3, on evidence put together here: what each misconception makes of a right all-reduce.
+#include "comm/try_all_reduce.h"
+#include "fabricated.h"
+
+namespace odori::grader::test {
+namespace {
+
+/// Of all ranks' numbers.
+double all(int n, std::size_t i) {
+  double sum = 0;
+  for (int rank = 0; rank < n; ++rank) sum += tried_number(rank, i);
+  return sum;
+}
+
+std::size_t chunk_begin(int c, int n, std::size_t length) {
+  return static_cast<std::size_t>(c) * length / static_cast<std::size_t>(n);
+}
+
+/// All right: what each rank sent, and the means.
+Evidence ring_on(const RunPlan& plan) {
+  const int n = plan.ranks();
+  const std::size_t length = std::stoul(plan.flags.back());
+  const auto size_of = [&](int c) {
+    return static_cast<int>(chunk_begin(c % n + 1, n, length) - chunk_begin(c % n, n, length));
+  };
+  Evidence evidence{.ending = Ending::finished};
+  for (int rank = 0; rank < n; ++rank) {
+    RankSeen& seen = evidence.ranks.emplace_back();
+    for (int step = 0; step < 2 * (n - 1); ++step) {
+      const int sent = rank + 2 * n - step + (step < n - 1 ? 0 : n);
+      seen.messages.push_back({.call = "exchange",
+                               .to = (rank + 1) % n,
+                               .sent = size_of(sent),
+                               .from = (rank + n - 1) % n,
+                               .received = size_of(sent - 1),
+                               .done = true});
+    }
+    std::vector<float>& mean = seen.values.emplace_back();
+    for (std::size_t i = 0; i < length; ++i) mean.push_back(static_cast<float>(all(n, i) / n));
+  }
+  return evidence;
+}
+
+std::string ring(int blank, const std::function<void(Evidence&, int n)>& change) {
+  return verdict_on(
+      "ring", blank, [&](Evidence& evidence, const RunPlan& plan) { change(evidence, plan.ranks()); }, ring_on);
+}
+/// What to make of each number.
+std::string numbers(int blank, const std::function<double(int rank, std::size_t i, std::size_t length, int n)>& sum) {
+  return ring(blank, [&](Evidence& evidence, int n) {
+    for (int rank = 0; rank < n; ++rank) {
+      std::vector<float>& mean = evidence.ranks[static_cast<std::size_t>(rank)].values.back();
+      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = static_cast<float>(sum(rank, i, mean.size(), n) / n);
+    }
+  });
+}
+std::string messages(int blank, const std::function<void(MessageSeen&, int rank, int n)>& change) {
+  return ring(blank, [&](Evidence& evidence, int n) {
+    for (int rank = 0; rank < n; ++rank)
+      for (MessageSeen& message : evidence.ranks[static_cast<std::size_t>(rank)].messages) change(message, rank, n);
+  });
+}
+/// The library stopped the run on rank 0.
+std::string refused(int blank, const char* sentence) {
+  return ring(blank, [&](Evidence& evidence, int n) {
+    if (n == 1) return;
+    evidence.ending = Ending::failed;
+    for (RankSeen& seen : evidence.ranks) seen.values.clear();
+    evidence.ranks.front().error = sentence;
+  });
+}
+
+TEST(Ring, FindsNothingInARightAllReduce) {
+  for (int blank = 1; blank <= 8; ++blank) EXPECT_EQ(ring(blank, [](Evidence&, int) {}), "right") << blank;
+}
+
+TEST(Ring, LetsAnyOrderOfAddingRoundAsItDoes) {
+  const auto rounded = [](int, std::size_t i, std::size_t, int n) { return all(n, i) * (1 + 3e-7); };
+  for (int blank = 1; blank <= 8; ++blank) EXPECT_EQ(numbers(blank, rounded), "right") << blank;
+}
+
+TEST(Ring, NamesMistakesOfChunks) {
+  const auto lost = [](int rank, std::size_t i, std::size_t length, int n) {
+    const auto chunks = static_cast<std::size_t>(n);
+    return i < length / chunks * chunks ? all(n, i) : static_cast<double>(tried_number(rank, i));
+  };
+  EXPECT_EQ(numbers(1, lost), "numbers_left_out");
+  EXPECT_EQ(messages(1, [](MessageSeen& message, int rank, int) { message.sent += rank == 0 ? 2 : 0; }),
+            "chunks_uneven");
+  EXPECT_EQ(refused(1, "chunk_of: chunk 2 would be [8, 7) of 7 numbers."), "chunk_outside");
+  EXPECT_EQ(numbers(1, [](int, std::size_t, std::size_t, int) { return -1; }), "number_wrong");
+}
+
+TEST(Ring, NamesMistakesOfNeighbours) {
+  EXPECT_EQ(messages(2, [](MessageSeen& message, int rank, int) { message.from = rank - 1; }), "previous_negative");
+  EXPECT_EQ(messages(2, [](MessageSeen& message, int rank, int n) { message.from = (rank + 1) % n; }),
+            "wrong_previous");
+}
+
+TEST(Ring, NamesMistakesOfWhichChunk) {
+  const auto twice = [](int, std::size_t i, std::size_t, int n) { return all(n, i) + tried_number(0, i); };
+  for (const int blank : {3, 6}) EXPECT_EQ(refused(blank, "chunk_of: there is no chunk -1 of 3."), "no_such_chunk");
+  EXPECT_EQ(numbers(3, twice), "wrong_chunk_added");
+  EXPECT_EQ(numbers(6, twice), "wrong_chunk_passed_on");
+}
+
+TEST(Ring, NamesMistakesOfTheExchange) {
+  const auto waiting = [](const char* call) {
+    return [call](Evidence& evidence, int) {
+      evidence.ending = Ending::hung;
+      evidence.detail = "5";
+      for (RankSeen& seen : evidence.ranks) seen.messages = {{.call = call, .to = 1, .sent = 2}};
+    };
+  };
+  for (const int blank : {4, 7}) {
+    EXPECT_EQ(ring(blank, waiting("send")), "all_send_first");
+    EXPECT_EQ(ring(blank, waiting("receive")), "all_receive_first");
+    EXPECT_EQ(messages(blank, [](MessageSeen& message, int rank, int n) { message.to = (rank + n - 1) % n; }),
+              "sent_elsewhere");
+    EXPECT_EQ(refused(blank, "exchange: rank 0 sent 7 numbers, and rank 1 expected 2."), "lengths_do_not_match");
+    EXPECT_EQ(ring(blank,
+                   [](Evidence& evidence, int n) {
+                     if (n > 1) evidence.ranks[1].messages.pop_back();
+                   }),
+              "too_few_messages");
+    EXPECT_EQ(ring(blank,
+                   [](Evidence& evidence, int n) {
+                     if (n > 1) evidence.ranks[1].messages.push_back(evidence.ranks[1].messages.back());
+                   }),
+              "too_many_messages");
+  }
+  const auto missing = [](int, std::size_t i, std::size_t, int n) { return all(n, i) - tried_number(0, i); };
+  const auto twice = [](int, std::size_t i, std::size_t, int n) { return all(n, i) + tried_number(0, i); };
+  EXPECT_EQ(numbers(4, missing), "other_numbers_sent");
+  EXPECT_EQ(numbers(7, missing), "sum_not_stored");
+  EXPECT_EQ(numbers(7, twice), "sum_added");
+}
+
+TEST(Ring, NamesMistakesOfAdding) {
+  const auto first_senders = [](int, std::size_t i, std::size_t length, int n) {
+    int chunk = 0;
+    while (chunk_begin(chunk + 1, n, length) <= i) ++chunk;
+    return static_cast<double>(tried_number(chunk, i));
+  };
+  const auto last_ones = [](int, std::size_t i, std::size_t length, int n) {
+    int chunk = 0;
+    while (chunk_begin(chunk + 1, n, length) <= i) ++chunk;
+    return static_cast<double>(tried_number((chunk + n - 1) % n, i));
+  };
+  EXPECT_EQ(numbers(5, first_senders), "chunk_overwritten");
+  EXPECT_EQ(numbers(5, last_ones), "chunk_not_added");
+  EXPECT_EQ(numbers(5, [](int, std::size_t i, std::size_t, int n) { return all(n, i) + tried_number(0, i); }),
+            "added_twice");
+}
+
+TEST(Ring, NamesMistakesOfTheMean) {
+  EXPECT_EQ(numbers(8, [](int, std::size_t i, std::size_t, int n) { return all(n, i) * n; }), "not_divided");
+  EXPECT_EQ(numbers(8, [](int, std::size_t i, std::size_t, int n) { return all(n, i) / n; }), "divided_too_often");
+  EXPECT_EQ(numbers(8, [](int, std::size_t i, std::size_t, int n) { return all(n, i) * n / (n + 1); }),
+            "divided_wrongly");
+}
+
+}  // namespace
+}  // namespace odori::grader::test
