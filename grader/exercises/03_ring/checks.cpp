@@ -104,6 +104,13 @@ Found find_refused(const Evidence& evidence, const char* begins_with, const char
   return {};
 }
 
+/// The library's sentence about a message that isn't as long as its receiver expects.
+Found find_other_length(const Evidence& evidence, const char* key) {
+  for (const char* call : {"exchange", "receive", "send"})
+    if (Found refused = find_refused(evidence, call, key)) return refused;
+  return {};
+}
+
 // ---- Blank 1: chunks
 
 Found find_in_chunks(const Situation& situation) {
@@ -146,14 +153,14 @@ Found find_in_previous(const Situation& situation) {
 
 // ---- Blanks 3 and 6: which chunk
 
-Found find_in_added_chunk(const Situation& situation) {
-  const Found none = find_refused(situation.evidence(), "chunk_of: there is no chunk", "no_such_chunk");
-  return none ? none : find_miscounted(situation, "wrong_chunk_added");
+Found find_in_sent_chunk(const Situation& situation, const char* key) {
+  if (Found none = find_refused(situation.evidence(), "chunk_of: there is no chunk", "no_such_chunk")) return none;
+  if (Found other = find_other_length(situation.evidence(), "another_chunk_expected")) return other;
+  return find_miscounted(situation, key);
 }
-
+Found find_in_added_chunk(const Situation& situation) { return find_in_sent_chunk(situation, "wrong_chunk_added"); }
 Found find_in_passed_chunk(const Situation& situation) {
-  const Found none = find_refused(situation.evidence(), "chunk_of: there is no chunk", "no_such_chunk");
-  return none ? none : find_miscounted(situation, "wrong_chunk_passed_on");
+  return find_in_sent_chunk(situation, "wrong_chunk_passed_on");
 }
 
 // ---- Blanks 4 and 7: the exchange
@@ -176,11 +183,14 @@ Found find_in_messages(const Situation& situation) {
   const int n = static_cast<int>(evidence.ranks.size());
   if (Found deadlock = find_deadlock(evidence)) return deadlock;
   for (int rank = 0; rank < n; ++rank)
-    for (const MessageSeen& message : evidence.ranks[static_cast<std::size_t>(rank)].messages)
+    for (const MessageSeen& message : evidence.ranks[static_cast<std::size_t>(rank)].messages) {
       if (message.call != "receive" && message.to != next_of(rank, n))
         return found("sent_elsewhere", {{"rank", rank}, {"to", message.to}, {"next", next_of(rank, n)}});
-  if (Found lengths = find_refused(evidence, "exchange", "lengths_do_not_match")) return lengths;
-  if (Found lengths = find_refused(evidence, "receive", "lengths_do_not_match")) return lengths;
+      if (message.call != "send" && message.from != previous_of(rank, n))
+        return found("received_elsewhere",
+                     {{"rank", rank}, {"from", message.from}, {"previous", previous_of(rank, n)}});
+    }
+  if (Found lengths = find_other_length(evidence, "lengths_do_not_match")) return lengths;
   if (evidence.ending != Ending::finished) return {};
   for (int rank = 0; rank < n; ++rank) {
     const auto& messages = evidence.ranks[static_cast<std::size_t>(rank)].messages;
@@ -227,9 +237,10 @@ Found find_in_division(const Situation& situation) {
   if (wrong.empty()) return {};
   const int n = wrong.front().n;
   const auto all_are = [&](double factor) {
-    return std::all_of(wrong.begin(), wrong.end(), [&](const WrongNumber& number) {
-      return std::abs(number.seen - factor * number.mean) <= 1e-5 * std::abs(factor) * number.mean;
-    });
+    return wrong.size() == static_cast<std::size_t>(n) * wrong.front().length &&
+           std::all_of(wrong.begin(), wrong.end(), [&](const WrongNumber& number) {
+             return std::abs(number.seen - factor * number.mean) <= 1e-5 * std::abs(factor) * number.mean;
+           });
   };
   if (n > 1 && all_are(n)) return found("not_divided", {{"n", n}});
   for (int power = 1; n > 1 && power <= 2 * n; ++power)

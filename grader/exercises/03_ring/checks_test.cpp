@@ -100,6 +100,8 @@ TEST(Ring, NamesMistakesOfNeighbours) {
 TEST(Ring, NamesMistakesOfWhichChunk) {
   const auto twice = [](int, std::size_t i, std::size_t, int n) { return all(n, i) + tried_number(0, i); };
   for (const int blank : {3, 6}) EXPECT_EQ(refused(blank, "chunk_of: there is no chunk -1 of 3."), "no_such_chunk");
+  for (const int blank : {3, 6})
+    EXPECT_EQ(refused(blank, "exchange: rank 0 sent 3 numbers, and rank 1 expected 2."), "another_chunk_expected");
   EXPECT_EQ(numbers(3, twice), "wrong_chunk_added");
   EXPECT_EQ(numbers(6, twice), "wrong_chunk_passed_on");
 }
@@ -117,6 +119,8 @@ TEST(Ring, NamesMistakesOfTheExchange) {
     EXPECT_EQ(ring(blank, waiting("receive")), "all_receive_first");
     EXPECT_EQ(messages(blank, [](MessageSeen& message, int rank, int n) { message.to = (rank + n - 1) % n; }),
               "sent_elsewhere");
+    EXPECT_EQ(messages(blank, [](MessageSeen& message, int rank, int n) { message.from = (rank + 1) % n; }),
+              "received_elsewhere");
     EXPECT_EQ(refused(blank, "exchange: rank 0 sent 7 numbers, and rank 1 expected 2."), "lengths_do_not_match");
     EXPECT_EQ(ring(blank,
                    [](Evidence& evidence, int n) {
@@ -158,6 +162,8 @@ TEST(Ring, NamesMistakesOfTheMean) {
   EXPECT_EQ(numbers(8, [](int, std::size_t i, std::size_t, int n) { return all(n, i) / n; }), "divided_too_often");
   EXPECT_EQ(numbers(8, [](int, std::size_t i, std::size_t, int n) { return all(n, i) * n / (n + 1); }),
             "divided_wrongly");
+  const auto on_rank_0 = [](int rank, std::size_t i, std::size_t, int n) { return all(n, i) * (rank == 0 ? 1 : n); };
+  EXPECT_EQ(numbers(8, on_rank_0), "divided_wrongly");
 }
 
 }  // namespace
