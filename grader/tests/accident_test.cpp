@@ -89,6 +89,19 @@ TEST(Accident, OfStandingStillOnceIsNoVerdict) {
   EXPECT_EQ(after_a_kill.evidence.ending, Ending::finished) << after_a_kill.evidence.detail;
 }
 
+TEST(Run, GivesAProgramThatTrainsNothingItsOwnFlags) {
+  const ScratchFolder folder;
+  const std::filesystem::path program = folder.path() / "program";
+  write(program, fmt::format("#!/bin/bash\n{}; echo \"Unexpected: $*.\"; exit 1\n", begin));
+  std::filesystem::permissions(program, std::filesystem::perms(0755));
+  const Runner runner(task_named("multi_node"), "/bin/true", 7);
+  const std::atomic<bool> cancelled = false;
+  const auto flags = [&](const RunPlan& plan) { return runner.run({program, ""}, plan, cancelled).detail; };
+  EXPECT_EQ(flags({.nodes = {0}, .seed = 2, .epochs = 0, .flags = {"--length", "7"}}),
+            "Unexpected: --device cpu --out out --seed 9 --length 7.");
+  EXPECT_NE(flags({.nodes = {0}, .epochs = 3}).find("--epoch 3 --batchsize 4"), std::string::npos);
+}
+
 TEST(Accident, ThatTheKitsProgramHasTooIsTheMachines) {
   const Task& task = task_named("multi_gpu");
   const std::atomic<bool> cancelled = false;

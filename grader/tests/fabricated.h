@@ -132,12 +132,22 @@ inline Evidence ranks_on(const RunPlan& plan) {
   return evidence;
 }
 
+/// Of a program that trains nothing, and has shown nothing yet.
+inline Evidence without_training(const RunPlan& plan) {
+  return {.ending = Ending::finished, .ranks = std::vector<RankSeen>(static_cast<std::size_t>(plan.ranks()))};
+}
+
+/// All right, as the plan has it.
+inline Evidence right_run(const RunPlan& plan) {
+  return plan.epochs == 0 ? without_training(plan) : plan.nodes.empty() ? one_process(plan) : ranks_on(plan);
+}
+
 /// Evidence that a test has changed, the same for every run of a plan.
 class Fabricated : public Runs {
  public:
   using Right = std::function<Evidence(const RunPlan&)>;
   using Change = std::function<void(Evidence&, const RunPlan&)>;
-  Fabricated(Right right, Change change) : right_(std::move(right)), change_(std::move(change)) {}
+  explicit Fabricated(Change change, Right right = right_run) : right_(std::move(right)), change_(std::move(change)) {}
   const Evidence& of(const RunPlan& plan) override {
     const auto [entry, is_new] = runs_.try_emplace(plan);
     if (is_new) {
@@ -157,8 +167,8 @@ class Fabricated : public Runs {
 /// The key of the first finding of a blank's checks, and of those that are anyone's, in the exam's situations; "right"
 /// for none. Its words in both languages have no gap.
 inline std::string verdict_on(const char* task, int blank, const Fabricated::Change& change,
-                              const Fabricated::Right& right) {
-  Fabricated runs(right, change);
+                              const Fabricated::Right& right = right_run) {
+  Fabricated runs(change, right);
   const Exam exam = exam_of(task_named(task));
   for (const RunPlan& plan : exam.situations)
     for (const int whose : {blank, 0})
@@ -176,10 +186,6 @@ inline std::string verdict_on(const char* task, int blank, const Fabricated::Cha
   return "right";
 }
 
-/// Of a training.
-inline std::string verdict_on(const char* task, int blank, const Fabricated::Change& change) {
-  return verdict_on(task, blank, change, task_named(task).under_mpi ? ranks_on : one_process);
-}
 /// Of task 1: what to make of the only rank, with so many devices.
 inline std::string multi_gpu(int blank, const std::function<void(RankSeen&, int n)>& change) {
   return verdict_on("multi_gpu", blank,
