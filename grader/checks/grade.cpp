@@ -121,13 +121,12 @@ Outcome outcome_of_script(const Question& question, const Submission& script) {
 
 std::map<int, BlankWords> words_of(const Question& question, const Submission& program) {
   const fs::path solution = solution_of_program(question);
-  std::set<std::string> kits = words_of_kit(question.kit, cut(read_kits(solution), solution.string()));
-  kits.insert(question.task.words.begin(), question.task.words.end());
+  const std::set<std::string> kits = words_of_kit(question.kit, cut(read_kits(solution), solution.string()));
   std::vector<Blank> filled;
   for (const auto& [number, blank] : program.blanks)
     if (!outcome_of_file(program, number)) filled.push_back(blank);
   std::map<int, BlankWords> words;
-  for (const Blank& blank : filled) words[blank.number] = look_at_words(blank, kits, filled);
+  for (const Blank& blank : filled) words[blank.number] = look_at_words(blank, kits, filled, question.task.words);
   return words;
 }
 

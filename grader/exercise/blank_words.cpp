@@ -193,9 +193,10 @@ bool is_slip(const Finding& finding) {
   return keys.contains(finding.key);
 }
 
-BlankWords look_at_words(const Blank& blank, const std::set<std::string>& kits, const std::vector<Blank>& blanks) {
+BlankWords look_at_words(const Blank& blank, const std::set<std::string>& kits, const std::vector<Blank>& blanks,
+                         const std::set<std::string>& allowed) {
   const Tokens tokens = tokens_of(blank.text);
-  std::set<std::string> declared, unusual;
+  std::set<std::string> declared = allowed, unusual;
   for (const Blank& each : blanks) declared.merge(declared_in(each.text, Doubtful::all));
   BlankWords found{.forbidden = Search(blank, tokens, declared).find()};
   for (std::size_t i = 0; i < tokens.all.size(); ++i) {

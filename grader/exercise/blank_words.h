@@ -24,8 +24,10 @@ struct BlankWords {
 /// linker sees) or beyond the program (files, processes, signals, the environment, the evidence), and a text that isn't
 /// tokens throughout: by its words, so that an answer that has them for a good reason is refused too, and says so.
 /// Unusual are names other than C++'s, those of common parts of its library, `kits`, and those that one of `blanks`
-/// declares.
-BlankWords look_at_words(const Blank& blank, const std::set<std::string>& kits, const std::vector<Blank>& blanks);
+/// declares. `allowed`: what the exercise says that its answers may use; of the system's functions these names may be
+/// the program's own.
+BlankWords look_at_words(const Blank& blank, const std::set<std::string>& kits, const std::vector<Blank>& blanks,
+                         const std::set<std::string>& allowed = {});
 
 /// Forbidden wherever they stand.
 const std::set<std::string>& names_never_needed();

@@ -127,6 +127,20 @@ TEST(BlankWords, FunctionsOfTheSystemAreForbiddenAndVariablesOfTheirNamesAreNot)
   }
 }
 
+TEST(BlankWords, WhatAnExerciseAllowsIsTheProgramsOwnAndNotTheSystems) {
+  Blank blank;
+  const auto found = [&blank](const std::string& text) {
+    blank.text = split_lines(text);
+    const BlankWords words = look_at_words(blank, {}, {blank}, {"send", "midpoint"});
+    return (words.forbidden ? words.forbidden->key : "") + fmt::format("{}", words.unusual.size());
+  };
+  EXPECT_EQ(found("send(1); return std::midpoint(2, 3);"), "0");
+  EXPECT_EQ(found("::send(1);"), "forbidden_function0");
+  EXPECT_EQ(found("std::send(1);"), "forbidden_function0");
+  EXPECT_EQ(found("recv(1);"), "forbidden_function1");
+  EXPECT_EQ(found("return lerp(2);"), "1");
+}
+
 TEST(BlankWords, FindingsSayTheLineOfTheFile) {
   Blank blank;
   blank.text_line = 40;
