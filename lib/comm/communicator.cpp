@@ -20,8 +20,14 @@ struct Algorithm {
 constexpr std::array algorithms{
     Algorithm{"naive", make_naive_communicator},
     Algorithm{"flat", make_flat_communicator},
+    Algorithm{"hierarchical", make_hierarchical_communicator},
+    Algorithm{"two_dimensional", make_two_dimensional_communicator},
+    Algorithm{"single_node", make_single_node_communicator},
+    Algorithm{"non_cuda_aware", make_non_cuda_aware_communicator},
     Algorithm{"ring", make_ring_communicator},
+    Algorithm{"tree", make_tree_communicator},
     Algorithm{"pure_nccl", load_pure_nccl_communicator},
+    Algorithm{"dummy", make_dummy_communicator},
 };
 
 std::unique_ptr<Communicator> load_pure_nccl_communicator() {

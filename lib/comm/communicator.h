@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "backend/device.h"
@@ -51,6 +53,10 @@ class Communicator {
   /// the root only.
   virtual std::vector<std::byte> scatter(std::span<const std::byte> all, std::span<const std::size_t> counts,
                                          int root = 0) = 0;
+  /// Every rank gets what each gives, in the order of the ranks. All give the same number of bytes.
+  virtual std::vector<std::byte> all_gather(std::span<const std::byte> own) = 0;
+  template <typename Plain>
+  std::vector<Plain> all_gather(const Plain& own);
   virtual void barrier() = 0;
 
   // ---- Messages between two ranks, in host memory; of one length on both sides, or an Error. Not collective.
@@ -63,6 +69,15 @@ class Communicator {
   /// Since this communicator was made.
   virtual const TrafficOfRank& traffic() const = 0;
 };
+
+template <typename Plain>
+std::vector<Plain> Communicator::all_gather(const Plain& own) {
+  static_assert(std::is_trivially_copyable_v<Plain>);
+  const std::vector<std::byte> bytes = all_gather(std::as_bytes(std::span(&own, 1)));
+  std::vector<Plain> all(static_cast<std::size_t>(size()));
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  return all;
+}
 
 /// Those that there are: one file each (README.md here).
 std::vector<std::string> communicator_names();

@@ -13,10 +13,6 @@ namespace {
 class FlatCommunicator : public MpiCommunicator {
  public:
   std::string name() const override { return "flat"; }
-
-  void mean(Device& device, Buffer& gradients, std::span<const Range>) override {
-    average(device, gradients, {0, gradients.size()});
-  }
 };
 
 }  // namespace

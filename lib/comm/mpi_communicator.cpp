@@ -49,17 +49,15 @@ std::vector<std::string> node_names(int size) {
 
 }  // namespace
 
-MpiCommunicator::MpiCommunicator() {
-  int initialized = 0, finalized = 0, rank = 0, size = 0;
-  ODORI_MPI(MPI_Initialized(&initialized));
-  ODORI_MPI(MPI_Finalized(&finalized));
-  require(initialized && !finalized, "A communicator needs an MpiSession that lives: make it first thing in main.");
-  ODORI_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-  ODORI_MPI(MPI_Comm_size(MPI_COMM_WORLD, &size));
+MpiCommunicator::MpiCommunicator(Cut cut) : cut_(cut) {
   const Exchange call({"create_communicator()"});
-  const std::vector<std::string> nodes = node_names(size);
-  ranks_ = find_ranks(nodes, rank);
-  for (const std::string& node : nodes) on_this_node_.push_back(node == nodes[static_cast<std::size_t>(rank)]);
+  const std::vector<std::string> nodes = node_names(world_.size());
+  ranks_ = find_ranks(nodes, world_.rank());
+  ranks_of_nodes_.resize(static_cast<std::size_t>(ranks_.inter_size));
+  for (const int node : number_nodes(nodes)) {
+    ++ranks_of_nodes_[static_cast<std::size_t>(node)];
+    on_this_node_.push_back(node == ranks_.inter_rank);
+  }
 }
 
 void MpiCommunicator::on_host(Device& device, Buffer& values, Range range, std::size_t most,
@@ -83,23 +81,33 @@ void MpiCommunicator::on_host(Device& device, Buffer& values, Range range, std::
 // Two ranks of one machine average the VGG's 57 MiB in half the time that one call and one pass take.
 constexpr std::size_t slice_floats = (std::size_t{2} << 20) / sizeof(float);
 
+void MpiCommunicator::mean(Device& device, Buffer& gradients, std::span<const Range>) {
+  average(device, gradients, {0, gradients.size()});
+}
+
 void MpiCommunicator::average(Device& device, Buffer& values, Range range) {
   const Collective call("comm->mean()");
-  const trace::Span span("allreduce", range.size() * sizeof(float));
+  const bool slices = cut_ == Cut::slices;  // else messages say how many bytes they are
+  const trace::Span span("allreduce", slices ? range.size() * sizeof(float) : 0);
+  on_host(device, values, range, slices ? slice_floats : range.size(),
+          [this](std::span<float> numbers) { all_reduce(numbers); });
+}
+
+void MpiCommunicator::all_reduce(std::span<float> numbers) {
+  world_.sum(numbers);
+  divide(numbers);
+}
+
+void MpiCommunicator::divide(std::span<float> numbers) const {
   const float share = 1.0f / static_cast<float>(size());
-  on_host(device, values, range, slice_floats, [share](std::span<float> part) {
-    ODORI_MPI(
-        MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD));
-    for (float& value : part) value *= share;
-  });
+  for (float& number : numbers) number *= share;
 }
 
 void MpiCommunicator::broadcast(Device& device, Buffer& values, int root) {
   const Collective call("comm->broadcast()");
   const trace::Span span("broadcast", values.bytes());
-  on_host(device, values, {0, values.size()}, slice_floats, [root](std::span<float> part) {
-    ODORI_MPI(MPI_Bcast(part.data(), static_cast<int>(part.size()), MPI_FLOAT, root, MPI_COMM_WORLD));
-  });
+  on_host(device, values, {0, values.size()}, slice_floats,
+          [this, root](std::span<float> part) { world_.broadcast(part, root); });
 }
 
 void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {
@@ -116,6 +124,17 @@ void MpiCommunicator::sum(std::span<double> values) {
   for_each_chunk(values.size(), [&](std::size_t offset, int count) {
     ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, &values[offset], count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
   });
+}
+
+std::vector<std::byte> MpiCommunicator::all_gather(std::span<const std::byte> own) {
+  const Collective call("comm->all_gather()");
+  const trace::Span span("allgather", own.size());
+  require(own.size() <= max_mpi_count, "all_gather: {} bytes of each rank are more than it takes, {}.", own.size(),
+          max_mpi_count);
+  std::vector<std::byte> all(own.size() * static_cast<std::size_t>(size()));
+  const auto count = static_cast<int>(own.size());
+  ODORI_MPI(MPI_Allgather(own.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, MPI_COMM_WORLD));
+  return all;
 }
 
 // The root sends each part by itself: MPI_Scatterv's counts and displacements are ints, too small for large sets.

@@ -1,7 +1,8 @@
-// What all communicators on MPI have in common: everything but how gradients are averaged.
+// What all communicators on MPI have in common: everything but the algorithm that averages numbers.
 #pragma once
 
 #include "comm/communicator.h"
+#include "comm/group.h"
 #include "comm/ranks.h"
 
 namespace odori {
@@ -10,8 +11,12 @@ namespace odori {
 /// whether or not this MPI could read it there: that works with each MPI.
 class MpiCommunicator : public Communicator {
  public:
+  /// How many numbers an algorithm gets at once: slices of 2 MiB, which stay in the cache, or all, for those that speak
+  /// by messages and cut them themselves.
+  enum class Cut { slices, whole };
+
   /// Collective. Throws Error, on every rank, where there is no MpiSession or ODORI_NODES can't be used.
-  MpiCommunicator();
+  explicit MpiCommunicator(Cut cut = Cut::slices);
 
   int rank() const final { return ranks_.rank; }
   int size() const final { return ranks_.size; }
@@ -20,9 +25,12 @@ class MpiCommunicator : public Communicator {
   int inter_rank() const final { return ranks_.inter_rank; }
   int inter_size() const final { return ranks_.inter_size; }
 
+  /// All gradients, whatever the parameters are.
+  void mean(Device& device, Buffer& gradients, std::span<const Range> pieces) override;
   void broadcast(Device& device, Buffer& values, int root) override;
   void sum(std::span<double> values) final;
   void broadcast(std::span<std::byte> bytes, int root) final;
+  std::vector<std::byte> all_gather(std::span<const std::byte> own) final;
   std::vector<std::byte> scatter(std::span<const std::byte> all, std::span<const std::size_t> counts, int root) final;
   void barrier() final;
   void send(std::span<const float> values, int to) final;
@@ -31,30 +39,49 @@ class MpiCommunicator : public Communicator {
   const TrafficOfRank& traffic() const final { return traffic_; }
 
  protected:
-  /// For mean(): every rank's values in this range become their mean over all ranks. Collective.
+  /// THE ALGORITHM. Replaces `numbers` on every rank by their mean over all ranks. Without another one: MPI's own.
+  virtual void all_reduce(std::span<float> numbers);
+
+  /// For mean(): every rank's values in this range become their mean over all ranks, by all_reduce(). Collective.
   void average(Device& device, Buffer& values, Range range);
+  /// The numbers times 1/P.
+  void divide(std::span<float> numbers) const;
+
+  // ---- For algorithms' constructors: groups of ranks. Collective.
+  /// The ranks of this node.
+  Group intra() const { return Group(inter_rank(), intra_rank()); }
+  /// The ranks with this intra_rank, one a node.
+  Group inter() const { return Group(intra_rank(), inter_rank()); }
+  /// How many ranks each node has, by inter_rank.
+  std::span<const int> ranks_of_nodes() const { return ranks_of_nodes_; }
+
+ private:
   /// Calls `work` with consecutive parts of the range, in host memory, none longer than `most` floats; at least once.
   void on_host(Device& device, Buffer& values, Range range, std::size_t most,
                const std::function<void(std::span<float>)>& work);
-
- private:
   void check_peer(const char* call, const char* verb, int peer) const;
   void count_sent(std::size_t floats, int to);
   void count_received(std::size_t floats, int from);
 
+  Cut cut_;
+  Group world_;
   Ranks ranks_;
+  std::vector<int> ranks_of_nodes_;
   std::vector<bool> on_this_node_;  // which ranks are
   TrafficOfRank traffic_;
   Buffer staging_;  // page-locked, where the device is a GPU
 };
 
-/// Averages by this function, all gradients at once. Its messages are no learner's.
-std::unique_ptr<Communicator> make_all_reduce_communicator(AllReduce all_reduce, std::string name);
-
 // One algorithm a file.
 std::unique_ptr<Communicator> make_naive_communicator();
 std::unique_ptr<Communicator> make_flat_communicator();
+std::unique_ptr<Communicator> make_hierarchical_communicator();
+std::unique_ptr<Communicator> make_two_dimensional_communicator();
+std::unique_ptr<Communicator> make_single_node_communicator();
+std::unique_ptr<Communicator> make_non_cuda_aware_communicator();
 std::unique_ptr<Communicator> make_ring_communicator();
+std::unique_ptr<Communicator> make_tree_communicator();
+std::unique_ptr<Communicator> make_dummy_communicator();
 std::unique_ptr<Communicator> make_pure_nccl_communicator();
 
 }  // namespace odori

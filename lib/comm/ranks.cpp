@@ -4,24 +4,28 @@
 #include <charconv>
 #include <sstream>
 #include <system_error>
+#include <unordered_map>
 
 #include "core/error.h"
 
 namespace odori {
 
+std::vector<int> number_nodes(std::span<const std::string> nodes) {
+  std::unordered_map<std::string, int> numbers;
+  std::vector<int> result;
+  for (const std::string& node : nodes)
+    result.push_back(numbers.try_emplace(node, static_cast<int>(numbers.size())).first->second);
+  return result;
+}
+
 Ranks find_ranks(std::span<const std::string> nodes, int rank) {
-  const std::string& mine = nodes[static_cast<std::size_t>(rank)];
-  Ranks ranks{.rank = rank, .size = static_cast<int>(nodes.size()), .intra_size = 0};
-  std::vector<std::string> seen;  // in the order of each node's lowest rank
-  for (int r = 0; r < ranks.size; ++r) {
-    const std::string& node = nodes[static_cast<std::size_t>(r)];
-    if (std::find(seen.begin(), seen.end(), node) == seen.end()) seen.push_back(node);
-    if (node != mine) continue;
-    ++ranks.intra_size;
-    if (r < rank) ++ranks.intra_rank;
-  }
-  ranks.inter_size = static_cast<int>(seen.size());
-  ranks.inter_rank = static_cast<int>(std::find(seen.begin(), seen.end(), mine) - seen.begin());
+  const std::vector<int> numbers = number_nodes(nodes);
+  const auto own = numbers.begin() + rank;
+  Ranks ranks{.rank = rank, .size = static_cast<int>(numbers.size())};
+  ranks.intra_rank = static_cast<int>(std::count(numbers.begin(), own, *own));
+  ranks.intra_size = static_cast<int>(std::count(numbers.begin(), numbers.end(), *own));
+  ranks.inter_rank = *own;
+  ranks.inter_size = 1 + *std::max_element(numbers.begin(), numbers.end());
   return ranks;
 }
 

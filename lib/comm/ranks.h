@@ -15,6 +15,9 @@ struct Ranks {
   bool operator==(const Ranks&) const = default;
 };
 
+/// Each rank's node, by number: nodes in the order of their lowest rank. `nodes[r]` names the node of rank r.
+std::vector<int> number_nodes(std::span<const std::string> nodes);
+
 /// `nodes[r]` names the node of rank r. Nodes are numbered by their lowest rank, ranks within a node by their rank in
 /// the job; any placement will do (block, cyclic, uneven).
 Ranks find_ranks(std::span<const std::string> nodes, int rank);

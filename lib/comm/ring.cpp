@@ -16,32 +16,33 @@
 namespace odori {
 namespace {
 
-void ring_all_reduce(std::span<float> numbers, Communicator& comm, std::vector<float>& received) {
-  const int n = comm.size(), rank = comm.rank(), right = (rank + 1) % n, left = (rank + n - 1) % n;
-  const auto chunk = [&](int c) {
-    const auto index = static_cast<std::size_t>((c + 2 * n) % n), parts = static_cast<std::size_t>(n);
-    const std::size_t begin = index * numbers.size() / parts, end = (index + 1) * numbers.size() / parts;
-    return numbers.subspan(begin, end - begin);
-  };
+class RingCommunicator : public MpiCommunicator {
+ public:
+  RingCommunicator() : MpiCommunicator(Cut::whole) {}
+  std::string name() const override { return "ring"; }
 
-  received.resize(numbers.size() / static_cast<std::size_t>(n) + 1);
-  for (int s = 0; s < n - 1; ++s) {
-    const std::span<float> sum = chunk(rank - s - 1), part = std::span(received).first(sum.size());
-    comm.exchange(chunk(rank - s), right, part, left);
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
+ protected:
+  void all_reduce(std::span<float> numbers) override {
+    const int n = size(), right = (rank() + 1) % n, left = (rank() + n - 1) % n;
+    const auto chunk = [&](int c) { return all_.chunk(numbers, (c + 2 * n) % n); };
+
+    received_.resize(numbers.size() / static_cast<std::size_t>(n) + 1);
+    for (int s = 0; s < n - 1; ++s) {
+      const std::span<float> sum = chunk(rank() - s - 1), part = std::span(received_).first(sum.size());
+      exchange(chunk(rank() - s), right, part, left);
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
+    }
+    divide(chunk(rank() + 1));
+    for (int s = 0; s < n - 1; ++s) exchange(chunk(rank() + 1 - s), right, chunk(rank() - s), left);
   }
-  for (float& number : chunk(rank + 1)) number /= static_cast<float>(n);
-  for (int s = 0; s < n - 1; ++s) comm.exchange(chunk(rank + 1 - s), right, chunk(rank - s), left);
-}
+
+ private:
+  Group all_;
+  std::vector<float> received_;
+};
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_ring_communicator() {
-  return make_all_reduce_communicator(
-      [received = std::vector<float>()](std::span<float> numbers, Communicator& comm) mutable {
-        ring_all_reduce(numbers, comm, received);
-      },
-      "ring");
-}
+std::unique_ptr<Communicator> make_ring_communicator() { return std::make_unique<RingCommunicator>(); }
 
 }  // namespace odori

@@ -13,48 +13,41 @@ namespace {
 
 /// What one rank saw.
 struct Seen {
-  double wrong = 0, first = 0, value = 0, expected = 0;  // how many differ; the first of them
-  double messages = 0, bytes = 0;                        // that it sent
+  std::size_t wrong = 0, first = 0;  // how many differ, and the place of the first of them
+  float value = 0, expected = 0;     // there
+  Traffic sent;
 };
-constexpr std::size_t n_fields = sizeof(Seen) / sizeof(double);
 
 Seen compare(std::span<const float> seen, std::span<const float> truth) {
   Seen result;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const double tolerance = 2e-6 * truth[i];  // rounding; of 64 ranks none is missing yet
     if (std::abs(double{seen[i]} - truth[i]) <= tolerance) continue;
-    if (result.wrong++ == 0) result.first = static_cast<double>(i), result.value = seen[i], result.expected = truth[i];
+    if (result.wrong++ == 0) result.first = i, result.value = seen[i], result.expected = truth[i];
   }
   return result;
 }
 
-std::vector<Seen> of_all_ranks(Communicator& comm, const Seen& mine) {
-  std::vector<Seen> all(static_cast<std::size_t>(comm.size()));  // every rank fills its own place
-  all[static_cast<std::size_t>(comm.rank())] = mine;
-  comm.sum({&all.front().wrong, all.size() * n_fields});
-  return all;
-}
-
 void print(const std::vector<Seen>& all, std::size_t length) {
-  double wrong = 0, messages = 0, bytes = 0;
+  std::size_t wrong = 0;
+  std::int64_t messages = 0, bytes = 0;
   std::vector<std::size_t> ranks;
   for (std::size_t r = 0; r < all.size(); ++r) {
     wrong += all[r].wrong;
     if (all[r].wrong > 0) ranks.push_back(r);
-    messages = std::max(messages, all[r].messages);
-    bytes = std::max(bytes, all[r].bytes);
+    messages = std::max(messages, all[r].sent.messages);
+    bytes = std::max(bytes, all[r].sent.bytes);
   }
   const std::size_t n = all.size();
   const double whole = static_cast<double>(length * sizeof(float)), least = 2.0 * static_cast<double>(n - 1);
   fmt::print("Mean of {} numbers over {} ranks: {}\n", length, n, ranks.empty() ? "right on every rank" : "WRONG");
   if (!ranks.empty()) {
     const Seen& first = all[ranks.front()];
-    fmt::print(
-        "  {:.0f} numbers differ, on {} of {} ranks; the first is number {:.0f} of rank {}: {}, and should be {}\n",
-        wrong, ranks.size(), n, first.first, ranks.front(), first.value, first.expected);
+    fmt::print("  {} numbers differ, on {} of {} ranks; the first is number {} of rank {}: {}, and should be {}\n",
+               wrong, ranks.size(), n, first.first, ranks.front(), first.value, first.expected);
   }
   fmt::print("  the busiest rank    messages sent    bytes sent\n");
-  fmt::print("  this one         {:16.0f}  {:12.0f}\n", messages, bytes);
+  fmt::print("  this one         {:16}  {:12}\n", messages, bytes);
   fmt::print("  a ring           {:16.0f}  {:12.0f}    2 (n - 1) messages, 2 (n - 1) / n of {:.0f} bytes\n", least,
              least / static_cast<double>(n) * whole, whole);
 }
@@ -87,9 +80,8 @@ void try_all_reduce(Communicator& comm, std::size_t length) {
   evidence::write(facts::Values{static_cast<std::int64_t>(length)}, numbers);
 
   Seen seen = compare(numbers, truth);
-  seen.messages = static_cast<double>(after.messages - before.messages);
-  seen.bytes = static_cast<double>(after.bytes - before.bytes);
-  const std::vector<Seen> of_all = of_all_ranks(comm, seen);
+  seen.sent = {after.messages - before.messages, after.bytes - before.bytes};
+  const std::vector<Seen> of_all = comm.all_gather(seen);
   if (comm.rank() == 0) print(of_all, length);
 }
 

@@ -1,6 +1,8 @@
 // What travels to a rank, its shard: a Header, then for each example a Label and its pixels.
 #include "data/scatter.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -55,40 +57,32 @@ class Shard : public Dataset {
   std::shared_ptr<PictureStorage> storage_ = std::make_shared<PictureStorage>();
 };
 
-std::string list_ranks(std::span<const double> flags) {
-  std::string ranks;
-  for (std::size_t r = 0; r < flags.size(); ++r)
-    if (flags[r] != 0) ranks += (ranks.empty() ? "" : ", ") + std::to_string(r);
-  return ranks;
-}
-
 /// Every rank learns who has a data set, and its size; all throw the same Error if that is not the root alone.
 std::size_t agree_on_size(const DatasetPtr& dataset, Communicator& comm, const ScatterOptions& options) {
-  const auto size = static_cast<std::size_t>(comm.size()), rank = static_cast<std::size_t>(comm.rank());
-  std::vector<double> said(3 * size + 1);
-  const std::span<double> given(said.data(), size), roots(&said[size], size), equal(&said[2 * size], size);
-  given[rank] = dataset ? 1 : 0;
-  roots[rank] = options.root;
-  equal[rank] = options.force_equal_length ? 1 : 0;
-  if (comm.rank() == options.root && dataset) said.back() = static_cast<double>(dataset->size());
-  comm.sum(said);
-
-  for (std::size_t r = 1; r < size; ++r)
-    require(roots[r] == roots[0] && equal[r] == equal[0],
+  struct Said {
+    std::size_t size;
+    int root;
+    bool given, equal;
+  };
+  const std::vector<Said> said = comm.all_gather(
+      Said{dataset ? dataset->size() : 0, options.root, dataset != nullptr, options.force_equal_length});
+  for (std::size_t r = 1; r < said.size(); ++r)
+    require(said[r].root == said[0].root && said[r].equal == said[0].equal,
             "scatter_dataset needs the same root and force_equal_length on every rank: rank 0 gave {} and {}, rank {} "
             "gave {} and {}.",
-            roots[0], equal[0] != 0, r, roots[r], equal[r] != 0);
+            said[0].root, said[0].equal, r, said[r].root, said[r].equal);
   require(options.root >= 0 && options.root < comm.size(), "scatter_dataset: there is no root {} among {} ranks.",
           options.root, comm.size());
   const auto root = static_cast<std::size_t>(options.root);
-  require(given[root] != 0, "scatter_dataset: rank {} is the root and gave no data set; it has to load it.", root);
-  given[root] = 0;
-  const std::string others = list_ranks(given);
+  require(said[root].given, "scatter_dataset: rank {} is the root and gave no data set; it has to load it.", root);
+  std::vector<std::size_t> others;
+  for (std::size_t r = 0; r < said.size(); ++r)
+    if (r != root && said[r].given) others.push_back(r);
   require(others.empty(),
           "scatter_dataset: only the root, rank {}, loads the data set and gives it; rank {} gave one too. Theirs has "
           "to be empty.",
-          root, others);
-  return static_cast<std::size_t>(said.back());
+          root, fmt::join(others, ", "));
+  return said[root].size;
 }
 
 /// The root's side: every rank's shard, one behind the other.

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 const std::set<std::string, std::less<>> computing{"load", "forward", "backward", "update"};
-const std::set<std::string, std::less<>> communicating{"gather",  "send",    "allreduce", "reduce",  "broadcast",
-                                                       "scatter", "barrier", "receive",   "exchange"};
+const std::set<std::string, std::less<>> communicating{"gather",    "send",    "allreduce", "allgather", "reduce",
+                                                       "broadcast", "scatter", "barrier",   "receive",   "exchange"};
 
 std::string text_of(const fs::path& path) {
   std::ostringstream text;

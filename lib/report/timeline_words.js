@@ -3,7 +3,8 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const texts = {
   en: {load: "load", forward: "forward", backward: "backward", gather: "gather gradients", allreduce: "all-reduce",
-       reduce: "reduce", send: "send", receive: "receive", exchange: "exchange", update: "update", evaluate: "evaluate", broadcast: "broadcast",
+       reduce: "reduce", send: "send", receive: "receive", exchange: "exchange", allgather: "all-gather",
+       update: "update", evaluate: "evaluate", broadcast: "broadcast",
        scatter: "scatter", barrier: "barrier", snapshot: "snapshot", waiting: "waiting", exposed: "exposed communication",
        rank: "rank", device: "device", iteration: "iteration", start: "start",
        since: "%s after the iteration's begin", last: "last to come: %a, %b after the first",
@@ -20,7 +21,8 @@ const texts = {
              "<kbd>N</kbd> <kbd>P</kbd>: next and previous iteration. <kbd>0</kbd>: all. Double-click: that iteration. " +
              "Point at a bar: its name, time and bytes, and who else took part."},
   ja: {load: "データ読込", forward: "順伝播", backward: "逆伝播", gather: "勾配の集約", allreduce: "オールリデュース",
-       reduce: "リデュース", send: "送信", receive: "受信", exchange: "送受信", update: "更新", evaluate: "評価", broadcast: "ブロードキャスト",
+       reduce: "リデュース", send: "送信", receive: "受信", exchange: "送受信", allgather: "オールギャザー",
+       update: "更新", evaluate: "評価", broadcast: "ブロードキャスト",
        scatter: "分配", barrier: "バリア", snapshot: "スナップショット", waiting: "待ち", exposed: "隠れていない通信",
        rank: "ランク", device: "デバイス", iteration: "反復", start: "開始",
        since: "反復の開始から %s", last: "最後に来たのは%a（最初より %b 遅い）",
@@ -41,7 +43,8 @@ const escape = text => text.replace(/[&<]/g, c => c === "&" ? "&amp;" : "&lt;");
 
 // Compute in blues, communication in reds, whatever its name; the slides have the same colours.
 const colours = {load: "#8b98ad", forward: "#1f5f99", backward: "#6fb4e3", update: "#e3a52f", gather: "#c2365b",
-                 allreduce: "#c2365b", reduce: "#c2365b", send: "#8a1f45", receive: "#8a1f45", exchange: "#8a1f45", broadcast: "#8a1f45", scatter: "#8a1f45",
+                 allreduce: "#c2365b", reduce: "#c2365b", send: "#8a1f45", receive: "#8a1f45", exchange: "#8a1f45",
+                 allgather: "#8a1f45", broadcast: "#8a1f45", scatter: "#8a1f45",
                  barrier: "#8a1f45", evaluate: "#c9bfe3", snapshot: "#a58b6f"};
 const colour = name => colours[name] || "#8b98ad";
 const dark_words = new Set(["backward", "update", "evaluate"]);  // words on these colours are dark

@@ -33,12 +33,10 @@ int main(int argc, char** argv) try {
     if (comm->rank() != 1) std::this_thread::sleep_for(std::chrono::seconds(7));
     return 0;
   }
-  std::vector<double> processes(static_cast<std::size_t>(comm->size()));
-  processes[static_cast<std::size_t>(comm->rank())] = ::getpid();
-  comm->sum(processes);
+  const std::vector<int> processes = comm->all_gather(::getpid());
   if (way == "continued" && comm->rank() == 2) {
     std::this_thread::sleep_for(std::chrono::seconds(4));
-    ::kill(static_cast<int>(processes[1]), SIGCONT);
+    ::kill(processes[1], SIGCONT);
   }
   if (way == "the first is stopped" && comm->rank() == 0) std::raise(SIGSTOP);
   std::vector<float> numbers(3);

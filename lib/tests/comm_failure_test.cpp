@@ -177,7 +177,7 @@ TEST(Hang, ARankThatWaitsForAMessageIsNamedAndTheCallsOfTheOthersAre) {
 }
 
 TEST(Hang, ARankThatShowsNoWorkIsNamed) {
-  expect_hang(run("busy", 3, "ODORI_TIMEOUT=6"), ") is busy elsewhere: it made no call after comm->sum().",
+  expect_hang(run("busy", 3, "ODORI_TIMEOUT=6"), ") is busy elsewhere: it made no call after comm->all_gather().",
               "Ranks 0 and 2 wait in comm->barrier().");
 }
 

@@ -1,8 +1,9 @@
-// The contract of all communicators. Runs under mpirun with 1, 2, 3 and 4 ranks; every rank computes the truth itself.
+// The contract of all communicators but their algorithms (comm_algorithms_test). Runs under mpirun with 1, 2, 3 and 4
+// ranks; every rank computes the truth itself.
+// ranks; every rank computes the truth itself.
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -18,14 +19,6 @@ namespace {
 float value(int rank, std::size_t i, int call) {
   return std::sin(static_cast<float>(i % 1009) + 0.37f * static_cast<float>(rank)) *
          static_cast<float>(1 + i % 3 * 10 + static_cast<std::size_t>(call));
-}
-
-/// Parameters of uneven sizes: 1, 2, 4, 8, ... floats until n are used up.
-std::vector<Range> pieces_of(std::size_t n) {
-  std::vector<Range> pieces;
-  for (std::size_t begin = 0, size = 1; begin < n; begin = pieces.back().end, size *= 2)
-    pieces.push_back({begin, std::min(begin + size, n)});
-  return pieces;
 }
 
 /// The same bits on every rank? Rank 0's are sent around and compared.
@@ -56,34 +49,10 @@ class Contract : public testing::TestWithParam<std::string> {
   DevicePool pool_{device_under_test()};
   Device& device_ = pool_.use(comm_->intra_rank());
 };
-INSTANTIATE_TEST_SUITE_P(All, Contract, testing::ValuesIn(communicators_under_test()));
+/// What is the same for all is tested on one.
+INSTANTIATE_TEST_SUITE_P(All, Contract, testing::Values(on_gpus() ? "pure_nccl" : "flat"));
 
 TEST_P(Contract, HasItsName) { EXPECT_EQ(comm_->name(), GetParam()); }
-
-TEST_P(Contract, MeanOfAllRanks) {
-  for (const std::size_t n : {0u, 1u, 7u, 1000u, 100003u, 1200007u}) {  // the last takes several MPI calls
-    for (int call = 0; call < 2; ++call) {  // the second must not find leavings of the first
-      Buffer buffer = values(n, call);
-      comm_->mean(device_, buffer, pieces_of(n));
-      const std::vector<float> seen = read(buffer);
-      for (std::size_t i = 0; i < n; ++i) {
-        double truth = 0, magnitude = 0;
-        for (int r = 0; r < comm_->size(); ++r) {
-          truth += value(r, i, call);
-          magnitude += std::abs(value(r, i, call));
-        }
-        ASSERT_NEAR(seen[i], truth / comm_->size(), 3e-7 * magnitude) << i << " of " << n;
-      }
-      EXPECT_TRUE(equal_on_all_ranks(*comm_, seen)) << n;
-    }
-  }
-}
-
-TEST_P(Contract, MeanIsTheSameEachTime) {
-  Buffer first = values(5000, 0), second = values(5000, 0);
-  for (Buffer* buffer : {&first, &second}) comm_->mean(device_, *buffer, pieces_of(5000));
-  EXPECT_TRUE(read(first) == read(second));
-}
 
 TEST_P(Contract, BroadcastFromEachRoot) {
   for (int root = 0; root < comm_->size(); ++root) {
@@ -110,6 +79,22 @@ TEST_P(Contract, SumIsExactForCounts) {
     EXPECT_EQ(values[2], 1e15 * p);
   }
   comm_->sum({});
+}
+
+TEST_P(Contract, AllGatherTakesInTheOrderOfTheRanks) {
+  struct Own {
+    int rank;
+    double half;
+  };
+  for (int call = 0; call < 2; ++call) {
+    const std::vector<Own> all = comm_->all_gather(Own{comm_->rank() + call, comm_->rank() / 2.0});
+    ASSERT_EQ(static_cast<int>(all.size()), comm_->size());
+    for (int r = 0; r < comm_->size(); ++r) {
+      EXPECT_EQ(all[static_cast<std::size_t>(r)].rank, r + call);
+      EXPECT_EQ(all[static_cast<std::size_t>(r)].half, r / 2.0);
+    }
+  }
+  EXPECT_TRUE(comm_->all_gather(std::span<const std::byte>()).empty());
 }
 
 TEST_P(Contract, ScatterFromEachRoot) {
@@ -142,7 +127,7 @@ TEST_P(Contract, StandsInTheDevicesOrder) {
   Buffer x = values(n, 0), y = values(n, 1);
   for (int i = 0; i < 5; ++i) {
     device_.scale(2, x, all);
-    comm_->mean(device_, x, pieces_of(n));
+    comm_->mean(device_, x, {&all, 1});
     device_.axpy(1, x, y, all);
     comm_->broadcast(device_, y, 0);
     device_.scale(0.5f, y, all);
@@ -155,14 +140,6 @@ TEST_P(Contract, StandsInTheDevicesOrder) {
     ASSERT_NEAR(seen[i], truth, 1e-6 * (scale + std::abs(truth) + 40)) << i;
   }
   EXPECT_TRUE(equal_on_all_ranks(*comm_, seen));
-}
-
-TEST(Naive, RefusesAPieceOutsideTheBuffer) {
-  const auto comm = create_communicator("naive");
-  DevicePool pool(device_under_test());
-  Buffer buffer = pool.use(comm->intra_rank()).allocate(4);
-  const Range piece{2, 5};
-  EXPECT_THROW(comm->mean(pool.current(), buffer, {&piece, 1}), Error);
 }
 
 TEST(Chunks, CoverEverythingOnce) {

@@ -23,9 +23,8 @@ inline DevicePoolOptions device_under_test() {
              : DevicePoolOptions{.request = DeviceRequest::cpu};
 }
 
-/// Those that work on these devices.
-inline std::vector<std::string> communicators_under_test() {
-  std::vector<std::string> names = communicator_names();
+/// Of these names, those of communicators that work on these devices.
+inline std::vector<std::string> communicators_under_test(std::vector<std::string> names = communicator_names()) {
   if (!on_gpus()) std::erase(names, "pure_nccl");
   return names;
 }

@@ -19,14 +19,11 @@ void collectively(Communicator* comm, const std::function<void()>& step) {
   } catch (const std::exception& error) {
     sentence = error.what();
   }
-  // Place r holds the length of rank r's sentence, or nothing.
-  std::vector<double> lengths(static_cast<std::size_t>(comm->size()));
-  lengths[static_cast<std::size_t>(comm->rank())] = static_cast<double>(sentence.size());
-  comm->sum(lengths);
-  const auto failed = std::find_if(lengths.begin(), lengths.end(), [](double length) { return length > 0; });
+  const std::vector<std::size_t> lengths = comm->all_gather(sentence.size());
+  const auto failed = std::find_if(lengths.begin(), lengths.end(), [](std::size_t length) { return length > 0; });
   if (failed == lengths.end()) return;
   const int rank = static_cast<int>(failed - lengths.begin());
-  sentence.resize(static_cast<std::size_t>(*failed));
+  sentence.resize(*failed);
   comm->broadcast(std::as_writable_bytes(std::span(sentence)), rank);
   throw Error(sentence);
 }

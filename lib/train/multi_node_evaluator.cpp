@@ -1,6 +1,5 @@
 #include "train/multi_node_evaluator.h"
 
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -10,16 +9,10 @@
 namespace odori {
 namespace {
 
-/// Every rank fills its own place and the sum leaves it unchanged: then all ranks add up the same numbers in the same
-/// order, whatever the order in which the communicator adds.
+/// All ranks add up the same numbers in the same order, whatever the order in which the communicator adds.
 Metrics sum_over_ranks(const Metrics& own, Communicator& comm) {
-  std::vector<std::array<double, 3>> of_rank(static_cast<std::size_t>(comm.size()));
-  of_rank[static_cast<std::size_t>(comm.rank())] = {own.loss_sum, static_cast<double>(own.correct),
-                                                    static_cast<double>(own.samples)};
-  comm.sum({of_rank.front().data(), of_rank.size() * 3});
   Metrics sum;
-  for (const auto& [loss_sum, correct, samples] : of_rank)
-    sum += {loss_sum, static_cast<std::int64_t>(correct), static_cast<std::int64_t>(samples)};
+  for (const Metrics& of_rank : comm.all_gather(own)) sum += of_rank;
   return sum;
 }
 

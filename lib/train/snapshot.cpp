@@ -39,20 +39,6 @@ RankState rank_state_of(Trainer& trainer, const std::vector<std::uint32_t>& data
   return state;
 }
 
-/// Every rank's checks on every rank. Each fills its own places, and the sum leaves them unchanged: both numbers are
-/// below 2^53, exact in a double.
-std::vector<FileCheck> all_gather(const FileCheck& own, Communicator& comm) {
-  std::vector<double> numbers(static_cast<std::size_t>(comm.size()) * 2);
-  const auto place = static_cast<std::size_t>(comm.rank()) * 2;
-  numbers[place] = static_cast<double>(own.bytes);
-  numbers[place + 1] = own.crc32;
-  comm.sum(numbers);
-  std::vector<FileCheck> checks;
-  for (std::size_t i = 0; i < numbers.size(); i += 2)
-    checks.push_back({static_cast<std::uint64_t>(numbers[i]), static_cast<std::uint32_t>(numbers[i + 1])});
-  return checks;
-}
-
 /// Collective: writes the complete folder `part`. All ranks see one file system.
 void write_folder(const std::string& part, Trainer& trainer, const std::vector<std::uint32_t>& data,
                   Communicator* comm) {
@@ -73,7 +59,7 @@ void write_folder(const std::string& part, Trainer& trainer, const std::vector<s
     manifest.files["model.bin"] = write_vectors(part + "/model.bin", {&model.parameters, &model.statistics});
     manifest.files["optimizer.bin"] = write_vectors(part + "/optimizer.bin", {&velocities});
   });
-  const std::vector<FileCheck> of_rank = comm ? all_gather(own, *comm) : std::vector{own};
+  const std::vector<FileCheck> of_rank = comm ? comm->all_gather(own) : std::vector{own};
   for (std::size_t r = 0; r < of_rank.size(); ++r) manifest.files[rank_file(static_cast<int>(r))] = of_rank[r];
   collectively(comm, [&] {
     if (rank == 0) write_file(part + "/snapshot.json", to_text(manifest));

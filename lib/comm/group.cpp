@@ -1,0 +1,114 @@
+#include "comm/group.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "comm/chunks.h"
+#include "comm/collective.h"
+#include "comm/mpi_check.h"
+#include "core/error.h"
+
+namespace odori {
+
+struct Group::Handle {
+  MPI_Comm comm = MPI_COMM_WORLD;
+
+  Handle() = default;
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (comm != MPI_COMM_WORLD && !finalized && std::uncaught_exceptions() == 0) MPI_Comm_free(&comm);
+  }
+};
+
+namespace {
+
+int count_of(std::span<const float> numbers) {
+  require(numbers.size() <= max_mpi_count, "{} numbers are more than one call of MPI's takes, {}.", numbers.size(),
+          max_mpi_count);
+  return static_cast<int>(numbers.size());
+}
+
+}  // namespace
+
+Group::Group() : handle_(std::make_shared<Handle>()) {
+  int initialized = 0, finalized = 0;
+  ODORI_MPI(MPI_Initialized(&initialized));
+  ODORI_MPI(MPI_Finalized(&finalized));
+  require(initialized && !finalized, "A communicator needs an MpiSession that lives: make it first thing in main.");
+  ODORI_MPI(MPI_Comm_rank(handle_->comm, &rank_));
+  ODORI_MPI(MPI_Comm_size(handle_->comm, &size_));
+}
+
+Group::Group(int color, int key) {
+  const Exchange call({"create_communicator()"});
+  const auto handle = std::make_shared<Handle>();
+  ODORI_MPI(MPI_Comm_split(MPI_COMM_WORLD, color, key, &handle->comm));
+  ODORI_MPI(MPI_Comm_rank(handle->comm, &rank_));
+  ODORI_MPI(MPI_Comm_size(handle->comm, &size_));
+  handle_ = handle;
+}
+
+std::span<float> Group::chunk(std::span<float> numbers, int c) const {
+  const auto index = static_cast<std::size_t>(c), parts = static_cast<std::size_t>(size_);
+  const std::size_t begin = index * numbers.size() / parts, end = (index + 1) * numbers.size() / parts;
+  return numbers.subspan(begin, end - begin);
+}
+
+Group::Layout Group::layout(std::span<float> numbers) const {
+  count_of(numbers);
+  Layout layout;
+  for (int c = 0; c < size_; ++c) {
+    const std::span<float> part = chunk(numbers, c);
+    layout.counts.push_back(static_cast<int>(part.size()));
+    layout.offsets.push_back(static_cast<int>(part.data() - numbers.data()));
+  }
+  return layout;
+}
+
+void Group::sum(std::span<float> numbers) const {
+  ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), count_of(numbers), MPI_FLOAT, MPI_SUM, handle_->comm));
+}
+
+void Group::sum_to(std::span<float> numbers, int root) const {
+  const bool is_root = rank_ == root;
+  ODORI_MPI(MPI_Reduce(is_root ? MPI_IN_PLACE : numbers.data(), is_root ? numbers.data() : nullptr, count_of(numbers),
+                       MPI_FLOAT, MPI_SUM, root, handle_->comm));
+}
+
+void Group::broadcast(std::span<float> numbers, int root) const {
+  ODORI_MPI(MPI_Bcast(numbers.data(), count_of(numbers), MPI_FLOAT, root, handle_->comm));
+}
+
+void Group::reduce_scatter(std::span<float> numbers) const {
+  const std::span<float> own = chunk(numbers, rank_);
+  std::vector<float> sum(own.size());
+  ODORI_MPI(
+      MPI_Reduce_scatter(numbers.data(), sum.data(), layout(numbers).counts.data(), MPI_FLOAT, MPI_SUM, handle_->comm));
+  std::copy(sum.begin(), sum.end(), own.begin());
+}
+
+void Group::reduce_scatter_by_all_to_all(std::span<float> numbers) const {
+  const Layout sent = layout(numbers);
+  const std::span<float> own = chunk(numbers, rank_);
+  const auto own_count = static_cast<int>(own.size());
+  std::vector<float> received(own.size() * static_cast<std::size_t>(size_));
+  const std::vector<int> counts(static_cast<std::size_t>(size_), own_count);
+  std::vector<int> offsets;
+  for (int r = 0; r < size_; ++r) offsets.push_back(r * own_count);
+  ODORI_MPI(MPI_Alltoallv(numbers.data(), sent.counts.data(), sent.offsets.data(), MPI_FLOAT, received.data(),
+                          counts.data(), offsets.data(), MPI_FLOAT, handle_->comm));
+  std::fill(own.begin(), own.end(), 0.0f);
+  for (std::size_t r = 0; r < counts.size(); ++r)
+    for (std::size_t i = 0; i < own.size(); ++i) own[i] += received[r * own.size() + i];
+}
+
+void Group::all_gather(std::span<float> numbers) const {
+  const Layout chunks = layout(numbers);
+  ODORI_MPI(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_FLOAT, numbers.data(), chunks.counts.data(), chunks.offsets.data(),
+                           MPI_FLOAT, handle_->comm));
+}
+
+}  // namespace odori

@@ -1,0 +1,51 @@
+// Some of the ranks, and MPI's collectives among them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace odori {
+
+/// The calls are collective over the group's ranks, on numbers of host memory, of one length on all of them, and no
+/// longer than one call of MPI's may be (chunks.h).
+class Group {
+ public:
+  /// All ranks of the job.
+  Group();
+  /// Those that give the same `color`, in the order of their `key`s. Collective over all ranks of the job.
+  Group(int color, int key);
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  /// The part of the numbers that belongs to rank c: [c length / size, (c + 1) length / size).
+  std::span<float> chunk(std::span<float> numbers, int c) const;
+
+  /// Every rank's numbers become their sum.
+  void sum(std::span<float> numbers) const;
+  /// The root's numbers become the sum; the others' stay.
+  void sum_to(std::span<float> numbers, int root) const;
+  /// Every rank's numbers become the root's.
+  void broadcast(std::span<float> numbers, int root) const;
+  /// Each rank's own chunk becomes the sum of all ranks' chunks there; the rest stays.
+  void reduce_scatter(std::span<float> numbers) const;
+  /// The same in two steps, without MPI's sum: each rank gets its chunk of all others, and adds them up.
+  void reduce_scatter_by_all_to_all(std::span<float> numbers) const;
+  /// Each chunk becomes that of the rank that it belongs to.
+  void all_gather(std::span<float> numbers) const;
+
+ private:
+  struct Handle;
+  /// Where the chunks of so many numbers lie, as MPI takes it.
+  struct Layout {
+    std::vector<int> counts, offsets;
+  };
+  Layout layout(std::span<float> numbers) const;
+
+  std::shared_ptr<const Handle> handle_;
+  int rank_ = 0, size_ = 1;
+};
+
+}  // namespace odori

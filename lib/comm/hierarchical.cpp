@@ -1,0 +1,41 @@
+// hierarchical: first within each node, then between nodes, so that each number crosses the network as seldom as it
+// can.
+//
+//   for each slice of the flat vector:
+//     each node:          reduce it to the node's first rank (sum)
+//     the first ranks:    all-reduce it between the nodes, then times 1/P
+//     each node:          broadcast it from the first rank
+//
+// Bytes, of E bytes of gradients and N nodes: between nodes a node sends at least 2 E (N-1)/N, all of them its first
+// rank, while the others wait; within a node at least E comes to the first rank, and E goes to each other one. Nodes
+// may have different numbers of ranks.
+// Source: ChainerMN 1.3's HierarchicalCommunicator, which has NCCL within a node. Here both are MPI's, in host memory.
+#include "comm/mpi_communicator.h"
+
+namespace odori {
+namespace {
+
+class HierarchicalCommunicator : public MpiCommunicator {
+ public:
+  std::string name() const override { return "hierarchical"; }
+
+ protected:
+  void all_reduce(std::span<float> numbers) override {
+    constexpr int first = 0;
+    intra_.sum_to(numbers, first);
+    if (intra_.rank() == first) {
+      inter_.sum(numbers);
+      divide(numbers);
+    }
+    intra_.broadcast(numbers, first);
+  }
+
+ private:
+  Group intra_ = intra(), inter_ = inter();
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_hierarchical_communicator() { return std::make_unique<HierarchicalCommunicator>(); }
+
+}  // namespace odori

@@ -1,0 +1,45 @@
+// non_cuda_aware: as hierarchical, for an MPI that can't read a GPU's memory: between nodes all is done in host memory,
+// and each node adds up a part.
+//
+//   for each slice of the flat vector, cut into N chunks, N the nodes:
+//     each node:          reduce it to the node's first rank (sum)
+//     the first ranks:    all-to-all: node n gets chunk n of all nodes, adds them up, and multiplies by 1/P
+//                         all-gather the chunks
+//     each node:          broadcast it from the first rank
+//
+// Bytes, of E bytes of gradients: between nodes a node sends at least 2 E (N-1)/N, all of them its first rank; within a
+// node as hierarchical. Nodes may have different numbers of ranks.
+// Source: ChainerMN 1.3's NonCudaAwareCommunicator, which has NCCL within a node, and copies to the host for MPI. Here
+// both are MPI's, in host memory.
+#include "comm/mpi_communicator.h"
+
+namespace odori {
+namespace {
+
+class NonCudaAwareCommunicator : public MpiCommunicator {
+ public:
+  std::string name() const override { return "non_cuda_aware"; }
+
+ protected:
+  void all_reduce(std::span<float> numbers) override {
+    constexpr int first = 0;
+    intra_.sum_to(numbers, first);
+    if (intra_.rank() == first) {
+      inter_.reduce_scatter_by_all_to_all(numbers);
+      divide(inter_.chunk(numbers, inter_.rank()));
+      inter_.all_gather(numbers);
+    }
+    intra_.broadcast(numbers, first);
+  }
+
+ private:
+  Group intra_ = intra(), inter_ = inter();
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_non_cuda_aware_communicator() {
+  return std::make_unique<NonCudaAwareCommunicator>();
+}
+
+}  // namespace odori

@@ -1,0 +1,43 @@
+// A communicator whose algorithm is a function of somebody else's.
+#include "comm/mpi_communicator.h"
+#include "core/error.h"
+#include "trace/evidence.h"
+
+namespace odori {
+namespace {
+
+class OwnCommunicator : public MpiCommunicator {
+ public:
+  OwnCommunicator(AllReduce all_reduce, std::string name)
+      : MpiCommunicator(Cut::whole), all_reduce_(std::move(all_reduce)), name_(std::move(name)) {}
+
+  std::string name() const override { return name_; }
+
+ protected:
+  void all_reduce(std::span<float> numbers) override {
+    require(!runs_, "The all-reduce of {} called comm.mean(), which calls that all-reduce.", name_);
+    const Running running(runs_);
+    const evidence::OwnAlgorithm learners;
+    all_reduce_(numbers, *this);
+  }
+
+ private:
+  struct Running {
+    explicit Running(bool& runs) : runs_(runs) { runs_ = true; }
+    ~Running() { runs_ = false; }
+    bool& runs_;
+  };
+
+  AllReduce all_reduce_;
+  std::string name_;
+  bool runs_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> create_communicator(AllReduce all_reduce, std::string name) {
+  require(static_cast<bool>(all_reduce), "The communicator {} was given an all-reduce that is null.", name);
+  return std::make_unique<OwnCommunicator>(std::move(all_reduce), std::move(name));
+}
+
+}  // namespace odori

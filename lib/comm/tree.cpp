@@ -1,0 +1,82 @@
+// tree: recursive halving and doubling: few messages, and the bytes of the ring. For any number of ranks.
+//
+//   P = 2^k + e, e < 2^k. Of the first 2 e ranks, each with an even number gives all to the next one, which adds them
+//   up: 2^k ranks are left, numbered anew
+//   reduce-scatter, k steps:  with the partner at distance 1, 2, 4, ...: each keeps one half of what it had, and sends
+//                             the other half, which the partner adds to its own
+//   what is left, a 2^k-th of the vector, times 1/P
+//   all-gather, k steps:      the same partners, the last one first: each gives all that it has
+//   the e ranks that gave all get all
+//
+// Messages a rank sends: 2 k, and one more on the e ranks that speak for two; bytes: 2 E (1 - 1/2^k), E the bytes of
+// all gradients, and E more on these ranks; the e others send one message of E bytes. The ring takes 2 (P-1) messages.
+// Source: R. Rabenseifner, 2004, "Optimization of collective reduction operations"; R. Thakur, R. Rabenseifner,
+// W. Gropp, 2005, "Optimization of collective communication operations in MPICH".
+#include "comm/mpi_communicator.h"
+
+namespace odori {
+namespace {
+
+class TreeCommunicator : public MpiCommunicator {
+ public:
+  TreeCommunicator() : MpiCommunicator(Cut::whole) {
+    while (2 * power_ <= size()) power_ *= 2;
+  }
+  std::string name() const override { return "tree"; }
+
+ protected:
+  void all_reduce(std::span<float> numbers) override {
+    received_.resize(numbers.size());
+    const int pairs = size() - power_;
+    const bool in_pair = rank() < 2 * pairs;
+    if (in_pair && rank() % 2 == 0) {
+      send(numbers, rank() + 1);
+      receive(numbers, rank() + 1);
+      return;
+    }
+    if (in_pair) {
+      receive(received_, rank() - 1);
+      add(numbers);
+    }
+    all_reduce_power(numbers, in_pair ? rank() / 2 : rank() - pairs,
+                     [pairs](int place) { return place < pairs ? 2 * place + 1 : place + pairs; });
+    if (in_pair) send(numbers, rank() - 1);
+  }
+
+ private:
+  void add(std::span<float> to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += received_[i];
+  }
+
+  /// Among the places [0, power_): this rank has one, and rank_at tells which rank has another.
+  template <typename RankAt>
+  void all_reduce_power(std::span<float> all, int place, RankAt rank_at) {
+    struct Step {
+      int partner;
+      std::span<float> kept, given;
+    };
+    std::vector<Step> steps;
+    std::span<float> mine = all;
+    for (int distance = 1; distance < power_; distance *= 2) {
+      const std::span<float> lower = mine.first(mine.size() / 2), upper = mine.subspan(lower.size());
+      const bool keeps_lower = (place & distance) == 0;
+      const Step step{rank_at(place ^ distance), keeps_lower ? lower : upper, keeps_lower ? upper : lower};
+      mine = step.kept;
+      exchange(step.given, step.partner, std::span(received_).first(mine.size()), step.partner);
+      add(mine);
+      steps.push_back(step);
+    }
+    divide(mine);
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+      exchange(step->kept, step->partner, step->given, step->partner);
+  }
+
+  int power_ = 1;
+  std::vector<float> received_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_tree_communicator() { return std::make_unique<TreeCommunicator>(); }
+
+}  // namespace odori

@@ -1,0 +1,56 @@
+// two_dimensional: ranks as a table, a row a node, a column of those with the same intra_rank; all columns work at
+// once.
+//
+//   for each slice of the flat vector, cut into L chunks, L the ranks of a node:
+//     each row:      reduce-scatter: rank l of the node gets the node's sum of chunk l
+//     each column:   all-reduce that chunk between the nodes, then times 1/P
+//     each row:      all-gather the chunks
+//
+// Bytes a rank sends, of E bytes of gradients, N nodes: within its node at least 2 E (L-1)/L, between nodes at least
+// 2 (E/L) (N-1)/N. As many between nodes as hierarchical, but from all ranks of a node instead of one, and the sum of
+// a node is computed by all its ranks. Needs the same number of ranks on each node.
+// Source: ChainerMN 1.3's TwoDimensionalCommunicator, which has NCCL within a node. Here both are MPI's, in host
+// memory.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "comm/mpi_communicator.h"
+#include "core/error.h"
+
+namespace odori {
+namespace {
+
+class TwoDimensionalCommunicator : public MpiCommunicator {
+ public:
+  TwoDimensionalCommunicator() {
+    const std::span<const int> ranks = ranks_of_nodes();
+    if (std::count(ranks.begin(), ranks.end(), ranks[0]) != std::ssize(ranks))
+      throw UsageError(fmt::format(
+          "The communicator two_dimensional needs the same number of ranks on each node, but the nodes have "
+          "{}. Start as many on each, or use hierarchical.",
+          fmt::join(ranks, ", ")));
+    intra_ = intra(), inter_ = inter();
+  }
+  std::string name() const override { return "two_dimensional"; }
+
+ protected:
+  void all_reduce(std::span<float> numbers) override {
+    const std::span<float> column = intra_.chunk(numbers, intra_.rank());
+    intra_.reduce_scatter(numbers);
+    inter_.sum(column);
+    divide(column);
+    intra_.all_gather(numbers);
+  }
+
+ private:
+  Group intra_, inter_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_two_dimensional_communicator() {
+  return std::make_unique<TwoDimensionalCommunicator>();
+}
+
+}  // namespace odori
