@@ -40,6 +40,13 @@ std::optional<Finding> finding_for(Verdict verdict, int blank, const std::string
   }
 }
 
+/// What a class is marked on, unless its instructor says otherwise.
+std::vector<Task> usual_tasks() {
+  std::vector<Task> tasks = all_tasks();
+  std::erase_if(tasks, [](const Task& task) { return task.optional; });
+  return tasks;
+}
+
 TaskRecord record_of(const std::string& student, const Task& task, Verdict verdict, const std::string& text) {
   TaskRecord record{
       .student = student, .task = task.name, .state = RecordState::marked, .seconds = 3.25, .timed = true};
@@ -65,7 +72,7 @@ TaskRecord record_of(const std::string& student, const Task& task, Verdict verdi
 
 StudentRecord student_of(const std::string& name, Verdict verdict, const std::string& text) {
   StudentRecord student{.name = name, .tasks = {}};
-  for (const Task& task : all_tasks()) student.tasks[task.name] = record_of(name, task, verdict, text);
+  for (const Task& task : usual_tasks()) student.tasks[task.name] = record_of(name, task, verdict, text);
   return student;
 }
 
@@ -89,7 +96,7 @@ StudentRecord ordinary_student(std::size_t number) {
 
 StudentRecord student_in_state(RecordState state) {
   StudentRecord student{.name = name_of(state), .tasks = {}};
-  for (const Task& task : all_tasks())
+  for (const Task& task : usual_tasks())
     student.tasks[task.name] = {.student = student.name, .task = task.name, .state = state};
   if (state == RecordState::absent)
     for (auto& [name, record] : student.tasks) record.flags.push_back({"flag_absent", {{"task", name}}});
@@ -111,7 +118,7 @@ StudentRecord hostile_student(const std::string& text) {
 Course course_for_tests() {
   Course course{.title = "tasks.zip </title><script>hacked()</script>",
                 .date = "2026-11-21 15:00",
-                .tasks = all_tasks(),
+                .tasks = usual_tasks(),
                 .points_of = {},
                 .english = Messages(ODORI_FOLDER, "en"),
                 .japanese = Messages(ODORI_FOLDER, "ja"),

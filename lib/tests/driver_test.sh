@@ -65,11 +65,13 @@ done <"${0%/*}/nearest_cases.txt"
 
 # Every blank has three hints, in both languages: one more at each call, all at once on request.
 export ODORI_STATE=$scratch/state
-expect 2 "./odori hint needs a task: multi_gpu multi_node." "$odori" hint
+kit=${odori%/*}
+. "$kit/lib/flags/exercises.sh"
+expect 2 "./odori hint needs a task: $(exercises_with_blanks | paste -sd ' ')." "$odori" hint
 expect 2 "multi_gpu has no blank 9; it has 1 to 8" "$odori" hint multi_gpu 9 --lang en
 expect 2 "空欄 9 はありません" "$odori" hint multi_gpu 9 --lang ja
-for task in multi_gpu multi_node; do
-  blanks=$(cat "${odori%/*}"/solutions/*_$task/*.{cpp,sh} |
+for task in $(exercises_with_blanks); do
+  blanks=$(find "$(solution_folder $task)" -name '*.cpp' -o -name '*.sh' | xargs cat |
     grep -cE '(//|#) BLANK [0-9]+:')
   for ((n = 1; n <= blanks; ++n)); do
     rm -f "$ODORI_STATE"
