@@ -72,6 +72,9 @@ const std::vector<std::string> records{
     "{\"fact\":\"scatter\",\"root\":0}\n",
     "{\"fact\":\"enter\",\"collective\":\"comm->sum()\"}\n",
     "{\"fact\":\"failure\",\"sentence\":\"No.\",\"code\":1}\n",
+    "{\"fact\":\"message\",\"call\":\"exchange\",\"to\":1,\"sent\":4,\"from\":2,\"received\":4}\n",
+    "{\"fact\":\"message_done\"}\n",
+    "{\"fact\":\"values\",\"length\":2,\"numbers\":2}\n12345678",
     "{\"fact\":\"evaluation\",\"loss\":1.5,\"accuracy\":0.5,\"samples\":3}\n"};
 
 template <typename Read>
