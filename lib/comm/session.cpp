@@ -100,7 +100,7 @@ MpiSession::MpiSession(int& argc, char**& argv) {
   require(level >= MPI_THREAD_FUNNELED, "This MPI can't be used by a program with threads (MPI_THREAD_FUNNELED).");
   // What happens from the first of these facts on, on whichever rank, isn't MPI's start any more.
   if (evidence::on()) ODORI_MPI(MPI_Barrier(MPI_COMM_WORLD));
-  evidence::write("began");
+  evidence::write(facts::Began{});
 }
 
 MpiSession::~MpiSession() {

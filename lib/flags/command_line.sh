@@ -47,6 +47,9 @@ refuse_task() { # COMMAND TASK KNOWN...: of ./odori COMMAND TASK
   shift 2
   [[ -n $task ]] || refuse "./odori $command needs a task: $*. See ./odori $command --help" \
     "./odori $command にはタスクの指定が必要です: $*。./odori $command --help を見てください。"
+  if [[ " $(exercises | paste -sd ' ') " == *" $task "* ]]; then
+    refuse "./odori $command isn't for $task. It takes $*." "./odori $command は $task には使えません。使えるタスクは $* です。"
+  fi
   near=$(did_you_mean "$task" "$@")
   refuse "There is no task \"$task\".${near:- The tasks are $*.}" "\"$task\" というタスクはありません。${near:-タスクは $* です。}"
 }
