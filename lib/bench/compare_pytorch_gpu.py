@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""The kit's VGG beside PyTorch's on one GPU: one round of each in turn, so that both meet the same clocks.
+"""The kit's VGG beside PyTorch's on one GPU: rounds of both next to each other, so that they meet the same clocks.
 
-usage: compare_pytorch_gpu.py [--settings 32x128 32x512 256x32] [--precisions fp32 tf32 bf16] [--rivals eager graph compile]
+usage: compare_pytorch_gpu.py [--settings 32x128 32x512 256x32] [--precisions bf16 tf32 fp32] [--rivals eager graph compile]
                               [--rounds 5] [--seconds 1] [--json FILE]
 
 A setting is PICTURE_SIZE x BATCH. PyTorch trains channels-last under bf16 autocast: eager; graph: the same step recorded
-as a CUDA graph; compile: torch.compile. Prints images/s, median (least .. greatest) of the rounds; the kit's ratio to
-each rival is of the kit's bf16. The peak is that of a large bf16 matrix product, measured here. Exit code 20 where there
-is no GPU or no PyTorch that can use it.
+as a CUDA graph; compile: torch.compile. The kit's program runs once a setting and precision, since measuring which
+algorithms are fastest takes longer than a round; half of PyTorch's rounds come before it, half after it. Prints images/s,
+median (least .. greatest) of the rounds; the kit's ratio to each rival is that of the medians, of the kit's bf16. The peak is that of a large bf16 matrix product, measured here. Exit code 20 where there
+is no GPU or no PyTorch that can use it; 1 where the kit's program fails.
 """
 import argparse
 import json
@@ -85,16 +86,16 @@ class Rival:
         return self.batch * iterations / (time.perf_counter() - begin)
 
 
-def kit_rate(size, batch, precision, seconds, guess, peak):
-    """Images/s, and TFLOP/s. `guess`: images/s, to choose the iterations."""
+def kit_rates(size, batch, precision, rounds, seconds, guess, peak):
+    """Images/s: median, least, greatest; and TFLOP/s. `guess`: images/s, to choose the iterations of a round."""
     iterations = max(3, int(seconds * guess / batch))
     output = subprocess.run([BENCH, "--device=cuda", f"--precision={precision}", f"--image_size={size}",
-                             f"--batchsize={batch}", "--rounds=1", f"--iterations={iterations}",
+                             f"--batchsize={batch}", f"--rounds={rounds}", f"--iterations={iterations}",
                              f"--peak_tflops={peak}", "--autotune"], capture_output=True, text=True)
-    found = re.search(r"([0-9.]+) images/s .*?([0-9.]+) TFLOP/s", output.stdout)
+    found = re.search(r"([0-9.]+) images/s \(.*?; ([0-9.]+) \.\. ([0-9.]+)\), ([0-9.]+) TFLOP/s", output.stdout)
     if output.returncode or not found:
-        missing(f"{BENCH} ended with exit code {output.returncode}: {output.stdout}{output.stderr}")
-    return float(found[1]), float(found[2])
+        sys.exit(f"compare_pytorch_gpu.py: {BENCH} ended with exit code {output.returncode}: {output.stdout}{output.stderr}")
+    return [float(group) for group in found.groups()]
 
 
 def matrix_peak():
@@ -115,25 +116,29 @@ def matrix_peak():
 def compare(setting, args, peak):
     size, batch = (int(number) for number in setting.split("x"))
     rivals = {way: Rival(way, size, batch) for way in args.rivals}
-    rates = {f"PyTorch {way}": [] for way in rivals} | {f"kit {p}": [] for p in args.precisions}
+    rates = {f"PyTorch {way}": [] for way in rivals}
+
+    def time_rivals(rounds):
+        for _ in range(rounds):
+            for way, rival in rivals.items():
+                rates[f"PyTorch {way}"].append(rival.rate(args.seconds))
+
+    time_rivals((args.rounds + 1) // 2)
+    guess = max((values[-1] for values in rates.values()), default=batch * 10)
     tflops = 0.0
-    for _ in range(args.rounds):
-        for way, rival in rivals.items():
-            rates[f"PyTorch {way}"].append(rival.rate(args.seconds))
-        guess = max((values[-1] for values in rates.values() if values), default=batch * 10)
-        for precision in args.precisions:
-            rate, tflops_now = kit_rate(size, batch, precision, args.seconds, guess, peak)
-            rates[f"kit {precision}"].append(rate)
-            if precision == "bf16":
-                tflops = max(tflops, tflops_now)
+    for precision in args.precisions:
+        median, least, greatest, tflops_now = kit_rates(size, batch, precision, args.rounds, args.seconds, guess, peak)
+        rates[f"kit {precision}"] = [least, median, greatest]
+        if precision == "bf16":
+            tflops = tflops_now
+    time_rivals(args.rounds // 2)
     print(f"VGG {size}x{size}, batch {batch}")
     for name, values in rates.items():
         print(f"  {name:16} {statistics.median(values):10.0f} images/s ({min(values):.0f} .. {max(values):.0f})")
     ratios = {}
     for way in rivals if "bf16" in args.precisions else ():
-        of_rounds = [kit / rival for kit, rival in zip(rates["kit bf16"], rates[f"PyTorch {way}"])]
-        ratios[way] = statistics.median(of_rounds)
-        print(f"  kit bf16 / PyTorch {way}: {ratios[way]:.2f} ({min(of_rounds):.2f} .. {max(of_rounds):.2f})")
+        ratios[way] = statistics.median(rates["kit bf16"]) / statistics.median(rates[f"PyTorch {way}"])
+        print(f"  kit bf16 / PyTorch {way}: {ratios[way]:.2f}")
     print(f"  kit bf16: {tflops:.1f} TFLOP/s, {100 * tflops / peak:.1f} % of a matrix product's {peak:.0f}", flush=True)
     return {"setting": setting, "images_per_second": rates, "ratios": ratios, "tflops": tflops}
 
@@ -141,7 +146,7 @@ def compare(setting, args, peak):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--settings", nargs="+", default=["32x128", "32x512", "256x32"])
-    parser.add_argument("--precisions", nargs="+", default=["fp32", "tf32", "bf16"])
+    parser.add_argument("--precisions", nargs="+", default=["bf16", "tf32", "fp32"])
     parser.add_argument("--rivals", nargs="*", choices=["eager", "graph", "compile"], default=["eager", "graph", "compile"])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1)

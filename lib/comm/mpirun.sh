@@ -96,6 +96,8 @@ this_machine_alone() {
       btl | hwloc_base_* | mca_base_* | orte_* | plm* | prte_* | ras* | rmaps_*) unset "$name" ;;
     esac
   done
+  # Open MPI 4 asks for one even where it starts nothing elsewhere.
+  command -v ssh >/dev/null || command -v rsh >/dev/null || export OMPI_MCA_plm_rsh_agent=sh
   export OMPI_MCA_mca_base_param_files=/etc/openmpi/openmpi-mca-params.conf,$prefix/etc/openmpi-mca-params.conf
 }
 

@@ -133,5 +133,12 @@ done
 settings() { "$@" ompi_info --parsable --param pml all --level 9 2>/dev/null | grep '^mca:pml:base:param:pml:value:'; }
 [[ $(settings "$script") == $(settings env HOME=/nonexistent) ]] || fail "the system's settings are lost: $(settings "$script")"
 
+# A machine without ssh: Open MPI 4 wants it even where it starts nothing elsewhere.
+agent() { PATH=$1 "$script" "$(command -v bash)" -c 'echo "${OMPI_MCA_plm_rsh_agent:-}"'; }
+mkdir "$scratch/no_ssh" && find /usr/bin /bin -maxdepth 1 ! -name ssh ! -name rsh -exec ln -sf -t "$scratch/no_ssh" {} +
+[[ $(agent "$scratch/no_ssh") == sh ]] || fail "without ssh, mpirun is left to look for it"
+ln -s env "$scratch/no_ssh/ssh"
+[[ -z $(agent "$scratch/no_ssh") ]] || fail "with ssh, mpirun is told of another agent"
+
 [[ $failures -eq 0 ]] || exit 1
 echo "Each mpirun has a folder of its own, and leaves nothing behind."
