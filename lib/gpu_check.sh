@@ -93,7 +93,7 @@ step() {
     0) ;;
     124 | 137) status=FAIL text="not through after $((SECONDS - begin)) s" ;;
     20) status="NOT RUN" text=$(last_words) ;;
-    77) status=SKIPPED text=$(grep -aoP 'on_gpu: \K.*' "$scratch/said" | tail -n 1) ;;
+    77) status=SKIPPED text=$(grep -aoP '[0-9]+: \Kneeds .*' "$scratch/said" | tail -n 1) ;;
     *) status=FAIL text="exit code $code: $(last_words)" ;;
   esac
   row "$group" "$name" "$status" $((SECONDS - begin)) "$text"
@@ -172,7 +172,7 @@ configure_and_build() {
 
 # One of ctest's, by itself: so it has its row as soon as it has ended, whatever the next one does.
 one_test() { # NAME
-  ctest --test-dir "$build" -R "^$1\$" --output-on-failure --output-log "$scratch/ctest" || {
+  ctest --test-dir "$build" -R "^$1\$" -V --output-log "$scratch/ctest" || {
     ! grep -q 'Not Run' "$scratch/ctest" || { echo "its program was not built" && return 20; }
     return 1
   }
