@@ -44,8 +44,6 @@ const char* about(Program program) {
   return "";
 }
 
-bool is_of_ranks(Program program) { return program == Program::multi_node || program == Program::ring; }
-
 void add_training_flags(CommandLine& line, Arguments& args, Program program) {
   CLI::App& app = line.app();
   app.add_option("--dataset", args.dataset,
@@ -120,11 +118,10 @@ void add_device_flags(CommandLine& line, Arguments& args, Program program) {
            "without it, the mean gradient")
         ->check(line.one_of({"chainer"}));
   }
-  if (is_of_ranks(program))
+  if (program == Program::multi_node)
     app.add_option("--communicator", args.communicator,
-                   fmt::format("{}; without it, {}", fmt::join(communicator_names(), ", "),
-                               program == Program::ring ? "ring: the one of this program"
-                                                        : "pure_nccl on GPUs and flat on CPU devices"));
+                   fmt::format("{}; without it, pure_nccl on GPUs and flat on CPU devices",
+                               fmt::join(communicator_names(), ", ")));
   if (program == Program::ring)
     app.add_option("--length", args.length, "How many numbers the all-reduce is tried with")
         ->check(line.whole_number(0, 100'000'000))
@@ -160,7 +157,6 @@ Arguments parse_arguments(int argc, char** argv, Program program) {
   line.parse({"--solution", "--ranks", "--nodes"});  // the driver's own
   args.dataset = resolve_dataset(args.dataset);
   create_network(args.model, 1, args.image_size);  // throws if this image size can't be used
-  if (args.communicator.empty() && program == Program::ring) args.communicator = "ring";
   if (args.communicator.empty())
     args.communicator = args.devices.request != DeviceRequest::cpu && gpu_count() > 0 ? "pure_nccl" : "flat";
   return args;

@@ -19,7 +19,7 @@ struct Arguments {
   int batchsize = 32;  // pictures a device and iteration
   float learnrate = 0.05f;
   int n_gpus = 2;             // multi_gpu: devices of this process, GPUs or not
-  std::string communicator;   // multi_node: filled in from the devices if not given; ring: "ring"
+  std::string communicator;   // multi_node: filled in from the devices if not given
   std::size_t length = 1000;  // ring: how many numbers are tried
   std::string out;            // out/single_gpu and so on if not given
   bool no_snapshot = false;

@@ -68,10 +68,10 @@ TEST(Arguments, OfTheRingMayTryAlone) {
   const Arguments args = parse({"--epoch", "0", "--length", "0"}, Program::ring);
   EXPECT_EQ(args.epoch, 0);
   EXPECT_EQ(args.length, 0u);
-  EXPECT_EQ(args.communicator, "ring");
   EXPECT_EQ(args.out, "out/ring");
   EXPECT_EQ(parse({}, Program::ring).length, 1000u);
-  EXPECT_EQ(parse({"--length", "100000000", "--communicator", "flat"}, Program::ring).communicator, "flat");
+  EXPECT_EQ(parse({"--length", "100000000"}, Program::ring).length, 100'000'000u);
+  EXPECT_NE(refusal({"--communicator", "flat"}, Program::ring), "accepted") << "it has its own";
   EXPECT_NE(refusal({"--length", "100000001"}, Program::ring), "accepted");
   EXPECT_NE(refusal({"--length", "7"}, Program::multi_node), "accepted");
   EXPECT_NE(refusal({"--epoch", "0"}, Program::multi_node), "accepted");
