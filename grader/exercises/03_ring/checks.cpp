@@ -106,8 +106,8 @@ Found find_refused(const Evidence& evidence, const char* begins_with, const char
 
 /// The library's sentence about a message that isn't as long as its receiver expects.
 Found find_other_length(const Evidence& evidence, const char* key) {
-  for (const char* call : {"exchange", "receive", "send"})
-    if (Found refused = find_refused(evidence, call, key)) return refused;
+  for (const RankSeen& rank : evidence.ranks)
+    if (rank.error && rank.error->find(" sent ") != std::string::npos) return found(key, {{"detail", *rank.error}});
   return {};
 }
 
