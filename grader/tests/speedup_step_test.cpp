@@ -87,7 +87,7 @@ TEST(Counts, AreThoseOfTheAlgorithm) {
     SpeedupJobs jobs(task_named(task), two_devices(task), ODORI_SOLUTIONS, solution_of(task));
     const bool under_mpi = task_named(task).under_mpi;
     const Finding counts = counts_of(timeline::read(jobs.trace()), under_mpi, SpeedupJobs::traced_pictures);
-    EXPECT_EQ(counts.key, std::string("counts_") + task);
+    EXPECT_EQ(counts.key, under_mpi ? "counts_ranks" : "counts_devices");
     EXPECT_EQ(counts.values, expected) << task;
   }
 }

@@ -149,7 +149,12 @@ TEST(Hang, RankZerosLimitHoldsAlsoWhereItIsStoppedItself) {
 }
 
 TEST(Hang, ARankThatEndedBeforeMpiInitIsNamed) {
-  expect_hang(run("exit before MPI", 3, "ODORI_TIMEOUT=6"), "Rank 1 (", "Ranks 0 and 2 wait in MPI_Init().");
+  const Ending ending = run("exit before MPI", 3, "ODORI_TIMEOUT=6");
+  // Where the others came to MPI_Init before it ended, mpirun ends them at once, and says why.
+  if (ending.count("did not call \"init\" before exiting") == 1)
+    EXPECT_NE(ending.code, 0);
+  else
+    expect_hang(ending, "Rank 1 (", "Ranks 0 and 2 wait in MPI_Init().");
 }
 
 TEST(Hang, ARankThatNeverStartedIsNamed) {
