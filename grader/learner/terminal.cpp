@@ -5,13 +5,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cctype>
 #include <csignal>
 #include <cstdlib>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 namespace odori::grader {
 namespace {
@@ -58,14 +57,29 @@ std::optional<char> Terminal::key(std::chrono::milliseconds wait) {
     std::this_thread::sleep_for(wait);
     return {};
   }
+  const auto pressed = next_ ? std::exchange(next_, {}) : byte(wait);
+  if (!pressed) return {};
+  if (*pressed != '\033') return static_cast<char>(std::tolower(static_cast<unsigned char>(*pressed)));
+  // An escape by itself, or the beginning of a key's sequence (ECMA-48): then the rest of it is there already.
+  const auto second = byte(std::chrono::milliseconds(0));
+  if (second != '[' && second != 'O') {
+    next_ = second;
+    return '\0';
+  }
+  std::string sequence(1, *second);
+  for (bool ends = false; !ends;) {
+    const auto part = byte(std::chrono::milliseconds(0));
+    if (part) sequence += *part;
+    ends = !part || *second == 'O' || ('@' <= *part && *part <= '~');
+  }
+  return key_of(sequence);
+}
+
+std::optional<char> Terminal::byte(std::chrono::milliseconds wait) {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   if (::poll(&input, 1, static_cast<int>(wait.count())) <= 0) return {};
-  char key = 0;
-  if (::read(STDIN_FILENO, &key, 1) != 1) return 'q';
-  if (key != '\033') return static_cast<char>(std::tolower(static_cast<unsigned char>(key)));
-  std::array<char, 8> rest{};
-  const auto n = ::read(STDIN_FILENO, rest.data(), rest.size());  // VMIN is 0: what is there already
-  return key_of({rest.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0))});
+  char byte = 0;
+  return ::read(STDIN_FILENO, &byte, 1) == 1 ? byte : 'q';  // no terminal any more
 }
 
 Terminal::Size Terminal::size() const {

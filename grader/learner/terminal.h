@@ -34,7 +34,10 @@ class Terminal {
   void draw(const std::vector<std::string>& lines) const;
 
  private:
+  std::optional<char> byte(std::chrono::milliseconds wait);
+
   bool has_keys_, has_screen_;
+  std::optional<char> next_;  // came right behind an escape, and is no part of it
   termios before_{};
 };
 

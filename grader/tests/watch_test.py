@@ -35,6 +35,7 @@ class Watch:
         self.before = termios.tcgetattr(self.terminal)
         self.resize(columns, rows)
         self.seen = ""
+        self.shown = 0  # where the screen begins that was asked for last
         self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.process = subprocess.Popen(
             [grader, "watch", "multi_gpu", "--kit", kit, *flags], env={**os.environ, "TERM": terminal},
@@ -56,18 +57,21 @@ class Watch:
             assert time.time() < end, f"waited for {text!r}; there came {self.seen!r}"
             self.read()
         before, self.seen = self.seen.split(text, 1)
+        self.shown = 0
         return before
 
     def shows(self, *texts):
-        """The lines of the screen, once they fit on it and hold all of these texts: what was drawn last, from its top."""
+        """The lines of a screen that holds all of these texts: of the one that was asked for last, or a later one."""
         end = time.time() + PATIENCE
         while True:
-            whole = self.seen.rfind("\033[J")
-            lines = self.seen[:whole].split("\033[H")[-1].replace("\033[K", "").split("\r\n")
-            fits = len(lines) <= self.rows and all(
-                width(re.sub("\033\\[[0-9;]*m", "", line)) <= self.columns for line in lines)
-            if whole >= 0 and fits and all(text in " ".join(" ".join(lines).split()) for text in texts):
-                return lines
+            for frame in re.finditer("\033\\[H(.*?)\033\\[J", self.seen, re.DOTALL):
+                lines = frame[1].replace("\033[K", "").split("\r\n")
+                fits = len(lines) <= self.rows and all(
+                    width(re.sub("\033\\[[0-9;]*m", "", line)) <= self.columns for line in lines)
+                if frame.start() >= self.shown and fits and all(
+                        text in " ".join(" ".join(lines).split()) for text in texts):
+                    self.shown = frame.start()
+                    return lines
             assert time.time() < end, f"waited for {texts!r} on {self.columns} x {self.rows}; there stands {lines!r}"
             self.read()
 
@@ -134,6 +138,7 @@ def at_a_terminal(columns, rows):
     for key in "\033[A", "\033[B", "\033[6~", "\033[5~", "\033[15~", "\033", "?", "\u3042", "\x04":
         watch.press(key)
     watch.press("r")
+    shows("Checking")
     shows("Waiting", "Next: fill in blank 1")
     watch.resize(columns + 20, rows - 4)
     shows("Waiting")
