@@ -167,8 +167,11 @@ TEST_P(GraphTest, Linear) {
                                  {{2, 10, 3, 5}, 17}}) {
       SCOPED_TRACE(testing::Message() << x.n << "x" << x.c << "x" << x.h << "x" << x.w << " -> " << out);
       Comparison both(device, x, network_of(linear("fc", out, bias)), random);
-      both.forward(Mode::train);
-      EXPECT_LE(both.output_error(), bound(tight));
+      const auto output_error = [&] {
+        both.forward(Mode::train);
+        return both.output_error();
+      };
+      EXPECT_LE(median_of_draws(output_error), bound(tight));  // a single product may cancel its bias
       both.backward();
       EXPECT_LE(both.input_gradient_error(), bound(tight));
       EXPECT_LE(both.worst_gradient_error(), bound(tight));

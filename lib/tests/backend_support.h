@@ -98,8 +98,9 @@ inline double relative_error(const std::vector<float>& seen, const std::vector<f
   return size > 0 ? std::sqrt(error / size) : std::sqrt(error);
 }
 
-/// A number that lies so near to 0 that float and double disagree about its ReLU changes one number of the gradients:
-/// so does no more than one of a few draws.
+/// A number that lies so near to 0 that float and double disagree about its ReLU changes one number of the gradients,
+/// and a sum of two numbers that nearly cancels has a large relative error: so do no more than one or two of a few
+/// draws.
 inline double median_of_draws(const std::function<double()>& error) {
   std::vector<double> errors;
   for (int draw = 0; draw < 5; ++draw) errors.push_back(error());
