@@ -21,8 +21,6 @@ constexpr std::array<std::string_view, 33> long_signs{
 constexpr std::array<std::pair<std::string_view, const char*>, 6> other_spellings{
     {{"<:", "["}, {":>", "]"}, {"<%", "{"}, {"%>", "}"}, {"%:", "#"}, {"%:%:", "##"}}};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool is_control(char c) { return (c >= 0 && c < ' ' && c != '\t' && c != '\n') || c == 0x7F; }
 

@@ -11,6 +11,10 @@
 
 namespace odori::grader {
 
+/// Of C++'s names and numbers, in any locale.
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
 struct Token {
   enum class Kind { word, number, quote, sign };
   Kind kind = Kind::sign;

@@ -19,13 +19,13 @@ namespace fs = std::filesystem;
 constexpr std::uintmax_t most_bytes = 100'000;
 
 /// A line that begins (number > 0) or ends (0) a blank.
-struct Mark {
+struct MarkedLine {
   int line = 0, number = 0;
 };
 
 /// The marks of a file that anything may have happened to: unlike parse_blanks, nothing is an error here.
-std::vector<Mark> find_marks(const std::vector<std::string>& lines, Language language) {
-  std::vector<Mark> marks;
+std::vector<MarkedLine> find_marks(const std::vector<std::string>& lines, Language language) {
+  std::vector<MarkedLine> marks;
   for (int n = 1; n <= static_cast<int>(lines.size()); ++n) {
     const auto comment = comment_of(lines[n - 1], language);
     if (!comment) continue;
@@ -43,16 +43,16 @@ std::vector<Mark> find_marks(const std::vector<std::string>& lines, Language lan
 std::string number(int n) { return std::to_string(n); }
 
 /// Takes blank `n` out of the file, or says why it can't be.
-void take_blank(int n, const std::vector<Mark>& marks, const std::vector<int>& known, Language language,
+void take_blank(int n, const std::vector<MarkedLine>& marks, const std::vector<int>& known, Language language,
                 Submission& submission) {
-  const auto begins = [n](const Mark& mark) { return mark.number == n; };
+  const auto begins = [n](const MarkedLine& mark) { return mark.number == n; };
   const auto begin = std::find_if(marks.begin(), marks.end(), begins);
   const auto unreadable = [&](const char* key, std::map<std::string, std::string> values = {}) {
     values["blank"] = number(n);
     submission.unreadable[n] = {key, std::move(values)};
   };
   if (begin == marks.end()) {
-    for (const Mark& mark : marks)
+    for (const MarkedLine& mark : marks)
       if (mark.number > 0 && std::find(known.begin(), known.end(), mark.number) == known.end())
         return unreadable("blank_renumbered", {{"line", number(mark.line)}, {"other", number(mark.number)}});
     return unreadable("blank_missing");
@@ -168,7 +168,7 @@ Submission read_submission(const fs::path& path, const std::string& exercise) {
     reason = reason_against(text);
     if (!reason) submission.lines = as_utf8(split_lines(text));
   }
-  const std::vector<Mark> marks = find_marks(submission.lines, language);
+  const std::vector<MarkedLine> marks = find_marks(submission.lines, language);
   if (!reason && marks.empty()) reason = Finding{"no_marks", {}};
   if (reason) {
     reason->values["file"] = path.string();

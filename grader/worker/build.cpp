@@ -10,6 +10,7 @@
 
 #include "exercise/blanks.h"
 #include "exercise/finding.h"
+#include "exercise/lexer.h"
 #include "worker/process.h"
 #include "worker/sha256.h"
 
@@ -52,8 +53,6 @@ std::optional<Finding> trouble_of(const Ended& ended, bool error_found) {
     return Finding{"compiler_failed", {{"detail", bounded(end_of(ended.output), longest_message)}}};
   return {};
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// "blank_3" and "whole" are variants.
 bool is_variant(std::string_view name) {

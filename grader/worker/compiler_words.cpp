@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "exercise/lexer.h"
+
 namespace odori::grader {
 namespace {
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_name(std::string_view word) {
   return !word.empty() && is_letter(word[0]) &&
