@@ -1,9 +1,11 @@
 // The corpus, graded: every answer has to get its verdict, for its reason, in the words of both languages.
 //
-//   corpus_run [WORDS] [SEED]     only entries whose title holds WORDS; the data's seed, without it a new one
+//   corpus_run [WORDS] [--seed SEED] [--every N]
 //
-// Says what the grader said otherwise, and ends with exit code 1 if there was anything to say. Answers to one blank are
-// compiled many in a file, each as a function of its own; a worker a core grades them.
+// only entries whose title holds WORDS; the data's seed, without it a new one; every Nth entry, counted from one that
+// goes by the seed. Says what the grader said otherwise, once more at the end, and ends with exit code 1 if there was
+// anything to say. Answers to one blank are compiled many in a file, each as a function of its own; two workers a core
+// grade them.
 #include <fmt/ranges.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -21,6 +23,7 @@
 #include "core/error.h"
 #include "core/program.h"
 #include "exercise/lexer.h"
+#include "flags/command_line.h"
 #include "instructor/corpus.h"
 #include "instructor/handed_in.h"
 #include "messages/messages.h"
@@ -165,10 +168,10 @@ std::string complaints_about(const Answer& answer, std::uint64_t seed) try {
   return fmt::format("  the grader failed: {}\n", error.what());
 }
 
-/// Takes the next answer until there is none; true if all got what they should. A process of its own, since GoogleTest,
-/// which judges, runs once at a time in each.
-bool work_through(const std::vector<Answer>& answers, std::atomic<std::size_t>& next, std::uint64_t seed) {
-  bool all_right = true;
+/// Takes the next answer until there is none. What was said otherwise goes into the file `failed`, too. A process of
+/// its own, since GoogleTest, which judges, runs once at a time in each.
+void work_through(const std::vector<Answer>& answers, std::atomic<std::size_t>& next, std::uint64_t seed,
+                  const fs::path& failed) {
   for (std::size_t i; (i = next++) < answers.size();) {
     const auto begin = std::chrono::steady_clock::now();
     const std::string complaints = complaints_about(answers[i], seed);
@@ -176,48 +179,60 @@ bool work_through(const std::vector<Answer>& answers, std::atomic<std::size_t>& 
     fmt::print("{} {:5.1f} s  {}\n{}", complaints.empty() ? "right" : "FAILED", seconds, answers[i].entry.title(),
                complaints);
     std::fflush(stdout);
-    all_right &= complaints.empty();
+    if (!complaints.empty())
+      std::ofstream(failed, std::ios::app) << answers[i].entry.title() + '\n' + complaints << std::flush;
   }
-  return all_right;
 }
 
-bool grade_all(const std::vector<Answer>& answers, std::uint64_t seed) {
+/// What was said otherwise; empty if nothing was.
+std::string grade_all(const std::vector<Answer>& answers, std::uint64_t seed, const fs::path& folder) {
   void* const shared =
       mmap(nullptr, sizeof(std::atomic<std::size_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   require(shared != MAP_FAILED, "No memory could be shared between the workers.");
+  const fs::path failed = folder / "failed";
+  std::ofstream(failed).close();
   auto& next = *new (shared) std::atomic<std::size_t>(0);
   std::fflush(stdout);
   // Twice as many as cores: much of the time goes to waiting, for a hang to show and for mpirun to end.
   const unsigned n_workers = 2 * std::max(1u, std::thread::hardware_concurrency());
   for (unsigned i = 0; i < n_workers; ++i)
     if (fork() == 0) {
-      int code = 1;
+      int code = 0;
       try {
-        code = work_through(answers, next, seed) ? 0 : 1;
+        work_through(answers, next, seed, failed);
       } catch (...) {
         code = report_failure();
       }
       std::fflush(nullptr);
       _exit(code);
     }
-  bool all_right = true;
+  std::string complaints;
   for (unsigned i = 0; i < n_workers; ++i) {
     int status = 1;
     wait(&status);
-    all_right &= status == 0;
+    if (status != 0) complaints += "A worker did not come to its end.\n";
   }
-  return all_right;
+  return read_file(failed) + complaints;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
   catch_interrupts();
-  const std::string words = argc > 1 ? argv[1] : "";
-  const std::uint64_t seed = argc > 2 ? std::stoull(argv[2]) : std::random_device()() % 1'000'000;
+  std::string words;
+  std::uint64_t seed = std::random_device()() % 1'000'000;
+  std::size_t every = 1;
+  CommandLine line("Grades the corpus.", argv[0], argc, argv);
+  line.app().add_option("words", words, "only entries whose title holds this");
+  line.app().add_option("--seed", seed, "of the data")->check(line.whole_number(0, 1'000'000'000));
+  line.app()
+      .add_option("--every", every, "every Nth entry, from one that goes by the seed")
+      ->check(line.whole_number(1, 1000));
+  line.parse();
   std::vector<CorpusEntry> entries;
+  std::size_t n = seed;
   for (CorpusEntry& entry : read_corpus(kit))
-    if (entry.title().find(words) != std::string::npos) entries.push_back(std::move(entry));
+    if (entry.title().find(words) != std::string::npos && n++ % every == 0) entries.push_back(std::move(entry));
   require(!entries.empty(), "No entry's title holds \"{}\".", words);
   const auto begin = std::chrono::steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
@@ -226,9 +241,9 @@ int main(int argc, char** argv) try {
   build_all(answers);
   const auto n_built = std::count_if(answers.begin(), answers.end(), [](const Answer& answer) { return answer.built; });
   fmt::print("{} answers, {} of them built together in {:.0f} s; seed {}\n", answers.size(), n_built, seconds(), seed);
-  const bool all_right = grade_all(answers, seed);
-  fmt::print("{} answers graded in {:.0f} s: {}\n", answers.size(), seconds(), all_right ? "all right" : "see above");
-  return all_right ? 0 : 1;
+  const std::string failed = grade_all(answers, seed, scratch.path());
+  fmt::print("{} answers graded in {:.0f} s: {}\n", answers.size(), seconds(), failed.empty() ? "all right" : failed);
+  return failed.empty() ? 0 : 1;
 } catch (...) {
   return report_failure();
 }
