@@ -10,17 +10,16 @@ odori_sanitizer(address address,undefined)
 odori_sanitizer(thread thread)
 
 # odori_sanitized_library(NAME): the training library once more, with a sanitizer, in build/sanitized/NAME. To be called in
-# the folder of the target odori, whose sources and what they need it takes. Sources are put together: most of the time
-# goes to the headers that they share.
+# the folder of the target odori, whose sources and what they need it takes.
 function(odori_sanitized_library name)
   get_target_property(sources odori SOURCES)
   get_target_property(libraries odori LINK_LIBRARIES)
   add_library(odori_${name} SHARED EXCLUDE_FROM_ALL ${sources})
   target_include_directories(odori_${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(odori_${name} PUBLIC odori_${name}_sanitizer ${libraries})
-  set_target_properties(
-    odori_${name} PROPERTIES OUTPUT_NAME odori UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12 LIBRARY_OUTPUT_DIRECTORY
-                                                                            ${PROJECT_BINARY_DIR}/sanitized/${name})
+  odori_compile_together(odori_${name} 8)
+  set_target_properties(odori_${name} PROPERTIES OUTPUT_NAME odori LIBRARY_OUTPUT_DIRECTORY
+                                                                   ${PROJECT_BINARY_DIR}/sanitized/${name})
 endfunction()
 
 # odori_sanitized_tests(NAME TEST...): these tests once more, on that library. TEST_2_ranks is TEST under mpirun. For threads the

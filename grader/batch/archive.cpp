@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Beyond any class's, and nothing that a bomb could not pass at once.
-constexpr std::int64_t most_bytes = std::int64_t{32} << 30;  // unpacked
+constexpr std::int64_t most_bytes_unpacked = std::int64_t{32} << 30;  // unpacked
 constexpr std::int64_t always_allowed = std::int64_t{64} << 20;
 constexpr std::int64_t most_times = 300;  // unpacked beyond that by what it takes on the disk
 constexpr std::int64_t most_entries = 3'000'000;
@@ -123,7 +123,7 @@ class Bound {
     packed_ = static_cast<std::int64_t>(fs::file_size(path, unknown));
   }
   bool is_passed_by(archive_entry* entry) {
-    const std::int64_t size = std::clamp<std::int64_t>(archive_entry_size(entry), 0, most_bytes + 1);
+    const std::int64_t size = std::clamp<std::int64_t>(archive_entry_size(entry), 0, most_bytes_unpacked + 1);
     unpacked_ += size;
     if (++n_entries_ > most_entries) return true;
     const int format = archive_format(archive_) & ARCHIVE_FORMAT_BASE_MASK;
@@ -134,7 +134,7 @@ class Bound {
 
  private:
   static bool is_passed(std::int64_t unpacked, std::int64_t packed) {
-    return unpacked > most_bytes || unpacked > always_allowed + most_times * packed;
+    return unpacked > most_bytes_unpacked || unpacked > always_allowed + most_times * packed;
   }
 
   archive* archive_;

@@ -10,8 +10,8 @@
 namespace odori::grader {
 namespace {
 
-constexpr std::size_t most_bytes = 1 << 16;  // ten times an exercise's
-constexpr std::size_t most_files = 100;      // of one name
+constexpr std::size_t most_bytes_of_candidate = 1 << 16;  // ten times an exercise's
+constexpr std::size_t most_files = 100;                   // of one name
 
 std::vector<Wanted> all_wanted() {
   std::vector<Wanted> all;
@@ -38,9 +38,9 @@ std::optional<std::string> read_text(const Entry& entry) {
   std::string text;
   const bool well = entry.read([&](std::string_view piece) {
     text += piece;
-    return text.size() <= most_bytes;
+    return text.size() <= most_bytes_of_candidate;
   });
-  if (!well || text.size() > most_bytes) return {};
+  if (!well || text.size() > most_bytes_of_candidate) return {};
   // As some editors on Windows save it.
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
     if (auto converted = to_utf8(text, "UTF-16")) return converted;
@@ -104,7 +104,7 @@ bool Candidates::consider(const Named& named, const std::vector<std::string>& pa
                       entry.modified};
       if (!taken_ || rank.is_better_than(taken_->rank)) taken_ = {rank, path, *text};
     } else {
-      leave_out(entry.bytes > most_bytes ? "flag_too_large" : "flag_unreadable");
+      leave_out(entry.bytes > most_bytes_of_candidate ? "flag_too_large" : "flag_unreadable");
     }
   } else {
     leave_out(entry.kind == Entry::Kind::link ? "flag_link" : "flag_no_file");

@@ -13,4 +13,7 @@ inline constexpr std::string_view unfinished_suffix = ".unfinished";
 /// text or the new one is there, whole. Makes the folders that are missing. Throws Refusal if that can't be done.
 void write_durably(const std::filesystem::path& path, std::string_view text);
 
+/// Throws a Refusal: this file can't be written, for this reason (errno).
+[[noreturn]] void refuse_to_write(const std::filesystem::path& path, int error);
+
 }  // namespace odori::grader

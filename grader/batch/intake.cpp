@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_flags = 10;  // of an answer
+constexpr std::size_t most_flags_of_answer = 10;  // of an answer
 
 /// What is there already isn't written again: a class is resumed without touching it.
 std::optional<fs::path> keep(const std::optional<std::string>& text, const fs::path& path) {
@@ -99,9 +99,9 @@ Student student_of(const std::string& name, const Found& found, const fs::path& 
       const auto flags = flags_of_absent(found, task);
       answer.flags.insert(answer.flags.begin(), flags.begin(), flags.end());
     }
-    if (answer.flags.size() > most_flags) {
-      const std::size_t more = answer.flags.size() - most_flags;
-      answer.flags.resize(most_flags);
+    if (answer.flags.size() > most_flags_of_answer) {
+      const std::size_t more = answer.flags.size() - most_flags_of_answer;
+      answer.flags.resize(most_flags_of_answer);
       answer.flags.push_back({"flag_more", {{"n", std::to_string(more)}}});
     }
   }

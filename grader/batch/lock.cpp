@@ -19,6 +19,7 @@
 #include <thread>
 #include <utility>
 
+#include "batch/durable_file.h"
 #include "batch/refusal.h"
 #include "core/program.h"
 
@@ -30,13 +31,9 @@ namespace {
 
 constexpr int cannot_lock = 20;
 
-[[noreturn]] void refuse(const fs::path& file, int error) {
-  throw Refusal({"batch_cannot_write", {{"file", file.string()}, {"reason", std::strerror(error)}}}, cannot_lock);
-}
-
 int open_lock(const fs::path& file) {
   const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (descriptor < 0) refuse(file, errno);
+  if (descriptor < 0) refuse_to_write(file, errno);
   fchmod(descriptor, 0600);  // one that was made before may be open to others
   return descriptor;
 }
@@ -97,7 +94,7 @@ Lock& Lock::operator=(Lock&& other) noexcept {
 
 bool Lock::take(const fs::path& file, Kind kind) const {
   if (flock(descriptor_, (kind == Kind::shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) return true;
-  if (errno != EWOULDBLOCK && errno != EINTR) refuse(file, errno);  // some network file systems have no locks
+  if (errno != EWOULDBLOCK && errno != EINTR) refuse_to_write(file, errno);  // some network file systems have no locks
   return false;
 }
 

@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr int most_attempts = 3;
-constexpr std::uintmax_t most_bytes = 4 << 20;           // of what a child writes
-constexpr std::uintmax_t most_bytes_of_page = 16 << 20;  // of a timeline
+constexpr std::uintmax_t most_bytes_of_output = 4 << 20;  // of what a child writes
+constexpr std::uintmax_t most_bytes_of_page = 16 << 20;   // of a timeline
 // Beyond the sum of a check's own limits: only a check that stands still itself takes as long.
 constexpr auto longest_marking = 15min, longest_timing = 25min;
 
@@ -141,7 +141,7 @@ Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path
                              {{"seconds", fmt::format("{:.0f}", ended.seconds)}, {"detail", last_words(ended)}}}};
   std::error_code error;
   const auto bytes = fs::file_size(json, error);
-  if (error || bytes > most_bytes)
+  if (error || bytes > most_bytes_of_output)
     return {.fault = Finding{"child_died", {{"code", std::to_string(ended.code)}, {"detail", last_words(ended)}}}};
   try {
     const std::string text = read_file(json);

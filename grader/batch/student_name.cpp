@@ -14,7 +14,7 @@
 namespace odori::grader {
 namespace {
 
-constexpr std::size_t most_bytes = 150;  // of the 255 that a file system allows
+constexpr std::size_t most_bytes_of_name = 150;  // of the 255 that a file system allows
 
 bool may_stand_in_a_name(char32_t character) {
   return character != '/' && character != '\\' && character != U'\uFFFD' && !is_unseen(character);
@@ -74,7 +74,7 @@ std::string student_name(std::string_view handed_in) {
   std::string name;
   for (std::size_t at = 0; at < original.size();) {
     const auto [character, size] = character_at(original, at);
-    if (name.size() + size > most_bytes) break;
+    if (name.size() + size > most_bytes_of_name) break;
     name += may_stand_in_a_name(character) ? original.substr(at, size) : "_";
     at += size;
   }

@@ -18,7 +18,7 @@ constexpr std::uintmax_t most_archive_bytes = std::uintmax_t{512} << 20;  // of 
 constexpr int most_archives = 20;                                         // of a student
 constexpr int most_within = 3;                                            // archives round each other
 constexpr int most_entries = 300'000;                                     // of a student
-constexpr std::size_t most_others = 3, most_flags = 20;                   // likewise
+constexpr std::size_t most_others = 3, most_flags_of_student = 20;        // likewise
 
 /// What lies beside the students' folders and is none.
 bool is_nobody(const std::string& name) { return name == "__MACOSX" || name.starts_with('.'); }
@@ -110,7 +110,7 @@ class Collector {
   };
 
   static void flag(Found& student, Finding finding) {
-    if (student.flags.size() < most_flags) student.flags.push_back(std::move(finding));
+    if (student.flags.size() < most_flags_of_student) student.flags.push_back(std::move(finding));
   }
 
   void see_of_student(Found& student, const Parts& parts, const Entry& entry, const Within& within) {

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t most_bytes = 100'000;
+constexpr std::uintmax_t most_bytes_of_file = 100'000;
 
 /// A line that begins (number > 0) or ends (0) a blank.
 struct MarkedLine {
@@ -81,7 +81,7 @@ void take_blank(int n, const std::vector<MarkedLine>& marks, const std::vector<i
 
 /// Why no blank can be taken out of this file, if so.
 std::optional<Finding> reason_against(const std::string& text) {
-  if (text.size() > most_bytes) return Finding{"file_huge", {{"kilobytes", number(most_bytes / 1000)}}};
+  if (text.size() > most_bytes_of_file) return Finding{"file_huge", {{"kilobytes", number(most_bytes_of_file / 1000)}}};
   if (text.find('\0') != std::string::npos || text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
     return Finding{"file_binary", {}};
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) return Finding{"file_empty", {}};
@@ -91,7 +91,7 @@ std::optional<Finding> reason_against(const std::string& text) {
 /// Reads no more of a file than shows that it is too long.
 std::string read_some(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string text(most_bytes + 1, '\0');
+  std::string text(most_bytes_of_file + 1, '\0');
   if (fs::is_directory(path) || !file)
     throw EnvironmentFault({"file_unreadable", {{"file", path.string()}, {"reason", std::strerror(errno)}}});
   file.read(text.data(), static_cast<std::streamsize>(text.size()));

@@ -61,7 +61,7 @@ int check(const Flags& flags) {
                           .apart = flags.apart || flags.sandbox};
   Screen screen(question, messages);
   Feed feed(question, messages);
-  Audience& audience = flags.feed ? static_cast<Audience&>(feed) : screen;
+  CheckAudience& audience = flags.feed ? static_cast<CheckAudience&>(feed) : screen;
   std::vector<BlankVerdict> verdicts;
   Answers answers;
   const auto tell = [&](const BlankVerdict& verdict) {

@@ -11,9 +11,9 @@
 namespace odori::grader {
 
 /// Who is told what a check finds, as it finds it.
-class Audience {
+class CheckAudience {
  public:
-  virtual ~Audience() = default;
+  virtual ~CheckAudience() = default;
   /// What was changed outside the blanks.
   virtual void left_out(const Submission& submission) = 0;
   virtual void verdict(const BlankVerdict& verdict) = 0;
@@ -26,7 +26,7 @@ class Audience {
 };
 
 /// One line a blank, as its verdict comes, and below it what is to be said.
-class Screen : public Audience {
+class Screen : public CheckAudience {
  public:
   Screen(const Question& question, const Messages& messages);
 
@@ -49,7 +49,7 @@ class Screen : public Audience {
 
 /// The same for ./odori watch, which lays it out itself: a line of JSON on standard output for each verdict, with its
 /// message, and for each other thing that is said ({"text":}).
-class Feed : public Audience {
+class Feed : public CheckAudience {
  public:
   Feed(const Question& question, const Messages& messages) : question_(question), messages_(messages) {}
 
