@@ -2,11 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "checks/verdict.h"
 #include "exercise/task.h"
+#include "report/figure.h"
 #include "worker/evidence.h"
 #include "worker/run_plan.h"
 
@@ -39,9 +42,16 @@ struct Check {
   std::function<std::optional<Finding>(const Situation&)> find;
 };
 
+/// What is shown to whose answer is right. All its texts are keys of messages, filled in with `values`.
+struct ShownFigure {
+  Figure figure;
+  std::map<std::string, std::string> values;
+};
+
 struct Exam {
   std::vector<RunPlan> situations;  // the first one is the plainest: most mistakes show there, and it is told of best
   std::vector<Check> checks;        // the first finding is the one that is told
+  std::function<ShownFigure(Runs& whole)> shows = {};  // of the situations' runs, when all blanks are right
 };
 
 /// Of grader/exercises/NN_NAME/checks.cpp.

@@ -136,9 +136,9 @@ std::string program_around_blanks(const Question& question, const Answers& answe
                                                         : read_kits(solution_of_program(question));
 }
 
-/// Builds the filled blanks, runs and judges them. Returns the whole, if there is one.
-std::optional<Program> judge_program(const Question& question, const Answers& answers, const std::set<int>& filled,
-                                     InOrder& verdicts) {
+/// Builds the filled blanks, runs and judges them. Returns the answer if all that is filled is right.
+std::optional<RightAnswer> judge_program(const Question& question, const Answers& answers, const std::set<int>& filled,
+                                         InOrder& verdicts) {
   const fs::path kits = question.build / "bin" / "solutions" / question.task.program.solution.stem();
   const Runner runner(question.task, kits, question.seed, question.sandbox);
   const Compiler compiler(question.build, outputs_of(question), question.sandbox);
@@ -166,7 +166,8 @@ std::optional<Program> judge_program(const Question& question, const Answers& an
   const Exam exam =
       question.without.contains(Defence::evidence) ? endings_alone(question.task) : exam_of(question.task);
   judge(judged, exam, [&](int blank, const Outcome& outcome) { verdicts.know(blank, outcome); });
-  return programs.whole;
+  if (!programs.whole || !verdicts.all_right()) return {};
+  return RightAnswer{*programs.whole, exam.shows ? std::optional(exam.shows(*judged.whole)) : std::nullopt};
 }
 
 }  // namespace
@@ -194,8 +195,8 @@ std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answ
   return verdicts;
 }
 
-std::optional<Program> grade(const Question& question, const Answers& answers,
-                             const std::function<void(const BlankVerdict&)>& tell) {
+std::optional<RightAnswer> grade(const Question& question, const Answers& answers,
+                                 const std::function<void(const BlankVerdict&)>& tell) {
   InOrder verdicts(question, answers, tell);
   std::set<int> filled;
   for (int blank = 1; blank <= question.task.n_program_blanks(); ++blank)
@@ -203,14 +204,14 @@ std::optional<Program> grade(const Question& question, const Answers& answers,
       verdicts.know(blank, *outcome);
     else
       filled.insert(blank);
-  std::optional<Program> whole;
+  std::optional<RightAnswer> right;
   try {
-    if (!filled.empty()) whole = judge_program(question, answers, filled, verdicts);
+    if (!filled.empty()) right = judge_program(question, answers, filled, verdicts);
   } catch (const EnvironmentFault& fault) {
     verdicts.know_all({Verdict::environment, fault.finding()});
   }
   if (question.task.script) verdicts.know(question.task.n_blanks(), outcome_of_script(question, answers.script));
-  return verdicts.all_right() ? whole : std::nullopt;
+  return verdicts.all_right() ? right : std::nullopt;
 }
 
 }  // namespace odori::grader

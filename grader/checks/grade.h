@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "checks/checks.h"
 #include "checks/verdict.h"
 #include "exercise/blank_words.h"
 #include "exercise/submission.h"
@@ -23,7 +24,7 @@ struct Question {
   std::filesystem::path program, script;  // the learner's files
   std::uint64_t seed = 0;                 // of the data that the checks train on
   std::optional<Programs> built = {};     // the blanks' programs, if they are built already
-  std::filesystem::path out = {};         // the folder for the timeline's page
+  std::filesystem::path out = {};         // the folder for pages
   const Sandbox* sandbox = nullptr;       // round all of a submission's that isn't the user's own
   Without without = {};                   // defences that are off
   bool apart = false;                     // it is somebody else's answer: what it builds is kept in TMPDIR alone
@@ -42,10 +43,15 @@ Answers read_answers(const Question& question);
 /// job script's select line. Blanks that it says nothing about may be right or wrong.
 std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answers& answers);
 
+/// An answer, all of which is right.
+struct RightAnswer {
+  Program whole;  // what the speedup is measured with
+  std::optional<ShownFigure> shown;
+};
+
 /// Judges every blank, and tells of each one in order as soon as it and those before it are decided. Returns the
-/// program that holds the whole, if all of it is right: what the speedup is measured with. Throws Error on Ctrl-C.
-/// The speedup isn't judged here.
-std::optional<Program> grade(const Question& question, const Answers& answers,
-                             const std::function<void(const BlankVerdict&)>& tell);
+/// answer if all of it is right. Throws Error on Ctrl-C. The speedup isn't judged here.
+std::optional<RightAnswer> grade(const Question& question, const Answers& answers,
+                                 const std::function<void(const BlankVerdict&)>& tell);
 
 }  // namespace odori::grader

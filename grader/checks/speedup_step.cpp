@@ -15,15 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Empty if it can't be written: no reason to hold back a verdict.
-fs::path write_page(const fs::path& path, const std::string& page) {
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  std::ofstream file(path);
-  file << page;
-  return file.flush() ? path : fs::path();
-}
-
 std::string mib(double bytes) { return fmt::format("{:.1f}", bytes / (1 << 20)); }
 
 /// GPUs take seconds to start a job, and as many pairs to be sure of.
@@ -55,6 +46,14 @@ void draw(SpeedupStep& step, SpeedupJobs& jobs, const Question& question, timeli
 }
 
 }  // namespace
+
+fs::path write_page(const fs::path& path, const std::string& page) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  std::ofstream file(path);
+  file << page;
+  return file.flush() ? path : fs::path();
+}
 
 Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int pictures_a_device) {
   std::map<std::string, double> bytes, calls;

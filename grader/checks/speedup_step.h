@@ -17,6 +17,9 @@ struct SpeedupStep {
   std::filesystem::path timeline;  // the page that was written; empty if none could be
 };
 
+/// Returns the path; empty if it can't be written: no reason to hold back a verdict.
+std::filesystem::path write_page(const std::filesystem::path& path, const std::string& page);
+
 /// What one update moves, by the learner's own event stream.
 Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int pictures_a_device);
 

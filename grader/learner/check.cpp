@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "learner/print.h"
 #include "learner/state.h"
+#include "report/page.h"
 
 namespace odori::grader {
 namespace {
@@ -76,18 +77,23 @@ int check(const Flags& flags) {
   }
   audience.left_out(answers.program);
   audience.left_out(answers.script);
-  const auto whole = grade(question, answers, tell);
+  const auto right = grade(question, answers, tell);
   std::optional<SpeedupStep> step;
-  if (question.task.measures_speedup && whole && flags.speedup) {
+  if (question.task.measures_speedup && right && flags.speedup) {
     audience.measuring();
     const bool japanese = messages.language() == "ja";
-    step = take_speedup(question, *whole, answers.points_of.at(0),
+    step = take_speedup(question, right->whole, answers.points_of.at(0),
                         japanese ? timeline::Language::japanese : timeline::Language::english);
     tell(step->verdict);
     audience.speedup(*step);
   } else if (question.task.measures_speedup) {
-    const Finding why{whole ? "speedup_not_asked" : "speedup_waits"};
+    const Finding why{right ? "speedup_not_asked" : "speedup_waits"};
     tell({.blank = 0, .verdict = Verdict::not_checked, .finding = why, .of = answers.points_of.at(0)});
+  }
+  if (right && right->shown) {
+    const Figure figure = in_words(*right->shown, messages);
+    audience.figure(figure,
+                    write_page(flags.out / "figure.html", to_page(figure, messages.language(), read_chart_js())));
   }
   audience.summary(verdicts);
   const bool own = flags.program == flags.kit / question.task.program.exercise;

@@ -29,7 +29,7 @@ void add_check(CommandLine& line, Flags& flags) {
       ->check(line.number<std::uint64_t>(
           {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},
           [](std::uint64_t) { return true; }));
-  check->add_option("--out", flags.out, "The folder for the timeline's page; without it, out/check/TASK");
+  check->add_option("--out", flags.out, "The folder for pages; without it, out/check/TASK");
   check->add_flag("--sandbox", flags.sandbox, "Build and run the answers in a sandbox, as somebody else's");
   check->add_option("--hide", flags.hidden,
                     "With --sandbox: a folder that the answers may see nothing of, as of the kit");

@@ -87,6 +87,14 @@ const std::filesystem::path& file_of(const Question& question, int blank) {
   return question.task.is_in_script(blank) ? question.script : question.program;
 }
 
+/// The table, as lines that aren't wrapped, between what it shows and where its page is.
+std::string text_of(const Figure& figure, const std::filesystem::path& page, const Messages& messages) {
+  std::string text = figure.text + "\n\n";
+  const auto columns = [](std::string_view cell) { return static_cast<std::size_t>(width_of(cell)); };
+  for (const std::string& line : split_lines(to_table(figure, columns))) text += "    " + line + '\n';
+  return page.empty() ? text : text + '\n' + messages.text("figure_page", {{"file", page.string()}});
+}
+
 /// Is something told of a run in which the kit's answers stood where the learner's aren't right?
 bool tells_of_kits_answers(const Task& task, const std::vector<BlankVerdict>& verdicts) {
   int told = 0, not_right = 0;
@@ -99,6 +107,14 @@ bool tells_of_kits_answers(const Task& task, const std::vector<BlankVerdict>& ve
 }
 
 }  // namespace
+
+Figure in_words(const ShownFigure& shown, const Messages& messages) {
+  Figure figure = shown.figure;
+  for (std::string* text : {&figure.title, &figure.text, &figure.x_name, &figure.y_name})
+    *text = messages.text(*text, shown.values);
+  for (Curve& curve : figure.curves) curve.name = messages.text(curve.name, shown.values);
+  return figure;
+}
 
 bool wants_colours() {
   const char* terminal = std::getenv("TERM");
@@ -164,6 +180,12 @@ void Screen::speedup(const SpeedupStep& step) {
   if (!step.timeline.empty()) say(messages_.text("timeline", {{"file", step.timeline.string()}}), 6);
 }
 
+void Screen::figure(const Figure& figure, const std::filesystem::path& page) {
+  fmt::print("\n");
+  say(text_of(figure, page, messages_), 0);
+  gap_ = false;
+}
+
 void Screen::summary(const std::vector<BlankVerdict>& verdicts) {
   double points = 0, of = 0;
   const BlankVerdict* next = nullptr;
@@ -220,6 +242,8 @@ void Feed::speedup(const SpeedupStep& step) {
   if (step.counts) say(messages_.text(*step.counts));
   if (!step.timeline.empty()) say(messages_.text("timeline", {{"file", step.timeline.string()}}));
 }
+
+void Feed::figure(const Figure& figure, const std::filesystem::path& page) { say(text_of(figure, page, messages_)); }
 
 void Feed::summary(const std::vector<BlankVerdict>& verdicts) {
   if (tells_of_kits_answers(question_.task, verdicts)) say(messages_.text("judged_one_by_one"));

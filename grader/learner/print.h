@@ -21,6 +21,8 @@ class CheckAudience {
   virtual void measuring() = 0;
   /// What was measured and counted, below its verdict.
   virtual void speedup(const SpeedupStep& step) = 0;
+  /// What is shown to whose answer is right, and its page; no page if none could be written.
+  virtual void figure(const Figure& figure, const std::filesystem::path& page) = 0;
   /// Points in all, and what to do next.
   virtual void summary(const std::vector<BlankVerdict>& verdicts) = 0;
 };
@@ -34,6 +36,7 @@ class Screen : public CheckAudience {
   void verdict(const BlankVerdict& verdict) override;
   void measuring() override;
   void speedup(const SpeedupStep& step) override;
+  void figure(const Figure& figure, const std::filesystem::path& page) override;
   void summary(const std::vector<BlankVerdict>& verdicts) override;
 
  private:
@@ -57,6 +60,7 @@ class Feed : public CheckAudience {
   void verdict(const BlankVerdict& verdict) override;
   void measuring() override {}
   void speedup(const SpeedupStep& step) override;
+  void figure(const Figure& figure, const std::filesystem::path& page) override;
   void summary(const std::vector<BlankVerdict>& verdicts) override;
 
  private:
@@ -65,6 +69,9 @@ class Feed : public CheckAudience {
   const Question& question_;
   const Messages& messages_;
 };
+
+/// The figure in the learner's language.
+Figure in_words(const ShownFigure& shown, const Messages& messages);
 
 /// A line of the table of verdicts.
 struct Row {

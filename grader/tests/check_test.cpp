@@ -4,6 +4,7 @@
 #include <fstream>
 #include <future>
 
+#include "checks/checks.h"
 #include "core/error.h"
 #include "exercise/blanks.h"
 #include "exercise/cutter.h"
@@ -40,8 +41,8 @@ fs::path written(const std::string& name, const std::string& text) {
 }
 
 std::string command(const std::string& task, const fs::path& program, const fs::path& script) {
-  return fmt::format("{} check {} --no-speedup --lang en --program {} --script {}", ODORI_GRADER, task,
-                     program.string(), script.string());
+  return fmt::format("{} check {} --no-speedup --lang en --program {} --script {} --out {}", ODORI_GRADER, task,
+                     program.string(), script.string(), (work / task).string());
 }
 
 /// The command that checks this text, with the kit's own job script.
@@ -60,6 +61,10 @@ TEST(Check, TheKitsOwnAnswersPass) {
     EXPECT_EQ(ended.count("PASS"), task.n_blanks()) << ended.output;
     const double of_speedup = task.measures_speedup ? points_of(task, ODORI_FOLDER).at(0) : 0;
     EXPECT_EQ(ended.count(fmt::format("{:g} of 100 points", 100 - of_speedup)), 1) << ended.output;
+    if (!exam_of(task).shows) continue;
+    const std::string page = (work / task.name / "figure.html").string();
+    EXPECT_EQ(ended.count(page.c_str()), 1) << ended.output;
+    EXPECT_NE(read_file(page).find("</table>"), std::string::npos);
   }
 }
 

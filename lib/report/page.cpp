@@ -86,12 +86,14 @@ std::string to_page(const Comparison& comparison, const std::string& chart_js) {
        {"simulated", comparison.simulated_nodes ? simulated_nodes : ""},
        {"baseline", baseline_of(comparison)},
        {"cards", cards(comparison, best)},
-       {"chart_note", chart_js.empty() ? no_chart_js : ""},
+       {"chart_note", chart_note(chart_js)},
        {"rows", rows},
        {"commands", commands},
        {"data", html::json_in_script(comparison)},
        {"chart_js", html::code_in_script(chart_js)}});
 }
+
+std::string chart_note(const std::string& chart_js) { return chart_js.empty() ? no_chart_js : ""; }
 
 std::string read_chart_js() {
   return html::read_library("ODORI_CHART_JS", "/usr/share/javascript/chart.js/chart.min.js");

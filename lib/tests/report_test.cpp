@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "demo/plan.h"
 #include "report/comparison.h"
+#include "report/figure.h"
 #include "report/html.h"
 #include "report/machine.h"
 #include "report/page.h"
@@ -75,6 +76,11 @@ TEST(Table, WidthIsCountedInCharactersNotInBytes) {
   EXPECT_EQ(text_table({"a", "b"}, {{"é×", "x"}, {"abc", "y"}}), "a    b\n---  -\né×   x\nabc  y\n");
 }
 
+TEST(Table, WidthMayBeCountedInAnotherWay) {
+  const auto doubled = [](std::string_view text) { return 2 * n_characters(text); };
+  EXPECT_EQ(text_table({"a", "bb"}, {{"1", "2"}}, doubled), " a    bb\n--  ----\n 1     2\n");
+}
+
 TEST(Table, ARowThatIsTooLongIsAnError) { EXPECT_THROW(text_table({"a"}, {{"1", "2"}}), Error); }
 
 TEST(ComparisonTest, SpeedupIsAgainstTheFirstRunAndEfficiencyIsItsShareOfTheDevices) {
@@ -138,6 +144,41 @@ TEST(Page, ANamedChartJsMustBeThere) {
   setenv("ODORI_CHART_JS", "/no/such/file.js", 1);
   EXPECT_THROW(read_chart_js(), Error);
   unsetenv("ODORI_CHART_JS");
+}
+
+Figure example_figure() {
+  return {.title = "A <title>",
+          .text = "What it shows & how.",
+          .x_name = "ranks",
+          .y_name = "bytes",
+          .x = {2, 64},
+          .curves = {{"all to <one>", {4000, 252000}}, {"yours", {4000, {}}, true}}};
+}
+
+TEST(Figure, TableHasALineForEachXAndADashWhereNothingIsKnown) {
+  EXPECT_EQ(to_table(example_figure(), n_characters),
+            "ranks  all to <one>  yours\n"
+            "-----  ------------  -----\n"
+            "    2          4000   4000\n"
+            "   64        252000      -\n");
+}
+
+TEST(Figure, PageHoldsTextsTableAndPoints) {
+  const std::string page = to_page(example_figure(), "ja", "chart()");
+  EXPECT_NE(page.find("<html lang=\"ja\">"), std::string::npos);
+  EXPECT_NE(page.find("<h1>A &lt;title&gt;</h1>"), std::string::npos);
+  EXPECT_NE(page.find("What it shows &amp; how."), std::string::npos);
+  EXPECT_NE(page.find("<th>all to &lt;one&gt;</th>"), std::string::npos);
+  EXPECT_NE(page.find("<tr><td>64</td><td>252000</td><td>-</td></tr>"), std::string::npos);
+  EXPECT_EQ(page.find("<one>"), std::string::npos) << "also not in the data of the chart";
+  EXPECT_EQ(page.find("{{"), std::string::npos);
+  const std::string begin = "id=\"data\">";
+  const std::size_t at = page.find(begin) + begin.size();
+  const auto data = nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at));
+  EXPECT_EQ(data["curves"][1]["points"], nlohmann::json::parse(R"([{"x": 2.0, "y": 4000.0}])"));
+  EXPECT_EQ(data["curves"][1]["measured"], true);
+  EXPECT_NE(page.find("chart()"), std::string::npos);
+  EXPECT_NE(to_page(example_figure(), "en", "").find("Chart.js was not found"), std::string::npos);
 }
 
 TEST(MachineTest, KnowsThisMachine) {

@@ -254,6 +254,35 @@ Found find_in_division(const Situation& situation) {
                                    {"expected", fmt::format("{:g}", first.mean)}});
 }
 
+// ---- What a right answer shows
+
+/// How many numbers the rank received that received the most.
+double received_by_busiest(const Evidence& evidence) {
+  int most = 0;
+  for (const RankSeen& rank : evidence.ranks) {
+    int received = 0;
+    for (const MessageSeen& message : rank.messages) received += std::max(message.received, 0);
+    most = std::max(most, received);
+  }
+  return most;
+}
+
+ShownFigure bytes_into_busiest_rank(Runs& runs) {
+  const std::vector<RunPlan> of_1000{two, four, long_on_five};
+  Curve gathered{.name = "busiest_gathers"}, ring{.name = "busiest_in_a_ring"},
+      learners{.name = "busiest_in_yours", .measured = true};
+  const std::vector<double> ranks{2, 4, 5, 8, 16, 32, 64};
+  constexpr double bytes = 1000 * sizeof(float);
+  for (const double n : ranks) {
+    gathered.values.emplace_back((n - 1) * bytes);
+    ring.values.emplace_back(2 * (n - 1) / n * bytes);
+    const auto plan = std::find_if(of_1000.begin(), of_1000.end(), [&](const auto& p) { return p.ranks() == n; });
+    learners.values.push_back(
+        plan == of_1000.end() ? std::nullopt : std::optional(received_by_busiest(runs.of(*plan)) * sizeof(float)));
+  }
+  return {{"busiest_rank", "busiest_rank_is", "busiest_ranks", "busiest_bytes", ranks, {gathered, ring, learners}}, {}};
+}
+
 }  // namespace
 
 Exam exam_of_ring() {
@@ -268,7 +297,8 @@ Exam exam_of_ring() {
            {7, "SumsAreStored", find_in_passing_on},
            {0, "AllNumbersAreMeans", find_wrong_number},
            {0, "ShowsItsNumbers", find_no_values},
-           {0, "EvidenceIsOfTheProgram", find_forgery}}};
+           {0, "EvidenceIsOfTheProgram", find_forgery}},
+          bytes_into_busiest_rank};
 }
 
 }  // namespace odori::grader

@@ -166,5 +166,29 @@ TEST(Ring, NamesMistakesOfTheMean) {
   EXPECT_EQ(numbers(8, on_rank_0), "divided_wrongly");
 }
 
+TEST(Ring, ShowsTheBytesThatTheBusiestRankReceived) {
+  Fabricated runs(
+      [](Evidence& evidence, const RunPlan& plan) {
+        // One rank of five receives a chunk once more.
+        if (plan.ranks() == 5) evidence.ranks[2].messages.push_back({.call = "receive", .from = 1, .received = 200});
+      },
+      ring_on);
+  const ShownFigure shown = exam_of(task_named("ring")).shows(runs);
+  using Values = std::vector<std::optional<double>>;
+  ASSERT_EQ(shown.figure.curves.size(), 3u);
+  EXPECT_EQ(shown.figure.x, (std::vector<double>{2, 4, 5, 8, 16, 32, 64}));
+  EXPECT_EQ(shown.figure.curves[0].values, (Values{4000, 12000, 16000, 28000, 60000, 124000, 252000}));
+  EXPECT_EQ(shown.figure.curves[1].values, (Values{4000, 6000, 6400, 7000, 7500, 7750, 7875}));
+  EXPECT_EQ(shown.figure.curves[2].values, (Values{4000, 6000, 7200, {}, {}, {}, {}}));
+  EXPECT_TRUE(shown.figure.curves[2].measured);
+  for (const char* language : {"en", "ja"}) {
+    const Messages messages(ODORI_FOLDER, language);
+    const Figure& figure = shown.figure;
+    for (const std::string& key : {figure.title, figure.text, figure.x_name, figure.y_name, figure.curves[0].name,
+                                   figure.curves[1].name, figure.curves[2].name})
+      EXPECT_NE(messages.text(key, shown.values), key);
+  }
+}
+
 }  // namespace
 }  // namespace odori::grader::test

@@ -1,0 +1,30 @@
+// Curves over one quantity, and what was measured of them: as a table for a terminal, and as a self-contained page.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace odori {
+
+struct Curve {
+  std::string name;
+  std::vector<std::optional<double>> values;  // one for each x
+  bool measured = false;                      // drawn as marks, else as a line
+};
+
+struct Figure {
+  std::string title, text;
+  std::string x_name, y_name;
+  std::vector<double> x;  // above 0, as the values are: both axes are logarithmic
+  std::vector<Curve> curves;
+};
+
+/// A line for each x, and a column for each curve. `width_of`: how many columns of the terminal a text takes.
+std::string to_table(const Figure& figure, std::size_t (*width_of)(std::string_view));
+
+/// `language`: of the figure's texts ("en", "ja"). `chart_js`: as for a comparison's page.
+std::string to_page(const Figure& figure, const std::string& language, const std::string& chart_js);
+
+}  // namespace odori
