@@ -17,6 +17,7 @@
 #include "batch/content.h"
 #include "batch/durable_file.h"
 #include "batch/refusal.h"
+#include "core/file.h"
 #include "exercise/blanks.h"
 #include "exercise/task.h"
 

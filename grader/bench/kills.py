@@ -44,7 +44,7 @@ def compare(results, reference):
             raise Failure(f"{key}: {grading.marks(record)} instead of {grading.marks(reference[key])}")
     if (results / "history").exists():
         raise Failure("Something was marked twice: there is a history.")
-    left = [path for path in results.rglob("*.unfinished")]
+    left = [path for path in results.rglob("*.part")]
     if left:
         raise Failure(f"Half-written files are left: {left}")
 

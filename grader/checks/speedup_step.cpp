@@ -2,12 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <fstream>
-
 #include "backend/gpus.h"
 #include "checks/speedup.h"
 #include "checks/speedup_jobs.h"
-#include "core/error.h"
+#include "core/file.h"
 #include "report/machine.h"
 
 namespace odori::grader {
@@ -47,12 +45,11 @@ void draw(SpeedupStep& step, SpeedupJobs& jobs, const Question& question, timeli
 
 }  // namespace
 
-fs::path write_page(const fs::path& path, const std::string& page) {
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  std::ofstream file(path);
-  file << page;
-  return file.flush() ? path : fs::path();
+fs::path write_page(const fs::path& path, const std::string& page) try {
+  replace_file(path, page);
+  return path;
+} catch (const WriteError&) {
+  return {};
 }
 
 Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int pictures_a_device) {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <map>
 
-#include "core/error.h"
+#include "core/file.h"
 #include "core/program.h"
 #include "exercise/blanks.h"
 #include "exercise/cutter.h"
@@ -119,7 +119,7 @@ void write_all(const Flags& flags, const std::map<fs::path, std::string>& exerci
       continue;
     }
     if (fs::exists(file)) fmt::print("{} is kept as {}.\n", path.string(), grader::keep_copy(file, flags.kit).string());
-    grader::replace_file(file, text);
+    replace_file(file, text);
     if (path.extension() == ".sh") fs::permissions(file, fs::perms::owner_exec, fs::perm_options::add);
     fmt::print("{} is written.\n", path.string());
   }

@@ -1,33 +1,14 @@
 #include "exercise/keep.h"
 
 #include <fmt/chrono.h>
-#include <unistd.h>
 
 #include <ctime>
-#include <fstream>
 
 #include "core/error.h"
 
 namespace odori::grader {
 
 namespace fs = std::filesystem;
-
-void replace_file(const fs::path& path, std::string_view text) {
-  const fs::path fresh = fmt::format("{}.{}.tmp", path.string(), ::getpid());
-  std::error_code error;
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  std::ofstream file(fresh, std::ios::binary);
-  file << text;
-  file.close();
-  const auto old = fs::status(path, error);
-  if (file && fs::exists(old)) fs::permissions(fresh, old.permissions(), error);
-  if (file) fs::rename(fresh, path, error);
-  if (!file || error) {
-    std::error_code no_matter;
-    fs::remove(fresh, no_matter);
-    fail("{} can't be written. You need a folder that you may write to, and space on its disk.", path.string());
-  }
-}
 
 fs::path keep_copy(const fs::path& path, const fs::path& kit) {
   const std::time_t now = std::time(nullptr);

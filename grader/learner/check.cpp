@@ -2,12 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <fstream>
 #include <random>
 
 #include "checks/grade.h"
 #include "checks/speedup_step.h"
-#include "core/error.h"
+#include "core/file.h"
 #include "learner/print.h"
 #include "learner/state.h"
 #include "report/page.h"
@@ -16,13 +15,6 @@ namespace odori::grader {
 namespace {
 
 std::uint64_t fresh_seed() { return std::random_device()() % 1'000'000; }
-
-void write_json(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  require(bool(file.flush()), "{} can't be written. --json takes a file in a folder that you may write to.",
-          path.string());
-}
 
 /// For ./odori status, hint and solution. What can't be remembered is no reason to hold back a verdict.
 void remember(const Flags& flags, const Answers& answers, const std::vector<BlankVerdict>& verdicts) try {
@@ -98,7 +90,7 @@ int check(const Flags& flags) {
   audience.summary(verdicts);
   const bool own = flags.program == flags.kit / question.task.program.exercise;
   if (own) remember(flags, answers, verdicts);
-  if (!flags.json.empty()) write_json(flags.json, as_json(question, answers, verdicts, step, messages));
+  if (!flags.json.empty()) write_file(flags.json, as_json(question, answers, verdicts, step, messages));
   return exit_code_of(verdicts);
 }
 

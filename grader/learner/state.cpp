@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "core/error.h"
+#include "core/file.h"
 #include "exercise/blanks.h"
-#include "exercise/keep.h"
 #include "exercise/task.h"
 
 namespace odori::grader {

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "core/error.h"
+#include "core/file.h"
 #include "exercise/cutter.h"
 #include "exercise/keep.h"
 #include "exercise/submission.h"

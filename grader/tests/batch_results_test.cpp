@@ -12,6 +12,7 @@
 #include "batch/regrade.h"
 #include "batch/results.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "exercise/blanks.h"
 
 namespace odori::grader {
@@ -135,7 +136,7 @@ TEST_F(ResultsTest, ADamagedRecordIsNone) {
 
 TEST_F(ResultsTest, AFullDiskIsToldAndLeavesTheOldFile) {
   write_durably(folder_ / "file", "old");
-  fs::create_directories(folder_ / ("file" + std::string(unfinished_suffix)));
+  fs::create_directories(folder_ / fmt::format("file.{}{}", ::getpid(), unfinished_suffix));
   EXPECT_THROW(write_durably(folder_ / "file", "new"), Refusal);
   EXPECT_EQ(read_file(folder_ / "file"), "old");
   EXPECT_THROW(write_durably("/dev/full/file", "x"), Refusal);

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/device_pool.h"
-#include "core/error.h"
+#include "core/file.h"
 #include "core/program.h"
 #include "data/cifar.h"
 #include "demo/child.h"
@@ -66,13 +66,6 @@ void read_result(const Training& training, Run& run) {
   const nlohmann::json result = nlohmann::json::parse(file);
   run.images_per_second = result.at("images_per_second");
   for (const auto& epoch : result.at("log")) run.accuracy.push_back(epoch.at("validation/main/accuracy"));
-}
-
-void write_file(const fs::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  require(!file.fail(), "{} can't be written. Is the disk full?", path.string());
 }
 
 Run run_training(const Training& training, std::size_t number, std::size_t total) {

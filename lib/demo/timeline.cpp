@@ -5,12 +5,11 @@
 
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <string>
 
-#include "core/error.h"
+#include "core/file.h"
 #include "core/program.h"
 #include "flags/command_line.h"
 
@@ -59,9 +58,7 @@ int main(int argc, char** argv) try {
   const std::string title = fs::weakly_canonical(flags.folder).filename();
   const std::string page = timeline::to_page(
       timeline::shortened(seen), {title, language, this_machine(), date_of(seen.began_us)}, timeline::read_d3());
-  std::ofstream file(flags.out);
-  file << page;
-  require(bool(file.flush()), "{} can't be written. --out takes a file in a folder that you may write to.", flags.out);
+  write_file(flags.out, page);
   fmt::print("{}\n", flags.out);
   return 0;
 } catch (...) {

@@ -9,10 +9,9 @@
 //   This machine is ready for both tasks; ...
 #include <fmt/core.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/file.h"
 #include "core/program.h"
 #include "doctor/probe.h"
 #include "flags/command_line.h"
@@ -48,11 +47,7 @@ int main(int argc, char** argv) try {
   const Flags flags = parse_flags(argc, argv);
   const auto findings = judge(probe({.trainings = !flags.quick, .out = "out"}));
   fmt::print("{}\n{}", describe(this_machine()), to_text(findings, flags.language));
-  if (!flags.json.empty()) {
-    std::ofstream file(flags.json);
-    file << to_json(findings, flags.language).dump(2) << "\n";
-    require(static_cast<bool>(file), "{} can't be written.", flags.json);
-  }
+  if (!flags.json.empty()) write_file(flags.json, to_json(findings, flags.language).dump(2) + "\n");
   return works(findings) ? exit_code::ok : environment;
 } catch (...) {
   return report_failure();

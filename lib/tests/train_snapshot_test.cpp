@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/file.h"
 #include "train/checked_file.h"
 #include "train/log_report.h"
 #include "train/snapshot.h"
@@ -315,9 +316,9 @@ TEST_F(Saved, AFullDiskLeavesTheLastGoodOne) {
 TEST(Files, SayWhyTheyCannotBeWritten) {
   EXPECT_SENTENCE(write_file("/dev/full", "text"), "/dev/full can't be written: No space left on device.");
   Folder folder;
-  EXPECT_SENTENCE(replace_file(folder / "none/log", "text"), "can't be written: No such file or directory.");
   replace_file(folder / "log", "first");
-  fs::create_directory(folder / "log.part");  // makes the next one fail
+  EXPECT_SENTENCE(replace_file(folder / "log/none", "text"), "log can't be made: Not a directory.");
+  fs::create_directory(folder / fmt::format("log.{}.part", ::getpid()));  // makes the next one fail
   EXPECT_SENTENCE(replace_file(folder / "log", "second"), "can't be written: Is a directory.");
   EXPECT_EQ(text_of(folder / "log"), "first");
 }
@@ -339,7 +340,7 @@ TEST(Files, NameTheErrorOfTheRenaming) {
 
 TEST(Files, AreCheckedByCrc32) {
   Folder folder;
-  const FileCheck check = write_file(folder / "file", "123456789");
+  const FileCheck check = write_checked(folder / "file", "123456789");
   EXPECT_EQ(check.bytes, 9u);
   EXPECT_EQ(check.crc32, 0xCBF43926u);  // the check value of CRC-32 (ISO-HDLC) as published
   EXPECT_EQ(read_file(folder / "file", check).size(), 9u);

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "train/checked_file.h"
+#include "core/file.h"
 #include "train/trainer.h"
 
 namespace odori {

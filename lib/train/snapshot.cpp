@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "core/error.h"
+#include "core/file.h"
 #include "trace/trace.h"
-#include "train/checked_file.h"
 #include "train/collectively.h"
 #include "train/multi_node_evaluator.h"
 #include "train/snapshot_file.h"
@@ -52,7 +52,7 @@ void write_folder(const std::string& part, Trainer& trainer, const std::vector<s
   });
   FileCheck own;
   collectively(comm, [&] {
-    own = write_file(part + "/" + rank_file(rank), to_text(rank_state_of(trainer, data)));
+    own = write_checked(part + "/" + rank_file(rank), to_text(rank_state_of(trainer, data)));
     if (rank != 0) return;
     const ModelState model = trainer.updater().model().state();
     const Vectors velocities = trainer.updater().optimizer().state();
@@ -82,7 +82,7 @@ std::vector<Candidate> find_candidates(const std::string& path, std::vector<std:
   for (const auto& entry : fs::directory_iterator(path, none_there)) {
     const std::string name = entry.path().filename().string();
     // NAME.old is whole: a kill came between its two renamings (replace_folder). NAME.part isn't.
-    if (!name.starts_with("snapshot_epoch_") || name.ends_with(".part")) continue;
+    if (!name.starts_with("snapshot_epoch_") || name.ends_with(unfinished_suffix)) continue;
     try {
       const std::string folder = entry.path().string();
       candidates.push_back({folder, name == latest, read_manifest(folder).written});
@@ -198,7 +198,7 @@ void Snapshot::run(Trainer& trainer) {
   const trace::Span span("snapshot");
   if (comm_) average_statistics(trainer.updater().model(), *comm_);
   const std::string folder = fmt::format("{}/snapshot_epoch_{}", trainer.out(), trainer.updater().epoch());
-  const std::string part = folder + ".part";
+  const std::string part = folder + std::string(unfinished_suffix);
   const bool writes = !comm_ || comm_->rank() == 0;
   try {
     write_folder(part, trainer, data_, comm_);

@@ -100,7 +100,7 @@ FileCheck write_vectors(const std::string& path, const std::vector<const Vectors
   std::vector<std::span<const std::byte>> pieces;
   for (const Vectors* list : lists)
     for (const auto& vector : *list) pieces.push_back(std::as_bytes(std::span(vector)));
-  return write_file(path, pieces);
+  return write_checked(path, pieces);
 }
 
 Vectors read_vectors(const std::string& folder, const std::string& name, const SnapshotManifest& manifest,

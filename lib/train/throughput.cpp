@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "core/file.h"
 #include "report/machine.h"
-#include "train/checked_file.h"
 #include "train/log_report.h"
 
 namespace odori {

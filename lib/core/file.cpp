@@ -1,0 +1,107 @@
+#include "core/file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace odori {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& what, int reason) {
+  throw WriteError(fmt::format("{} can't be {}: {}.", path.string(), what, std::strerror(reason)), reason);
+}
+
+/// A file or folder that is open; closed once.
+class Descriptor {
+ public:
+  Descriptor(const fs::path& path, int flags) : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+    check(fd_ >= 0);
+  }
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  void write(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      check(n >= 0);
+      bytes = bytes.subspan(static_cast<std::size_t>(n));
+    }
+  }
+  /// Some file systems tell only now that they have no room.
+  void sync_and_close() {
+    // Some network file systems can't say so of a folder; and what isn't on a disk, a terminal say, never can.
+    check(::fsync(fd_) == 0 || errno == EINVAL || errno == ENOTSUP);
+    const int fd = fd_;
+    fd_ = -1;
+    check(::close(fd) == 0);
+  }
+
+ private:
+  void check(bool succeeded) const {
+    if (!succeeded) refuse(path_, "written", errno);
+  }
+
+  fs::path path_;
+  int fd_;
+};
+
+void rename_durably(const fs::path& from, const fs::path& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) refuse(from, "renamed to " + to.string(), errno);
+  const fs::path folder = to.parent_path();
+  Descriptor(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY).sync_and_close();
+}
+
+}  // namespace
+
+void write_file(const fs::path& path, std::span<const std::span<const std::byte>> pieces) {
+  Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  for (const auto& piece : pieces) file.write(piece);
+  file.sync_and_close();
+}
+
+void write_file(const fs::path& path, std::string_view text) {
+  const std::span<const std::byte> piece = std::as_bytes(std::span(text));
+  write_file(path, {&piece, 1});
+}
+
+void replace_file(const fs::path& path, std::string_view text) {
+  std::error_code error;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  if (error) refuse(path.parent_path(), "made", error.value());
+  // Of this process: another one may write the same file.
+  const fs::path unfinished = fmt::format("{}.{}{}", path.string(), ::getpid(), unfinished_suffix);
+  try {
+    write_file(unfinished, text);
+    if (const auto old = fs::status(path, error); fs::exists(old))
+      fs::permissions(unfinished, old.permissions(), error);
+    rename_durably(unfinished, path);
+  } catch (const WriteError&) {
+    fs::remove(unfinished, error);
+    throw;
+  }
+}
+
+void replace_folder(const fs::path& from, const fs::path& to) {
+  if (!fs::exists(to)) return rename_durably(from, to);
+  // Both change names at once, so that a kill leaves one of them whole under `to`. Some file systems can't.
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
+    fs::remove_all(from);
+    return;
+  }
+  const fs::path old = to.string() + ".old";
+  fs::remove_all(old);
+  rename_durably(to, old);
+  rename_durably(from, to);
+  fs::remove_all(old);
+}
+
+}  // namespace odori
