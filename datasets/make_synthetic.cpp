@@ -60,8 +60,8 @@ std::string describe(const synthetic::Options& options) {
 }
 
 void run(const Flags& flags) {
-  using What = synthetic::Found::What;
-  const synthetic::Found found = synthetic::look_at(flags.out);
+  using What = synthetic::Contents::What;
+  const synthetic::Contents found = synthetic::look_at(flags.out);
   const std::string out = flags.out.string();
   require(
       found.what != What::something_else,

@@ -38,12 +38,12 @@ struct Options {
 void write_files(const std::filesystem::path& folder, const Options& options);
 
 /// What is in a folder.
-struct Found {
+struct Contents {
   enum class What { nothing, complete_set, something_else } what = What::nothing;
   Options options;  // of a complete set
 };
 /// A complete set is one that write_files wrote: `made_by.txt` is there, and each file has the size that follows.
-Found look_at(const std::filesystem::path& folder);
+Contents look_at(const std::filesystem::path& folder);
 
 /// write_files to a temporary folder beside `target`, then one rename: the set is complete or not there. `target`
 /// must be nothing, or a set (it is replaced). Throws Error, and then `target` is as it was before.

@@ -123,9 +123,9 @@ void write_files(const fs::path& folder, const Options& options) {
   write_text(folder / origin, origin_of(options));
 }
 
-Found look_at(const fs::path& folder) {
-  if (!fs::exists(fs::symlink_status(folder))) return {Found::What::nothing, {}};
-  Found found{Found::What::something_else, {}};
+Contents look_at(const fs::path& folder) {
+  if (!fs::exists(fs::symlink_status(folder))) return {Contents::What::nothing, {}};
+  Contents found{Contents::What::something_else, {}};
   std::ifstream file(folder / origin);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   Options& o = found.options;
@@ -136,7 +136,7 @@ Found look_at(const fs::path& folder) {
     std::error_code error;
     if (fs::file_size(folder / part.name, error) != part.bytes()) return found;
   }
-  if (text == origin_of(o)) found.what = Found::What::complete_set;
+  if (text == origin_of(o)) found.what = Contents::What::complete_set;
   return found;
 }
 

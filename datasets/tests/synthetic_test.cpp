@@ -204,7 +204,7 @@ TEST_F(SyntheticFiles, AreCifarsFormat) {
 }
 
 TEST_F(SyntheticFiles, AreRecognised) {
-  using What = Found::What;
+  using What = Contents::What;
   EXPECT_EQ(look_at(set()).what, What::nothing);
   const Options options{.train = 20, .test = 10, .seed = ~0ull};
   write_set(set(), options);

@@ -36,7 +36,7 @@ std::optional<fs::path> keep(const std::optional<std::string>& text, const fs::p
 /// folder for each of several.
 void refuse_another_level(const fs::path& submissions, const Visited& visited) {
   bool is_one_students = visited.has_answers_at_top, others_try = false;
-  std::vector<const Found*> holders;
+  std::vector<const ScannedStudent*> holders;
   for (const auto& [name, found] : visited.students) {
     if (is_kits_folder_without_answers(name)) continue;
     if (found.held.empty())
@@ -67,7 +67,7 @@ std::vector<std::string> names_of(const Visited& visited, const std::set<std::st
 }
 
 /// What somebody should know of a student whose answer isn't there: what else is.
-std::vector<Finding> flags_of_absent(const Found& found, const Task& task) {
+std::vector<Finding> flags_of_absent(const ScannedStudent& found, const Task& task) {
   std::vector<Finding> flags;
   for (const std::string& archive : found.unreadable) flags.push_back({"flag_unreadable_archive", {{"file", archive}}});
   const std::vector<std::string>& there = !found.others.empty() ? found.others : found.rest;
@@ -79,7 +79,7 @@ std::vector<Finding> flags_of_absent(const Found& found, const Task& task) {
   return flags;
 }
 
-Student student_of(const std::string& name, const Found& found, const fs::path& submitted) {
+Student student_of(const std::string& name, const ScannedStudent& found, const fs::path& submitted) {
   Student student{.name = name, .tasks = {}};
   for (const Task& task : all_tasks()) {
     HandedIn& answer = student.tasks[task.name];

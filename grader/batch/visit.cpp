@@ -86,7 +86,7 @@ class Collector {
     if (archive || (is_file && !owner && is_unreadable_archive(file))) {
       // Beside a folder of the same name it is another student's, or so it seems.
       const std::string name = without_archive_suffix(file);
-      Found& found = student(owner ? *owner : visited_.students.contains(name) ? file : name, file);
+      ScannedStudent& found = student(owner ? *owner : visited_.students.contains(name) ? file : name, file);
       if (archive)
         see_archive(found, entry, {"", 0});
       else
@@ -99,8 +99,8 @@ class Collector {
     }
   }
 
-  Found& student(const std::string& name, const std::string& place) {
-    return visited_.students.try_emplace(name, Found{.place = place}).first->second;
+  ScannedStudent& student(const std::string& name, const std::string& place) {
+    return visited_.students.try_emplace(name, ScannedStudent{.place = place}).first->second;
   }
 
   /// What an entry lies in.
@@ -109,11 +109,11 @@ class Collector {
     int n = 0;            // archives round it
   };
 
-  static void flag(Found& student, Finding finding) {
+  static void flag(ScannedStudent& student, Finding finding) {
     if (student.flags.size() < most_flags_of_student) student.flags.push_back(std::move(finding));
   }
 
-  void see_of_student(Found& student, const Parts& parts, const Entry& entry, const Within& within) {
+  void see_of_student(ScannedStudent& student, const Parts& parts, const Entry& entry, const Within& within) {
     if (++student.n_entries > most_entries) {
       if (student.n_entries == most_entries + 1)
         flag(student, {"flag_too_many_entries", {{"n", std::to_string(most_entries)}}});
@@ -139,7 +139,7 @@ class Collector {
   }
 
   /// An archive within what was handed in: it is copied out, as it can't be read in place.
-  void see_archive(Found& student, const Entry& entry, const Within& within) {
+  void see_archive(ScannedStudent& student, const Entry& entry, const Within& within) {
     if (!scratch_) return;
     if (++student.n_archives > most_archives || within.n == most_within) {
       ++student.n_closed;

@@ -14,7 +14,7 @@
 namespace odori::grader {
 
 /// What one student handed in, or so it seems.
-struct Found {
+struct ScannedStudent {
   std::string place;                                  // what it lies in: a folder's or an archive's name
   std::map<std::string, Candidates> files;            // by the wanted file's name
   std::vector<std::string> others;                    // of wanted kinds, but with other names: the first few
@@ -28,9 +28,9 @@ struct Found {
 };
 
 struct Visited {
-  std::map<std::string, Found> students;  // by what they are called there
-  std::vector<Finding> problems;          // what couldn't be read, or is nobody's
-  bool has_answers_at_top = false;        // wanted files by their exact names
+  std::map<std::string, ScannedStudent> students;  // by what they are called there
+  std::vector<Finding> problems;                   // what couldn't be read, or is nobody's
+  bool has_answers_at_top = false;                 // wanted files by their exact names
 };
 
 /// Visits a folder or an archive. `scratch`: a folder for archives within, which aren't opened without one. Throws

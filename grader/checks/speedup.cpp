@@ -92,11 +92,11 @@ SpeedupVerdict measure_speedup(TimedWork& work, std::uint64_t coin, const Speedu
     measurement.pair(toss.below(2) == 0);
     const double pair = measurement.passed - began;
     const bool time_is_up = measurement.passed + pair > limits.seconds_in_all;
-    const auto verdict = judge(measurement.measured, time_is_up);
+    const auto verdict = decide(measurement.measured, time_is_up);
     if (!verdict) continue;
     if (verdict->verdict != Verdict::wrong) return *verdict;
     measurement.let_learner_end();
-    return *judge(measurement.measured, true);
+    return *decide(measurement.measured, true);
   }
 }
 

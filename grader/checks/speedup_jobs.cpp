@@ -47,7 +47,7 @@ Layout Layout::on_machine(const Task& task, int cores, int gpus) {
   return layout;
 }
 
-SpeedupJobs::SpeedupJobs(const Task& task, const Layout& layout, fs::path solutions, Program learners,
+SpeedupJobs::SpeedupJobs(const Task& task, const Layout& layout, fs::path solutions, BuiltProgram learners,
                          const Sandbox* sandbox)
     : task_(task),
       layout_(layout),

@@ -32,7 +32,7 @@ void measure(SpeedupStep& step, TimedWork& work, const Layout& layout, const Que
 
 bool did_not_end(const FailedAtWork& failure) { return failure.ended.stopped && !failure.ended.broke; }
 
-void draw(SpeedupStep& step, SpeedupJobs& jobs, const Question& question, timeline::Language language) try {
+void draw(SpeedupStep& step, SpeedupJobs& jobs, const Question& question, const std::string& language) try {
   const timeline::Timeline seen = timeline::read(jobs.trace());
   step.counts = counts_of(seen, question.task.under_mpi, SpeedupJobs::traced_pictures);
   step.timeline =
@@ -73,7 +73,8 @@ Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int pictur
   return {"counts_devices", values};
 }
 
-SpeedupStep take_speedup(const Question& question, const Program& whole, double points, timeline::Language language) {
+SpeedupStep take_speedup(const Question& question, const BuiltProgram& whole, double points,
+                         const std::string& language) {
   SpeedupStep step{.verdict = {.blank = 0, .of = points}};
   const int cores = this_machine().cores, gpus = gpu_count();
   const Layout layout = Layout::on_machine(question.task, cores, gpus);

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "checks/grade.h"
+#include "checks/judge_answer.h"
 #include "report/timeline.h"
 
 namespace odori::grader {
@@ -25,6 +25,7 @@ Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int pictur
 
 /// Takes up to a minute. `whole`: the learner's program, all of which is right. The page is
 /// timeline.html in the question's `out`. Throws Error on Ctrl-C.
-SpeedupStep take_speedup(const Question& question, const Program& whole, double points, timeline::Language language);
+SpeedupStep take_speedup(const Question& question, const BuiltProgram& whole, double points,
+                         const std::string& language);
 
 }  // namespace odori::grader

@@ -141,7 +141,7 @@ std::vector<double> Measured::training_beside() const {
   return beside;
 }
 
-std::optional<SpeedupVerdict> judge(const Measured& measured, bool time_is_up) {
+std::optional<SpeedupVerdict> decide(const Measured& measured, bool time_is_up) {
   if (measured.pairs() == 0) {
     if (!time_is_up) return std::nullopt;
     return SpeedupVerdict{Verdict::inconclusive, Finding{"too_slow", {}}, std::nullopt};

@@ -43,7 +43,7 @@ struct SpeedupVerdict {
 };
 
 /// Nothing yet, if more pairs can tell more and there is time for them.
-std::optional<SpeedupVerdict> judge(const Measured& measured, bool time_is_up);
+std::optional<SpeedupVerdict> decide(const Measured& measured, bool time_is_up);
 
 /// Why a measurement would say nothing on this machine: too few cores, or GPUs that are shared.
 std::optional<Finding> why_not_measured(int devices, int cores, int gpus, bool under_mpi);

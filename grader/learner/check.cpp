@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "checks/grade.h"
+#include "checks/judge_answer.h"
 #include "checks/speedup_step.h"
 #include "core/file.h"
 #include "learner/print.h"
@@ -69,13 +69,11 @@ int check(const Flags& flags) {
   }
   audience.left_out(answers.program);
   audience.left_out(answers.script);
-  const auto right = grade(question, answers, tell);
+  const auto right = judge_answer(question, answers, tell);
   std::optional<SpeedupStep> step;
   if (question.task.measures_speedup && right && flags.speedup) {
     audience.measuring();
-    const bool japanese = messages.language() == "ja";
-    step = take_speedup(question, right->whole, answers.points_of.at(0),
-                        japanese ? timeline::Language::japanese : timeline::Language::english);
+    step = take_speedup(question, right->whole, answers.points_of.at(0), messages.language());
     tell(step->verdict);
     audience.speedup(*step);
   } else if (question.task.measures_speedup) {

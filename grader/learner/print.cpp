@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "checks/flags.h"
+#include "checks/answer_flags.h"
 
 namespace odori::grader {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "checks/grade.h"
+#include "checks/judge_answer.h"
 #include "checks/speedup_step.h"
 #include "messages/messages.h"
 

@@ -1,7 +1,7 @@
 // Why an instructor should look at an answer.
-#include <gtest/gtest.h>
+#include "checks/answer_flags.h"
 
-#include "checks/flags.h"
+#include <gtest/gtest.h>
 
 namespace odori::grader {
 namespace {

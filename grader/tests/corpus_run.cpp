@@ -19,7 +19,7 @@
 #include <random>
 #include <thread>
 
-#include "checks/grade.h"
+#include "checks/judge_answer.h"
 #include "core/error.h"
 #include "core/program.h"
 #include "exercise/lexer.h"
@@ -43,7 +43,7 @@ const fs::path kit = ODORI_FOLDER, build_folder = ODORI_BUILD_FOLDER, work = ODO
 struct Answer {
   CorpusEntry entry;
   fs::path program, script;
-  std::optional<Programs> built;
+  std::optional<BuiltPrograms> built;
 };
 
 std::vector<Answer> write_answers(const std::vector<CorpusEntry>& entries, const fs::path& to) {
@@ -95,7 +95,7 @@ void build_together(const Compiler& compiler, const std::vector<Answer*>& answer
   const Built built = compiler.build(head + functions + name_walls_end() + main_choosing(names));
   if (built.program.empty()) return;
   for (std::size_t i = 0; i < answers.size(); ++i)
-    answers[i]->built = Programs{.of_blank = {{*blank_to_share(answers[i]->entry), {built.program, names[i]}}}};
+    answers[i]->built = BuiltPrograms{.of_blank = {{*blank_to_share(answers[i]->entry), {built.program, names[i]}}}};
 }
 
 void build_all(std::vector<Answer>& answers) {
@@ -161,7 +161,7 @@ std::string complaints_about(const Answer& answer, std::uint64_t seed) try {
   const Question question = question_of(answer, seed);
   const Answers answers = read_answers(question);
   std::vector<BlankVerdict> verdicts;
-  grade(question, answers, [&](const BlankVerdict& verdict) { verdicts.push_back(verdict); });
+  judge_answer(question, answers, [&](const BlankVerdict& verdict) { verdicts.push_back(verdict); });
   return complaints_about(answer.entry, verdicts, answers.points_of);
 } catch (const Error& error) {
   if (error.code() == exit_code::interrupted) throw;

@@ -288,7 +288,7 @@ class KitsRuns : public Runs {
   const RunData& data() const override { return runner_.data(); }
 
  private:
-  Program program_;
+  BuiltProgram program_;
   Runner runner_;
   std::atomic<bool> cancelled_ = false;
   std::map<RunPlan, Evidence> runs_;

@@ -51,7 +51,7 @@ class Built {
   int line_of(int blank) const { return submission.blanks.at(blank).text_line; }
 
   Submission submission;
-  Programs programs;
+  BuiltPrograms programs;
   int builds = 0;
 };
 
@@ -332,15 +332,16 @@ TEST(Programs, BlanksAboveMainAreToldAtTheLearnersLines) {
     return finding.values.contains(name) ? finding.values.at(name) : "none: " + finding.key;
   };
 
-  const Programs right = programs_of({{1, "    box.send(one);"}, {2, "  return n / 2;"}, {3, "  const int out = 4;"}});
+  const BuiltPrograms right =
+      programs_of({{1, "    box.send(one);"}, {2, "  return n / 2;"}, {3, "  const int out = 4;"}});
   for (const auto& [blank, finding] : right.failures) ADD_FAILURE() << blank << ": " << value(finding, "message");
   ASSERT_TRUE(right.whole);
   EXPECT_EQ(std::system((right.whole->file.string() + " whole").c_str()), 0);
   EXPECT_EQ(std::system((right.of_blank.at(2).file.string() + " blank_2").c_str()), 0);
 
-  const Programs wrong = programs_of({{1, "    const int twice_one = 2 * one;\n    box.push(twice_one);"},
-                                      {2, "  const int result = n / 2;"},
-                                      {3, "  const int out = fill(box, 1);"}});
+  const BuiltPrograms wrong = programs_of({{1, "    const int twice_one = 2 * one;\n    box.push(twice_one);"},
+                                           {2, "  const int result = n / 2;"},
+                                           {3, "  const int out = fill(box, 1);"}});
   EXPECT_EQ(wrong.failures.size(), 3u);
   EXPECT_EQ(value(wrong.failures.at(1), "line"), "18");
   EXPECT_EQ(value(wrong.failures.at(1), "code"), "    box.push(twice_one);");
@@ -349,7 +350,7 @@ TEST(Programs, BlanksAboveMainAreToldAtTheLearnersLines) {
   EXPECT_EQ(value(wrong.failures.at(3), "code"), "  const int out = fill(box, 1);");
 
   // A member of the system's name is the program's; the system's is nobody's.
-  const Programs system =
+  const BuiltPrograms system =
       programs_of({{1, "    ::send(1, nullptr, 0, 0);"}, {2, "  return n / 2;"}, {3, "  const int out = 4;"}});
   EXPECT_TRUE(system.failures.contains(1));
   EXPECT_EQ(system.of_blank.size(), 2u);
@@ -362,9 +363,9 @@ TEST(Programs, WhatWasBuiltBeforeIsNotBuiltAgain) {
   for (const std::string& text : {right_2, std::string("  const int main_device_id = wrong;")}) {
     const Submission submission = answers({{2, text}});
     const auto build = [&] { return build_programs(compiler, read_file(program), submission, {2}); };
-    const Programs first = build();
+    const BuiltPrograms first = build();
     const auto begin = std::chrono::steady_clock::now();
-    const Programs again = build();
+    const BuiltPrograms again = build();
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(300));
     EXPECT_EQ(first.failures, again.failures);
     EXPECT_EQ(first.of_blank.contains(2), again.of_blank.contains(2));

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Program solution_of(const char* task) {
+BuiltProgram solution_of(const char* task) {
   return {fs::path(ODORI_SOLUTIONS) / task_named(task).program.solution.stem(), ""};
 }
 

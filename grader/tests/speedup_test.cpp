@@ -162,7 +162,7 @@ TEST(Speedup, NumbersAreThoseOfNeighbours) {
     }
     for (const Work work : {Work::learner, Work::solution}) measured.whole[work].push_back(slowdown(pair) / 0.9);
   }
-  const auto verdict = judge(measured, true);
+  const auto verdict = decide(measured, true);
   ASSERT_TRUE(verdict && verdict->line);
   EXPECT_EQ(verdict->line->values.at("kits"), "1.80");
   EXPECT_EQ(verdict->line->values.at("speedup"), "1.80");

@@ -26,7 +26,7 @@ class Builder {
     }
   }
 
-  Programs build() {
+  BuiltPrograms build() {
     std::vector<std::pair<int, std::future<Built>>> alone;
     for (const int blank : apart_)
       alone.emplace_back(blank, std::async(std::launch::async, [this, blank] {
@@ -36,7 +36,7 @@ class Builder {
     for (auto& [blank, built] : alone) take_alone(blank, built.get());
     if (!apart_.empty() && alive_.size() > 1 && programs_.failures.empty()) {
       const Built built = build_variants({{"whole", alive_}});
-      if (!built.program.empty()) programs_.whole = Program{built.program, "whole"};
+      if (!built.program.empty()) programs_.whole = BuiltProgram{built.program, "whole"};
     }
     programs_.holds = together_;
     return std::move(programs_);
@@ -74,7 +74,7 @@ class Builder {
   }
 
   void take(const Variant& variant, const std::filesystem::path& program) {
-    if (variant.name == "whole") programs_.whole = Program{program, "whole"};
+    if (variant.name == "whole") programs_.whole = BuiltProgram{program, "whole"};
     for (const int blank : alive_)
       if (variant.name == name_of(blank)) programs_.of_blank[blank] = {program, variant.name};
   }
@@ -162,7 +162,7 @@ class Builder {
   const bool walled_;
   std::set<int> alive_, apart_;
   std::map<int, std::set<int>> together_;  // a blank, and those whose names it uses
-  Programs programs_;
+  BuiltPrograms programs_;
 };
 
 }  // namespace
@@ -196,17 +196,18 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
   return finding;
 }
 
-Programs build_programs(const Compiler& compiler, const std::string& solution, const Submission& submission,
-                        const std::set<int>& filled, bool walled) {
+BuiltPrograms build_programs(const Compiler& compiler, const std::string& solution, const Submission& submission,
+                             const std::set<int>& filled, bool walled) {
   return Builder(compiler, solution, submission, filled, walled).build();
 }
 
-std::vector<Program> build_sets(const Compiler& compiler, const std::string& solution, const Submission& submission,
-                                const std::vector<std::set<int>>& sets, bool walled) {
+std::vector<BuiltProgram> build_sets(const Compiler& compiler, const std::string& solution,
+                                     const Submission& submission, const std::vector<std::set<int>>& sets,
+                                     bool walled) {
   std::vector<Variant> variants;
   for (const auto& set : sets) variants.push_back({fmt::format("blanks_{}", fmt::join(set, "_")), set});
   const Built built = compiler.build(source_of(solution, submission, variants, walled));
-  std::vector<Program> programs;
+  std::vector<BuiltProgram> programs;
   if (!built.program.empty())
     for (const Variant& variant : variants) programs.push_back({built.program, variant.name});
   return programs;

@@ -13,10 +13,10 @@
 
 namespace odori::grader {
 
-struct Programs {
+struct BuiltPrograms {
   /// All blanks that compile hold the learner's text; none if they can't stand together, or if there is only one.
-  std::optional<Program> whole;
-  std::map<int, Program> of_blank;          // this blank holds the learner's text, and those whose names it uses
+  std::optional<BuiltProgram> whole;
+  std::map<int, BuiltProgram> of_blank;     // this blank holds the learner's text, and those whose names it uses
   std::map<int, Finding> failures;          // blanks that don't compile
   std::map<int, int> needs_failed;          // blanks that use a name of another one, which doesn't compile
   std::map<int, std::set<int>> holds = {};  // whose texts a blank's program holds
@@ -31,11 +31,13 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
 /// don't compile, or use a name that another one declares, a second one without the former and with the latter's texts
 /// together; more only where an error comes to light when others are gone. A blank that can't stand beside others in
 /// one file (is_self_contained) is built for itself. `walled`: as source_of has it. Throws EnvironmentFault.
-Programs build_programs(const Compiler& compiler, const std::string& solution, const Submission& submission,
-                        const std::set<int>& filled, bool walled = true);
+BuiltPrograms build_programs(const Compiler& compiler, const std::string& solution, const Submission& submission,
+                             const std::set<int>& filled, bool walled = true);
 
-/// Programs that hold these sets of blanks, in one build; none if one of them doesn't compile. Throws EnvironmentFault.
-std::vector<Program> build_sets(const Compiler& compiler, const std::string& solution, const Submission& submission,
-                                const std::vector<std::set<int>>& sets, bool walled = true);
+/// Programs that hold these sets of blanks, in one build; none if one of them doesn't compile. Throws
+/// EnvironmentFault.
+std::vector<BuiltProgram> build_sets(const Compiler& compiler, const std::string& solution,
+                                     const Submission& submission, const std::vector<std::set<int>>& sets,
+                                     bool walled = true);
 
 }  // namespace odori::grader

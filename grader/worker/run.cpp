@@ -124,8 +124,8 @@ Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed, const Sa
     throw EnvironmentFault({"disk_full", {{"file", scratch_.path().string()}}});
 }
 
-Evidence Runner::run(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
-  const Program solution{solution_, ""};
+Evidence Runner::run(const BuiltProgram& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
+  const BuiltProgram solution{solution_, ""};
   Attempt learners;
   std::map<int, int> times;  // that it ended in a way that counts after as many
   // Where the kit's program runs before and after each time, the learner's alone is to blame for what comes again.
@@ -155,14 +155,15 @@ Evidence Runner::run(const Program& program, const RunPlan& plan, const std::ato
   return evidence;
 }
 
-Walls Runner::walls_of(const Program& program, const EvidenceFiles& evidence, const fs::path& folder) const {
+Walls Runner::walls_of(const BuiltProgram& program, const EvidenceFiles& evidence, const fs::path& folder) const {
   Walls walls{.readable = libraries_, .writable = evidence.paths(), .folders = {folder}, .file = bytes_of_output};
   walls.readable.push_back(program.file);
   walls.readable.push_back(folder / "data");
   return walls;
 }
 
-Runner::Attempt Runner::attempt(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
+Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan,
+                                const std::atomic<bool>& cancelled) const {
   static std::atomic<int> counter = 0;
   const fs::path folder = scratch_.path() / fmt::format("run_{}", ++counter);
   const fs::path shown = folder / "evidence", data = folder / "data";

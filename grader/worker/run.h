@@ -16,7 +16,7 @@ namespace odori::grader {
 class EvidenceFiles;
 
 /// A built program and, if it holds several, the one to run.
-struct Program {
+struct BuiltProgram {
   std::filesystem::path file;
   std::string variant;  // "whole", "blank_3"; empty: the file holds one program alone
 };
@@ -47,11 +47,11 @@ class Runner {
   /// badly, and the kit's own does so too, it is the machine's fault (`environment`). One that came to its end before
   /// any of the learner's text ran, or was killed from outside, is run again, up to twice, and one that stood still,
   /// once. Once `cancelled`, it is ended and what is returned means nothing.
-  Evidence run(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
+  Evidence run(const BuiltProgram& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
  private:
   /// What a run inside `sandbox_` sees: its program, its data, and the files of its evidence, which it can fill.
-  Walls walls_of(const Program& program, const EvidenceFiles& evidence, const std::filesystem::path& folder) const;
+  Walls walls_of(const BuiltProgram& program, const EvidenceFiles& evidence, const std::filesystem::path& folder) const;
   struct Attempt {
     Evidence evidence;
     bool began = false;   // the library has come as far as the learner's text
@@ -64,7 +64,7 @@ class Runner {
       return killed || !began ? 3 : evidence.ending == Ending::hung ? 2 : 1;
     }
   };
-  Attempt attempt(const Program& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
+  Attempt attempt(const BuiltProgram& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
   const Task& task_;
   std::filesystem::path solution_;

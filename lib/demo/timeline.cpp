@@ -54,10 +54,9 @@ int main(int argc, char** argv) try {
   timeline::Timeline seen = timeline::read(flags.folder);
   if (flags.first || flags.n)
     seen = timeline::window(seen, flags.first.value_or(1) - 1, flags.n.value_or(seen.n_iterations));
-  const auto language = flags.language == "ja" ? timeline::Language::japanese : timeline::Language::english;
   const std::string title = fs::weakly_canonical(flags.folder).filename();
   const std::string page = timeline::to_page(
-      timeline::shortened(seen), {title, language, this_machine(), date_of(seen.began_us)}, timeline::read_d3());
+      timeline::shortened(seen), {title, flags.language, this_machine(), date_of(seen.began_us)}, timeline::read_d3());
   write_file(flags.out, page);
   fmt::print("{}\n", flags.out);
   return 0;

@@ -45,7 +45,7 @@ Flags parse_flags(int argc, char** argv) {
 
 int main(int argc, char** argv) try {
   const Flags flags = parse_flags(argc, argv);
-  const auto findings = judge(probe({.trainings = !flags.quick, .out = "out"}));
+  const auto findings = diagnose(probe({.trainings = !flags.quick, .out = "out"}));
   fmt::print("{}\n{}", describe(this_machine()), to_text(findings, flags.language));
   if (!flags.json.empty()) write_file(flags.json, to_json(findings, flags.language).dump(2) + "\n");
   return works(findings) ? exit_code::ok : environment;

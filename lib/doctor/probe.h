@@ -1,7 +1,7 @@
 // Finding the facts out: by asking nvidia-smi, mpirun and ompi_info, and by two short trainings.
 #pragma once
 
-#include "doctor/findings.h"
+#include "doctor/diagnosis.h"
 
 namespace odori::doctor {
 

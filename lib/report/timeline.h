@@ -73,13 +73,11 @@ Shares shares_of(const Timeline& timeline, const Row& row);
 /// When the device communicated without computing, in order.
 std::vector<Interval> exposed_communication(const Row& row);
 
-enum class Language { english, japanese };
-
 struct PageTexts {
-  std::string title;                      // what was traced: "multi_gpu"
-  Language language = Language::english;  // to begin with; a button changes it
-  Machine machine;                        // that draws it; the stream doesn't tell which one it is of
-  std::string date;                       // of the training
+  std::string title;            // what was traced: "multi_gpu"
+  std::string language = "en";  // or "ja": to begin with; a button changes it
+  Machine machine;              // that draws it; the stream doesn't tell which one it is of
+  std::string date;             // of the training
 };
 
 /// The page: it holds all that it needs. `d3` is the text of D3 (see read_d3); without it the page says so, and holds

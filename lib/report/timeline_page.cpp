@@ -61,7 +61,7 @@ Json data_of(const Timeline& timeline) {
 
 std::string to_page(const Timeline& timeline, const PageTexts& texts, const std::string& d3) {
   return html::fill(timeline_template, {{"title", html::escape(texts.title)},
-                                        {"lang", texts.language == Language::japanese ? "ja" : "en"},
+                                        {"lang", html::escape(texts.language)},
                                         {"machine", html::escape(describe(texts.machine))},
                                         {"date", html::escape(texts.date)},
                                         {"data", html::json_in_script(data_of(timeline))},

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "doctor/findings.h"
+#include "doctor/diagnosis.h"
 
 namespace odori::doctor {
 namespace {
@@ -126,18 +126,19 @@ struct Judgement {
   std::string remedy;
 };
 Judgement of(const Facts& facts, const std::string& check) {
-  const auto findings = judge(facts);
-  const auto found = std::find_if(findings.begin(), findings.end(), [&](const Finding& f) { return f.check == check; });
+  const auto findings = diagnose(facts);
+  const auto found =
+      std::find_if(findings.begin(), findings.end(), [&](const Diagnosis& f) { return f.check == check; });
   if (found == findings.end()) throw std::runtime_error("no finding " + check);
   return {found->level, found->remedy.english};
 }
 
 TEST(DoctorJudge, AGoodNodeNeedsNothing) {
-  for (const Finding& finding : judge(good_node())) {
+  for (const Diagnosis& finding : diagnose(good_node())) {
     EXPECT_TRUE(finding.level == Level::good || finding.level == Level::note) << finding.what.english;
     EXPECT_EQ(finding.remedy.english, "") << finding.check;
   }
-  EXPECT_TRUE(works(judge(good_node())));
+  EXPECT_TRUE(works(diagnose(good_node())));
 }
 
 TEST(DoctorJudge, AMachineWithoutGpusWorks) {
@@ -146,8 +147,8 @@ TEST(DoctorJudge, AMachineWithoutGpusWorks) {
   facts.has_nvidia_smi = false;
   facts.gpus = {}, facts.driver = {}, facts.topology = {}, facts.nccl = {}, facts.gpu_use = {};
   EXPECT_EQ(of(facts, "gpus").level, Level::note);
-  EXPECT_TRUE(works(judge(facts)));
-  EXPECT_EQ(judge(facts).size(), 5u);
+  EXPECT_TRUE(works(diagnose(facts)));
+  EXPECT_EQ(diagnose(facts).size(), 5u);
 }
 
 TEST(DoctorJudge, GpusThatTheBuildCannotUse) {
@@ -156,7 +157,7 @@ TEST(DoctorJudge, GpusThatTheBuildCannotUse) {
   facts.driver = Driver{"535.10", "12.2"};
   EXPECT_EQ(of(facts, "gpus").level, Level::broken);
   EXPECT_NE(of(facts, "driver").remedy.find("toolkit 12.x"), std::string::npos);
-  EXPECT_FALSE(works(judge(facts)));
+  EXPECT_FALSE(works(diagnose(facts)));
   facts.build_cuda = "";
   EXPECT_NE(of(facts, "gpus").remedy.find("./odori setup -DODORI_CUDA=ON"), std::string::npos);
 }
@@ -202,7 +203,7 @@ TEST(DoctorJudge, MpiBindingCoresAndDisk) {
 
 TEST(DoctorReport, TheLastSentenceSaysForWhichTasksTheMachineIsReady) {
   const auto last = [](const Facts& facts, const char* language) {
-    const auto findings = judge(facts);
+    const auto findings = diagnose(facts);
     const std::string text = to_text(findings, language), sentence = readiness_of(findings).sentence.in(language);
     EXPECT_TRUE(text.ends_with("\n\n" + sentence + "\n")) << text;
     EXPECT_EQ(to_json(findings, language)["ready"]["text"], sentence);
@@ -218,8 +219,8 @@ TEST(DoctorReport, TheLastSentenceSaysForWhichTasksTheMachineIsReady) {
             "This machine is ready for both tasks on CPU devices, but not on its GPUs. Missing: GPUs that the kit can "
             "use.");
   facts.has_mpirun = false;
-  EXPECT_EQ(to_json(judge(facts), "en")["ready"]["task_1"], true);
-  EXPECT_EQ(to_json(judge(facts), "en")["ready"]["task_2"], false);
+  EXPECT_EQ(to_json(diagnose(facts), "en")["ready"]["task_1"], true);
+  EXPECT_EQ(to_json(diagnose(facts), "en")["ready"]["task_2"], false);
   EXPECT_EQ(last(facts, "en"),
             "This machine is ready for task 1, but not for task 2. Missing: GPUs that the kit can use, mpirun.");
   EXPECT_NE(last(facts, "ja").find("足りないもの: キットから使える GPU、mpirun"), std::string::npos);
@@ -230,13 +231,13 @@ TEST(DoctorReport, TheLastSentenceSaysForWhichTasksTheMachineIsReady) {
 TEST(DoctorReport, BothLanguagesAndJson) {
   Facts facts = good_node();
   facts.gpu_use = {50};
-  const auto findings = judge(facts);
+  const auto findings = diagnose(facts);
   EXPECT_NE(to_text(findings, "en")
                 .find("[ slow ] During a short training the GPU was busy 50 % of the time.\n"
                       "         -> Above 90 % is good."),
             std::string::npos);
   EXPECT_NE(to_text(findings, "ja").find("[ 低速 ] 短い学習の間、GPU使用率は50 %でした。\n"), std::string::npos);
-  for (const Finding& finding : findings) EXPECT_EQ(finding.remedy.english.empty(), finding.remedy.japanese.empty());
+  for (const Diagnosis& finding : findings) EXPECT_EQ(finding.remedy.english.empty(), finding.remedy.japanese.empty());
   const nlohmann::json json = to_json(findings, "en");
   EXPECT_EQ(json["works"], true);
   EXPECT_EQ(json["findings"].size(), findings.size());

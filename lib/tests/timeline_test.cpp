@@ -177,7 +177,7 @@ TEST(Window, ALongTrainingIsShortenedToWhatABrowserCanShow) {
 
 TEST(TimelinePage, HoldsAllThatItNeeds) {
   const Timeline timeline = of_iterations(3);
-  const PageTexts texts{"<multi> gpu", Language::english, {.cpu = "A CPU", .cores = 2}, "2026-01-31 14:05"};
+  const PageTexts texts{"<multi> gpu", "en", {.cpu = "A CPU", .cores = 2}, "2026-01-31 14:05"};
   const std::string page = to_page(timeline, texts, "var d3 = '</script>';");
   EXPECT_NE(page.find("&lt;multi&gt; gpu"), std::string::npos);
   EXPECT_NE(page.find("A CPU, 2 cores"), std::string::npos);
@@ -203,7 +203,7 @@ TEST(TimelinePage, HoldsAllThatItNeeds) {
 }
 
 TEST(TimelinePage, IsInJapaneseIfAskedFor) {
-  const std::string page = to_page(of_iterations(1), {"x", Language::japanese, {}, ""}, "");
+  const std::string page = to_page(of_iterations(1), {"x", "ja", {}, ""}, "");
   EXPECT_NE(page.find("<html lang=\"ja\">"), std::string::npos);
 }
 

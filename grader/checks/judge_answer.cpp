@@ -1,4 +1,4 @@
-#include "checks/grade.h"
+#include "checks/judge_answer.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -144,7 +144,7 @@ std::optional<RightAnswer> judge_program(const Question& question, const Answers
   const Compiler compiler(question.build, outputs_of(question), question.sandbox);
   const std::string around = program_around_blanks(question, answers);
   const bool walled = !question.without.contains(Defence::names);
-  const Programs programs =
+  const BuiltPrograms programs =
       question.built ? *question.built : build_programs(compiler, around, answers.program, filled, walled);
   for (const auto& [blank, finding] : programs.failures) verdicts.know(blank, {Verdict::compile, finding});
   for (const auto& [blank, other] : programs.needs_failed)
@@ -153,13 +153,13 @@ std::optional<RightAnswer> judge_program(const Question& question, const Answers
 
   Cores cores(std::max(1u, std::thread::hardware_concurrency()));
   std::deque<ProgramRuns> all_runs;
-  const auto runs_of = [&](const Program& program) { return &all_runs.emplace_back(runner, program, cores); };
+  const auto runs_of = [&](const BuiltProgram& program) { return &all_runs.emplace_back(runner, program, cores); };
   Judged judged{.holds = programs.holds};
   for (const auto& [blank, program] : programs.of_blank) judged.variants[blank] = runs_of(program);
   if (programs.whole) judged.whole = runs_of(*programs.whole);
   judged.build = [&](const std::vector<std::set<int>>& sets) {
     std::vector<Runs*> runs;
-    for (const Program& program : build_sets(compiler, around, answers.program, sets, walled))
+    for (const BuiltProgram& program : build_sets(compiler, around, answers.program, sets, walled))
       runs.push_back(runs_of(program));
     return runs;
   };
@@ -195,8 +195,8 @@ std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answ
   return verdicts;
 }
 
-std::optional<RightAnswer> grade(const Question& question, const Answers& answers,
-                                 const std::function<void(const BlankVerdict&)>& tell) {
+std::optional<RightAnswer> judge_answer(const Question& question, const Answers& answers,
+                                        const std::function<void(const BlankVerdict&)>& tell) {
   InOrder verdicts(question, answers, tell);
   std::set<int> filled;
   for (int blank = 1; blank <= question.task.n_program_blanks(); ++blank)

@@ -1,4 +1,4 @@
-#include "doctor/findings.h"
+#include "doctor/diagnosis.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,11 +9,11 @@
 namespace odori::doctor {
 namespace {
 
-using Findings = std::vector<Finding>;
+using Diagnoses = std::vector<Diagnosis>;
 
 std::string gpus_in_words(int n) { return n == 1 ? "1 GPU" : fmt::format("{} GPUs", n); }
 
-void judge_gpus(const Facts& facts, Findings& findings) {
+void diagnose_gpus(const Facts& facts, Diagnoses& findings) {
   if (facts.gpus.empty()) {
     findings.push_back(
         {"gpus",
@@ -57,7 +57,7 @@ void judge_gpus(const Facts& facts, Findings& findings) {
   }
 }
 
-void judge_driver(const Facts& facts, Findings& findings) {
+void diagnose_driver(const Facts& facts, Diagnoses& findings) {
   if (!facts.driver) return;
   const Driver& driver = *facts.driver;
   if (facts.build_cuda.empty() || major_version(driver.cuda) >= major_version(facts.build_cuda)) {
@@ -85,7 +85,7 @@ void judge_driver(const Facts& facts, Findings& findings) {
             major_version(driver.cuda))}});
 }
 
-void judge_links(const Facts& facts, Findings& findings) {
+void diagnose_links(const Facts& facts, Diagnoses& findings) {
   if (facts.topology.links.empty()) return;
   std::vector<std::string> links;
   bool all_nvlink = true, far = false;
@@ -95,13 +95,13 @@ void judge_links(const Facts& facts, Findings& findings) {
     far = far || link.kind == "SYS" || link.kind == "NODE";
   }
   const std::string list = fmt::format("{}", fmt::join(links, ", "));
-  Finding finding{"links",
-                  all_nvlink ? Level::good
-                  : far      ? Level::slow
-                             : Level::note,
-                  {fmt::format("Between GPUs: {} ({}).", list, all_nvlink ? "NVLink" : "PCIe, at least in part"),
-                   fmt::format("GPU間の接続: {}（{}）", list, all_nvlink ? "NVLink" : "一部または全部がPCIe")},
-                  {}};
+  Diagnosis finding{"links",
+                    all_nvlink ? Level::good
+                    : far      ? Level::slow
+                               : Level::note,
+                    {fmt::format("Between GPUs: {} ({}).", list, all_nvlink ? "NVLink" : "PCIe, at least in part"),
+                     fmt::format("GPU間の接続: {}（{}）", list, all_nvlink ? "NVLink" : "一部または全部がPCIe")},
+                    {}};
   if (far)
     finding.remedy = {
         "Some pairs are connected only across sockets (SYS) or host bridges (NODE). Choose GPUs that are near each "
@@ -111,7 +111,7 @@ void judge_links(const Facts& facts, Findings& findings) {
   findings.push_back(finding);
 }
 
-void judge_sockets(const Facts& facts, Findings& findings) {
+void diagnose_sockets(const Facts& facts, Diagnoses& findings) {
   std::vector<std::string> english, japanese;
   std::set<std::string> nodes;
   for (const NearGpu& near : facts.topology.near) {
@@ -121,18 +121,18 @@ void judge_sockets(const Facts& facts, Findings& findings) {
     nodes.insert(near.numa_node);
   }
   if (english.empty()) return;
-  Finding finding{"sockets",
-                  Level::note,
-                  {fmt::format("Near each GPU: {}.", fmt::join(english, "; ")),
-                   fmt::format("各GPUに近いCPU: {}", fmt::join(japanese, "、"))},
-                  {}};
+  Diagnosis finding{"sockets",
+                    Level::note,
+                    {fmt::format("Near each GPU: {}.", fmt::join(english, "; ")),
+                     fmt::format("各GPUに近いCPU: {}", fmt::join(japanese, "、"))},
+                    {}};
   if (nodes.size() > 1)
     finding.remedy = {"Bind each rank to its GPU's socket: mpirun --map-by numa --bind-to numa.",
                       "各ランクをGPUと同じソケットに固定します: mpirun --map-by numa --bind-to numa"};
   findings.push_back(finding);
 }
 
-void judge_nccl(const Facts& facts, Findings& findings) {
+void diagnose_nccl(const Facts& facts, Diagnoses& findings) {
   if (!facts.nccl) return;
   const NcclRun& run = *facts.nccl;
   if (run.transports.empty()) {
@@ -153,11 +153,11 @@ void judge_nccl(const Facts& facts, Findings& findings) {
     ways.push_back(way);
     socket = socket || way == "NET/Socket";
   }
-  Finding finding{"nccl",
-                  socket ? Level::slow : Level::good,
-                  {fmt::format("NCCL {}: two ranks of this node talk over {}.", run.version, fmt::join(ways, ", ")),
-                   fmt::format("NCCL {}: このノードの2ランクは{}で通信します。", run.version, fmt::join(ways, ", "))},
-                  {}};
+  Diagnosis finding{"nccl",
+                    socket ? Level::slow : Level::good,
+                    {fmt::format("NCCL {}: two ranks of this node talk over {}.", run.version, fmt::join(ways, ", ")),
+                     fmt::format("NCCL {}: このノードの2ランクは{}で通信します。", run.version, fmt::join(ways, ", "))},
+                    {}};
   if (socket && facts.gpus.size() < 2)
     finding.remedy = {
         "With one GPU, two ranks have to share it, and NCCL then uses sockets. No speedup can be measured here.",
@@ -171,16 +171,16 @@ void judge_nccl(const Facts& facts, Findings& findings) {
   findings.push_back(finding);
 }
 
-void judge_gpu_use(const Facts& facts, Findings& findings) {
+void diagnose_gpu_use(const Facts& facts, Diagnoses& findings) {
   if (facts.gpu_use.empty()) return;
   std::vector<int> use = facts.gpu_use;
   std::nth_element(use.begin(), use.begin() + static_cast<std::ptrdiff_t>(use.size() / 2), use.end());
   const int median = use[use.size() / 2];
-  Finding finding{"gpu_use",
-                  median > 90 ? Level::good : Level::slow,
-                  {fmt::format("During a short training the GPU was busy {} % of the time.", median),
-                   fmt::format("短い学習の間、GPU使用率は{} %でした。", median)},
-                  {}};
+  Diagnosis finding{"gpu_use",
+                    median > 90 ? Level::good : Level::slow,
+                    {fmt::format("During a short training the GPU was busy {} % of the time.", median),
+                     fmt::format("短い学習の間、GPU使用率は{} %でした。", median)},
+                    {}};
   if (median <= 90)
     finding.remedy = {
         "Above 90 % is good. Try a larger --batchsize, end other programs on this GPU (nvidia-smi), and "
@@ -190,7 +190,7 @@ void judge_gpu_use(const Facts& facts, Findings& findings) {
   findings.push_back(finding);
 }
 
-void judge_mpi(const Facts& facts, Findings& findings) {
+void diagnose_mpi(const Facts& facts, Diagnoses& findings) {
   if (!facts.has_mpirun) {
     findings.push_back(
         {"mpi",
@@ -214,7 +214,7 @@ void judge_mpi(const Facts& facts, Findings& findings) {
        {}});
 }
 
-void judge_binding(const Facts& facts, Findings& findings) {
+void diagnose_binding(const Facts& facts, Diagnoses& findings) {
   if (facts.bindings.empty()) return;
   const auto fewest = std::min_element(facts.bindings.begin(), facts.bindings.end(),
                                        [](const Binding& a, const Binding& b) { return a.cores < b.cores; });
@@ -234,14 +234,14 @@ void judge_binding(const Facts& facts, Findings& findings) {
         "これらのコアを共有します。"}});
 }
 
-void judge_cores(const Facts& facts, Findings& findings) {
-  Finding finding{"cores",
-                  facts.cores < 2                    ? Level::slow
-                  : facts.cores < facts.online_cores ? Level::note
-                                                     : Level::good,
-                  {fmt::format("This process may use {} of the machine's {} cores.", facts.cores, facts.online_cores),
-                   fmt::format("このマシンの{1}コアのうち{0}コアを使えます。", facts.cores, facts.online_cores)},
-                  {}};
+void diagnose_cores(const Facts& facts, Diagnoses& findings) {
+  Diagnosis finding{"cores",
+                    facts.cores < 2                    ? Level::slow
+                    : facts.cores < facts.online_cores ? Level::note
+                                                       : Level::good,
+                    {fmt::format("This process may use {} of the machine's {} cores.", facts.cores, facts.online_cores),
+                     fmt::format("このマシンの{1}コアのうち{0}コアを使えます。", facts.cores, facts.online_cores)},
+                    {}};
   if (facts.cores < 2)
     finding.remedy = {
         "Two CPU devices on one core give no speedup. Ask for more cores (ompthreads, -c, --cpus).",
@@ -249,13 +249,13 @@ void judge_cores(const Facts& facts, Findings& findings) {
   findings.push_back(finding);
 }
 
-void judge_disk(const Facts& facts, Findings& findings) {
+void diagnose_disk(const Facts& facts, Diagnoses& findings) {
   const bool full = facts.free_gb < 0.5;
-  Finding finding{"disk",
-                  full ? Level::broken : Level::good,
-                  {fmt::format("{:.1f} GB are free in {}.", facts.free_gb, facts.out),
-                   fmt::format("{1} の空き容量は{0:.1f} GBです。", facts.free_gb, facts.out)},
-                  {}};
+  Diagnosis finding{"disk",
+                    full ? Level::broken : Level::good,
+                    {fmt::format("{:.1f} GB are free in {}.", facts.free_gb, facts.out),
+                     fmt::format("{1} の空き容量は{0:.1f} GBです。", facts.free_gb, facts.out)},
+                    {}};
   if (full)
     finding.remedy = {
         "Data sets and snapshots need 0.5 GB. Delete something, or work on another disk.",
@@ -265,11 +265,11 @@ void judge_disk(const Facts& facts, Findings& findings) {
 
 }  // namespace
 
-std::vector<Finding> judge(const Facts& facts) {
-  Findings findings;
-  for (const auto judge_one : {judge_gpus, judge_driver, judge_links, judge_sockets, judge_nccl, judge_gpu_use,
-                               judge_mpi, judge_binding, judge_cores, judge_disk})
-    judge_one(facts, findings);
+std::vector<Diagnosis> diagnose(const Facts& facts) {
+  Diagnoses findings;
+  for (const auto diagnose_one : {diagnose_gpus, diagnose_driver, diagnose_links, diagnose_sockets, diagnose_nccl,
+                                  diagnose_gpu_use, diagnose_mpi, diagnose_binding, diagnose_cores, diagnose_disk})
+    diagnose_one(facts, findings);
   return findings;
 }
 

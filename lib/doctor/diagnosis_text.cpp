@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "doctor/findings.h"
+#include "doctor/diagnosis.h"
 
 namespace odori::doctor {
 namespace {
@@ -42,7 +42,7 @@ struct Missing {
   Text what;
 };
 
-Missing missing_of(const Finding& finding) {
+Missing missing_of(const Diagnosis& finding) {
   if (finding.check == "disk") return {true, true, {"free disk space", "ディスクの空き容量"}};
   if (finding.check == "mpi") return {false, true, {"mpirun", "mpirun"}};
   if (finding.check == "nccl") return {false, false, {"NCCL between two ranks", "2 ランク間の NCCL 通信"}};
@@ -53,11 +53,11 @@ Missing missing_of(const Finding& finding) {
 
 }  // namespace
 
-Readiness readiness_of(const std::vector<Finding>& findings) {
+Readiness readiness_of(const std::vector<Diagnosis>& findings) {
   Readiness ready;
   Text missing;
   bool slow = false;
-  for (const Finding& finding : findings) {
+  for (const Diagnosis& finding : findings) {
     slow = slow || finding.level == Level::slow;
     if (finding.level != Level::broken) continue;
     const Missing one = missing_of(finding);
@@ -88,18 +88,18 @@ Readiness readiness_of(const std::vector<Finding>& findings) {
   return ready;
 }
 
-std::string to_text(const std::vector<Finding>& findings, const std::string& language) {
+std::string to_text(const std::vector<Diagnosis>& findings, const std::string& language) {
   std::string text;
-  for (const Finding& finding : findings) {
+  for (const Diagnosis& finding : findings) {
     text += fmt::format("{} {}\n", mark(finding.level, language == "ja"), finding.what.in(language));
     if (!finding.remedy.english.empty()) text += fmt::format("         -> {}\n", finding.remedy.in(language));
   }
   return text + '\n' + readiness_of(findings).sentence.in(language) + '\n';
 }
 
-nlohmann::json to_json(const std::vector<Finding>& findings, const std::string& language) {
+nlohmann::json to_json(const std::vector<Diagnosis>& findings, const std::string& language) {
   nlohmann::json list = nlohmann::json::array();
-  for (const Finding& finding : findings)
+  for (const Diagnosis& finding : findings)
     list.push_back({{"check", finding.check},
                     {"level", name(finding.level)},
                     {"text", finding.what.in(language)},
@@ -110,8 +110,8 @@ nlohmann::json to_json(const std::vector<Finding>& findings, const std::string& 
           {"findings", list}};
 }
 
-bool works(const std::vector<Finding>& findings) {
-  return std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.level == Level::broken; });
+bool works(const std::vector<Diagnosis>& findings) {
+  return std::none_of(findings.begin(), findings.end(), [](const Diagnosis& f) { return f.level == Level::broken; });
 }
 
 }  // namespace odori::doctor

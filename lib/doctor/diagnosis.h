@@ -40,7 +40,7 @@ struct Facts {
 /// GPUs of this machine, from working.
 enum class Level { good, note, slow, broken };
 
-struct Finding {
+struct Diagnosis {
   std::string check;  // "gpus", "driver", "links", "sockets", "nccl", "gpu_use", "mpi", "binding", "cores", "disk"
   Level level;
   Text what;
@@ -55,15 +55,15 @@ struct Readiness {
 
 /// In the order in which people read them. A check that doesn't apply, such as links between fewer than two GPUs, gives
 /// none.
-std::vector<Finding> judge(const Facts& facts);
+std::vector<Diagnosis> diagnose(const Facts& facts);
 
-Readiness readiness_of(const std::vector<Finding>& findings);
+Readiness readiness_of(const std::vector<Diagnosis>& findings);
 
 /// Lines for people; the last one says for which tasks the machine is ready.
-std::string to_text(const std::vector<Finding>& findings, const std::string& language);
+std::string to_text(const std::vector<Diagnosis>& findings, const std::string& language);
 /// {"works":, "ready": {"task_1":, "task_2":, "text":}, "findings": [{"check":, "level":, "text":, "remedy":}]}
-nlohmann::json to_json(const std::vector<Finding>& findings, const std::string& language);
+nlohmann::json to_json(const std::vector<Diagnosis>& findings, const std::string& language);
 /// No finding is broken.
-bool works(const std::vector<Finding>& findings);
+bool works(const std::vector<Diagnosis>& findings);
 
 }  // namespace odori::doctor

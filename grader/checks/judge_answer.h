@@ -20,14 +20,14 @@ namespace odori::grader {
 
 struct Question {
   const Task& task;
-  std::filesystem::path kit, build;       // the kit's folder, and the one that it is built in
-  std::filesystem::path program, script;  // the learner's files
-  std::uint64_t seed = 0;                 // of the data that the checks train on
-  std::optional<Programs> built = {};     // the blanks' programs, if they are built already
-  std::filesystem::path out = {};         // the folder for pages
-  const Sandbox* sandbox = nullptr;       // round all of a submission's that isn't the user's own
-  Without without = {};                   // defences that are off
-  bool apart = false;                     // it is somebody else's answer: what it builds is kept in TMPDIR alone
+  std::filesystem::path kit, build;         // the kit's folder, and the one that it is built in
+  std::filesystem::path program, script;    // the learner's files
+  std::uint64_t seed = 0;                   // of the data that the checks train on
+  std::optional<BuiltPrograms> built = {};  // the blanks' programs, if they are built already
+  std::filesystem::path out = {};           // the folder for pages
+  const Sandbox* sandbox = nullptr;         // round all of a submission's that isn't the user's own
+  Without without = {};                     // defences that are off
+  bool apart = false;                       // it is somebody else's answer: what it builds is kept in TMPDIR alone
 };
 
 struct Answers {
@@ -45,13 +45,13 @@ std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answ
 
 /// An answer, all of which is right.
 struct RightAnswer {
-  Program whole;  // what the speedup is measured with
+  BuiltProgram whole;  // what the speedup is measured with
   std::optional<ShownFigure> shown;
 };
 
 /// Judges every blank, and tells of each one in order as soon as it and those before it are decided. Returns the
 /// answer if all of it is right. Throws Error on Ctrl-C. The speedup isn't judged here.
-std::optional<RightAnswer> grade(const Question& question, const Answers& answers,
-                                 const std::function<void(const BlankVerdict&)>& tell);
+std::optional<RightAnswer> judge_answer(const Question& question, const Answers& answers,
+                                        const std::function<void(const BlankVerdict&)>& tell);
 
 }  // namespace odori::grader

@@ -1,4 +1,4 @@
-#include "checks/flags.h"
+#include "checks/answer_flags.h"
 
 #include <fmt/ranges.h>
 
