@@ -162,7 +162,7 @@ std::string without_archive_suffix(std::string_view name) {
   return std::string(name.substr(0, name.size() - suffix.size()));
 }
 
-std::vector<Finding> visit_archive(const fs::path& path, const std::string& name, const Visitor& visitor) {
+std::vector<Finding> scan_archive(const fs::path& path, const std::string& name, const EntryHandler& handle) {
   const Utf8Names names;
   std::vector<Finding> problems;
   const Archive archive = open_archive(path);
@@ -187,7 +187,7 @@ std::vector<Finding> visit_archive(const fs::path& path, const std::string& name
                 .bytes = static_cast<std::uintmax_t>(archive_entry_size(header)),
                 .modified = archive_entry_mtime(header),
                 .read = [&](const auto& take) { return read_pieces(archive.get(), take); }};
-    if (!parts->empty() && !visitor(entry)) break;
+    if (!parts->empty() && !handle(entry)) break;
   }
   if (said == ARCHIVE_FATAL || said == ARCHIVE_FAILED || said == ARCHIVE_RETRY) {
     const char* reason = archive_error_string(archive.get());

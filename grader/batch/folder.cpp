@@ -39,12 +39,12 @@ bool read_pieces(const fs::path& path, const std::function<bool(std::string_view
   return n >= 0;
 }
 
-bool visit(const fs::path& folder, const std::vector<std::string>& parts, const Visitor& visitor) {
+bool scan(const fs::path& folder, const std::vector<std::string>& parts, const EntryHandler& handle) {
   std::error_code error;
   std::vector<fs::path> paths;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
     paths.push_back(at->path());
-  if (error) return visitor({.parts = parts, .kind = Entry::Kind::unreadable});
+  if (error) return handle({.parts = parts, .kind = Entry::Kind::unreadable});
   std::sort(paths.begin(), paths.end());
   for (const fs::path& path : paths) {
     struct stat status {};
@@ -59,8 +59,8 @@ bool visit(const fs::path& folder, const std::vector<std::string>& parts, const 
                  : S_ISREG(status.st_mode) ? Entry::Kind::file
                  : S_ISLNK(status.st_mode) ? Entry::Kind::link
                                            : Entry::Kind::special;
-    if (!visitor(entry)) return false;
-    if (folder_too && entry.parts.size() < deepest && !visit(path, entry.parts, visitor)) return false;
+    if (!handle(entry)) return false;
+    if (folder_too && entry.parts.size() < deepest && !scan(path, entry.parts, handle)) return false;
   }
   return true;
 }
@@ -73,8 +73,8 @@ std::string Entry::path() const {
   return path;
 }
 
-void visit_folder(const fs::path& folder, const std::vector<std::string>& parts, const Visitor& visitor) {
-  visit(folder, parts, visitor);
+void scan_folder(const fs::path& folder, const std::vector<std::string>& parts, const EntryHandler& handle) {
+  scan(folder, parts, handle);
 }
 
 }  // namespace odori::grader

@@ -8,8 +8,8 @@
 #include "batch/content.h"
 #include "batch/durable_file.h"
 #include "batch/refusal.h"
+#include "batch/scan.h"
 #include "batch/student_name.h"
-#include "batch/visit.h"
 #include "exercise/blanks.h"
 #include "exercise/task.h"
 
@@ -34,10 +34,10 @@ std::optional<fs::path> keep(const std::optional<std::string>& text, const fs::p
 /// SUBMISSIONS is one student's folder, or a folder of classes? With two or more who hold answers it is neither. Of one
 /// alone: a student keeps a program beside other files, in one folder, or in whole copies of the kit; a class, in a
 /// folder for each of several.
-void refuse_another_level(const fs::path& submissions, const Visited& visited) {
-  bool is_one_students = visited.has_answers_at_top, others_try = false;
+void refuse_another_level(const fs::path& submissions, const Scan& scan) {
+  bool is_one_students = scan.has_answers_at_top, others_try = false;
   std::vector<const ScannedStudent*> holders;
-  for (const auto& [name, found] : visited.students) {
+  for (const auto& [name, found] : scan.students) {
     if (is_kits_folder_without_answers(name)) continue;
     if (found.held.empty())
       others_try |= !found.others.empty();
@@ -59,10 +59,10 @@ void refuse_another_level(const fs::path& submissions, const Visited& visited) {
                       {"class", (submissions / holders[0]->place).string()}}});
 }
 
-/// The names that the students are kept under, in the order of visited.students.
-std::vector<std::string> names_of(const Visited& visited, const std::set<std::string>& known) {
+/// The names that the students are kept under, in the order of scan.students.
+std::vector<std::string> names_of(const Scan& scan, const std::set<std::string>& known) {
   std::vector<std::string> handed_in;
-  for (const auto& [name, found] : visited.students) handed_in.push_back(name);
+  for (const auto& [name, found] : scan.students) handed_in.push_back(name);
   return student_names(handed_in, known);
 }
 
@@ -112,16 +112,15 @@ Student student_of(const std::string& name, const ScannedStudent& found, const f
 
 Intake take_in(const fs::path& submissions, const fs::path& submitted, const fs::path& scratch,
                const std::set<std::string>& known) {
-  Visited visited = visit_submissions(submissions, scratch);
-  refuse_another_level(submissions, visited);
-  Intake intake{.problems = std::move(visited.problems)};
+  Scan scan = scan_submissions(submissions, scratch);
+  refuse_another_level(submissions, scan);
+  Intake intake{.problems = std::move(scan.problems)};
   // Their students' copies of the kit would make a class look like that.
-  if (visited.students.size() == 1 && visited.students.begin()->second.kits.size() > 1)
-    intake.problems.push_back({"one_student_with_copies", {{"student", visited.students.begin()->first}}});
-  const std::vector<std::string> names = names_of(visited, known);
+  if (scan.students.size() == 1 && scan.students.begin()->second.kits.size() > 1)
+    intake.problems.push_back({"one_student_with_copies", {{"student", scan.students.begin()->first}}});
+  const std::vector<std::string> names = names_of(scan, known);
   auto name = names.begin();
-  for (const auto& [handed_in, found] : visited.students)
-    intake.students.push_back(student_of(*name++, found, submitted));
+  for (const auto& [handed_in, found] : scan.students) intake.students.push_back(student_of(*name++, found, submitted));
   if (intake.students.empty())
     throw Refusal(intake.problems.empty() ? Finding{"submissions_empty", {{"folder", submissions.string()}}}
                                           : intake.problems.front());
@@ -131,7 +130,7 @@ Intake take_in(const fs::path& submissions, const fs::path& submitted, const fs:
 }
 
 std::vector<std::string> students_in(const fs::path& submissions, const std::set<std::string>& known) {
-  std::vector<std::string> names = names_of(visit_submissions(submissions, {}), known);
+  std::vector<std::string> names = names_of(scan_submissions(submissions, {}), known);
   std::sort(names.begin(), names.end());
   return names;
 }

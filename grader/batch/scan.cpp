@@ -1,4 +1,4 @@
-#include "batch/visit.h"
+#include "batch/scan.h"
 
 #include <fmt/core.h>
 
@@ -40,16 +40,16 @@ class Collector {
   Collector(const fs::path& submissions, const std::optional<fs::path>& scratch)
       : submissions_(submissions), scratch_(scratch) {}
 
-  Visited collect() {
+  Scan collect() {
     if (fs::is_directory(submissions_)) {
-      visit_folder(submissions_, {}, [this](const Entry& entry) { return see(entry); });
-      return std::move(visited_);
+      scan_folder(submissions_, {}, [this](const Entry& entry) { return see(entry); });
+      return std::move(scan_);
     }
     skipped_ = depth_of_students();
     const auto problems =
-        visit_archive(submissions_, submissions_.filename(), [this](const Entry& entry) { return see(entry); });
-    visited_.problems.insert(visited_.problems.end(), problems.begin(), problems.end());
-    return std::move(visited_);
+        scan_archive(submissions_, submissions_.filename(), [this](const Entry& entry) { return see(entry); });
+    scan_.problems.insert(scan_.problems.end(), problems.begin(), problems.end());
+    return std::move(scan_);
   }
 
  private:
@@ -57,7 +57,7 @@ class Collector {
   /// isn't itself a copy of the kit.
   std::size_t depth_of_students() const {
     std::set<std::string> first, second;
-    visit_archive(submissions_, "", [&](const Entry& entry) {
+    scan_archive(submissions_, "", [&](const Entry& entry) {
       const Parts& parts = entry.parts;
       if (!is_nobody(parts[0]) && (parts.size() > 1 || entry.kind != Entry::Kind::folder)) first.insert(parts[0]);
       const bool answers = parts.size() > 2 && wanted_named(parts.back()).wanted;
@@ -86,7 +86,7 @@ class Collector {
     if (archive || (is_file && !owner && is_unreadable_archive(file))) {
       // Beside a folder of the same name it is another student's, or so it seems.
       const std::string name = without_archive_suffix(file);
-      ScannedStudent& found = student(owner ? *owner : visited_.students.contains(name) ? file : name, file);
+      ScannedStudent& found = student(owner ? *owner : scan_.students.contains(name) ? file : name, file);
       if (archive)
         see_archive(found, entry, {"", 0});
       else
@@ -94,13 +94,13 @@ class Collector {
     } else if (owner) {
       see_of_student(student(*owner, file), {file}, entry, {});
     } else {
-      visited_.problems.push_back({"nobodys_file", {{"file", file}}});
-      visited_.has_answers_at_top |= wanted_named(file).exactly;
+      scan_.problems.push_back({"nobodys_file", {{"file", file}}});
+      scan_.has_answers_at_top |= wanted_named(file).exactly;
     }
   }
 
   ScannedStudent& student(const std::string& name, const std::string& place) {
-    return visited_.students.try_emplace(name, ScannedStudent{.place = place}).first->second;
+    return scan_.students.try_emplace(name, ScannedStudent{.place = place}).first->second;
   }
 
   /// What an entry lies in.
@@ -159,7 +159,7 @@ class Collector {
     if (!well || bytes > most_archive_bytes) {
       flag(student, {well ? "archive_too_large" : "flag_unreadable", {{"file", entry.parts.back()}}});
     } else {
-      for (const Finding& problem : visit_archive(copy, entry.parts.back(), [&](const Entry& inner) {
+      for (const Finding& problem : scan_archive(copy, entry.parts.back(), [&](const Entry& inner) {
              see_of_student(student, inner.parts, inner, {within.archive, within.n + 1});
              return student.n_entries <= most_entries;
            }))
@@ -171,12 +171,12 @@ class Collector {
   fs::path submissions_;
   std::optional<fs::path> scratch_;
   std::size_t skipped_ = 0;  // folders round those of the students
-  Visited visited_;
+  Scan scan_;
 };
 
 }  // namespace
 
-Visited visit_submissions(const fs::path& submissions, const std::optional<fs::path>& scratch) {
+Scan scan_submissions(const fs::path& submissions, const std::optional<fs::path>& scratch) {
   std::error_code error;
   const auto status = fs::status(submissions, error);
   if (!fs::exists(status)) throw Refusal({"submissions_missing", {{"folder", submissions.string()}}});

@@ -1,4 +1,4 @@
-// One visit to a class's submissions: what is whose.
+// One scan of a class's submissions: what is whose.
 #pragma once
 
 #include <filesystem>
@@ -27,15 +27,14 @@ struct ScannedStudent {
   int n_entries = 0, n_archives = 0, n_closed = 0;    // archives; those that weren't looked into
 };
 
-struct Visited {
+struct Scan {
   std::map<std::string, ScannedStudent> students;  // by what they are called there
   std::vector<Finding> problems;                   // what couldn't be read, or is nobody's
   bool has_answers_at_top = false;                 // wanted files by their exact names
 };
 
-/// Visits a folder or an archive. `scratch`: a folder for archives within, which aren't opened without one. Throws
+/// Scans a folder or an archive. `scratch`: a folder for archives within, which aren't opened without one. Throws
 /// Refusal if there is none or it can't be read.
-Visited visit_submissions(const std::filesystem::path& submissions,
-                          const std::optional<std::filesystem::path>& scratch);
+Scan scan_submissions(const std::filesystem::path& submissions, const std::optional<std::filesystem::path>& scratch);
 
 }  // namespace odori::grader
