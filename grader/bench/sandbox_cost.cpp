@@ -1,4 +1,4 @@
-// What walls cost: a command that does nothing, with and without them, in turn.
+// What the sandbox costs: a command that does nothing, with and without it, in turn.
 //
 //   build/bin/sandbox_cost [ROUNDS]
 #include <fmt/core.h>

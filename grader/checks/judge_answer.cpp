@@ -143,9 +143,9 @@ std::optional<RightAnswer> judge_program(const Question& question, const Answers
   const Runner runner(question.task, kits, question.seed, question.sandbox);
   const Compiler compiler(question.build, outputs_of(question), question.sandbox);
   const std::string around = program_around_blanks(question, answers);
-  const bool walled = !question.without.contains(Defence::names);
+  const bool refuses_names = !question.without.contains(Defence::names);
   const BuiltPrograms programs =
-      question.built ? *question.built : build_programs(compiler, around, answers.program, filled, walled);
+      question.built ? *question.built : build_programs(compiler, around, answers.program, filled, refuses_names);
   for (const auto& [blank, finding] : programs.failures) verdicts.know(blank, {Verdict::compile, finding});
   for (const auto& [blank, other] : programs.needs_failed)
     verdicts.know(blank, {Verdict::not_checked, Finding{"needs_other_blank", {{"other", std::to_string(other)}}}});
@@ -159,7 +159,7 @@ std::optional<RightAnswer> judge_program(const Question& question, const Answers
   if (programs.whole) judged.whole = runs_of(*programs.whole);
   judged.build = [&](const std::vector<std::set<int>>& sets) {
     std::vector<Runs*> runs;
-    for (const BuiltProgram& program : build_sets(compiler, around, answers.program, sets, walled))
+    for (const BuiltProgram& program : build_sets(compiler, around, answers.program, sets, refuses_names))
       runs.push_back(runs_of(program));
     return runs;
   };

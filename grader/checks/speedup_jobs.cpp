@@ -76,15 +76,15 @@ fs::path SpeedupJobs::program_of(Work work) const {
   return solutions_ / (work == Work::solution ? task_.program.solution.stem() : fs::path("train_cifar_single_gpu"));
 }
 
-Walls SpeedupJobs::walls_of(Work work) const {
-  Walls walls{.readable = libraries_, .folders = {scratch_.path()}};
-  walls.readable.push_back(program_of(work));
-  walls.readable.push_back(scratch_.path() / "data");
+SandboxPolicy SpeedupJobs::policy_of(Work work) const {
+  SandboxPolicy policy{.readable = libraries_, .folders = {scratch_.path()}};
+  policy.readable.push_back(program_of(work));
+  policy.readable.push_back(scratch_.path() / "data");
   // Of the event stream, what was made before alone remains.
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(scratch_.path() / "trace", none))
-    walls.writable.push_back(entry.path());
-  return walls;
+    policy.writable.push_back(entry.path());
+  return policy;
 }
 
 Command SpeedupJobs::command(Work work, const Size& size, int place) const {
@@ -114,7 +114,7 @@ double SpeedupJobs::run(Work work, const std::vector<Command>& commands, double 
   std::vector<std::future<Ended>> jobs;
   for (const Command& command : commands)
     jobs.push_back(std::async(std::launch::async, [this, &command, &limits, work] {
-      return run_inside(sandbox_, command, walls_of(work), limits);
+      return run_inside(sandbox_, command, policy_of(work), limits);
     }));
   std::vector<Ended> endings;
   for (auto& job : jobs) endings.push_back(job.get());

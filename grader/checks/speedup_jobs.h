@@ -52,7 +52,7 @@ class SpeedupJobs : public TimedWork {
   };
   std::filesystem::path program_of(Work work) const;
   Command command(Work work, const Size& size, int place) const;
-  Walls walls_of(Work work) const;
+  SandboxPolicy policy_of(Work work) const;
   double run(Work work, const std::vector<Command>& commands, double at_most = 0, int more_attempts = 2) const;
 
   const Task& task_;

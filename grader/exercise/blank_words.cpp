@@ -107,7 +107,7 @@ class Search {
   }
 
   /// A member, or a name that the answers declare: whether it is that one at this place, the compiler decides
-  /// (worker/name_walls).
+  /// (worker/refused_names).
   bool is_learners(std::size_t i) const {
     const bool after = i > 0;
     if (after && (tokens_[i - 1] == "." || tokens_[i - 1] == "->")) return true;

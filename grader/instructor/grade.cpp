@@ -289,7 +289,7 @@ int grade_class(const GradeFlags& flags) {
     return refusal.code();
   } catch (const EnvironmentFault& fault) {
     screen.say(fault.finding());
-    if (flags.sandbox) screen.say("batch_no_walls");
+    if (flags.sandbox) screen.say("batch_no_sandbox");
     return fault.code();
   }
 }

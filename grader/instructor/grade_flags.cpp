@@ -18,7 +18,7 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
       ->check(line.whole_number(1, 1024));
   app.add_flag("--no-timings", no_timings, "Leave out the speedups, which are measured one at a time");
   app.add_flag("--unsafe", unsafe,
-               "Without walls round what was handed in: for your own files, or where you trust all");
+               "Without a sandbox round what was handed in: for your own files, or where you trust all");
   app.add_option("--tasks", flags.tasks, "These tasks: multi_gpu,multi_node; without it, all that aren't optional")
       ->delimiter(',')
       ->take_all()

@@ -163,7 +163,7 @@ int self_test(const SelfTest& flags) {
   try {
     const Sandbox tried;
   } catch (const EnvironmentFault& fault) {
-    fmt::print("{}\n{}\n", messages.text(fault.finding()), messages.text("batch_no_walls"));
+    fmt::print("{}\n{}\n", messages.text(fault.finding()), messages.text("batch_no_sandbox"));
     return fault.code();
   }
   const auto begin = std::chrono::steady_clock::now();

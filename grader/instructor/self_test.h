@@ -14,7 +14,7 @@ struct SelfTest {
 };
 
 /// Marks one class of right, wrong and cheating answers, and prints a line for each: what it had to get, and what it
-/// got. Returns 0 if the grader holds, 1 if it doesn't, 20 if this machine has no walls. Throws Error on Ctrl-C.
+/// got. Returns 0 if the grader holds, 1 if it doesn't, 20 if this machine has no sandbox. Throws Error on Ctrl-C.
 int self_test(const SelfTest& flags);
 
 }  // namespace odori::grader

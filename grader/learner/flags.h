@@ -26,7 +26,7 @@ struct Flags {
   bool sandbox = false;                       // check: the submission isn't the user's own
   bool apart = false;                         // check: nor is anything shared that it builds
   Without without;                            // check: defences that are off, in tests
-  std::vector<std::filesystem::path> hidden;  // check: what answers inside walls may see nothing of, beside the kit
+  std::vector<std::filesystem::path> hidden;  // check: what answers in the sandbox may see nothing of, beside the kit
   std::filesystem::path out;                  // check: where the timeline's page goes
 };
 

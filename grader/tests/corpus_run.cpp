@@ -27,7 +27,7 @@
 #include "instructor/corpus.h"
 #include "instructor/handed_in.h"
 #include "messages/messages.h"
-#include "worker/name_walls.h"
+#include "worker/refused_names.h"
 #include "worker/source.h"
 
 using namespace odori;
@@ -88,11 +88,11 @@ void build_together(const Compiler& compiler, const std::vector<Answer*>& answer
     names.push_back(fmt::format("answer_{}", i));
     const Submission submission = read_answers(question_of(*answers[i], 0)).program;
     const std::string source = source_of(solution, submission, {{names[i], {*blank_to_share(answers[i]->entry)}}});
-    const std::size_t begin = source.find("namespace odori_" + names[i]), end = source.rfind(name_walls_end());
+    const std::size_t begin = source.find("namespace odori_" + names[i]), end = source.rfind(refused_names_end());
     head = source.substr(0, begin);
     functions += source.substr(begin, end - begin);
   }
-  const Built built = compiler.build(head + functions + name_walls_end() + main_choosing(names));
+  const Built built = compiler.build(head + functions + refused_names_end() + main_choosing(names));
   if (built.program.empty()) return;
   for (std::size_t i = 0; i < answers.size(); ++i)
     answers[i]->built = BuiltPrograms{.of_blank = {{*blank_to_share(answers[i]->entry), {built.program, names[i]}}}};

@@ -1,5 +1,5 @@
-// Each wall holds, and what it holds back gets through without it. Also run as an ordinary user (as_ordinary_user.sh),
-// since root needs other walls. Without bubblewrap all of it fails.
+// Each limit holds, and what it holds back gets through without it. Also run as an ordinary user (as_ordinary_user.sh),
+// since root needs another sandbox. Without bubblewrap all of it fails.
 #include "worker/sandbox.h"
 
 #include <arpa/inet.h>
@@ -26,12 +26,13 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-Ended inside(const std::string& script, const Walls& walls = {}, const Without& without = {}, Limits limits = {}) {
-  return Sandbox(without).run({.words = {"bash", "-c", script}}, walls, limits);
+Ended inside(const std::string& script, const SandboxPolicy& policy = {}, const Without& without = {},
+             Limits limits = {}) {
+  return Sandbox(without).run({.words = {"bash", "-c", script}}, policy, limits);
 }
 
-Ended python(const std::string& script, const Walls& walls = {}, const Without& without = {}) {
-  return Sandbox(without).run({.words = {"python3", "-c", script}}, walls, {.time = 20s});
+Ended python(const std::string& script, const SandboxPolicy& policy = {}, const Without& without = {}) {
+  return Sandbox(without).run({.words = {"python3", "-c", script}}, policy, {.time = 20s});
 }
 
 bool holds(const Ended& ended, const char* words) { return ended.output.find(words) != std::string::npos; }
@@ -132,25 +133,25 @@ TEST_F(Sandboxed, StartsNoMoreProcessesThanItMay) {
 }
 
 TEST_F(Sandboxed, TakesNoMoreMemoryThanItMay) {
-  const Walls walls{.memory = 200 << 20};
+  const SandboxPolicy policy{.memory = 200 << 20};
   const std::string one = "import time\nx = bytearray(300 << 20)\ntime.sleep(1)\nprint('had it')\n";
   const std::string four =
       "import os, time\nfor i in range(2): os.fork()\nx = bytearray(80 << 20)\ntime.sleep(1)\nprint('had it')\n";
   for (const std::string& script : {one, four}) {
-    const Ended ended = python(script, walls);
+    const Ended ended = python(script, policy);
     ASSERT_TRUE(ended.broke) << ended.output;
     EXPECT_EQ(ended.broke->key, "over_memory");
     EXPECT_FALSE(holds(ended, "had it"));
-    EXPECT_TRUE(holds(python(script, walls, {Defence::memory}), "had it"));
+    EXPECT_TRUE(holds(python(script, policy, {Defence::memory}), "had it"));
   }
 }
 
 TEST_F(Sandboxed, FillsNoMoreDiskThanItMay) {
-  const Walls walls{.file = 1 << 20, .temporary = 4 << 20};
+  const SandboxPolicy policy{.file = 1 << 20, .temporary = 4 << 20};
   const std::string flood = "for i in 1 2 3 4 5 6 7 8; do head -c 1000000 /dev/zero > {}/$i || exit; done; echo all";
   for (const char* place : {"/tmp", "/dev/shm"}) {
-    EXPECT_FALSE(holds(inside(fmt::vformat(flood, fmt::make_format_args(place)), walls), "all")) << place;
-    EXPECT_TRUE(holds(inside(fmt::vformat(flood, fmt::make_format_args(place)), walls, {Defence::disk}), "all"));
+    EXPECT_FALSE(holds(inside(fmt::vformat(flood, fmt::make_format_args(place)), policy), "all")) << place;
+    EXPECT_TRUE(holds(inside(fmt::vformat(flood, fmt::make_format_args(place)), policy, {Defence::disk}), "all"));
   }
   const fs::path given = file("given", "");
   const std::string fill = "head -c 3000000 /dev/zero > " + given.string();
@@ -197,7 +198,7 @@ TEST_F(Sandboxed, LeavesNoProcessesBehind) {
 TEST_F(Sandboxed, DoesNotOutliveWhoeverStartedIt) {
   const std::string word = fmt::format("31.{:09}", getpid());
   const Sandbox sandbox;
-  // The danger is in the first 30 ms, while the walls are being built.
+  // The danger is in the first 30 ms, while the sandbox is being built.
   for (int i = 0; i < 90; ++i) {
     const pid_t grader = fork();
     ASSERT_GE(grader, 0);

@@ -174,12 +174,12 @@ Ended Compiler::translate(const Command& command, const fs::path& input, const f
   write_file(output, "");
   std::error_code ignored;
   fs::permissions(output, fs::perms(0666), ignored);
-  Walls walls{.readable = named_in(command.words, command.folder), .writable = {output}};
-  std::erase(walls.readable, output);
-  walls.readable.push_back(input);
-  walls.memory = std::size_t{3} << 30;
-  walls.processes = 64;
-  const Ended ended = run_inside(sandbox_, command, walls, {.time = compile_limit});
+  SandboxPolicy policy{.readable = named_in(command.words, command.folder), .writable = {output}};
+  std::erase(policy.readable, output);
+  policy.readable.push_back(input);
+  policy.memory = std::size_t{3} << 30;
+  policy.processes = 64;
+  const Ended ended = run_inside(sandbox_, command, policy, {.time = compile_limit});
   if (ended.code == 127) throw EnvironmentFault({"no_compiler", {}});
   return ended;
 }

@@ -36,7 +36,7 @@ struct Ended {
   bool stopped = false;  // by a limit
   double seconds = 0;
   std::string output;                 // stdout and stderr together
-  std::optional<Finding> broke = {};  // the limit of its walls (worker/sandbox.h) by which it was stopped
+  std::optional<Finding> broke = {};  // the limit of its policy (worker/sandbox.h) by which it was stopped
   int count(const std::string& words) const;
   /// By a signal that somebody sends: the kernel that lacks memory, a batch system, a person. No mistake ends so,
   /// unless it takes the memory. A rank's end is mpirun's.

@@ -18,8 +18,12 @@ std::string name_of(int blank) { return fmt::format("blank_{}", blank); }
 class Builder {
  public:
   Builder(const Compiler& compiler, const std::string& solution, const Submission& submission, std::set<int> filled,
-          bool walled)
-      : compiler_(compiler), solution_(solution), submission_(submission), walled_(walled), alive_(std::move(filled)) {
+          bool refuses_names)
+      : compiler_(compiler),
+        solution_(solution),
+        submission_(submission),
+        refuses_names_(refuses_names),
+        alive_(std::move(filled)) {
     for (const int blank : alive_) {
       together_[blank] = {blank};
       if (!is_self_contained(submission_.blanks.at(blank).text)) apart_.insert(blank);
@@ -44,7 +48,7 @@ class Builder {
 
  private:
   Built build_variants(const std::vector<Variant>& variants) const {
-    Built built = compiler_.build(source_of(solution_, submission_, variants, walled_));
+    Built built = compiler_.build(source_of(solution_, submission_, variants, refuses_names_));
     if (built.gave_up) {
       const Built kits = compiler_.build_anew(source_of(solution_, submission_, {{"whole", {}}}));
       if (kits.program.empty())
@@ -159,7 +163,7 @@ class Builder {
   const Compiler& compiler_;
   const std::string& solution_;
   const Submission& submission_;
-  const bool walled_;
+  const bool refuses_names_;
   std::set<int> alive_, apart_;
   std::map<int, std::set<int>> together_;  // a blank, and those whose names it uses
   BuiltPrograms programs_;
@@ -197,16 +201,16 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
 }
 
 BuiltPrograms build_programs(const Compiler& compiler, const std::string& solution, const Submission& submission,
-                             const std::set<int>& filled, bool walled) {
-  return Builder(compiler, solution, submission, filled, walled).build();
+                             const std::set<int>& filled, bool refuses_names) {
+  return Builder(compiler, solution, submission, filled, refuses_names).build();
 }
 
 std::vector<BuiltProgram> build_sets(const Compiler& compiler, const std::string& solution,
                                      const Submission& submission, const std::vector<std::set<int>>& sets,
-                                     bool walled) {
+                                     bool refuses_names) {
   std::vector<Variant> variants;
   for (const auto& set : sets) variants.push_back({fmt::format("blanks_{}", fmt::join(set, "_")), set});
-  const Built built = compiler.build(source_of(solution, submission, variants, walled));
+  const Built built = compiler.build(source_of(solution, submission, variants, refuses_names));
   std::vector<BuiltProgram> programs;
   if (!built.program.empty())
     for (const Variant& variant : variants) programs.push_back({built.program, variant.name});

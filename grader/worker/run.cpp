@@ -155,11 +155,13 @@ Evidence Runner::run(const BuiltProgram& program, const RunPlan& plan, const std
   return evidence;
 }
 
-Walls Runner::walls_of(const BuiltProgram& program, const EvidenceFiles& evidence, const fs::path& folder) const {
-  Walls walls{.readable = libraries_, .writable = evidence.paths(), .folders = {folder}, .file = bytes_of_output};
-  walls.readable.push_back(program.file);
-  walls.readable.push_back(folder / "data");
-  return walls;
+SandboxPolicy Runner::policy_of(const BuiltProgram& program, const EvidenceFiles& evidence,
+                                const fs::path& folder) const {
+  SandboxPolicy policy{
+      .readable = libraries_, .writable = evidence.paths(), .folders = {folder}, .file = bytes_of_output};
+  policy.readable.push_back(program.file);
+  policy.readable.push_back(folder / "data");
+  return policy;
 }
 
 Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan,
@@ -191,8 +193,8 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
 
   Silence silence(files);
   FileWatch watch(data), writers(shown, true);
-  const Walls walls = sandbox_ ? walls_of(program, files, folder) : Walls();
-  const Ended ended = run_inside(sandbox_, command, walls,
+  const SandboxPolicy policy = sandbox_ ? policy_of(program, files, folder) : SandboxPolicy();
+  const Ended ended = run_inside(sandbox_, command, policy,
                                  {.time = longest_run, .give_up = [&] { return cancelled || silence.too_long(); }});
   Evidence evidence;
   std::tie(evidence.ending, evidence.detail) = ending_of(ended);

@@ -51,7 +51,8 @@ class Runner {
 
  private:
   /// What a run inside `sandbox_` sees: its program, its data, and the files of its evidence, which it can fill.
-  Walls walls_of(const BuiltProgram& program, const EvidenceFiles& evidence, const std::filesystem::path& folder) const;
+  SandboxPolicy policy_of(const BuiltProgram& program, const EvidenceFiles& evidence,
+                          const std::filesystem::path& folder) const;
   struct Attempt {
     Evidence evidence;
     bool began = false;   // the library has come as far as the learner's text

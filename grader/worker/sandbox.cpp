@@ -96,22 +96,22 @@ unsigned unused_user() {
 /// Ends the command when all its processes together take too much.
 class Watch {
  public:
-  explicit Watch(const Walls& walls, const Without& without) : walls_(walls), without_(without) {}
+  explicit Watch(const SandboxPolicy& policy, const Without& without) : policy_(policy), without_(without) {}
 
   void begin(int process) { process_ = process; }
   bool is_over() {
     const Usage usage = usage_of(process_);
-    if (!without_.contains(Defence::memory) && usage.memory > walls_.memory)
+    if (!without_.contains(Defence::memory) && usage.memory > policy_.memory)
       broke =
-          Finding{"over_memory", {{"limit", fmt::format("{:.2g}", static_cast<double>(walls_.memory) / (1 << 30))}}};
-    else if (!without_.contains(Defence::processes) && usage.tasks >= walls_.processes)
-      broke = Finding{"over_processes", {{"limit", std::to_string(walls_.processes)}}};
+          Finding{"over_memory", {{"limit", fmt::format("{:.2g}", static_cast<double>(policy_.memory) / (1 << 30))}}};
+    else if (!without_.contains(Defence::processes) && usage.tasks >= policy_.processes)
+      broke = Finding{"over_processes", {{"limit", std::to_string(policy_.processes)}}};
     return broke.has_value();
   }
   std::optional<Finding> broke;
 
  private:
-  const Walls& walls_;
+  const SandboxPolicy& policy_;
   const Without& without_;
   int process_ = -1;
 };
@@ -155,9 +155,9 @@ std::map<std::string, std::string> Sandbox::environment_of(const Command& comman
   return environment;
 }
 
-Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
+Words Sandbox::enclosed(const Command& command, const SandboxPolicy& policy) const {
   const bool root = geteuid() == 0;
-  const std::string temporary = std::to_string(walls.temporary);
+  const std::string temporary = std::to_string(policy.temporary);
   Words words;
   // bubblewrap asks to end with whoever started it only after some milliseconds: what it has begun until then would
   // stay for ever. It doesn't as the first process of a namespace that ends with it.
@@ -217,10 +217,10 @@ Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
       if (std::error_code gone; (entry.status(gone).permissions() & fs::perms::others_read) != fs::perms::none)
         add(words, {"--dev-bind-try", entry.path().string(), entry.path().string()});
   made.clear();
-  for (const fs::path& folder : walls.folders) open_way(folder), empty(folder);
-  for (const fs::path& path : walls.readable)
+  for (const fs::path& folder : policy.folders) open_way(folder), empty(folder);
+  for (const fs::path& path : policy.readable)
     if (!is_there_already(path)) show("--ro-bind", path);
-  for (const fs::path& path : walls.writable) show("--bind", path);
+  for (const fs::path& path : policy.writable) show("--bind", path);
   if (!command.folder.empty()) open_way(command.folder / "any");
   // What bubblewrap made itself is a file system in memory too, and without a limit.
   if (has(Defence::disk) && has(Defence::files)) {
@@ -240,20 +240,20 @@ Words Sandbox::enclosed(const Command& command, const Walls& walls) const {
   // as it does with this process.
   if (has(Defence::escape)) add(words, {"bash", "-c", "read -t 0 && exit 1; exec \"$@\" </dev/null", "bash"});
   add(words, {"prlimit", "--core=0", "--nofile=4096"});
-  if (has(Defence::processes)) add(words, {fmt::format("--nproc={}", walls.processes)});
-  if (has(Defence::disk)) add(words, {fmt::format("--fsize={}", walls.file)});
+  if (has(Defence::processes)) add(words, {fmt::format("--nproc={}", policy.processes)});
+  if (has(Defence::disk)) add(words, {fmt::format("--fsize={}", policy.file)});
   // Should the watch come too late. Address space, unlike data, is what GPUs' libraries take hundreds of GB of.
-  if (has(Defence::memory)) add(words, {fmt::format("--data={}", 2 * walls.memory)});
+  if (has(Defence::memory)) add(words, {fmt::format("--data={}", 2 * policy.memory)});
   words.insert(words.end(), command.words.begin(), command.words.end());
   return words;
 }
 
-Ended Sandbox::run(const Command& command, const Walls& walls, const Limits& limits) const {
-  Command outer{.words = enclosed(command, walls), .environment = environment_of(command)};
+Ended Sandbox::run(const Command& command, const SandboxPolicy& policy, const Limits& limits) const {
+  Command outer{.words = enclosed(command, policy), .environment = environment_of(command)};
   outer.inherits_descriptors = !has(Defence::descriptors);
   outer.lifeline = has(Defence::escape);
   if (has(Defence::syscalls)) outer.before = refuse_calls;
-  Watch watch(walls, without_);
+  Watch watch(policy, without_);
   Limits watched = limits;
   if (!has(Defence::time)) watched.time = std::chrono::hours(1);
   if (!has(Defence::output)) watched.output_bytes = std::size_t{1} << 32;
@@ -264,8 +264,8 @@ Ended Sandbox::run(const Command& command, const Walls& walls, const Limits& lim
   return ended;
 }
 
-Ended run_inside(const Sandbox* sandbox, const Command& command, const Walls& walls, const Limits& limits) {
-  return sandbox ? sandbox->run(command, walls, limits) : run_process(command, limits);
+Ended run_inside(const Sandbox* sandbox, const Command& command, const SandboxPolicy& policy, const Limits& limits) {
+  return sandbox ? sandbox->run(command, policy, limits) : run_process(command, limits);
 }
 
 }  // namespace odori::grader

@@ -1,7 +1,7 @@
-// Walls round a command that runs somebody else's code: bubblewrap's namespaces, limits, and a watch from outside.
+// A sandbox round a command that runs somebody else's code: bubblewrap's namespaces, limits, and a watch from outside.
 //
 // Inside there is this machine's system (read only; of /sys, what says how many cores there are), an empty /tmp,
-// /dev/shm and network, and of all other files only those that Walls name. One sandbox holds a whole mpirun.
+// /dev/shm and network, and of all other files only those that a SandboxPolicy names. One sandbox holds a whole mpirun.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@
 namespace odori::grader {
 
 /// What one command may see and use. Everything keeps the path that it has outside.
-struct Walls {
+struct SandboxPolicy {
   std::vector<std::filesystem::path> readable;  // files, and folders with all that is in them
   std::vector<std::filesystem::path> writable;  // files that are there already: nothing else that is written remains
   std::vector<std::filesystem::path> folders;   // new and empty, gone with the command
@@ -30,17 +30,17 @@ struct Walls {
 
 class Sandbox {
  public:
-  /// `hidden`: folders that are empty inside, but for what walls name, also where they lie among the system's own
+  /// `hidden`: folders that are empty inside, but for what the policy names, also where they lie among the system's own
   /// files. Tries it. Throws EnvironmentFault if this machine has no bubblewrap, or doesn't let it make its namespaces.
   explicit Sandbox(Without without = {}, const std::vector<std::filesystem::path>& hidden = {});
 
-  /// Runs the command inside. What its limits end has `stopped`, and where it was one of the walls', `broke` says
-  /// which: "over_memory", "over_processes". Its folder is empty unless the walls show it. Several threads may call it
-  /// at once. Throws as run_process does.
-  Ended run(const Command& command, const Walls& walls, const Limits& limits = {}) const;
+  /// Runs the command inside. What its limits end has `stopped`, and where it was one of the policy's, `broke` says
+  /// which: "over_memory", "over_processes". Its folder is empty unless the policy shows it. Several threads may call
+  /// it at once. Throws as run_process does.
+  Ended run(const Command& command, const SandboxPolicy& policy, const Limits& limits = {}) const;
 
  private:
-  std::vector<std::string> enclosed(const Command& command, const Walls& walls) const;
+  std::vector<std::string> enclosed(const Command& command, const SandboxPolicy& policy) const;
   std::map<std::string, std::string> environment_of(const Command& command) const;
   bool is_there_already(const std::filesystem::path& path) const;
   bool has(Defence defence) const { return !without_.contains(defence); }
@@ -50,6 +50,7 @@ class Sandbox {
 };
 
 /// Inside of `sandbox` if there is one; without, on the learner's own machine, as any other command.
-Ended run_inside(const Sandbox* sandbox, const Command& command, const Walls& walls, const Limits& limits = {});
+Ended run_inside(const Sandbox* sandbox, const Command& command, const SandboxPolicy& policy,
+                 const Limits& limits = {});
 
 }  // namespace odori::grader

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "exercise/lexer.h"
-#include "worker/name_walls.h"
+#include "worker/refused_names.h"
 
 namespace odori::grader {
 namespace {
@@ -104,16 +104,16 @@ class Body {
 }  // namespace
 
 std::string source_of(const std::string& solution, const Submission& submission, const std::vector<Variant>& variants,
-                      bool walled) {
+                      bool refuses_names) {
   const Body body(solution, submission.path.string());
   // What is trained before a program has left its blanks behind, the blanks trained and not the program.
   std::string source = body.head() + fmt::format(
                                          "namespace odori::evidence {{\nvoid pass_blanks();\n}}\n"
                                          "#define {} ::odori::evidence::pass_blanks()\n",
                                          blanks_passed);
-  if (walled) source += name_walls_begin();
+  if (refuses_names) source += refused_names_begin();
   for (const Variant& variant : variants) source += body.variant(variant, submission);
-  if (walled) source += name_walls_end();
+  if (refuses_names) source += refused_names_end();
   std::vector<std::string> names;
   for (const Variant& variant : variants) names.push_back(variant.name);
   return source + main_choosing(names);

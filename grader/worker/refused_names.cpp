@@ -1,4 +1,4 @@
-#include "worker/name_walls.h"
+#include "worker/refused_names.h"
 
 #include <fmt/ranges.h>
 
@@ -22,19 +22,19 @@ constexpr const char* unavailable[]{"exit", "raise", "signal", "remove", "rename
 
 }  // namespace
 
-std::string name_walls_begin() {
-  std::string walls = "#line 1 \"names\"\n#include <csignal>\n#include <cstdio>\n#include <cstdlib>\n";
+std::string refused_names_begin() {
+  std::string text = "#line 1 \"names\"\n#include <csignal>\n#include <cstdio>\n#include <cstdlib>\n";
   for (const char* name : unavailable)
-    walls += fmt::format(
+    text += fmt::format(
         "extern \"C\" decltype(::{0}) {0} __attribute__((unavailable(\"an answer needs no {0}()\")));\n", name);
-  return walls + fmt::format(
-                     "#pragma GCC poison {} {}\n"
-                     "inline namespace answers {{\n"
-                     "constexpr struct not_for_answers {{\n"
-                     "}} {};\n",
-                     fmt::join(names_never_needed(), " "), also_poisoned, fmt::join(names_of_system(), ", "));
+  return text + fmt::format(
+                    "#pragma GCC poison {} {}\n"
+                    "inline namespace answers {{\n"
+                    "constexpr struct not_for_answers {{\n"
+                    "}} {};\n",
+                    fmt::join(names_never_needed(), " "), also_poisoned, fmt::join(names_of_system(), ", "));
 }
 
-std::string name_walls_end() { return "}  // namespace answers\n"; }
+std::string refused_names_end() { return "}  // namespace answers\n"; }
 
 }  // namespace odori::grader

@@ -10,9 +10,9 @@ namespace odori::grader {
 /// they stand from here on, those of directives too. The functions of the system that an answer's own variables may be
 /// named after are hidden by objects that do nothing: what an answer declares itself hides those in turn, as C++ has
 /// it, and `::close` is ambiguous. Those that are in std too can't be called there either.
-std::string name_walls_begin();
+std::string refused_names_begin();
 
 /// To stand behind the functions.
-std::string name_walls_end();
+std::string refused_names_end();
 
 }  // namespace odori::grader
