@@ -1,6 +1,6 @@
 // pure_nccl: NCCL's all-reduce of the flat vector, from GPU to GPU.
 //
-//   rank 0 makes the clique's id, MPI brings it to all ranks; each joins with its GPU       (once, at the first use)
+//   rank 0 makes NCCL's id, MPI brings it to all ranks; each joins with its GPU       (once, at the first use)
 //   all-reduce the flat vector in place (mean; NCCL picks ring or tree, and the transport)
 //
 // The all-reduce is queued on a stream of its own, between what the device was asked before and after: no rank's host
@@ -31,13 +31,13 @@ void play_several_hosts(int position) {
   ::setenv("NCCL_HOSTID", fmt::format("{}-{}", host.data(), position).c_str(), keep_the_users);
 }
 
-/// This rank's place in the clique of all ranks, once it is made.
-class Clique {
+/// This rank's place in NCCL's communicator of all ranks, once it is made.
+class NcclRank {
  public:
   /// On the calling thread's GPU, the device's. Collective.
-  Clique(Communicator& ranks, const cuda::CudaDevice& device)
+  NcclRank(Communicator& ranks, const cuda::CudaDevice& device)
       : ordinal_(device.ordinal()), nccl_(ranks.size(), bring_id(ranks, device), ranks.rank()) {}
-  ~Clique() {
+  ~NcclRank() {
     if (std::uncaught_exceptions() == 0) static_cast<void>(cudaStreamSynchronize(stream_.get()));
   }
 
@@ -100,7 +100,7 @@ class PureNcclCommunicator : public MpiCommunicator {
   }
 
  private:
-  /// The clique is made when it is first needed: programs make their communicator before they choose a device.
+  /// It is made when it is first needed: programs make their communicator before they choose a device.
   template <typename Collective>
   void queue(Device& device, const char* doing, const Collective& collective) {
     require(device.kind() == DeviceKind::cuda,
@@ -108,17 +108,17 @@ class PureNcclCommunicator : public MpiCommunicator {
             rank(), device.description());
     const auto& gpu = static_cast<const cuda::CudaDevice&>(device);
     device.bind_thread();
-    if (!clique_) clique_.emplace(*this, gpu);
+    if (!nccl_) nccl_.emplace(*this, gpu);
     require(
-        clique_->ordinal() == gpu.ordinal(),
+        nccl_->ordinal() == gpu.ordinal(),
         "The communicator pure_nccl of rank {} stands on GPU {}, and was given a model on {}. A rank's models are on "
         "one GPU.",
-        rank(), clique_->ordinal(), device.description());
-    clique_->queue(gpu, doing, collective);
+        rank(), nccl_->ordinal(), device.description());
+    nccl_->queue(gpu, doing, collective);
     if (trace::on()) device.synchronize();  // the event stream shows how long it takes
   }
 
-  std::optional<Clique> clique_;
+  std::optional<NcclRank> nccl_;
 };
 
 }  // namespace

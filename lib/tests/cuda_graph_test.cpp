@@ -1,4 +1,4 @@
-// What a graph on a GPU does besides arithmetic: recorded passes, a data set in the GPU's memory, what an iteration
+// What a graph on a GPU does besides arithmetic: captured passes, a data set in the GPU's memory, what an iteration
 // costs the host, and what is said where it can't work. On an emulated GPU, which counts and is made to fail.
 #include <gtest/gtest.h>
 
@@ -51,24 +51,24 @@ class CudaGraphTest : public testing::TestWithParam<Precision> {
   DevicePool pool{{.request = DeviceRequest::cuda, .precision = GetParam()}};
 };
 
-/// Steps 2, 3, ... are records; each takes its own pictures, labels and random numbers.
+/// Steps 2, 3, ... are captured graphs; each takes its own pictures, labels and random numbers.
 TEST_P(CudaGraphTest, ARecordedStepIsTheStepItself) {
-  const auto recorded = new_model();
+  const auto captured = new_model();
   for (int step = 0; step < 4; ++step) {
-    recorded->forward_backward(pictures.batch(8 * step));
-    const auto fresh = new_model();  // its first passes are never records
-    ModelState state = recorded->state();
+    captured->forward_backward(pictures.batch(8 * step));
+    const auto fresh = new_model();  // its first passes are never captured
+    ModelState state = captured->state();
     state.random.step = static_cast<std::uint64_t>(step);
     fresh->restore(state);
     fresh->forward_backward(pictures.batch(8 * step));
-    EXPECT_EQ(gradients(*recorded), gradients(*fresh)) << "step " << step;
-    const Metrics a = recorded->take_metrics(), b = fresh->take_metrics();
+    EXPECT_EQ(gradients(*captured), gradients(*fresh)) << "step " << step;
+    const Metrics a = captured->take_metrics(), b = fresh->take_metrics();
     EXPECT_EQ(a.loss_sum, b.loss_sum);
     EXPECT_EQ(a.correct, b.correct);
     EXPECT_EQ(a.samples, batch_size);
   }
-  EXPECT_NE(recorded->graph().describe().back().find("forward recorded, backward recorded"), std::string::npos)
-      << recorded->graph().describe().back();
+  EXPECT_NE(captured->graph().describe().back().find("forward captured, backward captured"), std::string::npos)
+      << captured->graph().describe().back();
 }
 
 TEST_P(CudaGraphTest, EvaluationBetweenStepsDisturbsNothing) {
@@ -162,15 +162,15 @@ TEST_P(CudaGraphTest, ASnapshotGoesOnWithTheSameBits) {
 TEST_P(CudaGraphTest, WithAnEventStreamNothingIsRecorded) {
   const std::string folder = testing::TempDir() + "/cuda_graph_test_trace";
   const auto model = new_model();
-  const auto recorded = new_model();
-  for (int step = 0; step < 3; ++step) recorded->forward_backward(pictures.batch(8 * step));
+  const auto captured = new_model();
+  for (int step = 0; step < 3; ++step) captured->forward_backward(pictures.batch(8 * step));
   {
     const trace::File trace(folder, 0);
     const emulator::Counts before = emulator::counts();
     for (int step = 0; step < 3; ++step) model->forward_backward(pictures.batch(8 * step));
     EXPECT_EQ(emulator::counts().graphs, before.graphs);
   }
-  EXPECT_EQ(gradients(*model), gradients(*recorded));
+  EXPECT_EQ(gradients(*model), gradients(*captured));
 }
 
 TEST_P(CudaGraphTest, ShowsEachConvolutionsChoice) {

@@ -10,7 +10,7 @@
 namespace odori::cuda {
 namespace {
 
-/// What NVIDIA recommends for Hopper, and enough for the others. cuBLAS's own would grow in the middle of a recording,
+/// What NVIDIA recommends for Hopper, and enough for the others. cuBLAS's own would grow in the middle of a capture,
 /// and differ from run to run.
 constexpr std::size_t blas_workspace_bytes = std::size_t{32} << 20;
 

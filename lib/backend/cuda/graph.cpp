@@ -110,8 +110,8 @@ void CudaGraph::load(const Batch& batch, const RandomKey& key) {
 void CudaGraph::forward(Mode mode, const RandomKey& key) {
   const GpuSpan span(device_, "forward");
   loader_.send_key(key);
-  Recording& recording = mode == Mode::train ? train_ : evaluate_;
-  recording.run(device_.stream(), !trace::watched(), [&] {
+  CapturedGraph& captured = mode == Mode::train ? train_ : evaluate_;
+  captured.run(device_.stream(), !trace::watched(), [&] {
     parameters_.refresh(device_.stream());
     for (const OperationPtr& operation : operations_) operation->forward(mode);
   });

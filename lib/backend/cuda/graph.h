@@ -1,12 +1,12 @@
-// A graph on a GPU: its operations in order, one plan of the memory of all, and records of its passes.
+// A graph on a GPU: its operations in order, one plan of the memory of all, and captured graphs of its passes.
 #pragma once
 
 #include <map>
 #include <vector>
 
+#include "backend/cuda/captured_graph.h"
 #include "backend/cuda/load.h"
 #include "backend/cuda/operation.h"
-#include "backend/cuda/recording.h"
 #include "backend/graph.h"
 
 namespace odori::cuda {
@@ -65,7 +65,7 @@ class CudaGraph : public Graph {
   std::vector<OperationPtr> operations_;
   std::map<std::size_t, Shape> flattened_;  // of linear layers' weights, by their offset: out, C, H, W
   std::uint32_t dropouts_ = 0;
-  Recording train_, evaluate_, backward_;
+  CapturedGraph train_, evaluate_, backward_;
   bool finished_ = false;
 };
 

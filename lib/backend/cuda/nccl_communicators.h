@@ -1,4 +1,4 @@
-// What this process holds of a NCCL clique: one communicator a GPU, watched as long as it lives.
+// What this process holds of a NCCL communicator: a handle a GPU, watched as long as it lives.
 #pragma once
 
 #include <nccl.h>
@@ -23,7 +23,7 @@ class NcclCommunicators {
  public:
   /// Of distinct GPUs of this process, by CUDA's numbers.
   explicit NcclCommunicators(std::span<const int> ordinals);
-  /// One of the clique of all ranks, on the calling thread's GPU. Collective; rank 0 has made the id.
+  /// The one of all ranks, on the calling thread's GPU. Collective; rank 0 has made the id.
   NcclCommunicators(int n_ranks, const ncclUniqueId& id, int rank);
   /// What was queued must be done, or an exception under way: NCCL then drops it.
   ~NcclCommunicators();

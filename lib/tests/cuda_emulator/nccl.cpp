@@ -1,4 +1,4 @@
-// Calls, groups, and cliques of GPUs of one process.
+// Calls, groups, and communicators of GPUs of one process.
 #include "cuda_emulator/nccl.h"
 
 #include <algorithm>
@@ -22,9 +22,9 @@ const char* name_of(Collective what) {
 
 /// Members of one process, one a GPU. What a member gives is copied when its stream comes to that, so that it can go
 /// on.
-class GpuClique : public Clique {
+class GpuCommunicator : public EmulatedCommunicator {
  public:
-  explicit GpuClique(std::size_t n) : n_(n) {}
+  explicit GpuCommunicator(std::size_t n) : n_(n) {}
   std::size_t members_here() const override { return n_; }
   void abort(ncclComm_t) override {}
 
@@ -73,8 +73,8 @@ ncclResult_t call(const NcclCall& call) {
   return ncclGroupEnd();
 }
 
-/// Queues what one clique was called for in a group: its members' k-th calls belong together.
-ncclResult_t queue_group(Clique& clique, const std::vector<NcclCall>& calls) {
+/// Queues what one communicator was called for in a group: its members' k-th calls belong together.
+ncclResult_t queue_group(EmulatedCommunicator& communicator, const std::vector<NcclCall>& calls) {
   std::map<ncclComm_t, std::vector<NcclCall>> of_member;
   for (const NcclCall& one : calls) of_member[one.comm].push_back(one);
   const NcclCall& first = calls.front();
@@ -82,15 +82,15 @@ ncclResult_t queue_group(Clique& clique, const std::vector<NcclCall>& calls) {
     std::vector<NcclCall> together;
     for (const auto& [comm, its] : of_member)
       if (k < its.size()) together.push_back(its[k]);
-    if (together.size() < clique.members_here())
+    if (together.size() < communicator.members_here())
       return nccl_failed(ncclInvalidUsage, std::string(name_of(first.what)) + " is called for " +
                                                std::to_string(together.size()) + " of " +
-                                               std::to_string(clique.members_here()) +
+                                               std::to_string(communicator.members_here()) +
                                                " GPUs in one group: it would wait for ever");
     for (const NcclCall& one : together)
       if (!one.same_as(together.front()))
         return nccl_failed(ncclInvalidUsage, "the GPUs of one group were called for different things");
-    if (const ncclResult_t result = clique.queue(together); result != ncclSuccess) return result;
+    if (const ncclResult_t result = communicator.queue(together); result != ncclSuccess) return result;
   }
   return ncclSuccess;
 }
@@ -120,8 +120,8 @@ extern "C" {
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int n_devices, const int* devices) {
   if (std::set(devices, devices + n_devices).size() < static_cast<std::size_t>(n_devices))
     return nccl_failed(ncclInvalidUsage, "Duplicate GPU detected");
-  const auto clique = std::make_shared<GpuClique>(static_cast<std::size_t>(n_devices));
-  for (int i = 0; i < n_devices; ++i) comms[i] = new ncclComm{i, n_devices, devices[i], clique};
+  const auto communicator = std::make_shared<GpuCommunicator>(static_cast<std::size_t>(n_devices));
+  for (int i = 0; i < n_devices; ++i) comms[i] = new ncclComm{i, n_devices, devices[i], communicator};
   return ncclSuccess;
 }
 
@@ -129,7 +129,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int n_ranks, ncclUniqueId id, in
   if (group_depth > 0) return nccl_failed(ncclInvalidUsage, "ranks can't be joined inside a group");
   auto joining = std::make_unique<ncclComm>(rank, n_ranks, current_gpu());
   ncclResult_t result = ncclSuccess;
-  joining->clique = join_ranks(joining.get(), id, &result);
+  joining->communicator = join_ranks(joining.get(), id, &result);
   if (result == ncclSuccess) *comm = joining.release();
   return result;
 }
@@ -142,7 +142,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
 
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   if (!comm) return nccl_failed(ncclInvalidArgument, "there is no communicator");
-  comm->clique->abort(comm);
+  comm->communicator->abort(comm);
   delete comm;
   return ncclSuccess;
 }
@@ -174,15 +174,15 @@ ncclResult_t ncclGroupEnd() {
   if (group_depth == 0) return nccl_failed(ncclInvalidUsage, "ncclGroupEnd without an ncclGroupStart");
   if (--group_depth > 0) return ncclSuccess;
   const std::vector<NcclCall> calls = std::exchange(group, {});
-  std::vector<std::shared_ptr<Clique>> cliques;  // in the order of their first calls
+  std::vector<std::shared_ptr<EmulatedCommunicator>> communicators;  // in the order of their first calls
   for (const NcclCall& one : calls)
-    if (std::find(cliques.begin(), cliques.end(), one.comm->clique) == cliques.end())
-      cliques.push_back(one.comm->clique);
-  for (const auto& clique : cliques) {
+    if (std::find(communicators.begin(), communicators.end(), one.comm->communicator) == communicators.end())
+      communicators.push_back(one.comm->communicator);
+  for (const auto& communicator : communicators) {
     std::vector<NcclCall> its;
     for (const NcclCall& one : calls)
-      if (one.comm->clique == clique) its.push_back(one);
-    if (const ncclResult_t result = queue_group(*clique, its); result != ncclSuccess) return result;
+      if (one.comm->communicator == communicator) its.push_back(one);
+    if (const ncclResult_t result = queue_group(*communicator, its); result != ncclSuccess) return result;
   }
   return ncclSuccess;
 }

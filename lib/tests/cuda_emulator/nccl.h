@@ -1,4 +1,4 @@
-// An emulated NCCL: cliques of GPUs of one process (nccl.cpp), and of ranks (nccl_ranks.cpp).
+// An emulated NCCL: communicators of GPUs of one process (nccl.cpp), and of ranks (nccl_ranks.cpp).
 //
 // It is unkind as the emulated GPU is. A collective orders no more than it has to: whoever only gives may go on before
 // the others have come. Calls that would wait for ever in NCCL (no group, a missing or different call) are errors.
@@ -37,9 +37,9 @@ struct NcclCall {
 };
 
 /// All members that one process holds.
-class Clique {
+class EmulatedCommunicator {
  public:
-  virtual ~Clique() = default;
+  virtual ~EmulatedCommunicator() = default;
   /// The k-th calls of one group, one a member of this process.
   virtual ncclResult_t queue(std::span<const NcclCall> calls) = 0;
   /// How many members have to call in one group.
@@ -54,12 +54,12 @@ void combine(const NcclCall& call, std::span<const float* const> given, int n_ra
 /// For ncclGetLastError.
 ncclResult_t nccl_failed(ncclResult_t result, const std::string& words);
 
-std::shared_ptr<Clique> join_ranks(ncclComm_t comm, const ncclUniqueId& id, ncclResult_t* result);
+std::shared_ptr<EmulatedCommunicator> join_ranks(ncclComm_t comm, const ncclUniqueId& id, ncclResult_t* result);
 
 }  // namespace odori::emulator
 
 struct ncclComm {
   int rank, size, gpu;
-  std::shared_ptr<odori::emulator::Clique> clique{};
+  std::shared_ptr<odori::emulator::EmulatedCommunicator> communicator{};
   std::atomic<ncclResult_t> async{ncclSuccess};
 };

@@ -1,4 +1,4 @@
-// Cliques of ranks: processes that exchange through shared memory.
+// Communicators of ranks: processes that exchange through shared memory.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -59,11 +59,11 @@ std::string fault(int rank, int number) {
   return rank == its_rank && number == its_number ? what : "";
 }
 
-class RankClique : public Clique {
+class RankCommunicator : public EmulatedCommunicator {
  public:
-  RankClique(ncclComm_t comm, Shared* shared)
+  RankCommunicator(ncclComm_t comm, Shared* shared)
       : comm_(comm), shared_(shared), gpu_goes_on_([this](const std::stop_token& stop) { go_on(stop); }) {}
-  ~RankClique() override {
+  ~RankCommunicator() override {
     gpu_goes_on_.request_stop();
     gpu_goes_on_.join();
     {
@@ -158,7 +158,7 @@ class RankClique : public Clique {
 
 }  // namespace
 
-std::shared_ptr<Clique> join_ranks(ncclComm_t comm, const ncclUniqueId& id, ncclResult_t* result) {
+std::shared_ptr<EmulatedCommunicator> join_ranks(ncclComm_t comm, const ncclUniqueId& id, ncclResult_t* result) {
   const int file = ::shm_open(id.internal, O_RDWR | O_CREAT, 0600);
   void* memory = file >= 0 && ::ftruncate(file, sizeof(Shared)) == 0
                      ? ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
@@ -174,13 +174,13 @@ std::shared_ptr<Clique> join_ranks(ncclComm_t comm, const ncclUniqueId& id, nccl
   ++shared->joined;
   while (shared->joined < comm->size) nap();
   if (comm->rank == 0) ::shm_unlink(id.internal);
-  auto clique = std::make_shared<RankClique>(comm, shared);
+  auto communicator = std::make_shared<RankCommunicator>(comm, shared);
   for (int a = 0; a < comm->size; ++a)
     for (int b = a + 1; b < comm->size; ++b)
       if (shared->seats[a].gpu == shared->seats[b].gpu && !std::strcmp(shared->seats[a].host, shared->seats[b].host))
         *result = nccl_failed(ncclInvalidUsage, "Duplicate GPU detected : rank " + std::to_string(a) + " and rank " +
                                                     std::to_string(b) + " both on one CUDA device");
-  return clique;
+  return communicator;
 }
 
 }  // namespace odori::emulator
