@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "class_report/plain.h"
+#include "class_report/sanitized.h"
 #include "class_report/summary.h"
 
 namespace odori::grader {
@@ -81,7 +81,7 @@ std::string class_json(std::span<const StudentMarks> students, const Course& cou
   for (const BlankSummary& blank : summary.blanks) blanks.push_back(blank_of(blank));
   for (const Misconception& one : summary.misconceptions) misconceptions.push_back(misconception_of(one, course));
   for (const StudentMarks& student : students) all.push_back(student_of(student, course));
-  const Json json{{"title", plain_line(course.title)},
+  const Json json{{"title", sanitized_line(course.title)},
                   {"date", course.date},
                   {"progress",
                    {{"tasks", summary.n_tasks},

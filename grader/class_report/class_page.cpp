@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "class_report/page.h"
-#include "class_report/plain.h"
+#include "class_report/sanitized.h"
 #include "class_report/summary.h"
 #include "class_report/templates.h"  // made by CMake
 #include "report/html.h"
@@ -160,7 +160,7 @@ std::string class_page(std::span<const StudentMarks> students, const Course& cou
   Json all = Json::array();
   for (const StudentMarks& student : students) all.push_back(student_of(student));
   return render(templates::class_of_students,
-                {{"title", plain_line(course.title)},
+                {{"title", sanitized_line(course.title)},
                  {"date", course.date},
                  {"n_students", students.size()},
                  {"n_tasks", summary.n_tasks},

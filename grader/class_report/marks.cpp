@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "class_report/plain.h"
+#include "class_report/sanitized.h"
 
 namespace odori::grader {
 namespace {
@@ -63,7 +63,7 @@ std::optional<double> StudentMarks::scaled() const {
 
 StudentMarks marks_of(const StudentRecord& student, const Course& course) {
   StudentMarks marks;
-  marks.record = plain(student);
+  marks.record = sanitized(student);
   marks.name = marks.record.name;
   marks.folder = student.name;
   marks.points = 0;

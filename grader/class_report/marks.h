@@ -34,7 +34,7 @@ struct TaskMarks {
 struct StudentMarks {
   std::string name;              // as it is to be shown
   std::string folder;            // its own name, below RESULTS/students: for links alone
-  StudentRecord record;          // with every text made plain
+  StudentRecord record;          // with every text sanitized
   std::vector<TaskMarks> tasks;  // as the course has them
   std::optional<double> points;  // none if a task has none
   double of = 0, full = 0;

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "class_report/page.h"
-#include "class_report/plain.h"
+#include "class_report/sanitized.h"
 #include "class_report/templates.h"  // made by CMake
 
 namespace odori::grader {
@@ -98,7 +98,7 @@ std::string student_page(const StudentMarks& student, const Course& course) {
   const bool has_less = student.points && student.of < student.full;
   return render(templates::student,
                 {{"name", student.name},
-                 {"title", plain_line(course.title)},
+                 {"title", sanitized_line(course.title)},
                  {"date", course.date},
                  {"points", student.points ? number(*student.points) : "–"},
                  {"of", number(student.of)},

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "class_report/plain.h"
+#include "class_report/sanitized.h"
 #include "train/terminal.h"
 
 namespace odori::grader {
@@ -86,7 +86,7 @@ void ClassScreen::progress(const Progress& progress) {
                                                                           {"left", left},
                                                                           {"names", under_way}});
   const double rate = static_cast<double>(progress.done) / static_cast<double>(std::max<std::size_t>(progress.of, 1));
-  fmt::print("\r\033[K{}", cut_to(bar(rate) + ' ' + plain_line(line, most_on_screen), terminal_width() - 1));
+  fmt::print("\r\033[K{}", cut_to(bar(rate) + ' ' + sanitized_line(line, most_on_screen), terminal_width() - 1));
   std::fflush(stdout);
   drawn_ = true;
 }
@@ -99,12 +99,12 @@ void ClassScreen::clear() {
 
 void ClassScreen::line(const std::string& line) {
   clear();
-  fmt::print("{}\n", plain_line(line, most_on_screen));
+  fmt::print("{}\n", sanitized_line(line, most_on_screen));
 }
 
 void ClassScreen::print(const std::string& lines) {
   clear();
-  const std::string shown = plain(lines, most_on_screen);
+  const std::string shown = sanitized(lines, most_on_screen);
   for (const std::string& part : terminal_ ? wrap(shown, terminal_width(), 0) : std::vector{shown})
     fmt::print("{}\n", part);
   std::fflush(stdout);

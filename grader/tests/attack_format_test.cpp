@@ -16,7 +16,7 @@ const std::vector<Attack>& attacks() {
 }
 
 // Defences that are none of a switch's, but of how the grader is built (undefended.h).
-const std::set<std::string> built_in{"parsed", "unpacked", "plain"};
+const std::set<std::string> built_in{"parsed", "unpacked", "sanitized"};
 
 TEST(Attacks, AreAtLeastForty) { EXPECT_GE(attacks().size(), 40u); }
 
@@ -35,7 +35,7 @@ TEST(Attacks, ProveEachDefenceInARunThatMayNotTakeLong) {
       for (const std::string& defence : attack.held_by) ++proofs[defence];
   for (const char* defence :
        {"network", "processes", "memory", "disk", "output", "descriptors", "files", "escape", "environment", "syscalls",
-        "words", "submission", "evidence", "parsed", "unpacked", "plain"})
+        "words", "submission", "evidence", "parsed", "unpacked", "sanitized"})
     EXPECT_GE(proofs[defence], 1) << defence;
 }
 

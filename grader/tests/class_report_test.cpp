@@ -7,7 +7,7 @@
 #include "class_report/class_page.h"
 #include "class_report/csv.h"
 #include "class_report/gradescope.h"
-#include "class_report/plain.h"
+#include "class_report/sanitized.h"
 #include "class_report/student_page.h"
 #include "class_report/summary.h"
 #include "class_report_fixture.h"
@@ -218,21 +218,21 @@ TEST(Summary, CountsSpeedupsThatAreStillToBeMeasured) {
 }
 
 TEST(Plain, NamesWhatCannotBeSeenAndKeepsTheRest) {
-  EXPECT_EQ(plain("青木 É\n\tcode"), "青木 É\n\tcode");
-  EXPECT_EQ(plain_line("a\n\tb"), "a⟨U+000A⟩⟨U+0009⟩b");
-  EXPECT_EQ(plain("\x1b[31m\x7f"), "⟨U+001B⟩[31m⟨U+007F⟩");
-  EXPECT_EQ(plain("a\u202Eb\u200B\uFEFF"), "a⟨U+202E⟩b⟨U+200B⟩⟨U+FEFF⟩");
-  EXPECT_EQ(plain("\xff \xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xe3\x81"),
+  EXPECT_EQ(sanitized("青木 É\n\tcode"), "青木 É\n\tcode");
+  EXPECT_EQ(sanitized_line("a\n\tb"), "a⟨U+000A⟩⟨U+0009⟩b");
+  EXPECT_EQ(sanitized("\x1b[31m\x7f"), "⟨U+001B⟩[31m⟨U+007F⟩");
+  EXPECT_EQ(sanitized("a\u202Eb\u200B\uFEFF"), "a⟨U+202E⟩b⟨U+200B⟩⟨U+FEFF⟩");
+  EXPECT_EQ(sanitized("\xff \xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xe3\x81"),
             "\uFFFD \uFFFD\uFFFD \uFFFD\uFFFD\uFFFD \uFFFD\uFFFD\uFFFD\uFFFD \uFFFD");
-  EXPECT_EQ(plain("\u2603\uFE0F \U0001F600 \u00AD\u2067\uFFF9\U000E0041\uFDD0"),
+  EXPECT_EQ(sanitized("\u2603\uFE0F \U0001F600 \u00AD\u2067\uFFF9\U000E0041\uFDD0"),
             "\u2603\uFE0F \U0001F600 ⟨U+00AD⟩⟨U+2067⟩⟨U+FFF9⟩⟨U+E0041⟩⟨U+FDD0⟩");
-  EXPECT_EQ(plain("\xff 7.5"), "\uFFFD 7.5");
+  EXPECT_EQ(sanitized("\xff 7.5"), "\uFFFD 7.5");
 }
 
 TEST(Plain, CutsWithAMark) {
-  EXPECT_EQ(plain("123456", 4), "1234 […2]");
-  EXPECT_EQ(plain("1234", 4), "1234");
-  EXPECT_EQ(plain("踊踊踊", 2), "踊踊 […3]");
+  EXPECT_EQ(sanitized("123456", 4), "1234 […2]");
+  EXPECT_EQ(sanitized("1234", 4), "1234");
+  EXPECT_EQ(sanitized("踊踊踊", 2), "踊踊 […3]");
 }
 
 TEST(Urls, StayBelowTheFolder) {

@@ -66,7 +66,7 @@ Seen report(const Attack& attack, const Arena& arena, Seen seen) {
 }  // namespace
 
 bool is_played(const std::string& defence) {
-  return defence == "parsed" || defence == "unpacked" || defence == "plain";
+  return defence == "parsed" || defence == "unpacked" || defence == "sanitized";
 }
 
 Seen play_without(const std::string& defence, const Attack& attack, const Arena& arena, const fs::path& kit,

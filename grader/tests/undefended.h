@@ -10,7 +10,7 @@
 
 namespace odori::grader {
 
-/// Is it one of those? "parsed", "unpacked", "plain".
+/// Is it one of those? "parsed", "unpacked", "sanitized".
 bool is_played(const std::string& defence);
 
 /// What such a grader would make of it. `check`: what this one makes of a program and a script. `folder`: a new one.

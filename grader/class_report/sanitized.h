@@ -13,13 +13,13 @@ namespace odori::grader {
 /// Valid UTF-8 of at most `most` characters, and a mark behind it if there were more. Line ends and tabs stay; bytes
 /// that aren't UTF-8 become U+FFFD; characters of control, such that can't be seen, and such that turn the direction of
 /// what follows are named: ⟨U+202E⟩.
-std::string plain(std::string_view text, std::size_t most = 2000);
+std::string sanitized(std::string_view text, std::size_t most = 2000);
 
 /// The same on one line: line ends and tabs are named too.
-std::string plain_line(std::string_view text, std::size_t most = 200);
+std::string sanitized_line(std::string_view text, std::size_t most = 200);
 
 /// Everything in the record that a submission can have a say in.
-StudentRecord plain(const StudentRecord& record);
+StudentRecord sanitized(const StudentRecord& record);
 
 /// A path as it stands in a link: "students/%3Cb%3E/report.html". Bytes beyond letters, digits and -._~ are
 /// percent-encoded, so that no name can begin a scheme or a query; ".", ".." and nothing between two slashes become

@@ -1,4 +1,4 @@
-#include "class_report/plain.h"
+#include "class_report/sanitized.h"
 
 #include <fmt/core.h>
 
@@ -29,38 +29,38 @@ std::string shown(std::string_view text, std::size_t most, bool one_line) {
   return at < text.size() ? result + fmt::format(" […{}]", text.size() - at) : result;
 }
 
-Finding made_plain(Finding finding) {
-  for (auto& [name, value] : finding.values) value = plain(value);
-  finding.key = plain_line(finding.key);
+Finding sanitized_finding(Finding finding) {
+  for (auto& [name, value] : finding.values) value = sanitized(value);
+  finding.key = sanitized_line(finding.key);
   return finding;
 }
 
-void make_plain(CheckRecord& check) {
+void sanitize(CheckRecord& check) {
   for (BlankVerdict& verdict : check.verdicts)
-    if (verdict.finding) verdict.finding = made_plain(*verdict.finding);
+    if (verdict.finding) verdict.finding = sanitized_finding(*verdict.finding);
   for (std::optional<CheckRecord::Values>* values : {&check.speedup, &check.counts})
     if (*values)
-      for (auto& [name, value] : **values) value = plain(value);
+      for (auto& [name, value] : **values) value = sanitized(value);
   for (LeftOut& line : check.left_out) {
-    line.file = plain_line(line.file);
-    line.text = plain_line(line.text);
+    line.file = sanitized_line(line.file);
+    line.text = sanitized_line(line.text);
   }
 }
 
 }  // namespace
 
-std::string plain(std::string_view text, std::size_t most) { return shown(text, most, false); }
+std::string sanitized(std::string_view text, std::size_t most) { return shown(text, most, false); }
 
-std::string plain_line(std::string_view text, std::size_t most) { return shown(text, most, true); }
+std::string sanitized_line(std::string_view text, std::size_t most) { return shown(text, most, true); }
 
-StudentRecord plain(const StudentRecord& record) {
+StudentRecord sanitized(const StudentRecord& record) {
   StudentRecord result = record;
-  result.name = plain_line(record.name, most_of_a_name);
+  result.name = sanitized_line(record.name, most_of_a_name);
   for (auto& [name, task] : result.tasks) {
     task.student = result.name;
-    if (task.reason) task.reason = made_plain(*task.reason);
-    for (Finding& flag : task.flags) flag = made_plain(flag);
-    if (task.check) make_plain(*task.check);
+    if (task.reason) task.reason = sanitized_finding(*task.reason);
+    for (Finding& flag : task.flags) flag = sanitized_finding(flag);
+    if (task.check) sanitize(*task.check);
   }
   return result;
 }
