@@ -6,9 +6,9 @@
 #include "instructor/grade.h"
 #include "instructor/self_test.h"
 #include "learner/check.h"
+#include "learner/commands.h"
 #include "learner/flags.h"
 #include "learner/watch.h"
-#include "learner/words.h"
 
 using namespace odori;
 

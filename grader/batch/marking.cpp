@@ -121,16 +121,17 @@ Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path
   const Folder folder(place_.scratch / std::to_string(++n_started_));
   const fs::path json = folder.path() / "check.json", missing = folder.path() / "missing";
   Command command{
-      .words = {place_.program, "check", answer.task->name, "--kit", place_.kit, "--build", place_.build, "--program",
-                answer.handed_in.program.value_or(missing / answer.task->program.exercise.filename()), "--seed",
-                std::to_string(answer.seed), "--json", json, "--out", folder.path() / "out", "--lang", "en"},
+      .arguments = {place_.program, "check", answer.task->name, "--kit", place_.kit, "--build", place_.build,
+                    "--program", answer.handed_in.program.value_or(missing / answer.task->program.exercise.filename()),
+                    "--seed", std::to_string(answer.seed), "--json", json, "--out", folder.path() / "out", "--lang",
+                    "en"},
       .environment = {{"TMPDIR", folder.path()}}};
   if (const auto& script = answer.task->script)
-    command.words.insert(command.words.end(),
-                         {"--script", answer.handed_in.script.value_or(missing / script->exercise.filename())});
-  if (!timed) command.words.push_back("--no-speedup");
-  command.words.push_back(place_.sandbox ? "--sandbox" : "--apart");
-  for (const fs::path& folder : place_.hidden) command.words.insert(command.words.end(), {"--hide", folder});
+    command.arguments.insert(command.arguments.end(),
+                             {"--script", answer.handed_in.script.value_or(missing / script->exercise.filename())});
+  if (!timed) command.arguments.push_back("--no-speedup");
+  command.arguments.push_back(place_.sandbox ? "--sandbox" : "--apart");
+  for (const fs::path& folder : place_.hidden) command.arguments.insert(command.arguments.end(), {"--hide", folder});
   const Lock lock = machine_for(timed ? Lock::Kind::exclusive : Lock::Kind::shared);
   const Ended ended = run_process(command, {.time = timed ? longest_timing : longest_marking,
                                             .output_bytes = 1 << 16,

@@ -15,7 +15,7 @@
 
 #include "bench/pieces.h"
 #include "core/error.h"
-#include "exercise/blank_words.h"
+#include "exercise/blank_identifiers.h"
 #include "exercise/lexer.h"
 #include "exercise/pbs_directives.h"
 #include "exercise/select_line.h"
@@ -83,10 +83,10 @@ void read_text(const std::string& text, const std::set<std::string>& words) {
   blank.text = as_utf8(split_lines(text));
   const Tokens tokens = tokens_of(blank.text);
   require(tokens.code.size() == blank.text.size() || !text.ends_with('\n'), "The code has other lines than the text.");
-  words_in(blank.text);
+  identifiers_in(blank.text);
   is_self_contained(blank.text);
   for (const Language language : {Language::cpp, Language::shell}) is_left_empty(blank, language);
-  look_at_words(blank, words, {blank, blank});
+  look_at_identifiers(blank, words, {blank, blank});
   for (const Task& task : all_tasks()) find_in_job_script(task, 2, blank.text);
   for (const char* path : {"a.cpp", "a.sh"}) try {
       parse_blanks(split_lines(text), path);
@@ -124,7 +124,7 @@ int main(int argc, char** argv) try {
       kits.push_back({kit / file.solution, read_file(kit / file.solution)});
       require(!kits.back().text.empty(), "{} can't be read.", kits.back().path.string());
     }
-  const std::set<std::string> words = words_of_kit(kit, kits[0].text);
+  const std::set<std::string> words = identifiers_of_kit(kit, kits[0].text);
 
   double slowest = 0;
   for (int i = 0; i < n_texts; ++i) {

@@ -31,7 +31,7 @@ struct Times {
 int main(int argc, char** argv) try {
   const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 50;
   const Sandbox sandbox;
-  const Command nothing{.words = {"true"}};
+  const Command nothing{.arguments = {"true"}};
   Times plain, enclosed;
   for (int round = 0; round < rounds; ++round) {
     plain.seconds.push_back(run_process(nothing).seconds);

@@ -66,10 +66,10 @@ struct Seen {
 Seen check(const Task& task, const fs::path& program, const fs::path& scratch, bool speedup) {
   const fs::path json = scratch / "check.json";
   fs::remove(json);
-  Command command{.words = {(build_folder / "bin" / "odori_grader").string(), "check", task.name, "--lang", "en",
-                            "--program", program.string(), "--script", (kit / task.script->solution).string(), "--json",
-                            json.string(), "--out", scratch.string()}};
-  if (!speedup) command.words.push_back("--no-speedup");
+  Command command{.arguments = {(build_folder / "bin" / "odori_grader").string(), "check", task.name, "--lang", "en",
+                                "--program", program.string(), "--script", (kit / task.script->solution).string(),
+                                "--json", json.string(), "--out", scratch.string()}};
+  if (!speedup) command.arguments.push_back("--no-speedup");
   const Ended ended = run_process(command, {.time = std::chrono::minutes(10)});
   Seen seen{.seconds = ended.seconds};
   std::ifstream file(json);

@@ -29,13 +29,14 @@ std::string word_in(const Finding& forbidden) {
 
 }  // namespace
 
-std::vector<Finding> flags_for(const std::map<int, BlankWords>& words, const std::vector<BlankVerdict>& verdicts) {
+std::vector<Finding> flags_for(const std::map<int, BlankIdentifiers>& identifiers,
+                               const std::vector<BlankVerdict>& verdicts) {
   std::vector<Finding> flags;
   const auto n_hidden = std::count_if(verdicts.begin(), verdicts.end(), [](const BlankVerdict& verdict) {
     return verdict.finding && hides_answers(*verdict.finding);
   });
   if (n_hidden > 0) flags.push_back({"flag_hidden", {{"n", std::to_string(n_hidden)}}});
-  for (const auto& [blank, found] : words) {
+  for (const auto& [blank, found] : identifiers) {
     if (found.forbidden && !is_slip(*found.forbidden)) {
       flags.push_back({"flag_forbidden", {{"blank", std::to_string(blank)}, {"word", word_in(*found.forbidden)}}});
     } else if (!found.unusual.empty() && is_built(verdicts, blank)) {

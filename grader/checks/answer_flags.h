@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "checks/verdict.h"
-#include "exercise/blank_words.h"
+#include "exercise/blank_identifiers.h"
 #include "exercise/finding.h"
 
 namespace odori::grader {
 
 /// A flag for each blank that holds what none may (flag_forbidden), or that was built with names which no answer needs
-/// (flag_unusual), and one flag if answers couldn't be found in the files (flag_hidden). `words`: of the program's
-/// blanks that hold an answer. Learners don't see flags.
-std::vector<Finding> flags_for(const std::map<int, BlankWords>& words, const std::vector<BlankVerdict>& verdicts);
+/// (flag_unusual), and one flag if answers couldn't be found in the files (flag_hidden). `identifiers`: of the
+/// program's blanks that hold an answer. Learners don't see flags.
+std::vector<Finding> flags_for(const std::map<int, BlankIdentifiers>& identifiers,
+                               const std::vector<BlankVerdict>& verdicts);
 
 }  // namespace odori::grader

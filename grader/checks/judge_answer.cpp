@@ -95,10 +95,10 @@ std::optional<Outcome> outcome_of_file(const Submission& submission, int blank) 
 /// Likewise for the program's blanks, which are built and run unless their words forbid it.
 std::optional<Outcome> outcome_of_text(const Answers& answers, int blank) {
   if (auto outcome = outcome_of_file(answers.program, blank)) return outcome;
-  const auto words = answers.words.find(blank);
-  if (words == answers.words.end() || !words->second.forbidden) return {};
+  const auto identifiers = answers.identifiers.find(blank);
+  if (identifiers == answers.identifiers.end() || !identifiers->second.forbidden) return {};
   // A bracket too many is a slip more often than a trick, and one that the compiler would have told.
-  const Finding& forbidden = *words->second.forbidden;
+  const Finding& forbidden = *identifiers->second.forbidden;
   return Outcome{is_slip(forbidden) || forbidden.key == "forbidden_bracket" ? Verdict::compile : Verdict::wrong,
                  forbidden};
 }
@@ -119,15 +119,16 @@ Outcome outcome_of_script(const Question& question, const Submission& script) {
   }
 }
 
-std::map<int, BlankWords> words_of(const Question& question, const Submission& program) {
+std::map<int, BlankIdentifiers> identifiers_of(const Question& question, const Submission& program) {
   const fs::path solution = solution_of_program(question);
-  const std::set<std::string> kits = words_of_kit(question.kit, cut(read_kits(solution), solution.string()));
+  const std::set<std::string> kits = identifiers_of_kit(question.kit, cut(read_kits(solution), solution.string()));
   std::vector<Blank> filled;
   for (const auto& [number, blank] : program.blanks)
     if (!outcome_of_file(program, number)) filled.push_back(blank);
-  std::map<int, BlankWords> words;
-  for (const Blank& blank : filled) words[blank.number] = look_at_words(blank, kits, filled, question.task.words);
-  return words;
+  std::map<int, BlankIdentifiers> identifiers;
+  for (const Blank& blank : filled)
+    identifiers[blank.number] = look_at_identifiers(blank, kits, filled, question.task.words);
+  return identifiers;
 }
 
 /// The kit's program, with what was written between the blanks where no defence is in the way.
@@ -180,7 +181,7 @@ Answers read_answers(const Question& question) {
                   .script = {},
                   .points_of = points_of(question.task, question.kit)};
   if (question.task.script) answers.script = read(question.script, question.kit / question.task.script->solution);
-  if (!question.without.contains(Defence::words)) answers.words = words_of(question, answers.program);
+  if (!question.without.contains(Defence::words)) answers.identifiers = identifiers_of(question, answers.program);
   return answers;
 }
 

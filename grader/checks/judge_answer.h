@@ -9,7 +9,7 @@
 
 #include "checks/checks.h"
 #include "checks/verdict.h"
-#include "exercise/blank_words.h"
+#include "exercise/blank_identifiers.h"
 #include "exercise/submission.h"
 #include "exercise/task.h"
 #include "worker/programs.h"
@@ -33,7 +33,7 @@ struct Question {
 struct Answers {
   Submission program, script;
   std::map<int, double> points_of;
-  std::map<int, BlankWords> words = {};  // of each of the program's blanks that holds an answer
+  std::map<int, BlankIdentifiers> identifiers = {};  // of each of the program's blanks that holds an answer
 };
 
 /// Reads the learner's files. Throws EnvironmentFault if they, or the kit's, can't be read.

@@ -90,8 +90,10 @@ SandboxPolicy SpeedupJobs::policy_of(Work work) const {
 Command SpeedupJobs::command(Work work, const Size& size, int place) const {
   Command command{.environment = launch_environment(), .folder = scratch_.path()};
   const bool alone = work == Work::one || work == Work::ceiling;
-  if (task_.under_mpi && !alone) command.words = mpirun_words(layout_.devices);
-  const auto add = [&](std::initializer_list<std::string> words) { command.words.insert(command.words.end(), words); };
+  if (task_.under_mpi && !alone) command.arguments = mpirun_arguments(layout_.devices);
+  const auto add = [&](std::initializer_list<std::string> more) {
+    command.arguments.insert(command.arguments.end(), more);
+  };
   add({program_of(work).string()});
   if (work == Work::learner && !learners_.variant.empty()) add({learners_.variant});
   if (!task_.under_mpi && !alone) add({"--n_gpus", std::to_string(layout_.devices)});
@@ -147,7 +149,7 @@ fs::path SpeedupJobs::trace() {
                   .fraction = static_cast<double>(traced_iterations * traced_pictures) / pictures_per_epoch(),
                   .epochs = 1};
   Command traced = command(Work::learner, size, 0);
-  traced.words.insert(traced.words.end(), {"--trace", "trace"});
+  traced.arguments.insert(traced.arguments.end(), {"--trace", "trace"});
   fs::create_directory(scratch_.path() / "trace");
   for (int rank = 0; sandbox_ && rank < (task_.under_mpi ? layout_.devices : 1); ++rank) {
     const fs::path file = scratch_.path() / "trace" / fmt::format("trace.{}.json", rank);

@@ -124,7 +124,7 @@ std::vector<Blank> parse_blanks(const std::vector<std::string>& lines, const std
 }
 
 bool is_unfilled(const Blank& blank, Language language) {
-  if (language == Language::cpp) return words_in(blank.text).contains(std::string(placeholder));
+  if (language == Language::cpp) return identifiers_in(blank.text).contains(std::string(placeholder));
   return std::any_of(blank.text.begin(), blank.text.end(),
                      [](const std::string& line) { return holds_placeholder(shell_code_of(line)); });
 }

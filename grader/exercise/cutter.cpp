@@ -105,12 +105,12 @@ std::string kept_of(const std::vector<std::string>& lines, const Blank& blank, c
   const std::vector<Token> tokens = tokens_of(blank.text).all;
   if (tokens.size() > 1 && tokens[0] == "return" && !(tokens[1] == ";")) return "return";
   const auto declared = first_declared(blank.text);
-  if (!declared || !words_in(with_text(lines, blank, {})).contains(declared->name)) return {};
+  if (!declared || !identifiers_in(with_text(lines, blank, {})).contains(declared->name)) return {};
   const std::string declaration = declared->type + ' ' + declared->name;
   require(declared->behind == '=' || declared->behind == ';',
           "{} declares `{}`, which is used outside of it. Write `Type name = answer;` or `Type name;`.", where,
           declaration);
-  require(!words_in({declared->type}).contains("auto"),
+  require(!identifiers_in({declared->type}).contains("auto"),
           "{} declares `{}`. Name the type: with auto, PUT_YOUR_CODE itself would be the variable's type.", where,
           declaration);
   return declaration;

@@ -287,7 +287,7 @@ std::set<std::string> declared_in(const std::vector<std::string>& text, Doubtful
   return names;
 }
 
-std::set<std::string> words_in(const std::vector<std::string>& text) {
+std::set<std::string> identifiers_in(const std::vector<std::string>& text) {
   std::set<std::string> words;
   for (const Token& token : tokens_of(text).all)
     if (token.is_word()) words.insert(token.text);

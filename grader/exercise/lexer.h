@@ -50,7 +50,7 @@ enum class Doubtful { none, all };
 std::set<std::string> declared_in(const std::vector<std::string>& text, Doubtful doubtful);
 
 /// Every identifier outside comments and quotes.
-std::set<std::string> words_in(const std::vector<std::string>& text);
+std::set<std::string> identifiers_in(const std::vector<std::string>& text);
 
 /// Brackets, quotes and comments are closed within the text, in order, and it holds no directive (#include, #define)
 /// and joins no lines: whatever is wrong with it, what stands behind it is read as if it weren't.

@@ -278,7 +278,7 @@ std::string as_json(const Question& question, const Answers& answers, const std:
     if (!step->timeline.empty()) json["timeline"] = step->timeline.string();
   }
   json["flags"] = nlohmann::ordered_json::array();
-  for (const Finding& flag : flags_for(answers.words, verdicts))
+  for (const Finding& flag : flags_for(answers.identifiers, verdicts))
     json["flags"].push_back({{"key", flag.key}, {"values", bounded(flag).values}});
   json["left_out"] = nlohmann::ordered_json::array();
   for (const Submission* submission : {&answers.program, &answers.script})

@@ -17,10 +17,10 @@
 
 #include "core/error.h"
 #include "exercise/task.h"
+#include "learner/commands.h"
 #include "learner/saved_files.h"
 #include "learner/terminal.h"
 #include "learner/watch_view.h"
-#include "learner/words.h"
 #include "messages/messages.h"
 
 namespace odori::grader {

@@ -6,7 +6,7 @@
 namespace odori::grader {
 namespace {
 
-std::vector<Finding> flags_of_blank_6(BlankWords words, Verdict verdict) {
+std::vector<Finding> flags_of_blank_6(BlankIdentifiers words, Verdict verdict) {
   return flags_for({{6, std::move(words)}}, {{.blank = 6, .verdict = verdict}});
 }
 
@@ -25,7 +25,7 @@ TEST(Flags, NameWhatIsForbidden) {
 }
 
 TEST(Flags, NameUnusualWordsOfWhatIsBuilt) {
-  const BlankWords words{{}, {"reinterpret_cast", "uintptr_t"}};
+  const BlankIdentifiers words{{}, {"reinterpret_cast", "uintptr_t"}};
   for (const Verdict verdict : {Verdict::pass, Verdict::wrong, Verdict::crash, Verdict::hang}) {
     const auto flags = flags_of_blank_6(words, verdict);
     ASSERT_EQ(flags.size(), 1u);

@@ -57,16 +57,16 @@ Seen check(Arena& arena, const Attack& attack, const fs::path& folder, const std
     fs::create_symlink(handed_in, program);
   std::ofstream(script) << arena.filled(attack, script_of(kit, attack));
   // Descriptor 9 is what a grader that forgets to close its files would leave open.
-  Command command{.words = {"bash", "-c", "exec 9<\"$1\"; shift; exec \"$@\"", "bash", arena.folder() / "secret"},
+  Command command{.arguments = {"bash", "-c", "exec 9<\"$1\"; shift; exec \"$@\"", "bash", arena.folder() / "secret"},
                   .environment = {{"ODORI_INSTRUCTORS_SECRET", arena.token()}},
                   .folder = folder};
   for (const std::string& word :
        {std::string(ODORI_GRADER), std::string("check"), task.name, std::string("--program"), program.string(),
         std::string("--script"), script.string(), std::string("--json"), json.string(), std::string("--no-speedup"),
         std::string("--lang"), std::string("en"), std::string("--sandbox")})
-    command.words.push_back(word);
+    command.arguments.push_back(word);
   if (!without.empty())
-    command.words.insert(command.words.end(), {"--without", fmt::format("{}", fmt::join(without, ","))});
+    command.arguments.insert(command.arguments.end(), {"--without", fmt::format("{}", fmt::join(without, ","))});
   MostMemory memory(json);
   const Ended ended = run_process(command, {.time = 150s, .output_bytes = 8 << 20});
   return {.verdicts = verdicts_in(json),

@@ -321,11 +321,11 @@ TEST(Evidence, OfAKilledProgramHoldsWhatCameBefore) {
   const ScratchFolder folder;
   KitsRuns runs(task_named("multi_gpu"));
   const EvidenceFiles files(folder.path(), 1);
-  const Command command{
-      .words = {solution_of(task_named("multi_gpu")).string(), "--device", "cpu", "--model", "tiny", "--no_snapshot",
-                "--dataset", runs.data().folder.string(), "--batchsize", "4", "--epoch", "1000000"},
-      .environment = {{"ODORI_EVIDENCE", files.name()}},
-      .folder = folder.path()};
+  const Command command{.arguments = {solution_of(task_named("multi_gpu")).string(), "--device", "cpu", "--model",
+                                      "tiny", "--no_snapshot", "--dataset", runs.data().folder.string(), "--batchsize",
+                                      "4", "--epoch", "1000000"},
+                        .environment = {{"ODORI_EVIDENCE", files.name()}},
+                        .folder = folder.path()};
   fs::path process;
   bool found = false;  // the name, where what runs in the process could find it and write by it
   const Ended ended =

@@ -56,7 +56,7 @@ TEST(Lexer, WhatReachesBeyondItsEndIsNot) {
 }
 
 TEST(Lexer, FindsTheWordsOutsideOfCommentsAndQuotes) {
-  const auto words = words_in(split_lines("int a = b::c(1); // d\n/* e */ s = \"f\"; x->y;"));
+  const auto words = identifiers_in(split_lines("int a = b::c(1); // d\n/* e */ s = \"f\"; x->y;"));
   EXPECT_EQ(words, (std::set<std::string>{"a", "b", "c", "int", "s", "x", "y"}));
 }
 

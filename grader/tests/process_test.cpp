@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 
 Ended run(const std::string& script, const Limits& limits = {}) {
-  return run_process({.words = {"bash", "-c", script}}, limits);
+  return run_process({.arguments = {"bash", "-c", script}}, limits);
 }
 
 bool lives(int pid) {
@@ -44,12 +44,12 @@ TEST(Process, TellsHowAProgramEndedAndWhatItSaid) {
   EXPECT_FALSE(ended.stopped);
   EXPECT_EQ(ended.output, "out\nerr\n");
   EXPECT_EQ(run("kill -SEGV $$").code, 128 + SIGSEGV);
-  EXPECT_EQ(run_process({.words = {"no-such-program"}}).code, 127);
+  EXPECT_EQ(run_process({.arguments = {"no-such-program"}}).code, 127);
 }
 
 TEST(Process, HasItsEnvironmentItsFolderAndNoInput) {
   setenv("ODORI_TEST_TAKEN_AWAY", "there", 1);
-  const Ended ended = run_process({.words = {"bash", "-c", "echo $A ${ODORI_TEST_TAKEN_AWAY:-gone} $PWD; cat"},
+  const Ended ended = run_process({.arguments = {"bash", "-c", "echo $A ${ODORI_TEST_TAKEN_AWAY:-gone} $PWD; cat"},
                                    .environment = {{"A", "b c"}, {"ODORI_TEST_TAKEN_AWAY", ""}},
                                    .folder = "/usr"});
   EXPECT_EQ(ended.output, "b c gone /usr\n");
@@ -57,8 +57,8 @@ TEST(Process, HasItsEnvironmentItsFolderAndNoInput) {
 
 TEST(Process, SeesByItsLifelineThatItsStarterLives) {
   const std::vector<std::string> look{"bash", "-c", "read -t 0 && echo ended || echo lives"};
-  EXPECT_EQ(run_process({.words = look, .lifeline = true}).output, "lives\n");
-  EXPECT_EQ(run_process({.words = look}).output, "ended\n");
+  EXPECT_EQ(run_process({.arguments = look, .lifeline = true}).output, "lives\n");
+  EXPECT_EQ(run_process({.arguments = look}).output, "ended\n");
 }
 
 TEST(Process, IsStoppedAtTheTimeLimitWithAllThatItStarted) {

@@ -9,7 +9,7 @@ namespace odori::grader {
 
 /// Ended by force after 100 s.
 inline Ended run_command(const std::string& command) {
-  return run_process({.words = {"bash", "-c", command}}, {.time = std::chrono::seconds(100)});
+  return run_process({.arguments = {"bash", "-c", command}}, {.time = std::chrono::seconds(100)});
 }
 
 }  // namespace odori::grader

@@ -28,11 +28,11 @@ using namespace std::chrono_literals;
 
 Ended inside(const std::string& script, const SandboxPolicy& policy = {}, const Without& without = {},
              Limits limits = {}) {
-  return Sandbox(without).run({.words = {"bash", "-c", script}}, policy, limits);
+  return Sandbox(without).run({.arguments = {"bash", "-c", script}}, policy, limits);
 }
 
 Ended python(const std::string& script, const SandboxPolicy& policy = {}, const Without& without = {}) {
-  return Sandbox(without).run({.words = {"python3", "-c", script}}, policy, {.time = 20s});
+  return Sandbox(without).run({.arguments = {"python3", "-c", script}}, policy, {.time = 20s});
 }
 
 bool holds(const Ended& ended, const char* words) { return ended.output.find(words) != std::string::npos; }
@@ -80,13 +80,13 @@ TEST_F(Sandboxed, SeesNothingOfAHiddenFolderWhereverItLies) {
   // As if a kit lay there. One file of it is needed.
   const fs::path folder = "/usr/include/linux", needed = folder / "fs.h";
   const Command look{
-      .words = {"bash", "-c", "ls -R /usr/include/linux; ls /usr/include/asm-generic; cat " + needed.string()}};
+      .arguments = {"bash", "-c", "ls -R /usr/include/linux; ls /usr/include/asm-generic; cat " + needed.string()}};
   const Ended ended = Sandbox({}, {folder}).run(look, {.readable = {needed}});
   EXPECT_FALSE(holds(ended, "watchdog.h\n")) << ended.output.substr(0, 500);
   EXPECT_TRUE(holds(ended, "int-ll64.h")) << "what lies beside it is there";
   EXPECT_TRUE(holds(ended, "_LINUX_FS_H"));
   EXPECT_TRUE(holds(Sandbox().run(look, {}), "watchdog.h\n"));
-  EXPECT_NE(Sandbox({}, {folder}).run({.words = {"touch", (folder / "x").string()}}, {}).code, 0);
+  EXPECT_NE(Sandbox({}, {folder}).run({.arguments = {"touch", (folder / "x").string()}}, {}).code, 0);
 }
 
 TEST_F(Sandboxed, SeesOfTheMachineItsCoresAlone) {
@@ -203,7 +203,7 @@ TEST_F(Sandboxed, DoesNotOutliveWhoeverStartedIt) {
     const pid_t grader = fork();
     ASSERT_GE(grader, 0);
     if (grader == 0) {
-      sandbox.run({.words = {"sleep", word}}, {});
+      sandbox.run({.arguments = {"sleep", word}}, {});
       _exit(0);
     }
     std::this_thread::sleep_for(std::chrono::microseconds(500 * (i % 60)));
@@ -237,7 +237,7 @@ TEST_F(Sandboxed, HasNoDescriptorOfItsParents) {
 
 TEST_F(Sandboxed, HasNoVariablesButThoseItNeeds) {
   setenv("ODORI_TEST_TOKEN", "a secret", 1);
-  const Command command{.words = {"env"}, .environment = {{"ODORI_NODES", "0,1"}}};
+  const Command command{.arguments = {"env"}, .environment = {{"ODORI_NODES", "0,1"}}};
   const Ended ended = Sandbox().run(command, {});
   EXPECT_FALSE(holds(ended, "a secret"));
   EXPECT_TRUE(holds(ended, "ODORI_NODES=0,1"));

@@ -23,7 +23,7 @@ Seen run_script(const Attack& attack, const Arena& arena, const fs::path& folder
   // The blank alone: what stands around it asks for a cluster.
   std::ofstream(folder / "blank.sh") << arena.filled(attack,
                                                      join_lines(attack.blanks.at(task_named(attack.task).n_blanks())));
-  return {.said = run_process({.words = {"bash", "blank.sh"}, .folder = folder}).output};
+  return {.said = run_process({.arguments = {"bash", "blank.sh"}, .folder = folder}).output};
 }
 
 /// Unpacks an archive into a folder, and believes every name in it.

@@ -94,9 +94,9 @@ bool names_a_variant(const std::vector<CompileError>& errors) {
 }
 
 /// The files and folders that a recorded command names.
-std::vector<fs::path> named_in(const std::vector<std::string>& words, const fs::path& folder) {
+std::vector<fs::path> named_in(const std::vector<std::string>& arguments, const fs::path& folder) {
   std::vector<fs::path> paths;
-  for (std::string_view word : words) {
+  for (std::string_view word : arguments) {
     for (const std::string_view flag : {"-I", "-L", "-isystem", "-B"})
       if (word.starts_with(flag)) word.remove_prefix(flag.size());
     const fs::path path = folder / word;
@@ -153,7 +153,7 @@ Compiler::Compiler(fs::path build, fs::path outputs, const Sandbox* sandbox)
   compile_ = recorded("compile.command");
   link_ = recorded("link.command");
   key_ = read_file(build_ / "grader" / "compile.command") + read_file(build_ / "grader" / "link.command");
-  for (const std::string& word : link_.words) {  // the library, and whatever else is linked
+  for (const std::string& word : link_.arguments) {  // the library, and whatever else is linked
     std::error_code missing;
     const fs::path path = link_.folder / word;
     if (!word.ends_with(".o") && fs::is_regular_file(path, missing))
@@ -165,8 +165,8 @@ Compiler::Recorded Compiler::recorded(const char* name) const {
   std::vector<std::string> lines = split_lines(read_file(build_ / "grader" / name));
   if (lines.size() < 2) throw EnvironmentFault({"not_built", {{"folder", build_.string()}}});
   Recorded command{lines[0], {lines.begin() + 1, lines.end()}};
-  if (const auto launcher = fs::path(command.words[0]).filename(); launcher == "ccache" || launcher == "sccache")
-    command.words.erase(command.words.begin());
+  if (const auto launcher = fs::path(command.arguments[0]).filename(); launcher == "ccache" || launcher == "sccache")
+    command.arguments.erase(command.arguments.begin());
   return command;
 }
 
@@ -174,7 +174,7 @@ Ended Compiler::translate(const Command& command, const fs::path& input, const f
   write_file(output, "");
   std::error_code ignored;
   fs::permissions(output, fs::perms(0666), ignored);
-  SandboxPolicy policy{.readable = named_in(command.words, command.folder), .writable = {output}};
+  SandboxPolicy policy{.readable = named_in(command.arguments, command.folder), .writable = {output}};
   std::erase(policy.readable, output);
   policy.readable.push_back(input);
   policy.memory = std::size_t{3} << 30;
@@ -228,32 +228,32 @@ Built Compiler::build_anew(const std::string& source) const {
 
 Command Compiler::compile_command(const fs::path& text, const fs::path& object) const {
   Command compile{.environment = {{"LC_ALL", "C"}, {"CCACHE_DISABLE", "1"}}, .folder = compile_.folder};
-  for (std::size_t i = 0; i < compile_.words.size(); ++i) {
-    const std::string& word = compile_.words[i];
+  for (std::size_t i = 0; i < compile_.arguments.size(); ++i) {
+    const std::string& word = compile_.arguments[i];
     if (word == "-o" || word == "-c" || word == "-MT" || word == "-MF" || word == "-MQ")
       ++i;
     else if (word != "-MD" && word != "-MMD" && !word.starts_with("-W"))
-      compile.words.push_back(word);
+      compile.arguments.push_back(word);
   }
   for (const char* word : {"-Werror=return-type", "-fmax-errors=0", "-fno-diagnostics-show-caret",
                            "-fdiagnostics-color=never", "-ftabstop=1", "-c"})
-    compile.words.push_back(word);
-  compile.words.insert(compile.words.end(), {text.string(), "-o", object.string()});
+    compile.arguments.push_back(word);
+  compile.arguments.insert(compile.arguments.end(), {text.string(), "-o", object.string()});
   return compile;
 }
 
 Command Compiler::link_command(const fs::path& object, const fs::path& program) const {
   Command link{.environment = {{"LC_ALL", "C"}}, .folder = link_.folder};
   bool object_is_named = false;
-  for (std::size_t i = 0; i < link_.words.size(); ++i) {
-    const std::string& word = link_.words[i];
+  for (std::size_t i = 0; i < link_.arguments.size(); ++i) {
+    const std::string& word = link_.arguments[i];
     if (word == "-o") {
-      link.words.insert(link.words.end(), {"-o", program.string()});
+      link.arguments.insert(link.arguments.end(), {"-o", program.string()});
       ++i;
     } else if (!word.ends_with(".o")) {
-      link.words.push_back(word);
+      link.arguments.push_back(word);
     } else if (!object_is_named) {
-      link.words.push_back(object.string());
+      link.arguments.push_back(object.string());
       object_is_named = true;
     }
   }

@@ -47,7 +47,7 @@ class Compiler {
  private:
   struct Recorded {
     std::filesystem::path folder;
-    std::vector<std::string> words;
+    std::vector<std::string> arguments;
   };
   Recorded recorded(const char* name) const;
   Command compile_command(const std::filesystem::path& text, const std::filesystem::path& object) const;

@@ -23,16 +23,16 @@ fs::path installation_of(const fs::path& file) {
 
 }  // namespace
 
-std::vector<std::string> mpirun_words(int ranks) {
-  std::vector<std::string> words{ODORI_MPIRUN_SCRIPT, ODORI_MPIEXEC};
-  if (geteuid() == 0) words.push_back("--allow-run-as-root");
+std::vector<std::string> mpirun_arguments(int ranks) {
+  std::vector<std::string> arguments{ODORI_MPIRUN_SCRIPT, ODORI_MPIEXEC};
+  if (geteuid() == 0) arguments.push_back("--allow-run-as-root");
   for (const char* word : {"--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"})
-    words.push_back(word);
+    arguments.push_back(word);
   // Ranks of one machine need no network, nor the settings that a site has for its own.
   for (const char* word : {"--mca", "pml", "ob1", "--mca", "orte_default_hostfile", "none", "-np"})
-    words.push_back(word);
-  words.push_back(std::to_string(ranks));
-  return words;
+    arguments.push_back(word);
+  arguments.push_back(std::to_string(ranks));
+  return arguments;
 }
 
 std::map<std::string, std::string> launch_environment() {
@@ -56,8 +56,8 @@ std::vector<fs::path> libraries_of(const fs::path& kits) {
   };
   add(ODORI_MPIEXEC);
   folders.insert(ODORI_MPIRUN_SCRIPT);
-  Command ldd{.words = {"ldd", kits.string()}};
-  if (built_for_gpus() && has_gpu_driver()) ldd.words.push_back(gpu_plugin_file());
+  Command ldd{.arguments = {"ldd", kits.string()}};
+  if (built_for_gpus() && has_gpu_driver()) ldd.arguments.push_back(gpu_plugin_file());
   std::istringstream words(run_process(ldd).output);  // "libmpi.so.40 => /path (0x...)"
   for (std::string word; words >> word;)
     if (word.starts_with('/')) add(word);

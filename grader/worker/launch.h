@@ -9,7 +9,7 @@
 namespace odori::grader {
 
 /// mpirun and its flags for this many ranks on this machine; a program and its flags follow.
-std::vector<std::string> mpirun_words(int ranks);
+std::vector<std::string> mpirun_arguments(int ranks);
 
 /// What a training program's environment needs (see Command): no terminal, and none of the variables of a scheduler, a
 /// site or a user by which mpirun would start ranks on other machines, which the scratch folder isn't on, or not at

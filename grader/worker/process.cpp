@@ -40,9 +40,9 @@ std::vector<std::string> environment_of(const Command& command) {
   return all;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
+std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
   std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
+  for (std::string& word : arguments) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   return pointers;
 }
@@ -60,8 +60,8 @@ class Child {
   explicit Child(const Command& command) {
     const std::array<int, 2> ends = make_pipe(), life = command.lifeline ? make_pipe() : std::array<int, 2>{-1, -1};
     // All that allocates is done before fork(): other threads of this process may hold the allocator's lock.
-    std::vector<std::string> words = command.words, environment = environment_of(command);
-    const std::vector<char*> argv = pointers_to(words), envp = pointers_to(environment);
+    std::vector<std::string> arguments = command.arguments, environment = environment_of(command);
+    const std::vector<char*> argv = pointers_to(arguments), envp = pointers_to(environment);
     const pid_t parent = getpid();
     pid_ = fork();
     if (pid_ == 0) become(command, argv, envp, life[0], ends[1], parent);
@@ -70,7 +70,7 @@ class Child {
     output_ = ends[0];
     lifeline_ = life[1];
     if (pid_ < 0) close(output_), close(lifeline_);
-    require(pid_ > 0, "{} can't be started: {}.", command.words[0], std::strerror(errno));
+    require(pid_ > 0, "{} can't be started: {}.", command.arguments[0], std::strerror(errno));
     fcntl(output_, F_SETFL, O_NONBLOCK);
   }
   ~Child() {
@@ -156,9 +156,9 @@ class Child {
 
 }  // namespace
 
-int Ended::count(const std::string& words) const {
+int Ended::count(const std::string& text) const {
   int n = 0;
-  for (auto at = output.find(words); at != std::string::npos; at = output.find(words, at + 1)) ++n;
+  for (auto at = output.find(text); at != std::string::npos; at = output.find(text, at + 1)) ++n;
   return n;
 }
 

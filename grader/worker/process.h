@@ -15,7 +15,7 @@
 namespace odori::grader {
 
 struct Command {
-  std::vector<std::string> words;                  // the program, found in PATH, and its arguments
+  std::vector<std::string> arguments;              // the program, found in PATH, and its arguments
   std::map<std::string, std::string> environment;  // added to this process's own; an empty value takes one away
   std::filesystem::path folder;                    // to run in; empty: this process's own
   void (*before)() = nullptr;                      // called in the new process first; may not allocate
@@ -37,7 +37,7 @@ struct Ended {
   double seconds = 0;
   std::string output;                 // stdout and stderr together
   std::optional<Finding> broke = {};  // the limit of its policy (worker/sandbox.h) by which it was stopped
-  int count(const std::string& words) const;
+  int count(const std::string& text) const;
   /// By a signal that somebody sends: the kernel that lacks memory, a batch system, a person. No mistake ends so,
   /// unless it takes the memory. A rank's end is mpirun's.
   bool killed_from_outside() const;

@@ -144,7 +144,8 @@ class Builder {
   /// Another filled blank that knows this name; 0 if none.
   int blank_with(const std::string& name, int but) const {
     for (const int blank : alive_)
-      if (!name.empty() && blank != but && words_in(submission_.blanks.at(blank).text).contains(name)) return blank;
+      if (!name.empty() && blank != but && identifiers_in(submission_.blanks.at(blank).text).contains(name))
+        return blank;
     return 0;
   }
 

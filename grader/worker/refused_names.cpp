@@ -2,7 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include "exercise/blank_words.h"
+#include "exercise/blank_identifiers.h"
 
 namespace odori::grader {
 namespace {

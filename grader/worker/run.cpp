@@ -174,10 +174,12 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
   link_files(data_.folder, data);
 
   Command command{.environment = launch_environment(), .folder = folder};
-  if (task_.under_mpi) command.words = mpirun_words(plan.ranks());
-  command.words.push_back(program.file.string());
-  if (!program.variant.empty()) command.words.push_back(program.variant);
-  const auto add = [&](std::initializer_list<std::string> words) { command.words.insert(command.words.end(), words); };
+  if (task_.under_mpi) command.arguments = mpirun_arguments(plan.ranks());
+  command.arguments.push_back(program.file.string());
+  if (!program.variant.empty()) command.arguments.push_back(program.variant);
+  const auto add = [&](std::initializer_list<std::string> more) {
+    command.arguments.insert(command.arguments.end(), more);
+  };
   add({"--device", "cpu", "--out", "out", "--seed", std::to_string(data_.seed + plan.seed)});
   if (plan.epochs > 0) {
     add({"--model", "tiny", "--no_snapshot", "--keep_going", "--dataset", data.string()});
@@ -186,7 +188,7 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
   }
   if (!task_.under_mpi) add({"--n_gpus", std::to_string(plan.devices)});
   if (plan.sum) add({"--compat", "chainer"});
-  command.words.insert(command.words.end(), plan.flags.begin(), plan.flags.end());
+  command.arguments.insert(command.arguments.end(), plan.flags.begin(), plan.flags.end());
   const EvidenceFiles files(shown, plan.ranks());
   command.environment["ODORI_EVIDENCE"] = files.name();
   command.environment["ODORI_NODES"] = fmt::format("{}", fmt::join(plan.nodes, ","));

@@ -20,7 +20,7 @@ namespace odori::grader {
 namespace {
 
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
 // What a compiler, Open MPI and CUDA look for besides libraries; not the users' names, nor the machine's keys.
 constexpr std::array settings{"/etc/ld.so.cache", "/etc/ld.so.conf",   "/etc/ld.so.conf.d", "/etc/alternatives",
@@ -41,7 +41,7 @@ bool lies_below(const fs::path& path, const fs::path& folder) {
 
 bool is_of_a_gpu(const fs::directory_entry& device) { return device.path().filename().string().starts_with("nvidia"); }
 
-void add(Words& words, std::initializer_list<std::string> more) { words.insert(words.end(), more); }
+void add(Arguments& arguments, std::initializer_list<std::string> more) { arguments.insert(arguments.end(), more); }
 
 // Memory that belongs to no process and no file system of the sandbox's wouldn't be counted, and what else is here
 // has been a way out of namespaces before. Refused as if this kernel hadn't it, so that libraries do without.
@@ -124,9 +124,9 @@ Sandbox::Sandbox(Without without, const std::vector<fs::path>& hidden) : without
     const fs::path real = fs::canonical(folder, none);
     if (!none && fs::is_directory(real) && real.parent_path() != "/" && is_there_already(real)) hidden_.push_back(real);
   }
-  const Ended there = run_process({.words = {"bwrap", "--version"}});
+  const Ended there = run_process({.arguments = {"bwrap", "--version"}});
   if (there.code != 0) throw EnvironmentFault({"no_bubblewrap", {}});
-  const Ended tried = run({.words = {"true"}}, {});
+  const Ended tried = run({.arguments = {"true"}}, {});
   if (tried.code != 0) throw EnvironmentFault({"no_namespaces", {{"reason", end_of(tried.output)}}});
 }
 
@@ -155,47 +155,47 @@ std::map<std::string, std::string> Sandbox::environment_of(const Command& comman
   return environment;
 }
 
-Words Sandbox::enclosed(const Command& command, const SandboxPolicy& policy) const {
+Arguments Sandbox::enclosed(const Command& command, const SandboxPolicy& policy) const {
   const bool root = geteuid() == 0;
   const std::string temporary = std::to_string(policy.temporary);
-  Words words;
+  Arguments arguments;
   // bubblewrap asks to end with whoever started it only after some milliseconds: what it has begun until then would
   // stay for ever. It doesn't as the first process of a namespace that ends with it.
   if (has(Defence::escape)) {
-    add(words, {"unshare", "--pid", "--fork", "--kill-child"});
-    if (!root) add(words, {"--user", "--map-current-user"});
+    add(arguments, {"unshare", "--pid", "--fork", "--kill-child"});
+    if (!root) add(arguments, {"--user", "--map-current-user"});
   }
-  add(words, {"bwrap", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"});
+  add(arguments, {"bwrap", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"});
   const auto empty = [&](const fs::path& folder) {
-    add(words, {"--perms", "1777"});
-    if (has(Defence::disk)) add(words, {"--size", temporary});
-    add(words, {"--tmpfs", folder.string()});
+    add(arguments, {"--perms", "1777"});
+    if (has(Defence::disk)) add(arguments, {"--size", temporary});
+    add(arguments, {"--tmpfs", folder.string()});
   };
   std::set<fs::path> made;
   // Folders on the way to a path: bubblewrap would close them to all but the user who makes them.
   const auto open_way = [&](const fs::path& path) {
     fs::path way = "/";
     for (const fs::path& name : path.parent_path().relative_path())
-      if (made.insert(way /= name).second) add(words, {"--perms", "0755", "--dir", way.string()});
+      if (made.insert(way /= name).second) add(arguments, {"--perms", "0755", "--dir", way.string()});
   };
   const auto show = [&](const char* how, const fs::path& path) {
     open_way(path);
-    add(words, {how, path.string(), path.string()});
+    add(arguments, {how, path.string(), path.string()});
   };
-  if (!root) add(words, {"--unshare-user", "--disable-userns", "--cap-drop", "ALL"});
-  if (has(Defence::network)) add(words, {"--unshare-net"});
-  if (has(Defence::escape)) add(words, {"--unshare-pid", "--die-with-parent", "--new-session"});
+  if (!root) add(arguments, {"--unshare-user", "--disable-userns", "--cap-drop", "ALL"});
+  if (has(Defence::network)) add(arguments, {"--unshare-net"});
+  if (has(Defence::escape)) add(arguments, {"--unshare-pid", "--die-with-parent", "--new-session"});
 
   if (has(Defence::files)) {
     for (const fs::path folder : system_folders) {
       if (fs::is_symlink(folder))
-        add(words, {"--symlink", fs::read_symlink(folder).string(), folder.string()});
+        add(arguments, {"--symlink", fs::read_symlink(folder).string(), folder.string()});
       else if (fs::is_directory(folder))
-        add(words, {"--ro-bind", folder.string(), folder.string()});
+        add(arguments, {"--ro-bind", folder.string(), folder.string()});
     }
-    for (const fs::path& folder : hidden_) add(words, {"--perms", "0755", "--tmpfs", folder.string()});
+    for (const fs::path& folder : hidden_) add(arguments, {"--perms", "0755", "--tmpfs", folder.string()});
     for (const char* path : settings) show("--ro-bind-try", path);
-    add(words, {"--dev", "/dev"});
+    add(arguments, {"--dev", "/dev"});
     // Not tried on a machine with GPUs yet.
     bool gpus = false;
     for (const auto& entry : fs::directory_iterator("/dev"))
@@ -206,16 +206,16 @@ Words Sandbox::enclosed(const Command& command, const SandboxPolicy& policy) con
       for (const char* path : topology) show("--ro-bind-try", path);
     empty("/dev/shm");
   } else {
-    add(words, {"--dev-bind", "/", "/"});
+    add(arguments, {"--dev-bind", "/", "/"});
   }
-  // The first process is bubblewrap's, with all these words.
-  if (has(Defence::escape)) add(words, {"--proc", "/proc", "--ro-bind", "/dev/null", "/proc/1/cmdline"});
-  if (!has(Defence::escape) && has(Defence::files)) add(words, {"--dev-bind", "/proc", "/proc"});
+  // The first process is bubblewrap's, with all these arguments.
+  if (has(Defence::escape)) add(arguments, {"--proc", "/proc", "--ro-bind", "/dev/null", "/proc/1/cmdline"});
+  if (!has(Defence::escape) && has(Defence::files)) add(arguments, {"--dev-bind", "/proc", "/proc"});
   empty("/tmp");
   if (!has(Defence::files))
     for (const auto& entry : fs::directory_iterator("/tmp"))
       if (std::error_code gone; (entry.status(gone).permissions() & fs::perms::others_read) != fs::perms::none)
-        add(words, {"--dev-bind-try", entry.path().string(), entry.path().string()});
+        add(arguments, {"--dev-bind-try", entry.path().string(), entry.path().string()});
   made.clear();
   for (const fs::path& folder : policy.folders) open_way(folder), empty(folder);
   for (const fs::path& path : policy.readable)
@@ -224,32 +224,33 @@ Words Sandbox::enclosed(const Command& command, const SandboxPolicy& policy) con
   if (!command.folder.empty()) open_way(command.folder / "any");
   // What bubblewrap made itself is a file system in memory too, and without a limit.
   if (has(Defence::disk) && has(Defence::files)) {
-    add(words, {"--remount-ro", "/dev", "--remount-ro", "/"});
-    for (const fs::path& folder : hidden_) add(words, {"--remount-ro", folder.string()});
+    add(arguments, {"--remount-ro", "/dev", "--remount-ro", "/"});
+    for (const fs::path& folder : hidden_) add(arguments, {"--remount-ro", folder.string()});
   }
-  add(words, {"--chdir", command.folder.empty() ? "/tmp" : command.folder.string()});
+  add(arguments, {"--chdir", command.folder.empty() ? "/tmp" : command.folder.string()});
 
   // Limits of processes don't hold for root, and what root may do, bubblewrap's namespaces alone don't keep it from.
   if (root) {
     const std::string user = std::to_string(unused_user());
-    add(words, {"setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--bounding-set=-all", "--inh-caps=-all",
-                "--no-new-privs", "bwrap", "--unshare-user", "--disable-userns", "--dev-bind", "/", "/"});
-    if (has(Defence::escape)) add(words, {"--die-with-parent"});
+    add(arguments,
+        {"setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--bounding-set=-all", "--inh-caps=-all",
+         "--no-new-privs", "bwrap", "--unshare-user", "--disable-userns", "--dev-bind", "/", "/"});
+    if (has(Defence::escape)) add(arguments, {"--die-with-parent"});
   }
   // unshare too asks for that a moment too late. So the last step before the command looks whether its input has ended,
   // as it does with this process.
-  if (has(Defence::escape)) add(words, {"bash", "-c", "read -t 0 && exit 1; exec \"$@\" </dev/null", "bash"});
-  add(words, {"prlimit", "--core=0", "--nofile=4096"});
-  if (has(Defence::processes)) add(words, {fmt::format("--nproc={}", policy.processes)});
-  if (has(Defence::disk)) add(words, {fmt::format("--fsize={}", policy.file)});
+  if (has(Defence::escape)) add(arguments, {"bash", "-c", "read -t 0 && exit 1; exec \"$@\" </dev/null", "bash"});
+  add(arguments, {"prlimit", "--core=0", "--nofile=4096"});
+  if (has(Defence::processes)) add(arguments, {fmt::format("--nproc={}", policy.processes)});
+  if (has(Defence::disk)) add(arguments, {fmt::format("--fsize={}", policy.file)});
   // Should the watch come too late. Address space, unlike data, is what GPUs' libraries take hundreds of GB of.
-  if (has(Defence::memory)) add(words, {fmt::format("--data={}", 2 * policy.memory)});
-  words.insert(words.end(), command.words.begin(), command.words.end());
-  return words;
+  if (has(Defence::memory)) add(arguments, {fmt::format("--data={}", 2 * policy.memory)});
+  arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
+  return arguments;
 }
 
 Ended Sandbox::run(const Command& command, const SandboxPolicy& policy, const Limits& limits) const {
-  Command outer{.words = enclosed(command, policy), .environment = environment_of(command)};
+  Command outer{.arguments = enclosed(command, policy), .environment = environment_of(command)};
   outer.inherits_descriptors = !has(Defence::descriptors);
   outer.lifeline = has(Defence::escape);
   if (has(Defence::syscalls)) outer.before = refuse_calls;

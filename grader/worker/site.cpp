@@ -15,9 +15,10 @@ int devices_of(const Task& task, const std::filesystem::path& kit) {
   const std::filesystem::path script = kit / "jobscripts" / "site_in_force.sh";
   if (!std::filesystem::exists(script)) throw EnvironmentFault({"kit_incomplete", {{"file", script.string()}}});
   // A site file may say something itself, and is a script: it may end the shell.
-  const Ended asked = run_process({.words = {"bash", "-c", "kit=$1; . \"$2\" >/dev/null 2>&1; devices_of \"$3\" 2>&1",
-                                             "bash", kit.string(), script.string(), task.name}},
-                                  {.time = 20s});
+  const Ended asked =
+      run_process({.arguments = {"bash", "-c", "kit=$1; . \"$2\" >/dev/null 2>&1; devices_of \"$3\" 2>&1", "bash",
+                                 kit.string(), script.string(), task.name}},
+                  {.time = 20s});
   int devices = 0;
   const char* end = asked.output.data() + asked.output.size();
   const auto [rest, error] = std::from_chars(asked.output.data(), end, devices);

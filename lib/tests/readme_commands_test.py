@@ -76,7 +76,7 @@ def of_another_program(command):
 
 
 SUBMIT = ("submit_test", "grader/tests/submit_test.cpp")
-WORDS = ("words_test", "grader/tests/words_test.cpp")
+WORDS = ("commands_test", "grader/tests/commands_test.cpp")
 DRIVER = ("driver_test", "lib/tests/driver_test.sh")
 TABLE = [
     (r"\./odori( help)?", here("COMMAND")),

@@ -13,9 +13,9 @@
 namespace odori::grader {
 
 /// The library's names, as lib/odori.h and the headers that it includes have them, and those of the exercise itself.
-std::set<std::string> words_of_kit(const std::filesystem::path& kit, const std::string& exercise);
+std::set<std::string> identifiers_of_kit(const std::filesystem::path& kit, const std::string& exercise);
 
-struct BlankWords {
+struct BlankIdentifiers {
   std::optional<Finding> forbidden;  // why it may not be built: "forbidden_word", "forbidden_sign", ...
   std::vector<std::string> unusual;  // names that an answer doesn't need; it counts as any other, and wants a look
 };
@@ -26,8 +26,8 @@ struct BlankWords {
 /// Unusual are names other than C++'s, those of common parts of its library, `kits`, and those that one of `blanks`
 /// declares. `allowed`: what the exercise says that its answers may use; of the system's functions these names may be
 /// the program's own.
-BlankWords look_at_words(const Blank& blank, const std::set<std::string>& kits, const std::vector<Blank>& blanks,
-                         const std::set<std::string>& allowed = {});
+BlankIdentifiers look_at_identifiers(const Blank& blank, const std::set<std::string>& kits,
+                                     const std::vector<Blank>& blanks, const std::set<std::string>& allowed = {});
 
 /// Forbidden wherever they stand.
 const std::set<std::string>& names_never_needed();

@@ -1,4 +1,4 @@
-#include "learner/words.h"
+#include "learner/commands.h"
 
 #include <fmt/core.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "exercise/blank_words.h"
+#include "exercise/blank_identifiers.h"
 
 #include <algorithm>
 #include <sstream>
@@ -67,7 +67,7 @@ void add_header(const fs::path& folder, const fs::path& header, std::set<fs::pat
                 std::set<std::string>& words) {
   if (!seen.insert(header).second) return;
   const std::vector<std::string> lines = split_lines(read_file(folder / header));
-  words.merge(words_in(lines));
+  words.merge(identifiers_in(lines));
   for (const std::string& line : lines)
     if (constexpr std::string_view include = "#include \""; line.starts_with(include))
       add_header(folder, line.substr(include.size(), line.find('"', include.size()) - include.size()), seen, words);
@@ -153,8 +153,8 @@ class Search {
 
 }  // namespace
 
-std::set<std::string> words_of_kit(const fs::path& kit, const std::string& exercise) {
-  std::set<std::string> words = words_in(split_lines(exercise));
+std::set<std::string> identifiers_of_kit(const fs::path& kit, const std::string& exercise) {
+  std::set<std::string> words = identifiers_in(split_lines(exercise));
   std::set<fs::path> seen;
   add_header(kit / "lib", "odori.h", seen, words);
   return words;
@@ -193,12 +193,12 @@ bool is_slip(const Finding& finding) {
   return keys.contains(finding.key);
 }
 
-BlankWords look_at_words(const Blank& blank, const std::set<std::string>& kits, const std::vector<Blank>& blanks,
-                         const std::set<std::string>& allowed) {
+BlankIdentifiers look_at_identifiers(const Blank& blank, const std::set<std::string>& kits,
+                                     const std::vector<Blank>& blanks, const std::set<std::string>& allowed) {
   const Tokens tokens = tokens_of(blank.text);
   std::set<std::string> declared = allowed, unusual;
   for (const Blank& each : blanks) declared.merge(declared_in(each.text, Doubtful::all));
-  BlankWords found{.forbidden = Search(blank, tokens, declared).find()};
+  BlankIdentifiers found{.forbidden = Search(blank, tokens, declared).find()};
   for (std::size_t i = 0; i < tokens.all.size(); ++i) {
     const Token& token = tokens.all[i];
     if (token.is_word() && !is_common(token.text) && !kits.contains(token.text) && !declared.contains(token.text))

@@ -1,5 +1,5 @@
 // What a blank may hold, and the ways round it.
-#include "exercise/blank_words.h"
+#include "exercise/blank_identifiers.h"
 
 #include <gtest/gtest.h>
 
@@ -17,16 +17,17 @@ const fs::path kit = ODORI_FOLDER;
 const std::set<std::string>& kits_words(const Task& task) {
   static std::map<std::string, std::set<std::string>> words;
   const fs::path solution = kit / task.program.solution;
-  if (!words.contains(task.name)) words[task.name] = words_of_kit(kit, cut(read_file(solution), solution.string()));
+  if (!words.contains(task.name))
+    words[task.name] = identifiers_of_kit(kit, cut(read_file(solution), solution.string()));
   return words.at(task.name);
 }
 
-BlankWords look(const std::string& text) {
+BlankIdentifiers look(const std::string& text) {
   static const std::set<std::string> kits = kits_words(task_named("multi_gpu"));
   Blank blank;
   blank.text_line = 1;
   blank.text = split_lines(text);
-  return look_at_words(blank, kits, {blank});
+  return look_at_identifiers(blank, kits, {blank});
 }
 
 /// "forbidden_word system"; empty: nothing is forbidden.
@@ -41,7 +42,7 @@ std::string forbidden(const std::string& text) {
 
 using Words = std::vector<std::string>;
 
-TEST(BlankWords, AnswersAreFine) {
+TEST(BlankIdentifiers, AnswersAreFine) {
   for (const char* text : {
            "const int main_device_id = 0;",
            "std::vector<SerialIterator> train_iters;\nfor (int i = 0; i < args.n_gpus; ++i)\n"
@@ -67,7 +68,7 @@ TEST(BlankWords, AnswersAreFine) {
   }
 }
 
-TEST(BlankWords, AllRightAnswersOfTheCorpusAreFine) {
+TEST(BlankIdentifiers, AllRightAnswersOfTheCorpusAreFine) {
   int n = 0;
   for (const CorpusEntry& entry : read_corpus(kit)) {
     const Task& task = task_named(entry.task);
@@ -78,7 +79,7 @@ TEST(BlankWords, AllRightAnswersOfTheCorpusAreFine) {
     }
     for (const Blank& blank : blanks) {
       if (blank.number == task.n_blanks() || !entry.expected.at(blank.number).passes()) continue;
-      const BlankWords words = look_at_words(blank, kits_words(task), blanks);
+      const BlankIdentifiers words = look_at_identifiers(blank, kits_words(task), blanks);
       EXPECT_FALSE(words.forbidden) << entry.title();
       EXPECT_EQ(words.unusual, Words{}) << entry.title();
       ++n;
@@ -87,23 +88,23 @@ TEST(BlankWords, AllRightAnswersOfTheCorpusAreFine) {
   EXPECT_GT(n, 60);
 }
 
-TEST(BlankWords, UnusualNamesWantALook) {
+TEST(BlankIdentifiers, UnusualNamesWantALook) {
   EXPECT_EQ(look("std::this_thread::sleep_for(pause);").unusual, (Words{"pause", "sleep_for", "this_thread"}));
   EXPECT_EQ(look("auto p = reinterpret_cast<long>(&model);").unusual, Words{"reinterpret_cast"});
   EXPECT_EQ(look("auto p = (long*)&model;").unusual, Words{"*)"});
   EXPECT_EQ(look("int n = 1; n += m;").unusual, Words{"m"});
 }
 
-TEST(BlankWords, NamesOfOtherBlanksAreKnown) {
+TEST(BlankIdentifiers, NamesOfOtherBlanksAreKnown) {
   Blank first, second;
   first.text = {"const int my_choice = 0;"};
   second.text = {"pool.use(my_choice);"};
   const auto kits = kits_words(task_named("multi_gpu"));
-  EXPECT_EQ(look_at_words(second, kits, {second}).unusual, Words{"my_choice"});
-  EXPECT_EQ(look_at_words(second, kits, {first, second}).unusual, Words{});
+  EXPECT_EQ(look_at_identifiers(second, kits, {second}).unusual, Words{"my_choice"});
+  EXPECT_EQ(look_at_identifiers(second, kits, {first, second}).unusual, Words{});
 }
 
-TEST(BlankWords, WhatReachesBeyondTheProgramIsForbidden) {
+TEST(BlankIdentifiers, WhatReachesBeyondTheProgramIsForbidden) {
   for (const char* word :
        {"system",     "popen",  "fork",           "execl",   "execvpe", "posix_spawnp", "_exit",
         "quick_exit", "getenv", "setenv",         "environ", "fopen",   "ofstream",     "mmap",
@@ -116,7 +117,7 @@ TEST(BlankWords, WhatReachesBeyondTheProgramIsForbidden) {
   EXPECT_EQ(forbidden("[ [using gnu: alias(\"x\")]] int a;"), "forbidden_attribute using");
 }
 
-TEST(BlankWords, FunctionsOfTheSystemAreForbiddenAndVariablesOfTheirNamesAreNot) {
+TEST(BlankIdentifiers, FunctionsOfTheSystemAreForbiddenAndVariablesOfTheirNamesAreNot) {
   for (const char* word : {"close", "read", "write", "open", "connect", "send", "raise", "select", "exit", "kill"}) {
     const std::string name = word, refused = "forbidden_function " + name;
     EXPECT_EQ(forbidden("auto x = " + name + "(1);"), refused);
@@ -127,11 +128,11 @@ TEST(BlankWords, FunctionsOfTheSystemAreForbiddenAndVariablesOfTheirNamesAreNot)
   }
 }
 
-TEST(BlankWords, WhatAnExerciseAllowsIsTheProgramsOwnAndNotTheSystems) {
+TEST(BlankIdentifiers, WhatAnExerciseAllowsIsTheProgramsOwnAndNotTheSystems) {
   Blank blank;
   const auto found = [&blank](const std::string& text) {
     blank.text = split_lines(text);
-    const BlankWords words = look_at_words(blank, {}, {blank}, {"send", "midpoint"});
+    const BlankIdentifiers words = look_at_identifiers(blank, {}, {blank}, {"send", "midpoint"});
     return (words.forbidden ? words.forbidden->key : "") + fmt::format("{}", words.unusual.size());
   };
   EXPECT_EQ(found("send(1); return std::midpoint(2, 3);"), "0");
@@ -141,19 +142,19 @@ TEST(BlankWords, WhatAnExerciseAllowsIsTheProgramsOwnAndNotTheSystems) {
   EXPECT_EQ(found("return lerp(2);"), "1");
 }
 
-TEST(BlankWords, FindingsSayTheLineOfTheFile) {
+TEST(BlankIdentifiers, FindingsSayTheLineOfTheFile) {
   Blank blank;
   blank.text_line = 40;
   const auto found = [&blank](const std::string& text) {
     blank.text = split_lines(text);
-    return look_at_words(blank, {}, {blank}).forbidden;
+    return look_at_identifiers(blank, {}, {blank}).forbidden;
   };
   EXPECT_EQ(found("int a;\nsystem(\"\");"), (Finding{"forbidden_word", {{"word", "system"}, {"line", "41"}}}));
   EXPECT_EQ(found("int a;\n\n \"b"), (Finding{"quote_not_closed", {{"sign", "\""}, {"line", "42"}}}));
   EXPECT_EQ(found("/* a\nb */ # c"), (Finding{"forbidden_directive", {{"line", "41"}}}));
 }
 
-TEST(BlankWords, WhatReachesBeyondTheBlankIsForbidden) {
+TEST(BlankIdentifiers, WhatReachesBeyondTheBlankIsForbidden) {
   EXPECT_EQ(forbidden("#define int long"), "forbidden_directive");
   EXPECT_EQ(forbidden("int a;\n /* x */ # include \"x\""), "forbidden_directive");
   EXPECT_EQ(forbidden("%:include <vector>"), "forbidden_directive");
@@ -161,7 +162,7 @@ TEST(BlankWords, WhatReachesBeyondTheBlankIsForbidden) {
   EXPECT_EQ(forbidden("%> int other() <%"), "forbidden_bracket }");
 }
 
-TEST(BlankWords, WaysRoundAreClosed) {
+TEST(BlankIdentifiers, WaysRoundAreClosed) {
   EXPECT_EQ(forbidden("sys\\\ntem(\"id\");"), "forbidden_sign \\");
   EXPECT_EQ(forbidden("sys\\\v\ntem(\"id\");"), "forbidden_sign \\");
   EXPECT_EQ(forbidden("sys\\ \t\ntem(\"id\");"), "forbidden_sign \\");  // compilers look past the blanks
