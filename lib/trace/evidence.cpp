@@ -100,11 +100,11 @@ void set_rank(int rank) noexcept {
   file();
 }
 
-void write(const char* fact, const trace::Args& args) {
+void detail::write_line(const char* fact, const trace::Args& args) {
   if (on()) append(line_of(fact, args), {});
 }
 
-void write(const char* fact, const trace::Args& args, std::span<const float> numbers) {
+void detail::write_line(const char* fact, const trace::Args& args, std::span<const float> numbers) {
   if (!on()) return;
   trace::Args more = args;
   append(line_of(fact, more.add("numbers", static_cast<std::int64_t>(numbers.size()))), std::as_bytes(numbers));

@@ -22,19 +22,20 @@ void set_rank(int rank) noexcept;
 /// leaves what came before it readable.
 inline constexpr std::size_t head_bytes = 8;
 
-/// A line: {"fact":"use_device","device":1}. Does nothing unless on().
-void write(const char* fact, const trace::Args& args = {});
-/// The same with many numbers: they follow the line as they are in memory, and it says how many ("numbers").
-void write(const char* fact, const trace::Args& args, std::span<const float> numbers);
+namespace detail {
+void write_line(const char* fact, const trace::Args& args);
+void write_line(const char* fact, const trace::Args& args, std::span<const float> numbers);
+}  // namespace detail
 
-/// A fact of trace/facts.h. What takes time to gather is gathered if on().
+/// A fact of trace/facts.h, in a line: {"fact":"use_device","device":1}. Does nothing unless on(); what takes time to
+/// gather is gathered if on(). Numbers follow the line as they are in memory, and it says how many ("numbers").
 template <typename Fact>
 concept IsFact = std::is_convertible_v<decltype(Fact::fact), const char*>;
 void write(const IsFact auto& fact) {
-  if (on()) write(fact.fact, facts::args_of(fact));
+  if (on()) detail::write_line(fact.fact, facts::args_of(fact));
 }
 void write(const IsFact auto& fact, std::span<const float> numbers) {
-  if (on()) write(fact.fact, facts::args_of(fact), numbers);
+  if (on()) detail::write_line(fact.fact, facts::args_of(fact), numbers);
 }
 
 /// A call that all ranks have to make, entered now and left when this object goes. Of nested ones the outermost
