@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "backend/buffer.h"
+#include "core/batch.h"
 #include "core/shape.h"
-#include "data/dataset.h"
 
 namespace odori {
 

@@ -1,48 +1,12 @@
 // What a data set is: numbered examples of one kind.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <span>
-#include <vector>
+
+#include "core/batch.h"
 
 namespace odori {
-
-/// What happens to a picture on its way into the network.
-struct Transform {
-  int image_size = 32;                 // enlarged to this height and width (bilinear)
-  std::array<float, 3> mean{0, 0, 0};  // of the values in [0, 1], per channel: y = (x - mean) / deviation
-  std::array<float, 3> deviation{1, 1, 1};
-  int crop_padding = 0;  // random crop out of the picture with this border of zeros (pixels)
-  bool flip = false;     // random left-right flip
-};
-
-/// One picture: three planes (red, green, blue) of 32 x 32 bytes, row-major, as CIFAR's files have it. The bytes
-/// belong to the data set.
-struct Example {
-  static constexpr int side = 32, channels = 3, bytes = channels * side * side;
-  const std::uint8_t* pixels = nullptr;
-  int label = 0;
-  std::int64_t id = 0;  // its position in the whole data set, before any split
-  bool counted = true;  // false: another shard owns it, so this one's evaluation leaves it out
-};
-
-/// The bytes that all pictures of a data set stand in, so that a device with memory of its own can keep a copy of them.
-/// They stay as they are while this object lives.
-struct PictureStorage {
-  std::vector<std::span<const std::uint8_t>> parts;
-};
-using PictureStoragePtr = std::shared_ptr<const PictureStorage>;
-
-/// What an iterator hands to a model. Transform and storage are the data set's; without a storage, devices copy the
-/// pictures of each batch.
-struct Batch {
-  std::vector<Example> examples;
-  Transform transform;
-  PictureStoragePtr storage;
-};
 
 class Dataset {
  public:

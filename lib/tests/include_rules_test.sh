@@ -19,8 +19,8 @@ expect() {
 
 expect lib/core/a.h '<vector>' ''
 expect lib/core/a.h '"trace/trace.h"' 'core may include nothing else'
-expect lib/backend/cpu/a.cpp '"data/dataset.h"' ''
-expect lib/backend/cpu/a.cpp '"data/cifar.h"' 'backend may include core trace data/dataset.h alone'
+expect lib/backend/cpu/a.cpp '"core/batch.h"' ''
+expect lib/backend/cpu/a.cpp '"data/cifar.h"' 'backend may include core trace alone'
 expect lib/model/a.cpp '"optim/optimizer.h"' 'model may include'
 expect lib/optim/multi_node_optimizer.h '"comm/communicator.h"' ''
 expect lib/optim/optimizer.h '"comm/communicator.h"' 'optim may include'

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backend/cuda/cuda_check.h"
-#include "data/dataset.h"
+#include "core/batch.h"
 
 namespace odori::cuda {
 

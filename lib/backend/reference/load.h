@@ -6,7 +6,7 @@
 
 #include "backend/random_rules.h"
 #include "backend/reference/array.h"
-#include "data/dataset.h"
+#include "core/batch.h"
 
 namespace odori::reference {
 
