@@ -31,7 +31,7 @@ int main(int argc, char** argv) try {
   for (const NamedView& parameter : model.parameters())
     pieces.push_back({parameter.view.offset, parameter.view.offset + parameter.view.size()});
   const auto iterate = [&](int times) {
-    for (int i = 0; i < times; ++i) comm->mean(model.device(), gradients, pieces);
+    for (int i = 0; i < times; ++i) comm->all_reduce_mean(model.device(), gradients, pieces);
     model.device().synchronize();
     comm->barrier();
   };

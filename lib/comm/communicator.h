@@ -42,7 +42,7 @@ class Communicator {
   // ---- Models. All collective: every rank calls, with buffers of the same size, each of this rank's device. They come
   // after all that the device was asked before, and before all that it is asked then.
   /// Every rank's gradients become their mean over all ranks. `pieces`: one range a parameter, ascending.
-  virtual void mean(Device& device, Buffer& gradients, std::span<const Range> pieces) = 0;
+  virtual void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) = 0;
   /// Every rank gets the root's values.
   virtual void broadcast(Device& device, Buffer& values, int root = 0) = 0;
 

@@ -26,7 +26,7 @@ class MpiCommunicator : public Communicator {
   int inter_size() const final { return ranks_.inter_size; }
 
   /// All gradients, whatever the parameters are.
-  void mean(Device& device, Buffer& gradients, std::span<const Range> pieces) override;
+  void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) override;
   void broadcast(Device& device, Buffer& values, int root) override;
   void sum(std::span<double> values) final;
   void broadcast(std::span<std::byte> bytes, int root) final;
@@ -42,7 +42,8 @@ class MpiCommunicator : public Communicator {
   /// THE ALGORITHM. Replaces `numbers` on every rank by their mean over all ranks. Without another one: MPI's own.
   virtual void all_reduce(std::span<float> numbers);
 
-  /// For mean(): every rank's values in this range become their mean over all ranks, by all_reduce(). Collective.
+  /// For all_reduce_mean(): every rank's values in this range become their mean over all ranks, by all_reduce().
+  /// Collective.
   void average(Device& device, Buffer& values, Range range);
   /// The numbers times 1/P.
   void divide(std::span<float> numbers) const;

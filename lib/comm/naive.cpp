@@ -16,7 +16,7 @@ class NaiveCommunicator : public MpiCommunicator {
  public:
   std::string name() const override { return "naive"; }
 
-  void mean(Device& device, Buffer& gradients, std::span<const Range> pieces) override {
+  void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) override {
     for (const Range& piece : pieces) {
       require(piece.begin <= piece.end && piece.end <= gradients.size(),
               "mean: the piece [{}, {}) is not one of {} gradients.", piece.begin, piece.end, gradients.size());

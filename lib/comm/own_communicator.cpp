@@ -15,7 +15,7 @@ class OwnCommunicator : public MpiCommunicator {
 
  protected:
   void all_reduce(std::span<float> numbers) override {
-    require(!runs_, "The all-reduce of {} called comm.mean(), which calls that all-reduce.", name_);
+    require(!runs_, "The all-reduce of {} called comm.all_reduce_mean(), which calls that all-reduce.", name_);
     const Running running(runs_);
     const evidence::OwnAlgorithm learners;
     all_reduce_(numbers, *this);

@@ -80,8 +80,8 @@ class PureNcclCommunicator : public MpiCommunicator {
  public:
   std::string name() const override { return "pure_nccl"; }
 
-  void mean(Device& device, Buffer& gradients, std::span<const Range>) override {
-    const Collective call("comm->mean()");
+  void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range>) override {
+    const Collective call("comm->all_reduce_mean()");
     const trace::Span span("allreduce", gradients.bytes());
     if (gradients.size() == 0) return;
     queue(device, "averaging gradients", [&](ncclComm_t comm, cudaStream_t stream) {

@@ -70,7 +70,7 @@ void try_all_reduce(Communicator& comm, std::size_t length) {
   const auto mean = [&](Communicator& by, std::vector<float>& result) {
     Buffer buffer = device.allocate(length);
     device.write(buffer, 0, numbers);
-    by.mean(device, buffer, {&all, 1});
+    by.all_reduce_mean(device, buffer, {&all, 1});
     device.read(buffer, 0, result);
   };
   mean(*create_communicator("flat"), truth);

@@ -15,8 +15,8 @@ constexpr float tried_number(int rank, std::size_t i) {
   return static_cast<float>(1 << 2 * ((static_cast<std::uint64_t>(rank) + (mixed >> 32)) % 8));
 }
 
-/// Averages `length` such numbers by comm.mean(), in host memory, and compares them with MPI's mean. Rank 0 prints what
-/// came of it, and how much was sent, beside what a ring sends. Collective.
+/// Averages `length` such numbers by comm.all_reduce_mean(), in host memory, and compares them with MPI's mean. Rank 0
+/// prints what came of it, and how much was sent, beside what a ring sends. Collective.
 void try_all_reduce(Communicator& comm, std::size_t length);
 
 }  // namespace odori

@@ -83,7 +83,7 @@ void write_call(const Call& call) noexcept {
   mine->takes_from.store(call.from + 1, std::memory_order_relaxed);
 }
 
-/// "comm->mean()", "send to 1", "exchange with 1", "exchange: to 1, from 3"
+/// "comm->all_reduce_mean()", "send to 1", "exchange with 1", "exchange: to 1, from 3"
 std::string name_of(const Row& row) {
   std::array<std::uint64_t, 3> words{};
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = row.name[i].load();
@@ -163,7 +163,7 @@ Picture look() {
   return picture;
 }
 
-/// "Ranks 0 and 2 wait in comm->mean()."; with messages "Rank 0 waits in send to 1, rank 1 in send to 0."
+/// "Ranks 0 and 2 wait in comm->all_reduce_mean()."; with messages "Rank 0 waits in send to 1, rank 1 in send to 0."
 std::string tell_waiting(const Picture& picture) {
   const std::vector<std::size_t>& ranks = picture.waiting;
   if (ranks.empty()) return {};

@@ -30,12 +30,12 @@ void at_work() noexcept;
 
 /// Changes whenever a rank of this node joins, enters or leaves a call, or is at work.
 std::uint64_t moves() noexcept;
-/// "Rank 1 (host, PID 7) is stopped, by a signal or a debugger. Rank 0 waits in comm->mean().", or, of messages,
-/// "Rank 0 waits in send to 1, rank 1 in send to 0." Empty if none of this node's ranks is missing, and if a message's
-/// other rank may be on another node.
+/// "Rank 1 (host, PID 7) is stopped, by a signal or a debugger. Rank 0 waits in comm->all_reduce_mean().", or, of
+/// messages, "Rank 0 waits in send to 1, rank 1 in send to 0." Empty if none of this node's ranks is missing, and if a
+/// message's other rank may be on another node.
 std::string who_is_missing();
-/// "Each rank of HOST has come to comm->mean(), but another has not: the others are on OTHER HOSTS." Empty if there are
-/// no others.
+/// "Each rank of HOST has come to comm->all_reduce_mean(), but another has not: the others are on OTHER HOSTS." Empty
+/// if there are no others.
 std::string who_is_elsewhere();
 /// True once a node: the one that may tell what all of them have found.
 bool may_speak() noexcept;

@@ -31,7 +31,7 @@ class MultiNodeOptimizer : public Optimizer {
   void synchronize() override {
     const evidence::Collective call("optimizer->update()");
     actual_->synchronize();
-    comm_.mean(model().device(), model().memory().gradients, pieces_);
+    comm_.all_reduce_mean(model().device(), model().memory().gradients, pieces_);
   }
 
   bool synchronizes() const override { return true; }

@@ -121,7 +121,7 @@ class Mean : public testing::TestWithParam<Place> {
     for (std::size_t i = 0; i < n; ++i) host[i] = value(comm_->rank(), i, call);
     Buffer buffer = device_.allocate(n);
     device_.write(buffer, 0, host);
-    comm_->mean(device_, buffer, pieces_of(n));
+    comm_->all_reduce_mean(device_, buffer, pieces_of(n));
     device_.read(buffer, 0, host);
     return host;
   }
@@ -168,7 +168,7 @@ TEST(Naive, RefusesAPieceOutsideTheBuffer) {
   DevicePool pool(device_under_test());
   Buffer buffer = pool.use(comm->intra_rank()).allocate(4);
   const Range piece{2, 5};
-  EXPECT_THROW(comm->mean(pool.current(), buffer, {&piece, 1}), Error);
+  EXPECT_THROW(comm->all_reduce_mean(pool.current(), buffer, {&piece, 1}), Error);
 }
 
 TEST(Dummy, KeepsTheGradientsAndSendsNothing) {
@@ -179,7 +179,7 @@ TEST(Dummy, KeepsTheGradientsAndSendsNothing) {
   std::vector<float> seen(1000);
   Buffer buffer = device.allocate(1000);
   device.write(buffer, 0, own);
-  comm->mean(device, buffer, pieces_of(1000));
+  comm->all_reduce_mean(device, buffer, pieces_of(1000));
   device.read(buffer, 0, seen);
   EXPECT_EQ(seen, own);
   EXPECT_EQ(sent_by(*comm)[0], 0u);

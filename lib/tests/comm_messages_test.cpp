@@ -47,7 +47,7 @@ class Messages : public testing::Test {
     std::vector<float> values = numbers(comm.rank(), n);
     device.write(buffer, 0, values);
     const Range all{0, n};
-    comm.mean(device, buffer, {&all, 1});
+    comm.all_reduce_mean(device, buffer, {&all, 1});
     device.read(buffer, 0, values);
     return values;
   }
@@ -189,7 +189,7 @@ TEST_F(Messages, AnAllReduceOfOnesOwnIsNotCalledByItself) {
       create_communicator([](std::span<float> values, Communicator& own) { mean_by(own, values.size()); }, "mine");
   for (int call = 0; call < 2; ++call)
     EXPECT_EQ(said([&] { mean_by(*comm, 7); }),
-              "The all-reduce of mine called comm.mean(), which calls that all-reduce.");
+              "The all-reduce of mine called comm.all_reduce_mean(), which calls that all-reduce.");
   EXPECT_EQ(said([] { create_communicator(AllReduce(), "mine"); }),
             "The communicator mine was given an all-reduce that is null.");
 }

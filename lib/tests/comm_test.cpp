@@ -127,7 +127,7 @@ TEST_P(Contract, StandsInTheDevicesOrder) {
   Buffer x = values(n, 0), y = values(n, 1);
   for (int i = 0; i < 5; ++i) {
     device_.scale(2, x, all);
-    comm_->mean(device_, x, {&all, 1});
+    comm_->all_reduce_mean(device_, x, {&all, 1});
     device_.axpy(1, x, y, all);
     comm_->broadcast(device_, y, 0);
     device_.scale(0.5f, y, all);

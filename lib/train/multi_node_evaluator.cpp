@@ -43,7 +43,7 @@ void average_statistics(Classifier& model, Communicator& comm) {
   std::vector<Range> pieces;
   for (const NamedView& statistic : model.statistics())
     pieces.push_back({statistic.view.offset, statistic.view.offset + statistic.view.size()});
-  if (!pieces.empty()) comm.mean(model.device(), model.memory().statistics, pieces);
+  if (!pieces.empty()) comm.all_reduce_mean(model.device(), model.memory().statistics, pieces);
 }
 
 }  // namespace odori
