@@ -7,12 +7,17 @@
 
 namespace odori {
 
+/// How much of a long vector is averaged at once: the slice, and the temporary memory that MPI takes for it, stay in
+/// the cache, also for the factor behind it. Two ranks of one machine average the VGG's 57 MiB in half the time that
+/// one call and one pass take.
+inline constexpr std::size_t slice_bytes = std::size_t{2} << 20;
+
 /// Stands on all ranks of the job (MPI_COMM_WORLD). What lies in a GPU's memory goes through page-locked host memory,
 /// whether or not this MPI could read it there: that works with each MPI.
 class MpiCommunicator : public Communicator {
  public:
-  /// How many numbers an algorithm gets at once: slices of 2 MiB, which stay in the cache, or all, for those that speak
-  /// by messages and cut them themselves.
+  /// How many numbers an algorithm gets at once: a slice, or all, for those that speak by messages and cut them
+  /// themselves.
   enum class Cut { slices, whole };
 
   /// Collective. Throws Error, on every rank, where there is no MpiSession or ODORI_NODES can't be used.

@@ -1,0 +1,169 @@
+#include "comm/cost.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <initializer_list>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "comm/communicator.h"
+#include "comm/mpi_communicator.h"
+#include "core/error.h"
+
+namespace odori::cost {
+namespace {
+
+/// All ranks, neighbours in turn.
+double ring(const Cluster& cluster, double bytes) {
+  const double n = cluster.ranks(), chunk = bytes / n;
+  // Each step waits for its slowest message; of a node's ranks one sends to the next node.
+  double step = 0;
+  if (cluster.ranks_per_node > 1) step = cluster.within.message(chunk);
+  if (cluster.nodes > 1) step = std::max(step, cluster.between.message(chunk));
+  return 2 * (n - 1) * step;
+}
+
+/// Recursive halving and doubling: partners at distance 1, 2, 4, ... Those that are nearer than a node has ranks count
+/// as within it, which is exact for powers of 2.
+double tree(const Cluster& cluster, double bytes) {
+  int power = 1;
+  double seconds = 0, part = bytes;
+  for (; 2 * power <= cluster.ranks(); power *= 2) {
+    part /= 2;
+    const bool in_node = power < cluster.ranks_per_node;
+    seconds += 2 * (in_node ? cluster.within.message(part) : cluster.between.message(part * cluster.ranks_per_node));
+  }
+  if (power == cluster.ranks()) return seconds;
+  // The ranks beyond a power of 2 give all to a neighbour first, and get all at the end.
+  return seconds + 2 * (cluster.ranks_per_node > 1 ? cluster.within : cluster.between).message(bytes);
+}
+
+double quicker(const Cluster& cluster, double bytes) { return std::min(ring(cluster, bytes), tree(cluster, bytes)); }
+
+/// The first ranks of the nodes; what all ranks of a node send at once takes their one card as long.
+double between_nodes(const Cluster& cluster, double bytes) {
+  return quicker({.nodes = cluster.nodes, .within = cluster.within, .between = cluster.between}, bytes);
+}
+
+double to_or_from_first(const Cluster& cluster, double bytes) {
+  return std::ceil(std::log2(cluster.ranks_per_node)) * cluster.within.message(bytes);
+}
+
+/// Reduce-scatter or all-gather in the node.
+double halves(const Cluster& cluster, double bytes) {
+  const double n = cluster.ranks_per_node;
+  return (n - 1) * cluster.within.message(bytes / n);
+}
+
+/// One slice of the vector.
+double slice(const std::string& communicator, const Cluster& cluster, double bytes) {
+  if (communicator == "hierarchical") return 2 * to_or_from_first(cluster, bytes) + between_nodes(cluster, bytes);
+  if (communicator == "non_cuda_aware") {  // an all-to-all and an all-gather: messages and bytes of a ring
+    const Cluster first{.nodes = cluster.nodes, .within = cluster.within, .between = cluster.between};
+    return 2 * to_or_from_first(cluster, bytes) + ring(first, bytes);
+  }
+  if (communicator == "two_dimensional") return 2 * halves(cluster, bytes) + between_nodes(cluster, bytes);
+  if (communicator == "single_node") return 2 * halves(cluster, bytes);
+  return quicker(cluster, bytes);  // naive, flat
+}
+
+/// The number that a text like "10gbit" begins with, times its unit; nothing if it is something else.
+std::optional<double> with_unit(std::string_view text,
+                                std::initializer_list<std::pair<std::string_view, double>> units) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [parsed, error] = std::from_chars(text.data(), end, number);
+  for (const auto& [unit, factor] : units)
+    if (error == std::errc() && std::string_view(parsed, end) == unit && number >= 0 && std::isfinite(number * factor))
+      return number * factor;
+  return {};
+}
+
+}  // namespace
+
+Link link_from(const std::string& text) {
+  const std::size_t comma = std::min(text.find(','), text.size());
+  const std::string_view all = text, latency = all.substr(std::min(comma + 1, text.size()));
+  const auto bits = with_unit(all.substr(0, comma), {{"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}});
+  const auto seconds = with_unit(comma == text.size() ? "50us" : latency, {{"us", 1e-6}, {"ms", 1e-3}});
+  if (!bits || !seconds || *bits == 0)
+    throw UsageError(fmt::format(
+        "A network is given by its bandwidth (kbit, mbit, gbit) and latency (us, ms): 10gbit,50us. \"{}\" is not.",
+        text));
+  return {*seconds, *bits / 8};
+}
+
+std::optional<double> all_reduce(const std::string& communicator, const Cluster& cluster, const Gradients& gradients) {
+  const auto names = communicator_names();
+  if (std::find(names.begin(), names.end(), communicator) == names.end())
+    throw UsageError(
+        fmt::format("There is no communicator \"{}\". There are: {}.", communicator, fmt::join(names, ", ")));
+  if (communicator == "single_node" && cluster.nodes > 1) return {};
+  if (communicator == "dummy" || cluster.ranks() == 1) return 0;
+  if (communicator == "ring") return ring(cluster, gradients.bytes);
+  if (communicator == "tree") return tree(cluster, gradients.bytes);
+  if (communicator == "pure_nccl") return quicker(cluster, gradients.bytes);
+  const int vectors = communicator == "naive" ? gradients.arrays : 1;
+  const double each = gradients.bytes / vectors, slices = std::ceil(each / static_cast<double>(slice_bytes));
+  return vectors * slices * slice(communicator, cluster, each / std::max(slices, 1.0));
+}
+
+Compute compute_from(const Measured& one, const Measured& other) {
+  const double per_image = (other.seconds - one.seconds) / (other.batch - one.batch);
+  if (!(per_image > 0) || !std::isfinite(per_image))
+    throw UsageError(fmt::format(
+        "An iteration of {} images took {} s, and one of {} images {} s. Prediction needs two different batches, "
+        "and the larger one has to take longer. Measure again, with batches that differ more.",
+        one.batch, one.seconds, other.batch, other.seconds));
+  return {one.seconds - per_image * one.batch, per_image};
+}
+
+Compute compute_of_other(const Compute& proxy, double proxys_operations, double operations) {
+  return {proxy.fixed, proxy.per_image * operations / proxys_operations};
+}
+
+std::optional<Iteration> iteration(const Training& training, double batch) {
+  const Way& way = training.way;
+  Gradients gradients = training.gradients;
+  if (way.half) gradients.bytes /= 2;
+  const double buckets = way.overlap ? std::max(1.0, std::ceil(gradients.bytes / bucket_bytes)) : 1;
+  const auto bucket =
+      all_reduce(training.communicator, training.cluster,
+                 {gradients.bytes / buckets, std::max(1, static_cast<int>(gradients.arrays / buckets))});
+  if (!bucket) return {};
+  Iteration result{.compute = training.compute.seconds(batch), .exchange = buckets * *bucket};
+  double hidden = 0;
+  if (way.double_buffering)
+    hidden = result.compute;
+  else if (way.overlap)  // the last bucket is full when backward ends
+    hidden = std::min(backward_share * result.compute, result.exchange) * (buckets - 1) / buckets;
+  result.waited = std::max(0.0, result.exchange - hidden);
+  return result;
+}
+
+int best_nodes(Training training, double global_batch, int most) {
+  int best = 1;
+  double least = 0;
+  for (int nodes = 1; nodes <= most; ++nodes) {
+    training.cluster.nodes = nodes;
+    const double batch = global_batch / training.cluster.ranks();
+    if (batch < 1) break;
+    const auto now = iteration(training, batch);
+    if (!now || (nodes > 1 && now->seconds() >= least)) continue;
+    best = nodes;
+    least = now->seconds();
+  }
+  return best;
+}
+
+double iterations(double images, double batch) { return std::ceil(images / batch); }
+
+double batch_where_gain_ends(const Compute& compute, double share) {
+  return std::max(1.0, std::ceil(compute.fixed / (share * compute.per_image)));
+}
+
+}  // namespace odori::cost

@@ -1,0 +1,29 @@
+// What predictions are made of. The formulas stand in cost.h, which exercises don't see: learners write them.
+#pragma once
+
+#include <string>
+
+namespace odori::cost {
+
+struct Link {
+  double latency = 0;    // seconds until the first byte is there
+  double bandwidth = 1;  // bytes a second
+  double message(double bytes) const { return latency + bytes / bandwidth; }
+};
+
+/// "10gbit,50us": what a link carries a second (kbit, mbit, gbit) and how long a message takes to arrive (us, ms). 50
+/// us if that isn't given. Throws UsageError for another text.
+Link link_from(const std::string& text);
+
+/// An iteration of one device that speaks to nobody: fixed + per_image * batch seconds. `fixed` is what it takes
+/// however few images there are: starting operations, updating the parameters.
+struct Compute {
+  double fixed = 0, per_image = 0;
+  double seconds(double batch) const { return fixed + per_image * batch; }
+};
+
+struct Measured {
+  double batch = 1, seconds = 0;
+};
+
+}  // namespace odori::cost
