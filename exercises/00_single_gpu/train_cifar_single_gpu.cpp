@@ -9,7 +9,8 @@
 using namespace odori;
 
 int main(int argc, char** argv) try {
-  const Arguments args = parse_arguments(argc, argv, Program::single_gpu);
+  const Arguments args = parse_arguments(
+      argc, argv, {.name = "single_gpu", .about = "Train a CIFAR classifier on one device: the baseline."});
   const trace::File trace(args.trace, 0);
 
   fmt::print("Start a training script using single GPU.\n");

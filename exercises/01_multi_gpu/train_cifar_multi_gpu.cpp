@@ -12,7 +12,11 @@
 using namespace odori;
 
 int main(int argc, char** argv) try {
-  const Arguments args = parse_arguments(argc, argv, Program::multi_gpu);
+  const Arguments args = parse_arguments(
+      argc, argv,
+      {.name = "multi_gpu",
+       .about = "Task 1: train a CIFAR classifier on several devices of one node, from one process.",
+       .several_devices = true});
   const trace::File trace(args.trace, 0);
 
   fmt::print("Start a training script using multiple GPUs.\n");

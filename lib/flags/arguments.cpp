@@ -14,53 +14,32 @@
 namespace odori {
 namespace {
 
-const char* name_of(Program program) {
-  switch (program) {
-    case Program::single_gpu:
-      return "single_gpu";
-    case Program::multi_gpu:
-      return "multi_gpu";
-    case Program::multi_node:
-      return "multi_node";
-    case Program::ring:
-      return "ring";
-  }
-  return "";
-}
-
-const char* about(Program program) {
-  switch (program) {
-    case Program::single_gpu:
-      return "Train a CIFAR classifier on one device: the baseline.";
-    case Program::multi_gpu:
-      return "Task 1: train a CIFAR classifier on several devices of one node, from one process.";
-    case Program::multi_node:
-      return "Task 2: train a CIFAR classifier on several nodes, one MPI rank a device. Start it with "
-             "mpirun.";
-    case Program::ring:
-      return "Task 3: a ring all-reduce between MPI ranks, tried, and then used to train a CIFAR classifier. Start it "
-             "with mpirun.";
-  }
-  return "";
-}
-
-void add_training_flags(CommandLine& line, Arguments& args, Program program) {
+void add_training_flags(CommandLine& line, Arguments& args, const Program& program) {
   CLI::App& app = line.app();
   app.add_option("--dataset", args.dataset,
                  "cifar10, cifar100, synthetic, or a folder with files in CIFAR's binary format; auto: cifar10 if it "
                  "is there, else synthetic")
       ->capture_default_str();
   app.add_option("--epoch", args.epoch,
-                 program == Program::ring ? "How often to go through the training data; 0: only try the all-reduce"
-                                          : "How often to go through the training data")
-      ->check(line.whole_number(program == Program::ring ? 0 : 1, 1000000))
-      ->capture_default_str();
-  app.add_option("--batchsize", args.batchsize, "Images per device and iteration")
-      ->check(line.whole_number(1, 1 << 20))
+                 program.least_epochs == 0 ? "How often to go through the training data; 0: don't train"
+                                           : "How often to go through the training data")
+      ->check(line.whole_number(program.least_epochs, 1000000))
       ->capture_default_str();
   app.add_option("--learnrate", args.learnrate, "Learning rate")
       ->check(line.number<float>({"a number above 0", "0 より大きい数"},
                                  [](float rate) { return rate > 0 && std::isfinite(rate); }))
+      ->capture_default_str();
+  app.add_option("--fraction", args.fraction, "Use this part of the data, in (0, 1]")
+      ->check(line.number<double>({"a number above 0 and up to 1", "0 より大きく 1 以下の数"},
+                                  [](double part) { return part > 0 && part <= 1; }))
+      ->capture_default_str();
+  app.add_flag("--augment", args.augment, "Random crop and flip of the training images");
+}
+
+void add_model_flags(CommandLine& line, Arguments& args) {
+  CLI::App& app = line.app();
+  app.add_option("--batchsize", args.batchsize, "Images per device and iteration")
+      ->check(line.whole_number(1, 1 << 20))
       ->capture_default_str();
   app.add_option("--model", args.model, fmt::format("The network: {}", fmt::join(network_names(), ", ")))
       ->check(line.one_of(network_names()))
@@ -68,11 +47,6 @@ void add_training_flags(CommandLine& line, Arguments& args, Program program) {
   app.add_option("--image_size", args.image_size, "Images are enlarged to this height and width, a multiple of 32")
       ->check(line.whole_number(32, 1024))
       ->capture_default_str();
-  app.add_option("--fraction", args.fraction, "Use this part of the data, in (0, 1]")
-      ->check(line.number<double>({"a number above 0 and up to 1", "0 より大きく 1 以下の数"},
-                                  [](double part) { return part > 0 && part <= 1; }))
-      ->capture_default_str();
-  app.add_flag("--augment", args.augment, "Random crop and flip of the training images");
   app.add_option("--seed", args.seed, "Seed of everything that is random")
       ->check(line.number<std::uint64_t>(
           {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},
@@ -98,7 +72,7 @@ void add_algorithm_flags(CommandLine& line, Arguments& args) {
                "Print each operation's algorithm, with --autotune the times that were measured");
 }
 
-void add_device_flags(CommandLine& line, Arguments& args, Program program) {
+void add_device_flags(CommandLine& line, Arguments& args, const Program& program) {
   CLI::App& app = line.app();
   static const std::map<std::string, DeviceRequest> requests{
       {"auto", DeviceRequest::automatic}, {"cpu", DeviceRequest::cpu}, {"cuda", DeviceRequest::cuda}};
@@ -107,7 +81,7 @@ void add_device_flags(CommandLine& line, Arguments& args, Program program) {
          "auto, cpu or cuda; auto takes GPUs where there are any")
       ->check(line.one_of({"auto", "cpu", "cuda"}))
       ->default_str("auto");
-  if (program == Program::multi_gpu) {
+  if (program.several_devices) {
     app.add_option("--n_gpus", args.n_gpus, "Devices of this process: GPUs, or CPU devices where there are none")
         ->check(line.whole_number(1, 1024))
         ->capture_default_str();
@@ -118,14 +92,10 @@ void add_device_flags(CommandLine& line, Arguments& args, Program program) {
            "without it, the mean gradient")
         ->check(line.one_of({"chainer"}));
   }
-  if (program == Program::multi_node)
+  if (program.communicator)
     app.add_option("--communicator", args.communicator,
                    fmt::format("{}; without it, pure_nccl on GPUs and flat on CPU devices",
                                fmt::join(communicator_names(), ", ")));
-  if (program == Program::ring)
-    app.add_option("--length", args.length, "How many numbers the all-reduce is tried with")
-        ->check(line.whole_number(0, 100'000'000))
-        ->capture_default_str();
   app.add_option("--threads_per_device", args.devices.threads_per_device, "Threads of a CPU device")
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();
@@ -135,7 +105,6 @@ void add_device_flags(CommandLine& line, Arguments& args, Program program) {
 
 void add_output_flags(CommandLine& line, Arguments& args) {
   CLI::App& app = line.app();
-  app.add_option("--out", args.out, "Folder for the log, the result and the snapshots")->capture_default_str();
   app.add_flag("--no_snapshot", args.no_snapshot, "Write no snapshot at the end of each epoch");
   app.add_flag("--keep_going", args.keep_going, "Train on when the loss is nan or infinite");
   app.add_option("--resume", args.resume, "Continue from this snapshot: its folder, or a folder of snapshots");
@@ -143,19 +112,31 @@ void add_output_flags(CommandLine& line, Arguments& args) {
                  "Write the event stream into this folder, one file per rank; ui.perfetto.dev shows it");
 }
 
+void add_own_flag(CommandLine& line, const OwnFlag& flag) {
+  if (int* const* number = std::get_if<int*>(&flag.value))
+    line.app()
+        .add_option(flag.name, **number, flag.help)
+        ->check(line.whole_number(flag.least, flag.most))
+        ->capture_default_str();
+  else
+    line.app().add_option(flag.name, *std::get<std::string*>(flag.value), flag.help)->capture_default_str();
+}
+
 }  // namespace
 
-Arguments parse_arguments(int argc, char** argv, Program program) {
+Arguments parse_arguments(int argc, char** argv, const Program& program) {
   Arguments args;
-  args.out = fmt::format("out/{}", name_of(program));
-  const std::string command = fmt::format("./odori run {}", name_of(program));
-  CommandLine line(about(program), command, argc, argv);
+  args.out = fmt::format("out/{}", program.name);
+  CommandLine line(program.about, fmt::format("./odori run {}", program.name), argc, argv);
   line.app().get_formatter()->column_width(30);
-  add_training_flags(line, args, program);
+  if (program.trains) add_training_flags(line, args, program);
+  add_model_flags(line, args);
+  for (const OwnFlag& flag : program.own) add_own_flag(line, flag);
   add_device_flags(line, args, program);
-  add_output_flags(line, args);
+  line.app().add_option("--out", args.out, "Folder for what is written")->capture_default_str();
+  if (program.trains) add_output_flags(line, args);
   line.parse({"--solution", "--ranks", "--nodes"});  // the driver's own
-  args.dataset = resolve_dataset(args.dataset);
+  if (program.trains) args.dataset = resolve_dataset(args.dataset);
   create_network(args.model, 1, args.image_size);  // throws if this image size can't be used
   if (args.communicator.empty())
     args.communicator = args.devices.request != DeviceRequest::cpu && gpu_count() > 0 ? "pure_nccl" : "flat";

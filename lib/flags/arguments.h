@@ -1,9 +1,10 @@
 // The flags of the training programs: parsed by one compiled call, checked there.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "backend/device_pool.h"
 #include "backend/graph.h"
@@ -11,17 +12,33 @@
 
 namespace odori {
 
-enum class Program { single_gpu, multi_gpu, multi_node, ring };
+/// A flag of one program alone, and the variable that its value goes to; what that holds before is the default. Numbers
+/// are whole ones, from `least` to `most`.
+struct OwnFlag {
+  std::string name, help;  // "--length"
+  std::variant<int*, std::string*> value;
+  int least = 0, most = 1 << 30;
+};
+
+/// What a program says of itself, and the flags that it takes beside those that all have.
+struct Program {
+  std::string name;              // ./odori run NAME; results go to out/NAME
+  std::string about;             // what --help begins with
+  bool trains = true;            // on a data set, for some epochs
+  bool several_devices = false;  // of one process
+  bool communicator = false;     // by name
+  int least_epochs = 1;          // 0: it has something to do without training
+  std::vector<OwnFlag> own = {};
+};
 
 struct Arguments {
   std::string dataset = "auto";  // cifar10, cifar100, synthetic, or a folder; auto: cifar10 if it is there
   int epoch = 4;
   int batchsize = 32;  // pictures a device and iteration
   float learnrate = 0.05f;
-  int n_gpus = 2;             // multi_gpu: devices of this process, GPUs or not
-  std::string communicator;   // multi_node: filled in from the devices if not given
-  std::size_t length = 1000;  // ring: how many numbers are tried
-  std::string out;            // out/single_gpu and so on if not given
+  int n_gpus = 2;            // of several_devices: devices of this process, GPUs or not
+  std::string communicator;  // filled in from the devices if not given
+  std::string out;           // out/single_gpu and so on if not given
   bool no_snapshot = false;
   bool keep_going = false;  // also when the loss is no finite number
   std::string resume;       // a snapshot's folder
@@ -32,11 +49,11 @@ struct Arguments {
   DevicePoolOptions devices;  // --device --threads_per_device --share_devices --precision --workspace_mib
   std::uint64_t seed = 0;
   AlgorithmOptions autotune;                        // --autotune --show_algorithms
-  GradientRule gradient_rule = GradientRule::mean;  // multi_gpu: --compat chainer asks for the sum
+  GradientRule gradient_rule = GradientRule::mean;  // several_devices: --compat chainer asks for the sum
   std::string trace;                                // a folder for the event stream
 };
 
 /// Throws UsageError with a sentence and the way to --help, and HelpRequested with the help for --help.
-Arguments parse_arguments(int argc, char** argv, Program program);
+Arguments parse_arguments(int argc, char** argv, const Program& program);
 
 }  // namespace odori

@@ -7,14 +7,18 @@
 namespace odori {
 namespace {
 
-Arguments parse(std::vector<std::string> words, Program program = Program::multi_gpu) {
+const Program single_gpu{.name = "single_gpu", .about = "One device."},
+    multi_gpu{.name = "multi_gpu", .about = "Several devices.", .several_devices = true},
+    multi_node{.name = "multi_node", .about = "Several nodes.", .communicator = true};
+
+Arguments parse(std::vector<std::string> words, const Program& program = multi_gpu) {
   words.insert(words.begin(), "train_cifar");
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   return parse_arguments(static_cast<int>(argv.size()), argv.data(), program);
 }
 
-std::string refusal(const std::vector<std::string>& words, Program program = Program::multi_gpu) {
+std::string refusal(const std::vector<std::string>& words, const Program& program = multi_gpu) {
   try {
     parse(words, program);
   } catch (const UsageError& error) {
@@ -60,21 +64,38 @@ TEST(Arguments, TakesPrecisionAndAlgorithms) {
 }
 
 TEST(Arguments, CommunicatorFollowsTheDevices) {
-  EXPECT_EQ(parse({"--device", "cpu"}, Program::multi_node).communicator, "flat");
-  EXPECT_EQ(parse({"--communicator", "naive"}, Program::multi_node).communicator, "naive");
+  EXPECT_EQ(parse({"--device", "cpu"}, multi_node).communicator, "flat");
+  EXPECT_EQ(parse({"--communicator", "naive"}, multi_node).communicator, "naive");
 }
 
-TEST(Arguments, OfTheRingMayTryAlone) {
-  const Arguments args = parse({"--epoch", "0", "--length", "0"}, Program::ring);
+TEST(Arguments, AProgramMayHaveFlagsOfItsOwn) {
+  int length = 1000;
+  std::string timings = "none";
+  const Program program{
+      .name = "algorithm",
+      .about = "An algorithm, tried, and then trained with.",
+      .least_epochs = 0,
+      .own = {{"--length", "How many numbers", &length, 0, 100}, {"--timings", "What was", &timings}}};
+  const Arguments args = parse({"--epoch", "0"}, program);
   EXPECT_EQ(args.epoch, 0);
-  EXPECT_EQ(args.length, 0u);
-  EXPECT_EQ(args.out, "out/ring");
-  EXPECT_EQ(parse({}, Program::ring).length, 1000u);
-  EXPECT_EQ(parse({"--length", "100000000"}, Program::ring).length, 100'000'000u);
-  EXPECT_NE(refusal({"--communicator", "flat"}, Program::ring), "accepted") << "it has its own";
-  EXPECT_NE(refusal({"--length", "100000001"}, Program::ring), "accepted");
-  EXPECT_NE(refusal({"--length", "7"}, Program::multi_node), "accepted");
-  EXPECT_NE(refusal({"--epoch", "0"}, Program::multi_node), "accepted");
+  EXPECT_EQ(args.out, "out/algorithm");
+  EXPECT_EQ(length, 1000);
+  EXPECT_EQ(timings, "none");
+  parse({"--length", "0", "--timings", "32:0.1"}, program);
+  EXPECT_EQ(length, 0);
+  EXPECT_EQ(timings, "32:0.1");
+  EXPECT_NE(refusal({"--length", "101"}, program).find("--length takes a whole number from 0 to 100"),
+            std::string::npos);
+  EXPECT_NE(refusal({"--communicator", "flat"}, program), "accepted") << "it has its own";
+  EXPECT_NE(refusal({"--length", "7"}, multi_node), "accepted");
+  EXPECT_NE(refusal({"--epoch", "0"}, multi_node), "accepted");
+}
+
+TEST(Arguments, AProgramThatDoesNotTrainHasNoFlagsOfTrainings) {
+  const Program program{.name = "formulas", .about = "Formulas.", .trains = false};
+  EXPECT_EQ(parse({"--model", "mid", "--out", "there"}, program).out, "there");
+  for (const char* flag : {"--epoch", "--dataset", "--resume", "--learnrate"})
+    EXPECT_NE(refusal({flag, "1"}, program), "accepted") << flag;
 }
 
 TEST(Arguments, RefusesNumbersThatMakeNoSense) {
@@ -121,7 +142,7 @@ TEST(Arguments, RefusesUnknownNamesAndListsTheKnown) {
   EXPECT_NE(refusal({"--model", "resnet"}).find("vgg"), std::string::npos);
   EXPECT_NE(refusal({"--device", "tpu"}).find("cuda"), std::string::npos);
   EXPECT_NE(refusal({"--batch_size", "3"}).find("--batch_size"), std::string::npos);
-  EXPECT_NE(refusal({"--n_gpus", "2"}, Program::single_gpu), "accepted");  // a flag of another program
+  EXPECT_NE(refusal({"--n_gpus", "2"}, single_gpu), "accepted");  // a flag of another program
 }
 
 TEST(Arguments, ARefusalOffersTheNearestWord) {

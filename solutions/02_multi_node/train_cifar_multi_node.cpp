@@ -11,7 +11,11 @@ using namespace odori;
 
 int main(int argc, char** argv) try {
   const MpiSession mpi(argc, argv);
-  const Arguments args = parse_arguments(argc, argv, Program::multi_node);
+  const Arguments args = parse_arguments(
+      argc, argv,
+      {.name = "multi_node",
+       .about = "Task 2: train a CIFAR classifier on several nodes, one MPI rank a device. Start it with mpirun.",
+       .communicator = true});
 
   // Set up a communicator of all ranks.
   const std::unique_ptr<Communicator> comm = create_communicator(args.communicator);

@@ -68,10 +68,16 @@ void ring_all_reduce(std::span<float> numbers, Communicator& comm) {
 
 int main(int argc, char** argv) try {
   const MpiSession mpi(argc, argv);
-  const Arguments args = parse_arguments(argc, argv, Program::ring);
+  int length = 1000;
+  const Arguments args = parse_arguments(
+      argc, argv,
+      {.name = "ring",
+       .about = "Task 3: a ring all-reduce between MPI ranks, tried, and then used to train a CIFAR classifier.",
+       .least_epochs = 0,
+       .own = {{"--length", "How many numbers the all-reduce is tried with", &length, 0, 100'000'000}}});
   const std::unique_ptr<Communicator> comm = create_communicator(ring_all_reduce, "your ring");
   const trace::File trace(args.trace, comm->rank(), comm->size());
-  try_all_reduce(*comm, args.length);
+  try_all_reduce(*comm, static_cast<std::size_t>(length));
   if (args.epoch == 0) return 0;
 
   // Train as in task 2.

@@ -30,7 +30,8 @@ Number half_of(Number number) {
 }
 
 int main(int argc, char** argv) try {
-  const Arguments args = parse_arguments(argc, argv, Program::multi_gpu);
+  const Arguments args =
+      parse_arguments(argc, argv, {.name = "toy", .about = "A toy.", .several_devices = true});
   const trace::File trace(args.trace, 0);
   DevicePool pool(args.devices);
   pool.use(0);
