@@ -39,6 +39,8 @@
 #include "optim/momentum_sgd.h"
 #include "optim/multi_node_optimizer.h"
 #include "optim/weight_decay.h"
+#include "predict/measure.h"
+#include "predict/show.h"
 #include "trace/trace.h"
 #include "train/evaluator.h"
 #include "train/log_report.h"

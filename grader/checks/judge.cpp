@@ -67,9 +67,10 @@ Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
 
 /// The situation, for the message's last sentence.
 void add_situation(Finding& finding, const RunPlan& plan) {
-  finding.values["situation"] = plan.epochs == 0     ? "situation_without_training"
-                                : plan.nodes.empty() ? "situation_process"
-                                                     : "situation_ranks";
+  const bool ranks = !plan.nodes.empty();
+  finding.values["situation"] = plan.epochs > 0 ? (ranks ? "situation_ranks" : "situation_process")
+                                : ranks         ? "situation_without_training"
+                                                : "situation_flags";
   finding.values["with_n_gpus"] = std::to_string(plan.devices);
   finding.values["with_ranks"] = std::to_string(plan.ranks());
   finding.values["with_nodes"] = list(plan.nodes);

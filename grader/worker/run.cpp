@@ -186,7 +186,7 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
     add({"--epoch", std::to_string(plan.epochs), "--batchsize", std::to_string(plan.batch_size)});
     add({"--learnrate", fmt::format("{}", plan.learning_rate)});
   }
-  if (!task_.under_mpi) add({"--n_gpus", std::to_string(plan.devices)});
+  if (!task_.under_mpi && plan.epochs > 0) add({"--n_gpus", std::to_string(plan.devices)});
   if (plan.sum) add({"--compat", "chainer"});
   command.arguments.insert(command.arguments.end(), plan.flags.begin(), plan.flags.end());
   const EvidenceFiles files(shown, plan.ranks());

@@ -20,25 +20,8 @@ using namespace odori;
 
 namespace {
 
-/// Floating-point operations of a training step a picture, in its convolutions and linear layers: forward, and twice as
-/// many backward (but for the pictures' own gradient, which nobody needs).
-double training_operations(const NetworkSpec& spec) {
-  Shape shape{1, 3, spec.image_size, spec.image_size};
-  double forward = 0, first = 0;
-  for (const auto& layer : layers_of(spec)) {
-    const Shape output = layer->output(shape);
-    for (const ParameterRequest& parameter : layer->parameters(shape)) {
-      if (parameter.kind == ParameterKind::vector) continue;
-      forward += 2.0 * static_cast<double>(parameter.shape.size()) * output.h * output.w;
-      if (first == 0) first = forward;
-    }
-    shape = output;
-  }
-  return 3 * forward - first;
-}
-
 void print_rate(const bench::Options& options, Classifier& model, const bench::Spread& rate) {
-  const double tflops = rate.median * training_operations(model.network()) / 1e12;
+  const double tflops = rate.median * cost_of(model.network()).operations / 1e12;
   fmt::print("{} {}x{}, batch {}, {}{}: {:.1f} images/s (median of {} rounds of {}; {:.1f} .. {:.1f}), {:.2f} TFLOP/s",
              options.model, options.image_size, options.image_size, options.batchsize, model.device().description(),
              options.devices.precision ? fmt::format(", {}", to_string(*options.devices.precision)) : "", rate.median,

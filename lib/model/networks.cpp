@@ -38,4 +38,25 @@ std::vector<std::string> network_names() {
 
 Network layers_of(const NetworkSpec& spec) { return find(spec.name).make(spec.n_classes); }
 
+NetworkCost cost_of(const NetworkSpec& spec) {
+  NetworkCost cost;
+  Shape shape{1, 3, spec.image_size, spec.image_size};
+  double forward = 0, first = 0;
+  for (const auto& layer : layers_of(spec)) {
+    const Shape output = layer->output(shape);
+    for (const ParameterRequest& parameter : layer->parameters(shape)) {
+      if (!parameter.trained) continue;
+      const auto size = static_cast<double>(parameter.shape.size());
+      cost.parameters += size;
+      ++cost.arrays;
+      if (parameter.kind == ParameterKind::vector) continue;
+      forward += 2 * size * output.h * output.w;
+      if (first == 0) first = forward;
+    }
+    shape = output;
+  }
+  cost.operations = 3 * forward - first;
+  return cost;
+}
+
 }  // namespace odori

@@ -23,6 +23,16 @@ std::vector<std::string> network_names();
 /// The layers, first to last, without the loss.
 Network layers_of(const NetworkSpec& spec);
 
+/// What a network costs, by its shapes alone.
+struct NetworkCost {
+  /// Floating-point operations of a training step an image, in its convolutions and linear layers: forward, and twice
+  /// as many backward (but for the images' own gradient, which nobody needs).
+  double operations = 0;
+  double parameters = 0;  // trained numbers
+  int arrays = 0;         // that these stand in
+};
+NetworkCost cost_of(const NetworkSpec& spec);
+
 Network vgg(int n_classes);
 Network mid(int n_classes);
 Network tiny(int n_classes);

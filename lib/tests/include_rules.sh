@@ -16,6 +16,7 @@ declare -A may=(
   [train]="core trace backend data model optim report"
   [doctor]="core backend report flags"
   [flags]="core backend comm data model optim"
+  [predict]="core trace data backend model optim comm report train flags"
 )
 # The same for the grader's folders, among themselves.
 declare -A grader_may=(

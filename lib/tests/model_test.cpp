@@ -39,6 +39,18 @@ TEST(Networks, VggHasTheArraysOfTheOriginal) {
   EXPECT_EQ(statistics, 9472u);
 }
 
+TEST(Networks, CostWhatTheirShapesSay) {
+  for (const char* name : {"vgg", "mid", "tiny"})
+    for (const int size : {32, 64}) {
+      const Classifier model(create_network(name, 10, size), 1, 0);
+      EXPECT_EQ(cost_of(model.network()).parameters, static_cast<double>(model.parameter_count())) << name;
+      EXPECT_EQ(cost_of(model.network()).arrays, static_cast<int>(model.parameters().size())) << name;
+    }
+  // 313.5 million multiply-adds forward; the first convolution has no gradient of its input.
+  const double forward = 2 * 313.46e6, first = 2.0 * 3 * 64 * 9 * 32 * 32;
+  EXPECT_NEAR(cost_of(create_network("vgg", 10)).operations, 3 * forward - first, 1e-3 * forward);
+}
+
 TEST(Networks, RefuseAnUnknownNameAndAnImpossibleSize) {
   try {
     create_network("resnet", 10);

@@ -1,0 +1,289 @@
+// Task 6: formulas, applied to recorded timings.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "checks/findings.h"
+#include "comm/cost.h"
+#include "model/networks.h"
+
+namespace odori::grader {
+namespace {
+
+/// What somebody measured, and what is to be predicted from it.
+struct Recorded {
+  cost::Measured small, large;
+  int images = 0, batch = 0;
+  std::string network, other, link;
+};
+
+// No batch at which the gain ends is nearly a whole number, before it is rounded. In the second, batches divide the
+// images.
+const std::vector<Recorded>& all_recorded() {
+  static const std::vector<Recorded> all{{{32, 0.0412}, {128, 0.1537}, 50000, 48, "mid", "vgg", "10gbit,50us"},
+                                         {{16, 0.0231}, {64, 0.0507}, 6400, 64, "vgg", "mid", "100mbit,1ms"},
+                                         {{8, 0.91}, {40, 1.7}, 1000, 300, "tiny", "vgg", "1gbit,200us"}};
+  return all;
+}
+
+RunPlan plan_of(const Recorded& r) {
+  return {
+      .epochs = 0,
+      .flags = {"--timings", fmt::format("{}:{},{}:{}", r.small.batch, r.small.seconds, r.large.batch, r.large.seconds),
+                "--images", std::to_string(r.images), "--batchsize", std::to_string(r.batch), "--model", r.network,
+                "--other_model", r.other, "--network", r.link}};
+}
+
+/// What the program showed (lib/predict/show.cpp), and what it should have.
+struct Shown {
+  struct Point {
+    int n = 1;
+    double exchange = 0, iteration = 0;
+  };
+
+  Recorded given;
+  cost::Compute compute;
+  NetworkCost proxy, other;
+  cost::Link link;
+  double bytes = 0;
+  double iterations = 0, per_image = 0, fixed = 0, other_per_image = 0, gain_ends[2] = {0, 0};
+  std::vector<Point> curve;
+
+  double batch() const { return given.batch; }
+  double expected_exchange(int n) const {
+    return cost::all_reduce("ring", {.nodes = n, .between = link}, {.bytes = bytes}).value();
+  }
+};
+
+constexpr double shares[] = {0.1, 0.01};
+constexpr int powers_of_2 = 11;  // 1 to 1024 devices
+
+/// Of a program that came so far as to show it.
+std::optional<Shown> shown(const Situation& situation) {
+  const auto& ranks = situation.evidence().ranks;
+  if (ranks.empty() || ranks.front().values.empty()) return {};
+  const std::vector<float>& numbers = ranks.front().values.front();
+  const auto given = std::find_if(all_recorded().begin(), all_recorded().end(),
+                                  [&](const Recorded& r) { return plan_of(r).flags == situation.plan.flags; });
+  if (numbers.size() != 6 + 2 * powers_of_2 || given == all_recorded().end()) return {};
+  Shown seen{.given = *given,
+             .compute = cost::compute_from(given->small, given->large),
+             .proxy = cost_of(create_network(given->network, 10)),
+             .other = cost_of(create_network(given->other, 10)),
+             .link = cost::link_from(given->link)};
+  seen.bytes = 4 * seen.proxy.parameters;
+  seen.iterations = numbers[0], seen.per_image = numbers[1], seen.fixed = numbers[2], seen.other_per_image = numbers[3];
+  seen.gain_ends[0] = numbers[4], seen.gain_ends[1] = numbers[5];
+  for (std::size_t i = 0; i < powers_of_2; ++i) seen.curve.push_back({1 << i, numbers[6 + 2 * i], numbers[7 + 2 * i]});
+  return seen;
+}
+
+/// Numbers are shown with 24 bits.
+bool same(double seen, double expected) { return std::abs(seen - expected) <= 1e-6 * std::abs(expected); }
+
+std::string milliseconds(double seconds, double expected) { return measured(1e3 * seconds, 1e3 * expected); }
+std::string milliseconds(double seconds) { return fmt::format("{:.4g}", 1e3 * seconds); }
+
+/// A message on seconds, in milliseconds.
+Found found_time(const char* key, double seen, double expected) {
+  return found(key, {{"seen", milliseconds(seen, expected)}, {"expected", milliseconds(expected)}});
+}
+
+/// Does it hold for every number of devices?
+template <typename Formula>
+bool all_points(const Shown& seen, double Shown::Point::*value, Formula formula) {
+  return std::all_of(seen.curve.begin(), seen.curve.end(),
+                     [&](const Shown::Point& point) { return same(point.*value, formula(point.n)); });
+}
+/// The first for which it doesn't hold, told by `key`.
+template <typename Formula>
+Found found_point(const Shown& seen, double Shown::Point::*value, const char* key, Formula expected) {
+  for (const Shown::Point& point : seen.curve)
+    if (const double right = expected(point.n); !same(point.*value, right))
+      return found(key,
+                   {{"n", point.n}, {"seen", milliseconds(point.*value, right)}, {"expected", milliseconds(right)}});
+  return {};
+}
+
+// ---- Blank 1
+
+Found find_in_iterations(const Situation& situation) {
+  const auto seen = shown(situation);
+  if (!seen) return {};
+  const double exact = seen->given.images / seen->batch(), expected = std::ceil(exact),
+               rounded_down = std::floor(exact);
+  if (same(seen->iterations, expected)) return {};
+  const auto says = [&](const char* key) {
+    return found(key, {{"images", seen->given.images},
+                       {"batch", seen->given.batch},
+                       {"seen", fmt::format("{:g}", seen->iterations)},
+                       {"expected", fmt::format("{:g}", expected)},
+                       {"left", fmt::format("{:g}", seen->given.images - rounded_down * seen->batch())}});
+  };
+  if (same(seen->iterations, rounded_down)) return says("last_images_left_out");
+  if (same(seen->iterations, expected + 1)) return says("one_iteration_too_many");
+  return says(same(seen->iterations, exact) ? "iterations_not_whole" : "iterations_wrong");
+}
+
+// ---- Blanks 2 and 3: the line
+
+Found find_in_per_image(const Situation& situation) {
+  const auto seen = shown(situation);
+  if (!seen) return {};
+  const double now = seen->per_image, expected = seen->compute.per_image;
+  const cost::Measured &small = seen->given.small, &large = seen->given.large;
+  if (same(now, expected)) return {};
+  if (same(now, small.seconds / small.batch) || same(now, large.seconds / large.batch))
+    return found_time("line_through_origin", now, expected);
+  if (same(now, 1 / expected))
+    return found("images_per_second", {{"seen", fmt::format("{:.4g}", now)}, {"expected", milliseconds(expected)}});
+  return found_time("per_image_wrong", now, expected);
+}
+
+Found find_in_fixed(const Situation& situation) {
+  const auto seen = shown(situation);
+  if (!seen) return {};
+  const double now = seen->fixed, expected = seen->compute.fixed, per_image = seen->compute.per_image;
+  const cost::Measured &small = seen->given.small, &large = seen->given.large;
+  if (same(now, expected)) return {};
+  const auto is = [&](double one, double other) { return same(now, one) || same(now, other); };
+  const char* key = "fixed_wrong";
+  if (now == 0) key = "fixed_left_out";
+  if (is(small.seconds, large.seconds)) key = "fixed_is_whole_iteration";
+  if (is(large.seconds - per_image * small.batch, small.seconds - per_image * large.batch)) key = "points_mixed";
+  return found_time(key, now, expected);
+}
+
+// ---- Blank 4
+
+Found find_in_other_network(const Situation& situation) {
+  const auto seen = shown(situation);
+  if (!seen) return {};
+  const double now = seen->other_per_image, one = seen->compute.per_image;
+  const double operations = seen->other.operations / seen->proxy.operations,
+               parameters = seen->other.parameters / seen->proxy.parameters;
+  if (same(now, one * operations)) return {};
+  const char* key = "other_network_wrong";
+  if (same(now, one * parameters)) key = "scaled_by_parameters";
+  if (same(now, one / operations)) key = "scale_inverted";
+  if (same(now, one)) key = "not_scaled";
+  return found(key, {{"proxy", seen->given.network},
+                     {"other", seen->given.other},
+                     {"seen", milliseconds(now, one * operations)},
+                     {"expected", milliseconds(one * operations)},
+                     {"operations", fmt::format("{:.3g}", operations)},
+                     {"parameters", fmt::format("{:.3g}", parameters)}});
+}
+
+// ---- Blanks 5 and 6: the exchange
+
+Found find_in_messages(const Situation& situation) {
+  const auto seen = shown(situation);
+  if (!seen) return {};
+  const auto value = &Shown::Point::exchange;
+  const auto of_messages = [&](auto messages) {
+    return [&seen, messages](int n) { return messages(n) * seen->link.message(seen->bytes / n); };
+  };
+  const auto expected = [](int n) { return 2 * (n - 1); };
+  if (all_points(*seen, value, of_messages([](int n) { return n - 1; })))
+    return found("messages_of_one_round", {{"n", 4}, {"seen", 3}, {"expected", 6}});
+  if (all_points(*seen, value, of_messages([](int n) { return 2 * n; })))
+    return found("messages_to_oneself", {{"n", 4}, {"seen", 8}, {"expected", 6}});
+  for (const Shown::Point& point : seen->curve) {
+    const double right = of_messages(expected)(point.n);
+    if (!same(point.exchange, right))
+      return found("messages_wrong",
+                   {{"n", point.n},
+                    {"seen", fmt::format("{:.4g}", point.exchange / seen->link.message(seen->bytes / point.n))},
+                    {"expected", expected(point.n)}});
+  }
+  return {};
+}
+
+Found find_in_exchange(const Situation& situation) {
+  const auto seen = shown(situation);
+  if (!seen) return {};
+  const auto value = &Shown::Point::exchange;
+  const double latency = seen->link.latency, whole = seen->bytes / seen->link.bandwidth;
+  const auto is = [&](auto formula) {
+    return all_points(*seen, value, [&](int n) { return formula(2.0 * (n - 1), double(n)); });
+  };
+  const char* key = "exchange_wrong";
+  if (is([&](double m, double n) { return m * whole / n; })) key = "latency_left_out";
+  if (is([&](double m, double n) { return latency + m * whole / n; })) key = "latency_once";
+  if (is([&](double m, double) { return m * (latency + whole); })) key = "whole_vector_each_message";
+  if (is([&](double, double) { return whole; }) || is([&](double, double) { return latency + whole; }))
+    key = "bytes_over_bandwidth";
+  if (is([&](double m, double n) { return m * latency + std::floor(m / n) * whole; })) key = "whole_number_division";
+  return found_point(*seen, value, key, [&](int n) { return seen->expected_exchange(n); });
+}
+
+// ---- Blank 7
+
+Found find_in_sharing(const Situation& situation) {
+  const auto seen = shown(situation);
+  if (!seen) return {};
+  const auto value = &Shown::Point::iteration;
+  const double fixed = seen->compute.fixed, images = seen->compute.per_image * seen->batch();
+  const auto is = [&](auto formula) {
+    return all_points(*seen, value, [&](int n) { return formula(n, seen->expected_exchange(n)); });
+  };
+  const char* key = "sharing_wrong";
+  if (is([&](int n, double exchange) { return (fixed + images) / n + exchange; })) key = "fixed_divided";
+  if (is([&](int n, double) { return fixed + images / n; })) key = "exchange_left_out";
+  if (is([&](int n, double exchange) { return (fixed + images + exchange) / n; })) key = "exchange_divided";
+  if (is([&](int, double exchange) { return fixed + images + exchange; })) key = "batch_not_shared";
+  return found_point(*seen, value, key, [&](int n) { return fixed + images / n + seen->expected_exchange(n); });
+}
+
+// ---- Blank 8
+
+Found find_in_end_of_gain(const Situation& situation) {
+  const auto seen = shown(situation);
+  if (!seen) return {};
+  const double ratio = seen->compute.fixed / seen->compute.per_image;
+  const auto is = [&](auto formula) {
+    return same(seen->gain_ends[0], formula(shares[0])) && same(seen->gain_ends[1], formula(shares[1]));
+  };
+  const auto roughly = [&](auto formula) {  // rounded in whatever way
+    return std::abs(seen->gain_ends[0] - formula(shares[0])) <= 1 &&
+           std::abs(seen->gain_ends[1] - formula(shares[1])) <= 1;
+  };
+  if (is([&](double share) { return std::ceil(ratio / share); })) return {};
+  const char* key = "end_of_gain_wrong";
+  if (roughly([&](double share) { return ratio * share; })) key = "share_multiplied";
+  if (roughly([&](double) { return ratio; })) key = "share_left_out";
+  if (roughly([&](double share) { return ratio * (1 - share) / share; })) key = "share_of_the_whole";
+  if (is([&](double share) { return ratio / share; })) key = "batch_not_whole";
+  if (is([&](double share) { return std::floor(ratio / share); })) key = "batch_rounded_down";
+  for (const std::size_t i : {0, 1}) {
+    const double expected = std::ceil(ratio / shares[i]);
+    if (same(seen->gain_ends[i], expected)) continue;
+    return found(key, {{"percent", fmt::format("{:g}", 100 * shares[i])},
+                       {"fixed", milliseconds(seen->compute.fixed)},
+                       {"per_image", milliseconds(seen->compute.per_image)},
+                       {"seen", fmt::format("{:.5g}", seen->gain_ends[i])},
+                       {"expected", fmt::format("{:g}", expected)}});
+  }
+  return {};
+}
+
+}  // namespace
+
+Exam exam_of_prediction() {
+  std::vector<RunPlan> plans;
+  for (const Recorded& recorded : all_recorded()) plans.push_back(plan_of(recorded));
+  return {plans,
+          {{1, "EpochHasAllImages", find_in_iterations},
+           {2, "ImagesTakeTheSlope", find_in_per_image},
+           {3, "FixedTimeIsTheRest", find_in_fixed},
+           {4, "OtherNetworkTakesItsArithmetic", find_in_other_network},
+           {5, "RingSendsItsMessages", find_in_messages},
+           {6, "MessagesTakeTheirTime", find_in_exchange},
+           {7, "ImagesAloneAreShared", find_in_sharing},
+           {8, "GainEndsWhereTheFixedTimeIsSmall", find_in_end_of_gain},
+           {0, "ShowsItsNumbers", find_no_values},
+           {0, "EvidenceIsOfTheProgram", find_forgery}}};
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,41 @@
+// Images for measuring: a network takes as long for them as for any others.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/random.h"
+#include "data/dataset.h"
+
+namespace odori {
+
+/// Random pictures with random labels of ten classes.
+class RandomPictures : public Dataset {
+ public:
+  explicit RandomPictures(std::size_t n, int image_size = 32) : n_(n), bytes_(n * Example::bytes) {
+    transform_.image_size = image_size;
+    RandomSequence random(0, RandomUse::synthetic_data);
+    for (std::uint8_t& byte : bytes_) byte = static_cast<std::uint8_t>(random.next() >> 24);
+  }
+  std::size_t size() const override { return n_; }
+  Example operator[](std::size_t i) const override {
+    return {&bytes_[i * Example::bytes], bytes_[i * Example::bytes] % 10, static_cast<std::int64_t>(i)};
+  }
+  int n_classes() const override { return 10; }
+  const Transform& transform() const override { return transform_; }
+  PictureStoragePtr storage() const override { return storage_; }
+  /// The first n of them.
+  Batch batch(int n) const {
+    Batch batch{{}, transform_, storage_};
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) batch.examples.push_back((*this)[i]);
+    return batch;
+  }
+
+ private:
+  std::size_t n_;
+  std::vector<std::uint8_t> bytes_;
+  PictureStoragePtr storage_ = std::make_shared<PictureStorage>(PictureStorage{{bytes_}});
+  Transform transform_{.mean = {0.5f, 0.5f, 0.5f}, .deviation = {0.25f, 0.25f, 0.25f}};
+};
+
+}  // namespace odori

@@ -1,0 +1,65 @@
+#include "predict/show.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "predict/measure.h"
+#include "report/table.h"
+#include "trace/evidence.h"
+
+namespace odori {
+namespace {
+
+void write_evidence(const Prediction& p) {
+  std::vector<float> numbers;
+  const auto add = [&](double number) { numbers.push_back(static_cast<float>(number)); };
+  for (const double number : {p.iterations, p.compute.per_image, p.compute.fixed, p.compute_of_other.per_image,
+                              p.batch_within_10_percent, p.batch_within_1_percent})
+    add(number);
+  for (const Point& point : p.curve) add(point.exchange), add(point.iteration);
+  evidence::write(facts::Values{static_cast<std::int64_t>(numbers.size())}, numbers);
+}
+
+}  // namespace
+
+void show(const Prediction& p) {
+  write_evidence(p);
+  const auto seconds = [&](const cost::Compute& compute) { return p.iterations * compute.seconds(p.batch); };
+  fmt::print("An iteration of {} images on one device: {:.3f} ms + {:.4f} ms an image = {:.3f} ms\n", p.batch,
+             1e3 * p.compute.fixed, 1e3 * p.compute.per_image, 1e3 * p.compute.seconds(p.batch));
+  fmt::print("An epoch of {} images: {} iterations, {:.1f} s with {}, {:.1f} s with {}\n", p.images, p.iterations,
+             seconds(p.compute), p.network, seconds(p.compute_of_other), p.other_network);
+  fmt::print("From batch {} on, larger ones save at most 10 % of an epoch; from batch {} on, 1 %\n\n",
+             p.batch_within_10_percent, p.batch_within_1_percent);
+  if (p.curve.empty()) return;
+
+  const auto quickest = std::min_element(p.curve.begin(), p.curve.end(),
+                                         [](const Point& a, const Point& b) { return a.iteration < b.iteration; });
+  std::vector<TableRow> rows;
+  for (const Point& point : p.curve) {
+    const double speedup = p.curve.front().iteration / point.iteration, share = quickest->iteration / point.iteration;
+    const double width = share >= 0 && share <= 1 ? 40 * share : 0;  // learners' formulas may give anything
+    rows.push_back({std::to_string(point.devices), fmt::format("{:.3f}", 1e3 * point.iteration),
+                    fmt::format("{:.3f}", 1e3 * point.exchange), fmt::format("{:.2f}", speedup),
+                    std::string(static_cast<std::size_t>(std::lround(width)), '#')});
+  }
+  fmt::print("{}", text_table({"devices", "ms an iteration", "ms exchange", "speedup", ""}, rows));
+  fmt::print("{} images shared by more than {} devices: no more gain.\n\n", p.batch, quickest->devices);
+}
+
+void show_error(const std::string& what, double predicted, const NetworkSpec& network, int batch, int n_devices,
+                const DevicePoolOptions& devices) {
+  fmt::print("{}: predicted {:.3f} ms, ", what, 1e3 * predicted);
+  std::fflush(stdout);
+  try {
+    const double measured = measure_iteration(network, batch, n_devices, devices).seconds;
+    fmt::print("measured {:.3f} ms, error {:+.1f} %\n", 1e3 * measured, 100 * (predicted / measured - 1));
+  } catch (const Error& error) {  // a machine with one GPU
+    fmt::print("not measured: {}\n", error.what());
+  }
+}
+
+}  // namespace odori
