@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Predicted against measured: iterations of 1, 2 and 4 ranks on this machine, by communicator.
+
+    lib/bench/validate_prediction.py [--model mid] [--batchsize 64] [--communicators flat,ring,tree] [--rounds 5]
+
+Measured once a round: iterations of one rank with a fourth of the batch and with all of it, from which
+`./odori predict --timings` draws its line, and the all-reduce of 2 ranks by ring, which tells what shared memory brings a
+second. The rest is predicted, then measured in the same rounds: all ranks train on random images, and wait for each other.
+Ranks that outnumber the cores share them (--devices_per_core). Medians of the rounds.
+"""
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import tempfile
+
+KIT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIN = os.path.join(os.environ.get("ODORI_BUILD", os.path.join(KIT, "build")), "bin")
+
+
+def ranks(n, *command):
+    """What n ranks print."""
+    start = [os.path.join(KIT, "lib/comm/mpirun.sh"), "mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(n)]
+    if os.geteuid() == 0:
+        start.append("--allow-run-as-root")
+    if n > os.cpu_count():
+        start += ["--mca", "mpi_yield_when_idle", "1"]
+    program = [os.path.join(BIN, command[0]), *map(str, command[1:])]
+    return subprocess.run(start + program, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def iteration(args, n, batch, communicator):
+    """Seconds of an iteration of n ranks."""
+    rate = float(ranks(n, "bench_scaling", "--rank_of", communicator, "--model", args.model, "--batchsize", batch,
+                       "--iterations", args.iterations, "--threads", 1))
+    return n * batch / rate
+
+
+def bandwidth(args):
+    """Bytes a second: a ring of 2 ranks takes bytes / bandwidth."""
+    said = ranks(2, "bench_allreduce", "--device", "cpu", "--communicator", "ring", "--model", args.model, "--rounds", 1,
+                 "--iterations", args.iterations)
+    megabytes, milliseconds = re.search(r"ranks, ([\d.]+) MB: ([\d.]+) ms", said).groups()
+    return float(megabytes) * 1e6 / (float(milliseconds) / 1e3)
+
+
+def predicted(args, n, timings, bytes_a_second, communicator):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "forecast.json")
+        share = max(1, -(-n // os.cpu_count()))
+        subprocess.run([os.path.join(BIN, "odori_predict"), "--model", args.model, "--batchsize", str(args.batchsize),
+                        "--timings", timings, "--nodes", "1", "--gpus_per_node", str(n), "--within",
+                        f"{bytes_a_second * 8 / 1e9:.6f}gbit,5us", "--communicator", communicator, "--devices_per_core",
+                        str(share), "--json", path], check=True, stdout=subprocess.DEVNULL)
+        with open(path) as file:
+            return json.load(file)["scaling"][0]["weak"]["seconds"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="mid", choices=["vgg", "mid"], help="the network")
+    parser.add_argument("--batchsize", type=int, default=64, help="images a rank and iteration")
+    parser.add_argument("--communicators", default="flat,ring,tree")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--iterations", type=int, default=20, help="of a measurement")
+    args = parser.parse_args()
+    points = [(1, "flat")] + [(n, name) for n in (2, 4) for name in args.communicators.split(",")]
+    small, seen, links = [], {point: [] for point in points}, []
+    for _ in range(args.rounds):
+        small.append(iteration(args, 1, args.batchsize // 4, "flat"))
+        links.append(bandwidth(args))
+        for n, name in points:
+            seen[n, name].append(iteration(args, n, args.batchsize, name))
+    median = statistics.median
+    timings = f"{args.batchsize // 4}:{median(small)},{args.batchsize}:{median(seen[1, 'flat'])}"
+    link = median(links)
+    cores = os.cpu_count()
+    print(f"{args.model}, {args.batchsize} images a rank, {cores} cores, {args.rounds} rounds. One rank: {timings}. "
+          f"Shared memory: {link / 1e9:.2f} GB/s.")
+    print("ranks  communicator     predicted ms  measured ms (least .. greatest)   error")
+    for n, name in points:
+        times = [1e3 * t for t in seen[n, name]]
+        guess = 1e3 * predicted(args, n, timings, link, name)
+        note = f"  {n} ranks share {cores} cores" if n > cores else ""
+        print(f"{n:5}  {name:15}  {guess:12.2f}  {median(times):11.2f} ({min(times):.2f} .. {max(times):.2f})  "
+              f"{100 * (guess / median(times) - 1):+6.1f} %{note}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+#include "predict/forecast.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "comm/communicator.h"
+#include "report/table.h"
+
+namespace odori {
+namespace {
+
+using cost::Iteration;
+
+std::optional<Iteration> by(const Question& question, const std::string& communicator, const cost::Way& way) {
+  cost::Training training = question.training;
+  training.communicator = communicator;
+  training.way = way;
+  return iteration(training, question.batch);
+}
+
+OfNodes on_nodes(const Question& question, int nodes) {
+  cost::Training training = question.training;
+  training.cluster.nodes = nodes;
+  const cost::Compute& one = training.compute;
+  OfNodes row{.nodes = nodes, .devices = training.cluster.ranks()};
+  const double n = row.devices;
+  if ((row.weak = iteration(training, question.batch))) {
+    row.images_per_second = n * question.batch / row.weak->seconds();
+    row.efficiency = one.seconds(question.batch) / row.weak->seconds();
+    row.epoch = cost::iterations(question.images, n * question.batch) * row.weak->seconds();
+  }
+  if (question.shared_batch >= n && (row.strong = iteration(training, question.shared_batch / n)))
+    row.speedup = one.seconds(question.shared_batch) / row.strong->seconds();
+  return row;
+}
+
+std::string milliseconds(const std::optional<Iteration>& iteration) {
+  return iteration ? fmt::format("{:.2f}", 1e3 * iteration->seconds()) : "-";
+}
+
+TableRow row_of(const OfCommunicator& of) {
+  return {of.name,
+          of.plain ? fmt::format("{:.2f}", 1e3 * of.plain->exchange) : "-",
+          milliseconds(of.plain),
+          milliseconds(of.half),
+          milliseconds(of.overlap),
+          milliseconds(of.double_buffering)};
+}
+
+TableRow row_of(const OfNodes& of) {
+  TableRow row{std::to_string(of.nodes), std::to_string(of.devices), milliseconds(of.weak)};
+  if (of.weak)
+    row.insert(row.end(), {fmt::format("{:.0f}", of.images_per_second), fmt::format("{:.0f} %", 100 * of.efficiency),
+                           fmt::format("{:.2f}", of.epoch)});
+  else
+    row.insert(row.end(), {"-", "-", "-"});
+  row.push_back(milliseconds(of.strong));
+  row.push_back(of.strong ? fmt::format("{:.1f}", of.speedup) : "-");
+  return row;
+}
+
+template <typename Row>
+std::string table(const TableRow& header, const std::vector<Row>& all) {
+  std::vector<TableRow> rows;
+  for (const Row& row : all) rows.push_back(row_of(row));
+  return text_table(header, rows);
+}
+
+nlohmann::json json_of(const std::optional<Iteration>& of) {
+  if (!of) return nullptr;
+  return {{"compute", of->compute}, {"exchange", of->exchange}, {"waited", of->waited}, {"seconds", of->seconds()}};
+}
+
+std::string describe(const cost::Link& link) {
+  return fmt::format("{:g} Gbit/s and {:g} us", link.bandwidth * 8 / 1e9, link.latency * 1e6);
+}
+
+}  // namespace
+
+Forecast forecast(const Question& question) {
+  Forecast all{.question = question};
+  for (const std::string& name : communicator_names())
+    all.communicators.push_back({name, by(question, name, {}), by(question, name, {.half = true}),
+                                 by(question, name, {.overlap = true}),
+                                 by(question, name, {.double_buffering = true})});
+  const int most = question.training.cluster.nodes;
+  for (int nodes = 1; nodes < most; nodes *= 2) all.scaling.push_back(on_nodes(question, nodes));
+  all.scaling.push_back(on_nodes(question, most));
+  all.best_nodes = cost::best_nodes(question.training, question.shared_batch, most);
+  const cost::Compute& one = question.training.compute;
+  all.epoch = cost::iterations(question.images, question.batch) * one.seconds(question.batch);
+  all.batch_within_10_percent = cost::batch_where_gain_ends(one, 0.1);
+  return all;
+}
+
+std::string to_text(const Forecast& all) {
+  const Question& asked = all.question;
+  const cost::Training& training = asked.training;
+  const cost::Cluster& cluster = training.cluster;
+  std::string text = fmt::format(
+      "One device, {}: an iteration takes {:.2f} ms + {:.3f} ms an image; with {} images {:.2f} ms, {:.0f} images/s.\n"
+      "An epoch of {} images takes it {:.1f} s. From batch {} on, larger ones save at most 10 % of that.\n"
+      "{} nodes x {} devices, {} between nodes, {} within; {:.1f} MB of gradients.\n\n",
+      asked.model, 1e3 * training.compute.fixed, 1e3 * training.compute.per_image, asked.batch,
+      1e3 * training.compute.seconds(asked.batch), asked.batch / training.compute.seconds(asked.batch), asked.images,
+      all.epoch, all.batch_within_10_percent, cluster.nodes, cluster.ranks_per_node, describe(cluster.between),
+      describe(cluster.within), training.gradients.bytes / 1e6);
+  text += "All devices, by communicator, ms:\n";
+  text += table({"communicator", "all-reduce", "iteration", "half precision", "overlap", "double buffering"},
+                all.communicators);
+  text += fmt::format("\nWith {}: {} images a device (weak scaling), or {} shared by all devices (strong scaling):\n",
+                      training.communicator, asked.batch, asked.shared_batch);
+  text +=
+      table({"nodes", "devices", "ms", "images/s", "efficiency", "s an epoch", "strong: ms", "speedup"}, all.scaling);
+  text += all.best_nodes < cluster.nodes
+              ? fmt::format("Shared by more than {} nodes, {} images gain nothing more.\n", all.best_nodes,
+                            asked.shared_batch)
+              : fmt::format("{} images shared by all nodes still gain from the last one.\n", asked.shared_batch);
+  return text;
+}
+
+void to_json(nlohmann::json& json, const Forecast& all) {
+  const Question& asked = all.question;
+  const cost::Training& training = asked.training;
+  const auto link = [](const cost::Link& of) {
+    return nlohmann::json{{"latency", of.latency}, {"bandwidth", of.bandwidth}};
+  };
+  json = {{"model", asked.model},
+          {"compute", {{"fixed", training.compute.fixed}, {"per_image", training.compute.per_image}}},
+          {"batch", asked.batch},
+          {"shared_batch", asked.shared_batch},
+          {"images", asked.images},
+          {"gradients", training.gradients.bytes},
+          {"nodes", training.cluster.nodes},
+          {"devices_per_node", training.cluster.ranks_per_node},
+          {"between", link(training.cluster.between)},
+          {"within", link(training.cluster.within)},
+          {"communicator", training.communicator},
+          {"epoch", all.epoch},
+          {"best_nodes", all.best_nodes},
+          {"batch_within_10_percent", all.batch_within_10_percent}};
+  for (const OfCommunicator& of : all.communicators)
+    json["communicators"].push_back({{"name", of.name},
+                                     {"plain", json_of(of.plain)},
+                                     {"half", json_of(of.half)},
+                                     {"overlap", json_of(of.overlap)},
+                                     {"double_buffering", json_of(of.double_buffering)}});
+  for (const OfNodes& of : all.scaling)
+    json["scaling"].push_back({{"nodes", of.nodes},
+                               {"devices", of.devices},
+                               {"weak", json_of(of.weak)},
+                               {"images_per_second", of.images_per_second},
+                               {"efficiency", of.efficiency},
+                               {"epoch", of.epoch},
+                               {"strong", json_of(of.strong)},
+                               {"speedup", of.speedup}});
+}
+
+}  // namespace odori

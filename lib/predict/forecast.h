@@ -1,0 +1,48 @@
+// From an iteration of one device to a cluster of them: what ./odori predict prints.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm/cost.h"
+
+namespace odori {
+
+struct Question {
+  std::string model;
+  cost::Training training;     // on the whole cluster
+  double batch = 32;           // images a device and iteration, where each device brings its own (weak scaling)
+  double shared_batch = 8192;  // and where all devices share one (strong scaling)
+  double images = 50000;       // of an epoch
+};
+
+/// An all-reduce on the whole cluster, and iterations with it.
+struct OfCommunicator {
+  std::string name;
+  std::optional<cost::Iteration> plain, half, overlap, double_buffering;  // none where it refuses the cluster
+};
+
+struct OfNodes {
+  int nodes = 1, devices = 1;
+  std::optional<cost::Iteration> weak, strong;   // strong: none with more devices than images
+  double images_per_second = 0, efficiency = 0;  // weak: of one device's images a second, times the devices
+  double speedup = 0;                            // strong: over one device with the whole batch
+  double epoch = 0;                              // weak, seconds
+};
+
+struct Forecast {
+  Question question;
+  std::vector<OfCommunicator> communicators;
+  std::vector<OfNodes> scaling;  // 1, 2, 4, ... nodes, and the cluster's
+  int best_nodes = 1;            // strong scaling gains no more beyond
+  double epoch = 0;              // of one device, seconds
+  double batch_within_10_percent = 1;
+};
+
+Forecast forecast(const Question& question);
+std::string to_text(const Forecast& forecast);
+void to_json(nlohmann::json& json, const Forecast& forecast);
+
+}  // namespace odori

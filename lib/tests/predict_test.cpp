@@ -1,0 +1,84 @@
+// Iterations that are measured, timings that are read, and what is made of them.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "core/error.h"
+#include "predict/forecast.h"
+#include "predict/measure.h"
+
+namespace odori {
+namespace {
+
+TEST(Measuring, TakesMoreImagesLonger) {
+  const NetworkSpec network = create_network("tiny", 10);
+  const DevicePoolOptions cpu{.request = DeviceRequest::cpu};
+  const cost::Measured small = measure_iteration(network, 4, 1, cpu), large = measure_iteration(network, 256, 1, cpu);
+  EXPECT_EQ(small.batch, 4);
+  EXPECT_GT(small.seconds, 0);
+  EXPECT_GT(large.seconds, small.seconds);
+  EXPECT_GT(measure_iteration(network, 4, 2, cpu).seconds, 0) << "two devices";
+}
+
+TEST(Timings, AreReadOrRefusedInASentence) {
+  const auto [one, other] = recorded_timings("32:0.041,128:1.5e-1");
+  EXPECT_EQ(one.batch, 32);
+  EXPECT_EQ(one.seconds, 0.041);
+  EXPECT_EQ(other.batch, 128);
+  EXPECT_EQ(other.seconds, 0.15);
+  for (const char* text : {"", "32", "32:0.1", "32:0.1,", "32:0.1,64", "32:0.1,64:", "32:0.1,64:0", "32:-1,64:2",
+                           "32:0.1,64:0.2,96:0.3", "32:nan,64:inf", "a:b,c:d"})
+    EXPECT_THROW(recorded_timings(text), UsageError) << text;
+}
+
+Question question(int nodes) {
+  return {.model = "vgg",
+          .training = {.compute = {.fixed = 0.01, .per_image = 0.001},
+                       .gradients = {.bytes = 8000},
+                       .cluster = {.nodes = nodes,
+                                   .within = {.latency = 0, .bandwidth = 1e9},
+                                   .between = {.latency = 1e-3, .bandwidth = 1e6}},
+                       .communicator = "ring"},
+          .batch = 10,
+          .shared_batch = 40,
+          .images = 1000};
+}
+
+TEST(Forecast, IsWhatTheFormulasSay) {
+  const Forecast all = forecast(question(4));
+  ASSERT_EQ(all.scaling.size(), 3u);
+  const OfNodes& last = all.scaling.back();
+  EXPECT_EQ(last.devices, 4);
+  EXPECT_DOUBLE_EQ(last.weak->seconds(), 0.02 + 0.018);
+  EXPECT_DOUBLE_EQ(last.images_per_second, 40 / 0.038);
+  EXPECT_DOUBLE_EQ(last.efficiency, 0.02 / 0.038);
+  EXPECT_DOUBLE_EQ(last.epoch, 25 * 0.038);
+  EXPECT_DOUBLE_EQ(last.strong->seconds(), 0.02 + 0.018);
+  EXPECT_DOUBLE_EQ(last.speedup, 0.05 / 0.038);
+  EXPECT_DOUBLE_EQ(all.epoch, 100 * 0.02);
+  EXPECT_EQ(all.scaling.front().efficiency, 1);
+}
+
+TEST(Forecast, EndsWithTheClustersNodesWhateverTheirNumber) {
+  const Forecast all = forecast(question(6));
+  std::vector<int> nodes;
+  for (const OfNodes& row : all.scaling) nodes.push_back(row.nodes);
+  EXPECT_EQ(nodes, (std::vector{1, 2, 4, 6}));
+  EXPECT_FALSE(forecast(question(64)).scaling.back().strong) << "40 images for 64 devices";
+}
+
+TEST(Forecast, SaysTheSameAsTextAndAsJson) {
+  const Forecast all = forecast(question(4));
+  const std::string text = to_text(all);
+  EXPECT_TRUE(std::regex_search(text, std::regex("single_node +- +- +- +- +-\n"))) << text;
+  EXPECT_NE(text.find("38.00"), std::string::npos) << text;
+  const nlohmann::json json = all;
+  EXPECT_DOUBLE_EQ(json["scaling"][2]["weak"]["seconds"], 0.038);
+  EXPECT_EQ(json["best_nodes"], all.best_nodes);
+  for (const auto& row : json["communicators"])
+    EXPECT_EQ(row["plain"].is_null(), row["name"] == "single_node") << row.dump();
+}
+
+}  // namespace
+}  // namespace odori
