@@ -33,6 +33,7 @@ int main(int argc, char** argv) try {
     fmt::print("==========================================\n");
     fmt::print("Num process (COMM_WORLD): {}\n", comm->size());
     fmt::print("Num nodes: {}\n", comm->inter_size());
+    if (!comm->link().empty()) fmt::print("Simulated link between nodes: {}\n", comm->link());
     fmt::print("Using {}\n", pool.kind() == DeviceKind::cuda ? "GPUs" : "CPU devices");
     fmt::print("Using {} communicator\n", comm->name());
     fmt::print("Num Minibatch-size: {}\n", args.batchsize);

@@ -44,9 +44,10 @@ int main(int argc, char** argv) try {
   const double n = comm->size(), megabytes = static_cast<double>(gradients.bytes()) / 1e6;
   if (comm->rank() == 0)
     fmt::print(
-        "{}, {} ranks, {:.1f} MB: {:.3f} ms (median of {} rounds of {}; {:.3f} .. {:.3f}), bus bandwidth {:.1f} GB/s\n",
-        comm->name(), comm->size(), megabytes, time.median, options.rounds, options.iterations, time.min, time.max,
-        megabytes / time.median * 2 * (n - 1) / n);
+        "{}, {} ranks{}, {:.1f} MB: {:.3f} ms (median of {} rounds of {}; {:.3f} .. {:.3f}), bus bandwidth {:.1f} "
+        "GB/s\n",
+        comm->name(), comm->size(), comm->link().empty() ? "" : " over a simulated link of " + comm->link(), megabytes,
+        time.median, options.rounds, options.iterations, time.min, time.max, megabytes / time.median * 2 * (n - 1) / n);
   return 0;
 } catch (...) {
   return report_failure();

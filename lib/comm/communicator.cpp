@@ -48,7 +48,10 @@ std::vector<std::string> communicator_names() {
 
 std::unique_ptr<Communicator> create_communicator(const std::string& name) {
   for (const Algorithm& algorithm : algorithms)
-    if (name == algorithm.name) return algorithm.make();
+    if (name == algorithm.name) {
+      agree_on_communicator(name);
+      return algorithm.make();
+    }
   throw UsageError(
       fmt::format("There is no communicator \"{}\". There are: {}.", name, fmt::join(communicator_names(), ", ")));
 }

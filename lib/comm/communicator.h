@@ -20,7 +20,7 @@ struct Traffic {
   std::int64_t messages = 0, bytes = 0;
 };
 
-/// What a rank has sent and received by messages.
+/// What a rank has sent and received: messages, and what MPI's collectives on models come to (steps.h).
 struct TrafficOfRank {
   Traffic sent_within_node, received_within_node, sent_to_other_nodes, received_from_other_nodes;
 };
@@ -38,6 +38,9 @@ class Communicator {
   virtual int inter_rank() const = 0;  // this node, ordered by each node's lowest rank
   virtual int inter_size() const = 0;  // how many nodes
   virtual std::string name() const = 0;
+  /// The link that is simulated between the nodes (ODORI_LINK), as "1 Gbit/s, 50 us"; empty: none. Whoever shows a time
+  /// shows this with it.
+  virtual std::string link() const = 0;
 
   // ---- Models. All collective: every rank calls, with buffers of the same size, each of this rank's device. They come
   // after all that the device was asked before, and before all that it is asked then.

@@ -1,8 +1,12 @@
 #include "comm/group.h"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
+#include <numeric>
+#include <utility>
 
+#include "comm/await.h"
 #include "comm/chunks.h"
 #include "comm/collective.h"
 #include "comm/mpi_check.h"
@@ -31,24 +35,51 @@ int count_of(std::span<const float> numbers) {
   return static_cast<int>(numbers.size());
 }
 
+double bytes_of(std::span<const float> numbers) { return static_cast<double>(numbers.size_bytes()); }
+
 }  // namespace
 
-Group::Group() : handle_(std::make_shared<Handle>()) {
-  int initialized = 0, finalized = 0;
-  ODORI_MPI(MPI_Initialized(&initialized));
-  ODORI_MPI(MPI_Finalized(&finalized));
-  require(initialized && !finalized, "A communicator needs an MpiSession that lives: make it first thing in main.");
-  ODORI_MPI(MPI_Comm_rank(handle_->comm, &rank_));
-  ODORI_MPI(MPI_Comm_size(handle_->comm, &size_));
+Group::Group(std::shared_ptr<Network> network)
+    : network_(std::move(network)),
+      handle_(std::make_shared<Handle>()),
+      ranks_(static_cast<std::size_t>(network_->ranks().size)),
+      rank_(network_->ranks().rank),
+      size_(network_->ranks().size) {
+  std::iota(ranks_.begin(), ranks_.end(), 0);
 }
 
-Group::Group(int color, int key) {
+Group::Group(std::shared_ptr<Network> network, int color, int key) : network_(std::move(network)) {
   const Exchange call({"create_communicator()"});
   const auto handle = std::make_shared<Handle>();
+  const int own = network_->ranks().rank;
   ODORI_MPI(MPI_Comm_split(MPI_COMM_WORLD, color, key, &handle->comm));
   ODORI_MPI(MPI_Comm_rank(handle->comm, &rank_));
   ODORI_MPI(MPI_Comm_size(handle->comm, &size_));
+  ranks_.resize(static_cast<std::size_t>(size_));
+  ODORI_MPI(MPI_Allgather(&own, 1, MPI_INT, ranks_.data(), 1, MPI_INT, handle->comm));
   handle_ = handle;
+}
+
+Passage Group::pass(const Steps& steps) const {
+  Link* const link = network_->link();
+  if (!link) return Passage();
+  constexpr int first = 0;
+  const Link::Time own = Link::now();
+  Link::Time all_there = 0, arrival = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  ODORI_MPI(MPI_Ireduce(&own, &all_there, 1, MPI_INT64_T, MPI_MAX, first, handle_->comm, &request));
+  await({&request, 1});
+  if (rank_ == first) arrival = link->carry(network_->load(steps, ranks_), all_there);
+  ODORI_MPI(MPI_Ibcast(&arrival, 1, MPI_INT64_T, first, handle_->comm, &request));
+  await({&request, 1});
+  return Passage(arrival);
+}
+
+Passage Group::travel(const Steps& steps) const {
+  for (const Hop& hop : steps.hops)
+    network_->count(ranks_[static_cast<std::size_t>(hop.from)], ranks_[static_cast<std::size_t>(hop.to)], hop.messages,
+                    std::llround(hop.bytes));
+  return pass(steps);
 }
 
 std::span<float> Group::chunk(std::span<float> numbers, int c) const {
@@ -69,20 +100,24 @@ Group::Layout Group::layout(std::span<float> numbers) const {
 }
 
 void Group::sum(std::span<float> numbers) const {
+  const Passage passage = travel(ring_steps(size_, 2, bytes_of(numbers)));
   ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), count_of(numbers), MPI_FLOAT, MPI_SUM, handle_->comm));
 }
 
 void Group::sum_to(std::span<float> numbers, int root) const {
+  const Passage passage = travel(chain_steps(size_, root, bytes_of(numbers), true));
   const bool is_root = rank_ == root;
   ODORI_MPI(MPI_Reduce(is_root ? MPI_IN_PLACE : numbers.data(), is_root ? numbers.data() : nullptr, count_of(numbers),
                        MPI_FLOAT, MPI_SUM, root, handle_->comm));
 }
 
 void Group::broadcast(std::span<float> numbers, int root) const {
+  const Passage passage = travel(chain_steps(size_, root, bytes_of(numbers), false));
   ODORI_MPI(MPI_Bcast(numbers.data(), count_of(numbers), MPI_FLOAT, root, handle_->comm));
 }
 
 void Group::reduce_scatter(std::span<float> numbers) const {
+  const Passage passage = travel(ring_steps(size_, 1, bytes_of(numbers)));
   const std::span<float> own = chunk(numbers, rank_);
   std::vector<float> sum(own.size());
   ODORI_MPI(
@@ -91,6 +126,7 @@ void Group::reduce_scatter(std::span<float> numbers) const {
 }
 
 void Group::reduce_scatter_by_all_to_all(std::span<float> numbers) const {
+  const Passage passage = travel(all_to_all_steps(size_, bytes_of(numbers)));
   const Layout sent = layout(numbers);
   const std::span<float> own = chunk(numbers, rank_);
   const auto own_count = static_cast<int>(own.size());
@@ -106,6 +142,7 @@ void Group::reduce_scatter_by_all_to_all(std::span<float> numbers) const {
 }
 
 void Group::all_gather(std::span<float> numbers) const {
+  const Passage passage = travel(ring_steps(size_, 1, bytes_of(numbers)));
   const Layout chunks = layout(numbers);
   ODORI_MPI(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_FLOAT, numbers.data(), chunks.counts.data(), chunks.offsets.data(),
                            MPI_FLOAT, handle_->comm));

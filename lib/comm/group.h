@@ -6,16 +6,20 @@
 #include <span>
 #include <vector>
 
+#include "comm/network.h"
+
 namespace odori {
 
 /// The calls are collective over the group's ranks, on numbers of host memory, of one length on all of them, and no
 /// longer than one call of MPI's may be (chunks.h).
 class Group {
  public:
+  /// Nobody's: to be assigned.
+  Group() = default;
   /// All ranks of the job.
-  Group();
+  explicit Group(std::shared_ptr<Network> network);
   /// Those that give the same `color`, in the order of their `key`s. Collective over all ranks of the job.
-  Group(int color, int key);
+  Group(std::shared_ptr<Network> network, int color, int key);
 
   int rank() const { return rank_; }
   int size() const { return size_; }
@@ -36,6 +40,10 @@ class Group {
   /// Each chunk becomes that of the rank that it belongs to.
   void all_gather(std::span<float> numbers) const;
 
+  /// For a collective of these steps that is made while the result lives: over a simulated link, it begins when all
+  /// have come, for whom they wait asleep, and lasts as long as the link takes. Collective.
+  Passage pass(const Steps& steps) const;
+
  private:
   struct Handle;
   /// Where the chunks of so many numbers lie, as MPI takes it.
@@ -43,8 +51,12 @@ class Group {
     std::vector<int> counts, offsets;
   };
   Layout layout(std::span<float> numbers) const;
+  /// pass(), and counted.
+  Passage travel(const Steps& steps) const;
 
+  std::shared_ptr<Network> network_;
   std::shared_ptr<const Handle> handle_;
+  std::vector<int> ranks_;  // of the job
   int rank_ = 0, size_ = 1;
 };
 

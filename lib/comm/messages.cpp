@@ -2,11 +2,13 @@
 //
 // A message is its length, as a synchronous send, then its numbers. So a send waits until its receiver has begun to
 // receive, whatever its length is and wherever the other rank runs, and a receiver knows of a wrong length before it
-// takes the numbers.
+// takes the numbers. Over a simulated link (link.h) the length brings the time at which the sender was there, and the
+// receiver, which brings the message onto the cards, answers when it will have arrived; until then both sleep.
 #include <algorithm>
 #include <cstring>
 #include <functional>
 
+#include "comm/await.h"
 #include "comm/chunks.h"
 #include "comm/collective.h"
 #include "comm/mpi_check.h"
@@ -17,7 +19,7 @@
 namespace odori {
 namespace {
 
-constexpr int length_tag = 1, numbers_tag = 2;  // 0: scatter()'s
+constexpr int head_tag = 1, numbers_tag = 2, arrival_tag = 3;  // 0: scatter()'s
 
 /// The watch, the event stream and the grader know of it.
 struct Message {
@@ -30,11 +32,19 @@ struct Message {
   Exchange exchange;
 };
 
+struct Head {
+  std::int64_t length = 0;
+  Link::Time there = 0;  // when its sender was
+};
+constexpr int head_size = sizeof(Head) / sizeof(std::int64_t);
+
 /// On its way from now on.
 class Sending {
  public:
-  Sending(std::span<const float> values, int to) : length_(static_cast<std::int64_t>(values.size())) {
-    ODORI_MPI(MPI_Issend(&length_, 1, MPI_INT64_T, to, length_tag, MPI_COMM_WORLD, &new_request()));
+  Sending(std::span<const float> values, int to, bool over_link)
+      : over_link_(over_link), head_{static_cast<std::int64_t>(values.size()), Link::now()} {
+    if (over_link) ODORI_MPI(MPI_Irecv(&arrival_, 1, MPI_INT64_T, to, arrival_tag, MPI_COMM_WORLD, &new_request()));
+    ODORI_MPI(MPI_Issend(&head_, head_size, MPI_INT64_T, to, head_tag, MPI_COMM_WORLD, &new_request()));
     for_each_chunk(values.size(), [&](std::size_t offset, int count) {
       ODORI_MPI(MPI_Isend(&values[offset], count, MPI_FLOAT, to, numbers_tag, MPI_COMM_WORLD, &new_request()));
     });
@@ -42,29 +52,52 @@ class Sending {
   Sending(const Sending&) = delete;
   Sending& operator=(const Sending&) = delete;
 
-  void wait() { ODORI_MPI(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE)); }
+  /// Until it is received; over a link, the result is when it arrives.
+  Link::Time wait() {
+    if (over_link_) await({requests_.data(), 2});  // the receiver is there: the numbers follow at once
+    ODORI_MPI(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
+    return arrival_;
+  }
 
  private:
   MPI_Request& new_request() { return requests_.emplace_back(MPI_REQUEST_NULL); }
 
-  std::int64_t length_;
+  bool over_link_;
+  Head head_;
+  Link::Time arrival_ = 0;
   std::vector<MPI_Request> requests_;
 };
 
-std::string in_words(std::size_t numbers) { return fmt::format("{} number{}", numbers, numbers == 1 ? "" : "s"); }
+std::string numbers_in_words(std::size_t numbers) {
+  return fmt::format("{} number{}", numbers, numbers == 1 ? "" : "s");
+}
 
 void check_length(const char* call, std::size_t sent, int from, std::size_t expected, int rank) {
-  require(sent == expected, "{}: rank {} sent {}, and rank {} expected {}.", call, from, in_words(sent), rank,
+  require(sent == expected, "{}: rank {} sent {}, and rank {} expected {}.", call, from, numbers_in_words(sent), rank,
           expected);
 }
 
-void take(const char* call, std::span<float> values, int from, int rank) {
-  std::int64_t length = 0;
-  ODORI_MPI(MPI_Recv(&length, 1, MPI_INT64_T, from, length_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-  check_length(call, static_cast<std::size_t>(length), from, values.size(), rank);
+/// Over a link, the result is when it arrives.
+Link::Time take(const char* call, std::span<float> values, int from, const Network& network) {
+  const int rank = network.ranks().rank;
+  const Link::Time own = Link::now();
+  Link* const link = network.link();
+  Link::Time arrival = 0;
+  Head head;
+  MPI_Request request = MPI_REQUEST_NULL;
+  ODORI_MPI(MPI_Irecv(&head, head_size, MPI_INT64_T, from, head_tag, MPI_COMM_WORLD, &request));
+  if (link) await({&request, 1});
+  ODORI_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  check_length(call, static_cast<std::size_t>(head.length), from, values.size(), rank);
+  if (link) {
+    arrival =
+        link->carry(network.load(from, rank, static_cast<double>(values.size_bytes())), std::max(own, head.there));
+    ODORI_MPI(MPI_Send(&arrival, 1, MPI_INT64_T, from, arrival_tag, MPI_COMM_WORLD));
+  }
   for_each_chunk(values.size(), [&](std::size_t offset, int count) {
     ODORI_MPI(MPI_Recv(&values[offset], count, MPI_FLOAT, from, numbers_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
   });
+  return arrival;
 }
 
 bool overlap(std::span<const float> a, std::span<const float> b) {
@@ -72,10 +105,7 @@ bool overlap(std::span<const float> a, std::span<const float> b) {
   return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
 }
 
-void count(Traffic& traffic, std::size_t floats) {
-  ++traffic.messages;
-  traffic.bytes += static_cast<std::int64_t>(floats * sizeof(float));
-}
+std::int64_t bytes_of(std::span<const float> values) { return static_cast<std::int64_t>(values.size_bytes()); }
 
 }  // namespace
 
@@ -84,30 +114,20 @@ void MpiCommunicator::check_peer(const char* call, const char* verb, int peer) c
           rank(), verb, peer, size() - 1);
 }
 
-void MpiCommunicator::count_sent(std::size_t floats, int to) {
-  const bool here = on_this_node_[static_cast<std::size_t>(to)];
-  count(here ? traffic_.sent_within_node : traffic_.sent_to_other_nodes, floats);
-}
-
-void MpiCommunicator::count_received(std::size_t floats, int from) {
-  const bool here = on_this_node_[static_cast<std::size_t>(from)];
-  count(here ? traffic_.received_within_node : traffic_.received_from_other_nodes, floats);
-}
-
 void MpiCommunicator::send(std::span<const float> values, int to) {
   const Message message("send", to, values.size(), -1, 0);
   check_peer("send", "send to", to);
   require(to != rank(), "send: rank {} can't send to itself: it would wait for ever.", rank());
-  Sending(values, to).wait();
-  count_sent(values.size(), to);
+  const Passage passage(Sending(values, to, network_->link()).wait());
+  network_->count(rank(), to, 1, bytes_of(values));
 }
 
 void MpiCommunicator::receive(std::span<float> values, int from) {
   const Message message("receive", -1, 0, from, values.size());
   check_peer("receive", "receive from", from);
   require(from != rank(), "receive: rank {} can't receive from itself: it would wait for ever.", rank());
-  take("receive", values, from, rank());
-  count_received(values.size(), from);
+  const Passage passage(take("receive", values, from, *network_));
+  network_->count(from, rank(), 1, bytes_of(values));
 }
 
 void MpiCommunicator::exchange(std::span<const float> sent, int to, std::span<float> received, int from) {
@@ -126,11 +146,10 @@ void MpiCommunicator::exchange(std::span<const float> sent, int to, std::span<fl
     if (!sent.empty()) std::memcpy(received.data(), sent.data(), sent.size_bytes());
     return;
   }
-  Sending sending(sent, to);
-  take("exchange", received, from, rank());
-  sending.wait();
-  count_sent(sent.size(), to);
-  count_received(received.size(), from);
+  Sending sending(sent, to, network_->link());
+  const Passage in(take("exchange", received, from, *network_)), out(sending.wait());
+  network_->count(rank(), to, 1, bytes_of(sent));
+  network_->count(from, rank(), 1, bytes_of(received));
 }
 
 }  // namespace odori

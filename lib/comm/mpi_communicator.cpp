@@ -1,63 +1,22 @@
 #include "comm/mpi_communicator.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
-#include <set>
 
 #include "comm/chunks.h"
 #include "comm/collective.h"
 #include "comm/mpi_check.h"
 #include "core/error.h"
-#include "core/rank_table.h"
 
 namespace odori {
-namespace {
 
-/// Rank 0's ODORI_NODES holds for all, since mpirun doesn't carry variables to other hosts by itself.
-std::string simulated_nodes() {
-  const char* variable = std::getenv("ODORI_NODES");
-  std::string value = variable ? variable : "";
-  auto length = static_cast<int>(value.size());
-  ODORI_MPI(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD));
-  value.resize(static_cast<std::size_t>(length));
-  ODORI_MPI(MPI_Bcast(value.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD));
-  return value;
-}
+MpiCommunicator::MpiCommunicator(Cut cut) : cut_(cut), network_(std::make_shared<Network>()), world_(network_) {}
 
-/// The name of every rank's node.
-std::vector<std::string> node_names(int size) {
-  const std::string simulated = simulated_nodes();
-  if (!simulated.empty()) return parse_nodes(simulated, size);
-
-  constexpr int length = MPI_MAX_PROCESSOR_NAME + 1;
-  char mine[length] = "";
-  int mine_length = 0;
-  ODORI_MPI(MPI_Get_processor_name(mine, &mine_length));
-  std::vector<char> all(static_cast<std::size_t>(size) * length);
-  ODORI_MPI(MPI_Allgather(mine, length, MPI_CHAR, all.data(), length, MPI_CHAR, MPI_COMM_WORLD));
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at < all.size(); at += length) names.emplace_back(&all[at]);
-  std::set<std::string> others(names.begin(), names.end());
-  others.erase(mine);
-  rank_table::set_other_hosts(fmt::format("{}", fmt::join(others, ", ")));
-  return names;
-}
-
-}  // namespace
-
-MpiCommunicator::MpiCommunicator(Cut cut) : cut_(cut) {
-  const Exchange call({"create_communicator()"});
-  const std::vector<std::string> nodes = node_names(world_.size());
-  ranks_ = find_ranks(nodes, world_.rank());
-  ranks_of_nodes_.resize(static_cast<std::size_t>(ranks_.inter_size));
-  for (const int node : number_nodes(nodes)) {
-    ++ranks_of_nodes_[static_cast<std::size_t>(node)];
-    on_this_node_.push_back(node == ranks_.inter_rank);
-  }
+std::vector<int> MpiCommunicator::ranks_of_nodes() const {
+  std::vector<int> ranks(static_cast<std::size_t>(inter_size()));
+  for (const int node : network_->nodes()) ++ranks[static_cast<std::size_t>(node)];
+  return ranks;
 }
 
 void MpiCommunicator::on_host(Device& device, Buffer& values, Range range, std::size_t most,
@@ -111,6 +70,7 @@ void MpiCommunicator::broadcast(Device& device, Buffer& values, int root) {
 void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {
   const Collective call("comm->broadcast()");
   const trace::Span span("broadcast", bytes.size());
+  const Passage passage = world_.pass(chain_steps(size(), root, static_cast<double>(bytes.size()), false));
   for_each_chunk(bytes.size(), [&](std::size_t offset, int count) {
     ODORI_MPI(MPI_Bcast(&bytes[offset], count, MPI_BYTE, root, MPI_COMM_WORLD));
   });
@@ -119,6 +79,7 @@ void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {
 void MpiCommunicator::sum(std::span<double> values) {
   const Collective call("comm->sum()");
   const trace::Span span("allreduce", values.size_bytes());
+  const Passage passage = world_.pass(ring_steps(size(), 2, static_cast<double>(values.size_bytes())));
   for_each_chunk(values.size(), [&](std::size_t offset, int count) {
     ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, &values[offset], count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
   });
@@ -131,6 +92,7 @@ std::vector<std::byte> MpiCommunicator::all_gather(std::span<const std::byte> ow
           max_mpi_count);
   std::vector<std::byte> all(own.size() * static_cast<std::size_t>(size()));
   const auto count = static_cast<int>(own.size());
+  const Passage passage = world_.pass(ring_steps(size(), 1, static_cast<double>(all.size())));
   ODORI_MPI(MPI_Allgather(own.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, MPI_COMM_WORLD));
   return all;
 }
@@ -143,6 +105,7 @@ std::vector<std::byte> MpiCommunicator::scatter(std::span<const std::byte> all, 
   const Collective call("comm->scatter()");
   std::vector<std::byte> part(counts[static_cast<std::size_t>(rank())]);
   const trace::Span span("scatter", part.size());
+  const Passage passage = world_.pass(scatter_steps(root, {counts.begin(), counts.end()}));
   constexpr int tag = 0;
   if (rank() != root) {
     for_each_chunk(part.size(), [&](std::size_t offset, int count) {
@@ -170,6 +133,7 @@ std::vector<std::byte> MpiCommunicator::scatter(std::span<const std::byte> all, 
 void MpiCommunicator::barrier() {
   const Collective call("comm->barrier()");
   const trace::Span span("barrier");
+  const Passage passage = world_.pass(ring_steps(size(), 2, 0));
   ODORI_MPI(MPI_Barrier(MPI_COMM_WORLD));
 }
 

@@ -3,7 +3,7 @@
 
 #include "comm/communicator.h"
 #include "comm/group.h"
-#include "comm/ranks.h"
+#include "comm/network.h"
 
 namespace odori {
 
@@ -20,15 +20,16 @@ class MpiCommunicator : public Communicator {
   /// themselves.
   enum class Cut { slices, whole };
 
-  /// Collective. Throws Error, on every rank, where there is no MpiSession or ODORI_NODES can't be used.
+  /// Collective. Throws Error, on every rank, where there is no MpiSession, or ODORI_NODES or ODORI_LINK can't
+  /// be used.
   explicit MpiCommunicator(Cut cut = Cut::slices);
 
-  int rank() const final { return ranks_.rank; }
-  int size() const final { return ranks_.size; }
-  int intra_rank() const final { return ranks_.intra_rank; }
-  int intra_size() const final { return ranks_.intra_size; }
-  int inter_rank() const final { return ranks_.inter_rank; }
-  int inter_size() const final { return ranks_.inter_size; }
+  int rank() const final { return network_->ranks().rank; }
+  int size() const final { return network_->ranks().size; }
+  int intra_rank() const final { return network_->ranks().intra_rank; }
+  int intra_size() const final { return network_->ranks().intra_size; }
+  int inter_rank() const final { return network_->ranks().inter_rank; }
+  int inter_size() const final { return network_->ranks().inter_size; }
 
   /// All gradients, whatever the parameters are.
   void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) override;
@@ -41,7 +42,8 @@ class MpiCommunicator : public Communicator {
   void send(std::span<const float> values, int to) final;
   void receive(std::span<float> values, int from) final;
   void exchange(std::span<const float> sent, int to, std::span<float> received, int from) final;
-  const TrafficOfRank& traffic() const final { return traffic_; }
+  const TrafficOfRank& traffic() const final { return network_->traffic(); }
+  std::string link() const final { return network_->link() ? in_words(network_->link()->speed()) : ""; }
 
  protected:
   /// THE ALGORITHM. Replaces `numbers` on every rank by their mean over all ranks. Without another one: MPI's own.
@@ -53,28 +55,25 @@ class MpiCommunicator : public Communicator {
   /// The numbers times 1/P.
   void divide(std::span<float> numbers) const;
 
+  /// All ranks.
+  const Group& world() const { return world_; }
   // ---- For algorithms' constructors: groups of ranks. Collective.
   /// The ranks of this node.
-  Group intra() const { return Group(inter_rank(), intra_rank()); }
+  Group intra() const { return Group(network_, inter_rank(), intra_rank()); }
   /// The ranks with this intra_rank, one a node.
-  Group inter() const { return Group(intra_rank(), inter_rank()); }
+  Group inter() const { return Group(network_, intra_rank(), inter_rank()); }
   /// How many ranks each node has, by inter_rank.
-  std::span<const int> ranks_of_nodes() const { return ranks_of_nodes_; }
+  std::vector<int> ranks_of_nodes() const;
 
  private:
   /// Calls `work` with consecutive parts of the range, in host memory, none longer than `most` floats; at least once.
   void on_host(Device& device, Buffer& values, Range range, std::size_t most,
                const std::function<void(std::span<float>)>& work);
   void check_peer(const char* call, const char* verb, int peer) const;
-  void count_sent(std::size_t floats, int to);
-  void count_received(std::size_t floats, int from);
 
   Cut cut_;
+  std::shared_ptr<Network> network_;
   Group world_;
-  Ranks ranks_;
-  std::vector<int> ranks_of_nodes_;
-  std::vector<bool> on_this_node_;  // which ranks are
-  TrafficOfRank traffic_;
   Buffer staging_;  // page-locked, where the device is a GPU
 };
 

@@ -37,6 +37,7 @@ class OwnCommunicator : public MpiCommunicator {
 
 std::unique_ptr<Communicator> create_communicator(AllReduce all_reduce, std::string name) {
   require(static_cast<bool>(all_reduce), "The communicator {} was given an all-reduce that is null.", name);
+  agree_on_communicator(name);
   return std::make_unique<OwnCommunicator>(std::move(all_reduce), std::move(name));
 }
 

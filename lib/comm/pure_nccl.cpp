@@ -78,6 +78,12 @@ class NcclRank {
 
 class PureNcclCommunicator : public MpiCommunicator {
  public:
+  PureNcclCommunicator() {
+    if (!link().empty())
+      throw UsageError(
+          "The communicator pure_nccl can't send over a simulated link (ODORI_LINK): NCCL takes ways of its own. Use "
+          "another one, such as hierarchical, or unset ODORI_LINK.");
+  }
   std::string name() const override { return "pure_nccl"; }
 
   void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range>) override {

@@ -24,7 +24,7 @@ class RingCommunicator : public MpiCommunicator {
  protected:
   void all_reduce(std::span<float> numbers) override {
     const int n = size(), right = (rank() + 1) % n, left = (rank() + n - 1) % n;
-    const auto chunk = [&](int c) { return all_.chunk(numbers, (c + 2 * n) % n); };
+    const auto chunk = [&](int c) { return world().chunk(numbers, (c + 2 * n) % n); };
 
     received_.resize(numbers.size() / static_cast<std::size_t>(n) + 1);
     for (int s = 0; s < n - 1; ++s) {
@@ -37,7 +37,6 @@ class RingCommunicator : public MpiCommunicator {
   }
 
  private:
-  Group all_;
   std::vector<float> received_;
 };
 

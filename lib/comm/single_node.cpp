@@ -26,13 +26,10 @@ class SingleNodeCommunicator : public MpiCommunicator {
 
  protected:
   void all_reduce(std::span<float> numbers) override {
-    node_.reduce_scatter(numbers);
-    divide(node_.chunk(numbers, node_.rank()));
-    node_.all_gather(numbers);
+    world().reduce_scatter(numbers);
+    divide(world().chunk(numbers, world().rank()));
+    world().all_gather(numbers);
   }
-
- private:
-  Group node_;
 };
 
 }  // namespace

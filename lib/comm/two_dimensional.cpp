@@ -24,7 +24,7 @@ namespace {
 class TwoDimensionalCommunicator : public MpiCommunicator {
  public:
   TwoDimensionalCommunicator() {
-    const std::span<const int> ranks = ranks_of_nodes();
+    const std::vector<int> ranks = ranks_of_nodes();
     if (std::count(ranks.begin(), ranks.end(), ranks[0]) != std::ssize(ranks))
       throw UsageError(fmt::format(
           "The communicator two_dimensional needs the same number of ranks on each node, but the nodes have "

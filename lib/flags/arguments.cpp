@@ -135,7 +135,7 @@ Arguments parse_arguments(int argc, char** argv, const Program& program) {
   add_device_flags(line, args, program);
   line.app().add_option("--out", args.out, "Folder for what is written")->capture_default_str();
   if (program.trains) add_output_flags(line, args);
-  line.parse({"--solution", "--ranks", "--nodes"});  // the driver's own
+  line.parse({"--solution", "--ranks", "--nodes", "--link"});  // the driver's own
   if (program.trains) args.dataset = resolve_dataset(args.dataset);
   create_network(args.model, 1, args.image_size);  // throws if this image size can't be used
   if (args.communicator.empty())

@@ -36,6 +36,7 @@ class MultiNodeOptimizer : public Optimizer {
 
   bool synchronizes() const override { return true; }
   bool shares_devices() const override { return shares_devices_; }
+  std::string link() const override { return comm_.link(); }
   using Optimizer::update;
   void update(Range range) override { actual_->update(range); }
 

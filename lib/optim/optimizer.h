@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "model/classifier.h"
@@ -32,6 +33,9 @@ class Optimizer {
   virtual bool synchronizes() const { return false; }
   /// Do ranks share a GPU? No speedup can be measured then.
   virtual bool shares_devices() const { return false; }
+  /// The simulated link over which ranks exchange gradients, as "1 Gbit/s, 50 us"; empty: none. What is measured over
+  /// it says so.
+  virtual std::string link() const { return {}; }
   /// Hooks and rule on a range; ranges that cover everything once are one update, in any order and from any
   /// thread.
   virtual void update(Range range) = 0;

@@ -136,6 +136,22 @@ class Mean : public testing::TestWithParam<Place> {
       ASSERT_NEAR(seen[i], truth / comm_->size(), 3e-7 * magnitude) << i << " of " << seen.size();
     }
   }
+  /// Whatever the algorithm is, all ranks together send all bytes 2 (P - 1) times; those that know nodes, 2 (N - 1)
+  /// times between these.
+  void expect_total(double bytes) {
+    if (GetParam().name == "pure_nccl") return;  // NCCL doesn't tell
+    double within = 0, between = 0;
+    for (const TrafficOfRank& of : comm_->all_gather(comm_->traffic())) {
+      within += static_cast<double>(of.sent_within_node.bytes);
+      between += static_cast<double>(of.sent_to_other_nodes.bytes);
+    }
+    constexpr double rounding = 1000;
+    EXPECT_NEAR(within + between, 2 * (comm_->size() - 1) * bytes, rounding);
+    for (const char* name : {"hierarchical", "two_dimensional", "non_cuda_aware"})
+      if (GetParam().name == name) {
+        EXPECT_NEAR(between, 2 * (comm_->inter_size() - 1) * bytes, rounding);
+      }
+  }
   std::unique_ptr<Communicator> comm_ = create_on(GetParam().nodes, GetParam().name);
   DevicePool pool_{device_under_test()};
   Device& device_ = pool_.use(comm_->intra_rank());
@@ -148,18 +164,22 @@ TEST_P(Mean, IsRightAndTheSameOnAllRanksAndTakesTheMessagesThatItSays) {
   const auto formula = GetParam().name == "ring" ? sent_by_ring : GetParam().name == "tree" ? sent_by_tree : nullptr;
   const auto rank = static_cast<std::size_t>(comm_->rank()), size = static_cast<std::size_t>(comm_->size());
   std::array<std::size_t, 2> sent{};
+  double numbers = 0;
   std::string bits;
   for (const std::size_t n : {0u, 1u, 7u, 1000u, 100003u, 600011u}) {  // the last takes several slices
     for (int call = 0; call < 2; ++call) {                             // the second must not find leavings of the first
       const std::vector<float> seen = mean(n, call);
       expect_right(seen, call);
       bits.append(reinterpret_cast<const char*>(seen.data()), seen.size() * sizeof(float));
-      for (const std::size_t k : {0u, 1u}) sent[k] += formula ? formula(n, rank, size)[k] : 0;
+      numbers += static_cast<double>(n);
+      if (!formula) continue;
+      for (const std::size_t k : {0u, 1u}) sent[k] += formula(n, rank, size)[k];
       EXPECT_EQ(sent_by(*comm_), sent) << n;
     }
   }
   const std::vector<std::size_t> all = comm_->all_gather(std::hash<std::string>()(bits));
   EXPECT_EQ(all, std::vector<std::size_t>(size, all[0])) << "not the same bits on every rank";
+  expect_total(numbers * sizeof(float));
   EXPECT_EQ(mean(1000, 0), mean(1000, 0));
 }
 

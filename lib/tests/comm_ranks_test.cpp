@@ -90,6 +90,22 @@ TEST_F(Simulated, RankZerosVariableHoldsForAll) {
   EXPECT_EQ(spread->intra_size(), 1);
 }
 
+TEST_F(Simulated, DifferentCommunicatorsAreNamedOnEveryRank) {
+  if (size_ == 1) return;
+  std::string others = "1";
+  for (int r = 2; r < size_; ++r) others += fmt::format(", {}", r);
+  const bool first = create_communicator("flat")->rank() == 0;
+  try {
+    create_communicator(first ? "hierarchical" : "flat");
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(), fmt::format("The ranks ask for different communicators: flat (rank {}), hierarchical (rank "
+                                        "0). Give every rank the same --communicator.",
+                                        others));
+  }
+  EXPECT_EQ(create_communicator("flat")->size(), size_);  // and the ranks are still in step
+}
+
 TEST_F(Simulated, WrongValuesAreErrorsOnEveryRank) {
   setenv("ODORI_NODES", "0,0,0,0,1", 1);
   EXPECT_THROW(create_communicator("flat"), Error);

@@ -102,18 +102,21 @@ export ODORI_READY=1
 expect 2 '--ranks takes a number of processes, not "two"' "$odori" run multi_node --ranks two
 expect 2 "--ranks takes a number of processes" "$odori" run multi_node --ranks 99999999999999999999
 expect 2 "--ranks needs a value" "$odori" run multi_node --ranks
+expect 2 "--link needs a value" "$odori" run multi_node --link
 expect 2 "--nodes takes a number" "$odori" run multi_node --ranks 2 --nodes 3
 
 # A machine on which only these programs are: mpirun says with what it was called.
 mkdir -p "$scratch/bin" "$scratch/build/bin/"{exercises,solutions}
 for tool in awk bash cat dirname env grep nproc rm; do ln -s "$(command -v $tool)" "$scratch/bin/$tool"; done
-printf '#!/bin/sh\necho nodes=$ODORI_NODES "$@"\n' >"$scratch/bin/mpirun"
+printf '#!/bin/sh\necho link=$ODORI_LINK nodes=$ODORI_NODES "$@"\n' >"$scratch/bin/mpirun"
 chmod +x "$scratch/bin/mpirun"
 run=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/build" "$odori" run multi_node)
 expect 0 "nodes=0,0,1,1 -np 4" "${run[@]}" --ranks 4 --nodes 2
 expect 0 "nodes=0,0,1 -np 3" "${run[@]}" --ranks 3 --nodes 2
 expect 0 "nodes=1,0 -np 2" "${run[@]}" --nodes 1,0
-expect 0 "nodes= -np 2" "${run[@]}"
+expect 0 "link= nodes= -np 2" "${run[@]}"
+expect 0 "link=1gbit,50us nodes=0,1,2 -np 3" "${run[@]}" --ranks 3 --link 1gbit,50us
+expect 0 "link=1gbit,50us nodes=0,0,1,1 -np 4" "${run[@]}" --link 1gbit,50us --ranks 4 --nodes 2
 expect 0 "/exercises/train_cifar_multi_node --epoch 3" "${run[@]}" --epoch 3
 # Where a blank is empty, Open MPI keeps silent about the stop there; in a whole program it speaks.
 unfilled=$(grep -c PUT_YOUR_CODE "${odori%/*}/exercises/02_multi_node/train_cifar_multi_node.cpp")

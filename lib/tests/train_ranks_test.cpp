@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 
 #include "comm/communicator.h"
@@ -11,6 +12,7 @@
 #include "train/log_report.h"
 #include "train/multi_node_evaluator.h"
 #include "train/snapshot.h"
+#include "train/throughput.h"
 #include "train_support.h"
 
 namespace odori {
@@ -212,6 +214,26 @@ TEST_F(Shared, ASnapshotOfAnotherNumberOfRanksIsRefused) {
   SharedRun run(*comm, folder, 2, train);
   expect_on_every_rank(sentence_of([&] { resume(own / "alone", run.trainer, comm.get()); }),
                        fmt::format("The snapshot is of 1 ranks, this training has {}.", comm->size()));
+}
+
+TEST_F(Shared, AResultOverASimulatedLinkSaysSo) {
+  std::string nodes = "0";
+  for (int rank = 1; rank < comm->size(); ++rank) nodes += fmt::format(",{}", rank);
+  ::setenv("ODORI_NODES", nodes.c_str(), 1);
+  ::setenv("ODORI_LINK", "10gbit,20us", 1);
+  comm = create_communicator("flat");
+  ::unsetenv("ODORI_NODES");
+  ::unsetenv("ODORI_LINK");
+  SharedRun run(*comm, folder, 1, train);
+  run.trainer.run();
+  if (comm->rank() > 0) return;
+  testing::internal::CaptureStdout();
+  report_throughput(run.trainer, train->size());
+  const std::string said = testing::internal::GetCapturedStdout(), result = text_of(folder + "/result.json");
+  const bool link = comm->size() > 1;
+  EXPECT_EQ(said.find("Measured over a simulated link between the nodes: 10 Gbit/s, 20 us\n") != said.npos, link)
+      << said;
+  EXPECT_EQ(result.find("\"simulated_link\": \"10 Gbit/s, 20 us\"") != result.npos, link) << result;
 }
 
 TEST_F(Shared, AStepFailsOnAllRanksWithTheSentenceOfTheLowestThatFailed) {

@@ -25,9 +25,11 @@ void report_throughput(Trainer& trainer, std::size_t n_images) {
   const double seconds = trainer.elapsed_time();
   const double throughput = static_cast<double>(n_images) / seconds;
   fmt::print("Throughput: {} [images/sec.] ({} / {})\n", throughput, n_images, seconds);
+  Updater& updater = trainer.updater();
+  const std::string link = updater.optimizer().link();
+  if (!link.empty()) fmt::print("Measured over a simulated link between the nodes: {}\n", link);
   std::fflush(stdout);
 
-  Updater& updater = trainer.updater();
   const Classifier& model = updater.model();
   const NetworkSpec& network = model.network();
   const LogReport& report = find_log_report(trainer);
@@ -44,6 +46,7 @@ void report_throughput(Trainer& trainer, std::size_t n_images) {
                                    {"device", model.device().description()},
                                    {"shares_devices", updater.shares_devices()},
                                    {"gradients", updater.description()}};
+  if (!link.empty()) result["simulated_link"] = link;
   for (const char* of : {"loss", "accuracy"}) {
     const std::string key = std::string("validation/main/") + of;
     if (!report.log().empty() && report.log().back().contains(key))

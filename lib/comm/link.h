@@ -1,0 +1,75 @@
+// A network that isn't there: ODORI_LINK=1gbit,50us makes what goes from one node to another take as long as over a
+// link of this speed, so that one machine that plays several nodes shows what communication costs.
+//
+// A node's ranks share its network card. The card sends one message at a time and receives one at a time, each for
+// bytes / bandwidth; the message is there a latency later, during which the card is free for the next. That is the
+// model behind the formulas of README.md here, and what one switch between all nodes comes to. A message goes when both
+// sides are there, in the order in which they are. Within a node nothing is added.
+//
+// MPI's own collectives send messages that nobody here can see. They are charged as the algorithms for long vectors
+// that README.md names (steps.h), all of their bytes at once: that takes the bytes of the busiest card / bandwidth, and
+// a latency a step.
+//
+// The time passes in sleep, so that cores stay free as with a real card. So do waits for a rank that isn't there yet.
+// The numbers travel through this machine's memory meanwhile; where that takes longer than the link would, it counts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace odori {
+
+struct LinkSpeed {
+  double bits_per_second = 0;
+  double latency = 0;  // seconds
+};
+
+/// "1gbit,50us". Throws UsageError for anything but a bandwidth in kbit, mbit or gbit and a latency in us or ms.
+LinkSpeed parse_link(const std::string& value);
+/// "1 Gbit/s, 50 us".
+std::string in_words(const LinkSpeed& speed);
+
+/// What is brought onto the nodes' cards at a time.
+struct Load {
+  explicit Load(std::size_t nodes) : out(nodes), in(nodes) {}
+  /// Nothing within a node.
+  void add(int from_node, int to_node, double bytes);
+  std::vector<double> out, in;  // bytes, by node
+  int latencies = 0;            // one after another
+};
+
+/// The cards of all nodes, in memory that the ranks share.
+class Link {
+ public:
+  using Time = std::int64_t;  // nanoseconds of a clock that all ranks share
+  static Time now();
+
+  /// Collective over all ranks of the job, which have to be on one machine.
+  Link(const LinkSpeed& speed, int nodes);
+
+  const LinkSpeed& speed() const { return speed_; }
+  /// All that comes at the time `there`, or as soon as the cards are free. Returns when it will have arrived.
+  Time carry(const Load& load, Time there);
+  static void sleep_until(Time time);
+
+ private:
+  struct Cards;
+  LinkSpeed speed_;
+  std::shared_ptr<Cards> cards_;
+};
+
+/// What is on its way while this object lives.
+class Passage {
+ public:
+  explicit Passage(Link::Time arrival = 0) : arrival_(arrival) {}
+  ~Passage() { Link::sleep_until(arrival_); }
+  Passage(const Passage&) = delete;
+  Passage& operator=(const Passage&) = delete;
+
+ private:
+  Link::Time arrival_;
+};
+
+}  // namespace odori

@@ -1,0 +1,39 @@
+#include "comm/steps.h"
+
+#include <utility>
+
+namespace odori {
+
+Steps ring_steps(int n, int rounds, double bytes) {
+  Steps ring{{}, rounds * (n - 1)};
+  if (n == 1) return ring;
+  for (int r = 0; r < n; ++r) ring.hops.push_back({r, (r + 1) % n, ring.steps, ring.steps * bytes / n});
+  return ring;
+}
+
+Steps chain_steps(int n, int root, double bytes, bool to_root) {
+  Steps chain{{}, n - 1, true};
+  for (int i = 0; i < n - 1; ++i) {
+    Hop hop{(root + i) % n, (root + i + 1) % n, 1, bytes};
+    if (to_root) std::swap(hop.from, hop.to);
+    chain.hops.push_back(hop);
+  }
+  return chain;
+}
+
+Steps all_to_all_steps(int n, double bytes) {
+  Steps pairs{{}, n - 1};
+  for (int from = 0; from < n; ++from)
+    for (int to = 0; to < n; ++to)
+      if (from != to) pairs.hops.push_back({from, to, 1, bytes / n});
+  return pairs;
+}
+
+Steps scatter_steps(int root, const std::vector<double>& bytes) {
+  Steps all{{}, 1};
+  for (int to = 0; to < static_cast<int>(bytes.size()); ++to)
+    if (to != root) all.hops.push_back({root, to, 1, bytes[static_cast<std::size_t>(to)]});
+  return all;
+}
+
+}  // namespace odori

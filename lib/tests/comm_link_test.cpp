@@ -1,0 +1,189 @@
+// The simulated link: what takes how long over it. Runs under mpirun with 2 and 4 ranks, on two nodes.
+#include <gtest/gtest.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "backend/device_pool.h"
+#include "comm/communicator.h"
+#include "comm/link.h"
+#include "core/error.h"
+
+namespace odori {
+namespace {
+
+TEST(LinkSpeed, IsParsedAndToldInWords) {
+  for (const auto& [value, words] : {std::pair{"1gbit,50us", "1 Gbit/s, 50 us"},
+                                     {"100mbit,1ms", "100 Mbit/s, 1 ms"},
+                                     {"2.5Gbit,0us", "2.5 Gbit/s, 0 us"},
+                                     {"64kbit,1500us", "64 kbit/s, 1.5 ms"}})
+    EXPECT_EQ(in_words(parse_link(value)), words);
+  EXPECT_DOUBLE_EQ(parse_link("1gbit,50us").bits_per_second, 1e9);
+  EXPECT_DOUBLE_EQ(parse_link("1gbit,50us").latency, 50e-6);
+}
+
+TEST(LinkSpeed, OfAnotherKindIsASentence) {
+  for (const char* value : {"fast", "1gbit", "1gbit,", ",50us", "1,50us", "1gbit,50", "0gbit,50us", "-1gbit,50us",
+                            "1gbit,-1us", "1gbit;50us", "1gbit,50us,", "1 gbit,50us", "nangbit,1us", "infgbit,1us",
+                            "1gbyte,50us", "0x1gbit,1us", "1gbit,11000ms", ","})
+    try {
+      parse_link(value);
+      ADD_FAILURE() << value;
+    } catch (const UsageError& error) {
+      EXPECT_EQ(
+          error.what(),
+          fmt::format("The simulated link can't be \"{}\" (ODORI_LINK, --link). Give a bandwidth in kbit, mbit or "
+                      "gbit, and a latency in us or ms, at most 10 seconds, as in 1gbit,50us.",
+                      value));
+    }
+}
+
+double seconds_of(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+constexpr double bandwidth = 10e6 / 8, latency = 0.01;  // bytes a second, seconds: of the link below
+
+class OverLink : public testing::Test {
+ protected:
+  void TearDown() override {
+    ::unsetenv("ODORI_NODES");
+    ::unsetenv("ODORI_LINK");
+  }
+  /// The first half of the ranks is one node, the second another.
+  std::unique_ptr<Communicator> on_two_nodes(const std::string& name, const std::string& link = "10mbit,10ms") {
+    const int size = create_communicator("flat")->size();
+    std::string nodes;
+    for (int r = 0; r < size; ++r) nodes += fmt::format("{}{}", r > 0 ? "," : "", 2 * r / size);
+    ::setenv("ODORI_NODES", nodes.c_str(), 1);
+    ::setenv("ODORI_LINK", link.c_str(), 1);
+    return create_communicator(name);
+  }
+  /// Never less than this, on the slowest rank, and in one of several tries hardly more. `work` is timed from where the
+  /// first rank begins to where the last has ended.
+  template <typename Work>
+  void expect_seconds(Communicator& comm, double expected, const Work& work) {
+    double best = 1e9, least_cpu = 1e9;
+    for (int i = 0; i < 30 && (best > 1.3 * expected || least_cpu > 0.3 * expected); ++i) {
+      comm.barrier();
+      const double begin = seconds_of(CLOCK_MONOTONIC), cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+      work();
+      const double cpu_used = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu, end = seconds_of(CLOCK_MONOTONIC);
+      const auto begins = comm.all_gather(begin), ends = comm.all_gather(end), cpus = comm.all_gather(cpu_used);
+      const double last = *std::max_element(ends.begin(), ends.end());
+      const double seconds = last - *std::min_element(begins.begin(), begins.end());
+      EXPECT_GE(seconds, 0.9999 * expected);
+      best = std::min(best, seconds);
+      least_cpu = std::min(least_cpu, *std::max_element(cpus.begin(), cpus.end()));
+    }
+    EXPECT_LE(best, 1.3 * expected) << comm.name();
+    EXPECT_LE(least_cpu, 0.3 * expected) << comm.name() << ": cores stay free while a message is on its way";
+  }
+};
+
+TEST_F(OverLink, AWrongValueIsTheSameErrorOnEveryRank) {
+  EXPECT_THROW(on_two_nodes("flat", "fast"), UsageError);
+  ::unsetenv("ODORI_LINK");
+  EXPECT_EQ(create_communicator("flat")->link(), "");
+}
+
+TEST_F(OverLink, RankZerosVariableHoldsForAllAndOneNodeHasNoLink) {
+  auto comm = on_two_nodes("flat");
+  if (comm->rank() > 0) ::unsetenv("ODORI_LINK");
+  EXPECT_EQ(create_communicator("flat")->link(), "10 Mbit/s, 10 ms");
+  ::unsetenv("ODORI_NODES");
+  EXPECT_EQ(create_communicator("flat")->link(), "");
+}
+
+constexpr std::size_t n = 25'000;  // numbers: 100,000 bytes, 0.08 s
+
+TEST_F(OverLink, AMessageTakesLatencyAndBytesByBandwidth) {
+  const auto comm = on_two_nodes("flat");
+  const int last = comm->size() - 1;
+  std::vector<float> sent(n, 3), received(n);
+  expect_seconds(*comm, 0.08 + latency, [&] {
+    if (comm->rank() == 0) comm->send(sent, last);
+    if (comm->rank() == last) comm->receive(received, 0);
+  });
+  EXPECT_TRUE(comm->rank() != last || received == sent);
+  expect_seconds(*comm, 0.08 + latency, [&] {  // both ways at once
+    if (comm->rank() == 0) comm->exchange(sent, last, received, last);
+    if (comm->rank() == last) comm->exchange(sent, 0, received, 0);
+  });
+}
+
+TEST_F(OverLink, TheRanksOfANodeShareItsCardAndWithinItNothingIsAdded) {
+  const auto comm = on_two_nodes("flat");
+  if (comm->size() != 4) return;
+  std::vector<float> sent(n), received(n);
+  const auto pairs = [&](int distance) {
+    const int partner = comm->rank() ^ distance;
+    if (comm->rank() < partner)
+      comm->send(sent, partner);
+    else
+      comm->receive(received, partner);
+  };
+  expect_seconds(*comm, 2 * 0.08 + latency, [&] { pairs(2); });
+  double best = 1;
+  for (int i = 0; i < 30 && best > 0.08; ++i) {
+    comm->barrier();
+    const double begin = seconds_of(CLOCK_MONOTONIC);
+    pairs(1);
+    const auto all = comm->all_gather(seconds_of(CLOCK_MONOTONIC) - begin);
+    best = std::min(best, *std::max_element(all.begin(), all.end()));
+  }
+  EXPECT_LT(best, 0.08);
+}
+
+// What crosses the busiest card, in times the gradients' bytes, and the latencies one after another: of README.md's
+// table.
+struct Cost {
+  const char* name;
+  double bytes, latencies;
+};
+
+TEST_F(OverLink, AMeanTakesWhatItsAlgorithmBringsOntoTheBusiestCard) {
+  const int size = create_communicator("flat")->size();
+  const std::vector<Cost> two = {
+      {"naive", 1, 2},          {"flat", 1, 2}, {"hierarchical", 1, 2}, {"two_dimensional", 1, 2},
+      {"non_cuda_aware", 1, 2}, {"ring", 1, 2}, {"tree", 1, 2}};
+  const std::vector<Cost> four = {
+      {"naive", 1.5, 6},        {"flat", 1.5, 6}, {"hierarchical", 1, 2}, {"two_dimensional", 1, 2},
+      {"non_cuda_aware", 1, 2}, {"ring", 1.5, 6}, {"tree", 1, 2}};
+  for (const Cost& cost : size == 2 ? two : four) {
+    const auto comm = on_two_nodes(cost.name);
+    DevicePool pool({.request = DeviceRequest::cpu});
+    Device& device = pool.use(comm->intra_rank());
+    Buffer gradients = device.allocate(n);
+    const std::vector<float> own(n, static_cast<float>(comm->rank()));
+    const Range all{0, n};
+    expect_seconds(*comm, cost.bytes * n * sizeof(float) / bandwidth + cost.latencies * latency, [&] {
+      device.write(gradients, 0, own);
+      comm->mean(device, gradients, {&all, 1});
+    });
+    std::vector<float> mean(n);
+    device.read(gradients, 0, mean);
+    EXPECT_EQ(mean, std::vector<float>(n, 0.5f * static_cast<float>(size - 1))) << cost.name;
+    comm->barrier();
+  }
+}
+
+TEST_F(OverLink, SmallThingsGoAsWell) {
+  const auto comm = on_two_nodes("flat");
+  const int size = comm->size();
+  std::vector<std::size_t> counts(static_cast<std::size_t>(size), 100'000);
+  const std::vector<std::byte> all(comm->rank() == 0 ? 100'000 * counts.size() : 0);
+  expect_seconds(*comm, size / 2 * 0.08 + latency, [&] { comm->scatter(all, counts, 0); });
+  std::vector<std::byte> bytes(100'000);
+  expect_seconds(*comm, 0.08 + latency, [&] { comm->broadcast(bytes, 0); });
+  expect_seconds(*comm, 2 * (size - 1) * latency, [&] { comm->barrier(); });
+  std::vector<double> values(12'500);
+  expect_seconds(*comm, 2.0 * (size - 1) * (0.08 / size + latency), [&] { comm->sum(values); });
+}
+
+}  // namespace
+}  // namespace odori
