@@ -44,6 +44,7 @@
 #include "trace/trace.h"
 #include "train/evaluator.h"
 #include "train/log_report.h"
+#include "train/multi_node_check.h"
 #include "train/multi_node_evaluator.h"
 #include "train/parallel_updater.h"
 #include "train/print_report.h"

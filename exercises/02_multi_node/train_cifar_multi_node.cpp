@@ -86,6 +86,7 @@ int main(int argc, char** argv) try {
   std::unique_ptr<Evaluator> multi_node_evaluator = PUT_YOUR_CODE;
   // END BLANK
   trainer.extend(std::move(multi_node_evaluator));
+  if (args.check_every > 0) trainer.extend(ParameterCheck(*comm, args.check_every));
   if (!args.no_snapshot) trainer.extend(Snapshot(*comm));
   if (comm->rank() == 0) {
     trainer.extend(LogReport());

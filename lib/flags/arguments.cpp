@@ -92,10 +92,15 @@ void add_device_flags(CommandLine& line, Arguments& args, const Program& program
            "without it, the mean gradient")
         ->check(line.one_of({"chainer"}));
   }
-  if (program.communicator)
+  if (program.communicator) {
     app.add_option("--communicator", args.communicator,
                    fmt::format("{}; without it, pure_nccl on GPUs and flat on CPU devices",
                                fmt::join(communicator_names(), ", ")));
+    app.add_option("--check_every", args.check_every,
+                   "Compare the ranks' parameters after every so many updates, and stop where they differ; 0: never")
+        ->check(line.whole_number(0, 1'000'000'000))
+        ->capture_default_str();
+  }
   app.add_option("--threads_per_device", args.devices.threads_per_device, "Threads of a CPU device")
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();

@@ -40,6 +40,7 @@ struct Arguments {
   std::string communicator;  // filled in from the devices if not given
   std::string out;           // out/single_gpu and so on if not given
   bool no_snapshot = false;
+  int check_every = 0;      // multi_node: updates between two comparisons of the ranks' parameters; 0: none
   bool keep_going = false;  // also when the loss is no finite number
   std::string resume;       // a snapshot's folder
   std::string model = "vgg";

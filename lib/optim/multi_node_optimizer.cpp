@@ -1,7 +1,7 @@
 #include "optim/multi_node_optimizer.h"
 
 #include "comm/device_sharing.h"
-#include "core/error.h"
+#include "optim/multi_node_agreement.h"
 #include "trace/evidence.h"
 
 namespace odori {
@@ -13,13 +13,7 @@ class MultiNodeOptimizer : public Optimizer {
 
   void setup(Classifier& model) override {
     const evidence::Collective call("optimizer->setup()");
-    // Ranks whose networks differ would add up numbers that don't belong together, or wait for ever.
-    double sizes[] = {static_cast<double>(model.parameter_count())};
-    comm_.sum(sizes);
-    require(sizes[0] == static_cast<double>(model.parameter_count()) * comm_.size(),
-            "The ranks don't train the same network: rank {} has {} parameters, others have another number. Give "
-            "every rank the same --model, --dataset and --image_size.",
-            comm_.rank(), model.parameter_count());
+    agree_on_model(model, comm_);
     shares_devices_ = find_sharing(comm_, model.device()).any;
     comm_.broadcast(model.device(), model.memory().parameters);
     comm_.broadcast(model.device(), model.memory().statistics);

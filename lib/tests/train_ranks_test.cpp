@@ -7,9 +7,11 @@
 
 #include "comm/communicator.h"
 #include "data/scatter.h"
+#include "optim/multi_node_agreement.h"
 #include "optim/multi_node_optimizer.h"
 #include "train/collectively.h"
 #include "train/log_report.h"
+#include "train/multi_node_check.h"
 #include "train/multi_node_evaluator.h"
 #include "train/snapshot.h"
 #include "train/throughput.h"
@@ -214,6 +216,65 @@ TEST_F(Shared, ASnapshotOfAnotherNumberOfRanksIsRefused) {
   SharedRun run(*comm, folder, 2, train);
   expect_on_every_rank(sentence_of([&] { resume(own / "alone", run.trainer, comm.get()); }),
                        fmt::format("The snapshot is of 1 ranks, this training has {}.", comm->size()));
+}
+
+TEST_F(Shared, RanksWithDifferentNetworksSayWhichParameterDiffers) {
+  const bool last = comm->rank() == comm->size() - 1;
+  if (comm->size() == 1) return;
+  const std::vector<SerialIterator> iterators = shares(train, 1, 4);
+  expect_on_every_rank(sentence_of([&] { RankTraining(*comm, last ? "mid" : "tiny", iterators); }),
+                       "The ranks don't train the same network: parameter 1 is ");
+  RankTraining(*comm, "tiny", iterators);  // and the ranks are still in step
+}
+
+TEST_F(Shared, ParametersOfDifferentShapesAreNamed) {
+  Classifier model(create_network("tiny", comm->rank() == 0 ? 10 : 7), 4, 0);
+  DevicePool pool(device_under_test());
+  model.to_device(pool.use(comm->intra_rank()));
+  if (comm->size() == 1) return agree_on_model(model, *comm);
+  const NamedView& first = model.parameters()[model.parameters().size() - 2];  // of the last layer: its bias is last
+  const auto of = [&](int n) { return fmt::format("{}, {} x {} x ", first.name, n, first.view.shape.c); };
+  const std::string sentence = sentence_of([&] { agree_on_model(model, *comm); });
+  expect_on_every_rank(sentence, of(10));
+  EXPECT_NE(sentence.find(of(7)), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find(" on rank 1. Give every rank the same --model"), std::string::npos) << sentence;
+}
+
+/// Changes one number of the last but one parameter of the last rank, once.
+class Drift : public Extension {
+ public:
+  Drift(int rank, int size) : drifts_(rank == size - 1) {}
+  Trigger trigger() const override { return Trigger::iteration; }
+  int priority() const override { return writer + 2; }
+  std::string name() const override { return "Drift"; }
+  void run(Trainer& trainer) override {
+    if (trainer.updater().iteration() != 3 || !drifts_) return;
+    Classifier& model = trainer.updater().model();
+    const ParameterView& view = model.parameters()[model.parameters().size() - 2].view;
+    Buffer& parameters = model.memory().parameters;
+    std::vector<float> numbers(view.size());
+    model.device().read(parameters, view.offset, numbers);
+    numbers.back() += 1e-3f;
+    model.device().write(parameters, view.offset, numbers);
+  }
+
+ private:
+  bool drifts_;
+};
+
+TEST_F(Shared, ParametersThatDriftApartAreNamed) {
+  SharedRun steady(*comm, folder + "/steady", 2, train);
+  steady.trainer.extend(ParameterCheck(*comm, 1));
+  steady.trainer.run();
+  if (comm->size() == 1) return;
+  SharedRun run(*comm, folder + "/drifting", 2, train);
+  run.trainer.extend(Drift(comm->rank(), comm->size()));
+  run.trainer.extend(ParameterCheck(*comm, 2));
+  const NamedView& drifting = run.model.parameters()[run.model.parameters().size() - 2];
+  expect_on_every_rank(sentence_of([&] { run.trainer.run(); }),
+                       fmt::format("After update 4 the ranks no longer have the same parameters: rank {} differs from "
+                                   "rank 0, first in {}. The",
+                                   comm->size() - 1, drifting.name));
 }
 
 TEST_F(Shared, AResultOverASimulatedLinkSaysSo) {

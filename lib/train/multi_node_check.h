@@ -1,0 +1,24 @@
+// Have the ranks still the same model? Found out every N updates, for --check_every N.
+#pragma once
+
+#include "comm/communicator.h"
+#include "train/extension.h"
+
+namespace odori {
+
+/// Collective every `every` updates: an Error on all ranks, which names ranks and parameter, unless the parameters are
+/// the same bits on all of them. `comm` must outlive it.
+class ParameterCheck : public Extension {
+ public:
+  ParameterCheck(Communicator& comm, int every) : comm_(&comm), every_(every) {}
+  Trigger trigger() const override { return Trigger::iteration; }
+  int priority() const override { return writer + 1; }  // before anything stands on this model
+  std::string name() const override { return "ParameterCheck"; }
+  void run(Trainer& trainer) override;
+
+ private:
+  Communicator* comm_;
+  int every_;
+};
+
+}  // namespace odori
