@@ -43,6 +43,7 @@
 #include "predict/show.h"
 #include "trace/trace.h"
 #include "train/evaluator.h"
+#include "train/learning_rate.h"
 #include "train/log_report.h"
 #include "train/multi_node_check.h"
 #include "train/multi_node_evaluator.h"

@@ -1,0 +1,63 @@
+#include "train/learning_rate.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "core/error.h"
+#include "train/trainer.h"
+
+namespace odori {
+
+double linear_scaling(int n) { return n; }
+
+double square_root_scaling(int n) { return std::sqrt(n); }
+
+Schedule warm_up(int n, double epochs, Schedule then) {
+  require(n > 0 && epochs >= 0,
+          "A warm-up from 1/{} over {} epochs can't be: give 1 or more, and no less than 0 epochs.", n, epochs);
+  return [n, epochs, then = std::move(then)](double behind) {
+    const double first = 1.0 / n;
+    if (behind < epochs) return first + (1 - first) * behind / epochs;
+    return then ? then(behind) : 1;
+  };
+}
+
+Schedule step_decay(double factor, std::vector<double> epochs) {
+  return [factor, epochs = std::move(epochs)](double behind) {
+    return std::pow(factor, std::count_if(epochs.begin(), epochs.end(), [=](double at) { return at <= behind; }));
+  };
+}
+
+Schedule exponential_shift(double factor, double every) {
+  require(every > 0, "A learning rate can't be changed every {} epochs: give more than 0.", every);
+  return [factor, every](double behind) { return std::pow(factor, std::floor(behind / every)); };
+}
+
+LearningRate::LearningRate(double scale, Schedule schedule) : scale_(scale), schedule_(std::move(schedule)) {
+  require(scale_ > 0, "A learning rate can't be scaled by {}: give a number above 0.", scale_);
+  require(static_cast<bool>(schedule_), "The extension LearningRate was given a schedule that is null.");
+}
+
+void LearningRate::initialize(Trainer& trainer) {
+  if (!own_rate_) own_rate_ = trainer.updater().optimizer().learning_rate();
+  run(trainer);
+}
+
+void LearningRate::run(Trainer& trainer) {
+  Updater& updater = trainer.updater();
+  updater.optimizer().set_learning_rate(static_cast<float>(*own_rate_ * scale_ * schedule_(updater.epoch_detail())));
+}
+
+std::string LearningRate::state() const { return fmt::format("{}", own_rate_.value_or(0)); }
+
+void LearningRate::restore(const std::string& state) {
+  float rate = 0;
+  const char* const end = state.data() + state.size();
+  const auto [parsed, error] = std::from_chars(state.data(), end, rate);
+  require(error == std::errc() && parsed == end, "The snapshot's learning rate is damaged: \"{}\".", state);
+  own_rate_ = rate;
+}
+
+}  // namespace odori
