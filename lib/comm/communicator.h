@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/device.h"
+#include "core/dtype.h"
 #include "core/range.h"
 
 namespace odori {
@@ -44,8 +45,20 @@ class Communicator {
 
   // ---- Models. All collective: every rank calls, with buffers of the same size, each of this rank's device. They come
   // after all that the device was asked before, and before all that it is asked then.
-  /// Every rank's gradients become their mean over all ranks. `pieces`: one range a parameter, ascending.
+  /// Every rank's gradients become their mean over all ranks, in these pieces: one range a parameter, ascending. The
+  /// gaps between them (model/classifier.cpp) may be averaged too.
   virtual void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) = 0;
+  /// The same with 16 bits a number on the way, half the bytes: each rank divides its gradients by the number of ranks
+  /// before they are added, so that a sum overflows no sooner than a gradient does. Returns how many numbers of the
+  /// mean are infinite or nan, the same on every rank. Throws Error where the algorithm takes fp32 alone.
+  virtual std::int64_t all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients, std::span<const Range> pieces) = 0;
+  /// This rank's part of n numbers: the parts of all ranks are everything, once.
+  virtual Range part(std::size_t n) const = 0;
+  /// Of the gradients in this rank's part() alone: they become their mean over all ranks. What the others become is not
+  /// said.
+  virtual void reduce_scatter_mean(Device& device, Buffer& gradients) = 0;
+  /// Every rank gets, of the values in each part, those of the rank that it belongs to.
+  virtual void all_gather_parts(Device& device, Buffer& values) = 0;
   /// Every rank gets the root's values.
   virtual void broadcast(Device& device, Buffer& values, int root = 0) = 0;
 

@@ -9,6 +9,7 @@
 #include "comm/await.h"
 #include "comm/chunks.h"
 #include "comm/collective.h"
+#include "comm/half_precision.h"
 #include "comm/mpi_check.h"
 #include "core/error.h"
 
@@ -36,6 +37,10 @@ int count_of(std::span<const float> numbers) {
 }
 
 double bytes_of(std::span<const float> numbers) { return static_cast<double>(numbers.size_bytes()); }
+template <Dtype dtype>
+void add_for_mpi(void* from, void* to, int* length, MPI_Datatype*) {
+  add_packed(dtype, from, to, static_cast<std::size_t>(*length));
+}
 
 }  // namespace
 
@@ -82,10 +87,14 @@ Passage Group::travel(const Steps& steps) const {
   return pass(steps);
 }
 
-std::span<float> Group::chunk(std::span<float> numbers, int c) const {
+Range Group::range_of(std::size_t length, int c) const {
   const auto index = static_cast<std::size_t>(c), parts = static_cast<std::size_t>(size_);
-  const std::size_t begin = index * numbers.size() / parts, end = (index + 1) * numbers.size() / parts;
-  return numbers.subspan(begin, end - begin);
+  return {index * length / parts, (index + 1) * length / parts};
+}
+
+std::span<float> Group::chunk(std::span<float> numbers, int c) const {
+  const Range range = range_of(numbers.size(), c);
+  return numbers.subspan(range.begin, range.size());
 }
 
 Group::Layout Group::layout(std::span<float> numbers) const {
@@ -102,6 +111,15 @@ Group::Layout Group::layout(std::span<float> numbers) const {
 void Group::sum(std::span<float> numbers) const {
   const Passage passage = travel(ring_steps(size_, 2, bytes_of(numbers)));
   ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), count_of(numbers), MPI_FLOAT, MPI_SUM, handle_->comm));
+}
+
+void Group::sum_packed(Dtype dtype, std::span<float> packed) const {
+  const Passage passage = travel(ring_steps(size_, 2, bytes_of(packed)));
+  constexpr int commutes = 1;
+  MPI_Op add = MPI_OP_NULL;
+  ODORI_MPI(MPI_Op_create(dtype == Dtype::fp16 ? add_for_mpi<Dtype::fp16> : add_for_mpi<Dtype::bf16>, commutes, &add));
+  ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, packed.data(), count_of(packed), MPI_FLOAT, add, handle_->comm));
+  ODORI_MPI(MPI_Op_free(&add));
 }
 
 void Group::sum_to(std::span<float> numbers, int root) const {

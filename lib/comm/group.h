@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "comm/network.h"
+#include "core/dtype.h"
+#include "core/range.h"
 
 namespace odori {
 
@@ -24,11 +26,14 @@ class Group {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// The part of the numbers that belongs to rank c: [c length / size, (c + 1) length / size).
+  /// The part of so many numbers that belongs to rank c: [c length / size, (c + 1) length / size).
+  Range range_of(std::size_t length, int c) const;
   std::span<float> chunk(std::span<float> numbers, int c) const;
 
   /// Every rank's numbers become their sum.
   void sum(std::span<float> numbers) const;
+  /// The same of numbers of 16 bits, packed (half_precision.h).
+  void sum_packed(Dtype dtype, std::span<float> packed) const;
   /// The root's numbers become the sum; the others' stay.
   void sum_to(std::span<float> numbers, int root) const;
   /// Every rank's numbers become the root's.

@@ -6,6 +6,7 @@
 
 #include "comm/chunks.h"
 #include "comm/collective.h"
+#include "comm/half_precision.h"
 #include "comm/mpi_check.h"
 #include "core/error.h"
 
@@ -38,26 +39,75 @@ void MpiCommunicator::on_host(Device& device, Buffer& values, Range range, std::
 
 constexpr std::size_t slice_floats = slice_bytes / sizeof(float);
 
-void MpiCommunicator::all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range>) {
-  average(device, gradients, {0, gradients.size()});
+void MpiCommunicator::all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) {
+  Range all{0, gradients.size()};
+  if (!pieces.empty()) all = {pieces.front().begin, std::min(all.end, end_of_cache_line(pieces.back().end))};
+  average(device, gradients, all);
+}
+
+std::int64_t MpiCommunicator::all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients, std::span<const Range> pieces) {
+  require(dtype == Dtype::fp32 || takes_packed(),
+          "The communicator {} exchanges gradients in fp32 alone. With --allreduce_dtype {}, use --communicator flat, "
+          "naive, ring or tree.",
+          name(), to_string(dtype));
+  dtype_ = dtype;
+  not_finite_ = 0;
+  all_reduce_mean(device, gradients, pieces);
+  dtype_ = Dtype::fp32;
+  return not_finite_;
 }
 
 void MpiCommunicator::average(Device& device, Buffer& values, Range range) {
   const Collective call("comm->all_reduce_mean()");
   const bool slices = cut_ == Cut::slices;  // else messages say how many bytes they are
-  const trace::Span span("allreduce", slices ? range.size() * sizeof(float) : 0);
-  on_host(device, values, range, slices ? slice_floats : range.size(),
-          [this](std::span<float> numbers) { all_reduce(numbers); });
+  const trace::Span span("allreduce", slices ? range.size() * bytes_of(dtype_) : 0);
+  on_host(device, values, range, slices ? slice_floats : range.size(), [this](std::span<float> numbers) {
+    dtype_ == Dtype::fp32 ? all_reduce(numbers) : all_reduce_packed(numbers);
+  });
+}
+
+void MpiCommunicator::all_reduce_packed(std::span<float> numbers) {
+  packed_.resize(packed_size(numbers.size()));
+  pack(dtype_, 1.0f / static_cast<float>(size()), numbers, packed_);
+  all_reduce(packed_);
+  not_finite_ += unpack(dtype_, packed_, numbers);
 }
 
 void MpiCommunicator::all_reduce(std::span<float> numbers) {
-  world_.sum(numbers);
+  if (dtype_ == Dtype::fp32)
+    world_.sum(numbers);
+  else
+    world_.sum_packed(dtype_, numbers);
   divide(numbers);
 }
 
+void MpiCommunicator::add(std::span<float> to, std::span<const float> numbers) const {
+  if (dtype_ != Dtype::fp32) return add_packed(dtype_, numbers.data(), to.data(), to.size());
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] += numbers[i];
+}
+
 void MpiCommunicator::divide(std::span<float> numbers) const {
+  if (dtype_ != Dtype::fp32) return;
   const float share = 1.0f / static_cast<float>(size());
   for (float& number : numbers) number *= share;
+}
+
+Range MpiCommunicator::part(std::size_t n) const { return world_.range_of(n, rank()); }
+
+void MpiCommunicator::reduce_scatter_mean(Device& device, Buffer& gradients) {
+  const Collective call("comm->reduce_scatter_mean()");
+  const trace::Span span("reduce", gradients.bytes());
+  on_host(device, gradients, {0, gradients.size()}, gradients.size(), [this](std::span<float> numbers) {
+    world_.reduce_scatter(numbers);
+    divide(world_.chunk(numbers, rank()));
+  });
+}
+
+void MpiCommunicator::all_gather_parts(Device& device, Buffer& values) {
+  const Collective call("comm->all_gather_parts()");
+  const trace::Span span("allgather", values.bytes());
+  on_host(device, values, {0, values.size()}, values.size(),
+          [this](std::span<float> numbers) { world_.all_gather(numbers); });
 }
 
 void MpiCommunicator::broadcast(Device& device, Buffer& values, int root) {

@@ -31,8 +31,12 @@ class MpiCommunicator : public Communicator {
   int inter_rank() const final { return network_->ranks().inter_rank; }
   int inter_size() const final { return network_->ranks().inter_size; }
 
-  /// All gradients, whatever the parameters are.
+  /// From the first piece to the last as one vector, whatever the parameters are.
   void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) override;
+  std::int64_t all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients, std::span<const Range> pieces) final;
+  Range part(std::size_t n) const final;
+  void reduce_scatter_mean(Device& device, Buffer& gradients) final;
+  void all_gather_parts(Device& device, Buffer& values) final;
   void broadcast(Device& device, Buffer& values, int root) override;
   void sum(std::span<double> values) final;
   void broadcast(std::span<std::byte> bytes, int root) final;
@@ -48,11 +52,15 @@ class MpiCommunicator : public Communicator {
  protected:
   /// THE ALGORITHM. Replaces `numbers` on every rank by their mean over all ranks. Without another one: MPI's own.
   virtual void all_reduce(std::span<float> numbers);
+  /// Can it do that to packed numbers of 16 bits as well? It has to add and divide by add() and divide() alone then.
+  virtual bool takes_packed() const { return false; }
 
   /// For all_reduce_mean(): every rank's values in this range become their mean over all ranks, by all_reduce().
   /// Collective.
   void average(Device& device, Buffer& values, Range range);
-  /// The numbers times 1/P.
+  /// to += numbers
+  void add(std::span<float> to, std::span<const float> numbers) const;
+  /// The numbers times 1/P. Packed ones were, before they were packed.
   void divide(std::span<float> numbers) const;
 
   /// All ranks.
@@ -69,12 +77,17 @@ class MpiCommunicator : public Communicator {
   /// Calls `work` with consecutive parts of the range, in host memory, none longer than `most` floats; at least once.
   void on_host(Device& device, Buffer& values, Range range, std::size_t most,
                const std::function<void(std::span<float>)>& work);
+  /// all_reduce() of the packed numbers.
+  void all_reduce_packed(std::span<float> numbers);
   void check_peer(const char* call, const char* verb, int peer) const;
 
   Cut cut_;
   std::shared_ptr<Network> network_;
   Group world_;
-  Buffer staging_;  // page-locked, where the device is a GPU
+  Buffer staging_;             // page-locked, where the device is a GPU
+  Dtype dtype_ = Dtype::fp32;  // of the mean that is under way
+  std::vector<float> packed_;
+  std::int64_t not_finite_ = 0;
 };
 
 // One algorithm a file.

@@ -22,6 +22,7 @@ class RingCommunicator : public MpiCommunicator {
   std::string name() const override { return "ring"; }
 
  protected:
+  bool takes_packed() const override { return true; }
   void all_reduce(std::span<float> numbers) override {
     const int n = size(), right = (rank() + 1) % n, left = (rank() + n - 1) % n;
     const auto chunk = [&](int c) { return world().chunk(numbers, (c + 2 * n) % n); };
@@ -30,7 +31,7 @@ class RingCommunicator : public MpiCommunicator {
     for (int s = 0; s < n - 1; ++s) {
       const std::span<float> sum = chunk(rank() - s - 1), part = std::span(received_).first(sum.size());
       exchange(chunk(rank() - s), right, part, left);
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
+      add(sum, part);
     }
     divide(chunk(rank() + 1));
     for (int s = 0; s < n - 1; ++s) exchange(chunk(rank() + 1 - s), right, chunk(rank() - s), left);

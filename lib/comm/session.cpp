@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "comm/background.h"
 #include "comm/collective.h"
 #include "comm/mpi_check.h"
 #include "core/error.h"
@@ -61,7 +62,9 @@ void end_job(int code) {
 
 }  // namespace
 
-Exchange::Exchange(const rank_table::Call& call) noexcept : outer_(rank_table::enter(call)) {
+Exchange::Exchange(const rank_table::Call& call) noexcept {
+  Background::wait_for_all();
+  outer_ = rank_table::enter(call);
   if (watch) watch->begin();
 }
 
@@ -80,7 +83,7 @@ MpiSession::MpiSession(int& argc, char**& argv) {
   if (watch) watch->begin();
   const rank_table::Call outer = rank_table::enter({"MPI_Init()"});
   int level = 0;
-  ODORI_MPI(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level));
+  ODORI_MPI(MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level));
   ODORI_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   JobEnd job;
   ODORI_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &job.rank));

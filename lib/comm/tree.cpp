@@ -25,6 +25,7 @@ class TreeCommunicator : public MpiCommunicator {
   std::string name() const override { return "tree"; }
 
  protected:
+  bool takes_packed() const override { return true; }
   void all_reduce(std::span<float> numbers) override {
     received_.resize(numbers.size());
     const int pairs = size() - power_;
@@ -36,7 +37,7 @@ class TreeCommunicator : public MpiCommunicator {
     }
     if (in_pair) {
       receive(received_, rank() - 1);
-      add(numbers);
+      add(numbers, received_);
     }
     all_reduce_power(numbers, in_pair ? rank() / 2 : rank() - pairs,
                      [pairs](int place) { return place < pairs ? 2 * place + 1 : place + pairs; });
@@ -44,10 +45,6 @@ class TreeCommunicator : public MpiCommunicator {
   }
 
  private:
-  void add(std::span<float> to) {
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] += received_[i];
-  }
-
   /// Among the places [0, power_): this rank has one, and rank_at tells which rank has another.
   template <typename RankAt>
   void all_reduce_power(std::span<float> all, int place, RankAt rank_at) {
@@ -63,7 +60,7 @@ class TreeCommunicator : public MpiCommunicator {
       const Step step{rank_at(place ^ distance), keeps_lower ? lower : upper, keeps_lower ? upper : lower};
       mine = step.kept;
       exchange(step.given, step.partner, std::span(received_).first(mine.size()), step.partner);
-      add(mine);
+      add(mine, received_);
       steps.push_back(step);
     }
     divide(mine);

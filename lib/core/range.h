@@ -10,6 +10,9 @@ struct Range {
   std::size_t size() const { return end - begin; }
 };
 
+/// Parameters begin at multiples of 16 floats, a cache line: the first of them at or behind this position.
+constexpr std::size_t end_of_cache_line(std::size_t position) { return (position + 15) / 16 * 16; }
+
 /// Part i of n equal parts of [0, size); boundaries lie on multiples of 16 floats, a cache line.
 inline Range slice(std::size_t size, std::size_t i, std::size_t n) {
   const auto boundary = [&](std::size_t k) { return k == n ? size : size * k / n / 16 * 16; };

@@ -163,7 +163,7 @@ TEST_F(OverLink, AMeanTakesWhatItsAlgorithmBringsOntoTheBusiestCard) {
     const Range all{0, n};
     expect_seconds(*comm, cost.bytes * n * sizeof(float) / bandwidth + cost.latencies * latency, [&] {
       device.write(gradients, 0, own);
-      comm->mean(device, gradients, {&all, 1});
+      comm->all_reduce_mean(device, gradients, {&all, 1});
     });
     std::vector<float> mean(n);
     device.read(gradients, 0, mean);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "comm/background.h"
 #include "comm/chunks.h"
 #include "comm/communicator.h"
 #include "core/error.h"
@@ -140,6 +141,52 @@ TEST_P(Contract, StandsInTheDevicesOrder) {
     ASSERT_NEAR(seen[i], truth, 1e-6 * (scale + std::abs(truth) + 40)) << i;
   }
   EXPECT_TRUE(equal_on_all_ranks(*comm_, seen));
+}
+
+TEST_P(Contract, APartOfTheMeanEachMakesTheWhole) {
+  for (const std::size_t n : {0u, 2u, 1000u, 100003u}) {
+    Buffer buffer = values(n, 0), others = device_.allocate(n);
+    comm_->reduce_scatter_mean(device_, buffer);
+    const Range own = comm_->part(n);
+    std::vector<float> part(own.size());
+    device_.read(buffer, own.begin, part);
+    device_.write(others, own.begin, part);
+    comm_->all_gather_parts(device_, others);
+    const std::vector<float> seen = read(others);
+    for (std::size_t i = 0; i < n; ++i) {
+      double mean = 0, size = 0;
+      for (int r = 0; r < comm_->size(); ++r) mean += value(r, i, 0) / static_cast<double>(comm_->size());
+      for (int r = 0; r < comm_->size(); ++r) size += std::abs(value(r, i, 0));
+      ASSERT_NEAR(seen[i], mean, 1e-6 * size) << i << " of " << n;
+    }
+    EXPECT_TRUE(equal_on_all_ranks(*comm_, seen));
+  }
+}
+
+TEST(InTheBackground, CallsComeBeforeAllThatIsAskedThen) {
+  const auto comm = create_communicator("flat");
+  const auto n = static_cast<std::size_t>(comm->size());
+  Background background;
+  std::vector<double> sums(60, comm->rank() + 1);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    background.start([&, i] { comm->sum({&sums[i], 1}); });
+    if (i % 3 == 0) {
+      EXPECT_EQ(comm->all_gather(i), std::vector<std::size_t>(n, i));
+      EXPECT_EQ(sums[i], static_cast<double>(n * (n + 1)) / 2) << "it has ended";
+    }
+  }
+  background.wait();
+  EXPECT_EQ(sums, std::vector<double>(sums.size(), static_cast<double>(n * (n + 1)) / 2));
+}
+
+TEST(InTheBackground, AFailureIsToldAndEndsWhatFollows) {
+  Background background, another;
+  bool goes_on = false;
+  background.start([] { fail("The cause."); });
+  another.start([&] { goes_on = true; });
+  EXPECT_THROW(background.wait(), Error);
+  another.wait();
+  EXPECT_FALSE(goes_on);
 }
 
 TEST(Chunks, CoverEverythingOnce) {

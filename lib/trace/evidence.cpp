@@ -37,8 +37,8 @@ std::string take_name() {
 std::string name = take_name();
 const bool wanted = !name.empty();
 int rank_of_process = 0;
-int collective_depth = 0, learners_depth = 0;  // learners' own calls are made at learners_depth
-bool mark_waits = false;  // the blanks were passed, and no fact has come since
+thread_local int collective_depth = 0, learners_depth = 0;  // learners' own calls are made at learners_depth
+bool mark_waits = false;                                    // the blanks were passed, and no fact has come since
 std::mutex mutex;
 
 std::span<std::byte> map_file() {

@@ -1,0 +1,92 @@
+#include "comm/background.h"
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "comm/mpi_check.h"
+#include "core/error.h"
+
+namespace odori {
+
+class Background::Worker {
+ public:
+  /// The process's one, or none.
+  static std::weak_ptr<Worker>& shared() {
+    static std::weak_ptr<Worker> worker;
+    return worker;
+  }
+  static bool& is_this_thread() {
+    static thread_local bool is = false;
+    return is;
+  }
+
+  void start(std::function<void()> call) {
+    const std::lock_guard lock(mutex_);
+    calls_.push_back(std::move(call));
+    changed_.notify_all();
+  }
+  void wait_until_idle() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return calls_.empty(); });
+  }
+  std::exception_ptr take_failure() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(failure_, nullptr);
+  }
+
+ private:
+  void work(const std::stop_token& stop) {
+    is_this_thread() = true;
+    std::unique_lock lock(mutex_);
+    while (changed_.wait(lock, stop, [this] { return !calls_.empty(); })) {
+      const std::function<void()>& call = calls_.front();  // stays there until it has ended
+      lock.unlock();
+      std::exception_ptr failure;
+      try {
+        if (!failed_) call();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      lock.lock();
+      if (failure) failure_ = failure, failed_ = true;
+      calls_.pop_front();
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<std::function<void()>> calls_;  // the first is being made
+  std::exception_ptr failure_;
+  bool failed_ = false;  // what follows a call that failed isn't made: the ranks no longer agree
+  std::jthread thread_{[this](const std::stop_token& stop) { work(stop); }};  // last: it ends before what it uses
+};
+
+Background::Background() : worker_(Worker::shared().lock()) {
+  int level = MPI_THREAD_SINGLE;
+  ODORI_MPI(MPI_Query_thread(&level));
+  require(level >= MPI_THREAD_SERIALIZED,
+          "This MPI can't be called by a second thread (MPI_THREAD_SERIALIZED), so that nothing can be exchanged while "
+          "a rank computes. Leave --double_buffering and --bucket_mib out.");
+  if (!worker_) Worker::shared() = worker_ = std::make_shared<Worker>();
+}
+
+Background::~Background() { worker_->wait_until_idle(); }
+
+void Background::start(std::function<void()> call) { worker_->start(std::move(call)); }
+
+void Background::wait() {
+  worker_->wait_until_idle();
+  if (const std::exception_ptr failure = worker_->take_failure()) std::rethrow_exception(failure);
+}
+
+void Background::wait_for_all() noexcept {
+  if (Worker::is_this_thread()) return;
+  if (const auto worker = Worker::shared().lock()) worker->wait_until_idle();
+}
+
+}  // namespace odori

@@ -1,0 +1,35 @@
+// Calls to other ranks that go on while the program computes: a thread makes them, one after another.
+//
+// MPI is called by one thread at a time (MPI_THREAD_SERIALIZED), and all ranks have to make all calls in one order. So
+// whatever else a program asks of other ranks (collective.h) waits until the calls in the background have ended: ranks
+// that start the same calls at the same places of their program make them in one order.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+namespace odori {
+
+class Background {
+ public:
+  /// Throws Error if this MPI can't be called by a second thread.
+  Background();
+  /// Waits for all calls.
+  ~Background();
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+
+  /// `call` is made when those that were started before have ended. From the program's main thread, as all that
+  /// follows.
+  void start(std::function<void()> call);
+  /// Returns when all have ended. Throws what the first of them threw that did.
+  void wait();
+  /// The same for all of this process, without a throw. Does nothing within a call in the background.
+  static void wait_for_all() noexcept;
+
+ private:
+  class Worker;
+  std::shared_ptr<Worker> worker_;  // one a process, while anybody uses it
+};
+
+}  // namespace odori
