@@ -6,7 +6,9 @@
 //   load(batch) -> input -> convolution -> batch_normalization -> ... -> linear -> softmax_cross_entropy -> metrics
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -15,6 +17,7 @@
 
 #include "backend/buffer.h"
 #include "core/batch.h"
+#include "core/range.h"
 #include "core/shape.h"
 
 namespace odori {
@@ -30,6 +33,24 @@ struct ParameterView {
   ParameterKind kind = ParameterKind::vector;
   std::size_t size() const { return shape.size(); }
 };
+
+/// A linear layer's.
+inline std::vector<ParameterView> trained(const ParameterView& weight, const ParameterView* bias) {
+  return bias ? std::vector{weight, *bias} : std::vector{weight};
+}
+
+/// From the first of these to the end of the last; all of one operation, which stand side by side.
+inline Range range_of(std::span<const ParameterView> views) {
+  Range range;
+  for (const ParameterView& view : views) {
+    const Range own{view.offset, view.offset + view.size()};
+    range = range.size() == 0 ? own : Range{std::min(range.begin, own.begin), std::max(range.end, own.end)};
+  }
+  return range;
+}
+
+/// Called with a range of the gradients that backward won't change any more, and that was asked of the device.
+using FinalGradients = std::function<void(Range)>;
 
 /// A model's flat vectors on one device. Every parameter starts at a multiple of 16 floats; the gaps stay zero.
 struct ModelMemory {
@@ -127,7 +148,10 @@ class Graph {
   virtual void forward(Mode mode, const RandomKey& key) = 0;
   /// Writes (not adds) the gradients of the mean loss. Follows a forward(train) of a full batch. Of a graph without a
   /// softmax_cross_entropy it starts from write_gradient() of the last tensor.
-  virtual void backward() = 0;
+  void backward() { backward({}); }
+  /// The same, and tells of each operation's gradients as soon as they are final, the last operation's first. On a GPU
+  /// they are asked for one by one then, also where they would be replayed as a whole.
+  virtual void backward(const FinalGradients& are_final) = 0;
   /// The sums since the last call, counting the examples that are `counted`; waits for the device.
   virtual Metrics take_metrics() = 0;
 

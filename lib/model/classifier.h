@@ -39,8 +39,8 @@ class Classifier {
   std::unique_ptr<Classifier> replicate(Device& device, std::uint32_t stream) const;
 
   /// Loss and gradients of one full batch. Throws Error if to_device() was not called, or for a partial
-  /// batch.
-  void forward_backward(const Batch& batch);
+  /// batch. `are_final` is told of gradients as Graph::backward() tells.
+  void forward_backward(const Batch& batch, const FinalGradients& are_final = {});
   /// The pictures of all batches since the last call, while somebody records evidence (trace/evidence.h).
   std::vector<std::int64_t> take_trained_pictures();
   /// Counts one batch, of any size, without training.

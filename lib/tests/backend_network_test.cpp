@@ -100,6 +100,44 @@ TEST_P(NetworkTest, GapsOfTheFlatVectorsStayZero) {
   EXPECT_EQ(std::count(all.begin(), all.end(), 0.0f), static_cast<std::ptrdiff_t>(all.size()));
 }
 
+/// Also where a GPU replays its steps as a whole: the last of these here is asked for with a listener.
+TEST_P(NetworkTest, BackwardTellsOfGradientsThatAreFinal) {
+  Side side(&device, pictures_of_6, small_network(), true);
+  for (const ParameterView& view : side.parameters)
+    side.graph->write_parameter(side.memory.parameters, view, normal(view.size(), random, 0.1f));
+  for (const ParameterView& view : side.statistics)
+    side.graph->write_parameter(side.memory.statistics, view, std::vector<float>(view.size(), 1.0f));
+  Pictures pictures(6, 10, random);
+  std::vector<Range> told;
+  std::vector<std::vector<float>> when_told;
+  const auto now = [&](Range range) {
+    std::vector<float> numbers(range.size());
+    device.read(side.memory.gradients, range.begin, numbers);
+    return numbers;
+  };
+  for (const bool listens : {false, false, false, true}) {
+    side.graph->load(pictures.batch, {});
+    side.graph->forward(Mode::train, {});
+    if (!listens) side.graph->backward();
+    if (!listens) continue;
+    for (const ParameterView& view : side.parameters)
+      side.graph->write_parameter(side.memory.gradients, view, std::vector<float>(view.size(), NAN));
+    side.graph->backward([&](Range range) {
+      told.push_back(range);
+      when_told.push_back(now(range));
+    });
+  }
+  ASSERT_EQ(told.size(), 10u) << "an operation with parameters each";
+  std::size_t end = side.memory.gradients.size();
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    EXPECT_EQ(end_of_cache_line(told[i].end), end) << "from the end to the begin, without a gap";
+    end = told[i].begin;
+    EXPECT_TRUE(when_told[i] == now(told[i])) << i;
+    EXPECT_TRUE(std::none_of(when_told[i].begin(), when_told[i].end(), [](float g) { return std::isnan(g); })) << i;
+  }
+  EXPECT_EQ(end, 0u);
+}
+
 TEST_P(NetworkTest, EvaluationCountsWhatIsThereAndCounted) {
   constexpr int batch = 8;
   Comparison both(device, {batch, 3, 32, 32}, small_network(), random, true);

@@ -38,7 +38,7 @@ const Value& CpuGraph::last(Tensor x) const {
 }
 
 template <typename Make>
-Tensor CpuGraph::add(const Make& make) {
+Tensor CpuGraph::add(const Make& make, std::vector<ParameterView> parameters) {
   try {
     operations_.push_back(make());
   } catch (const dnnl::error& error) {
@@ -46,15 +46,17 @@ Tensor CpuGraph::add(const Make& make) {
          to_string(values_.back().shape), error.what());
   }
   values_.push_back(operations_.back()->output());
+  gradients_.push_back(range_of(parameters));
   return {static_cast<int>(values_.size()) - 1, values_.back().shape};
 }
 
 Tensor CpuGraph::convolution(Tensor x, const ConvolutionSpec& spec, const ParameterView& weight) {
-  return add([&] { return cpu::convolution(setup_, last(x), spec, weight); });
+  return add([&] { return cpu::convolution(setup_, last(x), spec, weight); }, {weight});
 }
 Tensor CpuGraph::batch_normalization(Tensor x, const BatchNormalizationSpec& spec,
                                      const BatchNormalizationParameters& parameters) {
-  return add([&] { return cpu::batch_normalization(setup_, last(x), spec, parameters); });
+  return add([&] { return cpu::batch_normalization(setup_, last(x), spec, parameters); },
+             {parameters.gamma, parameters.beta});
 }
 Tensor CpuGraph::relu(Tensor x) {
   return add([&] { return cpu::relu(setup_, last(x)); });
@@ -66,7 +68,7 @@ Tensor CpuGraph::dropout(Tensor x, float ratio) {
   return add([&] { return cpu::dropout(setup_, last(x), ratio, dropouts_++); });
 }
 Tensor CpuGraph::linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) {
-  return add([&] { return cpu::linear(setup_, last(x), out, weight, bias); });
+  return add([&] { return cpu::linear(setup_, last(x), out, weight, bias); }, trained(weight, bias));
 }
 void CpuGraph::softmax_cross_entropy(Tensor x) {
   add([&] { return cpu::softmax_cross_entropy(setup_, last(x), labels_); });
@@ -90,9 +92,12 @@ void CpuGraph::forward(Mode mode, const RandomKey& key) {
   for (const OperationPtr& operation : operations_) operation->forward(mode, key);
 }
 
-void CpuGraph::backward() {
+void CpuGraph::backward(const FinalGradients& are_final) {
   const trace::Span span("backward");
-  std::for_each(operations_.rbegin(), operations_.rend(), [](const OperationPtr& o) { o->backward(); });
+  for (std::size_t i = operations_.size(); i-- > 0;) {
+    operations_[i]->backward();
+    if (are_final && gradients_[i].size() > 0) are_final(gradients_[i]);
+  }
 }
 
 Metrics CpuGraph::take_metrics() { return std::exchange(labels_.metrics, {}); }

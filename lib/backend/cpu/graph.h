@@ -29,7 +29,8 @@ class CpuGraph : public Graph {
 
   void load(const Batch& batch, const RandomKey& key) override;
   void forward(Mode mode, const RandomKey& key) override;
-  void backward() override;
+  using Graph::backward;
+  void backward(const FinalGradients& are_final) override;
   Metrics take_metrics() override;
 
   std::vector<float> read_parameter(const Buffer& from, const ParameterView& view) override;
@@ -46,7 +47,7 @@ class CpuGraph : public Graph {
   const Value& value(Tensor tensor) const;
   const Value& last(Tensor x) const;
   template <typename Make>
-  Tensor add(const Make& make);  // of an OperationPtr
+  Tensor add(const Make& make, std::vector<ParameterView> parameters = {});  // of an OperationPtr
   void copy(dnnl::memory from, dnnl::memory to);
   std::vector<float> read(const dnnl::memory& from, const Shape& shape);
   void write(const dnnl::memory& to, const Shape& shape, std::span<const float> plain);
@@ -56,6 +57,7 @@ class CpuGraph : public Graph {
   Setup setup_;
   std::vector<Value> values_;
   std::vector<OperationPtr> operations_;
+  std::vector<Range> gradients_;  // of each operation
   std::uint32_t dropouts_ = 0;
   Loader loader_;
   Labels labels_;

@@ -65,7 +65,8 @@ const Value& CudaGraph::last(Tensor x) const {
   return value(x);
 }
 
-Tensor CudaGraph::add(OperationPtr operation) {
+Tensor CudaGraph::add(OperationPtr operation, const std::vector<ParameterView>& parameters) {
+  gradients_.push_back(range_of(parameters));
   values_.push_back(operation->output());
   operations_.push_back(std::move(operation));
   return {static_cast<int>(values_.size()) - 1, values_.back().shape};
@@ -73,11 +74,11 @@ Tensor CudaGraph::add(OperationPtr operation) {
 
 Tensor CudaGraph::convolution(Tensor x, const ConvolutionSpec& spec, const ParameterView& weight) {
   device_.bind_thread();  // it may be measured
-  return add(cuda::convolution(setup_, last(x), spec, weight));
+  return add(cuda::convolution(setup_, last(x), spec, weight), {weight});
 }
 Tensor CudaGraph::batch_normalization(Tensor x, const BatchNormalizationSpec& spec,
                                       const BatchNormalizationParameters& parameters) {
-  return add(cuda::batch_normalization(setup_, last(x), spec, parameters));
+  return add(cuda::batch_normalization(setup_, last(x), spec, parameters), {parameters.gamma, parameters.beta});
 }
 Tensor CudaGraph::relu(Tensor x) { return add(cuda::relu(setup_, last(x))); }
 Tensor CudaGraph::max_pooling(Tensor x, const PoolingSpec& spec) {
@@ -86,7 +87,7 @@ Tensor CudaGraph::max_pooling(Tensor x, const PoolingSpec& spec) {
 Tensor CudaGraph::dropout(Tensor x, float ratio) { return add(cuda::dropout(setup_, last(x), ratio, dropouts_++)); }
 Tensor CudaGraph::linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) {
   flattened_[weight.offset] = {out, x.shape.c, x.shape.h, x.shape.w};
-  return add(cuda::linear(setup_, last(x), out, weight, bias));
+  return add(cuda::linear(setup_, last(x), out, weight, bias), trained(weight, bias));
 }
 void CudaGraph::softmax_cross_entropy(Tensor x) { add(cuda::softmax_cross_entropy(setup_, last(x))); }
 
@@ -117,10 +118,13 @@ void CudaGraph::forward(Mode mode, const RandomKey& key) {
   });
 }
 
-void CudaGraph::backward() {
+void CudaGraph::backward(const FinalGradients& are_final) {
   const GpuSpan span(device_, "backward");
-  backward_.run(device_.stream(), !trace::watched(), [&] {
-    std::for_each(operations_.rbegin(), operations_.rend(), [](const OperationPtr& o) { o->backward(); });
+  backward_.run(device_.stream(), !trace::watched() && !are_final, [&] {
+    for (std::size_t i = operations_.size(); i-- > 0;) {
+      operations_[i]->backward();
+      if (are_final && gradients_[i].size() > 0) are_final(gradients_[i]);
+    }
   });
 }
 

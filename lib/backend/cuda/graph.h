@@ -29,7 +29,8 @@ class CudaGraph : public Graph {
 
   void load(const Batch& batch, const RandomKey& key) override;
   void forward(Mode mode, const RandomKey& key) override;
-  void backward() override;
+  using Graph::backward;
+  void backward(const FinalGradients& are_final) override;
   Metrics take_metrics() override;
 
   std::vector<float> read_parameter(const Buffer& from, const ParameterView& view) override;
@@ -46,7 +47,7 @@ class CudaGraph : public Graph {
   const Value& value(Tensor tensor) const;
   const Value& last(Tensor x) const;
   const Place& gradient(Tensor tensor) const;
-  Tensor add(OperationPtr operation);
+  Tensor add(OperationPtr operation, const std::vector<ParameterView>& parameters = {});
   /// How a parameter stands in memory: a linear layer's weight takes the channels of each pixel together.
   Shape stored_shape(const ParameterView& view) const;
   std::vector<float> read(Storage storage, const void* from, const Shape& shape);
@@ -63,6 +64,7 @@ class CudaGraph : public Graph {
   Setup setup_;
   std::vector<Value> values_;
   std::vector<OperationPtr> operations_;
+  std::vector<Range> gradients_;            // of each operation
   std::map<std::size_t, Shape> flattened_;  // of linear layers' weights, by their offset: out, C, H, W
   std::uint32_t dropouts_ = 0;
   CapturedGraph train_, evaluate_, backward_;

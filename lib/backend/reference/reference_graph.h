@@ -44,9 +44,12 @@ class ReferenceGraph : public Graph {
     for (const Operation& operation : operations_)
       if (operation.forward) operation.forward(mode, key);
   }
-  void backward() override {
-    for (auto operation = operations_.rbegin(); operation != operations_.rend(); ++operation)
+  using Graph::backward;
+  void backward(const FinalGradients& are_final) override {
+    for (auto operation = operations_.rbegin(); operation != operations_.rend(); ++operation) {
       if (operation->backward) operation->backward();
+      if (are_final && operation->gradients.size() > 0) are_final(operation->gradients);
+    }
   }
   Metrics take_metrics() override { return std::exchange(metrics_, {}); }
 
@@ -71,6 +74,7 @@ class ReferenceGraph : public Graph {
   struct Operation {
     std::function<void(Mode, const RandomKey&)> forward;
     std::function<void()> backward;
+    Range gradients;
   };
 
   Tensor add(const Shape& output, Operation operation) {
@@ -109,7 +113,8 @@ Tensor ReferenceGraph<T>::convolution(Tensor x, const ConvolutionSpec& spec, con
                 auto g = convolution_backward(values_[in], spec, get(memory_.parameters, weight), gradients_[out]);
                 gradients_[in] = std::move(g.x);
                 put(g.weight.values, memory_.gradients, weight);
-              }});
+              },
+              range_of(std::vector{weight})});
 }
 
 template <typename T>
@@ -135,7 +140,7 @@ Tensor ReferenceGraph<T>::batch_normalization(Tensor x, const BatchNormalization
     put(g.gamma.values, memory_.gradients, p.gamma);
     put(g.beta.values, memory_.gradients, p.beta);
   };
-  return add(x.shape, {forward, backward});
+  return add(x.shape, {forward, backward, range_of(std::vector{p.gamma, p.beta})});
 }
 
 template <typename T>
@@ -180,7 +185,7 @@ Tensor ReferenceGraph<T>::linear(Tensor x, int outputs, const ParameterView& wei
     put(g.weight.values, memory_.gradients, weight);
     if (bias_view) put(g.bias.values, memory_.gradients, *bias_view);
   };
-  return add({x.shape.n, outputs, 1, 1}, {forward, backward});
+  return add({x.shape.n, outputs, 1, 1}, {forward, backward, range_of(trained(weight, bias))});
 }
 
 template <typename T>
