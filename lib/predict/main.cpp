@@ -99,9 +99,9 @@ Flags parse_flags(int argc, char** argv) {
 cost::Compute compute_of(const Flags& flags, const NetworkSpec& network) {
   const NetworkSpec measured =
       flags.proxy.empty() ? network : create_network(flags.proxy, network.n_classes, flags.image_size);
-  const auto measure = [&](int batch) { return measure_iteration(measured, batch, 1, flags.devices); };
-  const auto [small, large] = flags.timings.empty() ? std::pair{measure(flags.batchsize), measure(4 * flags.batchsize)}
-                                                    : recorded_timings(flags.timings);
+  const auto [small, large] = flags.timings.empty()
+                                  ? measure_two(measured, flags.batchsize, 4 * flags.batchsize, flags.devices)
+                                  : recorded_timings(flags.timings);
   cost::Compute compute = cost::compute_of_other(cost::compute_from(small, large), cost_of(measured).operations,
                                                  cost_of(network).operations);
   compute.fixed *= flags.devices_per_core, compute.per_image *= flags.devices_per_core;

@@ -21,12 +21,55 @@
 namespace odori {
 namespace {
 
-double seconds_of(Updater& updater, int iterations) {
-  const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < iterations; ++i) updater.update();
-  updater.model().device().synchronize();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
+/// A network in training on random images, and what its iterations took.
+class Trainee {
+ public:
+  Trainee(const NetworkSpec& network, int batch, int n_devices, const DevicePoolOptions& devices)
+      : pool_(devices), model_(network, batch, 0) {
+    const auto images = std::make_shared<RandomPictures>(static_cast<std::size_t>(2 * batch), network.image_size);
+    model_.to_device(pool_.use(0));
+    optimizer_.setup(model_);
+    optimizer_.add_hook(std::make_unique<WeightDecay>(5e-4f));
+    const SerialIterator iterator(images, batch);
+    if (n_devices == 1) {
+      updater_ = std::make_unique<StandardUpdater>(iterator, optimizer_);
+    } else {
+      std::map<std::string, int> numbers{{"main", 0}};
+      for (int i = 1; i < n_devices; ++i) numbers["gpu" + std::to_string(i)] = i;
+      const std::vector<SerialIterator> iterators(static_cast<std::size_t>(n_devices), iterator);
+      updater_ = std::make_unique<ParallelUpdater>(iterators, optimizer_, numbers, pool_);
+    }
+    seconds_of(2);  // sets up; on a GPU, records the step
+    a_round_ = std::clamp(static_cast<int>(0.1 / seconds_of(1)), 1, 1000);
+  }
+
+  void round() {
+    seconds_.push_back(seconds_of(a_round_) / a_round_);
+    all_ += seconds_.back() * a_round_;
+  }
+  bool is_through() const { return seconds_.size() >= 100 || (seconds_.size() >= 5 && all_ > 1); }
+  cost::Measured median() {
+    const auto middle = seconds_.begin() + static_cast<std::ptrdiff_t>(seconds_.size() / 2);
+    std::nth_element(seconds_.begin(), middle, seconds_.end());
+    return {static_cast<double>(model_.batch_size()), *middle};
+  }
+
+ private:
+  double seconds_of(int iterations) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < iterations; ++i) updater_->update();
+    model_.device().synchronize();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  DevicePool pool_;
+  Classifier model_;
+  MomentumSGD optimizer_{1e-3f};
+  std::unique_ptr<Updater> updater_;
+  int a_round_ = 1;
+  std::vector<double> seconds_;  // of an iteration, by round
+  double all_ = 0;
+};
 
 /// "32:0.041"
 std::optional<cost::Measured> timing_of(std::string_view text) {
@@ -47,35 +90,16 @@ std::optional<cost::Measured> timing_of(std::string_view text) {
 
 cost::Measured measure_iteration(const NetworkSpec& network, int batch, int n_devices,
                                  const DevicePoolOptions& devices) {
-  DevicePool pool(devices);
-  const auto images = std::make_shared<RandomPictures>(static_cast<std::size_t>(2 * batch), network.image_size);
-  Classifier model(network, batch, 0);
-  model.to_device(pool.use(0));
-  MomentumSGD optimizer(1e-3f);
-  optimizer.setup(model);
-  optimizer.add_hook(std::make_unique<WeightDecay>(5e-4f));
-  const SerialIterator iterator(images, batch);
-  std::unique_ptr<Updater> updater;
-  if (n_devices == 1) {
-    updater = std::make_unique<StandardUpdater>(iterator, optimizer);
-  } else {
-    std::map<std::string, int> numbers{{"main", 0}};
-    for (int i = 1; i < n_devices; ++i) numbers["gpu" + std::to_string(i)] = i;
-    const std::vector<SerialIterator> iterators(static_cast<std::size_t>(n_devices), iterator);
-    updater = std::make_unique<ParallelUpdater>(iterators, optimizer, numbers, pool);
-  }
+  Trainee trainee(network, batch, n_devices, devices);
+  while (!trainee.is_through()) trainee.round();
+  return trainee.median();
+}
 
-  seconds_of(*updater, 2);  // sets up; on a GPU, records the step
-  const double first = seconds_of(*updater, 1);
-  const int a_round = std::clamp(static_cast<int>(0.1 / first), 1, 1000);
-  std::vector<double> seconds;
-  double all = 0;
-  do {
-    seconds.push_back(seconds_of(*updater, a_round) / a_round);
-    all += seconds.back() * a_round;
-  } while (seconds.size() < 5 || (all < 1 && seconds.size() < 100));
-  std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
-  return {static_cast<double>(batch), seconds[seconds.size() / 2]};
+std::pair<cost::Measured, cost::Measured> measure_two(const NetworkSpec& network, int small, int large,
+                                                      const DevicePoolOptions& devices) {
+  Trainee one(network, small, 1, devices), other(network, large, 1, devices);
+  while (!one.is_through() || !other.is_through()) one.round(), other.round();
+  return {one.median(), other.median()};
 }
 
 std::pair<cost::Measured, cost::Measured> recorded_timings(const std::string& text) {

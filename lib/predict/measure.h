@@ -15,6 +15,10 @@ namespace odori {
 cost::Measured measure_iteration(const NetworkSpec& network, int batch, int n_devices,
                                  const DevicePoolOptions& devices);
 
+/// Two batches of one device, in turn, so that a machine that becomes slower meanwhile is slower for both.
+std::pair<cost::Measured, cost::Measured> measure_two(const NetworkSpec& network, int small, int large,
+                                                      const DevicePoolOptions& devices);
+
 /// "32:0.041,128:0.153": what iterations of these batches took, in seconds, somewhere. Throws UsageError for another
 /// text.
 std::pair<cost::Measured, cost::Measured> recorded_timings(const std::string& text);

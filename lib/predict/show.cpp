@@ -52,14 +52,14 @@ void show(const Prediction& p) {
 
 void show_error(const std::string& what, double predicted, const NetworkSpec& network, int batch, int n_devices,
                 const DevicePoolOptions& devices) {
-  fmt::print("{}: predicted {:.3f} ms, ", what, 1e3 * predicted);
-  std::fflush(stdout);
+  std::string result;
   try {
     const double measured = measure_iteration(network, batch, n_devices, devices).seconds;
-    fmt::print("measured {:.3f} ms, error {:+.1f} %\n", 1e3 * measured, 100 * (predicted / measured - 1));
+    result = fmt::format("measured {:.3f} ms, error {:+.1f} %", 1e3 * measured, 100 * (predicted / measured - 1));
   } catch (const Error& error) {  // a machine with one GPU
-    fmt::print("not measured: {}\n", error.what());
+    result = fmt::format("not measured: {}", error.what());
   }
+  fmt::print("{}: predicted {:.3f} ms, {}\n", what, 1e3 * predicted, result);
 }
 
 }  // namespace odori

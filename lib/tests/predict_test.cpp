@@ -14,7 +14,7 @@ namespace {
 TEST(Measuring, TakesMoreImagesLonger) {
   const NetworkSpec network = create_network("tiny", 10);
   const DevicePoolOptions cpu{.request = DeviceRequest::cpu};
-  const cost::Measured small = measure_iteration(network, 4, 1, cpu), large = measure_iteration(network, 256, 1, cpu);
+  const auto [small, large] = measure_two(network, 4, 256, cpu);
   EXPECT_EQ(small.batch, 4);
   EXPECT_GT(small.seconds, 0);
   EXPECT_GT(large.seconds, small.seconds);

@@ -79,23 +79,20 @@ int main(int argc, char** argv) try {
   const NetworkCost proxy = cost_of(network), other = cost_of(create_network(other_name, 10, args.image_size));
   const cost::Link wire = cost::link_from(joined_by);
   const int batch = args.batchsize;
-  const auto measured = [&](int images_a_device) {
-    return measure_iteration(network, images_a_device, 1, args.devices);
-  };
-
-  const auto [small, large] =
-      recorded.empty() ? std::pair{measured(batch), measured(4 * batch)} : recorded_timings(recorded);
-  const cost::Compute time = line_through(small, large);
   Prediction prediction{args.model, other_name, images, batch};
   prediction.iterations = iterations_of_epoch(images, batch);
+
+  const auto [small, large] =
+      recorded.empty() ? measure_two(network, batch, 4 * batch, args.devices) : recorded_timings(recorded);
+  const cost::Compute time = line_through(small, large);
   prediction.compute = time;
   prediction.compute_of_other = of_other_network(time, proxy, other);
-  prediction.batch_within_10_percent = batch_where_gain_ends(time, 0.1);
-  prediction.batch_within_1_percent = batch_where_gain_ends(time, 0.01);
   for (int n = 1; n <= 1024; n *= 2) {
     const double exchange = exchange_time(n, 4 * proxy.parameters, wire);
     prediction.curve.push_back({n, exchange, shared_iteration(time, batch, n, exchange)});
   }
+  prediction.batch_within_10_percent = batch_where_gain_ends(time, 0.1);
+  prediction.batch_within_1_percent = batch_where_gain_ends(time, 0.01);
   show(prediction);
   if (!recorded.empty()) return 0;
 
