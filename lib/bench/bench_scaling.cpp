@@ -16,6 +16,7 @@
 
 #include "bench/flags.h"
 #include "bench/measure.h"
+#include "bench/one_process.h"
 #include "comm/communicator.h"
 #include "comm/session.h"
 #include "core/error.h"
@@ -24,81 +25,12 @@
 #include "optim/momentum_sgd.h"
 #include "optim/multi_node_optimizer.h"
 #include "report/machine.h"
-#include "train/device_team.h"
-#include "train/parallel_updater.h"
 
 using namespace odori;
 
 namespace {
 
 constexpr int n_devices = 2;
-
-/// A model with its optimizer on one device, and one batch that it trains on again and again.
-struct Trainee {
-  Trainee(Device& device, const bench::Options& options, const Batch& pictures)
-      : model(create_network(options.model, 10), options.batchsize, 0), optimizer(0.05f), batch(pictures) {
-    model.to_device(device, {.measure = options.autotune});
-    optimizer.setup(model);
-  }
-  void iterate(int times) {
-    for (int i = 0; i < times; ++i) {
-      model.forward_backward(batch);
-      optimizer.update();
-    }
-    model.device().synchronize();
-  }
-
-  Classifier model;
-  MomentumSGD optimizer;
-  const Batch& batch;
-};
-
-/// All that is measured inside one process, in images/s.
-class InOneProcess {
- public:
-  explicit InOneProcess(const bench::Options& options)
-      : options_(options),
-        data_(std::make_shared<bench::RandomPictures>(static_cast<std::size_t>(options.batchsize))),
-        batch_(data_->batch(options.batchsize)),
-        pool_(options.devices) {
-    for (int i = 0; i < n_devices; ++i) trainees_.push_back(std::make_unique<Trainee>(pool_.use(i), options, batch_));
-    model_.to_device(pool_.use(0), {.measure = options.autotune});
-    optimizer_.setup(model_);
-    const std::vector<SerialIterator> iterators(n_devices, SerialIterator(data_, options.batchsize));
-    updater_ = std::make_unique<ParallelUpdater>(iterators, optimizer_,
-                                                 std::map<std::string, int>{{"main", 0}, {"other", 1}}, pool_);
-    ceiling(2), parallel(2);  // compiles kernels
-  }
-
-  double one(int iterations) {
-    return rate(1, iterations, [&] { trainees_[0]->iterate(iterations); });
-  }
-  double ceiling(int iterations) {
-    DeviceTeam team({&pool_.device(0), &pool_.device(1)});
-    return rate(n_devices, iterations, [&] { team.run([&](std::size_t i) { trainees_[i]->iterate(iterations); }); });
-  }
-  double parallel(int iterations) {
-    return rate(n_devices, iterations, [&] {
-      for (int i = 0; i < iterations; ++i) updater_->update();
-    });
-  }
-
- private:
-  template <typename Work>
-  double rate(int devices, int iterations, const Work& work) {
-    pool_.use(0);
-    return devices * options_.batchsize * iterations / bench::seconds_of(work);
-  }
-
-  const bench::Options& options_;
-  std::shared_ptr<const bench::RandomPictures> data_;
-  Batch batch_;
-  DevicePool pool_;
-  std::vector<std::unique_ptr<Trainee>> trainees_;
-  Classifier model_{create_network(options_.model, 10), options_.batchsize, 0};
-  MomentumSGD optimizer_{0.05f};
-  std::unique_ptr<ParallelUpdater> updater_;
-};
 
 /// What a rank does under mpirun: rank 0 prints the images/s of all ranks.
 int run_rank(int argc, char** argv, const bench::Options& options) {
@@ -147,7 +79,8 @@ void print_row(const char* what, const std::vector<double>& values) {
 void compare(const bench::Options& options) {
   fmt::print("{}, batch {} a device, {} thread(s) a device, {} rounds of {} iterations\n", options.model,
              options.batchsize, options.devices.threads_per_device, options.rounds, options.iterations);
-  InOneProcess process(options);
+  bench::InOneProcess process(options.model, options.batchsize, n_devices, options.devices,
+                              {.measure = options.autotune});
   struct Way {
     const char* name;
     std::function<double()> rate;

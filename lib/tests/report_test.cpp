@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "demo/plan.h"
 #include "report/comparison.h"
+#include "report/costs.h"
 #include "report/figure.h"
 #include "report/html.h"
 #include "report/machine.h"
@@ -179,6 +180,59 @@ TEST(Figure, PageHoldsTextsTableAndPoints) {
   EXPECT_EQ(data["curves"][1]["measured"], true);
   EXPECT_NE(page.find("chart()"), std::string::npos);
   EXPECT_NE(to_page(example_figure(), "en", "").find("Chart.js was not found"), std::string::npos);
+}
+
+ExchangeCosts example_costs() {
+  return {.machine = {.cpu = "X", .cores = 2, .memory_gib = 8, .os = "Y"},
+          .date = "2026-01-31 14:05",
+          .model = "vgg",
+          .device = "CPU",
+          .link = "1 Gbit/s, 50 us",
+          .ranks = 2,
+          .nodes = 2,
+          .batchsize = 32,
+          .rounds = 5,
+          .gradient_bytes = 60'000'000,
+          .compute_milliseconds = 300,
+          .exchanges = {{.name = "ring",
+                         .milliseconds = 500,
+                         .least = 490,
+                         .most = 540,
+                         .within_node = {},
+                         .to_other_nodes = {.messages = 2, .bytes = 60'000'000}},
+                        {.name = "single_node", .refused = "<two> nodes"},
+                        {.name = "pure_nccl", .milliseconds = 100, .least = 90, .most = 110, .counted = false}}};
+}
+
+TEST(Costs, ATableSaysShareRateAndWhatIsSent) {
+  const std::string text = to_text(example_costs());
+  EXPECT_NE(text.find("ring          500.0  490.0 .. 540.0              62 %        80                 0  0.0  "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("             2  60.0\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Not measured: single_node: <two> nodes\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("2 ranks on 2 nodes, over a simulated link of 1 Gbit/s, 50 us, devices: CPU.\n"),
+            std::string::npos)
+      << text;
+  ExchangeCosts one = example_costs();
+  one.link = "", one.nodes = 1, one.ranks = 1;
+  EXPECT_EQ(one.place(), "1 rank on 1 node");
+}
+
+TEST(Costs, JsonBringsThemBack) {
+  const nlohmann::json json = example_costs();
+  ExchangeCosts back = json;
+  back.machine = example_costs().machine;
+  EXPECT_EQ(nlohmann::json(back), json);
+  EXPECT_FALSE(json.at("exchanges").at(2).contains("sent_within_node"));
+}
+
+TEST(Costs, APageHoldsThemAndEscapesWhatTheySay) {
+  const std::string page = to_page(example_costs());
+  EXPECT_NE(page.find("<td>ring</td><td class=\"time\">500.0 (490.0 – 540.0)"), std::string::npos);
+  EXPECT_NE(page.find("&lt;two&gt; nodes"), std::string::npos);
+  EXPECT_NE(page.find("--accent"), std::string::npos) << "the style is in it";
+  EXPECT_EQ(page.find("{{"), std::string::npos);
 }
 
 TEST(MachineTest, KnowsThisMachine) {

@@ -1,0 +1,250 @@
+// All communicators beside each other: what it costs to average a network's gradients, and of how much of an iteration.
+//
+//   ./odori compare --ranks 2 --nodes 2 --link 1gbit,50us
+//
+// In each round every rank computes an iteration, and then all communicators average its gradients once, one after the
+// other. A time is that of the slowest rank. Beside them stands ParallelUpdater, task 1's way: as many devices in one
+// process. It can't be asked for its exchange alone, which is what an iteration takes longer than without any.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "bench/measure.h"
+#include "bench/one_process.h"
+#include "comm/communicator.h"
+#include "comm/session.h"
+#include "core/error.h"
+#include "core/program.h"
+#include "demo/child.h"
+#include "flags/command_line.h"
+#include "report/costs.h"
+
+using namespace odori;
+
+namespace {
+
+struct Flags {
+  std::string model = "vgg", out = "out/compare", json, device = "auto";
+  int ranks = 2, batchsize = 32, rounds = 5;
+  bool of_ranks = false;  // this program started itself under mpirun
+};
+
+Flags parse_flags(int argc, char** argv) {
+  Flags flags;
+  CommandLine line("What it costs to average gradients, with each communicator, on this machine.", "./odori compare",
+                   argc, argv);
+  CLI::App& app = line.app();
+  app.add_option("--model", flags.model, "The network: vgg or mid")
+      ->check(line.one_of({"vgg", "mid"}))
+      ->capture_default_str();
+  app.add_option("--device", flags.device, "auto, cpu or cuda; auto takes GPUs where there are any")
+      ->check(line.one_of({"auto", "cpu", "cuda"}))
+      ->capture_default_str();
+  app.add_option("--batchsize", flags.batchsize, "Images per device and iteration")
+      ->check(line.whole_number(1, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--rounds", flags.rounds, "Rounds; their medians are what counts")
+      ->check(line.whole_number(1, 1000))
+      ->capture_default_str();
+  app.add_option("--out", flags.out, "Folder for result.json and the page, report.html")->capture_default_str();
+  app.add_option("--json", flags.json, "Write the result into this file as well");
+  app.add_option("--n_ranks", flags.ranks)->check(line.whole_number(1, 9999))->group("");  // the driver's --ranks
+  app.add_flag("--of_ranks", flags.of_ranks)->group("");                                   // of a rank, for itself
+  line.parse({"--ranks", "--nodes", "--link"});
+  return flags;
+}
+
+DevicePoolOptions devices(const Flags& flags) {
+  const bool gpus = flags.device == "cuda" || (flags.device == "auto" && gpu_count() > 0);
+  return {.request = gpus ? DeviceRequest::cuda : DeviceRequest::cpu};
+}
+
+std::string file_of_ranks(const Flags& flags) { return flags.out + "/ranks.json"; }
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  require(!file.fail(), "{} can't be written. Give --out a folder, and --json a file, that you may write to.", path);
+}
+
+std::string text_of(const ExchangeCosts& costs) { return nlohmann::json(costs).dump(2) + "\n"; }
+
+/// The messages and bytes of the rank that sends most.
+MeasuredExchange::Sent busiest(Communicator& all, const Traffic& before, const Traffic& after) {
+  MeasuredExchange::Sent most;
+  for (const Traffic& of : all.all_gather(Traffic{after.messages - before.messages, after.bytes - before.bytes})) {
+    most.messages = std::max(most.messages, of.messages);
+    most.bytes = std::max(most.bytes, of.bytes);
+  }
+  return most;
+}
+
+/// A communicator and what was seen of it.
+struct Way {
+  std::unique_ptr<Communicator> comm;  // null: refused
+  MeasuredExchange exchange;
+  std::vector<double> milliseconds;
+};
+
+std::vector<Way> all_ways() {
+  std::vector<Way> ways;
+  for (const std::string& name : communicator_names()) {
+    Way way{.comm = nullptr, .exchange = {.name = name}, .milliseconds = {}};
+    try {
+      way.comm = create_communicator(name);
+    } catch (const UsageError& error) {
+      way.exchange.refused = error.what();
+    }
+    ways.push_back(std::move(way));
+  }
+  return ways;
+}
+
+void use(MeasuredExchange& exchange, const std::vector<double>& milliseconds) {
+  const bench::Spread time = bench::spread_of(milliseconds);
+  exchange.milliseconds = time.median, exchange.least = time.min, exchange.most = time.max;
+}
+
+class Rank {
+ public:
+  explicit Rank(const Flags& flags)
+      : flags_(flags),
+        pictures_(static_cast<std::size_t>(flags.batchsize)),
+        batch_(pictures_.batch(flags.batchsize)),
+        trainee_(pool_.use(all_->intra_rank()), flags.model, flags.batchsize, batch_, {}) {
+    for (const NamedView& parameter : trainee_.model.parameters())
+      pieces_.push_back({parameter.view.offset, parameter.view.offset + parameter.view.size()});
+  }
+
+  ExchangeCosts measure() {
+    std::vector<double> compute;
+    for (int round = -1; round < flags_.rounds; ++round) {  // the first is a rehearsal
+      const double iteration = slowest([&] { trainee_.iterate(1); });
+      if (round >= 0) compute.push_back(iteration);
+      for (Way& way : ways_) {
+        if (!way.comm) continue;
+        const double exchange = slowest([&] { mean(*way.comm); });
+        if (round >= 0) way.milliseconds.push_back(exchange);
+      }
+    }
+    ExchangeCosts costs{.machine = this_machine(),
+                        .date = now(),
+                        .model = flags_.model,
+                        .device = pool_.current().description(),
+                        .link = all_->link(),
+                        .ranks = all_->size(),
+                        .nodes = all_->inter_size(),
+                        .batchsize = flags_.batchsize,
+                        .rounds = flags_.rounds,
+                        .gradient_bytes = static_cast<std::int64_t>(trainee_.model.memory().gradients.bytes()),
+                        .compute_milliseconds = bench::spread_of(compute).median,
+                        .exchanges = {}};
+    for (Way& way : ways_) {
+      if (way.comm) finish(way);
+      costs.exchanges.push_back(way.exchange);
+    }
+    return costs;
+  }
+
+  bool is_first() const { return all_->rank() == 0; }
+
+ private:
+  void mean(Communicator& comm) {
+    comm.mean(trainee_.model.device(), trainee_.model.memory().gradients, pieces_);
+    trainee_.model.device().synchronize();
+  }
+  /// The milliseconds of the slowest rank, from a common start.
+  template <typename Work>
+  double slowest(const Work& work) {
+    all_->barrier();
+    const std::vector<double> all = all_->all_gather(1e3 * bench::seconds_of(work));
+    return *std::max_element(all.begin(), all.end());
+  }
+  void finish(Way& way) {
+    use(way.exchange, way.milliseconds);
+    way.exchange.counted = way.exchange.name != "pure_nccl";  // NCCL doesn't tell
+    const TrafficOfRank before = way.comm->traffic();
+    mean(*way.comm);
+    const TrafficOfRank after = way.comm->traffic();
+    way.exchange.within_node = busiest(*all_, before.sent_within_node, after.sent_within_node);
+    way.exchange.to_other_nodes = busiest(*all_, before.sent_to_other_nodes, after.sent_to_other_nodes);
+  }
+
+  const Flags& flags_;
+  std::unique_ptr<Communicator> all_ = create_communicator("flat");
+  std::vector<Way> ways_ = all_ways();
+  DevicePool pool_{devices(flags_)};
+  bench::RandomPictures pictures_;
+  Batch batch_;
+  bench::Trainee trainee_;
+  std::vector<Range> pieces_;
+};
+
+int run_rank(int argc, char** argv, const Flags& flags) {
+  const MpiSession mpi(argc, argv);
+  Rank rank(flags);
+  const ExchangeCosts costs = rank.measure();
+  if (rank.is_first()) write_file(file_of_ranks(flags), text_of(costs));
+  return 0;
+}
+
+/// Starts this program as ranks.
+ExchangeCosts measure_ranks(const Flags& flags) {
+  std::filesystem::remove(file_of_ranks(flags));  // so that an old one is never taken for this one's
+  const std::string command = fmt::format(
+      "exec " ODORI_MPIRUN
+      " --allow-run-as-root --oversubscribe --bind-to none -np {} \"$0\" --of_ranks --model {} --batchsize {} --rounds "
+      "{} --device {} --out \"$1\"",
+      flags.ranks, flags.model, flags.batchsize, flags.rounds, flags.device);
+  const int code =
+      demo::run_child({"bash", "-c", command, std::filesystem::read_symlink("/proc/self/exe").string(), flags.out});
+  if (code != 0) throw Error("The ranks ended with an error; their last words are above.", code);
+  std::ifstream file(file_of_ranks(flags));
+  return nlohmann::json::parse(file).get<ExchangeCosts>();
+}
+
+/// As many devices in one process.
+MeasuredExchange task_1(const Flags& flags) {
+  MeasuredExchange exchange{.name = "ParallelUpdater", .counted = false};
+  const bool gpus = devices(flags).request == DeviceRequest::cuda;
+  const int n_devices = gpus ? gpu_count() : this_machine().cores;
+  if (flags.ranks > n_devices) {
+    exchange.refused = fmt::format("{} devices of one process would have to share this machine's {} {}", flags.ranks,
+                                   n_devices, gpus ? "GPUs" : "cores");
+    return exchange;
+  }
+  bench::InOneProcess process(flags.model, flags.batchsize, flags.ranks, devices(flags));
+  std::vector<double> milliseconds;
+  const auto of = [&](double rate) { return 1e3 * flags.ranks * flags.batchsize / rate; };
+  for (int round = 0; round < flags.rounds; ++round) {
+    const double alone = of(process.ceiling(1));
+    milliseconds.push_back(std::max(0.0, of(process.parallel(1)) - alone));
+  }
+  use(exchange, milliseconds);
+  return exchange;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const Flags flags = parse_flags(argc, argv);
+  if (flags.of_ranks) return run_rank(argc, argv, flags);
+  catch_interrupts();
+  std::error_code ignored;  // writing will tell
+  std::filesystem::create_directories(flags.out, ignored);
+  std::vector<MeasuredExchange> beside;
+  if (flags.ranks > 1) beside.push_back(task_1(flags));
+  ExchangeCosts costs = measure_ranks(flags);
+  costs.exchanges.insert(costs.exchanges.end(), beside.begin(), beside.end());
+  for (const std::string& path : {flags.out + "/result.json", flags.json})
+    if (!path.empty()) write_file(path, text_of(costs));
+  write_file(flags.out + "/report.html", to_page(costs));
+  fmt::print("{}Written: {}/result.json and, as a page, {}/report.html\n", to_text(costs), flags.out, flags.out);
+  return 0;
+} catch (...) {
+  return report_failure();
+}

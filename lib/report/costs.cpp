@@ -1,0 +1,113 @@
+#include "report/costs.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/table.h"
+
+namespace odori {
+namespace {
+
+double megabytes(const MeasuredExchange::Sent& sent) { return static_cast<double>(sent.bytes) / 1e6; }
+
+TableRow to_row(const ExchangeCosts& costs, const MeasuredExchange& of) {
+  if (!of.refused.empty()) return {of.name, "-", "-", "-", "-", "-", "-", "-", "-"};
+  TableRow row{of.name, fmt::format("{:.1f}", of.milliseconds), fmt::format("{:.1f} .. {:.1f}", of.least, of.most),
+               fmt::format("{:.0f} %", 100 * costs.share(of)), fmt::format("{:.0f}", costs.images_per_second(of))};
+  for (const MeasuredExchange::Sent& sent : {of.within_node, of.to_other_nodes}) {
+    row.push_back(of.counted ? fmt::format("{}", sent.messages) : "-");
+    row.push_back(of.counted ? fmt::format("{:.1f}", megabytes(sent)) : "-");
+  }
+  return row;
+}
+
+nlohmann::json to_json(const MeasuredExchange::Sent& sent) { return {{"messages", sent.messages}, {"bytes", sent.bytes}}; }
+
+MeasuredExchange::Sent sent_from(const nlohmann::json& json) { return {json.at("messages"), json.at("bytes")}; }
+
+}  // namespace
+
+std::string ExchangeCosts::place() const {
+  return fmt::format("{} {} on {} {}{}", ranks, ranks == 1 ? "rank" : "ranks", nodes, nodes == 1 ? "node" : "nodes",
+                     link.empty() ? "" : ", over a simulated link of " + link);
+}
+
+std::string to_text(const ExchangeCosts& costs) {
+  std::vector<TableRow> rows;
+  std::string notes;
+  for (const MeasuredExchange& of : costs.exchanges) {
+    rows.push_back(to_row(costs, of));
+    if (!of.refused.empty()) notes += fmt::format("Not measured: {}: {}\n", of.name, of.refused);
+  }
+  return text_table({"gradients by", "ms", "least .. most", "of the iteration", "images/s", "sent in the node", "MB",
+                     "to other nodes", "MB"},
+                    rows) +
+         notes +
+         fmt::format(
+             "{}: {:.1f} MB of gradients a rank, {} images a device and iteration, which computes {:.1f} ms; medians "
+             "of "
+             "{} rounds.\n",
+             costs.model, static_cast<double>(costs.gradient_bytes) / 1e6, costs.batchsize, costs.compute_milliseconds,
+             costs.rounds) +
+         "Sent are the messages and 10^6 bytes of the busiest rank. Where MPI picks its steps, they are those of "
+         "lib/comm/README.md.\n" +
+         fmt::format("{}, devices: {}.\n{}, {}.\n", costs.place(), costs.device, describe(costs.machine), costs.date);
+}
+
+void to_json(nlohmann::json& json, const ExchangeCosts& costs) {
+  nlohmann::json exchanges = nlohmann::json::array();
+  for (const MeasuredExchange& of : costs.exchanges) {
+    nlohmann::json entry = {{"name", of.name}};
+    if (of.refused.empty()) {
+      entry["milliseconds"] = {{"median", of.milliseconds}, {"least", of.least}, {"most", of.most}};
+      entry["share"] = costs.share(of);
+      entry["images_per_second"] = costs.images_per_second(of);
+      if (of.counted) entry["sent_within_node"] = to_json(of.within_node);
+      if (of.counted) entry["sent_to_other_nodes"] = to_json(of.to_other_nodes);
+    } else {
+      entry["refused"] = of.refused;
+    }
+    exchanges.push_back(std::move(entry));
+  }
+  json = {{"date", costs.date},
+          {"machine", costs.machine},
+          {"model", costs.model},
+          {"device", costs.device},
+          {"ranks", costs.ranks},
+          {"nodes", costs.nodes},
+          {"batchsize", costs.batchsize},
+          {"rounds", costs.rounds},
+          {"gradient_bytes", costs.gradient_bytes},
+          {"compute_milliseconds", costs.compute_milliseconds},
+          {"exchanges", std::move(exchanges)}};
+  if (!costs.link.empty()) json["simulated_link"] = costs.link;
+}
+
+void from_json(const nlohmann::json& json, ExchangeCosts& costs) {
+  costs = {.machine = this_machine(),
+           .date = json.at("date"),
+           .model = json.at("model"),
+           .device = json.at("device"),
+           .link = json.value("simulated_link", ""),
+           .ranks = json.at("ranks"),
+           .nodes = json.at("nodes"),
+           .batchsize = json.at("batchsize"),
+           .rounds = json.at("rounds"),
+           .gradient_bytes = json.at("gradient_bytes"),
+           .compute_milliseconds = json.at("compute_milliseconds"),
+           .exchanges = {}};
+  for (const nlohmann::json& entry : json.at("exchanges")) {
+    MeasuredExchange of{.name = entry.at("name"), .refused = entry.value("refused", "")};
+    if (of.refused.empty()) {
+      const nlohmann::json& time = entry.at("milliseconds");
+      of.milliseconds = time.at("median"), of.least = time.at("least"), of.most = time.at("most");
+      of.counted = entry.contains("sent_within_node");
+      if (of.counted) of.within_node = sent_from(entry.at("sent_within_node"));
+      if (of.counted) of.to_other_nodes = sent_from(entry.at("sent_to_other_nodes"));
+    }
+    costs.exchanges.push_back(std::move(of));
+  }
+}
+
+}  // namespace odori

@@ -1,0 +1,52 @@
+// What it costs to average gradients, communicator by communicator: ./odori compare.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "report/machine.h"
+
+namespace odori {
+
+/// Of one way to average, or the reason why it can't be used.
+struct MeasuredExchange {
+  /// What the rank that sends most sends in one exchange.
+  struct Sent {
+    std::int64_t messages = 0, bytes = 0;
+  };
+  std::string name;
+  std::string refused;                           // empty: measured
+  double milliseconds = 0, least = 0, most = 0;  // the median, and the spread, of one exchange
+  bool counted = true;                           // are these known?
+  Sent within_node = {}, to_other_nodes = {};
+};
+
+struct ExchangeCosts {
+  Machine machine;
+  std::string date, model, device;
+  std::string link;  // "1 Gbit/s, 50 us", simulated; empty: none
+  int ranks = 1, nodes = 1, batchsize = 0, rounds = 0;
+  std::int64_t gradient_bytes = 0;
+  double compute_milliseconds = 0;  // of an iteration without exchange, all ranks at once
+  std::vector<MeasuredExchange> exchanges;
+
+  /// Of an iteration: the exchange follows the computation.
+  double share(const MeasuredExchange& of) const { return of.milliseconds / (compute_milliseconds + of.milliseconds); }
+  double images_per_second(const MeasuredExchange& of) const {
+    return 1e3 * ranks * batchsize / (compute_milliseconds + of.milliseconds);
+  }
+  /// "2 ranks on 2 nodes, over a simulated link of 1 Gbit/s, 50 us".
+  std::string place() const;
+};
+
+/// For a terminal: a line a way, and below it what was measured, and where.
+std::string to_text(const ExchangeCosts& costs);
+/// One self-contained page, in English and Japanese.
+std::string to_page(const ExchangeCosts& costs);
+void to_json(nlohmann::json& json, const ExchangeCosts& costs);
+/// What to_json() wrote.
+void from_json(const nlohmann::json& json, ExchangeCosts& costs);
+
+}  // namespace odori
