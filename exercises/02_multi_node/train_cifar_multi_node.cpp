@@ -74,10 +74,11 @@ int main(int argc, char** argv) try {
   //          get there.)
   std::unique_ptr<Optimizer> optimizer = PUT_YOUR_CODE;
   // END BLANK
+  optimizer->set_exchange(args.exchange);
   optimizer->setup(model);
   optimizer->add_hook(std::make_unique<WeightDecay>(5e-4f));
 
-  StandardUpdater updater(train_iter, *optimizer);
+  StandardUpdater updater(train_iter, *optimizer, args.accumulate);
   Trainer trainer(updater, args.epoch, args.out, args.keep_going);
   auto evaluator = std::make_unique<Evaluator>(test_iter, model, device);
 
@@ -86,12 +87,15 @@ int main(int argc, char** argv) try {
   std::unique_ptr<Evaluator> multi_node_evaluator = PUT_YOUR_CODE;
   // END BLANK
   trainer.extend(std::move(multi_node_evaluator));
+  if (args.scale_learnrate || args.warmup_epochs > 0)
+    trainer.extend(LearningRate(args.scale_learnrate ? linear_scaling(comm->size()) : 1,
+                                warm_up(comm->size(), args.warmup_epochs)));
   if (args.check_every > 0) trainer.extend(ParameterCheck(*comm, args.check_every));
   if (!args.no_snapshot) trainer.extend(Snapshot(*comm));
   if (comm->rank() == 0) {
     trainer.extend(LogReport());
-    trainer.extend(PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy",
-                                "validation/main/accuracy", "elapsed_time"}));
+    trainer.extend(PrintReport(
+        {"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy", "elapsed_time"}));
     trainer.extend(ProgressBar());
   }
   if (!args.resume.empty()) resume(args.resume, trainer, comm.get());

@@ -58,8 +58,10 @@ class Device {
   virtual void axpy(float a, const Buffer& x, Buffer& y, Range range) = 0;
   /// y *= a
   virtual void scale(float a, Buffer& y, Range range) = 0;
-  /// Momentum SGD as Chainer writes it: v = momentum * v - rate * g; p += v.
-  virtual void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range) = 0;
+  /// Momentum SGD as Chainer writes it: v = momentum * v - rate * g; p += v. Of a part of the parameters v may be: its
+  /// first number belongs to p's number v_begin.
+  virtual void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
+                            std::size_t v_begin = 0) = 0;
 
   /// Calls `work` on pieces that together are `range`: on a CPU pieces that fit its cache, from all of the device's
   /// threads, so that several passes over the same numbers cost one; on a GPU the range as it is.

@@ -72,6 +72,44 @@ void add_algorithm_flags(CommandLine& line, Arguments& args) {
                "Print each operation's algorithm, with --autotune the times that were measured");
 }
 
+void add_rank_flags(CommandLine& line, Arguments& args) {
+  CLI::App& app = line.app();
+  static const std::map<std::string, Dtype> dtypes{{"fp32", Dtype::fp32}, {"fp16", Dtype::fp16}, {"bf16", Dtype::bf16}};
+  app.add_option(
+      "--communicator", args.communicator,
+      fmt::format("{}; without it, pure_nccl on GPUs and flat on CPU devices", fmt::join(communicator_names(), ", ")));
+  app.add_option_function<int>(
+         "--accumulate", [&args](const int& batches) { args.accumulate = batches; },
+         "Batches of a rank that make one update: gradients are exchanged once for all of them")
+      ->check(line.whole_number(1, 1 << 20))
+      ->default_str("1");
+  app.add_flag("--scale_learnrate", args.scale_learnrate,
+               "Multiply --learnrate by the number of ranks, by which their common batch is larger");
+  app.add_option(
+         "--warmup_epochs", args.warmup_epochs,
+         "Epochs in which the learning rate rises, update by update, from its value divided by the number of ranks")
+      ->check(line.whole_number(0, 1000000))
+      ->capture_default_str();
+  app.add_flag("--double_buffering", args.exchange.double_buffering,
+               "CPU devices: exchange gradients while the next batch is computed; each update is one step late");
+  app.add_option("--bucket_mib", args.exchange.bucket_mib,
+                 "CPU devices: exchange gradients while backward computes others: the last layers' first MiB, then "
+                 "buckets of so many MiB (25 is usual); 0: all at once, after backward")
+      ->check(line.whole_number(0, 1 << 20))
+      ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--allreduce_dtype", [&args](const std::string& name) { args.exchange.dtype = dtypes.at(name); },
+         "CPU devices: in which numbers gradients travel: fp32, fp16 or bf16")
+      ->check(line.one_of({"fp32", "fp16", "bf16"}))
+      ->default_str("fp32");
+  app.add_option("--check_every", args.check_every,
+                 "Compare the ranks' parameters after every so many updates, and stop where they differ; 0: never")
+      ->check(line.whole_number(0, 1'000'000'000))
+      ->capture_default_str();
+  app.add_flag("--sharded", args.exchange.sharded,
+               "CPU devices: each rank keeps the velocities of a part of the parameters alone, and updates that part");
+}
+
 void add_device_flags(CommandLine& line, Arguments& args, const Program& program) {
   CLI::App& app = line.app();
   static const std::map<std::string, DeviceRequest> requests{
@@ -92,15 +130,7 @@ void add_device_flags(CommandLine& line, Arguments& args, const Program& program
            "without it, the mean gradient")
         ->check(line.one_of({"chainer"}));
   }
-  if (program.communicator) {
-    app.add_option("--communicator", args.communicator,
-                   fmt::format("{}; without it, pure_nccl on GPUs and flat on CPU devices",
-                               fmt::join(communicator_names(), ", ")));
-    app.add_option("--check_every", args.check_every,
-                   "Compare the ranks' parameters after every so many updates, and stop where they differ; 0: never")
-        ->check(line.whole_number(0, 1'000'000'000))
-        ->capture_default_str();
-  }
+  if (program.communicator) add_rank_flags(line, args);
   app.add_option("--threads_per_device", args.devices.threads_per_device, "Threads of a CPU device")
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();

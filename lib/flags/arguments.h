@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "backend/device_pool.h"
 #include "backend/graph.h"
+#include "optim/exchange_options.h"
 #include "optim/gradient_rule.h"
 
 namespace odori {
@@ -38,9 +40,15 @@ struct Arguments {
   float learnrate = 0.05f;
   int n_gpus = 2;            // of several_devices: devices of this process, GPUs or not
   std::string communicator;  // filled in from the devices if not given
-  std::string out;           // out/single_gpu and so on if not given
+  // ---- Of programs with a communicator by name
+  ExchangeOptions exchange;       // --double_buffering --allreduce_dtype --bucket_mib --sharded
+  std::optional<int> accumulate;  // batches of a rank that make an update
+  int warmup_epochs = 0;
+  bool scale_learnrate = false;  // --learnrate times the number of ranks
+  int check_every = 0;           // updates between two comparisons of the ranks' parameters; 0: none
+
+  std::string out;  // out/single_gpu and so on if not given
   bool no_snapshot = false;
-  int check_every = 0;      // multi_node: updates between two comparisons of the ranks' parameters; 0: none
   bool keep_going = false;  // also when the loss is no finite number
   std::string resume;       // a snapshot's folder
   std::string model = "vgg";

@@ -1,6 +1,8 @@
 // Stochastic gradient descent with momentum, as Chainer's MomentumSGD.
 #pragma once
 
+#include <optional>
+
 #include "optim/optimizer.h"
 
 namespace odori {
@@ -12,6 +14,7 @@ class MomentumSGD : public Optimizer {
   explicit MomentumSGD(float learning_rate = 0.01f, float momentum = 0.9f);
 
   void setup(Classifier& model) override;
+  void keep(Range range) override { kept_ = range; }
   void add_hook(std::unique_ptr<Hook> hook) override;
   using Optimizer::update;
   void update(Range range) override;
@@ -22,9 +25,14 @@ class MomentumSGD : public Optimizer {
   void restore(const std::vector<std::vector<float>>& state) override;
 
  private:
+  Range kept();
+  /// As many numbers as are kept.
+  void copy(const Buffer& from, std::size_t from_begin, Buffer& to, std::size_t to_begin);
+
   float rate_, momentum_;
   Classifier* model_ = nullptr;
-  Buffer velocity_;
+  std::optional<Range> kept_;  // none: everything
+  Buffer velocity_;            // of what is kept
   std::vector<std::unique_ptr<Hook>> hooks_;
 };
 

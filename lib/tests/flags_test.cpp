@@ -68,6 +68,25 @@ TEST(Arguments, CommunicatorFollowsTheDevices) {
   EXPECT_EQ(parse({"--communicator", "naive"}, multi_node).communicator, "naive");
 }
 
+TEST(Arguments, OfRanksSayHowGradientsAreExchanged) {
+  const auto of_ranks = [](const std::vector<std::string>& words) { return parse(words, multi_node); };
+  EXPECT_EQ(of_ranks({}).exchange, ExchangeOptions());
+  EXPECT_FALSE(of_ranks({}).accumulate.has_value());
+  EXPECT_TRUE(of_ranks({"--double_buffering"}).exchange.double_buffering);
+  EXPECT_TRUE(of_ranks({"--sharded"}).exchange.sharded);
+  EXPECT_EQ(of_ranks({"--allreduce_dtype", "bf16"}).exchange.dtype, Dtype::bf16);
+  EXPECT_EQ(of_ranks({"--bucket_mib", "25"}).exchange.bucket_mib, 25);
+  EXPECT_EQ(of_ranks({"--accumulate", "4"}).accumulate, 4);
+  EXPECT_EQ(of_ranks({"--warmup_epochs", "5"}).warmup_epochs, 5);
+  EXPECT_TRUE(of_ranks({"--scale_learnrate"}).scale_learnrate);
+  EXPECT_NE(refusal({"--allreduce_dtype", "fp8"}, multi_node)
+                .find("--allreduce_dtype takes fp32, fp16 or bf16, not \"fp8\"."),
+            std::string::npos);
+  EXPECT_NE(refusal({"--accumulate", "0"}, multi_node), "accepted");
+  EXPECT_NE(refusal({"--bucket_mib", "-1"}, multi_node), "accepted");
+  EXPECT_NE(refusal({"--double_buffering"}, multi_gpu), "accepted") << "a flag of ranks";
+}
+
 TEST(Arguments, AProgramMayHaveFlagsOfItsOwn) {
   int length = 1000;
   std::string timings = "none";

@@ -84,8 +84,9 @@ class Wrapped : public Device {
   void read(const Buffer& from, std::size_t at, std::span<float> to) override { actual_.read(from, at, to); }
   void axpy(float a, const Buffer& x, Buffer& y, Range r) override { actual_.axpy(a, x, y, r); }
   void scale(float a, Buffer& y, Range r) override { actual_.scale(a, y, r); }
-  void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range r) override {
-    actual_.momentum_sgd(p, g, v, rate, momentum, r);
+  void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range r,
+                    std::size_t v_begin) override {
+    actual_.momentum_sgd(p, g, v, rate, momentum, r, v_begin);
   }
   void for_pieces(Range r, const std::function<void(Range)>& work) override { actual_.for_pieces(r, work); }
   std::unique_ptr<DeviceGroup> new_group(std::span<Device* const> others) override { return actual_.new_group(others); }

@@ -62,6 +62,10 @@ void check_iterators(const std::vector<SerialIterator>& iterators, std::size_t n
 std::vector<Device*> checked_devices(const std::vector<SerialIterator>& iterators, Optimizer& optimizer,
                                      const std::map<std::string, int>& devices, DevicePool& pool, GradientRule rule) {
   record_updater("ParallelUpdater", rule == GradientRule::mean ? "mean" : "sum", iterators);
+  require(
+      !optimizer.is_sharded(),
+      "A sharded optimizer updates a part of the model, so that the devices of one process can't be sent all of it: "
+      "with --sharded, give each device a rank of its own.");
   check_devices(devices, optimizer.model());
   check_iterators(iterators, devices.size(), optimizer.model());
   std::vector<Device*> ordered;
@@ -73,8 +77,8 @@ std::vector<Device*> checked_devices(const std::vector<SerialIterator>& iterator
 
 ParallelUpdater::ParallelUpdater(std::vector<SerialIterator> iterators, Optimizer& optimizer,
                                  const std::map<std::string, int>& devices, DevicePool& pool, GradientRule rule)
-    : iterators_(std::move(iterators)),
-      optimizer_(optimizer),
+    : Updater(optimizer),
+      iterators_(std::move(iterators)),
       rule_(rule),
       devices_(devices),
       replicas_(devices.empty() ? 0 : devices.size() - 1),
@@ -113,7 +117,8 @@ void ParallelUpdater::set_rule() {
 
 std::string ParallelUpdater::description() const {
   return fmt::format("{} over {} {}", rule_ == GradientRule::mean ? "mean" : "sum", team_.size(),
-                     team_.size() == 1 ? "device" : "devices");
+                     team_.size() == 1 ? "device" : "devices") +
+         exchange_in_words();
 }
 
 bool ParallelUpdater::shares_devices() {
@@ -131,11 +136,12 @@ void ParallelUpdater::update() {
     group_->arrive(i);
   });
   exchange([this](std::size_t slice_index) { gather(slice_index); });
+  bool ready = true;
   if (optimizer_.synchronizes()) {
     for (std::size_t i = 0; i < n_slices_; ++i) group_->await(i);
-    optimizer_.synchronize();
+    ready = optimizer_.synchronize();
   }
-  exchange([this](std::size_t slice_index) { update_and_send(slice_index); });
+  if (ready) exchange([this](std::size_t slice_index) { update_and_send(slice_index); });
   ++iteration_;
 }
 

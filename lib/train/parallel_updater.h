@@ -29,7 +29,6 @@ class ParallelUpdater : public Updater {
   /// Throws what a device's thread threw, when all threads are through with this update.
   void update() override;
   Metrics take_metrics() override;
-  Optimizer& optimizer() override { return optimizer_; }
   std::vector<SerialIterator>& iterators() override { return iterators_; }
   std::vector<Classifier*> models() override;
   std::string description() const override;
@@ -46,7 +45,6 @@ class ParallelUpdater : public Updater {
   void finish_span();
 
   std::vector<SerialIterator> iterators_;
-  Optimizer& optimizer_;
   GradientRule rule_;
   std::map<std::string, int> devices_;
   std::vector<std::unique_ptr<Classifier>> replicas_;  // on the devices other than main

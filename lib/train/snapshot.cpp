@@ -50,12 +50,12 @@ void write_folder(const std::string& part, Trainer& trainer, const std::vector<s
     fs::remove_all(part);  // what a run that was killed has left
     fs::create_directory(part);
   });
+  const Vectors velocities = trainer.updater().optimizer().state();  // ranks may have a part each
   FileCheck own;
   collectively(comm, [&] {
     own = write_checked(part + "/" + rank_file(rank), to_text(rank_state_of(trainer, data)));
     if (rank != 0) return;
     const ModelState model = trainer.updater().model().state();
-    const Vectors velocities = trainer.updater().optimizer().state();
     manifest.files["model.bin"] = write_vectors(part + "/model.bin", {&model.parameters, &model.statistics});
     manifest.files["optimizer.bin"] = write_vectors(part + "/optimizer.bin", {&velocities});
   });
@@ -163,7 +163,10 @@ Loaded load(const std::string& folder, Trainer& trainer, Communicator* comm) {
   loaded.model.statistics.assign(std::make_move_iterator(behind_parameters),
                                  std::make_move_iterator(loaded.model.parameters.end()));
   loaded.model.parameters.resize(parameters.size());
-  loaded.velocities = read_vectors(folder, "optimizer.bin", manifest, parameters);
+  std::vector<std::size_t> remembered;
+  for (std::size_t i = 0; i < updater.optimizer().n_lists(); ++i)
+    remembered.insert(remembered.end(), parameters.begin(), parameters.end());
+  loaded.velocities = read_vectors(folder, "optimizer.bin", manifest, remembered);
   return loaded;
 }
 

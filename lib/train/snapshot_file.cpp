@@ -65,7 +65,8 @@ void require_same(const SnapshotSubject& saved, const SnapshotSubject& here) {
           "The snapshot is of {} ranks, this training has {}. Start it with as many as it was written by.",
           saved.n_ranks, here.n_ranks);
   require(saved.gradients == here.gradients,
-          "The snapshot is of a training with {} a rank, this one has {}. Give the same --n_gpus and --compat.",
+          "The snapshot is of a training with {} a rank, this one has {}. Give the same --n_gpus and --compat, "
+          "and the same flags on batches an update and the exchange of gradients.",
           saved.gradients, here.gradients);
 }
 

@@ -2,22 +2,63 @@
 
 #include <utility>
 
+#include "core/error.h"
 #include "train/record.h"
 
 namespace odori {
 
-StandardUpdater::StandardUpdater(SerialIterator iterator, Optimizer& optimizer) : optimizer_(optimizer) {
+StandardUpdater::StandardUpdater(SerialIterator iterator, Optimizer& optimizer, std::optional<int> accumulate)
+    : Updater(optimizer), n_batches_(accumulate) {
   record_updater("StandardUpdater", "mean", {iterator});
   require_fit(iterator, optimizer.model());
+  require(accumulate.value_or(1) > 0, "An update takes at least one batch, but {} were asked for.", *accumulate);
   iterators_.push_back(std::move(iterator));
+  if (!accumulate) return;
+  share_ = optimizer.share_of(*accumulate);
+  if (*accumulate > 1) sum_ = model().device().allocate(model().memory().gradients.size());
 }
 
 void StandardUpdater::update() {
-  model().forward_backward(*iterators_.front().next());
+  Device& device = model().device();
+  Buffer& gradients = model().memory().gradients;
+  const Range all{0, gradients.size()};
+  SerialIterator& iterator = iterators_.front();
+  new_epoch_before_last_ = false;
+  for (int i = 1; i < n_batches_.value_or(1); ++i) {
+    model().forward_backward(*iterator.next());
+    new_epoch_before_last_ |= iterator.is_new_epoch();
+    device.axpy(1, gradients, sum_, all);
+  }
+  if (optimizer_.takes_ranges()) {
+    model().forward_backward(*iterator.next(), [this](Range range) {
+      add_up(range);
+      optimizer_.take(range);
+    });
+  } else {
+    model().forward_backward(*iterator.next());
+    add_up(all);
+  }
   optimizer_.update();
   ++iteration_;
 }
 
+void StandardUpdater::add_up(Range range) {
+  if (!n_batches_) return;
+  Device& device = model().device();
+  Buffer& gradients = model().memory().gradients;
+  if (*n_batches_ > 1) {
+    device.axpy(1, sum_, gradients, range);
+    device.scale(0, sum_, range);
+  }
+  if (share_ != 1) device.scale(share_, gradients, range);
+}
+
 Metrics StandardUpdater::take_metrics() { return model().take_metrics(); }
+
+std::string StandardUpdater::description() const {
+  std::string words = "1 device";
+  if (n_batches_.value_or(1) > 1) words += fmt::format(", {} batches an update", *n_batches_);
+  return words + exchange_in_words();
+}
 
 }  // namespace odori

@@ -4,6 +4,11 @@
 
 namespace odori {
 
+std::string Updater::exchange_in_words() const {
+  const std::string words = optimizer_.description();
+  return words.empty() ? words : ", " + words;
+}
+
 void require_fit(const SerialIterator& iterator, const Classifier& model) {
   const Dataset& data = *iterator.dataset();
   const NetworkSpec& network = model.network();

@@ -12,29 +12,35 @@ namespace odori {
 
 class Updater {
  public:
+  explicit Updater(Optimizer& optimizer) : optimizer_(optimizer) {}
   virtual ~Updater() = default;
   /// One batch a device, one update.
   virtual void update() = 0;
   /// Training loss and accuracy since the last call, over all devices of this process.
   virtual Metrics take_metrics() = 0;
-  virtual Optimizer& optimizer() = 0;
+  Optimizer& optimizer() { return optimizer_; }
   /// One iterator a device, the main device's first. Epochs are counted on the first.
   virtual std::vector<SerialIterator>& iterators() = 0;
   /// All replicas of the model, the main device's first.
   virtual std::vector<Classifier*> models() = 0;
-  /// How many devices, and what is made of their gradients: "mean over 2 devices".
+  /// How many devices, what is made of their gradients, and how ranks exchange them: "mean over 2 devices".
   virtual std::string description() const = 0;
   /// Do devices, of this process or of ranks, share a GPU? No speedup can be measured then.
-  virtual bool shares_devices() { return optimizer().shares_devices(); }
+  virtual bool shares_devices() { return optimizer_.shares_devices(); }
 
-  Classifier& model() { return optimizer().model(); }
+  Classifier& model() { return optimizer_.model(); }
   std::int64_t iteration() const { return iteration_; }
   void set_iteration(std::int64_t iteration) { iteration_ = iteration; }
   std::int64_t epoch() { return iterators().front().epoch(); }
-  bool is_new_epoch() { return iterators().front().is_new_epoch(); }
+  /// Has an epoch begun since the update before?
+  virtual bool is_new_epoch() { return iterators().front().is_new_epoch(); }
   double epoch_detail() { return iterators().front().epoch_detail(); }
 
  protected:
+  /// ", double buffering", or nothing where gradients are exchanged in the usual way.
+  std::string exchange_in_words() const;
+
+  Optimizer& optimizer_;
   std::int64_t iteration_ = 0;
 };
 

@@ -71,9 +71,10 @@ void CpuDevice::scale(float a, Buffer& y, Range range) {
   parallel_range(range, [&](Range r) { cpu::scale(a, y.data() + r.begin, r.size()); });
 }
 
-void CpuDevice::momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range) {
+void CpuDevice::momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
+                             std::size_t v_begin) {
   parallel_range(range, [&](Range r) {
-    cpu::momentum_sgd(p.data() + r.begin, g.data() + r.begin, v.data() + r.begin, rate, momentum, r.size());
+    cpu::momentum_sgd(p.data() + r.begin, g.data() + r.begin, v.data() + (r.begin - v_begin), rate, momentum, r.size());
   });
 }
 

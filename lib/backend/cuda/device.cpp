@@ -111,10 +111,11 @@ void CudaDevice::scale(float a, Buffer& y, Range range) {
   kernels::scale(stream(), a, y.data() + range.begin, range.size());
 }
 
-void CudaDevice::momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range) {
+void CudaDevice::momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
+                              std::size_t v_begin) {
   bind_thread();
-  kernels::momentum_sgd(stream(), p.data() + range.begin, g.data() + range.begin, v.data() + range.begin, rate,
-                        momentum, range.size());
+  kernels::momentum_sgd(stream(), p.data() + range.begin, g.data() + range.begin, v.data() + (range.begin - v_begin),
+                        rate, momentum, range.size());
 }
 
 // ---- Parts

@@ -1,0 +1,273 @@
+// How ranks exchange gradients: accumulated, in 16 bits, a step late, in buckets, or a part each: all against updates
+// that are written out as plain arithmetic.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <string_view>
+
+#include "bench/allocations.h"
+#include "comm/communicator.h"
+#include "optim/multi_node_optimizer.h"
+#include "train/snapshot.h"
+#include "train_support.h"
+
+namespace odori {
+namespace {
+
+using namespace test;
+
+constexpr int batch = 4;
+constexpr float rate = 0.05f, decay = 5e-4f;
+
+/// One rank's part in a training of all.
+struct RankTraining {
+  RankTraining(Communicator& comm, const ExchangeOptions& options, const std::string& network = "tiny",
+               std::optional<int> accumulate = {}, const DatasetPtr& train = pictures(96))
+      : model(create_network(network, 10), batch, 7),
+        optimizer(create_multi_node_optimizer(std::make_unique<MomentumSGD>(rate), comm, options)) {
+    model.to_device(pool.use(comm.intra_rank()));
+    optimizer->setup(model);
+    optimizer->add_hook(std::make_unique<WeightDecay>(decay));
+    updater = std::make_unique<StandardUpdater>(of_rank(train, comm.rank(), comm.size()), *optimizer, accumulate);
+  }
+  static SerialIterator of_rank(const DatasetPtr& train, int rank, int size) {
+    return {every(train, rank, size), batch, {.shuffle = false}};
+  }
+  std::vector<float> parameters() { return read(model.device(), model.memory().parameters); }
+
+  DevicePool pool{device_under_test()};
+  Classifier model;
+  std::unique_ptr<Optimizer> optimizer;
+  std::unique_ptr<Updater> updater;
+};
+
+/// The same training, computed by each rank for all of them: p and v in double, and every gradient by itself.
+class WrittenOut {
+ public:
+  WrittenOut(int n_ranks, const DatasetPtr& train = pictures(96)) : model_(create_network("tiny", 10), batch, 7) {
+    model_.to_device(pool_.use(0));
+    const std::vector<float> initial = read(model_.device(), model_.memory().parameters);
+    p.assign(initial.begin(), initial.end());
+    v_.resize(p.size());
+    for (int r = 0; r < n_ranks; ++r) iterators_.push_back(RankTraining::of_rank(train, r, n_ranks));
+  }
+  /// The mean gradient of the next batches: batches[r] of rank r.
+  std::vector<double> gradient(const std::vector<int>& batches) {
+    const std::vector<float> now(p.begin(), p.end());
+    model_.device().write(model_.memory().parameters, 0, now);
+    std::vector<double> mean(p.size());
+    const double share = 1.0 / std::accumulate(batches.begin(), batches.end(), 0);
+    for (std::size_t r = 0; r < iterators_.size(); ++r)
+      for (int b = 0; b < batches[r]; ++b) {
+        model_.forward_backward(*iterators_[r].next());
+        const std::vector<float> g = read(model_.device(), model_.memory().gradients);
+        for (std::size_t i = 0; i < g.size(); ++i) {
+          mean[i] += share * g[i];
+          largest_gradient = std::max(largest_gradient, std::abs(double{g[i]}));
+        }
+      }
+    return mean;
+  }
+  void update(const std::vector<double>& g) {
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      v_[i] = 0.9 * v_[i] - rate * (g[i] + decay * p[i]);
+      p[i] += v_[i];
+    }
+  }
+  /// The largest difference. It goes on from what was seen: rounding that adds up would decide a maximum otherwise.
+  double difference(const std::vector<float>& seen) {
+    double off = 0;
+    for (std::size_t i = 0; i < p.size(); ++i) off = std::max(off, std::abs(p[i] - seen[i]));
+    p.assign(seen.begin(), seen.end());
+    return off;
+  }
+  std::vector<double> p;
+  double largest_gradient = 0;  // of a batch
+
+ private:
+  DevicePool pool_{device_under_test()};
+  Classifier model_;
+  std::vector<double> v_;
+  std::vector<SerialIterator> iterators_;
+};
+
+class Exchange : public testing::TestWithParam<std::string> {
+ protected:
+  std::vector<int> one_each() const { return std::vector<int>(static_cast<std::size_t>(comm->size()), 1); }
+  void expect_same_on_all_ranks(const std::vector<float>& numbers) {
+    const auto* const bytes = reinterpret_cast<const char*>(numbers.data());
+    const std::size_t own = std::hash<std::string_view>()({bytes, numbers.size() * sizeof(float)});
+    for (const std::size_t of_rank : comm->all_gather(own)) EXPECT_EQ(of_rank, own);
+  }
+  std::unique_ptr<Communicator> comm = create_communicator(GetParam());
+};
+INSTANTIATE_TEST_SUITE_P(Communicators, Exchange, testing::Values("flat", "ring"),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(Exchange, OfSeveralBatchesTakesTheMeanOverAllOfAllRanks) {
+  for (const bool in_buckets : {false, true}) {
+    std::vector<int> batches = one_each();
+    for (std::size_t r = 0; r < batches.size(); ++r) batches[r] = 1 + static_cast<int>(r) % 3;  // some have less data
+    RankTraining many(*comm, {.bucket_mib = in_buckets}, "tiny", batches[static_cast<std::size_t>(comm->rank())]);
+    WrittenOut plain(comm->size());
+    for (int i = 0; i < 5; ++i) {
+      many.updater->update();
+      plain.update(plain.gradient(batches));
+      EXPECT_LT(plain.difference(many.parameters()), rounding()) << "after update " << i + 1;
+    }
+    expect_same_on_all_ranks(many.parameters());
+  }
+}
+
+TEST_P(Exchange, IsOneStepLateWithDoubleBuffering) {
+  RankTraining many(*comm, {.double_buffering = true});
+  WrittenOut plain(comm->size());
+  many.updater->update();
+  EXPECT_EQ(plain.difference(many.parameters()), 0) << "the first iteration updates nothing";
+  std::vector<double> before = plain.gradient(one_each());
+  for (int i = 2; i <= 7; ++i) {
+    many.updater->update();
+    const std::vector<double> now = plain.gradient(one_each());  // at the weights that the update leaves behind
+    plain.update(before);
+    before = now;
+    EXPECT_LT(plain.difference(many.parameters()), rounding()) << "after iteration " << i;
+  }
+  EXPECT_EQ(many.updater->iteration(), 7);
+  expect_same_on_all_ranks(many.parameters());
+}
+
+TEST_P(Exchange, InBucketsLeavesTheSameWeights) {
+  const bool same_order = comm->size() <= 2;  // of adding: other slices may have another
+  RankTraining at_once(*comm, {}, "mid"), in_buckets(*comm, {.bucket_mib = 1}, "mid");
+  for (int i = 0; i < (same_order ? 2 : 1); ++i) {
+    at_once.updater->update();
+    in_buckets.updater->update();
+  }
+  if (same_order)
+    EXPECT_TRUE(at_once.parameters() == in_buckets.parameters());
+  else
+    EXPECT_LT(difference(at_once.model.state(), in_buckets.model.state()), rounding());
+  expect_same_on_all_ranks(in_buckets.parameters());
+}
+
+TEST_P(Exchange, OfPartsLeavesTheSameWeightsAndTakesAPartOfTheMemory) {
+  DevicePool pool(device_under_test());
+  Device& device = pool.use(comm->intra_rank());
+  std::size_t floats = 0;
+  const auto kept_by = [&](const ExchangeOptions& options) {  // an optimizer, for as long as it is there
+    Classifier model(create_network("tiny", 10), batch, 7);
+    model.to_device(device);
+    floats = model.memory().parameters.size();
+    const auto optimizer = create_multi_node_optimizer(std::make_unique<MomentumSGD>(rate), *comm, options);
+    bench::count_allocations();
+    optimizer->setup(model);
+    return static_cast<double>(bench::allocations().kept);
+  };
+  kept_by({});  // what MPI keeps for later
+  const double velocities = static_cast<double>(floats * sizeof(float));
+  EXPECT_NEAR(kept_by({}), velocities, 0.1 * velocities);
+  EXPECT_NEAR(kept_by({.sharded = true}), velocities / comm->size(), 0.1 * velocities);
+
+  RankTraining tiny(*comm, {.sharded = true});
+  WrittenOut plain(comm->size());
+  for (int i = 0; i < 6; ++i) {
+    tiny.updater->update();
+    plain.update(plain.gradient(one_each()));
+    EXPECT_LT(plain.difference(tiny.parameters()), rounding()) << "after update " << i + 1;
+  }
+  expect_same_on_all_ranks(tiny.parameters());
+}
+
+TEST_P(Exchange, In16BitsIsAsRightAsTheseAre) {
+  for (const Dtype dtype : {Dtype::fp16, Dtype::bf16}) {
+    RankTraining many(*comm, {.dtype = dtype});
+    WrittenOut plain(comm->size());
+    // Each rank's part is rounded, and each sum on the way; momentum adds up the gradients of all updates.
+    const double unit = std::ldexp(1.0, dtype == Dtype::fp16 ? -11 : -8), n_ranks = comm->size();
+    for (int i = 1; i <= 4; ++i) {
+      many.updater->update();
+      plain.update(plain.gradient(one_each()));
+      const double seen = plain.difference(many.parameters());
+      EXPECT_LT(seen, i * (n_ranks + 1) * unit * rate * plain.largest_gradient) << to_string(dtype) << ", update " << i;
+      EXPECT_GT(seen, 0.01 * unit * rate * plain.largest_gradient) << to_string(dtype) << " is told apart from fp32";
+    }
+    expect_same_on_all_ranks(many.parameters());
+  }
+}
+
+TEST_P(Exchange, UpdatesNothingByWhatHalvesCannotHold) {
+  for (const Dtype dtype : {Dtype::fp16, Dtype::bf16}) {
+    RankTraining many(*comm, {.dtype = dtype});
+    const std::vector<float> before = many.parameters();
+    many.model.device().write(many.model.memory().gradients, 3, std::vector<float>(2, 70000.0f * 4));
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(many.optimizer->update(), dtype == Dtype::bf16);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(many.parameters() == before, dtype == Dtype::fp16);
+    const bool tells = dtype == Dtype::fp16 && comm->rank() == 0;
+    EXPECT_EQ(said.find("2 of the 5146 gradients of an update are infinite or nan in fp16") != std::string::npos, tells)
+        << said;
+  }
+}
+
+TEST_P(Exchange, GoesOnExactlyAfterASnapshot) {
+  Folder own;
+  std::array<char, 256> path{};
+  if (comm->rank() == 0) std::strcpy(path.data(), own.path().c_str());
+  comm->broadcast(std::as_writable_bytes(std::span(path)));
+  const std::string folder = path.data();
+  const DatasetPtr train = pictures(static_cast<std::size_t>(18 * comm->size()));  // epochs end within a batch
+  const auto run = [&](const ExchangeOptions& options, const std::string& out, int epochs, bool goes_on) {
+    auto training = std::make_unique<RankTraining>(*comm, options, "tiny", 3, train);
+    Trainer trainer(*training->updater, epochs, out);
+    trainer.extend(Snapshot(*comm));
+    if (goes_on) resume(out, trainer, comm.get());
+    trainer.run();
+    comm->barrier();
+    return training;
+  };
+  for (const ExchangeOptions& options : {ExchangeOptions{.double_buffering = true}, ExchangeOptions{.sharded = true}}) {
+    const std::string parts = folder + (options.sharded ? "/sharded" : "/buffered");
+    const auto whole = run(options, parts + "_whole", 4, false);
+    run(options, parts, 2, false);
+    const auto second = run(options, parts, 4, true);
+    EXPECT_TRUE(whole->parameters() == second->parameters());
+    EXPECT_TRUE(whole->optimizer->state() == second->optimizer->state());
+    EXPECT_EQ(whole->updater->iteration(), second->updater->iteration());
+  }
+  EXPECT_SENTENCE(run({}, folder + "/sharded", 8, true), "3 batches an update, sharded a rank, this one has 1 device,");
+  comm->barrier();
+}
+
+TEST(Accumulation, SeesAnEpochThatBeginsWithinAnUpdate) {
+  Classifier model(create_network("tiny", 10), batch, 7);
+  DevicePool pool(device_under_test());
+  model.to_device(pool.use(0));
+  MomentumSGD optimizer(rate);
+  optimizer.setup(model);
+  StandardUpdater updater({pictures(20), batch, {.shuffle = false}}, optimizer, 3);  // 5 batches an epoch
+  std::vector<bool> seen;
+  for (int i = 0; i < 5; ++i) {
+    updater.update();
+    seen.push_back(updater.is_new_epoch());
+  }
+  EXPECT_EQ(seen, (std::vector<bool>{false, true, false, true, true}));
+  EXPECT_EQ(updater.epoch(), 3);
+  EXPECT_EQ(updater.description(), "1 device, 3 batches an update");
+}
+
+TEST(ExchangeOptions, ThatCannotBeAreRefused) {
+  const auto comm = create_communicator("flat");
+  EXPECT_SENTENCE(RankTraining(*comm, {.double_buffering = true, .bucket_mib = 25}), "two ways to hide one exchange");
+  EXPECT_SENTENCE(RankTraining(*comm, {.dtype = Dtype::fp16, .sharded = true}), "--sharded exchanges parts");
+  MomentumSGD alone;
+  EXPECT_SENTENCE(alone.set_exchange({.sharded = true}), "This optimizer exchanges no gradients");
+  const auto hierarchical = create_communicator("hierarchical");
+  RankTraining many(*hierarchical, {.dtype = Dtype::fp16});
+  EXPECT_SENTENCE(many.updater->update(), "The communicator hierarchical exchanges gradients in fp32 alone.");
+}
+
+}  // namespace
+}  // namespace odori
