@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "backend/device_pool.h"
 #include "core/file.h"
@@ -65,22 +66,23 @@ void read_result(const Training& training, Run& run) {
   require(static_cast<bool>(file), "{} was not written.", path);
   const nlohmann::json result = nlohmann::json::parse(file);
   run.images_per_second = result.at("images_per_second");
+  run.accuracy.clear();
   for (const auto& epoch : result.at("log")) run.accuracy.push_back(epoch.at("validation/main/accuracy"));
 }
 
-Run run_training(const Training& training, std::size_t number, std::size_t total) {
-  Run run = training.run;
-  print_now(fmt::format("\n[{}/{}] {}{}{}\n", number, total, run.name, run.communicator.empty() ? "" : ", ",
-                        run.communicator));
+/// Its images/s, unless it isn't timed. The accuracy is the same each time.
+std::optional<double> run_training(const Training& training, Run& run, std::size_t number, std::size_t total) {
+  print_now(fmt::format("\n[{}/{}] {}{}{}{}\n", number, total, run.name, run.communicator.empty() ? "" : ", ",
+                        run.communicator, run.accuracy.empty() ? "" : ", once more"));
   if (!run.not_timed.empty()) {
     print_now(fmt::format("Not timed: {}.\n", run.not_timed));
-    return run;
+    return std::nullopt;
   }
   print_now(fmt::format("$ {}\n", run.command));
   fs::remove(training.out + "/result.json");  // so that an old one is never taken for this one's
   run_or_fail(training.command, run.command);
   read_result(training, run);
-  return run;
+  return run.images_per_second;
 }
 
 void write_results(const Comparison& comparison, const fs::path& out) {
@@ -122,13 +124,13 @@ int main(int argc, char** argv) try {
             .device_name = gpus ? "GPUs" : "cores"});
 
   print_now(fmt::format("Odori's demo: {}\n", describe(comparison.machine)));
-  for (const Training& training : trainings)
-    comparison.runs.push_back(run_training(training, comparison.runs.size() + 1, trainings.size() + 1));
-  // Every speedup stands on the first run, and machines drift: it is timed once more after the others.
-  Training once_more = trainings.front();
-  once_more.run.name += ", once more: was the machine steady?";
-  const Run again = run_training(once_more, trainings.size() + 1, trainings.size() + 1);
-  comparison.time_first_again(again.images_per_second);
+  for (const Training& training : trainings) comparison.runs.push_back(training.run);
+  const std::vector<std::size_t> places = order(trainings.size());
+  std::vector<std::pair<std::size_t, double>> timings;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (const auto rate = run_training(trainings[places[i]], comparison.runs[places[i]], i + 1, places.size()))
+      timings.emplace_back(places[i], *rate);
+  comparison.take(timings);
   write_results(comparison, flags.out);
   return 0;
 } catch (...) {

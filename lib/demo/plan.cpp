@@ -50,4 +50,14 @@ std::vector<Training> plan(const Setting& setting) {
       ranks(setting, 2, 2, "flat")};
 }
 
+std::vector<std::size_t> order(std::size_t n) {
+  std::vector<std::size_t> places = {0, 1};
+  for (std::size_t i = 2; i < n; ++i) {
+    if (i == (n + 2) / 2) places.insert(places.end(), {0, 1});
+    places.push_back(i);
+  }
+  places.insert(places.end(), {1, 0});
+  return places;
+}
+
 }  // namespace odori::demo

@@ -26,4 +26,8 @@ struct Training {
 /// for each other, and such a time says nothing: those trainings have the reason in run.not_timed.
 std::vector<Training> plan(const Setting& setting);
 
+/// In which order n trainings are timed, by their places in the plan: the baseline (0) first, last and in the middle,
+/// the headline (1) three times, the others once. So every timing has a baseline near to it, and the headline a range.
+std::vector<std::size_t> order(std::size_t n);
+
 }  // namespace odori::demo

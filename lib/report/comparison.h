@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/machine.h"
@@ -18,7 +19,11 @@ struct Run {
   std::string communicator;  // empty: none
   std::string not_timed;     // why there is no measurement; empty if there is one
 
-  double images_per_second = 0;
+  double images_per_second = 0;  // the median, if it was timed several times
+  struct Timing {
+    double images_per_second, baseline;  // baseline: the first run's, as timed right before and after
+  };
+  std::vector<Timing> timings;
   std::vector<double> accuracy;  // of the test set, after each epoch
 };
 
@@ -30,17 +35,24 @@ struct Comparison {
   bool simulated_nodes = true;  // one machine plays all nodes
   std::vector<Run> runs;        // the first is what the others are compared with
 
-  /// The first run was timed once more after all others: it counts with the mean, and baseline_note() says both.
-  void time_first_again(double images_per_second);
-  /// In a sentence, how steady the machine was; empty if the first run was timed once.
-  std::string baseline_note() const;
-  std::vector<double> baseline;  // images/s of the first run, before and after the others
-  /// How many times as fast as the first run.
-  double speedup(const Run& run) const { return run.images_per_second / runs.front().images_per_second; }
+  /// The runs as they were timed, one after the other: { which run, its images/s }. Begins and ends with the first run,
+  /// which is what each timing is compared with: the mean of the nearest ones before and after. Machines drift.
+  void take(const std::vector<std::pair<std::size_t, double>>& timings);
+  /// In sentences: how steady the machine was, from where to where the headline's speedup went, and what can't be true.
+  /// Empty if nothing was timed more than once.
+  std::string timing_note() const;
+  std::vector<double> baseline;  // images/s of the first run, each time
+  /// How many times as fast as the first run: the median of its timings.
+  double speedup(const Run& run) const;
+  /// From the least to the most of its timings.
+  std::pair<double, double> speedup_range(const Run& run) const;
   /// The speedup's share of what the devices could give at best: 1 is linear.
   double efficiency(const Run& run) const { return speedup(run) / run.devices * runs.front().devices; }
-  /// Of the runs that were timed.
-  const Run& fastest() const;
+  /// What is shown first: the first timed run of several devices, however fast others were; the first run, if there is
+  /// none.
+  const Run& headline() const;
+  /// More than all devices could give: the machine changed its speed, and the figure says nothing.
+  bool above_ceiling(const Run& run) const { return efficiency(run) > 1; }
 };
 
 /// For a terminal: a line a run, and below it what was not timed, and why.

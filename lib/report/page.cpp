@@ -1,6 +1,7 @@
 #include "report/page.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -45,12 +46,16 @@ std::string cards(const Comparison& comparison, const Run& best) {
 }
 
 std::string baseline_of(const Comparison& comparison) {
-  if (comparison.baseline.empty()) return "";
+  const std::string note = comparison.timing_note();
+  if (note.empty()) return "";
   return fmt::format(
-      "<p>{} <span lang=\"ja\">{}を最初と最後の 2 回計測し（{:.0f} と {:.0f} "
-      "枚/秒）、その平均を基準にしています。</span></p>",
-      html::escape(comparison.baseline_note()), html::escape(comparison.runs.front().name_ja), comparison.baseline[0],
-      comparison.baseline[1]);
+      "<p>{} <span lang=\"ja\">{}をほかの実行の合間に {} 回計測し（{:.0f} "
+      "枚/秒）、それぞれ直前と直後の値を基準にしています。{}</span></p>",
+      html::escape(note), html::escape(comparison.runs.front().name_ja), comparison.baseline.size(),
+      fmt::join(comparison.baseline, "、"),
+      comparison.above_ceiling(comparison.headline())
+          ? "台数より大きい倍率はありえません。計測の間にマシンの速さが変わっています。"
+          : "");
 }
 
 constexpr const char* simulated_nodes =
@@ -69,15 +74,18 @@ std::string to_page(const Comparison& comparison, const std::string& chart_js) {
     rows += table_row(comparison, run);
     commands += fmt::format("      <li><code>{}</code></li>\n", html::escape(run.command));
   }
-  const Run& best = comparison.fastest();
+  const Run& best = comparison.headline();
   const double speedup = comparison.speedup(best);
-  const bool faster = best.devices > 1;
+  const bool faster = best.devices > 1 && speedup > 1;
+  const auto [least, most] = comparison.speedup_range(best);
+  const std::string range = best.timings.size() > 1 ? fmt::format(" ({:.2f}–{:.2f})", least, most) : std::string();
   return html::fill(
       page_template,
-      {{"headline", faster ? fmt::format("{} devices: {:.2f} times as fast as one", best.devices, speedup)
-                           : "No run was faster than one device"},
-       {"headline_ja", faster ? fmt::format("{} デバイスで 1 デバイスの {:.2f} 倍の速さ", best.devices, speedup)
-                              : "1 デバイスより速い実行はありませんでした"},
+      {{"headline", faster ? fmt::format("{} devices: {:.2f} times as fast as one{}", best.devices, speedup, range)
+                           : "Several devices were not faster than one"},
+       {"headline_ja", faster
+                           ? fmt::format("{} デバイスで 1 デバイスの {:.2f} 倍の速さ{}", best.devices, speedup, range)
+                           : "複数デバイスにしても速くなりませんでした"},
        {"setting", html::escape(fmt::format("{}: {} images × {} epochs, network {}, {} images a device and iteration",
                                             comparison.dataset, comparison.n_images, comparison.epoch, comparison.model,
                                             comparison.batchsize))},

@@ -47,21 +47,48 @@ Comparison example() {
                     .not_timed = "no room"}}};
 }
 
-TEST(Comparison, SpeedupsStandOnTheMeanOfTheFirstRunsTwoTimings) {
+TEST(Comparison, EachTimingIsComparedWithTheBaselinesAroundIt) {
   Comparison comparison = example();
-  EXPECT_EQ(comparison.baseline_note(), "");
-  comparison.time_first_again(840);
-  EXPECT_DOUBLE_EQ(comparison.speedup(comparison.runs[1]), 2400.0 / 820.0);
-  EXPECT_EQ(comparison.baseline_note(),
-            "The baseline, one device, was timed before and after the others, at 800 and 840 images/s; speedups "
-            "are relative to the mean.");
-  EXPECT_NE(to_text(comparison).find(comparison.baseline_note()), std::string::npos);
-  EXPECT_NE(to_page(comparison, "").find(comparison.baseline_note()), std::string::npos);
-  EXPECT_EQ(nlohmann::json(comparison)["baseline"], (std::vector<double>{800, 840}));
+  EXPECT_EQ(comparison.timing_note(), "");
+  comparison.take({{0, 800}, {1, 2460}, {0, 840}, {1, 2520}, {1, 2604}, {0, 840}});
+  EXPECT_DOUBLE_EQ(comparison.speedup(comparison.runs[1]), 3.0) << "of 3.0, 3.0 and 3.1";
+  EXPECT_DOUBLE_EQ(comparison.speedup_range(comparison.runs[1]).second, 3.1);
+  EXPECT_DOUBLE_EQ(comparison.runs[1].images_per_second, 2520) << "the median";
+  EXPECT_EQ(comparison.timing_note(),
+            "The baseline, one device, was timed 3 times, in between the others, at 800, 840, 840 images/s; each "
+            "speedup is against the timings right before and after it. two & two was 3.00 to 3.10 times as fast in 3 "
+            "rounds.");
+  EXPECT_NE(to_text(comparison).find(comparison.timing_note()), std::string::npos);
+  const std::string page = to_page(comparison, "");
+  EXPECT_NE(page.find("4 devices: 3.00 times as fast as one (3.00–3.10)"), std::string::npos);
+  EXPECT_NE(page.find("two &amp; two was 3.00 to 3.10"), std::string::npos);
+  const nlohmann::json json = comparison;
+  EXPECT_EQ(json["baseline"], (std::vector<double>{800, 840, 840}));
+  EXPECT_EQ(json["runs"][1]["rounds"], 3);
+  EXPECT_EQ(json["runs"][1]["speedup_range"][0], 3.0);
+}
 
+TEST(Comparison, ABusyMachineAndWhatCannotBeAreSaid) {
   Comparison busy = example();
-  busy.time_first_again(1000);
-  EXPECT_NE(busy.baseline_note().find("this machine is busy"), std::string::npos) << busy.baseline_note();
+  busy.take({{0, 800}, {1, 2400}, {0, 1000}});
+  EXPECT_NE(busy.timing_note().find("this machine is busy"), std::string::npos) << busy.timing_note();
+  Comparison lucky = example();
+  lucky.take({{0, 800}, {1, 3300}, {0, 800}});
+  EXPECT_NE(lucky.timing_note().find("two & two, flat: more than 4 times can't be"), std::string::npos)
+      << lucky.timing_note();
+  EXPECT_NE(to_page(lucky, "").find("台数より大きい倍率はありえません"), std::string::npos);
+}
+
+TEST(Comparison, TheHeadlineIsOneConfigurationAndNotTheLuckiest) {
+  Comparison comparison = example();
+  comparison.runs[2] = {.name = "faster", .devices = 4, .images_per_second = 3000};
+  EXPECT_EQ(&comparison.headline(), &comparison.runs[1]);
+  comparison.runs[1].not_timed = comparison.runs[2].not_timed = "no room";
+  EXPECT_EQ(&comparison.headline(), &comparison.runs[0]);
+}
+
+TEST(Plan, TheBaselineIsTimedInBetweenAndTheHeadlineThreeTimes) {
+  EXPECT_EQ(demo::order(7), (std::vector<std::size_t>{0, 1, 2, 3, 0, 1, 4, 5, 6, 1, 0}));
 }
 
 TEST(Table, ColumnsAreAsWideAsTheirWidestCellAndNumbersStandToTheRight) {
@@ -89,7 +116,6 @@ TEST(ComparisonTest, SpeedupIsAgainstTheFirstRunAndEfficiencyIsItsShareOfTheDevi
   EXPECT_DOUBLE_EQ(comparison.speedup(comparison.runs[0]), 1);
   EXPECT_DOUBLE_EQ(comparison.speedup(comparison.runs[1]), 3);
   EXPECT_DOUBLE_EQ(comparison.efficiency(comparison.runs[1]), 0.75);
-  EXPECT_EQ(&comparison.fastest(), &comparison.runs[1]);
 }
 
 TEST(ComparisonTest, TextHasALineARunAndSaysWhatWasNotTimed) {
