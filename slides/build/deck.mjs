@@ -25,12 +25,12 @@ export async function readDecks(name) {
 }
 
 /**
- * Reads a deck: { path, name, title: {en, ja}, slides: [{ id, minutes, classes, line, en: part, ja: part }] }, where a part is
+ * Reads a deck: { path, name, title: {en, ja}, numbers: {NAME: number or expression}, slides: [{ id, minutes, classes, line, en: part, ja: part }] }, where a part is
  * { body, notes, line, hash } and hash is the one recorded (of a Japanese part) or undefined.
  */
 export async function readDeck(path) {
   const lines = readFileSync(path, 'utf8').split('\n');
-  const { title, end } = readTitle(path, lines);
+  const { title, numbers, end } = readHead(path, lines);
   const slides = [];
   let part;
   lines.forEach((text, index) => {
@@ -51,16 +51,16 @@ export async function readDeck(path) {
     }
   });
   for (const slide of slides) for (const language of languages) finishPart(slide[language]);
-  const deck = { path, name: basename(path, '.md'), title, slides };
+  const deck = { path, name: basename(path, '.md'), title, numbers, slides };
   await refuseUnlikeLanguages(deck);
   return deck;
 }
 
-function readTitle(path, lines) {
+function readHead(path, lines) {
   const end = lines.indexOf('---', 1);
-  const title = lines[0] === '---' && end > 0 ? yaml.load(lines.slice(1, end).join('\n'))?.title : undefined;
+  const { title, numbers = {} } = (lines[0] === '---' && end > 0 && yaml.load(lines.slice(1, end).join('\n'))) || {};
   if (!title?.en || !title?.ja) throw new Problem('A deck begins with ---, its title in en and ja, and ---.', path, 1);
-  return { title, end };
+  return { title, numbers, end };
 }
 
 function beginSlide(path, text, line) {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { Problem, kit } from './problem.mjs';
 
-const blankWords = /^(exercises|solutions) (multi_gpu|multi_node) blanks? (\d+)(?:-(\d+))?$/;
+const blankWords = /^(exercises|solutions) ([a-z]\w*) blanks? (\d+)(?:-(\d+))?$/;
 const lineWords = /^(\S+)(?: "([^"]+)")?(?: to "([^"]+)")?$/;
 const highlighting = { '.cpp': 'cpp', '.h': 'cpp', '.sh': 'bash', '.json': 'json', '.mjs': 'js' };
 
@@ -18,9 +18,11 @@ export function excerpt(directive) {
 
 /** The program of a task, then its job script: where its blanks are. */
 export function filesOfTask(tree, task) {
-  const folder = readdirSync(join(kit, tree)).find((name) => name.endsWith(`_${task}`));
-  const scripts = tree === 'solutions' ? join(tree, folder ?? '') : 'jobscripts';
-  return [join(kit, tree, folder ?? '', `train_cifar_${task}.cpp`), join(kit, scripts, `run_${task}_training.sh`)];
+  const folder = readdirSync(join(kit, tree)).find((name) => new RegExp(`^\\d+_${task}$`).test(name));
+  if (!folder) throw new Problem(`There is no exercise ${task} in ${tree}/.`);
+  const programs = readdirSync(join(kit, tree, folder)).filter((name) => name.endsWith('.cpp')).map((name) => join(kit, tree, folder, name));
+  const script = join(kit, tree === 'solutions' ? join(tree, folder) : 'jobscripts', `run_${task}_training.sh`);
+  return existsSync(script) ? [...programs, script] : programs;
 }
 
 function blanks(tree, task, first, last) {

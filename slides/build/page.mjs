@@ -2,11 +2,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { codeSize, columnsOn } from './code_size.mjs';
+import { codeSize, columnsOf, columnsOn } from './code_size.mjs';
 import { excerpt } from './excerpts.mjs';
 import { withoutLongLines } from './long_lines.mjs';
 import { Problem, kit } from './problem.mjs';
-import { withNumbers } from './results.mjs';
+import { originsOf, withNumbers } from './numbers.mjs';
+import { readQuoted, readResult } from './results.mjs';
 
 /** Marp's Markdown of a deck in one language. */
 export async function marpText(deck, language) {
@@ -17,8 +18,8 @@ export async function marpText(deck, language) {
   for (const slide of deck.slides) {
     elapsed += slide.minutes;
     const part = slide[language];
-    const body = await withProblemsPlaced(deck.path, part.line, () => bodyOf(part.body, slide.classes, language));
-    const notes = [timing[language](slide.minutes, elapsed, total), await withProblemsPlaced(deck.path, part.line, () => withNumbers(part.notes))].join('\n\n').replaceAll('-->', '→');
+    const body = await withProblemsPlaced(deck.path, part.line, () => bodyOf(part.body, slide.classes, language, deck.numbers));
+    const notes = [timing[language](slide.minutes, elapsed, total), await withProblemsPlaced(deck.path, part.line, () => withNumbers(part.notes, deck.numbers))].join('\n\n').replaceAll('-->', '→');
     pages.push([`<!-- _class: "${slide.classes}" -->`, `<div id="${slide.id}"></div>`, body, `<!--\n${notes}\n-->`].join('\n\n'));
   }
   const settings = `marp: true\ntheme: odori\nlang: ${language}\ntitle: ${title}\npaginate: true`;
@@ -38,7 +39,7 @@ async function withProblemsPlaced(path, line, work) {
   }
 }
 
-async function bodyOf(body, classes, language) {
+async function bodyOf(body, classes, language, numbers) {
   const lines = [];
   const codes = [];
   const given = body.split('\n');
@@ -55,12 +56,39 @@ async function bodyOf(body, classes, language) {
     } else if (/^<!-- (?!column)/.test(line)) {
       throw new Problem(`"${line}" is no directive; there are code and column.`);
     } else {
-      lines.push(withoutBadBreaks(withLocalLinks(withNumbers(line))));
+      lines.push(withoutBadBreaks(withLocalLinks(withNumbers(line, numbers))));
     }
   }
   const nTextLines = given.filter((line) => line.trim() && !line.startsWith('<!--') && !/^\|[-| :]+\|$/.test(line)).length - 1;
   const style = codes.length ? `\n\n<style scoped>pre { font-size: ${codeSize(codes, classes, nTextLines)}px; }</style>` : '';
-  return inColumns(lines.join('\n')) + style;
+  return inColumns(lines.join('\n')) + style + largerType(body, classes, codes.join('\n').split('\n').length * Boolean(codes.length), language) + sourceLine(body, language, numbers);
+}
+
+/** Text as large as its slide bears: sizes of text and table, from what its lines take. Beside code it is as large as ever. */
+function largerType(body, classes, nCodeLines, language) {
+  if (/split|picture|wide/.test(classes) || (classes && !nCodeLines)) return '';
+  const fences = body.match(/^(`{3,}).*?^\1$/gms) ?? [], lines = withNumbersLeftOut(body.replace(/^(`{3,}).*?^\1$/gms, '')).split('\n').slice(1).filter((line) => line.trim() && !/^<!--|^\|[-| :]+\|$/.test(line));
+  if (nCodeLines) return lines.length <= 3 && nCodeLines <= 9 ? `\n\n<style scoped>section { font-size: ${lines.length < 3 ? 40 : 38}px; }</style>` : '';
+  const rows = lines.filter((line) => line.startsWith('|')), text = lines.filter((line) => !line.startsWith('|'));
+  const leading = language === 'ja' ? 1.6 : 1.5;
+  const heightAt = (size) => fences.reduce((sum, fence) => sum + 70 + (fence.split('\n').length - 2) * size * 1.35, 0) +
+    rows.reduce((sum, row) => sum + Math.ceil((columnsOf(row) * 0.8 * size * 0.5 + 36 * row.split('|').length) / 1200) * 0.8 * size * 1.35 + 24, 0) +
+    text.reduce((sum, line) => sum + line.split('<br>').reduce((n, part) => n + Math.ceil(columnsOf(part) * size * 0.5 / 1120), 0) * size * leading + (classes ? 16 : 0.65 * size), 0);
+  const size = [46, 44, 42, 40, 38].find((one) => heightAt(one) * (language === 'ja' ? 1.1 : 1) < (body.includes('quoted') ? 480 : 520));
+  return size ? `\n\n<style scoped>section { font-size: ${size}px; } table { font-size: ${Math.round(0.8 * size)}px; }</style>` : '';
+}
+
+const withNumbersLeftOut = (text) => text.replace(/\{\{.*?\}\}/g, '1,000').replace(/\]\([^)]*\)/g, '').replace(/[*`]/g, '');
+
+const originWords = { en: { quoted: 'Quoted: ', measured: 'Measured: ', cores: 'cores' }, ja: { quoted: '引用：', measured: '実測：', cores: 'コア' } };
+
+/** At a slide's foot: who printed, or what machine measured, the numbers of its text. */
+function sourceLine(body, language, numbers) {
+  const say = originWords[language], { files, quoted } = originsOf(body, numbers);
+  const named = quoted.map((name) => readQuoted()[name].source[language]).join(language === 'ja' ? '；' : '; ');
+  const machines = new Set(files.map((file) => readResult(file)).map(({ machine, date }) => `${say.measured}${machine.cpu}, ${machine.cores} ${say.cores}, ${date.split(' ')[0]}`));
+  const sources = [...(named ? [say.quoted + named] : []), ...machines];
+  return sources.length ? `\n\n<div class="source">${sources.join(' · ')}</div>` : '';
 }
 
 /** Links are written from the kit's folder; the pages lie in out/slides/. */

@@ -3,8 +3,11 @@ import { languages, refuseOldTranslations } from '../build/deck.mjs';
 import { gatherProblems } from '../build/problem.mjs';
 import { render } from '../build/render.mjs';
 import { refuseUnreadablePages } from './layout.mjs';
-import { refuseDeadMentions } from './mentions.mjs';
+import { handbook, refuseDeadMentions } from './mentions.mjs';
+import { refuseTypedFigures } from './numbers.mjs';
 import { refuseIncompletePdf } from './pdf.mjs';
+import { refuseFalsePictures } from './pictures.mjs';
+import { refuseWrongTimes } from './times.mjs';
 
 /**
  * The checks by name; each takes decks and a folder to build into, and throws a problem that names every fault. That both
@@ -12,7 +15,10 @@ import { refuseIncompletePdf } from './pdf.mjs';
  */
 export const checks = {
   translations: (decks) => gatherProblems(decks, refuseOldTranslations),
-  mentions: (decks) => gatherProblems(decks, refuseDeadMentions),
+  mentions: (decks) => gatherProblems([...decks, handbook()], refuseDeadMentions),
+  numbers: (decks) => gatherProblems(decks, refuseTypedFigures),
+  pictures: (decks) => refuseFalsePictures(decks),
+  times: (decks) => refuseWrongTimes(decks),
   layout: async (decks, folder) => {
     const pages = await render(decks, languages, ['html'], folder);
     await refuseUnreadablePages(pages, decks.flatMap((deck) => languages.map(() => deck)));

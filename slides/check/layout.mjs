@@ -5,11 +5,12 @@ import { pathToFileURL } from 'node:url';
 import puppeteer from 'puppeteer-core';
 import { Problem } from '../build/problem.mjs';
 import { asRoot, chromiumPath } from '../build/render.mjs';
-import { withNumbers } from '../build/results.mjs';
+import { withNumbers } from '../build/numbers.mjs';
 
 /** In pixels of a slide of 1280 x 720; `contrast` is WCAG's ratio; `textOverlap` is what boxes of neighbouring labels may share;
- * the foot is the page number's. */
-export const limits = { margin: 24, foot: 40, bodyText: 28, text: 20, sourceText: 14, contrast: 4.5, textOverlap: 3 };
+ * the foot is the page number's;
+ * `empty` is the share of the height on which nothing stands, but for the `spacing` between lines. */
+export const limits = { margin: 24, foot: 40, bodyText: 28, text: 20, sourceText: 18, contrast: 4.5, textOverlap: 3, empty: 0.45, spacing: 40 };
 
 const patience = 120_000; // milliseconds: tests share their machine
 
@@ -54,7 +55,7 @@ async function faultsOfPage(browser, path, deck) {
     notes: [...document.querySelectorAll('.bespoke-marp-note')].map((note) => note.textContent),
   }));
   deck.slides.forEach((slide, i) => {
-    const said = compact(withNumbers(slide[language].notes));
+    const said = compact(withNumbers(slide[language].notes, deck.numbers));
     if (!compact(notes[i] ?? '').endsWith(said)) faults.push(`${basename(path)}, slide ${slide.id}: the presenter's view lacks its notes, "${said.slice(0, 40)}".`);
   });
   for (const [id, sentences] of Object.entries(ofSlides)) {

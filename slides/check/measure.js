@@ -52,8 +52,8 @@
   const checkBoxes = (section, say) => {
     const slide = section.getBoundingClientRect();
     const safe = { ...inset(slide, limits.margin), bottom: slide.bottom - limits.foot };
-    for (const { words, boxes } of textsOf(section)) {
-      if (!boxes.every((box) => within(box, safe))) say(`${shorten(words)} comes too near to the slide's edge, or leaves it.`);
+    for (const { element, words, boxes } of textsOf(section)) {
+      if (!boxes.every((box) => within(box, element.closest('.source') ? slide : safe))) say(`${shorten(words)} comes too near to the slide's edge, or leaves it.`);
     }
     for (const element of section.querySelectorAll('*')) {
       const box = element.getBoundingClientRect();
@@ -85,6 +85,21 @@
     const ink = rgba(element instanceof SVGElement ? style.fill : style.color);
     const ratio = contrast(blended([ink, ...beneath]), blended(beneath));
     if (ratio < limits.contrast) say(`${shorten(words)} has a contrast of ${ratio.toFixed(1)} to what is behind it; ${limits.contrast} is needed.`);
+  };
+
+  /** The share of a slide's height on which nothing stands, between its heading and its foot. */
+  const checkEmptiness = (section, say) => {
+    const slide = section.getBoundingClientRect();
+    const rows = [...section.querySelectorAll('h1, h2, p, li, tr, pre, img')].map((element) => element.getBoundingClientRect())
+      .concat(textsOf(section).flatMap(({ boxes }) => boxes)).map(({ top, bottom }) => [Math.max(top, slide.top), Math.min(bottom, slide.bottom - limits.foot)])
+      .filter(([top, bottom]) => bottom > top).sort((a, b) => a[0] - b[0]);
+    let [filled, below] = [0, slide.top];
+    for (const [top, bottom] of rows) {
+      filled += Math.max(0, bottom - Math.max(top, below)) + Math.min(limits.spacing, Math.max(0, top - below));
+      below = Math.max(below, bottom);
+    }
+    const empty = 1 - filled / (slide.height - limits.foot);
+    if (empty > limits.empty) say(`It is empty on ${Math.round(100 * empty)} % of its height; ${Math.round(100 * limits.empty)} % may be. A picture, larger type, or another slide's text?`);
   };
 
   const backgroundsOf = (element) => {
@@ -142,7 +157,8 @@
     const say = (fault) => (faults[id] ??= new Set()).add(fault);
     checkBoxes(section, say);
     bodySize(section, say);
-    for (const text of textsOf(section)) checkText(text, limits.text, 1, backgroundsOf(text.element), say);
+    if (!section.matches('.title, .section')) checkEmptiness(section, say);
+    for (const text of textsOf(section)) checkText(text, text.element.closest('.source') ? limits.sourceText : limits.text, 1, backgroundsOf(text.element), say);
     for (const image of section.querySelectorAll('img')) checkPicture(image, say);
   }
   return { shown, faults: Object.fromEntries(Object.entries(faults).map(([id, sentences]) => [id, [...sentences]])) };

@@ -4,6 +4,12 @@ import { join } from 'node:path';
 import { languages } from '../build/deck.mjs';
 import { Problem, gatherProblems, kit } from '../build/problem.mjs';
 
+/** The instructors' handbook as if it were a deck: what it names has to be there too. */
+export function handbook() {
+  const part = (name) => ({ body: readFileSync(join(kit, 'slides', name), 'utf8').replace(/\]\((?!https?:)(?:\.\.\/)?([^)]*)\)/g, (_, path) => `](${existsSync(join(kit, path)) ? path : `slides/${path}`})`), notes: '', line: 1 });
+  return { path: join(kit, 'slides/handbook.md'), slides: [{ id: 'handbook', en: part('handbook.md'), ja: part('handbook.ja.md') }] };
+}
+
 const folders = /^(exercises|solutions|lib|jobscripts|datasets|grader|slides|cmake)\//;
 
 /** Throws a problem that names each link, file or word in a deck that leads nowhere. */

@@ -1,26 +1,27 @@
-// Training speed by batch size, and the curve B / (a + b B) through the smallest and the largest.
-import { chart, colourScale } from './parts/chart.mjs';
+// An iteration's time is a straight line over the batch size; images a second follow from it.
 import { readResult } from '../build/results.mjs';
-import { colours } from './parts/svg.mjs';
+import { axes, curve, dot, whisker } from './parts/plot.mjs';
+import { sourceOf } from './parts/source.mjs';
+import { colours, picture, text } from './parts/svg.mjs';
 
 const words = {
-  en: { x: 'batch size B', y: 'images/s, VGG on one thread', measured: 'measured (median and spread)', line: (a, b) => `B / (a + b B): a = ${a} ms an iteration, b = ${b} ms a picture` },
-  ja: { x: 'バッチサイズ B', y: '枚/秒（VGG、1スレッド）', measured: '測定値（中央値と幅）', line: (a, b) => `B / (a + b B)：反復ごとに a = ${a} ms、1枚ごとに b = ${b} ms` },
+  en: { batch: 'batch size B', time: 'ms an iteration', rate: 'images/s', line: (a, b) => `a + b B\na = ${a} ms, b = ${b} ms`, curve: 'B / (a + b B)', limit: (n) => `1 / b = ${n}`, runs: (n) => `median and spread of ${n} runs; line through the smallest and the largest` },
+  ja: { batch: 'バッチサイズ B', time: '1反復の時間（ms）', rate: '枚/秒', line: (a, b) => `a + b B\na = ${a} ms、b = ${b} ms`, curve: 'B / (a + b B)', limit: (n) => `1 / b = ${n}`, runs: (n) => `${n}回の中央値と幅。直線は最小と最大の2点から` },
 };
 
 export default function draw(language) {
   const result = readResult('batch_throughput.json'), say = words[language];
-  const points = result.runs.map(({ batchsize, images_per_second }) => ({ batchsize, ...images_per_second }));
-  const small = points[0], large = points.at(-1), seconds = ({ batchsize, median }) => batchsize / median;
-  const b = (seconds(large) - seconds(small)) / (large.batchsize - small.batchsize), a = seconds(small) - b * small.batchsize;
-  const curve = Array.from({ length: 101 }, (_, i) => small.batchsize * (large.batchsize / small.batchsize) ** (i / 100)).map((batchsize) => ({ batchsize, rate: batchsize / (a + b * batchsize) }));
-  const kinds = [[say.measured, colours.compute], [say.line((1000 * a).toFixed(1), (1000 * b).toFixed(1)), colours.update]];
-  const colour = (i) => ({ datum: kinds[i][0], scale: colourScale(kinds) });
-  const x = { field: 'batchsize', type: 'quantitative', title: say.x, scale: { type: 'log', base: 2, nice: false, padding: 30 }, axis: { values: points.map(({ batchsize }) => batchsize), grid: false, labelOverlap: false } };
-  const y = { type: 'quantitative', title: say.y, scale: { domainMin: 0 } };
-  return chart({ layer: [
-    { data: { values: curve }, mark: { type: 'line', strokeDash: [10, 6] }, encoding: { x, y: { field: 'rate', ...y }, color: colour(1) } },
-    { data: { values: points }, mark: { type: 'rule', strokeWidth: 3, opacity: 0.6 }, encoding: { x, y: { field: 'min', ...y }, y2: { field: 'max' }, color: colour(0) } },
-    { data: { values: points }, mark: 'point', encoding: { x, y: { field: 'median', ...y }, color: colour(0) } },
-  ] }, result, language, { kinds });
+  const points = result.runs.map(({ batchsize, images_per_second: { median, min, max } }) => ({ batchsize, rate: { median, min, max },
+    ms: { median: 1000 * batchsize / median, min: 1000 * batchsize / max, max: 1000 * batchsize / min } }));
+  const small = points[0], large = points.at(-1);
+  const b = (large.ms.median - small.ms.median) / (large.batchsize - small.batchsize), a = small.ms.median - b * small.batchsize;
+  const left = axes(110, 60, 420, 340, { from: 0, to: 260, ticks: [0, 64, 128, 256].map((n) => [n, String(n)]), title: say.batch }, { from: 0, to: 2200, ticks: [0, 1000, 2000].map((n) => [n, n.toLocaleString('en-US')]), title: say.time });
+  const right = axes(690, 60, 440, 340, { from: 0.9, to: 290, log: true, ticks: points.map(({ batchsize }) => [batchsize, String(batchsize)]), title: say.batch }, { from: 0, to: 150, ticks: [0, 50, 100, 150].map((n) => [n, String(n)]), title: say.rate });
+  const rate = (batch) => 1000 * batch / (a + b * batch);
+  const marks = ({ at }, key) => points.map((point) => whisker(at, point.batchsize, point[key], colours.soft) + dot(at(point.batchsize, point[key].median), colours.compute));
+  return picture(1160, 500, left.svg, right.svg,
+    curve(left.at, (batch) => a + b * batch, [0, 256], { stroke: colours.update }), marks(left, 'ms'), text(130, 120, say.line(a.toFixed(0), b.toFixed(1)), { anchor: 'start', size: 24, weight: 600, fill: '#7a5200' }),
+    curve(right.at, rate, [1, 256], { log: true, stroke: colours.update }), curve(right.at, () => 1000 / b, [1, 256], { log: true, stroke: colours.soft, dash: '8 6', line: 3 }),
+    marks(right, 'rate'), text(700, right.at(1, 1000 / b)[1] - 18, say.limit((1000 / b).toFixed(0)), { anchor: 'start', size: 22, fill: colours.soft }), text(right.at(12, 1)[0] + 14, right.at(1, 56)[1], say.curve, { anchor: 'start', size: 24, weight: 600, fill: '#7a5200' }),
+    text(0, 484, say.runs(result.rounds), { anchor: 'start', size: 20, fill: colours.soft, class: 'source' }), text(1156, 484, sourceOf(result, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
 }

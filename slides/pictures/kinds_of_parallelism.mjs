@@ -3,12 +3,12 @@ import { arrow, box, colours, picture, rule, text } from './parts/svg.mjs';
 import { layers, pictures } from './parts/network.mjs';
 
 const words = {
-  en: { device: (n) => `device ${n}`, titles: ['Data', 'Model (tensors)', 'Pipeline'],
-    notes: ['whole network on each,\nits own pictures', 'each layer cut,\nthe same pictures', 'layers dealt out,\nbatches cut up'],
+  en: { device: (n) => `device ${n}`, titles: ['Data', 'Model: within layers', 'Model: by layers'],
+    notes: ['whole network on each,\nits own images', 'tensor: each layer cut,\nthe same images', 'pipeline: layers dealt out,\nbatches cut up'],
     what: ['gradients\nonce an iteration', 'activations\neach layer', 'activations\nat the seam'] },
-  ja: { device: (n) => `デバイス${n}`, titles: ['データ並列', 'モデル（テンソル）並列', 'パイプライン並列'],
-    notes: ['全体をそれぞれが持ち\nデータは別々', '各層を分割し\nデータは同じ', '層を分担し\nバッチを小分け'],
-    what: ['反復ごとに\n勾配', '層ごとに\n中間の値', '境目で\n中間の値'] },
+  ja: { device: (n) => `デバイス${n}`, titles: ['データ並列', 'モデル並列：層の中', 'モデル並列：層ごと'],
+    notes: ['全体をそれぞれが持ち\nデータは別々', 'テンソル並列：各層を分割し\nデータは同じ', 'パイプライン並列：層を分担し\nバッチを小分け'],
+    what: ['反復ごとに\n勾配', '層ごとに\n活性', '境目で\n活性'] },
 };
 const first = colours.forward, second = colours.backward;
 

@@ -1,22 +1,22 @@
-// Two GPUs: joined by NVLink, or through the PCIe switch and the host.
+// Three ways between two GPUs of a node: NVLink, straight over PCIe, and through the host's memory.
+import { readQuoted } from '../build/results.mjs';
 import { arrow, box, colours, picture, rule, text } from './parts/svg.mjs';
 
 const words = {
-  en: { gpu: (n) => `GPU ${n}`, host: 'CPU and memory', nvlink: 'NVLink: straight to the other GPU', pcie: 'PCIe only: through switch and host', doctor: './odori doctor says which links there are' },
-  ja: { gpu: (n) => `GPU ${n}`, host: 'CPU とメモリ', nvlink: 'NVLink：相手の GPU に直接', pcie: 'PCIe のみ：スイッチとホストを経由', doctor: 'どの経路があるかは ./odori doctor が教える' },
+  en: { host: 'CPU and memory', titles: ['NVLink', 'PCIe, peer to peer', 'PCIe, through the host'], notes: ['P2P: from GPU to GPU', 'P2P: only the switch between', 'SHM: where P2P is off'], took: (ms) => `2018: about ${ms} ms`, ways: 'an exchange between two GPUs, as the course\'s profiler showed it over NVLink and over PCIe' },
+  ja: { host: 'CPU とメモリ', titles: ['NVLink', 'PCIe（P2P）', 'PCIe（ホスト経由）'], notes: ['P2P：GPU から GPU へ直接', 'P2P：通るのはスイッチだけ', 'SHM：P2P が使えないとき'], took: (ms) => `2018年：約 ${ms} ms`, ways: '2つの GPU の間の通信。講習会のプロファイラの画面から（NVLink と PCIe）' },
 };
 
 export default function draw(language) {
-  const say = words[language];
-  const pair = (x, title, nvlink) => [
-    text(x + 262, 24, title, { size: 28, weight: 700, fill: nvlink ? colours.forward : colours.communication }),
-    box(x + 142, 66, 240, 76, say.host, { fill: colours.waiting, size: 24, weight: 600 }),
-    box(x + 172, 196, 180, 54, 'PCIe', { fill: '#ffffff', stroke: colours.soft, line: 3, size: 24, weight: 600 }),
-    rule([[x + 262, 144], [x + 262, 194]], { stroke: nvlink ? colours.line : colours.communication, line: nvlink ? 4 : 7 }),
-    [0, 1].map((n) => [box(x + n * 344, 316, 180, 96, say.gpu(n), { fill: colours.backward, size: 30, weight: 700, radius: 12 }),
-      rule([[x + 90 + n * 344, 314], [x + 222 + n * 80, 252]], { stroke: nvlink ? colours.line : colours.communication, line: nvlink ? 4 : 7 })]),
-    nvlink ? [344, 364, 384].map((y) => arrow([[x + 184, y], [x + 340, y]], { stroke: colours.forward, line: 5, head: 'both' })) : '',
-  ];
-  return picture(1160, 500, pair(0, say.nvlink, true), rule([[580, 10], [580, 430]], { stroke: colours.line, line: 2 }), pair(636, say.pcie, false),
-    text(580, 472, say.doctor, { size: 26, fill: colours.soft }));
+  const say = words[language], { exchange_ms: ms } = readQuoted().reedbush;
+  const way = (i) => {
+    const x = i * 400, used = (on) => ({ stroke: on ? colours.communication : colours.line, line: on ? 7 : 4 });
+    return [text(x + 180, 22, say.titles[i], { size: 28, weight: 700 }),
+      box(x + 70, 60, 220, 66, say.host, { fill: i === 2 ? '#ffffff' : colours.waiting, stroke: i === 2 ? colours.communication : 'none', line: 3, size: 24, weight: 600 }),
+      box(x + 100, 176, 160, 52, 'PCIe', { fill: '#ffffff', stroke: i ? colours.communication : colours.soft, line: 3, size: 24, weight: 600 }), rule([[x + 180, 128], [x + 180, 174]], used(i === 2)),
+      [0, 1].map((n) => [box(x + n * 230, 290, 130, 84, `GPU ${n}`, { fill: colours.backward, size: 26, weight: 700, radius: 12 }), rule([[x + 65 + n * 230, 288], [x + 140 + n * 80, 230]], used(i > 0))]),
+      i ? '' : [318, 332, 346].map((y) => arrow([[x + 134, y], [x + 226, y]], { stroke: colours.communication, line: 5, head: 'both' })),
+      text(x + 180, 404, say.notes[i], { size: 22 }), i < 2 ? text(x + 180, 444, say.took(i ? ms.pcie : ms.nvlink), { size: 26, weight: 700 }) : ''];
+  };
+  return picture(1160, 500, [0, 1, 2].map(way), [380, 780].map((x) => rule([[x, 10], [x, 450]], { stroke: colours.line, line: 2 })), text(580, 486, say.ways, { size: 20, fill: colours.soft }));
 }

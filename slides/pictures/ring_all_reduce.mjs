@@ -3,12 +3,13 @@ import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 
 const words = {
   en: { rank: (n) => `rank ${n}`, start: 'at first', scatter: (n) => `add ${n}`, gather: (n) => `pass on ${n}`, first: '3 steps: reduce-scatter', second: '3 steps: all-gather',
-    bytes: 'Each rank sends 2 × 3 chunks of E / 4: 2 (n − 1)/n E bytes for n ranks.' },
+    sent: 'sent', counter: (k) => (k ? `${k}/4 E` : '0'), bytes: 'Follow the yellow chunk. Each rank sends 2 × 3 chunks of E / 4: 2 (n − 1)/n E bytes for n ranks.' },
   ja: { rank: (n) => `ランク${n}`, start: 'はじめ', scatter: (n) => `加算 ${n}`, gather: (n) => `配布 ${n}`, first: '3段：reduce-scatter', second: '3段：all-gather',
-    bytes: '各ランクの送信量は E / 4 を 2 × 3 回＝2 (n − 1)/n E（n はランク数）。' },
+    sent: '送信量', counter: (k) => (k ? `${k}/4 E` : '0'), bytes: '黄色のチャンクを追う。各ランクの送信量は E / 4 を 2 × 3 回＝2 (n − 1)/n E（n はランク数）。' },
 };
 const ranks = 4;
 const tints = ['#ffffff', '#cfe4f5', '#8fc3ea', '#5fa8dc', colours.forward];  // by how many ranks are summed
+const followed = ['#ffffff', '#fbf2dc', '#f6dfa9', '#eec66a', colours.update];  // the same of one chunk
 
 /** What each rank holds after each step: sums[step][rank][chunk] = how many ranks' gradients; moved = the chunk that came in. */
 function steps() {
@@ -37,9 +38,11 @@ export default function draw(language) {
     steps().map(({ held, came }, step) => [
       text(x(step) + 2 * cell, 74, name(step), { size: 22, fill: colours.soft }),
       held.map((row, rank) => row.map((sum, chunk) => box(x(step) + chunk * cell, y(rank), cell - 3, high, String(sum), {
-        fill: tints[sum], stroke: came[rank] === chunk ? colours.communication : colours.line, line: came[rank] === chunk ? 4 : 1.5, radius: 3, size: 22, weight: 600 }))),
+        fill: (chunk === 0 ? followed : tints)[sum], stroke: came[rank] === chunk ? colours.communication : colours.line, line: came[rank] === chunk ? 4 : 1.5, radius: 3, size: 22, weight: 600 }))),
+      text(x(step) + 2 * cell, y(3) + high + 24, say.counter(step), { size: 22, weight: 600, fill: colours.communication }),
       step === 0 ? '' : held.map((_, rank) => rank === 0 ? arrow([[x(step) - 28, y(3) + high / 2], [x(step) - 6, y(0) + high / 2]], { stroke: colours.communication, line: 2, dash: '4 4' })
         : arrow([[x(step) - 28, y(rank - 1) + high / 2], [x(step) - 6, y(rank) + high / 2]], { stroke: colours.communication, line: 2 })),
     ]),
+    text(0, y(3) + high + 24, say.sent, { anchor: 'start', size: 22, weight: 600, fill: colours.communication }),
     text(0, 506, say.bytes, { anchor: 'start', size: 25, weight: 600 }));
 }

@@ -8,6 +8,6 @@ const words = { en: { title: (n) => `times as fast as one device (median and spr
 export default function draw(language) {
   const result = readResult('speedup.json');
   const rows = result.runs.filter(({ communicator }) => communicator !== 'naive').map((run) => ({ label: nameOf(run, language), value: run.speedup,
-    words: run.speedup.median.toFixed(2), colour: run.devices === 1 ? colours.load : run.communicator ? colours.communication : colours.compute }));
+    words: run.speedup.median.toFixed(2), colour: run.devices === 1 ? colours.load : run.communicator ? colours.backward : colours.compute }));
   return bars(rows, { title: words[language].title(result.rounds), result, language, ideal: 2 });
 }

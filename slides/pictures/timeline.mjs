@@ -6,18 +6,33 @@ import { readResult } from '../build/results.mjs';
 
 const words = {
   en: { tasks: { multi_gpu: 'Task 1: one process, two devices', multi_node: 'Task 2: two ranks' }, device: (n) => `device ${n}`, rank: (n) => `rank ${n}`, forward: 'forward', backward: 'backward',
-    communication: 'communication', update: 'update', load: 'load', waiting: 'waiting', iteration: (n) => `iteration ${n}` },
+    communication: 'exchange', update: 'update', load: 'load', waiting: 'waiting', inside: 'waiting in the all-reduce', iteration: (n) => `iteration ${n}` },
   ja: { tasks: { multi_gpu: 'タスク1：1プロセス、2デバイス', multi_node: 'タスク2：2ランク' }, device: (n) => `デバイス${n}`, rank: (n) => `ランク${n}`, forward: '順伝播', backward: '逆伝播',
-    communication: '通信', update: '更新', load: 'データ読込', waiting: '待ち', iteration: (n) => `反復${n}` },
+    communication: '通信', update: '更新', load: 'データ読込', waiting: '待ち', inside: 'all-reduce の中の待ち', iteration: (n) => `反復${n}` },
 };
 const kindOf = (name) => (colours[name] ? name : 'communication');
+const hatched = `<defs><pattern id="hatched" width="10" height="10" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="10" height="10" fill="${colours.waiting}"/><rect width="4" height="10" fill="${colours.communication}"/></pattern></defs>`;
+
+/** An all-reduce begins to move bytes when the last rank has come: what is before is waiting ("inside"). */
+function splitAtLastArrival(spans) {
+  const nth = new Map(), all = spans.map((span) => {
+    const key = `${span.rank} ${span.device} ${span.name}`, n = nth.get(key) ?? 0;
+    nth.set(key, n + 1);
+    return { ...span, n };
+  });
+  return all.flatMap((span) => {
+    const last = Math.max(...all.filter(({ name, n }) => name === 'allreduce' && n === span.n).map(({ begin_us }) => begin_us));
+    if (span.name !== 'allreduce' || last <= span.begin_us) return [span];
+    return [{ ...span, name: 'inside', us: last - span.begin_us }, { ...span, begin_us: last, us: span.begin_us + span.us - last }];
+  });
+}
 
 function task({ task: name, first_iteration, iterations_us, spans }, y, say) {
   const end = Math.max(...spans.map(({ begin_us, us }) => begin_us + us)), labels = 140, unit = 1005 / end;
   const rows = [...new Map(spans.map((span) => [`${span.rank} ${span.device}`, span])).values()].sort((a, b) => a.rank - b.rank || a.device - b.device);
   const ofRow = ({ rank, device }) => ({ label: name === 'multi_gpu' ? say.device(device) : say.rank(rank),
-    spans: spans.filter((span) => span.rank === rank && span.device === device).map(({ name: what, begin_us, us }) =>
-      ({ kind: kindOf(what), begin: begin_us, end: begin_us + Math.max(us, 4 / unit), label: say[what] ?? '' })) });
+    spans: splitAtLastArrival(spans).filter((span) => span.rank === rank && span.device === device).map(({ name: what, begin_us, us }) =>
+      ({ kind: kindOf(what), begin: begin_us, end: begin_us + Math.max(us, 4 / unit), label: say[what] ?? '', ...(what === 'inside' && { fill: 'url(#hatched)' }) })) });
   return [text(0, y, say.tasks[name], { anchor: 'start', size: 26, weight: 700 }),
     iterations_us.map(([begin, length], i) => text(labels + (begin + length / 2) * unit, y + 38, `${say.iteration(first_iteration + i)}, ${(length / 1000).toFixed(0)} ms`, { size: 20, fill: colours.soft }) +
       box(labels + begin * unit + 2, y + 54, length * unit - 4, 3, '', { fill: colours.soft, radius: 0 })),
@@ -26,7 +41,7 @@ function task({ task: name, first_iteration, iterations_us, spans }, y, say) {
 
 export default function draw(language) {
   const result = readResult('timeline.json'), say = words[language];
-  return picture(1160, 540, result.tasks.map((one, i) => task(one, 16 + i * 232, say)),
-    legend(0, 478, ['load', 'forward', 'backward', 'communication', 'update', 'waiting'].map((kind) => [colours[kind], say[kind]]), { size: 22, gap: 26 }),
-    text(1156, 528, sourceOf(result, language), { anchor: 'end', size: 16, fill: colours.soft, class: 'source' }));
+  return picture(1160, 540, hatched, result.tasks.map((one, i) => task(one, 16 + i * 232, say)),
+    legend(0, 478, ['load', 'forward', 'backward', 'communication', 'update', 'waiting'].map((kind) => [colours[kind], say[kind]]).concat([['url(#hatched)', say.inside]]), { size: 22, gap: 22 }),
+    text(1156, 528, sourceOf(result, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
 }

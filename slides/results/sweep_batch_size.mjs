@@ -11,14 +11,14 @@ const help = `slides/results/sweep_batch_size.mjs [flags]: test accuracy by batc
   --sizes N,N,...   batch sizes (16,64,256,512,1024,2048)
   --epoch N         epochs of each training (5)
   --fraction F      the part of the data to train and to test on (0.25)
-  --seeds N         trainings of each kind (3); a round is finished before the next begins
+  --seeds N         training runs of each kind (5); a round is finished before the next begins
   --dataset NAME    cifar10, or a folder with it in its binary format
   --copies          that folder holds JPEG copies of the pictures, not the archive's own: said in the result
-Trainings that have ended are kept in out/slides/measured, and not repeated with the same flags. About an hour on one core.`;
+Training runs that have ended are kept in out/slides/measured, and not repeated with the same flags. About two hours on one core.`;
 
 const { values: flags } = parseArgs({ options: {
   sizes: { type: 'string', default: '16,64,256,512,1024,2048' }, epoch: { type: 'string', default: '5' },
-  fraction: { type: 'string', default: '0.25' }, seeds: { type: 'string', default: '3' },
+  fraction: { type: 'string', default: '0.25' }, seeds: { type: 'string', default: '5' },
   dataset: { type: 'string', default: 'cifar10' }, copies: { type: 'boolean' }, help: { type: 'boolean' } } });
 if (flags.help) {
   console.log(help);
@@ -48,7 +48,8 @@ for (let seed = 0; seed < Number(flags.seeds); ++seed) {
     console.log(`seed ${seed}, batch size ${run.batchsize}, learning rate ${run.learnrate}: ${accuracy.at(-1)}`);
     writeResult('batch_accuracy', {
       machine: result.machine, date: result.date,
-      command: `slides/results/sweep_batch_size.mjs --sizes ${flags.sizes} --epoch ${flags.epoch} --fraction ${flags.fraction} --seeds ${flags.seeds}`,
+      command: `slides/results/sweep_batch_size.mjs --sizes ${flags.sizes} --epoch ${flags.epoch} --fraction ${flags.fraction} --seeds ${seed + 1}`,
+      ...((run !== runs.at(-1)) && { stopped: true }),  // in the middle of a round: points have different numbers of runs
       dataset: flags.copies ? 'CIFAR-10 (JPEG copies)' : 'CIFAR-10', model: result.network, n_images: result.images / result.epochs,
       epoch: result.epochs, base, seeds: seed + (run === runs.at(-1)), runs: runs.filter((one) => one.accuracy.length),
     });

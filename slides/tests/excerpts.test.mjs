@@ -5,10 +5,15 @@ import test from 'node:test';
 import { emptied, excerpt } from '../build/excerpts.mjs';
 import { withoutLongLines } from '../build/long_lines.mjs';
 import { marpText } from '../build/page.mjs';
-import { withNumbers } from '../build/results.mjs';
+import { withNumbers } from '../build/numbers.mjs';
 import { deckOf, saying, scratch, slideText } from './fixtures.mjs';
 
 const blanks = { multi_gpu: 8, multi_node: 7 };
+
+test('Every exercise has its blanks on slides, and others are missed', () => {
+  assert.match(excerpt('solutions ring blank 4').text, /exchange/);
+  assert.throws(() => excerpt('solutions samba blank 1'), saying('no exercise samba'));
+});
 
 test('Every blank of both tasks is found, in exercises and solutions, without its question', () => {
   for (const [task, count] of Object.entries(blanks)) {

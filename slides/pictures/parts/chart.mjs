@@ -27,7 +27,7 @@ export async function chart(spec, result, language, { width = 1160, height = 540
   const drawn = await view.toSVG();
   view.finalize();
   return picture(width, height, legend(4, 20, kinds.map(([said, colour]) => [colour, said]), { size: 24 }), drawn.replace(/<svg /, `<svg x="0" y="${above}" `).replaceAll('sans-serif', "'Noto Sans CJK JP',sans-serif"),
-    text(width - 4, height - 12, sourceOf(result, language), { anchor: 'end', size: 16, fill: colours.soft, class: 'source' }));
+    text(width - 4, height - 12, sourceOf(result, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
 }
 
 /** A scale that gives each kind its colour: [[words, colour], ...]. */

@@ -1,0 +1,47 @@
+// What pictures and timetables promise.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { refuseFalsePictures } from '../check/pictures.mjs';
+import { refuseWrongTimes } from '../check/times.mjs';
+import { fitted, linesOf } from '../pictures/fixed_part.mjs';
+import { causes } from '../pictures/where_it_went.mjs';
+import { deckOf, saying, slideText } from './fixtures.mjs';
+
+const withPicture = (id, name, heading = 'A') => slideText({ id, en: `## ${heading}\n![x](picture:${name})`, ja: `## ${heading}\n![x](picture:${name})` });
+
+test('A picture is shown once, with the figures of its heading', async (t) => {
+  await refuseFalsePictures([await deckOf(t, withPicture('one', 'gather'), withPicture('two', 'nvlink_pcie', '7 ms or 25'))]);
+  await assert.rejects(async () => refuseFalsePictures([await deckOf(t, withPicture('one', 'gather'), withPicture('two', 'gather'))]), saying('slide two shows the picture gather once more', '9_test\'s slide one has it'));
+  await assert.rejects(async () => refuseFalsePictures([await deckOf(t, withPicture('one', 'nvlink_pcie', '7 ms or 24'))]), saying('says 24', "nvlink_pcie doesn't show that"));
+});
+
+test('A chart of fewer than three runs says so', async (t) => {
+  const deck = await deckOf(t, withPicture('one', 'batch_accuracy'));
+  await refuseFalsePictures([deck]);
+  await assert.rejects(refuseFalsePictures([deck], async () => '<svg></svg>'), saying('points of 1 run', 'measure 3'));
+});
+
+test('A deck takes the time that a timetable gives it', async (t) => {
+  const table = (end, ...rows) => `## Until ${end}\n\n| from | what | deck |\n|---|---|---|\n${rows.map((row) => `| ${row} |`).join('\n')}`;
+  const deckWith = async (text) => [await deckOf(t, slideText({ words: 'one, 40 min', en: text, ja: text }))];
+  await refuseWrongTimes(await deckWith(table('10:00', '09:00 | a | 9', '09:30 | *break* | –', '09:40 | b | 9')));
+  await assert.rejects(async () => refuseWrongTimes(await deckWith(table('10:00', '09:30 | a | 9'))), saying('gives deck 9 30 minutes, and its slides take 40'));
+  await assert.rejects(async () => refuseWrongTimes(await deckWith(table('10:00', '09:00 | a | 9'))), saying('60 minutes', 'at most 10 may be left over'));
+  await assert.rejects(async () => refuseWrongTimes(await deckWith(table('10:00', '09:40 | a | 9', '09:20 | b | –'))), saying('the row of 9:40 ends before it begins'));
+});
+
+test('The seconds of 2018 give lines whose limit is not two', () => {
+  assert.deepEqual(fitted([[0, 1], [2, 5], [4, 9]]), [1, 2]);
+  const { one, two, limit, speedup } = linesOf([[4, 193.17], [50, 2394.27]], [[4, 114.01], [50, 1297.95]]);
+  assert.deepEqual([...one, ...two, limit].map((x) => x.toFixed(2)), ['1.77', '47.85', '11.06', '25.74', '1.86']);
+  assert.ok(Math.abs(speedup(193.17) - 193.17 / 114.01) < 1e-9);
+});
+
+test('Where the speedup went adds up, cause by cause', () => {
+  const span = (name, device, us) => ({ name, device, us });
+  const trace = { tasks: [{ task: 'multi_gpu', iterations_us: [[0, 100]], spans: [span('forward', 0, 60), span('forward', 1, 80), span('gather', 0, 5)] }] };
+  const { ideal, evaluate, wait, exchange, measured } = causes({ runs: [{ devices: 2, speedup: { median: 1.2 } }] }, trace);
+  assert.deepEqual([ideal, measured], [2, 1.2]);
+  assert.ok(Math.abs(evaluate - (16 / 15) / (1 / 2 + 1 / 15)) < 1e-9);
+  assert.ok(Math.abs(wait - (16 / 15) / (1 / 2 * 80 / 70 + 1 / 15)) < 1e-9 && exchange < wait);
+});
