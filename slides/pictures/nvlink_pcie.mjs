@@ -3,8 +3,8 @@ import { readQuoted } from '../build/results.mjs';
 import { arrow, box, colours, picture, rule, text } from './parts/svg.mjs';
 
 const words = {
-  en: { host: 'CPU and memory', titles: ['NVLink', 'PCIe, peer to peer', 'PCIe, through the host'], notes: ['P2P: from GPU to GPU', 'P2P: only the switch between', 'SHM: where P2P is off'], took: (ms) => `2018: about ${ms} ms`, ways: 'an exchange between two GPUs, as the course\'s profiler showed it over NVLink and over PCIe' },
-  ja: { host: 'CPU とメモリ', titles: ['NVLink', 'PCIe（P2P）', 'PCIe（ホスト経由）'], notes: ['P2P：GPU から GPU へ直接', 'P2P：通るのはスイッチだけ', 'SHM：P2P が使えないとき'], took: (ms) => `2018年：約 ${ms} ms`, ways: '2つの GPU の間の通信。講習会のプロファイラの画面から（NVLink と PCIe）' },
+  en: { host: 'CPU and memory', titles: ['NVLink', 'PCIe, peer to peer', 'PCIe, through the host'], notes: ['P2P: from GPU to GPU', 'P2P: only the switch between', 'SHM: where P2P is off'], took: (ms, link) => `2018, ${link}: about ${ms} ms`, ways: 'an exchange between two GPUs, as the course\'s profiler showed it over NVLink and over PCIe' },
+  ja: { host: 'CPU とメモリ', titles: ['NVLink', 'PCIe（P2P）', 'PCIe（ホスト経由）'], notes: ['P2P：GPU から GPU へ直接', 'P2P：通るのはスイッチだけ', 'SHM：P2P が使えないとき'], took: (ms, link) => `2018年、${link}：約 ${ms} ms`, ways: '2つの GPU の間の通信。講習会のプロファイラの画面から（NVLink と PCIe）' },
 };
 
 export default function draw(language) {
@@ -16,7 +16,7 @@ export default function draw(language) {
       box(x + 100, 176, 160, 52, 'PCIe', { fill: '#ffffff', stroke: i ? colours.communication : colours.soft, line: 3, size: 24, weight: 600 }), rule([[x + 180, 128], [x + 180, 174]], used(i === 2)),
       [0, 1].map((n) => [box(x + n * 230, 290, 130, 84, `GPU ${n}`, { fill: colours.backward, size: 26, weight: 700, radius: 12 }), rule([[x + 65 + n * 230, 288], [x + 140 + n * 80, 230]], used(i > 0))]),
       i ? '' : [318, 332, 346].map((y) => arrow([[x + 134, y], [x + 226, y]], { stroke: colours.communication, line: 5, head: 'both' })),
-      text(x + 180, 404, say.notes[i], { size: 22 }), i < 2 ? text(x + 180, 444, say.took(i ? ms.pcie : ms.nvlink), { size: 26, weight: 700 }) : ''];
+      text(x + 180, 404, say.notes[i], { size: 22 }), i < 2 ? text(i ? 780 : x + 180, 448, say.took(...(i ? [ms.pcie, 'PCIe'] : [ms.nvlink, 'NVLink'])), { size: 26, weight: 700 }) : ''];
   };
-  return picture(1160, 500, [0, 1, 2].map(way), [380, 780].map((x) => rule([[x, 10], [x, 450]], { stroke: colours.line, line: 2 })), text(580, 486, say.ways, { size: 20, fill: colours.soft }));
+  return picture(1160, 500, [0, 1, 2].map(way), [380, 780].map((x) => rule([[x, 10], [x, 424]], { stroke: colours.line, line: 2 })), text(580, 488, say.ways, { size: 20, fill: colours.soft }));
 }

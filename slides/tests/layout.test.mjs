@@ -13,13 +13,14 @@ const lines = (count) => Array.from({ length: count }, (_, i) => `- line ${i}`).
 
 // What a slide holds below its heading, and the fault to be found; without one, none may be.
 const slides = {
-  plain: ['Text, and `code`.'],
-  drawn: [svg(`<rect x="50" y="50" width="400" height="200" fill="#20263a"/>${label('on dark', 'fill="#fff"')}<text class="source" x="900" y="490" font-size="14">machine</text>`)],
+  plain: [`Text, and \`code\`.\n\n${lines(6)}`],
+  empty: ['Text.', /empty on \d+ % of its height; 45 % may be/],
+  drawn: [svg(`<rect x="50" y="50" width="400" height="200" fill="#20263a"/>${label('on dark', 'fill="#fff"')}<text class="source" x="900" y="490" font-size="18">machine</text>`)],
   too_full: [lines(14), /leaves|too full|edge/],
   too_full_column: [`<!-- column -->\n${lines(13)}\n<!-- column -->\nText`, /edge|leaves|too full/],
   too_wide: ['<table style="display: table; width: 1400px"><tr><td>wide</td></tr></table>', /A table leaves the slide/],
   cut_off: [`<div style="overflow: hidden; height: 40px">\n\n${lines(3)}\n\n</div>`, /cuts off/],
-  upon: ['<p style="height: 20px">one</p><p style="margin-top: -60px">two</p>', /lies upon/],
+  upon: ['<p style="height: 20px; margin: 0">one</p><p style="margin: -60px 0 0">two</p>', /lies upon/],
   small_text: ['<p style="font-size: 24px">small</p>', /"small" is body text of 24 pixels/],
   tiny_text: ['<table><tr><td style="font-size: 15px">tiny</td></tr></table>', /"tiny" is 15 pixels high/],
   pale: ['<p style="color: #aaa">pale</p>', /"pale" has a contrast of 2.3/],
@@ -51,7 +52,7 @@ test('A page that lacks a slide of its deck is found', { timeout: 200000 }, asyn
 });
 
 test('A presenter without notes is found', { timeout: 200000 }, async (t) => {
-  const deck = await deckOf(t, slideText({ jaNotes: '話す: 一つ目\n\n- `code` と <b>' }));
+  const deck = await deckOf(t, slideText({ ja: `## 見出し\n${lines(7)}`, jaNotes: '話す: 一つ目\n\n- `code` と <b>' }));
   const paths = await render([deck], ['ja'], ['html'], scratch(t));
   assert.deepEqual(await faultsOfPages(paths, [deck]), []);
   const others = deck.slides.map((slide) => ({ ...slide, ja: { ...slide.ja, notes: '別の話' } }));
