@@ -3,7 +3,7 @@ import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 
 const words = {
   en: { computed: 'computed on', applied: 'applied to', stale: (n) => (n === 0 ? 'fresh' : `${n} updates old`) },
-  ja: { computed: '計算に使った重み', applied: '適用した重み', stale: (n) => (n === 0 ? '最新' : `${n}回前`) },
+  ja: { computed: '計算に使った重み', applied: '適用した重み', stale: (n) => (n === 0 ? '最新' : `${n}更新分の遅れ`) },
 };
 // W101 = W100 - lambda dW97, W102 = W101 - lambda dW98, ...
 const steps = [[100, 97], [101, 98], [102, 100], [103, 99]];
