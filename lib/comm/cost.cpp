@@ -3,14 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <initializer_list>
-#include <string_view>
-#include <system_error>
-#include <utility>
 
 #include "comm/communicator.h"
+#include "comm/link.h"
 #include "comm/mpi_communicator.h"
 #include "core/error.h"
 
@@ -71,30 +67,11 @@ double slice(const std::string& communicator, const Cluster& cluster, double byt
   return quicker(cluster, bytes);  // naive, flat
 }
 
-/// The number that a text like "10gbit" begins with, times its unit; nothing if it is something else.
-std::optional<double> with_unit(std::string_view text,
-                                std::initializer_list<std::pair<std::string_view, double>> units) {
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [parsed, error] = std::from_chars(text.data(), end, number);
-  for (const auto& [unit, factor] : units)
-    if (error == std::errc() && std::string_view(parsed, end) == unit && number >= 0 && std::isfinite(number * factor))
-      return number * factor;
-  return {};
-}
-
 }  // namespace
 
 Link link_from(const std::string& text) {
-  const std::size_t comma = std::min(text.find(','), text.size());
-  const std::string_view all = text, latency = all.substr(std::min(comma + 1, text.size()));
-  const auto bits = with_unit(all.substr(0, comma), {{"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}});
-  const auto seconds = with_unit(comma == text.size() ? "50us" : latency, {{"us", 1e-6}, {"ms", 1e-3}});
-  if (!bits || !seconds || *bits == 0)
-    throw UsageError(fmt::format(
-        "A network is given by its bandwidth (kbit, mbit, gbit) and latency (us, ms): 10gbit,50us. \"{}\" is not.",
-        text));
-  return {*seconds, *bits / 8};
+  const LinkSpeed speed = parse_link(text);
+  return {speed.latency, speed.bits_per_second / 8};
 }
 
 std::optional<double> all_reduce(const std::string& communicator, const Cluster& cluster, const Gradients& gradients) {

@@ -11,8 +11,7 @@ struct Link {
   double message(double bytes) const { return latency + bytes / bandwidth; }
 };
 
-/// "10gbit,50us": what a link carries a second (kbit, mbit, gbit) and how long a message takes to arrive (us, ms). 50
-/// us if that isn't given. Throws UsageError for another text.
+/// "10gbit,50us", by parse_link() of comm/link.h.
 Link link_from(const std::string& text);
 
 /// An iteration of one device that speaks to nobody: fixed + per_image * batch seconds. `fixed` is what it takes

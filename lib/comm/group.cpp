@@ -44,19 +44,19 @@ void add_for_mpi(void* from, void* to, int* length, MPI_Datatype*) {
 
 }  // namespace
 
-Group::Group(std::shared_ptr<Network> network)
-    : network_(std::move(network)),
+Group::Group(std::shared_ptr<Interconnect> interconnect)
+    : interconnect_(std::move(interconnect)),
       handle_(std::make_shared<Handle>()),
-      ranks_(static_cast<std::size_t>(network_->ranks().size)),
-      rank_(network_->ranks().rank),
-      size_(network_->ranks().size) {
+      ranks_(static_cast<std::size_t>(interconnect_->ranks().size)),
+      rank_(interconnect_->ranks().rank),
+      size_(interconnect_->ranks().size) {
   std::iota(ranks_.begin(), ranks_.end(), 0);
 }
 
-Group::Group(std::shared_ptr<Network> network, int color, int key) : network_(std::move(network)) {
+Group::Group(std::shared_ptr<Interconnect> interconnect, int color, int key) : interconnect_(std::move(interconnect)) {
   const Exchange call({"create_communicator()"});
   const auto handle = std::make_shared<Handle>();
-  const int own = network_->ranks().rank;
+  const int own = interconnect_->ranks().rank;
   ODORI_MPI(MPI_Comm_split(MPI_COMM_WORLD, color, key, &handle->comm));
   ODORI_MPI(MPI_Comm_rank(handle->comm, &rank_));
   ODORI_MPI(MPI_Comm_size(handle->comm, &size_));
@@ -66,7 +66,7 @@ Group::Group(std::shared_ptr<Network> network, int color, int key) : network_(st
 }
 
 Passage Group::pass(const Steps& steps) const {
-  Link* const link = network_->link();
+  Link* const link = interconnect_->link();
   if (!link) return Passage();
   constexpr int first = 0;
   const Link::Time own = Link::now();
@@ -74,7 +74,7 @@ Passage Group::pass(const Steps& steps) const {
   MPI_Request request = MPI_REQUEST_NULL;
   ODORI_MPI(MPI_Ireduce(&own, &all_there, 1, MPI_INT64_T, MPI_MAX, first, handle_->comm, &request));
   await({&request, 1});
-  if (rank_ == first) arrival = link->carry(network_->load(steps, ranks_), all_there);
+  if (rank_ == first) arrival = link->carry(interconnect_->load(steps, ranks_), all_there);
   ODORI_MPI(MPI_Ibcast(&arrival, 1, MPI_INT64_T, first, handle_->comm, &request));
   await({&request, 1});
   return Passage(arrival);
@@ -82,8 +82,8 @@ Passage Group::pass(const Steps& steps) const {
 
 Passage Group::travel(const Steps& steps) const {
   for (const Hop& hop : steps.hops)
-    network_->count(ranks_[static_cast<std::size_t>(hop.from)], ranks_[static_cast<std::size_t>(hop.to)], hop.messages,
-                    std::llround(hop.bytes));
+    interconnect_->count(ranks_[static_cast<std::size_t>(hop.from)], ranks_[static_cast<std::size_t>(hop.to)],
+                         hop.messages, std::llround(hop.bytes));
   return pass(steps);
 }
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "comm/network.h"
+#include "comm/interconnect.h"
 #include "core/dtype.h"
 #include "core/range.h"
 
@@ -19,9 +19,9 @@ class Group {
   /// Nobody's: to be assigned.
   Group() = default;
   /// All ranks of the job.
-  explicit Group(std::shared_ptr<Network> network);
+  explicit Group(std::shared_ptr<Interconnect> interconnect);
   /// Those that give the same `color`, in the order of their `key`s. Collective over all ranks of the job.
-  Group(std::shared_ptr<Network> network, int color, int key);
+  Group(std::shared_ptr<Interconnect> interconnect, int color, int key);
 
   int rank() const { return rank_; }
   int size() const { return size_; }
@@ -59,7 +59,7 @@ class Group {
   /// pass(), and counted.
   Passage travel(const Steps& steps) const;
 
-  std::shared_ptr<Network> network_;
+  std::shared_ptr<Interconnect> interconnect_;
   std::shared_ptr<const Handle> handle_;
   std::vector<int> ranks_;  // of the job
   int rank_ = 0, size_ = 1;

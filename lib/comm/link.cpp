@@ -51,10 +51,11 @@ LinkSpeed parse_link(const std::string& value) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   const std::size_t comma = std::min(text.find(','), text.size());
   const double bandwidth = quantity(std::string_view(text).substr(0, comma), bandwidths);
-  const double latency = quantity(std::string_view(text).substr(std::min(comma + 1, text.size())), latencies);
+  const std::string_view usual = "50us", given = std::string_view(text).substr(std::min(comma + 1, text.size()));
+  const double latency = quantity(comma == text.size() ? usual : given, latencies);
   if (!(bandwidth > 0) || !(latency >= 0) || latency > 10)
     throw UsageError(fmt::format(
-        "The simulated link can't be \"{}\" (ODORI_LINK, --link). Give a bandwidth in kbit, mbit or gbit, and "
+        "A link can't be \"{}\" (ODORI_LINK, --link, --network). Give a bandwidth in kbit, mbit or gbit, and "
         "a latency in us or ms, at most 10 seconds, as in 1gbit,50us.",
         value));
   return {bandwidth, latency};

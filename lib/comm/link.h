@@ -26,7 +26,8 @@ struct LinkSpeed {
   double latency = 0;  // seconds
 };
 
-/// "1gbit,50us". Throws UsageError for anything but a bandwidth in kbit, mbit or gbit and a latency in us or ms.
+/// "1gbit,50us", or "1gbit" with a latency of 50 us. Throws UsageError for anything but a bandwidth in kbit, mbit or
+/// gbit and a latency in us or ms.
 LinkSpeed parse_link(const std::string& value);
 /// "1 Gbit/s, 50 us".
 std::string in_words(const LinkSpeed& speed);

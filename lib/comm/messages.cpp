@@ -78,10 +78,10 @@ void check_length(const char* call, std::size_t sent, int from, std::size_t expe
 }
 
 /// Over a link, the result is when it arrives.
-Link::Time take(const char* call, std::span<float> values, int from, const Network& network) {
-  const int rank = network.ranks().rank;
+Link::Time take(const char* call, std::span<float> values, int from, const Interconnect& interconnect) {
+  const int rank = interconnect.ranks().rank;
   const Link::Time own = Link::now();
-  Link* const link = network.link();
+  Link* const link = interconnect.link();
   Link::Time arrival = 0;
   Head head;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -91,7 +91,7 @@ Link::Time take(const char* call, std::span<float> values, int from, const Netwo
   check_length(call, static_cast<std::size_t>(head.length), from, values.size(), rank);
   if (link) {
     arrival =
-        link->carry(network.load(from, rank, static_cast<double>(values.size_bytes())), std::max(own, head.there));
+        link->carry(interconnect.load(from, rank, static_cast<double>(values.size_bytes())), std::max(own, head.there));
     ODORI_MPI(MPI_Send(&arrival, 1, MPI_INT64_T, from, arrival_tag, MPI_COMM_WORLD));
   }
   for_each_chunk(values.size(), [&](std::size_t offset, int count) {
@@ -118,16 +118,16 @@ void MpiCommunicator::send(std::span<const float> values, int to) {
   const Message message("send", to, values.size(), -1, 0);
   check_peer("send", "send to", to);
   require(to != rank(), "send: rank {} can't send to itself: it would wait for ever.", rank());
-  const Passage passage(Sending(values, to, network_->link()).wait());
-  network_->count(rank(), to, 1, bytes_of(values));
+  const Passage passage(Sending(values, to, interconnect_->link()).wait());
+  interconnect_->count(rank(), to, 1, bytes_of(values));
 }
 
 void MpiCommunicator::receive(std::span<float> values, int from) {
   const Message message("receive", -1, 0, from, values.size());
   check_peer("receive", "receive from", from);
   require(from != rank(), "receive: rank {} can't receive from itself: it would wait for ever.", rank());
-  const Passage passage(take("receive", values, from, *network_));
-  network_->count(from, rank(), 1, bytes_of(values));
+  const Passage passage(take("receive", values, from, *interconnect_));
+  interconnect_->count(from, rank(), 1, bytes_of(values));
 }
 
 void MpiCommunicator::exchange(std::span<const float> sent, int to, std::span<float> received, int from) {
@@ -146,10 +146,10 @@ void MpiCommunicator::exchange(std::span<const float> sent, int to, std::span<fl
     if (!sent.empty()) std::memcpy(received.data(), sent.data(), sent.size_bytes());
     return;
   }
-  Sending sending(sent, to, network_->link());
-  const Passage in(take("exchange", received, from, *network_)), out(sending.wait());
-  network_->count(rank(), to, 1, bytes_of(sent));
-  network_->count(from, rank(), 1, bytes_of(received));
+  Sending sending(sent, to, interconnect_->link());
+  const Passage in(take("exchange", received, from, *interconnect_)), out(sending.wait());
+  interconnect_->count(rank(), to, 1, bytes_of(sent));
+  interconnect_->count(from, rank(), 1, bytes_of(received));
 }
 
 }  // namespace odori

@@ -12,11 +12,12 @@
 
 namespace odori {
 
-MpiCommunicator::MpiCommunicator(Cut cut) : cut_(cut), network_(std::make_shared<Network>()), world_(network_) {}
+MpiCommunicator::MpiCommunicator(Cut cut)
+    : cut_(cut), interconnect_(std::make_shared<Interconnect>()), world_(interconnect_) {}
 
 std::vector<int> MpiCommunicator::ranks_of_nodes() const {
   std::vector<int> ranks(static_cast<std::size_t>(inter_size()));
-  for (const int node : network_->nodes()) ++ranks[static_cast<std::size_t>(node)];
+  for (const int node : interconnect_->nodes()) ++ranks[static_cast<std::size_t>(node)];
   return ranks;
 }
 
@@ -45,7 +46,8 @@ void MpiCommunicator::all_reduce_mean(Device& device, Buffer& gradients, std::sp
   average(device, gradients, all);
 }
 
-std::int64_t MpiCommunicator::all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients, std::span<const Range> pieces) {
+std::int64_t MpiCommunicator::all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients,
+                                                 std::span<const Range> pieces) {
   require(dtype == Dtype::fp32 || takes_packed(),
           "The communicator {} exchanges gradients in fp32 alone. With --allreduce_dtype {}, use --communicator flat, "
           "naive, ring or tree.",

@@ -3,7 +3,7 @@
 
 #include "comm/communicator.h"
 #include "comm/group.h"
-#include "comm/network.h"
+#include "comm/interconnect.h"
 
 namespace odori {
 
@@ -24,12 +24,12 @@ class MpiCommunicator : public Communicator {
   /// be used.
   explicit MpiCommunicator(Cut cut = Cut::slices);
 
-  int rank() const final { return network_->ranks().rank; }
-  int size() const final { return network_->ranks().size; }
-  int intra_rank() const final { return network_->ranks().intra_rank; }
-  int intra_size() const final { return network_->ranks().intra_size; }
-  int inter_rank() const final { return network_->ranks().inter_rank; }
-  int inter_size() const final { return network_->ranks().inter_size; }
+  int rank() const final { return interconnect_->ranks().rank; }
+  int size() const final { return interconnect_->ranks().size; }
+  int intra_rank() const final { return interconnect_->ranks().intra_rank; }
+  int intra_size() const final { return interconnect_->ranks().intra_size; }
+  int inter_rank() const final { return interconnect_->ranks().inter_rank; }
+  int inter_size() const final { return interconnect_->ranks().inter_size; }
 
   /// From the first piece to the last as one vector, whatever the parameters are.
   void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) override;
@@ -46,8 +46,8 @@ class MpiCommunicator : public Communicator {
   void send(std::span<const float> values, int to) final;
   void receive(std::span<float> values, int from) final;
   void exchange(std::span<const float> sent, int to, std::span<float> received, int from) final;
-  const TrafficOfRank& traffic() const final { return network_->traffic(); }
-  std::string link() const final { return network_->link() ? in_words(network_->link()->speed()) : ""; }
+  const TrafficOfRank& traffic() const final { return interconnect_->traffic(); }
+  std::string link() const final { return interconnect_->link() ? in_words(interconnect_->link()->speed()) : ""; }
 
  protected:
   /// THE ALGORITHM. Replaces `numbers` on every rank by their mean over all ranks. Without another one: MPI's own.
@@ -67,9 +67,9 @@ class MpiCommunicator : public Communicator {
   const Group& world() const { return world_; }
   // ---- For algorithms' constructors: groups of ranks. Collective.
   /// The ranks of this node.
-  Group intra() const { return Group(network_, inter_rank(), intra_rank()); }
+  Group intra() const { return Group(interconnect_, inter_rank(), intra_rank()); }
   /// The ranks with this intra_rank, one a node.
-  Group inter() const { return Group(network_, intra_rank(), inter_rank()); }
+  Group inter() const { return Group(interconnect_, intra_rank(), inter_rank()); }
   /// How many ranks each node has, by inter_rank.
   std::vector<int> ranks_of_nodes() const;
 
@@ -82,7 +82,7 @@ class MpiCommunicator : public Communicator {
   void check_peer(const char* call, const char* verb, int peer) const;
 
   Cut cut_;
-  std::shared_ptr<Network> network_;
+  std::shared_ptr<Interconnect> interconnect_;
   Group world_;
   Buffer staging_;             // page-locked, where the device is a GPU
   Dtype dtype_ = Dtype::fp32;  // of the mean that is under way

@@ -12,11 +12,11 @@
 
 namespace odori {
 
-class Network {
+class Interconnect {
  public:
   /// Of all ranks of the job; collective over them. Nodes are host names or ODORI_NODES, the link is ODORI_LINK's where
   /// there are several; rank 0's variables hold for all. Throws Error, on every rank, where they can't be used.
-  Network();
+  Interconnect();
 
   const Ranks& ranks() const { return ranks_; }
   int node(int rank) const { return nodes_[static_cast<std::size_t>(rank)]; }

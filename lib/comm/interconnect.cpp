@@ -1,4 +1,4 @@
-#include "comm/network.h"
+#include "comm/interconnect.h"
 
 #include <fmt/ranges.h>
 
@@ -55,7 +55,7 @@ std::string host() {
 
 }  // namespace
 
-Network::Network() {
+Interconnect::Interconnect() {
   require_session();
   const Exchange call({"create_communicator()"});
   int rank = 0;
@@ -77,7 +77,7 @@ Network::Network() {
   if (ranks_.inter_size > 1) link_.emplace(speed, ranks_.inter_size);
 }
 
-void Network::count(int from, int to, std::int64_t messages, std::int64_t bytes) {
+void Interconnect::count(int from, int to, std::int64_t messages, std::int64_t bytes) {
   const bool here = node(from) == node(to);
   const auto add = [&](Traffic& within, Traffic& between) {
     Traffic& traffic = here ? within : between;
@@ -87,9 +87,9 @@ void Network::count(int from, int to, std::int64_t messages, std::int64_t bytes)
   if (to == ranks_.rank) add(traffic_.received_within_node, traffic_.received_from_other_nodes);
 }
 
-Load Network::load(int from, int to, double bytes) const { return load({{{0, 1, 1, bytes}}, 1}, {from, to}); }
+Load Interconnect::load(int from, int to, double bytes) const { return load({{{0, 1, 1, bytes}}, 1}, {from, to}); }
 
-Load Network::load(const Steps& steps, const std::vector<int>& ranks) const {
+Load Interconnect::load(const Steps& steps, const std::vector<int>& ranks) const {
   Load load(static_cast<std::size_t>(ranks_.inter_size));
   int crossings = 0;
   for (const Hop& hop : steps.hops) {
