@@ -1,6 +1,7 @@
 #include "learner/print.h"
 
 #include <fmt/color.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -112,6 +113,9 @@ Figure in_words(const ShownFigure& shown, const Messages& messages) {
   Figure figure = shown.figure;
   for (std::string* text : {&figure.title, &figure.text, &figure.x_name, &figure.y_name})
     *text = messages.text(*text, shown.values);
+  // A page joins lines by blanks, which Japanese doesn't have.
+  constexpr int unbroken = 1'000'000;
+  figure.text = fmt::format("{}", fmt::join(wrap(figure.text, unbroken, 0), "\n\n"));
   for (Curve& curve : figure.curves) curve.name = messages.text(curve.name, shown.values);
   return figure;
 }

@@ -154,7 +154,7 @@ class Rank {
 
  private:
   void mean(Communicator& comm) {
-    comm.mean(trainee_.model.device(), trainee_.model.memory().gradients, pieces_);
+    comm.all_reduce_mean(trainee_.model.device(), trainee_.model.memory().gradients, pieces_);
     trainee_.model.device().synchronize();
   }
   /// The milliseconds of the slowest rank, from a common start.
