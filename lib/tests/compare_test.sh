@@ -49,5 +49,5 @@ has log '^2 ranks on 1 node, devices: ' "no link is named where there is none"
 code=0
 "${compare[@]}" --link fast >log 2>&1 || code=$?
 [[ $code -eq 2 ]] || fail "a link that can't be ended with $code"
-has log 'The simulated link can.t be "fast"' "and a sentence"
+has log 'A link can.t be "fast"' "and a sentence"
 echo "The comparison does what it says."
