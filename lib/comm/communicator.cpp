@@ -30,13 +30,16 @@ constexpr std::array algorithms{
     Algorithm{"dummy", make_dummy_communicator},
 };
 
-std::unique_ptr<Communicator> load_pure_nccl_communicator() {
-  if (const GpuPlugin* plugin = gpu_plugin()) return plugin->make_pure_nccl_communicator();
+/// Throws UsageError where there is none.
+const GpuPlugin& plugin_with_nccl() {
+  if (const GpuPlugin* plugin = gpu_plugin()) return *plugin;
   std::vector<std::string> others = communicator_names();
   std::erase(others, "pure_nccl");
   throw UsageError(fmt::format("The communicator pure_nccl needs GPUs and NCCL, but {} Or use one of the others: {}.",
                                why_no_gpu(), fmt::join(others, ", ")));
 }
+
+std::unique_ptr<Communicator> load_pure_nccl_communicator() { return plugin_with_nccl().make_pure_nccl_communicator(); }
 
 }  // namespace
 
@@ -49,6 +52,8 @@ std::vector<std::string> communicator_names() {
 std::unique_ptr<Communicator> create_communicator(const std::string& name) {
   for (const Algorithm& algorithm : algorithms)
     if (name == algorithm.name) {
+      // Told of a program that isn't under mpirun, too.
+      if (algorithm.make == load_pure_nccl_communicator) plugin_with_nccl();
       agree_on_communicator(name);
       return algorithm.make();
     }

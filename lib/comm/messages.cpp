@@ -105,7 +105,7 @@ bool overlap(std::span<const float> a, std::span<const float> b) {
   return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
 }
 
-std::int64_t bytes_of(std::span<const float> values) { return static_cast<std::int64_t>(values.size_bytes()); }
+std::int64_t length_in_bytes(std::span<const float> values) { return static_cast<std::int64_t>(values.size_bytes()); }
 
 }  // namespace
 
@@ -119,7 +119,7 @@ void MpiCommunicator::send(std::span<const float> values, int to) {
   check_peer("send", "send to", to);
   require(to != rank(), "send: rank {} can't send to itself: it would wait for ever.", rank());
   const Passage passage(Sending(values, to, interconnect_->link()).wait());
-  interconnect_->count(rank(), to, 1, bytes_of(values));
+  interconnect_->count(rank(), to, 1, length_in_bytes(values));
 }
 
 void MpiCommunicator::receive(std::span<float> values, int from) {
@@ -127,7 +127,7 @@ void MpiCommunicator::receive(std::span<float> values, int from) {
   check_peer("receive", "receive from", from);
   require(from != rank(), "receive: rank {} can't receive from itself: it would wait for ever.", rank());
   const Passage passage(take("receive", values, from, *interconnect_));
-  interconnect_->count(from, rank(), 1, bytes_of(values));
+  interconnect_->count(from, rank(), 1, length_in_bytes(values));
 }
 
 void MpiCommunicator::exchange(std::span<const float> sent, int to, std::span<float> received, int from) {
@@ -148,8 +148,8 @@ void MpiCommunicator::exchange(std::span<const float> sent, int to, std::span<fl
   }
   Sending sending(sent, to, interconnect_->link());
   const Passage in(take("exchange", received, from, *interconnect_)), out(sending.wait());
-  interconnect_->count(rank(), to, 1, bytes_of(sent));
-  interconnect_->count(from, rank(), 1, bytes_of(received));
+  interconnect_->count(rank(), to, 1, length_in_bytes(sent));
+  interconnect_->count(from, rank(), 1, length_in_bytes(received));
 }
 
 }  // namespace odori
