@@ -45,6 +45,14 @@ log() {
 
 # The scheduler tells a job to end some seconds before it kills it: at its time limit, and after qdel or scancel.
 on_termination() {
+  # Bash may come here before it waits for the program that it has just started, whose last words are still to come.
+  local children i
+  for ((i = 0; i < 50; ++i)); do
+    children=""
+    { read -r children <"/proc/$$/task/$$/children"; } 2>/dev/null
+    [ -n "$children" ] || break
+    sleep 0.1
+  done
   echo "The scheduler ended this job: its time was over, or somebody removed it (qdel, scancel)." | append_to_log
   exit 143
 }
