@@ -3,18 +3,21 @@
 //   ./odori compare --ranks 2 --nodes 2 --link 1gbit,50us
 //
 // In each round every rank computes an iteration, and then all communicators average its gradients once, one after the
-// other. A time is that of the slowest rank. Beside them stands ParallelUpdater, task 1's way: as many devices in one
+// other. A time is that of the slowest rank; the prediction's latency and bandwidth are those of messages between two
+// ranks, measured here too. Beside them stands ParallelUpdater, task 1's way: as many devices in one
 // process. It can't be asked for its exchange alone, which is what an iteration takes longer than without any.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "bench/measure.h"
 #include "bench/one_process.h"
 #include "comm/communicator.h"
+#include "comm/cost.h"
 #include "comm/session.h"
 #include "core/error.h"
 #include "core/program.h"
@@ -143,8 +146,10 @@ class Rank {
                         .gradient_bytes = static_cast<std::int64_t>(trainee_.model.memory().gradients.bytes()),
                         .compute_milliseconds = bench::spread_of(compute).median,
                         .exchanges = {}};
+    costs.within = seen_between(0, true), costs.between = seen_between(0, false);
     for (Way& way : ways_) {
       if (way.comm) finish(way);
+      way.exchange.predicted = predicted(way.exchange, costs);
       costs.exchanges.push_back(way.exchange);
     }
     return costs;
@@ -164,6 +169,45 @@ class Rank {
     const std::vector<double> all = all_->all_gather(1e3 * bench::seconds_of(work));
     return *std::max_element(all.begin(), all.end());
   }
+  /// What messages take between `rank` and the first other rank that is on its node, or that isn't; nothing if there is
+  /// none. The least of some tries: other work only adds to it.
+  std::optional<MeasuredLink> seen_between(int rank, bool on_its_node) {
+    const std::vector<int> nodes = all_->all_gather(all_->inter_rank());
+    const auto of = [&](int other) { return (nodes[at(other)] == nodes[at(rank)]) == on_its_node && other != rank; };
+    int other = 0;
+    while (other < all_->size() && !of(other)) ++other;
+    if (other == all_->size()) return {};
+    const auto seconds = [&](std::size_t floats) {
+      std::vector<float> sent(floats), received(floats);
+      const int here = all_->rank(), there = here == rank ? other : rank;
+      double least = std::numeric_limits<double>::infinity();
+      for (int i = 0; i < 10; ++i) {
+        all_->barrier();
+        const bool is_one = here == rank || here == other;
+        const double took = bench::seconds_of([&] {
+          if (is_one) all_->exchange(sent, there, received, there);
+        });
+        if (is_one) least = std::min(least, took);
+      }
+      const std::vector<double> all = all_->all_gather(least);
+      return all[at(rank)];
+    };
+    constexpr std::size_t many = 1 << 20;
+    const double one = seconds(1), all = seconds(many);
+    return MeasuredLink{1e6 * one, many * sizeof(float) / 1e6 / std::max(all - one, 1e-9)};
+  }
+  std::optional<double> predicted(const MeasuredExchange& of, const ExchangeCosts& costs) const {
+    if (!of.refused.empty() || !of.counted || costs.ranks % costs.nodes != 0) return {};
+    const auto link = [](const std::optional<MeasuredLink>& seen) {
+      return seen ? cost::Link{seen->microseconds / 1e6, seen->megabytes_per_second * 1e6} : cost::Link();
+    };
+    const auto seconds =
+        cost::all_reduce(of.name, {costs.nodes, costs.ranks / costs.nodes, link(costs.within), link(costs.between)},
+                         {static_cast<double>(costs.gradient_bytes), static_cast<int>(pieces_.size())});
+    return seconds ? std::optional(1e3 * *seconds) : std::nullopt;
+  }
+  static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+
   void finish(Way& way) {
     use(way.exchange, way.milliseconds);
     way.exchange.counted = way.exchange.name != "pure_nccl";  // NCCL doesn't tell

@@ -12,9 +12,13 @@ namespace {
 double megabytes(const MeasuredExchange::Sent& sent) { return static_cast<double>(sent.bytes) / 1e6; }
 
 TableRow to_row(const ExchangeCosts& costs, const MeasuredExchange& of) {
-  if (!of.refused.empty()) return {of.name, "-", "-", "-", "-", "-", "-", "-", "-"};
-  TableRow row{of.name, fmt::format("{:.1f}", of.milliseconds), fmt::format("{:.1f} .. {:.1f}", of.least, of.most),
-               fmt::format("{:.0f} %", 100 * costs.share(of)), fmt::format("{:.0f}", costs.images_per_second(of))};
+  if (!of.refused.empty()) return {of.name, "-", "-", "-", "-", "-", "-", "-", "-", "-"};
+  TableRow row{of.name,
+               fmt::format("{:.1f}", of.milliseconds),
+               fmt::format("{:.1f} .. {:.1f}", of.least, of.most),
+               of.predicted ? fmt::format("{:.1f}", *of.predicted) : "-",
+               fmt::format("{:.0f} %", 100 * costs.share(of)),
+               fmt::format("{:.0f}", costs.images_per_second(of))};
   for (const MeasuredExchange::Sent& sent : {of.within_node, of.to_other_nodes}) {
     row.push_back(of.counted ? fmt::format("{}", sent.messages) : "-");
     row.push_back(of.counted ? fmt::format("{:.1f}", megabytes(sent)) : "-");
@@ -22,7 +26,22 @@ TableRow to_row(const ExchangeCosts& costs, const MeasuredExchange& of) {
   return row;
 }
 
-nlohmann::json to_json(const MeasuredExchange::Sent& sent) { return {{"messages", sent.messages}, {"bytes", sent.bytes}}; }
+nlohmann::json to_json(const MeasuredExchange::Sent& sent) {
+  return {{"messages", sent.messages}, {"bytes", sent.bytes}};
+}
+
+nlohmann::json to_json(const MeasuredLink& link) {
+  return {{"latency_microseconds", link.microseconds}, {"megabytes_per_second", link.megabytes_per_second}};
+}
+
+MeasuredLink link_from(const nlohmann::json& json) {
+  return {json.at("latency_microseconds"), json.at("megabytes_per_second")};
+}
+
+std::string in_words(const char* where, const std::optional<MeasuredLink>& link) {
+  if (!link) return {};
+  return fmt::format(" {} {:.0f} us and {:.0f} MB/s.", where, link->microseconds, link->megabytes_per_second);
+}
 
 MeasuredExchange::Sent sent_from(const nlohmann::json& json) { return {json.at("messages"), json.at("bytes")}; }
 
@@ -40,8 +59,8 @@ std::string to_text(const ExchangeCosts& costs) {
     rows.push_back(to_row(costs, of));
     if (!of.refused.empty()) notes += fmt::format("Not measured: {}: {}\n", of.name, of.refused);
   }
-  return text_table({"gradients by", "ms", "least .. most", "of the iteration", "images/s", "sent in the node", "MB",
-                     "to other nodes", "MB"},
+  return text_table({"gradients by", "ms", "least .. most", "predicted", "of the iteration", "images/s",
+                     "sent in the node", "MB", "to other nodes", "MB"},
                     rows) +
          notes +
          fmt::format(
@@ -50,6 +69,10 @@ std::string to_text(const ExchangeCosts& costs) {
              "{} rounds.\n",
              costs.model, static_cast<double>(costs.gradient_bytes) / 1e6, costs.batchsize, costs.compute_milliseconds,
              costs.rounds) +
+         "Predicted is latency + bytes / bandwidth of each message (lib/comm/cost.h), with what two ranks were seen to "
+         "take:" +
+         in_words("in a node", costs.within) + in_words("between nodes", costs.between) +
+         (costs.within || costs.between ? "\n" : " nothing was to be seen.\n") +
          "Sent are the messages and 10^6 bytes of the busiest rank. Where MPI picks its steps, they are those of "
          "lib/comm/README.md.\n" +
          fmt::format("{}, devices: {}.\n{}, {}.\n", costs.place(), costs.device, describe(costs.machine), costs.date);
@@ -61,6 +84,7 @@ void to_json(nlohmann::json& json, const ExchangeCosts& costs) {
     nlohmann::json entry = {{"name", of.name}};
     if (of.refused.empty()) {
       entry["milliseconds"] = {{"median", of.milliseconds}, {"least", of.least}, {"most", of.most}};
+      if (of.predicted) entry["predicted_milliseconds"] = *of.predicted;
       entry["share"] = costs.share(of);
       entry["images_per_second"] = costs.images_per_second(of);
       if (of.counted) entry["sent_within_node"] = to_json(of.within_node);
@@ -82,6 +106,8 @@ void to_json(nlohmann::json& json, const ExchangeCosts& costs) {
           {"compute_milliseconds", costs.compute_milliseconds},
           {"exchanges", std::move(exchanges)}};
   if (!costs.link.empty()) json["simulated_link"] = costs.link;
+  if (costs.within) json["within_node"] = to_json(*costs.within);
+  if (costs.between) json["between_nodes"] = to_json(*costs.between);
 }
 
 void from_json(const nlohmann::json& json, ExchangeCosts& costs) {
@@ -97,11 +123,14 @@ void from_json(const nlohmann::json& json, ExchangeCosts& costs) {
            .gradient_bytes = json.at("gradient_bytes"),
            .compute_milliseconds = json.at("compute_milliseconds"),
            .exchanges = {}};
+  if (json.contains("within_node")) costs.within = link_from(json.at("within_node"));
+  if (json.contains("between_nodes")) costs.between = link_from(json.at("between_nodes"));
   for (const nlohmann::json& entry : json.at("exchanges")) {
     MeasuredExchange of{.name = entry.at("name"), .refused = entry.value("refused", "")};
     if (of.refused.empty()) {
       const nlohmann::json& time = entry.at("milliseconds");
       of.milliseconds = time.at("median"), of.least = time.at("least"), of.most = time.at("most");
+      if (entry.contains("predicted_milliseconds")) of.predicted = entry.at("predicted_milliseconds");
       of.counted = entry.contains("sent_within_node");
       if (of.counted) of.within_node = sent_from(entry.at("sent_within_node"));
       if (of.counted) of.to_other_nodes = sent_from(entry.at("sent_to_other_nodes"));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,14 @@ struct MeasuredExchange {
   std::string name;
   std::string refused;                           // empty: measured
   double milliseconds = 0, least = 0, most = 0;  // the median, and the spread, of one exchange
+  std::optional<double> predicted = {};          // milliseconds, by comm/cost.h
   bool counted = true;                           // are these known?
   Sent within_node = {}, to_other_nodes = {};
+};
+
+/// Between two ranks: what a message of m bytes takes is latency + m / bandwidth.
+struct MeasuredLink {
+  double microseconds = 0, megabytes_per_second = 0;
 };
 
 struct ExchangeCosts {
@@ -29,7 +36,8 @@ struct ExchangeCosts {
   std::string link;  // "1 Gbit/s, 50 us", simulated; empty: none
   int ranks = 1, nodes = 1, batchsize = 0, rounds = 0;
   std::int64_t gradient_bytes = 0;
-  double compute_milliseconds = 0;  // of an iteration without exchange, all ranks at once
+  double compute_milliseconds = 0;                        // of an iteration without exchange, all ranks at once
+  std::optional<MeasuredLink> within = {}, between = {};  // nodes; what predictions are made of
   std::vector<MeasuredExchange> exchanges;
 
   /// Of an iteration: the exchange follows the computation.

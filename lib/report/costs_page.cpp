@@ -19,13 +19,14 @@ std::string table_row(const ExchangeCosts& costs, const MeasuredExchange& of, do
   if (!of.refused.empty())
     return name +
            fmt::format(
-               "<td class=\"reason\" colspan=\"5\">not measured <span lang=\"ja\">計測なし</span> {}</td></tr>\n",
+               "<td class=\"reason\" colspan=\"6\">not measured <span lang=\"ja\">計測なし</span> {}</td></tr>\n",
                html::escape(of.refused));
   return name +
          fmt::format(
              "<td class=\"time\">{:.1f} ({:.1f} – {:.1f})<span class=\"bar\" style=\"width: {:.1f}%\"></span></td>"
-             "<td>{:.0f} %</td><td>{:.0f}</td>",
-             of.milliseconds, of.least, of.most, 100 * of.milliseconds / slowest, 100 * costs.share(of),
+             "<td>{}</td><td>{:.0f} %</td><td>{:.0f}</td>",
+             of.milliseconds, of.least, of.most, 100 * of.milliseconds / slowest,
+             of.predicted ? fmt::format("{:.1f}", *of.predicted) : "–", 100 * costs.share(of),
              costs.images_per_second(of)) +
          sent_cell(of, of.within_node) + sent_cell(of, of.to_other_nodes) + "</tr>\n";
 }

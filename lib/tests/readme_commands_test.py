@@ -122,6 +122,7 @@ TABLE = [
     (r"build/bin/(fuzz_readers \.|lexer_against_compiler)", by("fuzz_readers", "grader/bench/CMakeLists.txt",
                                                                "COMMAND lexer_against_compiler")),
     (r"build/bin/sandbox_cost", here("overhead", "1")),
+    (r"build/tests/corpus_run( \S+)?", by("corpus_test", "grader/tests/CMakeLists.txt", "COMMAND corpus_run")),
     (r"build/tests/attack_run", by("attack_test", "grader/tests/CMakeLists.txt", "COMMAND attack_run")),
     (r"grader/bench/kills\.py", by("grade_killed", "grader/tests/CMakeLists.txt", "grader/bench/kills.py")),
     (r"lib/gpu_check\.sh", by("gpu_check_test", "lib/tests/CMakeLists.txt", "gpu_check_test.sh")),

@@ -222,10 +222,12 @@ ExchangeCosts example_costs() {
           .rounds = 5,
           .gradient_bytes = 60'000'000,
           .compute_milliseconds = 300,
+          .between = MeasuredLink{120, 119.5},
           .exchanges = {{.name = "ring",
                          .milliseconds = 500,
                          .least = 490,
                          .most = 540,
+                         .predicted = 480.5,
                          .within_node = {},
                          .to_other_nodes = {.messages = 2, .bytes = 60'000'000}},
                         {.name = "single_node", .refused = "<two> nodes"},
@@ -234,10 +236,12 @@ ExchangeCosts example_costs() {
 
 TEST(Costs, ATableSaysShareRateAndWhatIsSent) {
   const std::string text = to_text(example_costs());
-  EXPECT_NE(text.find("ring          500.0  490.0 .. 540.0              62 %        80                 0  0.0  "),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("ring          500.0  490.0 .. 540.0      480.5              62 %        80                 0  0.0  "),
+      std::string::npos)
       << text;
   EXPECT_NE(text.find("             2  60.0\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("were seen to take: between nodes 120 us and 120 MB/s.\n"), std::string::npos) << text;
   EXPECT_NE(text.find("Not measured: single_node: <two> nodes\n"), std::string::npos) << text;
   EXPECT_NE(text.find("2 ranks on 2 nodes, over a simulated link of 1 Gbit/s, 50 us, devices: CPU.\n"),
             std::string::npos)
