@@ -1,7 +1,9 @@
 // The attacks, one by one, with their defences off: each defence holds alone, and without any of them they succeed.
 //
-//   attack_run [--all] [--one-each] [WORDS]     slow ones too; only as many as prove each defence once; only attacks
-//                                               whose title holds WORDS
+//   attack_run [--all] [--one-each] [--every N] [WORDS]     slow ones too; only as many as prove each defence once;
+//   every
+//                                                           Nth, from one that is drawn; only attacks whose title holds
+//                                                           WORDS
 //
 // Says what an attack did otherwise, and ends with exit code 1 if there was anything to say. With all defences on they
 // are marked by ./odori grade --self-test.
@@ -12,6 +14,7 @@
 #include <fstream>
 #include <future>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 
 #include "core/error.h"
@@ -145,11 +148,18 @@ int main(int argc, char** argv) try {
   catch_interrupts();
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool all = std::erase(words, "--all") > 0, one_each = std::erase(words, "--one-each") > 0;
+  std::size_t every = 1;
+  if (const auto flag = std::find(words.begin(), words.end(), "--every"); words.end() - flag > 1) {
+    every = std::stoul(flag[1]);
+    words.erase(flag, flag + 2);
+  }
   std::vector<Attack> attacks;
   for (Attack& attack : read_attacks(kit / "grader" / "attacks"))
     if ((all || !attack.slow) && (words.empty() || attack.title().find(words[0]) != std::string::npos))
       attacks.push_back(std::move(attack));
   if (one_each) attacks = one_for_each_defence(std::move(attacks));
+  std::size_t n = std::random_device()();
+  std::erase_if(attacks, [&](const Attack&) { return n++ % every != 0; });
   require(!attacks.empty(), "No attack's title holds \"{}\".", fmt::join(words, " "));
   Arena arena(folder_of_arena(), kit, build_folder);
   std::atomic<std::size_t> next = 0;
