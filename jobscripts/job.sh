@@ -31,9 +31,9 @@ stop() {  # EXIT_CODE LINE...
   exit "$code"
 }
 
-# Goes on when the job is told to end: the last words are still to come.
+# Goes on when the job is told to end: the last words are still to come. Locks the log until they have.
 append_to_log() {
-  (trap '' TERM INT && exec tee -a "$LOG")
+  (trap '' TERM INT && { flock -s 9 2>/dev/null; exec tee -a "$LOG"; } 9>>"$LOG")
 }
 
 # log COMMAND...: runs it; what it says goes to the screen and into the log. The job ends with the first that fails.
@@ -45,14 +45,8 @@ log() {
 
 # The scheduler tells a job to end some seconds before it kills it: at its time limit, and after qdel or scancel.
 on_termination() {
-  # Bash may come here before it waits for the program that it has just started, whose last words are still to come.
-  local children i
-  for ((i = 0; i < 50; ++i)); do
-    children=""
-    { read -r children <"/proc/$$/task/$$/children"; } 2>/dev/null
-    [ -n "$children" ] || break
-    sleep 0.1
-  done
+  # Bash may come here before it waits for the program that it has just started.
+  flock -w 10 "$LOG" true 2>/dev/null
   echo "The scheduler ended this job: its time was over, or somebody removed it (qdel, scancel)." | append_to_log
   exit 143
 }
