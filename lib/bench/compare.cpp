@@ -20,6 +20,7 @@
 #include "comm/cost.h"
 #include "comm/session.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "core/program.h"
 #include "demo/child.h"
 #include "flags/command_line.h"
@@ -66,13 +67,6 @@ DevicePoolOptions devices(const Flags& flags) {
 }
 
 std::string file_of_ranks(const Flags& flags) { return flags.out + "/ranks.json"; }
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  require(!file.fail(), "{} can't be written. Give --out a folder, and --json a file, that you may write to.", path);
-}
 
 std::string text_of(const ExchangeCosts& costs) { return nlohmann::json(costs).dump(2) + "\n"; }
 
