@@ -22,9 +22,9 @@ namespace odori {
 namespace {
 
 /// A network in training on random images, and what its iterations took.
-class Trainee {
+class TimedTraining {
  public:
-  Trainee(const NetworkSpec& network, int batch, int n_devices, const DevicePoolOptions& devices)
+  TimedTraining(const NetworkSpec& network, int batch, int n_devices, const DevicePoolOptions& devices)
       : pool_(devices), model_(network, batch, 0) {
     const auto images = std::make_shared<RandomPictures>(static_cast<std::size_t>(2 * batch), network.image_size);
     model_.to_device(pool_.use(0));
@@ -90,14 +90,14 @@ std::optional<cost::Measured> timing_of(std::string_view text) {
 
 cost::Measured measure_iteration(const NetworkSpec& network, int batch, int n_devices,
                                  const DevicePoolOptions& devices) {
-  Trainee trainee(network, batch, n_devices, devices);
+  TimedTraining trainee(network, batch, n_devices, devices);
   while (!trainee.is_through()) trainee.round();
   return trainee.median();
 }
 
 std::pair<cost::Measured, cost::Measured> measure_two(const NetworkSpec& network, int small, int large,
                                                       const DevicePoolOptions& devices) {
-  Trainee one(network, small, 1, devices), other(network, large, 1, devices);
+  TimedTraining one(network, small, 1, devices), other(network, large, 1, devices);
   while (!one.is_through() || !other.is_through()) one.round(), other.round();
   return {one.median(), other.median()};
 }
