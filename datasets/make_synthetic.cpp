@@ -2,7 +2,7 @@
 //
 //   ./odori data synthetic --train 10000 --test 2000 --seed 0 --out datasets/cache/synthetic
 //
-// says in one sentence what is there now. The images are those of synthetic_picture.cpp.
+// says in one sentence what is there now. The images are those of synthetic_image.cpp.
 #include <filesystem>
 #include <optional>
 
@@ -40,9 +40,9 @@ Flags parse(int argc, char** argv) {
                    argc, argv);
   CLI::App& app = line.app();
   app.add_option("--train", flags.train, fmt::format("Training images [{}]", defaults.train))
-      ->check(line.whole_number(5u, synthetic::max_pictures));
+      ->check(line.whole_number(5u, synthetic::max_images));
   app.add_option("--test", flags.test, fmt::format("Test images [{}]", defaults.test))
-      ->check(line.whole_number(1u, synthetic::max_pictures));
+      ->check(line.whole_number(1u, synthetic::max_images));
   app.add_option("--seed", flags.seed, fmt::format("Another seed, other images [{}]", defaults.seed))
       ->check(line.number<std::uint64_t>(
           {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},

@@ -1,4 +1,4 @@
-// A picture set that needs no download: ten classes of shapes and patterns, in CIFAR-10's binary format.
+// An image set that needs no download: ten classes of shapes and patterns, in CIFAR-10's binary format.
 #pragma once
 
 #include <array>
@@ -18,15 +18,15 @@ using Record = std::array<std::uint8_t, 1 + Example::bytes>;
 
 enum class Split : std::uint32_t { train, test };
 
-/// How many pictures one split can have.
-inline constexpr std::uint32_t max_pictures = 1u << 30;
+/// How many images one split can have.
+inline constexpr std::uint32_t max_images = 1u << 30;
 
-/// Picture `number` (< max_pictures) of a split. It depends on the three arguments alone, and is computed in integers
-/// alone, so it is the same on every machine. Pictures 10 i .. 10 i + 9 show each class once, in random order: every
+/// Image `number` (< max_images) of a split. It depends on the three arguments alone, and is computed in integers
+/// alone, so it is the same on every machine. Images 10 i .. 10 i + 9 show each class once, in random order: every
 /// part of the set is balanced.
 Record draw(std::uint64_t seed, Split split, std::uint32_t number);
 
-/// What to write; five training files share the pictures, so 5 is the least.
+/// What to write; five training files share the images, so 5 is the least.
 struct Options {
   std::uint32_t train = 10000, test = 2000;
   std::uint64_t seed = 0;

@@ -1,4 +1,4 @@
-// Where the synthetic pictures go: a folder that is complete or not there.
+// Where the synthetic images go: a folder that is complete or not there.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One of the files of pictures: pictures [begin, end) of a split.
+/// One of the files of images: images [begin, end) of a split.
 struct File {
   std::string name;
   Split split;
@@ -70,7 +70,7 @@ void write_text(const fs::path& path, const std::string& text) {
   file.close();
 }
 
-void write_pictures(const fs::path& path, const File& part, std::uint64_t seed) {
+void write_images(const fs::path& path, const File& part, std::uint64_t seed) {
   Output file(path);
   for (std::uint32_t i = part.begin; i < part.end; ++i) {
     if (interrupted()) throw Error("Interrupted. Nothing was kept of the set.", exit_code::interrupted);
@@ -116,7 +116,7 @@ void rename_folder(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 void write_files(const fs::path& folder, const Options& options) {
-  for (const File& file : files_of(options)) write_pictures(folder / file.name, file, options.seed);
+  for (const File& file : files_of(options)) write_images(folder / file.name, file, options.seed);
   std::string names;
   for (const char* name : class_names) names.append(name).append("\n");
   write_text(folder / class_list, names + "\n");

@@ -192,7 +192,7 @@ mpi() { # RANKS COMMAND...
   "$kit/lib/comm/mpirun.sh" mpirun "${root[@]}" --oversubscribe --bind-to none -np "$@"
 }
 
-# Learns the synthetic pictures: with this many epochs every network that works is above 0.8.
+# Learns the synthetic images: with this many epochs every network that works is above 0.8.
 learned() { # FOLDER
   "$python" -c '
 import json, sys

@@ -21,11 +21,11 @@ FILES = {"data_batch_1.bin": 200000, "test_batch.bin": 100000}
 
 
 def make_archive(files):
-    """A .tar.gz of a folder `pictures` with random bytes, which don't compress."""
+    """A .tar.gz of a folder `images` with random bytes, which don't compress."""
     source, target = random.Random(1), io.BytesIO()
     with tarfile.open(fileobj=target, mode="w:gz") as tar:
         for name, size in files.items():
-            info = tarfile.TarInfo(f"pictures/{name}")
+            info = tarfile.TarInfo(f"images/{name}")
             info.size = size
             tar.addfile(info, io.BytesIO(source.randbytes(size)))
     return target.getvalue()
@@ -96,7 +96,7 @@ class Fetch(unittest.TestCase):
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
         self.scratch = pathlib.Path(tempfile.mkdtemp())
         self.root = self.scratch / "cache"
-        self.target, self.part = self.root / "pictures", self.root / ".small.tar.gz.part"
+        self.target, self.part = self.root / "images", self.root / ".small.tar.gz.part"
 
     def tearDown(self):
         self.server.released.set()
@@ -115,7 +115,7 @@ class Fetch(unittest.TestCase):
         self.server.archive = archive
         table = [f"mirror {m if ':' in m else self.address(m)}" for m in mirrors]
         checksum = checksum or f"sha256 {hashlib.sha256(archive).hexdigest()}"
-        table.append(f"archive small small.tar.gz {len(archive)} {checksum} pictures")
+        table.append(f"archive small small.tar.gz {len(archive)} {checksum} images")
         table += [f"file small {name} {size}" for name, size in files.items()]
         (self.scratch / "table").write_text("\n".join(table) + "\n")
         environment = dict(os.environ, ODORI_ARCHIVES=str(self.scratch / "table"), ODORI_DATA=str(self.root),
@@ -138,7 +138,7 @@ class Fetch(unittest.TestCase):
         self.assertEqual({f.name: f.stat().st_size for f in target.iterdir()}, FILES)
         with tarfile.open(fileobj=io.BytesIO(ARCHIVE)) as tar:
             for name in FILES:
-                self.assertEqual((target / name).read_bytes(), tar.extractfile(f"pictures/{name}").read())
+                self.assertEqual((target / name).read_bytes(), tar.extractfile(f"images/{name}").read())
         self.assertEqual([p.name for p in target.parent.iterdir()], [target.name], "something was left beside it")
 
     def assert_nothing_there(self, partial=0):

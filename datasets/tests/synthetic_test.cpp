@@ -34,22 +34,22 @@ std::uint64_t hash_of(const std::vector<Record>& records) {
   return hash;
 }
 
-TEST(SyntheticPictures, AreTheSameOnEveryMachine) {
+TEST(SyntheticImages, AreTheSameOnEveryMachine) {
   EXPECT_EQ(hash_of(draw_many(Split::train, 200)), 1037446597618218137u);
   EXPECT_EQ(hash_of(draw_many(Split::test, 200)), 1339120206427253u);
   EXPECT_EQ(hash_of(draw_many(Split::train, 200, 0x123456789abcdef)), 14398377376468759774u);
 }
 
-TEST(SyntheticPictures, AreAllDifferent) {
+TEST(SyntheticImages, AreAllDifferent) {
   auto records = draw_many(Split::train, 1000);
   for (const Split split : {Split::train, Split::test})
     for (const Record& record : draw_many(split, 1000, split == Split::test ? 0 : 1)) records.push_back(record);
-  for (Record& record : records) record[0] = 0;  // the pictures, whatever their labels
+  for (Record& record : records) record[0] = 0;  // the images, whatever their labels
   std::ranges::sort(records);
   EXPECT_EQ(std::ranges::adjacent_find(records), records.end());
 }
 
-TEST(SyntheticPictures, ShowEachClassOnceInTenInAnyOrder) {
+TEST(SyntheticImages, ShowEachClassOnceInTenInAnyOrder) {
   const auto records = draw_many(Split::train, 200);
   std::set<std::vector<int>> orders;
   for (std::size_t ten = 0; ten < records.size(); ten += 10) {
@@ -134,7 +134,7 @@ class LinearModel {
   Rows weights_ = Rows(classes, Row{}), velocity_ = Rows(classes, Row{});
 };
 
-TEST(SyntheticPictures, AreTooHardForALinearModel) {
+TEST(SyntheticImages, AreTooHardForALinearModel) {
   const auto train = draw_many(Split::train, 10000), test = draw_many(Split::test, 2000);
   LinearModel model;
   model.fit(train, 12, 2e-3f);
@@ -142,10 +142,10 @@ TEST(SyntheticPictures, AreTooHardForALinearModel) {
   std::printf("linear model: training accuracy %.3f, test accuracy %.3f\n", fitted, accuracy);
   EXPECT_GT(fitted, 0.35) << "the model has learned nothing, so its test accuracy says nothing";
   EXPECT_LT(accuracy, 0.6);
-  EXPECT_GT(accuracy, 0.15) << "chance: the pictures have nothing to do with their labels";
+  EXPECT_GT(accuracy, 0.15) << "chance: the images have nothing to do with their labels";
 }
 
-/// The same model on pictures whose label shows in single pixels: it would see what a linear model can see.
+/// The same model on images whose label shows in single pixels: it would see what a linear model can see.
 TEST(LinearModel, SolvesALinearTask) {
   auto train = draw_many(Split::train, 2000), test = draw_many(Split::test, 500);
   for (auto* records : {&train, &test})
@@ -181,9 +181,9 @@ std::string read(const fs::path& path) {
 TEST_F(SyntheticFiles, AreCifarsFormat) {
   write_set(set(), {.train = 103, .test = 27, .seed = 5});
   std::string train;
-  for (const auto& [name, pictures] : {std::pair{"1", 20}, {"2", 21}, {"3", 20}, {"4", 21}, {"5", 21}}) {
+  for (const auto& [name, images] : {std::pair{"1", 20}, {"2", 21}, {"3", 20}, {"4", 21}, {"5", 21}}) {
     const std::string bytes = read(set() / ("data_batch_" + std::string(name) + ".bin"));
-    EXPECT_EQ(bytes.size(), pictures * 3073u) << name;
+    EXPECT_EQ(bytes.size(), images * 3073u) << name;
     train += bytes;
   }
   for (std::uint32_t i = 0; i < 103; ++i) {

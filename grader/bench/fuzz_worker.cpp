@@ -64,8 +64,8 @@ const std::vector<std::string> records{
     "{\"fact\":\"use_device\",\"device\":1}\n",
     "{\"fact\":\"training\",\"kind\":\"a\",\"rule\":\"mean\",\"devices\":[{\"name\":\"main\",\"device\":0}],"
     "\"iterators\":"
-    "[{\"batch_size\":2,\"repeat\":1,\"pictures\":[1,2],\"not_counted\":[]}],\"models\":[0],\"evaluators\":[]}\n",
-    "{\"fact\":\"step\",\"device\":0,\"pictures\":[1,2],\"numbers\":2}\n12345678",
+    "[{\"batch_size\":2,\"repeat\":1,\"images\":[1,2],\"not_counted\":[]}],\"models\":[0],\"evaluators\":[]}\n",
+    "{\"fact\":\"step\",\"device\":0,\"images\":[1,2],\"numbers\":2}\n12345678",
     "{\"fact\":\"updated\"}\n",
     "{\"fact\":\"trained\"}\n",
     "{\"fact\":\"blanks_passed\"}\n",
@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
         place, lines, text);
   });
   feed("read_rank", n, recorded, [](Texts& texts, const std::string& text) {
-    read_rank(text, {.devices = 8, .pictures = 100, .calls = 100, .parameters = 10}, texts.below(2) == 0);
+    read_rank(text, {.devices = 8, .images = 100, .calls = 100, .parameters = 10}, texts.below(2) == 0);
   });
   return 0;
 }

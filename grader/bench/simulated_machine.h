@@ -34,7 +34,7 @@ class SimulatedMachine : public TimedWork {
     double slowdown = 1.5;     // meanwhile two devices have 2/3 of a core each, or less
   };
 
-  double one_seconds = 0.42;              // an epoch of 256 pictures on one device
+  double one_seconds = 0.42;              // an epoch of 256 images on one device
   double ceiling = 1.95, solution = 1.9;  // speedups
   double start = 0.17, mpirun = 0.25;     // mpirun comes on top
   Noise noise;
@@ -46,8 +46,8 @@ class SimulatedMachine : public TimedWork {
   explicit SimulatedMachine(std::uint64_t seed = 7) : random_(seed, RandomUse::synthetic_data) {}
 
   int devices() const override { return 2; }
-  int pictures_per_epoch() const override { return 256; }
-  int pictures_of_empty_job() const override { return 64; }
+  int images_per_epoch() const override { return 256; }
+  int images_of_empty_job() const override { return 64; }
   double seconds(Work work, int epochs, double at_most = 0) override {
     if (epochs > 0) ++jobs[work], order.push_back(work);
     const bool alone = work == Work::one || work == Work::ceiling;
@@ -64,7 +64,7 @@ class SimulatedMachine : public TimedWork {
 
  private:
   double speedup(Work work) const {
-    if (work == Work::one) return 2;  // it trains on one device's pictures alone
+    if (work == Work::one) return 2;  // it trains on one device's images alone
     if (work == Work::ceiling) return ceiling;
     return work == Work::solution ? solution : solution * answer.share;
   }

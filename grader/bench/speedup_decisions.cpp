@@ -99,8 +99,8 @@ class Replay : public TimedWork {
     jump();
   }
   int devices() const override { return 2; }
-  int pictures_per_epoch() const override { return 256; }
-  int pictures_of_empty_job() const override { return 64; }
+  int images_per_epoch() const override { return 256; }
+  int images_of_empty_job() const override { return 64; }
   double seconds(Work work, int epochs, double at_most) override {
     double seconds = time(work == Work::learner ? Work::solution : work, epochs);
     if (work == Work::learner) {

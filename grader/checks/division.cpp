@@ -12,8 +12,8 @@ using Set = std::set<std::int64_t>;
 
 bool is_every_nth(const Set& part, std::int64_t n) {
   for (auto next = part.begin(); next != part.end();) {
-    const std::int64_t picture = *next++;
-    if (next != part.end() && *next - picture != n) return false;
+    const std::int64_t image = *next++;
+    if (next != part.end() && *next - image != n) return false;
   }
   return part.size() > 2;
 }
@@ -23,8 +23,8 @@ bool is_every_nth(const Set& part, std::int64_t n) {
 bool are_neighbours_together(const std::map<std::int64_t, std::size_t>& part_of, std::size_t n_parts) {
   double pairs = 0, together = 0;
   for (auto next = part_of.begin(); next != part_of.end();) {
-    const auto [picture, part] = *next++;
-    if (next == part_of.end() || next->first != picture + 1) continue;
+    const auto [image, part] = *next++;
+    if (next == part_of.end() || next->first != image + 1) continue;
     ++pairs;
     if (next->second == part) ++together;
   }
@@ -34,21 +34,21 @@ bool are_neighbours_together(const std::map<std::int64_t, std::size_t>& part_of,
 
 }  // namespace
 
-Division divide(const std::vector<Pictures>& parts, std::size_t size) {
+Division divide(const std::vector<Images>& parts, std::size_t size) {
   Division division;
   if (parts.empty()) return division;
   std::vector<Set> sets;
   std::map<std::int64_t, std::size_t> part_of;  // the first that has it
   Set shared, outside;
-  for (const Pictures& part : parts) {
+  for (const Images& part : parts) {
     const Set& set = sets.emplace_back(part.begin(), part.end());
     division.repeated += part.size() - set.size();
-    for (const std::int64_t picture : set) {
-      if (!part_of.emplace(picture, sets.size() - 1).second) shared.insert(picture);
-      if (picture < 0 || picture >= static_cast<std::int64_t>(size)) outside.insert(picture);
+    for (const std::int64_t image : set) {
+      if (!part_of.emplace(image, sets.size() - 1).second) shared.insert(image);
+      if (image < 0 || image >= static_cast<std::int64_t>(size)) outside.insert(image);
     }
   }
-  const auto by_size = [](const Pictures& a, const Pictures& b) { return a.size() < b.size(); };
+  const auto by_size = [](const Images& a, const Images& b) { return a.size() < b.size(); };
   division.smallest = std::min_element(parts.begin(), parts.end(), by_size)->size();
   division.largest = std::max_element(parts.begin(), parts.end(), by_size)->size();
   division.covered = part_of.size();

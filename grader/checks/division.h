@@ -1,4 +1,4 @@
-// How a set of pictures is divided among devices or ranks.
+// How a set of images is divided among devices or ranks.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 
 namespace odori::grader {
 
-/// What there is to say about parts of a set of `size` pictures; all numbers are of different pictures.
+/// What there is to say about parts of a set of `size` images; all numbers are of different images.
 struct Division {
-  std::size_t covered = 0;                // pictures that are in some part
-  std::size_t shared = 0;                 // pictures that are in more than one part
-  std::size_t repeated = 0;               // pictures that are in one part more than once
+  std::size_t covered = 0;                // images that are in some part
+  std::size_t shared = 0;                 // images that are in more than one part
+  std::size_t repeated = 0;               // images that are in one part more than once
   std::size_t outside = 0;                // positions that the set doesn't have
   std::size_t smallest = 0, largest = 0;  // of the parts, repetitions included
-  bool all_the_same = false;              // two parts or more, and each holds the same pictures
+  bool all_the_same = false;              // two parts or more, and each holds the same images
   bool in_order = false;                  // neighbours in the set lie in the same part, far more often than by chance
-  bool every_nth = false;                 // each part is every n-th picture of the set
+  bool every_nth = false;                 // each part is every n-th image of the set
 };
 
-Division divide(const std::vector<Pictures>& parts, std::size_t size);
+Division divide(const std::vector<Images>& parts, std::size_t size);
 
 }  // namespace odori::grader

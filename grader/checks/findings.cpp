@@ -27,7 +27,7 @@ std::string measured(double seen, double expected) {
   return digits(seen, n);
 }
 
-bool is_test_set(const Situation& situation, const std::vector<Pictures>& parts, const Updates& updates) {
+bool is_test_set(const Situation& situation, const std::vector<Images>& parts, const Updates& updates) {
   const std::size_t n_test = situation.data().sets.test->size();
   const Division division = divide(parts, n_test);
   if (division.outside > 0 || division.covered + parts.size() <= n_test) return false;
@@ -102,9 +102,9 @@ Found find_wrong_evaluation(const RankSeen& rank, const RunData& data) {
   const EvaluationSeen& seen = rank.evaluations.back();
   const EvaluationSeen expected =
       evaluate(data, rank.steps.back().front().parameters, whole_set(data.sets.test->size()));
-  // Each picture may count several times, if all count alike. Losses are added up in another order; hits are counted.
+  // Each image may count several times, if all count alike. Losses are added up in another order; hits are counted.
   if (seen.samples < expected.samples || seen.samples % expected.samples != 0)
-    return found("evaluation_of_other_pictures", {{"samples", seen.samples}, {"test", expected.samples}});
+    return found("evaluation_of_other_images", {{"samples", seen.samples}, {"test", expected.samples}});
   if (!(std::abs(seen.loss - expected.loss) < 1e-4 * expected.loss))
     return found("loss_differs",
                  {{"seen", measured(seen.loss, expected.loss)}, {"expected", fmt::format("{:.4g}", expected.loss)}});

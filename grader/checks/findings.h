@@ -30,8 +30,8 @@ std::string list(const std::vector<int>& numbers);
 /// A number that was measured, with as few digits as tell it from the expected one; "0" if it is next to nothing.
 std::string measured(double seen, double expected);
 
-/// Training pictures that are positions in the test set. Both sets count from 0, so that the weights decide.
-bool is_test_set(const Situation& situation, const std::vector<Pictures>& parts, const Updates& updates);
+/// Training images that are positions in the test set. Both sets count from 0, so that the weights decide.
+bool is_test_set(const Situation& situation, const std::vector<Images>& parts, const Updates& updates);
 
 /// Weights that aren't the grader's, and what is known of the mistake behind them. `other`: a situation with another
 /// learning rate; `updates_of` its updates: if the rate is the same there, it is written down.

@@ -14,10 +14,10 @@ namespace odori::grader {
 /// of a batch must come to what one device comes to on the whole of it.
 class Reference {
  public:
-  /// Takes `n_pictures` at a time.
-  Reference(const RunData& data, int n_pictures);
-  /// The mean gradient of these training pictures, in any order, at these weights.
-  std::vector<float> gradient(const std::vector<float>& weights, const Pictures& pictures);
+  /// Takes `n_images` at a time.
+  Reference(const RunData& data, int n_images);
+  /// The mean gradient of these training images, in any order, at these weights.
+  std::vector<float> gradient(const std::vector<float>& weights, const Images& images);
 
  private:
   const RunData& data_;
@@ -28,10 +28,10 @@ class Reference {
 /// The weights that a program begins with, by its --seed.
 std::vector<float> first_weights(const RunData& data, std::uint64_t seed);
 
-/// What evaluating these weights on these pictures of the test set must give.
-EvaluationSeen evaluate(const RunData& data, const std::vector<float>& weights, const Pictures& pictures);
+/// What evaluating these weights on these images of the test set must give.
+EvaluationSeen evaluate(const RunData& data, const std::vector<float>& weights, const Images& images);
 
-/// 0, 1, ... n-1: all pictures of a set.
-Pictures whole_set(std::size_t n);
+/// 0, 1, ... n-1: all images of a set.
+Images whole_set(std::size_t n);
 
 }  // namespace odori::grader

@@ -22,8 +22,8 @@ class Measurement {
     const double start = measured.empty[Work::solution].front();
     const double epoch = std::max(1e-3, time(Work::one, 1) - measured.empty[Work::one].front());
     epochs_ = std::max(1, static_cast<int>(std::min(start / 2, longest_training) / epoch));
-    measured.pictures = epochs_ * work_.pictures_per_epoch();
-    measured.pictures_of_empty_job = work_.pictures_of_empty_job();
+    measured.images = epochs_ * work_.images_per_epoch();
+    measured.images_of_empty_job = work_.images_of_empty_job();
   }
 
   void starts() {

@@ -8,14 +8,14 @@
 
 namespace odori::grader {
 
-/// What can be timed. Every device trains on `pictures_per_epoch` pictures an epoch.
+/// What can be timed. Every device trains on `images_per_epoch` images an epoch.
 class TimedWork {
  public:
   virtual ~TimedWork() = default;
   virtual int devices() const = 0;
-  virtual int pictures_per_epoch() const = 0;
+  virtual int images_per_epoch() const = 0;
   /// Of the shortest job there is: one iteration a device, and all that comes before and after it.
-  virtual int pictures_of_empty_job() const = 0;
+  virtual int images_of_empty_job() const = 0;
   /// Seconds by the grader's own clock round the whole job, from its start until its last process has ended.
   /// `epochs` 0: the empty job. The learner's job is stopped after `at_most` seconds if that isn't 0; then they are its
   /// seconds.

@@ -33,7 +33,7 @@ std::string gpu_at(int place) {
 }
 
 /// An epoch is about a third of a second.
-int pictures_a_device(bool on_gpus) { return on_gpus ? 8192 : 256; }
+int images_a_device(bool on_gpus) { return on_gpus ? 8192 : 256; }
 
 }  // namespace
 
@@ -59,17 +59,17 @@ SpeedupJobs::SpeedupJobs(const Task& task, const Layout& layout, fs::path soluti
   try {
     // A small test set: the evaluation runs on one device while the others wait.
     synthetic::write_set(scratch_.path() / "data",
-                         {.train = devices * static_cast<std::uint32_t>(pictures_a_device(layout.on_gpus)),
-                          .test = static_cast<std::uint32_t>(pictures_a_device(layout.on_gpus)) / 32 * devices});
+                         {.train = devices * static_cast<std::uint32_t>(images_a_device(layout.on_gpus)),
+                          .test = static_cast<std::uint32_t>(images_a_device(layout.on_gpus)) / 32 * devices});
   } catch (const Error& error) {
     if (error.code() == exit_code::interrupted) throw;
     throw EnvironmentFault({"disk_full", {{"file", scratch_.path().string()}}});
   }
 }
 
-int SpeedupJobs::pictures_per_epoch() const { return pictures_a_device(layout_.on_gpus); }
+int SpeedupJobs::images_per_epoch() const { return images_a_device(layout_.on_gpus); }
 
-int SpeedupJobs::pictures_of_empty_job() const { return batchsize; }
+int SpeedupJobs::images_of_empty_job() const { return batchsize; }
 
 fs::path SpeedupJobs::program_of(Work work) const {
   if (work == Work::learner) return learners_.file;
@@ -98,9 +98,9 @@ Command SpeedupJobs::command(Work work, const Size& size, int place) const {
   if (work == Work::learner && !learners_.variant.empty()) add({learners_.variant});
   if (!task_.under_mpi && !alone) add({"--n_gpus", std::to_string(layout_.devices)});
   add({"--dataset", "data", "--no_snapshot", "--out", fmt::format("out_{}", place)});
-  add({"--model", size.network, "--batchsize", std::to_string(size.pictures)});
+  add({"--model", size.network, "--batchsize", std::to_string(size.images)});
   add({"--epoch", std::to_string(size.epochs)});
-  // A device alone trains on as many pictures as each of several.
+  // A device alone trains on as many images as each of several.
   add({"--fraction", fmt::format("{:.17g}", size.fraction / (alone ? layout_.devices : 1))});
   if (!layout_.on_gpus) add({"--device", "cpu"});
   command.environment["ODORI_NODES"] = alone ? "" : layout_.nodes;
@@ -134,8 +134,8 @@ double SpeedupJobs::run(Work work, const std::vector<Command>& commands, double 
 
 double SpeedupJobs::seconds(Work work, int epochs, double at_most) {
   const Size size{.network = layout_.on_gpus ? "vgg" : "mid",
-                  .pictures = batchsize,
-                  .fraction = epochs ? 1.0 : static_cast<double>(batchsize) / pictures_per_epoch(),
+                  .images = batchsize,
+                  .fraction = epochs ? 1.0 : static_cast<double>(batchsize) / images_per_epoch(),
                   .epochs = std::max(1, epochs)};
   std::vector<Command> commands;
   for (int place = 0; place < (work == Work::ceiling ? layout_.devices : 1); ++place)
@@ -145,8 +145,8 @@ double SpeedupJobs::seconds(Work work, int epochs, double at_most) {
 
 fs::path SpeedupJobs::trace() {
   const Size size{.network = "vgg",
-                  .pictures = traced_pictures,
-                  .fraction = static_cast<double>(traced_iterations * traced_pictures) / pictures_per_epoch(),
+                  .images = traced_images,
+                  .fraction = static_cast<double>(traced_iterations * traced_images) / images_per_epoch(),
                   .epochs = 1};
   Command traced = command(Work::learner, size, 0);
   traced.arguments.insert(traced.arguments.end(), {"--trace", "trace"});

@@ -10,7 +10,7 @@
 
 namespace odori::grader {
 
-/// The learner's program ended badly, or not at all, on more pictures than the checks give it.
+/// The learner's program ended badly, or not at all, on more images than the checks give it.
 struct FailedAtWork {
   Ended ended;
 };
@@ -33,12 +33,12 @@ class SpeedupJobs : public TimedWork {
               const Sandbox* sandbox = nullptr);
 
   int devices() const override { return layout_.devices; }
-  int pictures_per_epoch() const override;
-  int pictures_of_empty_job() const override;
+  int images_per_epoch() const override;
+  int images_of_empty_job() const override;
   /// Throws FailedAtWork, EnvironmentFault if one of the kit's programs fails, and Error on Ctrl-C.
   double seconds(Work work, int epochs, double at_most = 0) override;
 
-  static constexpr int traced_iterations = 4, traced_pictures = 32;
+  static constexpr int traced_iterations = 4, traced_images = 32;
   /// A few iterations of the learner's program with the workshop's real network. Returns the folder of its event
   /// stream, which lives as long as this. Throws as seconds() does.
   std::filesystem::path trace();
@@ -46,7 +46,7 @@ class SpeedupJobs : public TimedWork {
  private:
   struct Size {
     const char* network;
-    int pictures;  // a device and iteration
+    int images;  // a device and iteration
     double fraction;
     int epochs;
   };

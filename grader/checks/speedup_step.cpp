@@ -34,7 +34,7 @@ bool did_not_end(const FailedAtWork& failure) { return failure.ended.stopped && 
 
 void draw(SpeedupStep& step, SpeedupJobs& jobs, const Question& question, const std::string& language) try {
   const timeline::Timeline seen = timeline::read(jobs.trace());
-  step.counts = counts_of(seen, question.task.under_mpi, SpeedupJobs::traced_pictures);
+  step.counts = counts_of(seen, question.task.under_mpi, SpeedupJobs::traced_images);
   step.timeline =
       write_page(question.out / "timeline.html",
                  timeline::to_page(seen, {question.task.name, language, this_machine(), now()}, timeline::read_d3()));
@@ -52,7 +52,7 @@ fs::path write_page(const fs::path& path, const std::string& page) try {
   return {};
 }
 
-Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int pictures_a_device) {
+Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int images_a_device) {
   std::map<std::string, double> bytes, calls;
   for (const timeline::Row& row : timeline.rows)
     for (const timeline::Span& span : row.spans)
@@ -61,7 +61,7 @@ Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int pictur
           bytes[span.name] += static_cast<double>(span.bytes), ++calls[span.name];
   const double updates = std::max(1, timeline.n_iterations), ranks = static_cast<double>(timeline.rows.size());
   std::map<std::string, std::string> values{{"devices", std::to_string(timeline.rows.size())},
-                                            {"images", std::to_string(pictures_a_device)},
+                                            {"images", std::to_string(images_a_device)},
                                             {"updates", std::to_string(timeline.n_iterations)}};
   if (under_mpi) {
     values["collectives"] = fmt::format("{:.0f}", calls["allreduce"] / ranks / updates);

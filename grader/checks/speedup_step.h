@@ -21,7 +21,7 @@ struct SpeedupStep {
 std::filesystem::path write_page(const std::filesystem::path& path, const std::string& page);
 
 /// What one update moves, by the learner's own event stream.
-Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int pictures_a_device);
+Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int images_a_device);
 
 /// Takes up to a minute. `whole`: the learner's program, all of which is right. The page is
 /// timeline.html in the question's `out`. Throws Error on Ctrl-C.

@@ -37,7 +37,7 @@ struct Summary {
         shares(quotients(measured.training(Work::solution), measured.training(Work::learner))),
         share(median(shares)) {
     const std::vector<double> alone = measured.training(Work::one);
-    one = measured.pictures / median(alone);
+    one = measured.images / median(alone);
     kits = devices * ratio(alone, measured.training_beside());
     ceiling = devices * ratio(alone, measured.training(Work::ceiling));
     // The ceiling does all that one device does, on each, and the kit's solution all that the ceiling does. Where noise
@@ -119,8 +119,8 @@ double Measured::start(Work work) const {
   const auto least = [&](const std::map<Work, std::vector<double>>& jobs) {
     return *std::min_element(jobs.at(work).begin(), jobs.at(work).end());
   };
-  const double seconds_a_picture = (least(whole) - least(empty)) / (pictures - pictures_of_empty_job);
-  return least(empty) - std::max(0.0, seconds_a_picture) * pictures_of_empty_job;
+  const double seconds_a_image = (least(whole) - least(empty)) / (images - images_of_empty_job);
+  return least(empty) - std::max(0.0, seconds_a_image) * images_of_empty_job;
 }
 
 std::vector<double> Measured::training(Work work) const {

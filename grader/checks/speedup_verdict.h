@@ -18,7 +18,7 @@ enum class Work { one, ceiling, learner, solution };
 /// to each other, as did the i-th of `one` and of `ceiling`.
 struct Measured {
   int devices = 2;
-  int pictures = 0, pictures_of_empty_job = 0;  // that each device trains on in a job
+  int images = 0, images_of_empty_job = 0;  // that each device trains on in a job
   std::map<Work, std::vector<double>> empty, whole;
   std::vector<std::size_t> pairs_before;     // how many pairs came before the i-th of `one` and of `ceiling`
   std::vector<bool> stopped;                 // the learner's jobs that took even longer
@@ -26,7 +26,7 @@ struct Measured {
 
   std::size_t pairs() const;
   /// What comes before and after the training: the start of the program (and of mpirun), reading the data, making the
-  /// model. The least that an empty job took (noise only ever adds), less the few pictures that even this one trains
+  /// model. The least that an empty job took (noise only ever adds), less the few images that even this one trains
   /// on.
   double start(Work work) const;
   /// Without the start. The learner's start is the solution's: what the learner's program does besides counts as its

@@ -12,18 +12,18 @@ namespace {
 /// A coefficient that is further off, as a share of what it should be, is another one. What rounding makes of one is
 /// off by 0.0005 at most, and of that the fit knows.
 constexpr double same_coefficient = 0.005, uncertain = 8;
-/// Of an update's length: what pooling windows without a clear maximum can make of it, and no other pictures do.
+/// Of an update's length: what pooling windows without a clear maximum can make of it, and no other images do.
 constexpr double same_step = 0.03;
 
-/// All pictures of an update, and nothing if they aren't those of one batch a worker.
-Pictures pictures_of(const RunData& data, const RunPlan& plan, const std::vector<Step>& update) {
-  Pictures all;
+/// All images of an update, and nothing if they aren't those of one batch a worker.
+Images images_of(const RunData& data, const RunPlan& plan, const std::vector<Step>& update) {
+  Images all;
   const auto n_train = static_cast<std::int64_t>(data.sets.train->size());
   for (const Step& step : update) {
-    if (step.pictures.size() != static_cast<std::size_t>(plan.batch_size)) return {};
-    for (const std::int64_t picture : step.pictures) {
-      if (picture < 0 || picture >= n_train) return {};
-      all.push_back(picture);
+    if (step.images.size() != static_cast<std::size_t>(plan.batch_size)) return {};
+    for (const std::int64_t image : step.images) {
+      if (image < 0 || image >= n_train) return {};
+      all.push_back(image);
     }
   }
   return all;
@@ -94,16 +94,16 @@ Sgd sgd_of(const RunPlan& plan) {
 
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates) {
   if (updates.empty() || updates.front().empty()) return {};
-  const auto n_pictures = static_cast<std::size_t>(plan.batch_size) * updates.front().size();
+  const auto n_images = static_cast<std::size_t>(plan.batch_size) * updates.front().size();
   const Sgd sgd = sgd_of(plan);
-  Reference reference(data, static_cast<int>(n_pictures));
+  Reference reference(data, static_cast<int>(n_images));
   std::vector<float> before = first_weights(data, data.seed + plan.seed), earlier = before;
   for (std::size_t update = 0; update < updates.size(); ++update) {
     const int number = static_cast<int>(update) + 1;
-    const Pictures pictures = pictures_of(data, plan, updates[update]);
+    const Images images = images_of(data, plan, updates[update]);
     const std::vector<float>& after = updates[update].front().parameters;
-    if (pictures.size() != n_pictures || after.size() != before.size()) return WrongWeights{number, sgd};
-    const Comparison seen = compare_step(sgd, reference.gradient(before, pictures), earlier, before, after);
+    if (images.size() != n_images || after.size() != before.size()) return WrongWeights{number, sgd};
+    const Comparison seen = compare_step(sgd, reference.gradient(before, images), earlier, before, after);
     if (auto wrong = find_wrong(seen, number, sgd)) return wrong;
     earlier = std::exchange(before, after);
   }
@@ -111,11 +111,11 @@ std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPla
 }
 
 bool learnt_alone(const RunData& data, const RunPlan& plan, const Step& step) {
-  const Pictures pictures = pictures_of(data, plan, {step});
+  const Images images = images_of(data, plan, {step});
   const std::vector<float> start = first_weights(data, data.seed + plan.seed);
-  if (pictures.empty() || step.parameters.size() != start.size()) return false;
+  if (images.empty() || step.parameters.size() != start.size()) return false;
   Reference reference(data, plan.batch_size);
-  return compare_step(sgd_of(plan), reference.gradient(start, pictures), start, start, step.parameters).off < same_step;
+  return compare_step(sgd_of(plan), reference.gradient(start, images), start, start, step.parameters).off < same_step;
 }
 
 }  // namespace odori::grader

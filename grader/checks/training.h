@@ -22,7 +22,7 @@ struct Disagreement {
 };
 std::optional<Disagreement> find_disagreement(const Updates& updates);
 
-/// v = momentum * v - rate * (g + decay * w); w += v, with the mean gradient g of all workers' pictures.
+/// v = momentum * v - rate * (g + decay * w); w += v, with the mean gradient g of all workers' images.
 struct Sgd {
   double rate = 0, momentum = 0.9, decay = 5e-4;
 };
@@ -40,7 +40,7 @@ struct WrongWeights {
 /// momentum or of the decay is seen.
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates);
 
-/// Did this worker's first update come of its own pictures alone?
+/// Did this worker's first update come of its own images alone?
 bool learnt_alone(const RunData& data, const RunPlan& plan, const Step& step);
 
 }  // namespace odori::grader

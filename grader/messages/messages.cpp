@@ -77,7 +77,7 @@ void wrap_paragraph(const std::string& paragraph, int width, const std::string& 
   if (!line.empty()) lines.push_back(indent + line);
 }
 
-/// What stands for a placeholder, without its braces: "n", "n|picture|pictures", "ranks#|has|have". Nothing if there is
+/// What stands for a placeholder, without its braces: "n", "n|image|images", "ranks#|has|have". Nothing if there is
 /// no value of that name.
 std::optional<std::string> value_of(std::string_view placeholder, const std::map<std::string, std::string>& values) {
   const std::size_t bar = placeholder.find('|'), second = placeholder.find('|', bar + 1);

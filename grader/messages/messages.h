@@ -24,7 +24,7 @@ class Messages {
 
   const std::string& language() const { return language_; }
   /// The section with its {placeholders} filled in; the key and its values themselves where there is no such section.
-  /// {n|picture|pictures} is the first word where the value of n is 1, else the second; {ranks#|has|have} the first
+  /// {n|image|images} is the first word where the value of n is 1, else the second; {ranks#|has|have} the first
   /// where ranks lists one thing ("3"), else the second ("0, 3"). Commands that speak to learners keep a language that
   /// the environment doesn't ask for: "./odori hint multi_gpu 3 --lang ja".
   std::string text(const Finding& finding) const;

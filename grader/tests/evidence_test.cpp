@@ -27,7 +27,7 @@ void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-const EvidenceLimits limits{.devices = 8, .pictures = 100, .calls = 50, .parameters = 10};
+const EvidenceLimits limits{.devices = 8, .images = 100, .calls = 50, .parameters = 10};
 
 RankSeen read(const std::string& lines) { return read_rank(lines, limits); }
 
@@ -36,22 +36,22 @@ std::string numbers(std::vector<float> values) {
 }
 
 /// A training by these models, model i with iterator i.
-std::string training(const std::vector<std::string>& pictures) {
+std::string training(const std::vector<std::string>& images) {
   std::vector<std::string> iterators, models;
-  for (const std::string& of_one : pictures) {
+  for (const std::string& of_one : images) {
     models.push_back(std::to_string(models.size()));
-    iterators.push_back(fmt::format(R"({{"batch_size":2,"repeat":1,"pictures":[{}],"not_counted":[]}})", of_one));
+    iterators.push_back(fmt::format(R"({{"batch_size":2,"repeat":1,"images":[{}],"not_counted":[]}})", of_one));
   }
   return fmt::format(
       R"({{"fact":"training","kind":"ParallelUpdater","rule":"mean","devices":[{{"name":"main","device":0}}],)"
       R"("iterators":[{}],"models":[{}],"evaluators":[{{"device":0,"iterator":{{"batch_size":2,"repeat":0,)"
-      R"("pictures":[1,2,3],"not_counted":[]}}}}]}})"
+      R"("images":[1,2,3],"not_counted":[]}}}}]}})"
       "\n",
       fmt::join(iterators, ","), fmt::join(models, ","));
 }
 
-std::string step(int device, const std::string& pictures, const std::vector<float>& values) {
-  return fmt::format("{{\"fact\":\"step\",\"device\":{},\"pictures\":[{}],\"numbers\":{}}}\n", device, pictures,
+std::string step(int device, const std::string& images, const std::vector<float>& values) {
+  return fmt::format("{{\"fact\":\"step\",\"device\":{},\"images\":[{}],\"numbers\":{}}}\n", device, images,
                      values.size()) +
          numbers(values);
 }
@@ -82,15 +82,15 @@ TEST(Evidence, PutsAnUpdateTogetherInWhateverOrderDevicesWrite) {
       read(training({"7,8", "5,6"}) + step(1, "5,6", {3, 4}) + step(0, "7,8", {1, 2}) + updated + step(0, "9", {1, 2}));
   ASSERT_EQ(seen.steps.size(), 1u);  // the second update never ended
   ASSERT_EQ(seen.steps[0].size(), 2u);
-  EXPECT_EQ(seen.steps[0][0].pictures, (Pictures{7, 8}));
-  EXPECT_EQ(seen.steps[0][1].pictures, (Pictures{5, 6}));
+  EXPECT_EQ(seen.steps[0][0].images, (Images{7, 8}));
+  EXPECT_EQ(seen.steps[0][1].images, (Images{5, 6}));
   EXPECT_EQ(seen.steps[0][1].parameters, (std::vector<float>{3, 4}));
   EXPECT_FALSE(seen.forged);
 }
 
 TEST(Evidence, LeavesOutNumbersThatAreNotThere) {
   const RankSeen seen =
-      read(training({"7,8"}) + "{\"fact\":\"step\",\"device\":0,\"pictures\":[7,8],\"numbers\":9}\nfour");
+      read(training({"7,8"}) + "{\"fact\":\"step\",\"device\":0,\"images\":[7,8],\"numbers\":9}\nfour");
   EXPECT_TRUE(seen.steps.empty());
 }
 
@@ -99,7 +99,7 @@ TEST(Evidence, IsWhatTheTrainingUsesAndNotWhatWasAskedForBefore) {
       use_device(5) +
       "{\"fact\":\"devices\",\"devices\":[{\"name\":\"decoy\",\"device\":7}]}\n"
       "{\"fact\":\"updater\",\"kind\":\"Decoy\",\"rule\":\"sum\",\"iterators\":[]}\n"
-      "{\"fact\":\"evaluator\",\"device\":7,\"iterator\":{\"batch_size\":1,\"repeat\":1,\"pictures\":[9],"
+      "{\"fact\":\"evaluator\",\"device\":7,\"iterator\":{\"batch_size\":1,\"repeat\":1,\"images\":[9],"
       "\"not_counted\":[]}}\n";
   for (const std::string& lines : {decoys + training({"7,8"}), training({"7,8"}) + decoys,
                                    training({"7,8"}) + step(0, "7,8", {1}) + updated + trained + decoys}) {
@@ -111,7 +111,7 @@ TEST(Evidence, IsWhatTheTrainingUsesAndNotWhatWasAskedForBefore) {
     EXPECT_EQ(seen.rule, "mean");
     ASSERT_EQ(seen.train_iterators.size(), 1u);
     EXPECT_EQ(seen.evaluator_device, 0);
-    EXPECT_EQ(seen.test_iterator->pictures, (Pictures{1, 2, 3}));
+    EXPECT_EQ(seen.test_iterator->images, (Images{1, 2, 3}));
     EXPECT_FALSE(seen.forged);
   }
 }
@@ -146,25 +146,25 @@ TEST(Evidence, OfAFailureThatCountsAsNoneIsForged) {
   EXPECT_EQ(read(failure(0)).forged->key, "thrown_as_if_well");
 }
 
-TEST(Evidence, OfPicturesThatAreNotTheIteratorsIsForged) {
+TEST(Evidence, OfImagesThatAreNotTheIteratorsIsForged) {
   const auto forged = [](const std::string& lines) {
     const RankSeen seen = read(lines);
     return seen.forged ? seen.forged->key : "";
   };
   const std::string both = training({"7,8", "5,6"}), end = updated + trained;
   EXPECT_EQ(forged(both + step(0, "7,8", {1}) + step(1, "5,6", {1}) + end), "");
-  EXPECT_EQ(forged(both + step(0, "5,6", {1}) + step(1, "7,8", {1}) + end), "evidence_other_pictures");
-  EXPECT_EQ(forged(both + step(0, "7,8", {1}) + step(1, "5,5", {1}) + end), "evidence_other_pictures");
+  EXPECT_EQ(forged(both + step(0, "5,6", {1}) + step(1, "7,8", {1}) + end), "evidence_other_images");
+  EXPECT_EQ(forged(both + step(0, "7,8", {1}) + step(1, "5,5", {1}) + end), "evidence_other_images");
   EXPECT_EQ(forged(both + step(0, "7,8", {1}) + step(1, "5,5", {1}) + updated), "");  // it may still come
 }
 
 TEST(Evidence, OfMoreThanThereCanBeIsForged) {
-  std::string many_devices = training({"7,8"}), many_updates = training({"7,8"}), many_pictures = "7";
+  std::string many_devices = training({"7,8"}), many_updates = training({"7,8"}), many_images = "7";
   for (int i = 0; i < 9; ++i) many_devices += step(i, "7,8", {1});
-  for (int i = 0; i < 51; ++i) many_updates += step(0, "7,8", {1}) + updated, many_pictures += ",7,8";
+  for (int i = 0; i < 51; ++i) many_updates += step(0, "7,8", {1}) + updated, many_images += ",7,8";
   for (const std::string& lines :
-       {many_devices + updated, many_updates, training({many_pictures}), training(std::vector<std::string>(9, "7")),
-        training({"7,8"}) + step(0, "7,8", std::vector<float>(11)), training({"7,8"}) + step(0, many_pictures, {1}),
+       {many_devices + updated, many_updates, training({many_images}), training(std::vector<std::string>(9, "7")),
+        training({"7,8"}) + step(0, "7,8", std::vector<float>(11)), training({"7,8"}) + step(0, many_images, {1}),
         std::string(300'000, ' ')}) {
     const RankSeen seen = read(lines);
     ASSERT_TRUE(seen.forged) << lines.substr(0, 300);
@@ -213,9 +213,9 @@ TEST(Evidence, HasTheSameFactsAsTheLibrary) {
     const std::string fields = facts::args_of(fact).json();
     return fmt::format("{{\"fact\":\"{}\"{}{}}}\n", fact.fact, fields.empty() ? "" : ",", fields);
   };
-  const facts::Iterator iterator{.batch_size = 2, .repeat = 1, .pictures = {7, 8}, .not_counted = {9}};
+  const facts::Iterator iterator{.batch_size = 2, .repeat = 1, .images = {7, 8}, .not_counted = {9}};
   EXPECT_EQ(line(facts::Evaluator{3, iterator}),
-            "{\"fact\":\"evaluator\",\"device\":3,\"iterator\":{\"batch_size\":2,\"repeat\":1,\"pictures\":[7,8],"
+            "{\"fact\":\"evaluator\",\"device\":3,\"iterator\":{\"batch_size\":2,\"repeat\":1,\"images\":[7,8],"
             "\"not_counted\":[9]}}\n");
   EXPECT_EQ(line(facts::Trained{}), trained);
   const RankSeen seen = read(line(facts::UseDevice{4}) + line(facts::LoadCifar{}) + line(facts::Enter{"call"}) +
@@ -229,7 +229,7 @@ TEST(Evidence, HasTheSameFactsAsTheLibrary) {
   EXPECT_EQ(seen.device, 1);
   EXPECT_TRUE(seen.loaded_data && seen.devices.empty() && seen.inside_collective);
   EXPECT_EQ(seen.collectives, std::vector<std::string>{"call"});
-  EXPECT_EQ(seen.train_iterators.at(0).not_counted, Pictures{9});
+  EXPECT_EQ(seen.train_iterators.at(0).not_counted, Images{9});
   EXPECT_EQ(seen.evaluator_device, 2);
   ASSERT_EQ(seen.evaluations.size(), 1u);
   EXPECT_FALSE(std::isfinite(seen.evaluations[0].loss));

@@ -34,33 +34,33 @@ inline std::size_t n_train() { return data().sets.train->size(); }
 inline std::size_t n_test() { return data().sets.test->size(); }
 
 /// Parts of a set, as positions: in random order or not.
-inline std::vector<Pictures> parts_of(std::size_t size, int n, bool random = true) {
-  const Pictures order = random ? whole_set_order(size, 3) : whole_set(size);
-  std::vector<Pictures> parts;
+inline std::vector<Images> parts_of(std::size_t size, int n, bool random = true) {
+  const Images order = random ? whole_set_order(size, 3) : whole_set(size);
+  std::vector<Images> parts;
   const std::size_t part = size / static_cast<std::size_t>(n);
   for (auto begin = order.begin(); static_cast<int>(parts.size()) < n; begin += static_cast<std::ptrdiff_t>(part))
     parts.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(part));
   return parts;
 }
 
-inline IteratorSeen over(const Pictures& pictures, bool repeat = true, int batch_size = 4) {
-  return {pictures, {}, batch_size, repeat};
+inline IteratorSeen over(const Images& images, bool repeat = true, int batch_size = 4) {
+  return {images, {}, batch_size, repeat};
 }
 
-/// Three updates on these pictures, a part for each worker, by the mean gradient. `sgd`: as the plan has it, or
+/// Three updates on these images, a part for each worker, by the mean gradient. `sgd`: as the plan has it, or
 /// wrongly.
-inline Updates train(const RunPlan& plan, const std::vector<Pictures>& parts, const Sgd& sgd) {
+inline Updates train(const RunPlan& plan, const std::vector<Images>& parts, const Sgd& sgd) {
   const auto batch = static_cast<std::size_t>(plan.batch_size);
   Reference reference(data(), plan.batch_size * static_cast<int>(parts.size()));
   std::vector<float> weights = first_weights(data(), data().seed + plan.seed), velocity(weights.size());
   Updates updates;
   for (std::size_t update = 0; update < 3; ++update) {
     std::vector<Step> steps;
-    Pictures all;
-    for (const Pictures& part : parts) {
+    Images all;
+    for (const Images& part : parts) {
       Step& step = steps.emplace_back(Step{static_cast<int>(steps.size()), {}, {}});
-      for (std::size_t i = 0; i < batch; ++i) step.pictures.push_back(part[(update * batch + i) % part.size()]);
-      all.insert(all.end(), step.pictures.begin(), step.pictures.end());
+      for (std::size_t i = 0; i < batch; ++i) step.images.push_back(part[(update * batch + i) % part.size()]);
+      all.insert(all.end(), step.images.begin(), step.images.end());
     }
     const std::vector<float> gradient = reference.gradient(weights, all);
     for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -72,9 +72,7 @@ inline Updates train(const RunPlan& plan, const std::vector<Pictures>& parts, co
   }
   return updates;
 }
-inline Updates train(const RunPlan& plan, const std::vector<Pictures>& parts) {
-  return train(plan, parts, sgd_of(plan));
-}
+inline Updates train(const RunPlan& plan, const std::vector<Images>& parts) { return train(plan, parts, sgd_of(plan)); }
 
 /// Task 1, all right.
 inline Evidence one_process(const RunPlan& plan) {
@@ -83,8 +81,8 @@ inline Evidence one_process(const RunPlan& plan) {
   seen.rule = plan.sum ? "sum" : "mean";
   for (int device = 0; device < n; ++device)
     seen.devices[device == 0 ? "main" : "gpu" + std::to_string(device)] = device;
-  const std::vector<Pictures> shares = parts_of(n_train(), n);
-  for (const Pictures& share : shares) seen.train_iterators.push_back(over(share, true, plan.batch_size));
+  const std::vector<Images> shares = parts_of(n_train(), n);
+  for (const Images& share : shares) seen.train_iterators.push_back(over(share, true, plan.batch_size));
   seen.steps = train(plan, shares);
   seen.evaluator_device = 0;
   seen.test_iterator = over(whole_set(n_test()), false);
@@ -97,8 +95,8 @@ inline Evidence ranks_on(const RunPlan& plan) {
   const std::vector<int>& nodes = plan.nodes;
   const int n = static_cast<int>(nodes.size());
   const auto shards_of = [n](std::size_t size) {
-    const Pictures order = whole_set_order(size, 5);
-    std::vector<Pictures> shards;
+    const Images order = whole_set_order(size, 5);
+    std::vector<Images> shards;
     for (int rank = 0; rank < n; ++rank) {
       const std::size_t begin = size * static_cast<std::size_t>(rank) / static_cast<std::size_t>(n);
       const std::size_t length = (size + static_cast<std::size_t>(n) - 1) / static_cast<std::size_t>(n);
@@ -119,9 +117,8 @@ inline Evidence ranks_on(const RunPlan& plan) {
     seen.updater = "StandardUpdater";
     seen.train_iterators = {over(train_shards[r], true, plan.batch_size)};
     seen.test_iterator = over({}, false);
-    for (const std::int64_t picture : test_shards[r])
-      (counted.insert(picture).second ? seen.test_iterator->pictures : seen.test_iterator->not_counted)
-          .push_back(picture);
+    for (const std::int64_t image : test_shards[r])
+      (counted.insert(image).second ? seen.test_iterator->images : seen.test_iterator->not_counted).push_back(image);
     for (const auto& update : updates) seen.steps.push_back({update[r]});
     seen.evaluations.assign(2, evaluate(data(), updates.back().front().parameters, whole_set(n_test())));
     seen.scatter_roots = {0, 0};
@@ -199,9 +196,9 @@ inline std::string multi_node(int blank, const std::function<void(RankSeen&, int
   });
 }
 
-inline std::vector<IteratorSeen> iterators_over(const std::vector<Pictures>& shares) {
+inline std::vector<IteratorSeen> iterators_over(const std::vector<Images>& shares) {
   std::vector<IteratorSeen> iterators;
-  for (const Pictures& share : shares) iterators.push_back(over(share));
+  for (const Images& share : shares) iterators.push_back(over(share));
   return iterators;
 }
 

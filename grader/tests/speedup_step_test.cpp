@@ -86,7 +86,7 @@ TEST(Counts, AreThoseOfTheAlgorithm) {
             {{"devices", "2"}, {"images", "32"}, {"updates", "4"}, {"collectives", "1"}, {"averaged", "57.2"}}}}) {
     SpeedupJobs jobs(task_named(task), two_devices(task), ODORI_SOLUTIONS, solution_of(task));
     const bool under_mpi = task_named(task).under_mpi;
-    const Finding counts = counts_of(timeline::read(jobs.trace()), under_mpi, SpeedupJobs::traced_pictures);
+    const Finding counts = counts_of(timeline::read(jobs.trace()), under_mpi, SpeedupJobs::traced_images);
     EXPECT_EQ(counts.key, under_mpi ? "counts_ranks" : "counts_devices");
     EXPECT_EQ(counts.values, expected) << task;
   }

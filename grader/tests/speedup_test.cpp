@@ -151,7 +151,7 @@ TEST(Speedup, FarAboveTheCeilingIsFlaggedAndEarnsNothing) {
 // What was measured at different moments says nothing of each other.
 TEST(Speedup, NumbersAreThoseOfNeighbours) {
   constexpr int pairs = 16;
-  Measured measured{.pictures = 256, .pictures_of_empty_job = 64, .stopped = std::vector<bool>(pairs, false)};
+  Measured measured{.images = 256, .images_of_empty_job = 64, .stopped = std::vector<bool>(pairs, false)};
   const auto slowdown = [](std::size_t pair) { return pair < 6 ? 1.0 : 2.0; };
   for (const Work work : {Work::one, Work::ceiling, Work::solution}) measured.empty[work] = {0};
   for (std::size_t pair = 0; pair < pairs; ++pair) {

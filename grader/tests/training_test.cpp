@@ -14,13 +14,13 @@ Updates train_in_floats(const RunPlan& plan, int n_updates) {
   std::vector<float> weights = first_weights(data(), data().seed + plan.seed), velocity(weights.size());
   Updates updates;
   for (int update = 0; update < n_updates; ++update) {
-    const Pictures order = whole_set_order(n_train(), plan.seed * 100 + static_cast<unsigned>(update));
+    const Images order = whole_set_order(n_train(), plan.seed * 100 + static_cast<unsigned>(update));
     std::vector<Step> steps;
     std::vector<float> gradient(weights.size());
     for (int worker = 0; worker < plan.workers(); ++worker) {
       const auto begin = order.begin() + worker * plan.batch_size;
       steps.push_back({worker, {begin, begin + plan.batch_size}, {}});
-      const std::vector<float> own = one_worker.gradient(weights, steps.back().pictures);
+      const std::vector<float> own = one_worker.gradient(weights, steps.back().images);
       for (std::size_t i = 0; i < own.size(); ++i) gradient[i] += own[i];
     }
     for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -85,12 +85,12 @@ TEST(Training, SeesWeightsThatAreNoNumbers) {
   }
 }
 
-/// A picture that is left out, and another one in its place, is no change of a coefficient.
-TEST(Training, SeesOtherPictures) {
+/// An image that is left out, and another one in its place, is no change of a coefficient.
+TEST(Training, SeesOtherImages) {
   const RunPlan plan{.devices = 2, .batch_size = 8};
   Updates updates = train(plan, parts_of(n_train(), 2));
   ASSERT_FALSE(find_wrong_weights(data(), plan, updates));
-  std::swap(updates[1][0].pictures[0], updates[2][0].pictures[0]);
+  std::swap(updates[1][0].images[0], updates[2][0].images[0]);
   const auto wrong = find_wrong_weights(data(), plan, updates);
   ASSERT_TRUE(wrong);
   EXPECT_EQ(wrong->update, 2);

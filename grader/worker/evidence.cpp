@@ -61,7 +61,7 @@ class FieldReader {
   template <typename T>
   void take(const json& value, std::vector<T>& list) const {
     if (!value.is_array()) throw NoFact();
-    if (value.size() > (std::is_same_v<T, std::int64_t> ? limits_.pictures : limits_.devices)) throw TooMuch();
+    if (value.size() > (std::is_same_v<T, std::int64_t> ? limits_.images : limits_.devices)) throw TooMuch();
     for (const json& entry : value) take(entry, list.emplace_back());
   }
   template <typename Group>
@@ -77,7 +77,7 @@ int no_larger(std::int64_t number) { return static_cast<int>(std::clamp<std::int
 
 IteratorSeen seen_of(facts::Iterator iterator) {
   if (iterator.batch_size < 0 || iterator.batch_size > std::numeric_limits<int>::max()) throw NoFact();
-  return {std::move(iterator.pictures), std::move(iterator.not_counted), static_cast<int>(iterator.batch_size),
+  return {std::move(iterator.images), std::move(iterator.not_counted), static_cast<int>(iterator.batch_size),
           iterator.repeat != 0};
 }
 
@@ -110,7 +110,7 @@ class Reader {
   }
 
   RankSeen seen() {
-    if (!trains_on_its_iterators()) forge("evidence_other_pictures");
+    if (!trains_on_its_iterators()) forge("evidence_other_images");
     return std::move(seen_);
   }
 
@@ -184,7 +184,7 @@ class Reader {
   void take_of_training(std::string_view numbers) {
     if (is<facts::LoadCifar>()) seen_.loaded_data = true;
     if (auto step = is<facts::Step>())
-      add(update_, {step->device, std::move(step->pictures), floats_of(numbers)}, limits_.devices);
+      add(update_, {step->device, std::move(step->images), floats_of(numbers)}, limits_.devices);
     if (is<facts::Updated>()) end_update();
     if (const auto evaluation = is<facts::Evaluation>()) add(seen_.evaluations, *evaluation, limits_.calls);
   }
@@ -212,16 +212,16 @@ class Reader {
     add(seen_.steps, std::exchange(update_, {}), limits_.calls);
   }
 
-  /// Each model on pictures of its own iterator alone, and by the end on all of them.
+  /// Each model on images of its own iterator alone, and by the end on all of them.
   bool trains_on_its_iterators() const {
     if (!training_ || models_.size() != seen_.train_iterators.size()) return !training_ || seen_.steps.empty();
     for (std::size_t i = 0; i < models_.size(); ++i) {
       const IteratorSeen& iterator = seen_.train_iterators[i];
-      std::set<std::int64_t> given(iterator.pictures.begin(), iterator.pictures.end()), trained;
+      std::set<std::int64_t> given(iterator.images.begin(), iterator.images.end()), trained;
       given.insert(iterator.not_counted.begin(), iterator.not_counted.end());
       for (const auto& update : seen_.steps)
         for (const Step& step : update)
-          if (step.device == models_[i]) trained.insert(step.pictures.begin(), step.pictures.end());
+          if (step.device == models_[i]) trained.insert(step.images.begin(), step.images.end());
       if (!std::includes(given.begin(), given.end(), trained.begin(), trained.end())) return false;
       if (trained_ && trained != given) return false;
     }
@@ -241,8 +241,8 @@ class Reader {
 
 EvidenceLimits limits_of(const RunData& data) {
   // Learners give devices the whole set, or the same share, several times over.
-  const std::size_t pictures = 8 * data.sets.train->size();
-  return {.pictures = pictures, .calls = 16 * pictures, .parameters = data.parameters};
+  const std::size_t images = 8 * data.sets.train->size();
+  return {.images = images, .calls = 16 * images, .parameters = data.parameters};
 }
 
 RankSeen read_rank(std::string_view written, const EvidenceLimits& limits, bool marked) {

@@ -18,20 +18,20 @@ namespace odori::grader {
 /// How a run ended. `failed`: the library stopped it with a sentence (an Error).
 enum class Ending { finished, failed, unfilled, crashed, hung, environment };
 
-/// Positions of pictures in the whole training set, or in the whole test set.
-using Pictures = std::vector<std::int64_t>;
+/// Positions of images in the whole training set, or in the whole test set.
+using Images = std::vector<std::int64_t>;
 
-/// One device's part in one update: the pictures of its batch, and its weights afterwards.
+/// One device's part in one update: the images of its batch, and its weights afterwards.
 struct Step {
   int device = 0;
-  Pictures pictures;
+  Images images;
   std::vector<float> parameters;  // all trained numbers in plain order, as Classifier::parameters() lists them
 };
 
-/// The pictures that one iterator goes through in an epoch, in no particular order.
+/// The images that one iterator goes through in an epoch, in no particular order.
 struct IteratorSeen {
-  Pictures pictures;
-  Pictures not_counted;  // further ones, which another rank's shard owns: trained on here, but not evaluated
+  Images images;
+  Images not_counted;  // further ones, which another rank's shard owns: trained on here, but not evaluated
   int batch_size = 0;
   bool repeat = true;
 };
@@ -88,7 +88,7 @@ struct RunData {
 /// More than any program can show, right or wrong: what goes beyond was written by something else.
 struct EvidenceLimits {
   std::size_t devices = 64;    // of a rank; and iterators
-  std::size_t pictures = 0;    // of an iterator, or of a device in one update
+  std::size_t images = 0;      // of an iterator, or of a device in one update
   std::size_t calls = 0;       // collective ones, messages, updates and evaluations
   std::size_t parameters = 0;  // and values
 };

@@ -107,8 +107,8 @@ Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed, const Sa
   if (sandbox_) libraries_ = libraries_of(solution_);
   data_ = {.folder = scratch_.path() / "data", .seed = seed};
   // Neither size can be divided by 2, 3 or 4, nor the training set's by 5. With these sizes and batches of 4, epochs
-  // end in the same updates on 4 ranks whose shards differ by one picture (force_equal_length = false), as they do with
-  // the workshop's 50000 pictures.
+  // end in the same updates on 4 ranks whose shards differ by one image (force_equal_length = false), as they do with
+  // the workshop's 50000 images.
   const auto train = std::array{53u, 61u, 71u, 77u}[seed % 4], test = std::array{23u, 25u, 29u, 31u}[seed / 4 % 4];
   try {
     synthetic::write_set(data_.folder, {.train = train, .test = test, .seed = seed});

@@ -142,7 +142,7 @@ class Graph {
 
   // ---- Running
   /// Fills the input and the labels: crop and flip (random_rules.h), then bilinear enlargement (pixel centres at half
-  /// integers, edges repeated), then normalisation; black pixels lie around the picture. Fewer examples than the batch
+  /// integers, edges repeated), then normalisation; black pixels lie around the image. Fewer examples than the batch
   /// size: the rest is zeros and counts nowhere.
   virtual void load(const Batch& batch, const RandomKey& key) = 0;
   virtual void forward(Mode mode, const RandomKey& key) = 0;

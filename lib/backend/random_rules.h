@@ -34,7 +34,7 @@ constexpr std::uint32_t dropout_bits(const RandomKey& key, std::uint32_t layer, 
   return dropout_block(key, layer, static_cast<std::uint32_t>(block))[part / 2] >> part % 2 * 16 & 0xffff;
 }
 
-/// How picture `i` of a batch is moved and turned: pixel (y, x) of the result is pixel (y + dy, x + dx) of
+/// How image `i` of a batch is moved and turned: pixel (y, x) of the result is pixel (y + dy, x + dx) of
 /// the original, where black lies around it, or that of the mirrored column if it is flipped. Enlargement
 /// comes after.
 struct Augmentation {

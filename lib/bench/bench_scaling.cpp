@@ -1,6 +1,6 @@
 // Two devices against one, one thread each, with a fixed batch a device.
 //
-//   build/bin/bench_scaling                   VGG with 32 pictures a device, then the demo's network with 64
+//   build/bin/bench_scaling                   VGG with 32 images a device, then the demo's network with 64
 //   build/bin/bench_scaling --model mid --rounds 3
 //
 // A round measures one device, the ceiling (two devices that train models of their own and never speak),
@@ -37,7 +37,7 @@ int run_rank(int argc, char** argv, const bench::Options& options) {
   const MpiSession mpi(argc, argv);
   const auto comm = create_communicator(options.rank_of);
   DevicePool pool(options.devices);
-  const bench::RandomPictures data(static_cast<std::size_t>(options.batchsize));
+  const bench::RandomImages data(static_cast<std::size_t>(options.batchsize));
   const Batch batch = data.batch(options.batchsize);
   Classifier model(create_network(options.model, 10), options.batchsize, 0, static_cast<std::uint32_t>(comm->rank()));
   model.to_device(pool.use(comm->intra_rank()), {.measure = options.autotune});

@@ -38,8 +38,8 @@ int main(int argc, char** argv) try {
       bench::parse(argc, argv, bench::Benchmark::vgg, "Training speed of one device, its memory and its allocations.",
                    {.model = "vgg", .batchsize = 64, .iterations = 4});
   DevicePool pool(options.devices);
-  const bench::RandomPictures pictures(static_cast<std::size_t>(options.batchsize));
-  Batch batch = pictures.batch(options.batchsize);
+  const bench::RandomImages images(static_cast<std::size_t>(options.batchsize));
+  Batch batch = images.batch(options.batchsize);
   batch.transform.image_size = options.image_size;
   Classifier model(create_network(options.model, 10, options.image_size), options.batchsize, 0);
   model.to_device(pool.use(0), {.measure = options.autotune});

@@ -110,8 +110,8 @@ class Rank {
  public:
   explicit Rank(const Flags& flags)
       : flags_(flags),
-        pictures_(static_cast<std::size_t>(flags.batchsize)),
-        batch_(pictures_.batch(flags.batchsize)),
+        images_(static_cast<std::size_t>(flags.batchsize)),
+        batch_(images_.batch(flags.batchsize)),
         trainee_(pool_.use(all_->intra_rank()), flags.model, flags.batchsize, batch_, {}) {
     for (const NamedView& parameter : trainee_.model.parameters())
       pieces_.push_back({parameter.view.offset, parameter.view.offset + parameter.view.size()});
@@ -216,7 +216,7 @@ class Rank {
   std::unique_ptr<Communicator> all_ = create_communicator("flat");
   std::vector<Way> ways_ = all_ways();
   DevicePool pool_{devices(flags_)};
-  bench::RandomPictures pictures_;
+  bench::RandomImages images_;
   Batch batch_;
   bench::Trainee trainee_;
   std::vector<Range> pieces_;

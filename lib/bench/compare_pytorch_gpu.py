@@ -4,7 +4,7 @@
 usage: compare_pytorch_gpu.py [--settings 32x128 32x512 256x32] [--precisions bf16 tf32 fp32] [--rivals eager graph compile]
                               [--rounds 5] [--seconds 1] [--json FILE]
 
-A setting is PICTURE_SIZE x BATCH. PyTorch trains channels-last under bf16 autocast: eager; graph: the same step recorded
+A setting is IMAGE_SIZE x BATCH. PyTorch trains channels-last under bf16 autocast: eager; graph: the same step recorded
 as a CUDA graph; compile: torch.compile. The kit's program runs once a setting and precision, since measuring which
 algorithms are fastest takes longer than a round; half of PyTorch's rounds come before it, half after it. Prints images/s,
 median (least .. greatest) of the rounds; the kit's ratio to each rival is that of the medians, of the kit's bf16. The peak is that of a large bf16 matrix product, measured here. Exit code 20 where there

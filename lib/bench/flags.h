@@ -9,7 +9,7 @@ namespace odori::bench {
 
 struct Options {
   std::string model;   // empty: the benchmark's own choice
-  int batchsize = 0;   // pictures a device; 0: the benchmark's own choice
+  int batchsize = 0;   // images a device; 0: the benchmark's own choice
   int iterations = 0;  // a round; 0: the benchmark's own choice
   int rounds = 9;
   bool autotune = false;

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "data/random_pictures.h"
+#include "data/random_images.h"
 
 namespace odori::bench {
 
-using odori::RandomPictures;
+using odori::RandomImages;
 
 template <typename Work>
 double seconds_of(const Work& work) {

@@ -16,9 +16,9 @@ namespace odori::bench {
 
 /// A model with its optimizer on one device, and one batch that it trains on again and again.
 struct Trainee {
-  Trainee(Device& device, const std::string& network, int batchsize, const Batch& pictures,
+  Trainee(Device& device, const std::string& network, int batchsize, const Batch& images,
           const AlgorithmOptions& algorithms)
-      : model(create_network(network, 10), batchsize, 0), optimizer(0.05f), batch(pictures) {
+      : model(create_network(network, 10), batchsize, 0), optimizer(0.05f), batch(images) {
     model.to_device(device, algorithms);
     optimizer.setup(model);
   }
@@ -41,7 +41,7 @@ class InOneProcess {
   InOneProcess(const std::string& network, int batchsize, int n_devices, const DevicePoolOptions& devices,
                const AlgorithmOptions& algorithms = {})
       : batchsize_(batchsize),
-        data_(std::make_shared<RandomPictures>(static_cast<std::size_t>(batchsize))),
+        data_(std::make_shared<RandomImages>(static_cast<std::size_t>(batchsize))),
         batch_(data_->batch(batchsize)),
         pool_(devices),
         model_(create_network(network, 10), batchsize, 0) {
@@ -82,7 +82,7 @@ class InOneProcess {
   }
 
   int batchsize_;
-  std::shared_ptr<const RandomPictures> data_;
+  std::shared_ptr<const RandomImages> data_;
   Batch batch_;
   DevicePool pool_;
   std::vector<std::unique_ptr<Trainee>> trainees_;

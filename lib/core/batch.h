@@ -9,16 +9,16 @@
 
 namespace odori {
 
-/// What happens to a picture on its way into the network.
+/// What happens to an image on its way into the network.
 struct Transform {
   int image_size = 32;                 // enlarged to this height and width (bilinear)
   std::array<float, 3> mean{0, 0, 0};  // of the values in [0, 1], per channel: y = (x - mean) / deviation
   std::array<float, 3> deviation{1, 1, 1};
-  int crop_padding = 0;  // random crop out of the picture with this border of zeros (pixels)
+  int crop_padding = 0;  // random crop out of the image with this border of zeros (pixels)
   bool flip = false;     // random left-right flip
 };
 
-/// One picture: three planes (red, green, blue) of 32 x 32 bytes, row-major, as CIFAR's files have it. The bytes
+/// One image: three planes (red, green, blue) of 32 x 32 bytes, row-major, as CIFAR's files have it. The bytes
 /// belong to the data set.
 struct Example {
   static constexpr int side = 32, channels = 3, bytes = channels * side * side;
@@ -28,19 +28,19 @@ struct Example {
   bool counted = true;  // false: another shard owns it, so this one's evaluation leaves it out
 };
 
-/// The bytes that all pictures of a data set stand in, so that a device with memory of its own can keep a copy of them.
+/// The bytes that all images of a data set stand in, so that a device with memory of its own can keep a copy of them.
 /// They stay as they are while this object lives.
-struct PictureStorage {
+struct ImageStorage {
   std::vector<std::span<const std::uint8_t>> parts;
 };
-using PictureStoragePtr = std::shared_ptr<const PictureStorage>;
+using ImageStoragePtr = std::shared_ptr<const ImageStorage>;
 
 /// What an iterator hands to a model. Transform and storage are the data set's; without a storage, devices copy the
-/// pictures of each batch.
+/// images of each batch.
 struct Batch {
   std::vector<Example> examples;
   Transform transform;
-  PictureStoragePtr storage;
+  ImageStoragePtr storage;
 };
 
 }  // namespace odori

@@ -134,41 +134,41 @@ std::string in_words(const std::vector<std::size_t>& ranks) {
 
 /// Ranks of this node, by what they do; `call` is that of those that have come furthest. Where one is in a message, all
 /// that are in a call wait: messages are no calls that all ranks have to make.
-struct Picture {
+struct Image {
   bool messages = false;
   std::vector<std::size_t> absent, stopped, ended, elsewhere_in_program, in_another_call, waiting;
   std::string call;
 };
 
-Picture look() {
-  Picture picture;
+Image look() {
+  Image image;
   const auto before = [](const Row& one, const Row& other) {
     return one.calls != other.calls ? one.calls < other.calls : (one.inside > 0) < (other.inside > 0);
   };
   const Row& ahead = *std::max_element(rows.begin(), rows.end(), before);
-  picture.call = name_of(ahead);
-  picture.messages = std::any_of(rows.begin(), rows.end(), in_message);
+  image.call = name_of(ahead);
+  image.messages = std::any_of(rows.begin(), rows.end(), in_message);
   for (std::size_t rank = 0; rank < rows.size(); ++rank) {
     const Row& row = rows[rank];
     const State state = row.process == 0 ? State::here : state_of(row.process);
-    const bool waits = picture.messages ? row.inside > 0 : row.calls == ahead.calls && name_of(row) == picture.call;
-    (row.process == 0          ? picture.absent
-     : state == State::stopped ? picture.stopped
-     : state == State::ended   ? picture.ended
-     : waits                   ? picture.waiting
-     : row.inside > 0          ? picture.in_another_call
-                               : picture.elsewhere_in_program)
+    const bool waits = image.messages ? row.inside > 0 : row.calls == ahead.calls && name_of(row) == image.call;
+    (row.process == 0          ? image.absent
+     : state == State::stopped ? image.stopped
+     : state == State::ended   ? image.ended
+     : waits                   ? image.waiting
+     : row.inside > 0          ? image.in_another_call
+                               : image.elsewhere_in_program)
         .push_back(rank);
   }
-  return picture;
+  return image;
 }
 
 /// "Ranks 0 and 2 wait in comm->all_reduce_mean()."; with messages "Rank 0 waits in send to 1, rank 1 in send to 0."
-std::string tell_waiting(const Picture& picture) {
-  const std::vector<std::size_t>& ranks = picture.waiting;
+std::string tell_waiting(const Image& image) {
+  const std::vector<std::size_t>& ranks = image.waiting;
   if (ranks.empty()) return {};
-  if (!picture.messages)
-    return fmt::format("{} {} in {}. ", in_words(ranks), ranks.size() == 1 ? "waits" : "wait", picture.call);
+  if (!image.messages)
+    return fmt::format("{} {} in {}. ", in_words(ranks), ranks.size() == 1 ? "waits" : "wait", image.call);
   constexpr std::size_t most = 8;
   std::string words;
   for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
@@ -239,27 +239,26 @@ std::uint64_t moves() noexcept {
 
 std::string who_is_missing() {
   if (rows.size() == 1) return {};
-  const Picture picture = look();
-  const auto joined = static_cast<int>(rows.size() - picture.absent.size());
-  std::string missing =
-      tell(picture.stopped, "is stopped, by a signal or a debugger") + tell(picture.ended, "has ended");
+  const Image image = look();
+  const auto joined = static_cast<int>(rows.size() - image.absent.size());
+  std::string missing = tell(image.stopped, "is stopped, by a signal or a debugger") + tell(image.ended, "has ended");
   if (joined < local_size)
     missing += fmt::format("{} did not come to MPI_Init(): not started yet, stopped, or ended before. ",
                            local_size == job_size
-                               ? in_words(picture.absent) + " (" + host() + ")"
+                               ? in_words(image.absent) + " (" + host() + ")"
                                : fmt::format("{} of the {} ranks of {}", local_size - joined, local_size, host()));
-  const bool apart = missing.empty() && picture.elsewhere_in_program.empty() && !picture.in_another_call.empty();
+  const bool apart = missing.empty() && image.elsewhere_in_program.empty() && !image.in_another_call.empty();
   if (missing.empty())
-    for (const std::size_t rank : picture.elsewhere_in_program) {
+    for (const std::size_t rank : image.elsewhere_in_program) {
       const std::string last = name_of(rows[rank]);
       missing += tell({rank}, "is busy elsewhere: it made no call " + (last.empty() ? "yet" : "after " + last));
     }
   if (apart)
-    for (const std::size_t rank : picture.in_another_call)
+    for (const std::size_t rank : image.in_another_call)
       missing += tell({rank}, fmt::format("waits in {} instead", name_of(rows[rank])));
   const bool all_in_calls = missing.empty();
-  if (all_in_calls && (!picture.messages || local_size < job_size)) return {};
-  missing += tell_waiting(picture);
+  if (all_in_calls && (!image.messages || local_size < job_size)) return {};
+  missing += tell_waiting(image);
   if (apart) missing += "All ranks have to make the same calls. ";
   if (all_in_calls) missing += "A send waits until its message is received: each needs its receive on the other rank. ";
   missing.pop_back();
@@ -268,8 +267,8 @@ std::string who_is_missing() {
 
 std::string who_is_elsewhere() {
   if (job_size <= local_size) return {};
-  if (const Picture picture = look(); picture.messages && rows.size() > 1)
-    return fmt::format("{}The other ranks are on {}.", tell_waiting(picture),
+  if (const Image image = look(); image.messages && rows.size() > 1)
+    return fmt::format("{}The other ranks are on {}.", tell_waiting(image),
                        other_hosts.empty() ? "other machines" : other_hosts);
   return fmt::format("{} has come to {}, but another has not{}.",
                      rows.size() == 1 ? "This rank" : "Each rank of " + host(), name_of(*mine),

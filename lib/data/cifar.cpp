@@ -22,7 +22,7 @@ struct Format {
   std::vector<const char*> train_files, test_files;
   std::size_t label_bytes;  // the last of them is the class that is learned
   int n_classes;
-  std::array<float, 3> mean, deviation;  // of the published training pictures' values in [0, 1], per channel
+  std::array<float, 3> mean, deviation;  // of the published training images' values in [0, 1], per channel
   std::size_t record_bytes() const { return label_bytes + Example::bytes; }
 };
 
@@ -80,7 +80,7 @@ const Format& format_of(const fs::path& folder) {
       folder.string());
 }
 
-/// The pictures of some files, one behind the other.
+/// The images of some files, one behind the other.
 class CifarDataset : public Dataset {
  public:
   CifarDataset(const fs::path& folder, const Format& format, const std::vector<const char*>& names) : format_(format) {
@@ -108,7 +108,7 @@ class CifarDataset : public Dataset {
   }
   int n_classes() const override { return format_.n_classes; }
   const Transform& transform() const override { return transform_; }
-  PictureStoragePtr storage() const override { return storage_; }
+  ImageStoragePtr storage() const override { return storage_; }
 
   void set_transform(const Transform& transform) { transform_ = transform; }
   void keep_first(double fraction) {
@@ -129,7 +129,7 @@ class CifarDataset : public Dataset {
 
   const Format& format_;
   std::vector<MappedFile> files_;
-  std::shared_ptr<PictureStorage> storage_ = std::make_shared<PictureStorage>();
+  std::shared_ptr<ImageStorage> storage_ = std::make_shared<ImageStorage>();
   std::vector<const std::uint8_t*> records_;
   Transform transform_;
 };

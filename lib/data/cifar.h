@@ -11,7 +11,7 @@ namespace odori {
 struct CifarOptions {
   int image_size = 32;    // 256 with fraction 0.05 is the workshop's cifar10_256px_5p
   double fraction = 1.0;  // the first part of each of the two sets, (0, 1]
-  bool augment = false;   // training pictures: random crop (4 pixels of padding) and flip
+  bool augment = false;   // training images: random crop (4 pixels of padding) and flip
 };
 
 struct TrainTest {

@@ -17,7 +17,7 @@ class Dataset {
   virtual int n_classes() const = 0;
   virtual const Transform& transform() const = 0;
   /// Null if there is none.
-  virtual PictureStoragePtr storage() const { return nullptr; }
+  virtual ImageStoragePtr storage() const { return nullptr; }
 };
 
 /// Shared, since iterators, splits and shards all keep the set that they stand on.

@@ -49,12 +49,12 @@ class Shard : public Dataset {
   }
   int n_classes() const override { return header_.n_classes; }
   const Transform& transform() const override { return header_.transform; }
-  PictureStoragePtr storage() const override { return storage_; }
+  ImageStoragePtr storage() const override { return storage_; }
 
  private:
   std::vector<std::byte> bytes_;
   Header header_;
-  std::shared_ptr<PictureStorage> storage_ = std::make_shared<PictureStorage>();
+  std::shared_ptr<ImageStorage> storage_ = std::make_shared<ImageStorage>();
 };
 
 /// Every rank learns who has a data set, and its size; all throw the same Error if that is not the root alone.

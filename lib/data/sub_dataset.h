@@ -17,7 +17,7 @@ class SubDataset : public Dataset {
   Example operator[](std::size_t i) const override { return (*base_)[static_cast<std::size_t>(order_[i])]; }
   int n_classes() const override { return base_->n_classes(); }
   const Transform& transform() const override { return base_->transform(); }
-  PictureStoragePtr storage() const override { return base_->storage(); }
+  ImageStoragePtr storage() const override { return base_->storage(); }
 
  private:
   DatasetPtr base_;

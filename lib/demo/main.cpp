@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int batchsize = 64;               // pictures a device and iteration
+constexpr int batchsize = 64;               // images a device and iteration
 constexpr double n_images_wanted = 10'000;  // trained on within three minutes by two cores, all runs together
 
 void print_now(const std::string& text) {

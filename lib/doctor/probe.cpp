@@ -52,22 +52,22 @@ void ask_mpi(Facts& facts) {
   facts.bindings = parse_bindings(output_of(mpirun(2) + "--report-bindings true"));
 }
 
-/// A folder with a small picture set, removed at the end.
-class Pictures {
+/// A folder with a small image set, removed at the end.
+class Images {
  public:
-  explicit Pictures(const std::string& out) : folder_(fs::path(out) / "doctor") {
+  explicit Images(const std::string& out) : folder_(fs::path(out) / "doctor") {
     output_of(fmt::format("\"{}/bin/odori_make_synthetic\" --train 10000 --test 500 --out \"{}\"", ODORI_BUILD_FOLDER,
-                          (folder_ / "pictures").string()),
+                          (folder_ / "images").string()),
               60);
   }
-  ~Pictures() {
+  ~Images() {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
   }
-  /// A training program's command on these pictures.
+  /// A training program's command on these images.
   std::string training(const char* program, const char* flags) const {
     return fmt::format("\"{}/bin/solutions/{}\" --dataset \"{}\" --device cuda --no_snapshot --out \"{}\" {}",
-                       ODORI_BUILD_FOLDER, program, (folder_ / "pictures").string(), (folder_ / "out").string(), flags);
+                       ODORI_BUILD_FOLDER, program, (folder_ / "images").string(), (folder_ / "out").string(), flags);
   }
 
  private:
@@ -75,14 +75,14 @@ class Pictures {
 };
 
 void train(Facts& facts, const std::string& out) {
-  const Pictures pictures(out);
-  const std::string ranks = pictures.training(
+  const Images images(out);
+  const std::string ranks = images.training(
       "train_cifar_multi_node", facts.usable_gpus < 2
                                     ? "--model tiny --epoch 1 --fraction 0.1 --communicator pure_nccl --share_devices"
                                     : "--model tiny --epoch 1 --fraction 0.1 --communicator pure_nccl");
   facts.nccl = parse_nccl(output_of("NCCL_DEBUG=INFO " + mpirun(2) + "--bind-to none " + ranks, 60));
   // The first seconds set up; nvidia-smi's own number is the share of the last moments in which a kernel ran.
-  const std::string busy = pictures.training("train_cifar_single_gpu", "--model vgg --batchsize 128 --epoch 100000");
+  const std::string busy = images.training("train_cifar_single_gpu", "--model vgg --batchsize 128 --epoch 100000");
   facts.gpu_use =
       parse_percents(output_of("timeout 14 " + busy +
                                    " >/dev/null 2>&1 & sleep 6; for i in 1 2 3 4 5 6 7; do nvidia-smi -i 0 "

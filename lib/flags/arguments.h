@@ -36,7 +36,7 @@ struct Program {
 struct Arguments {
   std::string dataset = "auto";  // cifar10, cifar100, synthetic, or a folder; auto: cifar10 if it is there
   int epoch = 4;
-  int batchsize = 32;  // pictures a device and iteration
+  int batchsize = 32;  // images a device and iteration
   float learnrate = 0.05f;
   int n_gpus = 2;            // of several_devices: devices of this process, GPUs or not
   std::string communicator;  // filled in from the devices if not given

@@ -49,7 +49,7 @@ void check_sizes(const char* what, const std::vector<NamedView>& places,
 
 Classifier::Classifier(const NetworkSpec& network, int batch_size, std::uint64_t seed, std::uint32_t stream)
     : network_(network), batch_size_(batch_size), random_{seed, stream, 0} {
-  require(batch_size > 0, "A batch needs at least one picture, but the batch size is {}.", batch_size);
+  require(batch_size > 0, "A batch needs at least one image, but the batch size is {}.", batch_size);
   Shape shape{batch_size, Example::channels, network.image_size, network.image_size};
   Places parameters, statistics;
   for (const auto& layer : layers_of(network)) {
@@ -120,12 +120,12 @@ std::unique_ptr<Classifier> Classifier::replicate(Device& device, std::uint32_t 
 void Classifier::forward_backward(const Batch& batch, const FinalGradients& are_final) {
   Device& on = device();  // throws before to_device()
   require(batch.examples.size() == static_cast<std::size_t>(batch_size_),
-          "A training batch has {} pictures, but the model was made for batches of {} on {}. Train with an "
+          "A training batch has {} images, but the model was made for batches of {} on {}. Train with an "
           "iterator "
           "that repeats, and the model's batch size.",
           batch.examples.size(), batch_size_, on.description());
   if (evidence::on())
-    for (const Example& example : batch.examples) trained_pictures_.push_back(example.id);
+    for (const Example& example : batch.examples) trained_images_.push_back(example.id);
   rank_table::at_work();
   graph_->load(batch, random_);
   graph_->forward(Mode::train, random_);
@@ -133,7 +133,7 @@ void Classifier::forward_backward(const Batch& batch, const FinalGradients& are_
   ++random_.step;
 }
 
-std::vector<std::int64_t> Classifier::take_trained_pictures() { return std::exchange(trained_pictures_, {}); }
+std::vector<std::int64_t> Classifier::take_trained_images() { return std::exchange(trained_images_, {}); }
 
 void Classifier::evaluate(const Batch& batch) {
   device();

@@ -28,7 +28,7 @@ struct ModelState {
 
 class Classifier {
  public:
-  /// Batches of `batch_size` pictures. Initial weights come from the seed; `stream` tells devices and ranks
+  /// Batches of `batch_size` images. Initial weights come from the seed; `stream` tells devices and ranks
   /// apart in dropout and augmentation.
   Classifier(const NetworkSpec& network, int batch_size, std::uint64_t seed, std::uint32_t stream = 0);
   ~Classifier();
@@ -41,8 +41,8 @@ class Classifier {
   /// Loss and gradients of one full batch. Throws Error if to_device() was not called, or for a partial
   /// batch. `are_final` is told of gradients as Graph::backward() tells.
   void forward_backward(const Batch& batch, const FinalGradients& are_final = {});
-  /// The pictures of all batches since the last call, while somebody records evidence (trace/evidence.h).
-  std::vector<std::int64_t> take_trained_pictures();
+  /// The images of all batches since the last call, while somebody records evidence (trace/evidence.h).
+  std::vector<std::int64_t> take_trained_images();
   /// Counts one batch, of any size, without training.
   void evaluate(const Batch& batch);
   /// Sums since the last call, of training and evaluation alike; waits for the device.
@@ -77,7 +77,7 @@ class Classifier {
   ModelMemory memory_;
   AlgorithmTable algorithms_;
   std::unique_ptr<Graph> graph_;
-  std::vector<std::int64_t> trained_pictures_;
+  std::vector<std::int64_t> trained_images_;
 };
 
 }  // namespace odori

@@ -12,7 +12,7 @@ class Convolution : public Layer {
   Shape output(const Shape& x) const override {
     const auto side = [&](int n) { return (n + 2 * spec_.padding - spec_.kernel) / spec_.stride + 1; };
     require(x.h + 2 * spec_.padding >= spec_.kernel && x.w + 2 * spec_.padding >= spec_.kernel,
-            "{}: a {}x{} kernel doesn't fit pictures of {}x{}. Give a larger --image_size.", name_, spec_.kernel,
+            "{}: a {}x{} kernel doesn't fit images of {}x{}. Give a larger --image_size.", name_, spec_.kernel,
             spec_.kernel, x.h, x.w);
     return {x.n, spec_.out_channels, side(x.h), side(x.w)};
   }

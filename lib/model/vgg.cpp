@@ -1,4 +1,4 @@
-// Chainer's VGG for CIFAR, layer for layer: 14,987,200 parameters for 10 classes and 32 x 32 pictures.
+// Chainer's VGG for CIFAR, layer for layer: 14,987,200 parameters for 10 classes and 32 x 32 images.
 // Sources: K. Simonyan and A. Zisserman, 2014, "Very Deep Convolutional Networks for Large-Scale Image
 // Recognition"; with batch normalisation and dropout as in S. Zagoruyko, 2015, "92.45% on CIFAR-10 in Torch".
 #include "model/networks.h"
@@ -12,7 +12,7 @@ Network vgg(int n_classes) {
     net.push_back(convolution(name + "/conv", channels));
     net.push_back(batch_normalization(name + "/bn", true));
   };
-  // comments: height and width behind the line, for 32 x 32 pictures
+  // comments: height and width behind the line, for 32 x 32 images
   block("block1_1", 64), net.push_back(dropout(0.3f));
   block("block1_2", 64), net.push_back(max_pooling());  // 16
   block("block2_1", 128), net.push_back(dropout(0.4f));

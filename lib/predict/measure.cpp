@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "data/random_pictures.h"
+#include "data/random_images.h"
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"
 #include "train/parallel_updater.h"
@@ -26,7 +26,7 @@ class TimedTraining {
  public:
   TimedTraining(const NetworkSpec& network, int batch, int n_devices, const DevicePoolOptions& devices)
       : pool_(devices), model_(network, batch, 0) {
-    const auto images = std::make_shared<RandomPictures>(static_cast<std::size_t>(2 * batch), network.image_size);
+    const auto images = std::make_shared<RandomImages>(static_cast<std::size_t>(2 * batch), network.image_size);
     model_.to_device(pool_.use(0));
     optimizer_.setup(model_);
     optimizer_.add_hook(std::make_unique<WeightDecay>(5e-4f));

@@ -20,8 +20,8 @@ TEST_P(AllocationTest, AnIterationTakesNoMemory) {
   constexpr int batch_size = 64;
   constexpr std::size_t largest_tensor = std::size_t{batch_size} * 32 * 32 * 32 * sizeof(float);
   DevicePool pool({.request = DeviceRequest::cpu, .threads_per_device = GetParam()});
-  const bench::RandomPictures pictures(batch_size);
-  const Batch batch = pictures.batch(batch_size);
+  const bench::RandomImages images(batch_size);
+  const Batch batch = images.batch(batch_size);
   Classifier model(create_network("mid", 10), batch_size, 0);
   bench::count_allocations();
   model.to_device(pool.use(0));

@@ -9,12 +9,12 @@ namespace {
 
 using NetworkTest = DeviceTest;
 
-/// n random pictures with their bytes.
-struct Pictures {
+/// n random images with their bytes.
+struct Images {
   std::vector<std::uint8_t> bytes;
   Batch batch;
 
-  Pictures(int n, int n_classes, RandomSequence& random) : bytes(static_cast<std::size_t>(n) * Example::bytes) {
+  Images(int n, int n_classes, RandomSequence& random) : bytes(static_cast<std::size_t>(n) * Example::bytes) {
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.below(256));
     for (int i = 0; i < n; ++i)
       batch.examples.push_back({&bytes[static_cast<std::size_t>(i) * Example::bytes],
@@ -27,14 +27,14 @@ TEST_P(NetworkTest, LoadNormalisesMovesTurnsAndEnlarges) {
   for (const int size : {32, 64, 256})
     for (const int padding : {0, 4}) {
       SCOPED_TRACE(testing::Message() << size << "x" << size << ", padding " << padding);
-      Pictures pictures(5, 10, random);
-      pictures.batch.transform.image_size = size;
-      pictures.batch.transform.crop_padding = padding;
-      pictures.batch.transform.flip = padding > 0;
-      Comparison both(device, {8, 3, size, size}, network_of(relu()), random);  // three pictures are missing
+      Images images(5, 10, random);
+      images.batch.transform.image_size = size;
+      images.batch.transform.crop_padding = padding;
+      images.batch.transform.flip = padding > 0;
+      Comparison both(device, {8, 3, size, size}, network_of(relu()), random);  // three images are missing
       const RandomKey key{test_seed(), 1, 2};
       both.fast.graph->write_value(both.fast.tensors[0], std::vector<float>(both.fast.tensors[0].shape.size(), NAN));
-      for (Side* side : {&both.fast, &both.plain}) side->graph->load(pictures.batch, key);
+      for (Side* side : {&both.fast, &both.plain}) side->graph->load(images.batch, key);
       EXPECT_LE(relative_error(both.fast.graph->read_value(both.fast.tensors[0]),
                                both.plain.graph->read_value(both.plain.tensors[0])),
                 bound(1e-6));
@@ -50,7 +50,7 @@ Network small_network() {
                     dropout(0.4f), linear("fc1", 24, false), batch_normalization("bn_fc1", true), dropout(0.5f),
                     linear("fc2", 10, true));
 }
-const Shape pictures_of_6{6, 3, 32, 32};
+const Shape images_of_6{6, 3, 32, 32};
 
 /// The same without anything that decides: with TF32 or bf16 a ReLU or a pooling window near a tie decides otherwise
 /// than in double, and changes gradients as a whole.
@@ -65,11 +65,11 @@ Network smooth_network() {
 TEST_P(NetworkTest, SmallNetworkHasTheGradientsOfTheReference) {
   for (const int batch : {6, 24}) {
     Comparison both(device, {batch, 3, 32, 32}, bound(0) <= 1e-4 ? small_network() : smooth_network(), random, true);
-    Pictures pictures(batch, 10, random);
+    Images images(batch, 10, random);
     RandomKey key{test_seed(), 0, 0};
     const auto error = [&] {
       ++key.step;
-      for (Side* side : {&both.fast, &both.plain}) side->graph->load(pictures.batch, key);
+      for (Side* side : {&both.fast, &both.plain}) side->graph->load(images.batch, key);
       both.forward(Mode::train, key);
       const double output = both.output_error();
       both.backward();
@@ -87,10 +87,10 @@ TEST_P(NetworkTest, SmallNetworkHasTheGradientsOfTheReference) {
 }
 
 TEST_P(NetworkTest, GapsOfTheFlatVectorsStayZero) {
-  Comparison both(device, pictures_of_6, small_network(), random, true);
-  Pictures pictures(6, 10, random);
-  both.fast.graph->load(pictures.batch, {});
-  both.plain.graph->load(pictures.batch, {});
+  Comparison both(device, images_of_6, small_network(), random, true);
+  Images images(6, 10, random);
+  both.fast.graph->load(images.batch, {});
+  both.plain.graph->load(images.batch, {});
   both.forward(Mode::train);
   both.backward();
   std::vector<float> all(both.fast.memory.gradients.size());
@@ -102,12 +102,12 @@ TEST_P(NetworkTest, GapsOfTheFlatVectorsStayZero) {
 
 /// Also where a GPU replays its steps as a whole: the last of these here is asked for with a listener.
 TEST_P(NetworkTest, BackwardTellsOfGradientsThatAreFinal) {
-  Side side(&device, pictures_of_6, small_network(), true);
+  Side side(&device, images_of_6, small_network(), true);
   for (const ParameterView& view : side.parameters)
     side.graph->write_parameter(side.memory.parameters, view, normal(view.size(), random, 0.1f));
   for (const ParameterView& view : side.statistics)
     side.graph->write_parameter(side.memory.statistics, view, std::vector<float>(view.size(), 1.0f));
-  Pictures pictures(6, 10, random);
+  Images images(6, 10, random);
   std::vector<Range> told;
   std::vector<std::vector<float>> when_told;
   const auto now = [&](Range range) {
@@ -116,7 +116,7 @@ TEST_P(NetworkTest, BackwardTellsOfGradientsThatAreFinal) {
     return numbers;
   };
   for (const bool listens : {false, false, false, true}) {
-    side.graph->load(pictures.batch, {});
+    side.graph->load(images.batch, {});
     side.graph->forward(Mode::train, {});
     if (!listens) side.graph->backward();
     if (!listens) continue;
@@ -141,23 +141,23 @@ TEST_P(NetworkTest, BackwardTellsOfGradientsThatAreFinal) {
 TEST_P(NetworkTest, EvaluationCountsWhatIsThereAndCounted) {
   constexpr int batch = 8;
   Comparison both(device, {batch, 3, 32, 32}, small_network(), random, true);
-  Pictures pictures(batch, 10, random);
-  const auto images = normal(both.fast.tensors[0].shape.size(), random);
+  Images images(batch, 10, random);
+  const auto pixels = normal(both.fast.tensors[0].shape.size(), random);
   const auto evaluate = [&](const Batch& part) {
     for (Side* side : {&both.fast, &both.plain}) side->graph->load(part, {});
-    both.forward(Mode::evaluate, {}, images);
+    both.forward(Mode::evaluate, {}, pixels);
     const Metrics fast = both.fast.graph->take_metrics(), plain = both.plain.graph->take_metrics();
     EXPECT_NEAR(fast.loss_sum, plain.loss_sum, bound(1e-5) * plain.loss_sum);
     EXPECT_NEAR(fast.correct, plain.correct, is_bf16() ? 1 : 0);
     EXPECT_EQ(fast.samples, plain.samples);
     return fast;
   };
-  EXPECT_EQ(evaluate(pictures.batch).samples, 8);
+  EXPECT_EQ(evaluate(images.batch).samples, 8);
   EXPECT_EQ(both.fast.graph->take_metrics().samples, 0) << "Taken sums start again from zero.";
-  Batch part = pictures.batch;
+  Batch part = images.batch;
   part.examples.resize(3);
   EXPECT_EQ(evaluate(part).samples, 3);
-  part = pictures.batch;
+  part = images.batch;
   part.examples[2].counted = part.examples[5].counted = false;
   EXPECT_EQ(evaluate(part).samples, 6);
   part.examples.resize(1);
@@ -165,11 +165,11 @@ TEST_P(NetworkTest, EvaluationCountsWhatIsThereAndCounted) {
 }
 
 TEST_P(NetworkTest, SumsRunOverBatchesUntilTheyAreTaken) {
-  Side side(&device, pictures_of_6, network_of(linear("fc", 10, false)), true);
-  Pictures pictures(6, 10, random);
+  Side side(&device, images_of_6, network_of(linear("fc", 10, false)), true);
+  Images images(6, 10, random);
   for (int i = 0; i < 3; ++i) {
-    side.graph->load(pictures.batch, {});
-    side.graph->write_value(side.tensors[0], std::vector<float>(pictures_of_6.size(), 0.0f));
+    side.graph->load(images.batch, {});
+    side.graph->write_value(side.tensors[0], std::vector<float>(images_of_6.size(), 0.0f));
     side.graph->forward(Mode::train, {});
   }
   const Metrics metrics = side.graph->take_metrics();
@@ -185,14 +185,14 @@ std::vector<float> gradients_after(Classifier& model, const Batch& batch, int st
 }
 
 TEST_P(NetworkTest, SameSeedSameBits) {
-  Pictures pictures(16, 10, random);
-  pictures.batch.transform.crop_padding = 4;
-  pictures.batch.transform.flip = true;
+  Images images(16, 10, random);
+  images.batch.transform.crop_padding = 4;
+  images.batch.transform.flip = true;
   for (const char* name : {"tiny", "mid"}) {
     Classifier one(create_network(name, 10), 16, test_seed()), two(create_network(name, 10), 16, test_seed());
     one.to_device(device);
     two.to_device(device);
-    EXPECT_EQ(gradients_after(one, pictures.batch, 3), gradients_after(two, pictures.batch, 3)) << name;
+    EXPECT_EQ(gradients_after(one, images.batch, 3), gradients_after(two, images.batch, 3)) << name;
   }
 }
 
@@ -211,9 +211,9 @@ TEST_P(NetworkTest, NoOperationFallsToASlowImplementation) {
 TEST_P(NetworkTest, MemoryIsNamed) {
   Classifier model(create_network("mid", 10), 32, 0);
   model.to_device(device);
-  const std::size_t pictures = std::size_t{32} * 3 * 32 * 32 * sizeof(float);
-  EXPECT_GT(model.graph().memory_bytes(), pictures);
-  EXPECT_LT(model.graph().memory_bytes(), 500 * pictures);
+  const std::size_t images = std::size_t{32} * 3 * 32 * 32 * sizeof(float);
+  EXPECT_GT(model.graph().memory_bytes(), images);
+  EXPECT_LT(model.graph().memory_bytes(), 500 * images);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, NetworkTest, testing::ValuesIn(devices_under_test()), name_of);

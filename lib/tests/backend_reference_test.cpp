@@ -194,7 +194,7 @@ TEST(Reference, MomentumSgd) {
   EXPECT_EQ(p, (std::vector<double>{1 + 7.5, 2 + 16}));
 }
 
-/// A picture whose pixel (c, y, x) is 5 * y + x + c: every place can be told from its neighbours.
+/// An image whose pixel (c, y, x) is 5 * y + x + c: every place can be told from its neighbours.
 std::vector<std::uint8_t> ramp() {
   std::vector<std::uint8_t> bytes;
   for (int c = 0; c < 3; ++c)
@@ -206,16 +206,16 @@ std::vector<std::uint8_t> ramp() {
 TEST(Reference, LoadNormalises) {
   const auto bytes = ramp();
   const Transform transform{.mean = {0.25f, 0.5f, 0.75f}, .deviation = {0.5f, 2.0f, 4.0f}};
-  const Doubles picture = load<double>({bytes.data()}, transform, {});
-  EXPECT_NEAR(picture(0, 0, 3, 4), (19 / 255.0 - 0.25) / 0.5, 1e-12);
-  EXPECT_NEAR(picture(0, 2, 31, 31), (188 / 255.0 - 0.75) / 4, 1e-12);
+  const Doubles image = load<double>({bytes.data()}, transform, {});
+  EXPECT_NEAR(image(0, 0, 3, 4), (19 / 255.0 - 0.25) / 0.5, 1e-12);
+  EXPECT_NEAR(image(0, 2, 31, 31), (188 / 255.0 - 0.75) / 4, 1e-12);
 }
 
 TEST(Reference, LoadMovesAndTurns) {
   const auto bytes = ramp();
   const Doubles moved = load<double>({bytes.data()}, {}, {.dy = 2, .dx = -3});
   EXPECT_NEAR(moved(0, 1, 10, 10) * 255, 5 * 12 + 7 + 1, 1e-9);
-  EXPECT_EQ(moved(0, 1, 10, 2), 0);   // left of the picture
+  EXPECT_EQ(moved(0, 1, 10, 2), 0);   // left of the image
   EXPECT_EQ(moved(0, 1, 30, 10), 0);  // below it
   const Doubles turned = load<double>({bytes.data()}, {}, {.flip = true});
   EXPECT_NEAR(turned(0, 0, 6, 1) * 255, 5 * 6 + 30, 1e-9);

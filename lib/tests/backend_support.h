@@ -186,7 +186,7 @@ class Comparison {
     }
   }
 
-  /// Forward on random pictures, or what `values` gives; all values and outputs were poisoned before.
+  /// Forward on random images, or what `values` gives; all values and outputs were poisoned before.
   void forward(Mode mode, const RandomKey& key = {}, std::vector<float> values = {}) {
     if (values.empty()) values = numbers(fast.tensors.front().shape.size());
     for (auto tensor = fast.tensors.rbegin(); tensor != fast.tensors.rend(); ++tensor)

@@ -102,7 +102,7 @@ TEST_F(VggTest, OneTrainingStepIsPyTorchs) {
   for (int i = 0; i < batch_size; ++i) {  // with the running statistics that the step left behind
     model.evaluate({{batch.examples[static_cast<std::size_t>(i)]}, batch.transform});
     EXPECT_NEAR(model.take_metrics().loss(), golden["evaluation_losses"][static_cast<std::size_t>(i)], 1e-4)
-        << "picture " << i;
+        << "image " << i;
   }
 }
 

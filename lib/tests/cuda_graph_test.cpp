@@ -19,11 +19,11 @@ namespace {
 
 constexpr int batch_size = 8;
 
-/// Random pictures that say where they stand in memory, moved and turned.
-struct Pictures {
-  bench::RandomPictures data{64};
-  PictureStoragePtr storage = std::make_shared<PictureStorage>(
-      PictureStorage{{{data[0].pixels, 20 * Example::bytes}, {data[20].pixels, 44 * Example::bytes}}});
+/// Random images that say where they stand in memory, moved and turned.
+struct Images {
+  bench::RandomImages data{64};
+  ImageStoragePtr storage = std::make_shared<ImageStorage>(
+      ImageStorage{{{data[0].pixels, 20 * Example::bytes}, {data[20].pixels, 44 * Example::bytes}}});
 
   Batch batch(int first, int n = batch_size, bool stored = true) const {
     Batch batch{{}, data.transform(), stored ? storage : nullptr};
@@ -47,20 +47,20 @@ class CudaGraphTest : public testing::TestWithParam<Precision> {
     return values;
   }
 
-  Pictures pictures;
+  Images images;
   DevicePool pool{{.request = DeviceRequest::cuda, .precision = GetParam()}};
 };
 
-/// Steps 2, 3, ... are captured graphs; each takes its own pictures, labels and random numbers.
+/// Steps 2, 3, ... are captured graphs; each takes its own images, labels and random numbers.
 TEST_P(CudaGraphTest, ARecordedStepIsTheStepItself) {
   const auto captured = new_model();
   for (int step = 0; step < 4; ++step) {
-    captured->forward_backward(pictures.batch(8 * step));
+    captured->forward_backward(images.batch(8 * step));
     const auto fresh = new_model();  // its first passes are never captured
     ModelState state = captured->state();
     state.random.step = static_cast<std::uint64_t>(step);
     fresh->restore(state);
-    fresh->forward_backward(pictures.batch(8 * step));
+    fresh->forward_backward(images.batch(8 * step));
     EXPECT_EQ(gradients(*captured), gradients(*fresh)) << "step " << step;
     const Metrics a = captured->take_metrics(), b = fresh->take_metrics();
     EXPECT_EQ(a.loss_sum, b.loss_sum);
@@ -74,9 +74,9 @@ TEST_P(CudaGraphTest, ARecordedStepIsTheStepItself) {
 TEST_P(CudaGraphTest, EvaluationBetweenStepsDisturbsNothing) {
   const auto plain = new_model(), evaluated = new_model();
   for (int step = 0; step < 4; ++step) {
-    for (Classifier* model : {plain.get(), evaluated.get()}) model->forward_backward(pictures.batch(8 * step));
+    for (Classifier* model : {plain.get(), evaluated.get()}) model->forward_backward(images.batch(8 * step));
     evaluated->take_metrics();
-    for (const int n : {batch_size, 3, batch_size + 5}) evaluated->evaluate(pictures.batch(1, n));
+    for (const int n : {batch_size, 3, batch_size + 5}) evaluated->evaluate(images.batch(1, n));
     EXPECT_EQ(evaluated->take_metrics().samples, batch_size + 3 + batch_size + 5);
     EXPECT_EQ(gradients(*plain), gradients(*evaluated)) << "step " << step;
   }
@@ -86,27 +86,27 @@ TEST_P(CudaGraphTest, ASmallerBatchCountsAsMuchAsItHas) {
   const auto model = new_model();
   Metrics whole, parts;
   for (int round = 0; round < 3; ++round) {
-    model->evaluate(pictures.batch(0, 7));
+    model->evaluate(images.batch(0, 7));
     whole = model->take_metrics();
-    model->evaluate(pictures.batch(0, 3));
-    model->evaluate(pictures.batch(3, 4));
+    model->evaluate(images.batch(0, 3));
+    model->evaluate(images.batch(3, 4));
     parts = model->take_metrics();
     EXPECT_NEAR(parts.loss_sum, whole.loss_sum, 1e-5 * whole.loss_sum) << "round " << round;
     EXPECT_EQ(parts.correct, whole.correct);
   }
 }
 
-TEST_P(CudaGraphTest, PicturesOfAStoredSetAreThoseOfTheBatch) {
+TEST_P(CudaGraphTest, ImagesOfAStoredSetAreThoseOfTheBatch) {
   const auto stored = new_model(), sent = new_model(), waiting = new_model();
   Metrics expected;
   for (int step = 0; step < 20; ++step) {  // more than there are pinned buffers
     const std::size_t before = emulator::allocated_bytes(0);
-    stored->forward_backward(pictures.batch(5 * step));
+    stored->forward_backward(images.batch(5 * step));
     if (step == 0) {
       EXPECT_GE(emulator::allocated_bytes(0) - before, 64u * Example::bytes) << "The set isn't on the GPU.";
     }
-    sent->forward_backward(pictures.batch(5 * step, batch_size, false));
-    waiting->forward_backward(pictures.batch(5 * step, batch_size, false));
+    sent->forward_backward(images.batch(5 * step, batch_size, false));
+    waiting->forward_backward(images.batch(5 * step, batch_size, false));
     expected += waiting->take_metrics();
   }
   EXPECT_EQ(gradients(*stored), gradients(*waiting));
@@ -118,7 +118,7 @@ TEST_P(CudaGraphTest, PicturesOfAStoredSetAreThoseOfTheBatch) {
 TEST_P(CudaGraphTest, ASetThatIsGoneIsForgotten) {
   const auto model = new_model();
   for (int round = 0; round < 3; ++round) {
-    const Pictures others;  // likely at the same addresses as the ones before
+    const Images others;  // likely at the same addresses as the ones before
     const auto expected = new_model();
     for (Classifier* m : {model.get(), expected.get()}) m->evaluate(others.batch(0));
     EXPECT_EQ(model->take_metrics().loss_sum, expected->take_metrics().loss_sum);
@@ -132,7 +132,7 @@ TEST_P(CudaGraphTest, AnIterationAllocatesNothingAndWaitsForNothing) {
   optimizer.add_hook(std::make_unique<WeightDecay>(5e-4f));
   const auto iterate = [&](int times) {
     for (int i = 0; i < times; ++i) {
-      model->forward_backward(pictures.batch(8 * i));
+      model->forward_backward(images.batch(8 * i));
       optimizer.update();
     }
   };
@@ -149,12 +149,12 @@ TEST_P(CudaGraphTest, AnIterationAllocatesNothingAndWaitsForNothing) {
 
 TEST_P(CudaGraphTest, ASnapshotGoesOnWithTheSameBits) {
   const auto model = new_model();
-  for (int step = 0; step < 3; ++step) model->forward_backward(pictures.batch(8 * step));
+  for (int step = 0; step < 3; ++step) model->forward_backward(images.batch(8 * step));
   const ModelState state = model->state();
   Classifier resumed(create_network("tiny", 10), batch_size, 99);
   resumed.to_device(pool.use(0), {.measure = true});
   resumed.restore(state);
-  for (Classifier* m : {model.get(), &resumed}) m->forward_backward(pictures.batch(30));
+  for (Classifier* m : {model.get(), &resumed}) m->forward_backward(images.batch(30));
   EXPECT_EQ(gradients(*model), gradients(resumed));
   EXPECT_EQ(model->algorithms(), resumed.algorithms());
 }
@@ -163,11 +163,11 @@ TEST_P(CudaGraphTest, WithAnEventStreamNothingIsRecorded) {
   const std::string folder = testing::TempDir() + "/cuda_graph_test_trace";
   const auto model = new_model();
   const auto captured = new_model();
-  for (int step = 0; step < 3; ++step) captured->forward_backward(pictures.batch(8 * step));
+  for (int step = 0; step < 3; ++step) captured->forward_backward(images.batch(8 * step));
   {
     const trace::File trace(folder, 0);
     const emulator::Counts before = emulator::counts();
-    for (int step = 0; step < 3; ++step) model->forward_backward(pictures.batch(8 * step));
+    for (int step = 0; step < 3; ++step) model->forward_backward(images.batch(8 * step));
     EXPECT_EQ(emulator::counts().graphs, before.graphs);
   }
   EXPECT_EQ(gradients(*model), gradients(*captured));
@@ -218,11 +218,11 @@ TEST_F(BadMachine, ASetThatDoesNotFitIsSentBatchByBatch) {
   DevicePool pool({.request = DeviceRequest::cuda});
   Classifier model(create_network("tiny", 10), 4, 0);
   model.to_device(pool.use(0));
-  const bench::RandomPictures data(4096);  // 12 MiB
+  const bench::RandomImages data(4096);  // 12 MiB
   Batch batch{{data[4095], data[0], data[7], data[8]}, data.transform()};
   model.evaluate(batch);
   const double sent = model.take_metrics().loss_sum;
-  batch.storage = std::make_shared<PictureStorage>(PictureStorage{{{data[0].pixels, 4096 * Example::bytes}}});
+  batch.storage = std::make_shared<ImageStorage>(ImageStorage{{{data[0].pixels, 4096 * Example::bytes}}});
   model.evaluate(batch);
   EXPECT_EQ(model.take_metrics().loss_sum, sent);
 }

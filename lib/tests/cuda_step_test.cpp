@@ -1,4 +1,4 @@
-// The CUDA kernels that read the step: dropout, the loss, and loading pictures, against the reference.
+// The CUDA kernels that read the step: dropout, the loss, and loading images, against the reference.
 #include "backend/cuda/kernels/dropout.h"
 #include "backend/cuda/kernels/load.h"
 #include "backend/cuda/kernels/softmax_cross_entropy.h"
@@ -133,11 +133,11 @@ TEST_P(StepTest, MissingExamplesCountNowhere) {
   EXPECT_EQ(std::count(gx.begin(), gx.begin() + 20, 0.0f), 0);
 }
 
-// ---- Pictures
+// ---- Images
 
 TEST_P(StepTest, Load) {
-  constexpr int pictures = 5, batch = 7;  // two are missing
-  std::vector<std::uint8_t> bytes(pictures * Example::bytes);
+  constexpr int images = 5, batch = 7;  // two are missing
+  std::vector<std::uint8_t> bytes(images * Example::bytes);
   for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.below(256));
   for (const int size : {32, 64, 50, 224})
     for (const int padding : {0, 4}) {
@@ -145,13 +145,13 @@ TEST_P(StepTest, Load) {
       Batch examples;
       examples.transform = {size, {0.4f, 0.5f, 0.6f}, {0.2f, 0.25f, 0.3f}, padding, padding > 0};
       Array<double> expected({batch, 3, size, size});
-      for (int i = 0; i < pictures; ++i) {
+      for (int i = 0; i < images; ++i) {
         examples.examples.push_back({&bytes[static_cast<std::size_t>(i) * Example::bytes], 0, i});
-        const auto picture =
+        const auto image =
             reference::load<double>(examples.examples.back(), examples.transform,
                                     augmentation(key, examples.transform, static_cast<std::uint32_t>(i)));
-        std::copy(picture.values.begin(), picture.values.end(),
-                  expected.values.begin() + i * static_cast<std::ptrdiff_t>(picture.values.size()));
+        std::copy(image.values.begin(), image.values.end(),
+                  expected.values.begin() + i * static_cast<std::ptrdiff_t>(image.values.size()));
       }
       const OnGpu step(stream, batch, key, examples.transform, examples);
       const Memory input = poisoned(expected.shape);

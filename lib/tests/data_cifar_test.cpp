@@ -53,7 +53,7 @@ class Cifar : public testing::Test {
     fs::create_directories((root_ / file).parent_path());
     std::ofstream(root_ / file, std::ios::binary) << bytes;
   }
-  /// Five files of 4, 5, 6, 7, 8 training pictures, and one of 10 test pictures.
+  /// Five files of 4, 5, 6, 7, 8 training images, and one of 10 test images.
   void write_cifar10(const fs::path& folder) const {
     for (int k = 1; k <= 5; ++k) write(folder / fmt::format("data_batch_{}.bin", k), records(3 + k, k, 1));
     write(folder / "test_batch.bin", records(10, 0, 1));
@@ -113,14 +113,14 @@ TEST_F(Cifar, TransformsAreOfTheFormatAndTheOptions) {
   EXPECT_EQ(ten.train->transform().crop_padding, 4);
   EXPECT_TRUE(ten.train->transform().flip);
   EXPECT_EQ(ten.test->transform().image_size, 256);
-  EXPECT_EQ(ten.test->transform().crop_padding, 0);  // test pictures stay as they are
+  EXPECT_EQ(ten.test->transform().crop_padding, 0);  // test images stay as they are
   EXPECT_FALSE(ten.test->transform().flip);
   EXPECT_EQ(ten.train->transform().mean, ten.test->transform().mean);
   EXPECT_FLOAT_EQ(ten.train->transform().mean[0], 0.4914f);
   EXPECT_FLOAT_EQ(load_cifar((root_ / "hundred").string()).train->transform().mean[0], 0.5071f);
 }
 
-TEST_F(Cifar, PicturesOutliveTheirLoader) {
+TEST_F(Cifar, ImagesOutliveTheirLoader) {
   write_cifar10("set");
   DatasetPtr test = load_cifar((root_ / "set").string()).test;
   fs::remove_all(root_ / "set");

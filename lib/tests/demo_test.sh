@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The demo as a whole, on a set of a few hundred pictures; a training that fails; an interrupt.
+# The demo as a whole, on a set of a few hundred images; a training that fails; an interrupt.
 #   demo_test.sh ODORI BUILD
 set -euo pipefail
 odori=$1

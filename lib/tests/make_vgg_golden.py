@@ -3,7 +3,7 @@
 
     /usr/bin/python3 lib/tests/make_vgg_golden.py > lib/tests/backend_vgg_golden.json      (Debian: python3-torch; a minute)
 
-Pictures and weights come from a formula of integers that backend_vgg_test.cpp has as well, and dropout's masks from the
+Images and weights come from a formula of integers that backend_vgg_test.cpp has as well, and dropout's masks from the
 rules of random_rules.h, written anew here. Of each gradient the file holds the norm, and the product with a vector of
 signs of the same formula, which a transposed or shuffled gradient would change.
 """

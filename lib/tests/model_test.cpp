@@ -22,7 +22,7 @@ TEST(Networks, HaveTheirPublishedSizes) {
   EXPECT_EQ(parameters("tiny", 10), 5146u);
 }
 
-TEST(Networks, FirstDenseLayerOfTheVggTakesALargerPictureWhole) {
+TEST(Networks, FirstDenseLayerOfTheVggTakesALargerImageWhole) {
   const Classifier model(create_network("vgg", 10, 256), 1, 0);
   for (const NamedView& parameter : model.parameters())
     if (parameter.name == "fc1/W") {

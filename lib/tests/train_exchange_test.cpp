@@ -24,7 +24,7 @@ constexpr float rate = 0.05f, decay = 5e-4f;
 /// One rank's part in a training of all.
 struct RankTraining {
   RankTraining(Communicator& comm, const ExchangeOptions& options, const std::string& network = "tiny",
-               std::optional<int> accumulate = {}, const DatasetPtr& train = pictures(96))
+               std::optional<int> accumulate = {}, const DatasetPtr& train = images(96))
       : model(create_network(network, 10), batch, 7),
         optimizer(create_multi_node_optimizer(std::make_unique<MomentumSGD>(rate), comm, options)) {
     model.to_device(pool.use(comm.intra_rank()));
@@ -46,7 +46,7 @@ struct RankTraining {
 /// The same training, computed by each rank for all of them: p and v in double, and every gradient by itself.
 class WrittenOut {
  public:
-  WrittenOut(int n_ranks, const DatasetPtr& train = pictures(96)) : model_(create_network("tiny", 10), batch, 7) {
+  WrittenOut(int n_ranks, const DatasetPtr& train = images(96)) : model_(create_network("tiny", 10), batch, 7) {
     model_.to_device(pool_.use(0));
     const std::vector<float> initial = read(model_.device(), model_.memory().parameters);
     p.assign(initial.begin(), initial.end());
@@ -218,7 +218,7 @@ TEST_P(Exchange, GoesOnExactlyAfterASnapshot) {
   if (comm->rank() == 0) std::strcpy(path.data(), own.path().c_str());
   comm->broadcast(std::as_writable_bytes(std::span(path)));
   const std::string folder = path.data();
-  const DatasetPtr train = pictures(static_cast<std::size_t>(18 * comm->size()));  // epochs end within a batch
+  const DatasetPtr train = images(static_cast<std::size_t>(18 * comm->size()));  // epochs end within a batch
   const auto run = [&](const ExchangeOptions& options, const std::string& out, int epochs, bool goes_on) {
     auto training = std::make_unique<RankTraining>(*comm, options, "tiny", 3, train);
     Trainer trainer(*training->updater, epochs, out);
@@ -247,7 +247,7 @@ TEST(Accumulation, SeesAnEpochThatBeginsWithinAnUpdate) {
   model.to_device(pool.use(0));
   MomentumSGD optimizer(rate);
   optimizer.setup(model);
-  StandardUpdater updater({pictures(20), batch, {.shuffle = false}}, optimizer, 3);  // 5 batches an epoch
+  StandardUpdater updater({images(20), batch, {.shuffle = false}}, optimizer, 3);  // 5 batches an epoch
   std::vector<bool> seen;
   for (int i = 0; i < 5; ++i) {
     updater.update();

@@ -8,7 +8,7 @@ using namespace odori;
 
 int main(int argc, char** argv) try {
   if (argc != 3) fail("Usage: train_interrupt_program FOLDER snapshots|none");
-  test::Training training({.batch_size = 8}, test::pictures(64));
+  test::Training training({.batch_size = 8}, test::images(64));
   Trainer trainer(*training.updater, 1000000, argv[1]);
   trainer.extend(LogReport());
   if (std::string(argv[2]) == "snapshots") trainer.extend(Snapshot());

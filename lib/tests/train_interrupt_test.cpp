@@ -51,7 +51,7 @@ TEST(Interrupt, NamesTheLastSnapshotAndItCanBeResumed) {
         << run.said;
     EXPECT_EQ(match[3], match[4]);
     EXPECT_EQ(match[3], folder / fmt::format("snapshot_epoch_{}", std::stoi(match[2]) - 1));
-    Training training({.batch_size = 8}, pictures(64));
+    Training training({.batch_size = 8}, images(64));
     Trainer trainer(*training.updater, 1000000, folder.path());
     resume(match[4], trainer);
     EXPECT_EQ(training.updater->epoch(), std::stoi(match[2]) - 1);

@@ -15,7 +15,7 @@ using namespace test;
 
 void expect_same_training(int n_devices, GradientRule rule, float decay_on_one, const char* network = "tiny") {
   constexpr int batch = 12;
-  const DatasetPtr train = pictures(12 * batch);
+  const DatasetPtr train = images(12 * batch);
   Training many({.network = network, .n_devices = n_devices, .batch_size = batch / n_devices, .rule = rule},
                 shares(train, n_devices, batch / n_devices));
   Training one({.network = network, .batch_size = batch, .decay = decay_on_one}, shares(train, 1, batch));
@@ -51,7 +51,7 @@ TEST(SeveralDevices, WithTheOriginalsSumWeightDecayActsByOneOverN) {
 }
 
 TEST(SeveralDevices, GiveTheSameBitsEachTime) {
-  const DatasetPtr train = pictures(100);
+  const DatasetPtr train = images(100);
   std::vector<ModelState> results;
   for (int run = 0; run < 2; ++run) {
     Training training({.network = "mid", .n_devices = 2, .batch_size = 4}, train);
@@ -63,7 +63,7 @@ TEST(SeveralDevices, GiveTheSameBitsEachTime) {
 }
 
 TEST(SeveralDevices, HaveRandomNumbersOfTheirOwn) {
-  Training training({.n_devices = 3, .batch_size = 4, .seed = 5}, pictures(16));
+  Training training({.n_devices = 3, .batch_size = 4, .seed = 5}, images(16));
   for (std::uint32_t i = 0; i < 3; ++i) {
     EXPECT_EQ(training.updater->models()[i]->random().stream, i);
     EXPECT_EQ(training.updater->models()[i]->random().seed, 5u);
@@ -134,7 +134,7 @@ class OneThread : public WrappedGroup {
 };
 
 TEST(SeveralDevices, MainDevicesThreadMayExchangeEverythingByItself) {
-  const DatasetPtr train = pictures(64);
+  const DatasetPtr train = images(64);
   DevicePool pool(device_under_test());
   WithGroup<OneThread> main(pool.use(0));
   Classifier model(create_network("tiny", 10), 4, 0);
@@ -172,7 +172,7 @@ std::vector<float> trajectory(GradientRule rule) {
   MomentumSGD optimizer(0.1f, 0.9f);
   optimizer.setup(model);
   optimizer.add_hook(std::make_unique<WeightDecay>(0.01f));
-  ParallelUpdater updater(shares(pictures(8), 2, 1), optimizer, {{"main", 0}, {"other", 1}}, pool, rule);
+  ParallelUpdater updater(shares(images(8), 2, 1), optimizer, {{"main", 0}, {"other", 1}}, pool, rule);
   on_parabolas = updater.models();
   std::vector<float> w;
   for (int i = 0; i < 4; ++i) {
@@ -197,7 +197,7 @@ std::string last_line(const std::string& text) { return text.substr(text.rfind('
 TEST(SeveralDevices, SumDividesTheLearningRateAndSaysSo) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  Training training({.n_devices = 2, .batch_size = 4, .rule = GradientRule::sum}, pictures(16));
+  Training training({.n_devices = 2, .batch_size = 4, .rule = GradientRule::sum}, images(16));
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "UserWarning: optimizer.lr is changed to 0.025 by MultiprocessParallelUpdater for new batch size.\n");
   EXPECT_EQ(last_line(testing::internal::GetCapturedStdout()),
@@ -205,7 +205,7 @@ TEST(SeveralDevices, SumDividesTheLearningRateAndSaysSo) {
   EXPECT_FLOAT_EQ(training.optimizer.learning_rate(), 0.025f);
 
   testing::internal::CaptureStdout();
-  Training mean({.n_devices = 2, .batch_size = 4}, pictures(16));
+  Training mean({.n_devices = 2, .batch_size = 4}, images(16));
   EXPECT_EQ(last_line(testing::internal::GetCapturedStdout()),
             "Gradients: mean over 2 devices; the learning rate stays 0.05.\n");
   EXPECT_FLOAT_EQ(mean.optimizer.learning_rate(), 0.05f);
@@ -213,7 +213,7 @@ TEST(SeveralDevices, SumDividesTheLearningRateAndSaysSo) {
 
 TEST(SeveralDevices, SayHowGpusAreLinkedAndWhetherTheyAreShared) {
   testing::internal::CaptureStdout();
-  Training training({.n_devices = 3, .batch_size = 4}, pictures(16));
+  Training training({.n_devices = 3, .batch_size = 4}, images(16));
   const std::string said = testing::internal::GetCapturedStdout();
   if (!on_gpus()) {
     EXPECT_EQ(said.find("Links: "), std::string::npos) << said;
@@ -228,12 +228,12 @@ TEST(SeveralDevices, SayHowGpusAreLinkedAndWhetherTheyAreShared) {
 }
 
 /// Fails when example `bad` is asked for.
-class Faulty : public Pictures {
+class Faulty : public Images {
  public:
-  explicit Faulty(std::size_t n, std::int64_t bad) : Pictures(n), bad_(bad) {}
+  explicit Faulty(std::size_t n, std::int64_t bad) : Images(n), bad_(bad) {}
   Example operator[](std::size_t i) const override {
     if (static_cast<std::int64_t>(i) == bad_) fail("Example {} can't be read.", i);
-    return Pictures::operator[](i);
+    return Images::operator[](i);
   }
 
  private:
@@ -280,7 +280,7 @@ class Refused : public testing::Test {
   DevicePool pool{{.request = DeviceRequest::cpu}};
   Classifier model{create_network("tiny", 10), 4, 0};
   MomentumSGD optimizer{0.1f};
-  DatasetPtr train = pictures(16);
+  DatasetPtr train = images(16);
 };
 
 TEST_F(Refused, DevicesThatCannotBe) {
@@ -298,7 +298,7 @@ TEST_F(Refused, IteratorsThatDoNotFit) {
   expect("There are 3 iterators, but 2 devices in the map. Every device needs one iterator", shares(train, 3, 4),
          devices);
   expect("There are 0 iterators, but 2 devices in the map.", {}, devices);
-  expect("sets of different sizes, 8 and 7 images", shares(every(pictures(15), 0, 1), 2, 4), devices);
+  expect("sets of different sizes, 8 and 7 images", shares(every(images(15), 0, 1), 2, 4), devices);
   expect("batches of 2 images, but the model was made for 4", shares(train, 2, 2), devices);
   std::vector<SerialIterator> once = shares(train, 2, 4);
   once[1] = SerialIterator(every(train, 1, 2), 4, {.repeat = false});
@@ -306,7 +306,7 @@ TEST_F(Refused, IteratorsThatDoNotFit) {
 }
 
 TEST_F(Refused, OneDeviceLikewise) {
-  EXPECT_SENTENCE(StandardUpdater(shares(pictures(3), 1, 4).front(), optimizer), "A batch of 4 images is larger");
+  EXPECT_SENTENCE(StandardUpdater(shares(images(3), 1, 4).front(), optimizer), "A batch of 4 images is larger");
   Classifier other(create_network("tiny", 100), 4, 0);
   other.to_device(pool.use(0));
   optimizer.setup(other);

@@ -1,4 +1,4 @@
-// Several ranks train as one device does on all their data, evaluate every test picture once, and save one snapshot.
+// Several ranks train as one device does on all their data, evaluate every test image once, and save one snapshot.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -52,7 +52,7 @@ class Ranks : public testing::TestWithParam<std::string> {
   /// Every rank trains its strided share, on one or two devices, and beside it the whole on one device.
   void expect_same_training(int n_devices) {
     const int n_shares = comm->size() * n_devices, batch = 24;
-    const DatasetPtr train = pictures(12 * batch);
+    const DatasetPtr train = images(12 * batch);
     std::vector<SerialIterator> iterators;
     for (int i = 0; i < n_devices; ++i)
       iterators.emplace_back(every(train, comm->rank() * n_devices + i, n_shares), batch / n_shares,
@@ -73,17 +73,17 @@ TEST_P(Ranks, TrainAsOneDeviceDoesOnTheWholeBatch) { expect_same_training(1); }
 
 TEST_P(Ranks, OfTwoDevicesEachToo) { expect_same_training(2); }
 
-TEST_P(Ranks, CountEveryTestPictureOnceAndReportTheSameBits) {
+TEST_P(Ranks, CountEveryTestImageOnceAndReportTheSameBits) {
   const int n = comm->size();
   const std::vector<std::size_t> sizes =
       on_gpus() ? std::vector<std::size_t>{1, 10} : std::vector<std::size_t>{1, 2, 7, 10, 21, 64};
-  for (const std::size_t n_pictures : sizes) {  // few on emulated GPUs, which are slow
+  for (const std::size_t n_images : sizes) {  // few on emulated GPUs, which are slow
     for (const bool equal : {true, false}) {
-      if (!equal && n_pictures < static_cast<std::size_t>(n)) continue;  // a rank without any picture
-      const DatasetPtr test = pictures(n_pictures, 5);
+      if (!equal && n_images < static_cast<std::size_t>(n)) continue;  // a rank without any image
+      const DatasetPtr test = images(n_images, 5);
       const DatasetPtr shard =
           scatter_dataset(comm->rank() == 0 ? test : nullptr, *comm, {.shuffle = true, .force_equal_length = equal});
-      RankTraining training(*comm, "mid", shares(pictures(64), 1, 4));
+      RankTraining training(*comm, "mid", shares(images(64), 1, 4));
       training.updater->update();
       Device& device = training.model.device();
       Buffer& statistics = training.model.memory().statistics;
@@ -98,7 +98,7 @@ TEST_P(Ranks, CountEveryTestPictureOnceAndReportTheSameBits) {
       // All ranks have one model now, so each can tell by itself what the whole set gives.
       Evaluator alone(SerialIterator(test, 4, {.repeat = false, .shuffle = false}), training.model, device.id());
       const Metrics expected = alone.evaluate();
-      EXPECT_EQ(metrics.samples, static_cast<std::int64_t>(n_pictures));
+      EXPECT_EQ(metrics.samples, static_cast<std::int64_t>(n_images));
       EXPECT_EQ(metrics.correct, expected.correct);
       EXPECT_NEAR(metrics.loss(), expected.loss(), 1e-5 * std::abs(expected.loss()));
       double of_root = metrics.loss_sum;
@@ -109,7 +109,7 @@ TEST_P(Ranks, CountEveryTestPictureOnceAndReportTheSameBits) {
 }
 
 TEST_P(Ranks, AverageTheStatistics) {
-  RankTraining training(*comm, "mid", shares(pictures(64), 1, 4));
+  RankTraining training(*comm, "mid", shares(images(64), 1, 4));
   Device& device = training.model.device();
   Buffer& statistics = training.model.memory().statistics;
   const std::vector<float> before = read(device, statistics);
@@ -162,7 +162,7 @@ class Shared : public testing::Test {
   std::unique_ptr<Communicator> comm = create_communicator("flat");
   Folder own;  // rank 0's is the shared one
   std::string folder;
-  DatasetPtr train = pictures(static_cast<std::size_t>(18 * comm->size()));
+  DatasetPtr train = images(static_cast<std::size_t>(18 * comm->size()));
 };
 
 TEST_F(Shared, ResumeIsExact) {

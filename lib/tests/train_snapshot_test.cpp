@@ -18,7 +18,7 @@ using namespace test;
 namespace fs = std::filesystem;
 
 const DatasetPtr& train_set() {
-  static const DatasetPtr dataset = std::make_shared<Pictures>(50, 0, true);
+  static const DatasetPtr dataset = std::make_shared<Images>(50, 0, true);
   return dataset;
 }
 
@@ -52,18 +52,18 @@ void expect_same_bits(SavedRun& a, SavedRun& b) {
 }
 
 /// As few as show it, since emulated GPUs are slow: epochs end within a batch, and so does the first one.
-const DatasetPtr& few_pictures() {
-  static const DatasetPtr dataset = std::make_shared<Pictures>(26, 0, true);
+const DatasetPtr& few_images() {
+  static const DatasetPtr dataset = std::make_shared<Images>(26, 0, true);
   return dataset;
 }
 
 void expect_exact_continuation(const Training::Options& options) {
   Folder whole_folder, folder;
-  SavedRun whole(options, whole_folder.path(), 2, few_pictures());
+  SavedRun whole(options, whole_folder.path(), 2, few_images());
   whole.trainer.run();
-  SavedRun first(options, folder.path(), 1, few_pictures());
+  SavedRun first(options, folder.path(), 1, few_images());
   first.trainer.run();
-  SavedRun second(options, folder.path(), 2, few_pictures());
+  SavedRun second(options, folder.path(), 2, few_images());
   resume(folder.path(), second.trainer);
   expect_same_bits(first, second);
   second.trainer.run();
@@ -72,7 +72,7 @@ void expect_exact_continuation(const Training::Options& options) {
 }
 
 TEST(Resume, OfOneDeviceIsExact) {
-  // In batches of 8. The network has batch normalisation, the pictures are cropped and flipped at random.
+  // In batches of 8. The network has batch normalisation, the images are cropped and flipped at random.
   expect_exact_continuation({.network = "mid", .seed = 3});
 }
 
@@ -91,13 +91,13 @@ void choose_direct(SavedRun& run) {
 
 TEST(Resume, UsesTheAlgorithmsThatWereMeasured) {
   Folder whole_folder, folder;
-  SavedRun whole({.network = "mid", .measure = true}, whole_folder.path(), 2, few_pictures());
+  SavedRun whole({.network = "mid", .measure = true}, whole_folder.path(), 2, few_images());
   choose_direct(whole);
   whole.trainer.run();
-  SavedRun first({.network = "mid", .measure = true}, folder.path(), 1, few_pictures());
+  SavedRun first({.network = "mid", .measure = true}, folder.path(), 1, few_images());
   choose_direct(first);
   first.trainer.run();
-  SavedRun second({.network = "mid"}, folder.path(), 2, few_pictures());  // by the fixed rule, until it is resumed
+  SavedRun second({.network = "mid"}, folder.path(), 2, few_images());  // by the fixed rule, until it is resumed
   EXPECT_NE(second.model.algorithms(), first.model.algorithms());
   resume(folder.path(), second.trainer);
   EXPECT_EQ(second.model.algorithms(), first.model.algorithms());
@@ -148,7 +148,7 @@ TEST_F(Saved, IsNotOfAnotherTraining) {
   expect_refusal("Give --batchsize 8.", {.batch_size = 4});
   expect_refusal("1 device a rank, this one has mean over 2 devices", {.n_devices = 2});
   expect_refusal("from seed 0, those of this training from seed 1", {.seed = 1});
-  expect_refusal("was trained on other data", {}, pictures(49));
+  expect_refusal("was trained on other data", {}, images(49));
   SavedRun run(options, folder / "two", 1);
   Training two({.n_devices = 2, .rule = GradientRule::sum}, train_set());
   Trainer trainer(*two.updater, 1, folder / "two");
@@ -247,7 +247,7 @@ TEST_F(Saved, WhatAKillBetweenTwoRenamingsLeftIsFound) {
 }
 
 TEST_F(Saved, IsOfThesePixels) {
-  const auto same_labels = std::make_shared<Pictures>(50, 1, true);
+  const auto same_labels = std::make_shared<Images>(50, 1, true);
   expect_refusal("was trained on other data", {}, same_labels);
 }
 

@@ -1,4 +1,4 @@
-// What the tests of training share: pictures in memory, folders that go away, and a training put together in one line.
+// What the tests of training share: images in memory, folders that go away, and a training put together in one line.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,10 +27,10 @@
 
 namespace odori::test {
 
-/// n random pictures of 10 classes, the same each time; `augment` crops and flips them at random.
-class Pictures : public Dataset {
+/// n random images of 10 classes, the same each time; `augment` crops and flips them at random.
+class Images : public Dataset {
  public:
-  explicit Pictures(std::size_t n, std::uint64_t seed = 0, bool augment = false) : pixels_(n * Example::bytes) {
+  explicit Images(std::size_t n, std::uint64_t seed = 0, bool augment = false) : pixels_(n * Example::bytes) {
     RandomSequence random(seed, RandomUse::synthetic_data);
     for (auto& pixel : pixels_) pixel = static_cast<std::uint8_t>(random.next());
     transform_.mean = {0.5f, 0.5f, 0.5f};
@@ -50,7 +50,7 @@ class Pictures : public Dataset {
   Transform transform_;
 };
 
-inline DatasetPtr pictures(std::size_t n, std::uint64_t seed = 0) { return std::make_shared<Pictures>(n, seed); }
+inline DatasetPtr images(std::size_t n, std::uint64_t seed = 0) { return std::make_shared<Images>(n, seed); }
 
 /// Every n-th example, from i on.
 inline DatasetPtr every(const DatasetPtr& dataset, int i, int n) {

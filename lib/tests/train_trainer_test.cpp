@@ -43,7 +43,7 @@ class Recorder : public Extension {
 class Loop : public testing::Test {
  protected:
   Folder folder;
-  Training training{{.batch_size = 4}, pictures(10)};
+  Training training{{.batch_size = 4}, images(10)};
   std::vector<std::string> calls;
 };
 
@@ -54,7 +54,7 @@ TEST_F(Loop, EpochsEndWhereTheIteratorSaysAndExtensionsRunByPriority) {
   trainer.extend(Recorder("second", calls, 300));
   trainer.extend(Recorder("each", calls, 50, Trigger::iteration));
   trainer.run();
-  // 10 pictures in batches of 4: the third batch begins the second epoch, the fifth ends with it.
+  // 10 images in batches of 4: the third batch begins the second epoch, the fifth ends with it.
   EXPECT_EQ(calls, (std::vector<std::string>{"each 1 0", "each 2 0", "first 3 1", "second 3 1", "each 3 1", "late 3 1",
                                              "each 4 1", "first 5 2", "second 5 2", "each 5 2", "late 5 2",
                                              "first ends", "second ends", "each ends", "late ends"}));
@@ -93,7 +93,7 @@ TEST_F(Loop, RefusesAFolderThatCannotBeWritten) {
 }
 
 TEST_F(Loop, OneTrainingWritesIntoAFolderAtATime) {
-  Training other({.batch_size = 4}, pictures(10));
+  Training other({.batch_size = 4}, images(10));
   Trainer outer(*training.updater, 1, folder.path());
   Trainer inner(*other.updater, 1, folder.path());
   inner.extend(LogReport());
@@ -116,7 +116,7 @@ TEST_F(Loop, OneTrainingWritesIntoAFolderAtATime) {
   outer.extend(LogReport());
   outer.extend(Meanwhile(inner));
   outer.run();
-  Training third({.batch_size = 4}, pictures(10));
+  Training third({.batch_size = 4}, images(10));
   Trainer after(*third.updater, 1, folder.path());
   after.extend(LogReport());
   after.run();
@@ -147,7 +147,7 @@ TEST_F(Loop, StopsWhereItDivergesUnlessToldOtherwise) {
   }
   EXPECT_EQ(nlohmann::json::parse(text_of(folder / "log")).size(), 1u) << "the epoch stands in the log";
 
-  Training stubborn({.batch_size = 4}, pictures(10));
+  Training stubborn({.batch_size = 4}, images(10));
   Trainer keeps_going(*stubborn.updater, 3, folder.path(), true);
   keeps_going.extend(Diverging());
   keeps_going.run();
@@ -159,7 +159,7 @@ TEST_F(Loop, LogHoldsTheMeansOfEachEpoch) {
   trainer.extend(LogReport());
   trainer.run();
 
-  Training same({.batch_size = 4}, pictures(10));
+  Training same({.batch_size = 4}, images(10));
   std::vector<Metrics> epochs;
   for (const int iterations : {3, 2}) {
     for (int i = 0; i < iterations; ++i) same.updater->update();
@@ -297,8 +297,8 @@ TEST_F(Loop, ProgressOnATerminalLeavesTheTableIntact) {
 }
 
 TEST(Evaluation, IsExactAlsoWhereTheLastBatchIsSmaller) {
-  const DatasetPtr test = pictures(21, 5);
-  Training training({.batch_size = 8}, pictures(16));
+  const DatasetPtr test = images(21, 5);
+  Training training({.batch_size = 8}, images(16));
   const auto expected = [&] {
     Metrics sum;
     for (std::size_t i = 0; i < test->size(); ++i) {
@@ -331,23 +331,23 @@ TEST(Evaluation, IsExactAlsoWhereTheLastBatchIsSmaller) {
 }
 
 TEST(Evaluation, LeavesOutWhatAnotherShardOwns) {
-  class Owned : public Pictures {
+  class Owned : public Images {
    public:
-    using Pictures::Pictures;
+    using Images::Images;
     Example operator[](std::size_t i) const override {
-      Example example = Pictures::operator[](i);
+      Example example = Images::operator[](i);
       example.counted = i % 3 != 0;
       return example;
     }
   };
-  Training training({.batch_size = 4}, pictures(16));
+  Training training({.batch_size = 4}, images(16));
   Evaluator evaluator(SerialIterator(std::make_shared<Owned>(10), 4, {.repeat = false}), training.model, 0);
   EXPECT_EQ(evaluator.evaluate().samples, 6);
 }
 
 TEST(Evaluation, RefusesAnotherDeviceAndAnEndlessIterator) {
-  Training training({.batch_size = 4}, pictures(16));
-  const SerialIterator once(pictures(8), 4, {.repeat = false}), endless(pictures(8), 4);
+  Training training({.batch_size = 4}, images(16));
+  const SerialIterator once(images(8), 4, {.repeat = false}), endless(images(8), 4);
   EXPECT_SENTENCE(Evaluator(once, training.model, 1),
                   "The model is on device 0, but the evaluator was given device 1.");
   EXPECT_SENTENCE(Evaluator(endless, training.model, 0), "give it repeat = false");
@@ -357,7 +357,7 @@ TEST(Evaluation, RefusesAnotherDeviceAndAnEndlessIterator) {
 
 TEST_F(Loop, ThroughputIsPrintedAndWrittenWithEverythingBehindIt) {
   Trainer trainer(*training.updater, 2, folder.path());
-  trainer.extend(Evaluator(SerialIterator(pictures(8), 4, {.repeat = false}), training.model, 0));
+  trainer.extend(Evaluator(SerialIterator(images(8), 4, {.repeat = false}), training.model, 0));
   trainer.extend(LogReport());
   trainer.run();
   testing::internal::CaptureStdout();
@@ -423,7 +423,7 @@ struct Rates : Extension {
 
 TEST_F(Loop, LearningRateIsSetBeforeEachUpdateAndGoesOnAfterASnapshot) {
   const auto train = [&](const std::string& out, int epochs, bool goes_on, std::vector<float>& rates) {
-    Training own({.batch_size = 4}, pictures(10));
+    Training own({.batch_size = 4}, images(10));
     Trainer trainer(*own.updater, epochs, folder / out);
     trainer.extend(LearningRate(linear_scaling(4), warm_up(4, 2)));
     trainer.extend(Rates(rates));
@@ -436,7 +436,7 @@ TEST_F(Loop, LearningRateIsSetBeforeEachUpdateAndGoesOnAfterASnapshot) {
   const auto whole = train("whole", 3, false, rates);
   ASSERT_EQ(rates.size(), 8u);
   for (std::size_t update = 0; update < rates.size(); ++update) {
-    const double behind = 4.0 * static_cast<double>(update) / 10;  // epochs of 10 pictures
+    const double behind = 4.0 * static_cast<double>(update) / 10;  // epochs of 10 images
     EXPECT_FLOAT_EQ(rates[update], static_cast<float>(0.05 * std::min(4.0, 1 + 3 * behind / 2))) << update;
   }
   train("parts", 1, false, parts);

@@ -1,4 +1,4 @@
-// What a run really did, for the grader: which devices, which pictures, which weights. Facts only, as they are met,
+// What a run really did, for the grader: which devices, which images, which weights. Facts only, as they are met,
 // even if a check refuses them a moment later; the grader judges.
 #pragma once
 

@@ -1,7 +1,7 @@
 // The facts of a run's evidence, each declared once: its name, and its fields in the order in which they are written.
 // The library writes them (trace/evidence.h), and the grader reads them (grader/worker/evidence).
 //
-// An `int` is a small number, of a device or a rank; a list of integers holds pictures, all others an entry a device.
+// An `int` is a small number, of a device or a rank; a list of integers holds images, all others an entry a device.
 #pragma once
 
 #include <cstdint>
@@ -115,13 +115,13 @@ struct Devices {
   void each(auto&& field) { field("devices", devices); }
 };
 
-/// The pictures that it goes through in an epoch, and further ones that another rank's shard owns.
+/// The images that it goes through in an epoch, and further ones that another rank's shard owns.
 struct Iterator {
   std::int64_t batch_size = 0;
   int repeat = 0;
-  std::vector<std::int64_t> pictures, not_counted;
+  std::vector<std::int64_t> images, not_counted;
   void each(auto&& field) {
-    field("batch_size", batch_size), field("repeat", repeat), field("pictures", pictures);
+    field("batch_size", batch_size), field("repeat", repeat), field("images", images);
     field("not_counted", not_counted);
   }
 };
@@ -158,8 +158,8 @@ struct Training {
 struct Step {
   static constexpr const char* fact = "step";
   int device = 0;
-  std::vector<std::int64_t> pictures;
-  void each(auto&& field) { field("device", device), field("pictures", pictures); }
+  std::vector<std::int64_t> images;
+  void each(auto&& field) { field("device", device), field("images", images); }
 };
 struct Updated : NoFields {
   static constexpr const char* fact = "updated";

@@ -13,7 +13,7 @@ facts::Iterator facts_of(const SerialIterator& iterator) {
   facts::Iterator seen{.batch_size = iterator.batch_size(), .repeat = iterator.repeat()};
   for (std::size_t i = 0; i < iterator.dataset()->size(); ++i) {
     const Example example = (*iterator.dataset())[i];
-    (example.counted ? seen.pictures : seen.not_counted).push_back(example.id);
+    (example.counted ? seen.images : seen.not_counted).push_back(example.id);
   }
   return seen;
 }
@@ -57,7 +57,7 @@ void record_training(Trainer& trainer) {
   if (parallel) seen.devices = facts_of(parallel->devices());
   for (Classifier* model : updater.models()) {
     seen.models.push_back(model->device().id());
-    model->take_trained_pictures();  // what came before isn't of this training
+    model->take_trained_images();  // what came before isn't of this training
   }
   for (const auto& extension : trainer.extensions())
     if (auto* const evaluator = dynamic_cast<Evaluator*>(extension.get()))
@@ -71,7 +71,7 @@ void record_update(Updater& updater) {
     std::vector<float> plain;
     for (const auto& parameter : model->state().parameters)
       plain.insert(plain.end(), parameter.begin(), parameter.end());
-    evidence::write(facts::Step{model->device().id(), model->take_trained_pictures()}, plain);
+    evidence::write(facts::Step{model->device().id(), model->take_trained_images()}, plain);
   }
   evidence::write(facts::Updated{});
 }

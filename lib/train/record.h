@@ -14,7 +14,7 @@ namespace odori {
 
 class Trainer;
 
-/// An updater as it is asked for, before anything is checked: the iterators with all their pictures. `rule`: what it
+/// An updater as it is asked for, before anything is checked: the iterators with all their images. `rule`: what it
 /// makes of its devices' gradients, "mean" or "sum".
 void record_updater(const char* kind, const char* rule, const std::vector<SerialIterator>& iterators);
 /// An evaluator as it is asked for, and the device that it is told.
@@ -23,7 +23,7 @@ void record_devices(const std::map<std::string, int>& devices);
 
 /// The training begins: with which updater, iterators, models and evaluator.
 void record_training(Trainer& trainer);
-/// What an update has made of the parameters, on every device, and by which pictures.
+/// What an update has made of the parameters, on every device, and by which images.
 void record_update(Updater& updater);
 void record_evaluation(const Metrics& metrics);
 /// Nothing that follows is a fact of the training.

@@ -45,7 +45,7 @@ class Updater {
 };
 
 /// Throws Error unless the iterator can train the model: it repeats, its batches are of the model's size and not
-/// larger than its data set, and the pictures and labels are what the network was made for.
+/// larger than its data set, and the images and labels are what the network was made for.
 void require_fit(const SerialIterator& iterator, const Classifier& model);
 
 }  // namespace odori

@@ -68,8 +68,8 @@ Found find_in_shares(const Situation& situation) {
   const RankSeen& process = process_of(situation);
   const RunData& data = situation.data();
   const int n = situation.plan.devices;
-  std::vector<Pictures> shares;
-  for (const IteratorSeen& iterator : process.train_iterators) shares.push_back(iterator.pictures);
+  std::vector<Images> shares;
+  for (const IteratorSeen& iterator : process.train_iterators) shares.push_back(iterator.images);
   if (static_cast<int>(shares.size()) != n) return {};
   const std::size_t whole = data.sets.train->size(), share = whole / static_cast<std::size_t>(n);
   const Division seen = divide(shares, whole);
@@ -79,7 +79,7 @@ Found find_in_shares(const Situation& situation) {
     return found("whole_set_for_each_device", {{"whole", whole}, {"n", n}, {"epoch", whole * shares.size()}});
   if (seen.all_the_same) return found("same_share_for_all", {{"covered", seen.covered}, {"whole", whole}});
   if (seen.shared > 0) return found("shares_overlap", {{"shared", seen.shared}});
-  if (seen.repeated > 0) return found("picture_repeated", {{"repeated", seen.repeated}});
+  if (seen.repeated > 0) return found("image_repeated", {{"repeated", seen.repeated}});
   if (seen.smallest != seen.largest)
     return found("shares_unequal", {{"smallest", seen.smallest}, {"largest", seen.largest}, {"share", share}});
   if (seen.smallest != share)

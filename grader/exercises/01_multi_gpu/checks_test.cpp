@@ -51,10 +51,10 @@ TEST(MultiGpu, NamesMistakesOfTheIterators) {
   EXPECT_EQ(shares([&](int n) { return parts_of(size, n, false); }), "shares_not_random");
   EXPECT_EQ(shares([&](int) { return parts_of(size, 2); }), "iterators_always_two");
   EXPECT_EQ(shares([&](int) { return parts_of(size, 1); }), "iterators_too_few");
-  EXPECT_EQ(shares([&](int) { return std::vector<Pictures>(); }), "iterators_too_few");
+  EXPECT_EQ(shares([&](int) { return std::vector<Images>(); }), "iterators_too_few");
   EXPECT_EQ(shares([&](int n) { return parts_of(size, n + 1); }), "iterators_too_many");
   const auto every_nth = [&](int n) {
-    std::vector<Pictures> parts(static_cast<std::size_t>(n));
+    std::vector<Images> parts(static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < size / parts.size() * parts.size(); ++i)
       parts[i % parts.size()].push_back(static_cast<std::int64_t>(i));
     return parts;
@@ -68,7 +68,7 @@ TEST(MultiGpu, NamesMistakesOfTheIterators) {
     });
   };
   EXPECT_EQ(changed([](auto& parts) { parts[0][0] = parts[1][0]; }), "shares_overlap");
-  EXPECT_EQ(changed([](auto& parts) { parts[0][0] = parts[0][1]; }), "picture_repeated");
+  EXPECT_EQ(changed([](auto& parts) { parts[0][0] = parts[0][1]; }), "image_repeated");
   EXPECT_EQ(changed([](auto& parts) { parts[0].pop_back(); }), "shares_unequal");
   EXPECT_EQ(changed([](auto& parts) {
               for (auto& part : parts) part.resize(part.size() / 2);
@@ -91,7 +91,7 @@ TEST(MultiGpu, NamesMistakesOfBatchesAndOfTheTestSet) {
                         seen.train_iterators = iterators_over(parts_of(n_test(), n));
                         for (auto& update : seen.steps)
                           for (Step& step : update)
-                            for (std::int64_t& picture : step.pictures) picture %= static_cast<std::int64_t>(n_test());
+                            for (std::int64_t& image : step.images) image %= static_cast<std::int64_t>(n_test());
                       }),
             "test_data_trained_on");
 }
@@ -172,7 +172,7 @@ TEST(MultiGpu, NamesMistakesOfTheEvaluator) {
   EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().loss *= 1.01; }), "loss_differs");
   EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().accuracy /= 2; }), "accuracy_differs");
   EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().samples -= 1; }),
-            "evaluation_of_other_pictures");
+            "evaluation_of_other_images");
   EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().samples *= 2; }), "right");
   EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.pop_back(); }), "ended_early");
 }

@@ -148,14 +148,14 @@ Found find_in_scattering(const Evidence& evidence) {
   return {};
 }
 
-/// The seed is free, and neighbours may overlap by a picture where the ranks' number doesn't divide the set: that makes
+/// The seed is free, and neighbours may overlap by an image where the ranks' number doesn't divide the set: that makes
 /// shards equal.
-Found find_in_shards(const std::vector<Pictures>& shards, std::size_t whole) {
+Found find_in_shards(const std::vector<Images>& shards, std::size_t whole) {
   const std::size_t n = shards.size(), share = whole / n;
   const Division seen = divide(shards, whole);
   if (seen.all_the_same && seen.covered == whole) return found("whole_set_for_each_rank", {{"whole", whole}, {"n", n}});
   if (seen.all_the_same) return found("same_shard_for_all", {{"covered", seen.covered}, {"whole", whole}});
-  if (seen.repeated > 0) return found("picture_repeated", {{"repeated", seen.repeated}});
+  if (seen.repeated > 0) return found("image_repeated", {{"repeated", seen.repeated}});
   if (seen.covered < whole)
     return found("data_left_out", {{"left", whole - seen.covered}, {"whole", whole}, {"share", share}});
   if (seen.largest > share + 1)
@@ -164,21 +164,21 @@ Found find_in_shards(const std::vector<Pictures>& shards, std::size_t whole) {
   return {};
 }
 
-/// Of training data also this: shards that differ by a picture (force_equal_length = false) can make a rank's epoch end
+/// Of training data also this: shards that differ by an image (force_equal_length = false) can make a rank's epoch end
 /// an update later than the others', so that they wait for each other in different calls. Test shards may differ:
 /// an evaluation is summed up once, at its end.
-Found find_unequal(const std::vector<Pictures>& shards) {
+Found find_unequal(const std::vector<Images>& shards) {
   const Division seen = divide(shards, 0);
   if (seen.smallest == seen.largest) return {};
   return found("shards_unequal", {{"smallest", seen.smallest}, {"largest", seen.largest}});
 }
 
-std::vector<Pictures> all_shards(const Evidence& evidence, ShardOf shard_of) {
-  std::vector<Pictures> shards;
+std::vector<Images> all_shards(const Evidence& evidence, ShardOf shard_of) {
+  std::vector<Images> shards;
   for (const RankSeen& rank : evidence.ranks) {
     const auto shard = shard_of(rank);
     if (!shard) return {};
-    Pictures& all = shards.emplace_back(shard->pictures);
+    Images& all = shards.emplace_back(shard->images);
     all.insert(all.end(), shard->not_counted.begin(), shard->not_counted.end());
   }
   return shards;
@@ -186,7 +186,7 @@ std::vector<Pictures> all_shards(const Evidence& evidence, ShardOf shard_of) {
 
 Found find_in_training_data(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
-  const std::vector<Pictures> shards = all_shards(evidence, train_shard);
+  const std::vector<Images> shards = all_shards(evidence, train_shard);
   if (shards.empty()) return find_in_scattering(evidence);
   const TrainTest& sets = situation.data().sets;
   const std::size_t whole = sets.train->size(), n_test = sets.test->size();
@@ -199,15 +199,15 @@ Found find_in_training_data(const Situation& situation) {
 Found find_in_test_data(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
   const TrainTest& sets = situation.data().sets;
-  const std::vector<Pictures> shards = all_shards(evidence, test_shard);
+  const std::vector<Images> shards = all_shards(evidence, test_shard);
   if (shards.empty()) return find_in_scattering(evidence);
   const std::size_t whole = sets.test->size(), n_train = sets.train->size();
   if (divide(shards, whole).outside > 0) return found("tested_on_training_data", {{"train", n_train}, {"test", whole}});
   if (Found wrong = find_in_shards(shards, whole)) return wrong;
-  std::vector<Pictures> counted;
-  for (const RankSeen& rank : evidence.ranks) counted.push_back(rank.test_iterator->pictures);
-  const Division seen = divide(counted, whole);  // in the evaluation each picture has to count once
-  return seen.shared > 0 ? found("pictures_counted_twice", {{"shared", seen.shared}}) : Found();
+  std::vector<Images> counted;
+  for (const RankSeen& rank : evidence.ranks) counted.push_back(rank.test_iterator->images);
+  const Division seen = divide(counted, whole);  // in the evaluation each image has to count once
+  return seen.shared > 0 ? found("images_counted_twice", {{"shared", seen.shared}}) : Found();
 }
 
 // ---- Blank 5: the optimizer
@@ -218,9 +218,9 @@ Found find_apart(const Situation& situation, const Updates& updates, const Disag
   const auto n_train = static_cast<std::int64_t>(situation.data().sets.train->size());
   const auto wrapped = ranks_with(evidence, [](const RankSeen& rank) { return calls(rank, setup) > 0; });
   const Step& others = updates.front()[static_cast<std::size_t>(apart.other)];
-  const bool in_training_set = std::all_of(others.pictures.begin(), others.pictures.end(),
-                                           [&](std::int64_t picture) { return picture >= 0 && picture < n_train; });
-  if (apart.update == 1 && wrapped.empty() && in_training_set && !others.pictures.empty()) {
+  const bool in_training_set = std::all_of(others.images.begin(), others.images.end(),
+                                           [&](std::int64_t image) { return image >= 0 && image < n_train; });
+  if (apart.update == 1 && wrapped.empty() && in_training_set && !others.images.empty()) {
     if (learnt_alone(situation.data(), situation.plan, others)) return found("gradients_not_averaged");
     return found("optimizer_not_wrapped", {{"one", apart.one}, {"other", apart.other}});
   }
@@ -247,7 +247,7 @@ Found find_partly_wrapped_optimizer(const Situation& situation) {
 
 /// Its iterator may be of the learner's own making: whatever it goes through, the result has to be right.
 Found find_training_data_evaluated(const Situation& situation) {
-  const std::vector<Pictures> shards = all_shards(situation.evidence(), test_shard);
+  const std::vector<Images> shards = all_shards(situation.evidence(), test_shard);
   const TrainTest& sets = situation.data().sets;
   const std::size_t n_test = sets.test->size();
   if (divide(shards, n_test).outside == 0) return {};
@@ -265,7 +265,7 @@ Found find_in_evaluation(const Situation& situation) {
   const std::size_t whole = situation.data().sets.test->size();
   for (const RankSeen& rank : evidence.ranks) {
     if (rank.evaluations.empty() || !rank.test_iterator) continue;
-    const std::size_t shard = rank.test_iterator->pictures.size();
+    const std::size_t shard = rank.test_iterator->images.size();
     if (wrapped.empty() && shard != whole && static_cast<std::size_t>(rank.evaluations.back().samples) == shard)
       return found("evaluator_not_wrapped", {{"seen", shard}, {"whole", whole}});
     if (Found wrong = find_wrong_evaluation(rank, situation.data())) return wrong;

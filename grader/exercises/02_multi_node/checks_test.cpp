@@ -81,24 +81,24 @@ TEST(MultiNode, NamesMistakesOfWhoLoads) {
 
 TEST(MultiNode, NamesMistakesOfTrainingShards) {
   const auto shards = [](auto change) {
-    return multi_node(3, [&](RankSeen& seen, int rank) { change(seen.train_iterators.front().pictures, rank); });
+    return multi_node(3, [&](RankSeen& seen, int rank) { change(seen.train_iterators.front().images, rank); });
   };
   const auto size = n_train();
-  EXPECT_EQ(shards([&](Pictures& shard, int) { shard = whole_set(size); }), "whole_set_for_each_rank");
-  EXPECT_EQ(shards([&](Pictures& shard, int) { shard = parts_of(size, 4)[0]; }), "same_shard_for_all");
-  EXPECT_EQ(shards([&](Pictures& shard, int) { shard.resize(5); }), "data_left_out");
-  EXPECT_EQ(shards([&](Pictures& shard, int) { shard.push_back(shard[0]); }), "picture_repeated");
-  const auto in_order = [&](Pictures& shard, int rank) {
+  EXPECT_EQ(shards([&](Images& shard, int) { shard = whole_set(size); }), "whole_set_for_each_rank");
+  EXPECT_EQ(shards([&](Images& shard, int) { shard = parts_of(size, 4)[0]; }), "same_shard_for_all");
+  EXPECT_EQ(shards([&](Images& shard, int) { shard.resize(5); }), "data_left_out");
+  EXPECT_EQ(shards([&](Images& shard, int) { shard.push_back(shard[0]); }), "image_repeated");
+  const auto in_order = [&](Images& shard, int rank) {
     shard = whole_set(14);
-    for (auto& picture : shard) picture += static_cast<std::int64_t>(size) * rank / 4;
+    for (auto& image : shard) image += static_cast<std::int64_t>(size) * rank / 4;
   };
   EXPECT_EQ(shards(in_order), "shards_not_shuffled");
-  const auto rest_to_the_last = [&](Pictures& shard, int rank) {
-    const Pictures order = whole_set_order(size, 5);
+  const auto rest_to_the_last = [&](Images& shard, int rank) {
+    const Images order = whole_set_order(size, 5);
     shard.assign(order.begin() + 13 * rank, rank == 3 ? order.end() : order.begin() + 13 * (rank + 1));
   };
   EXPECT_EQ(shards(rest_to_the_last), "shards_unequal");
-  const auto two_halves = [&](Pictures& shard, int rank) {
+  const auto two_halves = [&](Images& shard, int rank) {
     shard = parts_of(size - 1, 2)[static_cast<std::size_t>(rank / 2)];
     shard.push_back(52);
   };
@@ -146,27 +146,27 @@ TEST(MultiNode, NamesMistakesOfTestShards) {
             "tested_on_training_data");
   EXPECT_EQ(shards([](IteratorSeen& shard, int) { shard = over(whole_set(n_test())); }), "whole_set_for_each_rank");
   const auto all_counted = [](IteratorSeen& shard, int) {
-    shard.pictures.insert(shard.pictures.end(), shard.not_counted.begin(), shard.not_counted.end());
+    shard.images.insert(shard.images.end(), shard.not_counted.begin(), shard.not_counted.end());
     shard.not_counted.clear();
   };
-  EXPECT_EQ(shards(all_counted), "pictures_counted_twice");
+  EXPECT_EQ(shards(all_counted), "images_counted_twice");
   // Shards whose sizes differ by one give the same result, and nobody waits for anybody meanwhile.
   EXPECT_EQ(shards([](IteratorSeen& shard, int) { shard.not_counted.clear(); }), "right");
 }
 
 TEST(MultiNode, NamesMistakesOfTheRanksOptimizer) {
-  const auto by_itself = [&](const Pictures& pictures, std::uint64_t seed) {
-    return train({.nodes = {0}, .seed = seed}, {pictures}).front().front().parameters;
+  const auto by_itself = [&](const Images& images, std::uint64_t seed) {
+    return train({.nodes = {0}, .seed = seed}, {images}).front().front().parameters;
   };
   const auto apart = [](auto weights_of) {
     return multi_node(5, [&](RankSeen& seen, int rank) {
       std::erase(seen.collectives, "optimizer->setup()");
-      for (auto& update : seen.steps) update.front().parameters = weights_of(update.front().pictures, rank);
+      for (auto& update : seen.steps) update.front().parameters = weights_of(update.front().images, rank);
     });
   };
-  EXPECT_EQ(apart([&](const Pictures& pictures, int rank) { return by_itself(pictures, static_cast<unsigned>(rank)); }),
+  EXPECT_EQ(apart([&](const Images& images, int rank) { return by_itself(images, static_cast<unsigned>(rank)); }),
             "optimizer_not_wrapped");
-  EXPECT_EQ(apart([&](const Pictures& pictures, int) { return by_itself(pictures, 0); }), "gradients_not_averaged");
+  EXPECT_EQ(apart([&](const Images& images, int) { return by_itself(images, 0); }), "gradients_not_averaged");
   EXPECT_EQ(
       multi_node(5, [](RankSeen& seen, int rank) { seen.steps[1].front().parameters[0] += static_cast<float>(rank); }),
       "ranks_disagree");
@@ -180,7 +180,7 @@ TEST(MultiNode, NamesMistakesOfTheRanksOptimizer) {
 TEST(MultiNode, NamesMistakesOfTheRanksEvaluator) {
   const auto own_shard = [](RankSeen& seen, int) {
     std::erase(seen.collectives, "multi_node_evaluator->evaluate()");
-    seen.evaluations.assign(2, evaluate(data(), seen.steps.back().front().parameters, seen.test_iterator->pictures));
+    seen.evaluations.assign(2, evaluate(data(), seen.steps.back().front().parameters, seen.test_iterator->images));
   };
   EXPECT_EQ(multi_node(6, own_shard), "evaluator_not_wrapped");
   EXPECT_EQ(multi_node(6,

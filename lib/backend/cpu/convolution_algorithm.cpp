@@ -13,7 +13,7 @@ namespace {
 using dnnl::algorithm;
 
 /// Where Winograd's algorithm is the quicker one, as measured on AVX-512. It works on tiles of 4 x 4 outputs, so it
-/// needs channels that fill its vectors, and enough tiles to be worth transforming the weights: of small pictures, a
+/// needs channels that fill its vectors, and enough tiles to be worth transforming the weights: of small images, a
 /// large batch. Weight gradients gain most, since their sums are long.
 bool winograd_by_rule(const ConvolutionCase& c) {
   if (c.spec.kernel != 3 || c.spec.stride != 1 || c.x.c % 16 != 0 || c.spec.out_channels % 16 != 0) return false;

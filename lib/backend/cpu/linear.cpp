@@ -1,4 +1,4 @@
-// y[n, o] = bias[o] + sum over i of w[o, i] * x[n, i], where i counts C x H x W of a picture in that order.
+// y[n, o] = bias[o] + sum over i of w[o, i] * x[n, i], where i counts C x H x W of an image in that order.
 #include <fmt/core.h>
 
 #include "backend/cpu/layout.h"

@@ -14,7 +14,7 @@ namespace {
 constexpr int side = Example::side, channels = Example::channels;
 using Plane = std::array<float, side * side>;
 
-/// One colour of a picture, moved and turned and normalised: y = (byte / 255 - mean) / deviation.
+/// One colour of an image, moved and turned and normalised: y = (byte / 255 - mean) / deviation.
 void read_plane(const std::uint8_t* pixels, const Augmentation& moved, float mean, float deviation, Plane& plane) {
   const float factor = 1.0f / (255.0f * deviation), shift = -mean / deviation;
   for (int y = 0; y < side; ++y)
@@ -31,10 +31,10 @@ void read_plane(const std::uint8_t* pixels, const Augmentation& moved, float mea
 void Loader::load(const Batch& batch, const RandomKey& key, const Shape& shape, float* input, Labels& labels) {
   const std::size_t n = batch.examples.size();
   const Transform& transform = batch.transform;
-  require(n <= static_cast<std::size_t>(shape.n), "A batch of {} pictures doesn't fit a model made for batches of {}.",
-          n, shape.n);
+  require(n <= static_cast<std::size_t>(shape.n), "A batch of {} images doesn't fit a model made for batches of {}.", n,
+          shape.n);
   require(shape.c == channels && shape.h == transform.image_size && shape.w == transform.image_size,
-          "Pictures of {}x{}x{} don't fit a model made for {}x{}x{}. Load the data and create the network with the "
+          "Images of {}x{}x{} don't fit a model made for {}x{}x{}. Load the data and create the network with the "
           "same image size.",
           channels, transform.image_size, transform.image_size, shape.c, shape.h, shape.w);
   prepare(transform.image_size);
@@ -43,13 +43,13 @@ void Loader::load(const Batch& batch, const RandomKey& key, const Shape& shape, 
     labels.label[i] = batch.examples[i].label;
     labels.counted[i] = batch.examples[i].counted;
   }
-  const auto picture = static_cast<std::size_t>(shape.features());
+  const auto image = static_cast<std::size_t>(shape.features());
   parallel(n, 1, [&](Range part) {
     for (std::size_t i = part.begin; i < part.end; ++i)
-      load_picture(batch.examples[i], transform, augmentation(key, transform, static_cast<std::uint32_t>(i)),
-                   input + i * picture);
+      load_image(batch.examples[i], transform, augmentation(key, transform, static_cast<std::uint32_t>(i)),
+                 input + i * image);
   });
-  std::memset(input + n * picture, 0, (static_cast<std::size_t>(shape.n) - n) * picture * sizeof(float));
+  std::memset(input + n * image, 0, (static_cast<std::size_t>(shape.n) - n) * image * sizeof(float));
 }
 
 void Loader::prepare(int size) {
@@ -64,8 +64,8 @@ void Loader::prepare(int size) {
   }
 }
 
-void Loader::load_picture(const Example& example, const Transform& transform, const Augmentation& moved,
-                          float* to) const {
+void Loader::load_image(const Example& example, const Transform& transform, const Augmentation& moved,
+                        float* to) const {
   const auto size = static_cast<std::size_t>(size_);
   Plane plane;
   for (std::size_t c = 0; c < channels; ++c, to += size * size) {

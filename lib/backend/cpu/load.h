@@ -8,7 +8,7 @@
 
 namespace odori::cpu {
 
-/// Moves, enlarges and normalises the pictures of a batch.
+/// Moves, enlarges and normalises the images of a batch.
 class Loader {
  public:
   /// Fills `input`, plain N x 3 x size x size, and the labels. Throws Error if the batch doesn't fit the shape.
@@ -21,7 +21,7 @@ class Loader {
     float part;
   };
   void prepare(int size);
-  void load_picture(const Example& example, const Transform& transform, const Augmentation& moved, float* to) const;
+  void load_image(const Example& example, const Transform& transform, const Augmentation& moved, float* to) const;
 
   int size_ = 0;
   std::vector<Between> between_;

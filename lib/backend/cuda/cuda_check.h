@@ -11,7 +11,7 @@
 
 namespace odori::cuda {
 
-/// Throw Error unless the call went well. `doing` goes on after "while": "copying pictures to the GPU".
+/// Throw Error unless the call went well. `doing` goes on after "while": "copying images to the GPU".
 void check(cudaError_t error, const char* doing);
 void check(cublasStatus_t status, const char* doing);
 

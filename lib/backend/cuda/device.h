@@ -8,7 +8,7 @@
 
 #include "backend/cuda/convolution_engine.h"
 #include "backend/cuda/cuda_check.h"
-#include "backend/cuda/picture_store.h"
+#include "backend/cuda/image_store.h"
 #include "backend/device.h"
 #include "backend/precision.h"
 
@@ -53,7 +53,7 @@ class CudaDevice : public Device {
   cudaStream_t stream() const { return stream_.get(); }
   cublasHandle_t blas() const { return blas_.get(); }
   ConvolutionEngine& convolutions() { return *convolutions_; }
-  PictureStore& pictures() { return pictures_; }
+  ImageStore& images() { return images_; }
   Precision precision() const { return options_.precision; }
   std::size_t workspace_limit() const { return options_.workspace_limit; }
 
@@ -65,7 +65,7 @@ class CudaDevice : public Device {
   DeviceMemory blas_workspace_;
   Blas blas_;
   std::unique_ptr<ConvolutionEngine> convolutions_;
-  PictureStore pictures_;
+  ImageStore images_;
 };
 
 }  // namespace odori::cuda

@@ -12,7 +12,7 @@ namespace {
 Storage storage_of(Precision precision) { return precision == Precision::bf16 ? Storage::bf16 : Storage::fp32; }
 
 /// A span of the event stream. While that is written, it ends when the GPU has done what was queued, so that the
-/// picture shows where the time goes; otherwise nothing waits.
+/// image shows where the time goes; otherwise nothing waits.
 class GpuSpan {
  public:
   GpuSpan(CudaDevice& device, const char* name) : span_(name), stream_(device.stream()) { device.bind_thread(); }

@@ -30,7 +30,7 @@ void Loader::load(const Batch& batch, const RandomKey& key, Storage storage, voi
   sent_.key = key;
   sent_.transform = batch.transform;
   sent_.examples = static_cast<std::int32_t>(batch.examples.size());
-  place_pictures(batch, slot);
+  place_images(batch, slot);
   send(slot, step_bytes(sent_.examples));
   kernels::load(device_->stream(), storage, input, shape_.n, shape_.h, reinterpret_cast<const Step*>(step_.get()));
 }
@@ -44,9 +44,9 @@ void Loader::send_key(const RandomKey& key) {
 void Loader::check_batch(const Batch& batch) const {
   const int size = batch.transform.image_size;
   require(batch.examples.size() <= static_cast<std::size_t>(shape_.n),
-          "A batch of {} pictures doesn't fit a model made for batches of {}.", batch.examples.size(), shape_.n);
+          "A batch of {} images doesn't fit a model made for batches of {}.", batch.examples.size(), shape_.n);
   require(shape_.c == Example::channels && shape_.h == size && shape_.w == size,
-          "Pictures of {}x{}x{} don't fit a model made for {}x{}x{}. Load the data and create the network with the "
+          "Images of {}x{}x{} don't fit a model made for {}x{}x{}. Load the data and create the network with the "
           "same image size.",
           Example::channels, size, size, shape_.c, shape_.h, shape_.w);
 }
@@ -58,29 +58,29 @@ Loader::Slot& Loader::next_slot() {
   return slot;
 }
 
-void Loader::place_pictures(const Batch& batch, Slot& slot) {
-  const PictureCopy* copy = batch.storage ? &device_->pictures().copy_of(batch.storage, device_->stream()) : nullptr;
+void Loader::place_images(const Batch& batch, Slot& slot) {
+  const ImageCopy* copy = batch.storage ? &device_->images().copy_of(batch.storage, device_->stream()) : nullptr;
   StepExample* to = reinterpret_cast<Step*>(slot.step.get())->example();
   std::size_t n_copied = 0;  // of those that are not in the GPU's memory
   for (const Example& example : batch.examples) {
     const std::uint8_t* pixels = copy ? copy->find(example.pixels) : nullptr;
     if (!pixels) {
-      if (!pictures_) make_room_for_pictures();
-      std::memcpy(slot.pictures.get() + n_copied * Example::bytes, example.pixels, Example::bytes);
-      pixels = reinterpret_cast<const std::uint8_t*>(pictures_.get()) + n_copied++ * Example::bytes;
+      if (!images_) make_room_for_images();
+      std::memcpy(slot.images.get() + n_copied * Example::bytes, example.pixels, Example::bytes);
+      pixels = reinterpret_cast<const std::uint8_t*>(images_.get()) + n_copied++ * Example::bytes;
     }
     *to++ = {pixels, example.label, example.counted ? 1 : 0};
   }
   if (n_copied > 0)
-    check(cudaMemcpyAsync(pictures_.get(), slot.pictures.get(), n_copied * Example::bytes, cudaMemcpyHostToDevice,
+    check(cudaMemcpyAsync(images_.get(), slot.images.get(), n_copied * Example::bytes, cudaMemcpyHostToDevice,
                           device_->stream()),
-          "copying pictures to it");
+          "copying images to it");
 }
 
-void Loader::make_room_for_pictures() {
+void Loader::make_room_for_images() {
   const std::size_t bytes = static_cast<std::size_t>(shape_.n) * Example::bytes;
-  pictures_ = allocate_zeros(bytes, "a batch's pictures", device_->stream());
-  for (Slot& slot : slots_) slot.pictures = allocate_pinned(bytes);
+  images_ = allocate_zeros(bytes, "a batch's images", device_->stream());
+  for (Slot& slot : slots_) slot.images = allocate_pinned(bytes);
 }
 
 void Loader::send(Slot& slot, std::size_t bytes) {

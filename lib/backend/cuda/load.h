@@ -1,5 +1,5 @@
 // A batch on its way to the GPU: what changes from step to step is gathered in pinned memory and sent with one
-// asynchronous copy; the pictures are in the GPU's memory already, or go the same way.
+// asynchronous copy; the images are in the GPU's memory already, or go the same way.
 #pragma once
 
 #include <vector>
@@ -21,19 +21,19 @@ class Loader {
  private:
   /// Pinned memory that one copy reads; free again when the copy is done.
   struct Slot {
-    PinnedMemory step, pictures;
+    PinnedMemory step, images;
     Event copied;
   };
   Slot& next_slot();
   void check_batch(const Batch& batch) const;
-  void place_pictures(const Batch& batch, Slot& slot);
-  void make_room_for_pictures();
+  void place_images(const Batch& batch, Slot& slot);
+  void make_room_for_images();
   void send(Slot& slot, std::size_t bytes);
 
   CudaDevice* device_ = nullptr;
   Shape shape_;
-  DeviceMemory step_;      // a Step with its examples
-  DeviceMemory pictures_;  // of one batch, where the data set isn't there as a whole; made when first needed
+  DeviceMemory step_;    // a Step with its examples
+  DeviceMemory images_;  // of one batch, where the data set isn't there as a whole; made when first needed
   std::vector<Slot> slots_;
   std::size_t n_sent_ = 0;
   Step sent_{};  // what the GPU has, or will have

@@ -3,7 +3,7 @@
 //   y[n,o,h,w] = sum over i, kh, kw of  x[n, i, h * stride + kh - padding, w * stride + kw - padding] *
 //   weight[o,i,kh,kw]
 //
-// where x is zero outside the picture. Source: Y. LeCun et al., 1989, "Backpropagation Applied to Handwritten Zip Code
+// where x is zero outside the image. Source: Y. LeCun et al., 1989, "Backpropagation Applied to Handwritten Zip Code
 // Recognition".
 #pragma once
 
@@ -18,7 +18,7 @@ inline Shape convolution_output(const Shape& x, const ConvolutionSpec& spec) {
   return {x.n, spec.out_channels, side(x.h), side(x.w)};
 }
 
-/// Along one side: the outputs whose product with tap k of the kernel lies inside the picture.
+/// Along one side: the outputs whose product with tap k of the kernel lies inside the image.
 inline Range outputs_inside(int x_side, int y_side, int k, const ConvolutionSpec& spec) {
   int begin = 0, end = y_side;
   while (begin < end && begin * spec.stride + k < spec.padding) ++begin;

@@ -1,4 +1,4 @@
-// From a picture's bytes to the numbers that a network sees: crop and flip, enlargement, normalisation.
+// From an image's bytes to the numbers that a network sees: crop and flip, enlargement, normalisation.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace odori::reference {
 
-/// Bytes 0 .. 255 of the moved and turned picture as [0, 1]; black where it leaves the original. 1 x 3 x 32 x 32.
+/// Bytes 0 .. 255 of the moved and turned image as [0, 1]; black where it leaves the original. 1 x 3 x 32 x 32.
 template <typename T>
 Array<T> moved_and_turned(const Example& example, const Augmentation& how) {
   const int side = Example::side;
@@ -27,18 +27,18 @@ Array<T> moved_and_turned(const Example& example, const Augmentation& how) {
 
 /// Bilinear, pixel centres at half integers, edges repeated: pixel i of `size` lies at (i + 1/2) * 32 / size - 1/2.
 template <typename T>
-Array<T> enlarged(const Array<T>& picture, int size) {
-  const int side = picture.shape.h;
+Array<T> enlarged(const Array<T>& image, int size) {
+  const int side = image.shape.h;
   const auto place = [&](int i) { return std::clamp<T>((i + T(0.5)) * side / size - T(0.5), 0, side - 1); };
-  Array<T> out({1, picture.shape.c, size, size});
-  for (int c = 0; c < picture.shape.c; ++c)
+  Array<T> out({1, image.shape.c, size, size});
+  for (int c = 0; c < image.shape.c; ++c)
     for (int y = 0; y < size; ++y)
       for (int x = 0; x < size; ++x) {
         const int top = static_cast<int>(place(y)), bottom = std::min(top + 1, side - 1);
         const int left = static_cast<int>(place(x)), right = std::min(left + 1, side - 1);
         const T down = place(y) - top, along = place(x) - left;
-        const T upper = (1 - along) * picture(0, c, top, left) + along * picture(0, c, top, right);
-        const T lower = (1 - along) * picture(0, c, bottom, left) + along * picture(0, c, bottom, right);
+        const T upper = (1 - along) * image(0, c, top, left) + along * image(0, c, top, right);
+        const T lower = (1 - along) * image(0, c, bottom, left) + along * image(0, c, bottom, right);
         out(0, c, y, x) = (1 - down) * upper + down * lower;
       }
   return out;

@@ -207,9 +207,9 @@ void ReferenceGraph<T>::load(const Batch& batch, const RandomKey& key) {
   counted_.clear();
   for (std::size_t i = 0; i < batch.examples.size(); ++i) {
     const Example& example = batch.examples[i];
-    const auto picture =
+    const auto image =
         reference::load<T>(example, batch.transform, augmentation(key, batch.transform, static_cast<std::uint32_t>(i)));
-    std::copy(picture.values.begin(), picture.values.end(), input.values.begin() + i * input.shape.features());
+    std::copy(image.values.begin(), image.values.end(), input.values.begin() + i * input.shape.features());
     labels_[i] = example.label;
     counted_.push_back(example.counted);
   }

@@ -31,10 +31,10 @@ struct Plane {
   }
 };
 
-/// blockIdx.x: the picture; a thread of its blocks has one pixel.
+/// blockIdx.x: the image; a thread of its blocks has one pixel.
 template <typename T>
 __global__ void load_kernel(T* input, int size, const Step* step) {
-  const int picture = static_cast<int>(blockIdx.x), pixels = size * size;
+  const int image = static_cast<int>(blockIdx.x), pixels = size * size;
   __shared__ int dy, dx, flip;  // the same for the block, and ten rounds of Philox for each thread to compute
   if (threadIdx.x == 0) {
     const Augmentation moved = augmentation(step->key, step->transform, blockIdx.x);
@@ -43,13 +43,13 @@ __global__ void load_kernel(T* input, int size, const Step* step) {
   __syncthreads();
   const int i = static_cast<int>(blockIdx.y * blockDim.x + threadIdx.x);
   if (i >= pixels) return;
-  input += (static_cast<std::size_t>(picture) * pixels + i) * channels;
-  const bool there = picture < step->examples;
+  input += (static_cast<std::size_t>(image) * pixels + i) * channels;
+  const bool there = image < step->examples;
   const Between row = between(i / size, size), column = between(i % size, size);
   for (int c = 0; c < channels; ++c) {
     float value = 0;
     if (there) {
-      const Plane plane{step->example()[picture].pixels + c * side * side, dy, dx, flip};
+      const Plane plane{step->example()[image].pixels + c * side * side, dy, dx, flip};
       const float left = 1 - column.part, top = 1 - row.part;
       const float upper = left * plane(row.first, column.first) + column.part * plane(row.first, column.second);
       const float lower = left * plane(row.second, column.first) + column.part * plane(row.second, column.second);

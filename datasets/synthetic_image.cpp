@@ -1,4 +1,4 @@
-// How one synthetic picture is drawn. All in integers: lengths in sixteenths of a pixel, and inside a shape in
+// How one synthetic image is drawn. All in integers: lengths in sixteenths of a pixel, and inside a shape in
 // 1024ths of its radius. No sine, no square root, no floating point, whose last bits differ between machines.
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace odori::synthetic {
 namespace {
 
 constexpr int side = Example::side;
-constexpr int pixel = 16;   // lengths in the picture: sixteenths of a pixel
+constexpr int pixel = 16;   // lengths in the image: sixteenths of a pixel
 constexpr int one = 1024;   // lengths in a shape: 1024ths of its radius
 constexpr int samples = 4;  // 4 x 4 points a pixel decide how much of it a shape covers
 
@@ -102,7 +102,7 @@ bool inside(int label, int u, int v) {
   }
 }
 
-/// The picture while it is being drawn.
+/// The image while it is being drawn.
 using Canvas = std::array<Color, side * side>;
 
 /// From one colour to another along a random direction.

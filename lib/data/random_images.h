@@ -9,10 +9,10 @@
 
 namespace odori {
 
-/// Random pictures with random labels of ten classes.
-class RandomPictures : public Dataset {
+/// Random images with random labels of ten classes.
+class RandomImages : public Dataset {
  public:
-  explicit RandomPictures(std::size_t n, int image_size = 32) : n_(n), bytes_(n * Example::bytes) {
+  explicit RandomImages(std::size_t n, int image_size = 32) : n_(n), bytes_(n * Example::bytes) {
     transform_.image_size = image_size;
     RandomSequence random(0, RandomUse::synthetic_data);
     for (std::uint8_t& byte : bytes_) byte = static_cast<std::uint8_t>(random.next() >> 24);
@@ -23,7 +23,7 @@ class RandomPictures : public Dataset {
   }
   int n_classes() const override { return 10; }
   const Transform& transform() const override { return transform_; }
-  PictureStoragePtr storage() const override { return storage_; }
+  ImageStoragePtr storage() const override { return storage_; }
   /// The first n of them.
   Batch batch(int n) const {
     Batch batch{{}, transform_, storage_};
@@ -34,7 +34,7 @@ class RandomPictures : public Dataset {
  private:
   std::size_t n_;
   std::vector<std::uint8_t> bytes_;
-  PictureStoragePtr storage_ = std::make_shared<PictureStorage>(PictureStorage{{bytes_}});
+  ImageStoragePtr storage_ = std::make_shared<ImageStorage>(ImageStorage{{bytes_}});
   Transform transform_{.mean = {0.5f, 0.5f, 0.5f}, .deviation = {0.25f, 0.25f, 0.25f}};
 };
 

@@ -11,29 +11,29 @@
 
 namespace odori::cuda {
 
-/// The copy of one data set's pictures.
-class PictureCopy {
+/// The copy of one data set's images.
+class ImageCopy {
  public:
-  PictureCopy(const PictureStoragePtr& storage, DeviceMemory memory) : storage_(storage), memory_(std::move(memory)) {}
+  ImageCopy(const ImageStoragePtr& storage, DeviceMemory memory) : storage_(storage), memory_(std::move(memory)) {}
 
-  bool is_of(const PictureStoragePtr& storage) const { return storage_.lock() == storage; }
+  bool is_of(const ImageStoragePtr& storage) const { return storage_.lock() == storage; }
   bool is_outdated() const { return storage_.expired(); }
-  /// Where the picture of this host address stands in the GPU's memory; null if there was no room for the set, or if
+  /// Where the image of this host address stands in the GPU's memory; null if there was no room for the set, or if
   /// it isn't part of it.
   const std::uint8_t* find(const std::uint8_t* pixels) const;
 
  private:
-  std::weak_ptr<const PictureStorage> storage_;
+  std::weak_ptr<const ImageStorage> storage_;
   DeviceMemory memory_;  // the parts one behind another, or null: no room
 };
 
-class PictureStore {
+class ImageStore {
  public:
   /// The copy of this storage, made now if need be. A set that has gone since takes no memory any more.
-  const PictureCopy& copy_of(const PictureStoragePtr& storage, cudaStream_t stream);
+  const ImageCopy& copy_of(const ImageStoragePtr& storage, cudaStream_t stream);
 
  private:
-  std::vector<std::unique_ptr<PictureCopy>> copies_;
+  std::vector<std::unique_ptr<ImageCopy>> copies_;
 };
 
 }  // namespace odori::cuda

@@ -1,4 +1,4 @@
-#include "backend/cuda/picture_store.h"
+#include "backend/cuda/image_store.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@ namespace odori::cuda {
 namespace {
 
 /// Null if it doesn't fit: half of what is free stays free.
-DeviceMemory upload(const PictureStorage& storage, cudaStream_t stream) {
+DeviceMemory upload(const ImageStorage& storage, cudaStream_t stream) {
   std::size_t bytes = 0, free = 0, total = 0;
   for (const auto part : storage.parts) bytes += part.size();
   check(cudaMemGetInfo(&free, &total), "asking for its free memory");
@@ -19,22 +19,22 @@ DeviceMemory upload(const PictureStorage& storage, cudaStream_t stream) {
     cudaGetLastError();
     return {};
   }
-  check(error, "allocating memory for the pictures");
+  check(error, "allocating memory for the images");
   DeviceMemory owned(static_cast<std::byte*>(memory));
   std::byte* to = owned.get();
   for (const auto part : storage.parts) {
-    check(cudaMemcpyAsync(to, part.data(), part.size(), cudaMemcpyHostToDevice, stream), "copying pictures to it");
+    check(cudaMemcpyAsync(to, part.data(), part.size(), cudaMemcpyHostToDevice, stream), "copying images to it");
     to += part.size();
   }
-  check(cudaStreamSynchronize(stream), "copying pictures to it");
+  check(cudaStreamSynchronize(stream), "copying images to it");
   return owned;
 }
 
 }  // namespace
 
-const std::uint8_t* PictureCopy::find(const std::uint8_t* pixels) const {
+const std::uint8_t* ImageCopy::find(const std::uint8_t* pixels) const {
   if (!memory_) return nullptr;
-  const PictureStoragePtr storage = storage_.lock();
+  const ImageStoragePtr storage = storage_.lock();
   const auto* part_begin = reinterpret_cast<const std::uint8_t*>(memory_.get());
   for (const auto part : storage->parts) {
     if (pixels >= part.data() && pixels + Example::bytes <= part.data() + part.size())
@@ -44,12 +44,12 @@ const std::uint8_t* PictureCopy::find(const std::uint8_t* pixels) const {
   return nullptr;
 }
 
-const PictureCopy& PictureStore::copy_of(const PictureStoragePtr& storage, cudaStream_t stream) {
+const ImageCopy& ImageStore::copy_of(const ImageStoragePtr& storage, cudaStream_t stream) {
   for (const auto& copy : copies_)
     if (copy->is_of(storage)) return *copy;
   // Freeing waits for the GPU, so nothing reads what goes.
   std::erase_if(copies_, [](const auto& copy) { return copy->is_outdated(); });
-  copies_.push_back(std::make_unique<PictureCopy>(storage, upload(*storage, stream)));
+  copies_.push_back(std::make_unique<ImageCopy>(storage, upload(*storage, stream)));
   return *copies_.back();
 }
 
