@@ -54,7 +54,7 @@ TEST_P(GraphTest, ConvolutionsOfTheVgg) {
 
 TEST_P(GraphTest, ConvolutionsOfLargeBatches) {
   for (const ConvolutionCase& c :
-       {ConvolutionCase{{64, 3, 32, 32}, 64}, {{64, 128, 8, 8}, 32}, {{64, 256, 4, 4}, 48}, {{64, 512, 2, 2}, 64}})
+       {ConvolutionCase{{64, 3, 8, 8}, 64}, {{64, 128, 8, 8}, 32}, {{64, 256, 4, 4}, 48}, {{64, 512, 2, 2}, 64}})
     check_convolution(c);
 }
 
