@@ -40,17 +40,18 @@ function(odori_program name)
   endif()
 endfunction()
 
-# odori_test(NAME [SOURCE file] [RANKS n...] [LIBRARIES target...] [TIMEOUT seconds] [ON_GPU] [EMULATED_GPUS n] [EMULATED_RANKS n...]
-# [NOT_ON_CPU]): NAME.cpp, or SOURCE, is a GoogleTest program. With RANKS it runs once for each number of MPI ranks, under mpirun,
-# and its own main must be odori_mpi_test_main (see lib/tests). With ON_GPU it runs once more on GPUs, as NAME_gpu (see
-# odori_gpu_test), with EMULATED_GPUS on a machine with so many emulated ones, as NAME_emulated, and with EMULATED_RANKS
-# on these numbers of ranks alone (emulated GPUs are slow where ranks outnumber cores); NOT_ON_CPU leaves out all but
-# these. A test case that is skipped or disabled counts as failed: skipped is not passed.
+# odori_test(NAME [SOURCE file] [RANKS n...] [LIBRARIES target...] [TIMEOUT seconds] [AT_ONCE n] [ON_GPU] [EMULATED_GPUS n]
+# [EMULATED_RANKS n...] [NOT_ON_CPU]): NAME.cpp, or SOURCE, is a GoogleTest program. With RANKS it runs once for each
+# number of MPI ranks, under mpirun, and its own main must be odori_mpi_test_main (see lib/tests). With AT_ONCE n of its
+# cases run at a time, since they mostly wait. With ON_GPU it runs once more on GPUs, as NAME_gpu (see odori_gpu_test),
+# with EMULATED_GPUS on a machine with so many emulated ones, as NAME_emulated, and with EMULATED_RANKS on these numbers
+# of ranks alone (emulated GPUs are slow where ranks outnumber cores); NOT_ON_CPU leaves out all but these. A test case
+# that is skipped or disabled counts as failed: skipped is not passed.
 function(odori_test name)
   if(NOT ODORI_TESTS)
     return()
   endif()
-  cmake_parse_arguments(TEST "ON_GPU;NOT_ON_CPU" "SOURCE;TIMEOUT;EMULATED_GPUS" "RANKS;EMULATED_RANKS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "ON_GPU;NOT_ON_CPU" "SOURCE;TIMEOUT;AT_ONCE;EMULATED_GPUS" "RANKS;EMULATED_RANKS;LIBRARIES" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 120)
   endif()
@@ -97,6 +98,9 @@ function(odori_test_entries test program)
   foreach(ranks ${TEST_RANKS})
     set(entry ${test})
     set(command $<TARGET_FILE:${program}>)
+    if(TEST_AT_ONCE)
+      set(command bash ${PROJECT_SOURCE_DIR}/lib/tests/at_once.sh ${TEST_AT_ONCE} ${command})
+    endif()
     set(processors 1)
     if(NOT ranks STREQUAL alone)
       set(entry ${test}_${ranks}_ranks)
