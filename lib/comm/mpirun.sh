@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # mpirun with a folder of its own for what Open MPI writes while it runs: its session, and the ranks' shared memory.
 #
-#   lib/comm/mpirun.sh MPIRUN [ARGUMENT ...]     becomes this mpirun, for ranks of this machine alone
+#   lib/comm/mpirun.sh MPIRUN [ARGUMENT ...]     becomes this mpirun, for ranks of this machine alone; where standard output is
+#                                                a file, it stands beside it
 #   . lib/comm/mpirun.sh                         the folder, for every mpirun that this shell starts
 #
 # Where a limit of the shell is too low for Open MPI, it says so, and ends (sourced: returns) with 20.
@@ -101,6 +102,31 @@ this_machine_alone() {
   export OMPI_MCA_mca_base_param_files=/etc/openmpi/openmpi-mca-params.conf,$prefix/etc/openmpi-mca-params.conf
 }
 
+# mpirun loses what it can't write into a file, since its disk is full, and ends with 0. So it writes into a pipe, and what
+# carries that on says whether all of it arrived.
+run_and_carry() { # MPIRUN...
+  local carrier code alive=(setpriv --pdeathsig KILL) # as if this shell had become mpirun
+  command -v setpriv >/dev/null || alive=()
+  exec {pipe}> >(cat)
+  carrier=$!
+  "${alive[@]}" "$@" <&0 >&"$pipe" {pipe}>&- &
+  mpirun=$!
+  exec {pipe}>&-
+  trap 'kill -TERM $mpirun' TERM HUP
+  trap 'has_terminal || kill -INT $mpirun' INT
+  until wait "$mpirun"; code=$?; [[ ! -d /proc/$mpirun ]]; do :; done
+  wait "$carrier" && exit "$code"
+  echo "odori: not all that mpirun printed could be written; the reason is above. Is the disk full?" >&2
+  exit $((code == 0 ? 1 : code))
+}
+
+# Is this the terminal's foreground group, which gets its Ctrl-C as a whole?
+has_terminal() {
+  local group of_terminal
+  read -r _ _ _ _ group _ _ of_terminal _ </proc/$$/stat
+  [[ $group -eq $of_terminal ]]
+}
+
 if [[ ${BASH_SOURCE[0]} != "$0" ]]; then
   refuse_low_limits && remove_left_behind && own_mpi_folder
 else
@@ -110,5 +136,6 @@ else
   remove_left_behind
   this_machine_alone "$1"
   own_mpi_folder
+  [[ ! -f /dev/stdout && ! /dev/stdout -ef /dev/full ]] || run_and_carry "$@"
   exec "$@"
 fi

@@ -93,6 +93,7 @@ for closed in "exec >/dev/full" "exec >&-"; do
   done
 done
 expect_sentence "standard output is closed" "exec >&-" "${ranks[@]}"
+expect_sentence "not all that mpirun printed could be written" "exec >/dev/full" "${ranks[@]}" --no_snapshot
 
 [[ $failures -eq 0 ]] || exit 1
 echo "Every limit that is too low is told in a sentence."

@@ -76,14 +76,28 @@ expect_nothing_left "a run"
 [[ $? -eq 7 ]] || fail "mpirun's exit code got lost"
 expect_nothing_left "a failure"
 
+# Into a file, too, all arrives before it ends, the exit code is mpirun's, and it ends when it is told to.
+"${mpirun[@]}" -np 1 sh -c 'echo early; sleep 0.3; echo late; exit 7' >"$scratch/file" 2>/dev/null
+[[ $? -eq 7 && $(<"$scratch/file") == $'early\nlate' ]] || fail "into a file: $(<"$scratch/file")"
+"${mpirun[@]}" -np 1 sh -c 'trap "echo ended; exit 3" TERM; touch "$0/waits"; for i in $(seq 600); do sleep 0.1; done' "$scratch" \
+  >"$scratch/file" 2>/dev/null &
+wait_for "$scratch/waits"
+kill -TERM $!
+wait $! && fail "into a file, it ends with 0 though it was told to end"
+[[ $(<"$scratch/file") == ended ]] || fail "into a file, it can't be told to end: $(<"$scratch/file")"
+expect_nothing_left "files"
+
 # Killed, it leaves nothing either.
-"${mpirun[@]}" -np 1 sh -c 'echo $$ >"$0/rank"; touch "$0/begun"; exec sleep 60' "$scratch" >/dev/null 2>&1 &
-wait_for "$scratch/begun"
-[[ $(left_behind) == odori_mpi.* ]] || fail "a running mpirun has no folder"
-kill -9 $!
-wait $! 2>/dev/null
-kill "$(<"$scratch/rank")"
-expect_nothing_left "kill -9"
+for output in /dev/null "$scratch/file"; do
+  "${mpirun[@]}" -np 1 sh -c 'echo $$ >"$0/rank"; touch "$0/begun"; exec sleep 60' "$scratch" >$output 2>&1 &
+  wait_for "$scratch/begun"
+  [[ $(left_behind) == odori_mpi.* ]] || fail "a running mpirun has no folder"
+  kill -9 $!
+  wait $! 2>/dev/null
+  kill "$(<"$scratch/rank")"
+  expect_nothing_left "kill -9, with its output in $output"
+  rm "$scratch/begun"
+done
 
 # What nobody holds is removed by the next start; what somebody holds stays.
 stale=$scratch/shared/odori_mpi.$EUID.stale held=$scratch/shared/odori_mpi.$EUID.held
