@@ -76,7 +76,11 @@ follows from the first." "$2: 知られている問題は見つかりません�
 # Nothing that a log holds reaches the terminal but its text: control characters are taken out, and long lines cut.
 readable=$(mktemp)
 trap 'rm -f "$readable"' EXIT
-plain_text() { LC_ALL=C tr -d '\000-\010\013-\037\177' | LC_ALL=C cut -b 1-2000; }
+# What isn't UTF-8 (a site that speaks another encoding) goes too: grep would show no line of such a file.
+plain_text() {
+  LC_ALL=C tr -d '\000-\010\013-\037\177' | LC_ALL=C cut -b 1-2000 | iconv -c -f UTF-8 -t UTF-8 |
+    LC_ALL=C sed 's/\xc2[\x80-\x9f]//g'
+}
 
 for log in "${logs[@]}"; do
   shown=$log
@@ -86,6 +90,8 @@ for log in "${logs[@]}"; do
   else
     [[ -n $log && -e $log ]] || refuse "There is no log \"$log\"." "\"$log\" というログはありません。"
     [[ ! -d $log ]] || refuse "$log is a folder; name the log in it." "$log はフォルダです。その中のログを指定してください。"
+    [[ ! -c $log && ! -b $log || $log -ef /dev/stdin ]] ||
+      refuse "$log is a device; name a job's log." "$log はデバイスです。ジョブのログを指定してください。"
     [[ -r $log ]] || refuse "$log can't be read: PBS writes a job's log for its owner alone (mode 600). Its owner can share it: chmod 644 $log" \
       "$log を読めません。PBS はジョブのログを本人だけが読めるように（モード 600 で）書きます。本人が chmod 644 $log とすれば読めます。"
     plain_text <"$log" >"$readable"

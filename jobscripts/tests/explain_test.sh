@@ -117,6 +117,15 @@ printf 'x\033]0;owned\007 Unknown queue %s\n' "$(head -c 100000 /dev/zero | tr '
 "$explain" --lang en "$folder/log" >"$folder/said"
 LC_ALL=C grep -q "$(printf '[\001-\010\033\007]')" "$folder/said" && fail "control characters reach the terminal"
 [[ $(wc -c <"$folder/said") -lt 5000 ]] || fail "a long line is printed whole"
+# An encoding of former times, and controls above ASCII.
+printf 'エラー: qsub: Unknown queue \xc2\x9b31m\n' | iconv -f UTF-8 -t EUC-JP//IGNORE >"$folder/log" 2>/dev/null
+printf 'qsub: Unknown queue \xc2\x9b31m \x9b31m\n' >>"$folder/log"
+for locale in C.UTF-8 C; do
+  LC_ALL=$locale "$explain" --lang en "$folder/log" >"$folder/said" 2>&1
+  grep -q 'log:1:.*qsub: Unknown queue' "$folder/said" || fail "in the locale $locale a line that isn't UTF-8 isn't shown: $(<"$folder/said")"
+  LC_ALL=C grep -q $'\x9b' "$folder/said" && fail "in the locale $locale a control character above ASCII reaches the terminal"
+done
+timeout 60 "$explain" --lang en /dev/zero 2>&1 | grep -q 'is a device' || fail "a device is read without end"
 printf 'Throughput: 51\nSpeedup: 1.69 (87.7 / 51.8 [images/sec.])\n' >"$folder/log"
 "$explain" --lang en "$folder/log" | grep -q 'nothing went wrong.*1\.69' || fail "a good log isn't called good"
 "$explain" --lang en "$folder/log" | grep -q 'slower than on one' && fail "a speedup is called a slowdown"
