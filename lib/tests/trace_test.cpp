@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,6 +87,44 @@ TEST(Trace, TakesAwayWhatMoreRanksLeftAndNothingElse) {
   EXPECT_EQ(nlohmann::json::parse(text_of(folder + "/trace.0.json"))[0]["args"]["name"], "rank 0");
   for (const std::string& other : others) EXPECT_EQ(text_of(folder + '/' + other), "other") << other;
   std::filesystem::remove_all(folder);
+}
+
+TEST(Trace, TwoTrainingsDoNotMixTheirStreams) {
+  const std::string folder = new_folder("two");
+  const trace::File first(folder, 0);
+  trace::instant("of the first");
+  const std::string before = text_of(folder + "/trace.0.json");
+  const pid_t child = fork();
+  if (child == 0) {
+    try {
+      const trace::File second(folder, 0);
+    } catch (const Error& error) {
+      _exit(std::string(error.what()).starts_with("Another training writes its event stream into") ? 0 : 2);
+    }
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(text_of(folder + "/trace.0.json"), before);
+}
+
+TEST(Trace, AFolderThatCannotBeMadeAndAPipeAreErrors) {
+  const auto said = [](const std::string& folder) {
+    try {
+      const trace::File file(folder, 0);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(said("/dev/null/trace").find("Not a directory"), std::string::npos);
+  EXPECT_NE(said("/sys/trace").find("ermi"), std::string::npos) << "why the folder isn't there, not that it isn't";
+  const std::string folder = new_folder("pipe");
+  std::filesystem::create_directories(folder);
+  std::filesystem::remove(folder + "/trace.0.json");
+  ASSERT_EQ(mkfifo((folder + "/trace.0.json").c_str(), 0600), 0);
+  EXPECT_NE(said(folder).find("can't be written"), std::string::npos);
 }
 
 TEST(Trace, WritesNothingWhenOff) {

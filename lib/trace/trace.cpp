@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/ranges.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <array>
@@ -77,11 +78,20 @@ File::File(const std::string& directory, int rank, int n_ranks) {
   if (directory.empty()) return;
   std::error_code error;
   std::filesystem::create_directories(directory, error);
-  if (rank == 0) remove_ranks_from(n_ranks, directory);
   const std::string path = fmt::format("{}/trace.{}.json", directory, rank);
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  // A pipe with a name would be waited for without O_NONBLOCK.
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   require(fd >= 0, "The event stream {} can't be written: {}. Give --trace a folder that you may write to.", path,
-          std::strerror(errno));
+          error ? error.message() : std::strerror(errno));
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(fd);
+    fail(
+        "Another training writes its event stream into {}. Give --trace another folder, or wait until that one has "
+        "ended.",
+        directory);
+  }
+  [[maybe_unused]] const int emptied = ::ftruncate(fd, 0);  // no other file has a length
+  if (rank == 0) remove_ranks_from(n_ranks, directory);
   rank_of_process = rank;
   stream = fd;
   write_line("[\n");
