@@ -1,6 +1,7 @@
 #include "core/program.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -41,11 +43,32 @@ void check_output(int code, void*) {
   if (code == exit_code::ok) std::_Exit(exit_code::failure);
 }
 
+/// The signal of a limit on processor time, by calls that a handler may make.
+void on_time_limit(int) {
+  constexpr std::string_view said =
+      "\nThis program was ended: it has had the processor time that this machine allows a program (ulimit -t). Login "
+      "nodes have such limits: train in a job, or with fewer epochs.\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, said.data(), said.size());
+  std::_Exit(exit_code::failure);
+}
+
+/// The soft limit sends the signal, and the hard one kills without a word: where they are one, the soft one comes
+/// before.
+void announce_time_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  std::signal(SIGXCPU, on_time_limit);
+  if (limit.rlim_cur < limit.rlim_max || limit.rlim_cur < 2) return;
+  limit.rlim_cur = limit.rlim_max - 1;
+  ::setrlimit(RLIMIT_CPU, &limit);
+}
+
 /// For every program of the kit, before its main.
 [[maybe_unused]] const bool prepared = [] {
   // A file that reaches a limit (ulimit -f) is an error of the call that writes it, not the end of the program.
   // Programs that this one starts have the signal as it was: unlike SIG_IGN, a handler isn't handed on.
   std::signal(SIGXFSZ, [](int) {});
+  announce_time_limit();
   // A file that the program opens must not become its standard output because that is closed. Writes fail on this one.
   for (int n = ::open("/dev/full", O_WRONLY); n >= 0; n = ::open("/dev/full", O_WRONLY))
     if (n > STDERR_FILENO) {
@@ -77,8 +100,9 @@ std::pair<std::string, int> describe_current_exception() {
   } catch (const std::bad_alloc&) {
     return {"Out of memory. A smaller --batchsize needs less, and ulimit -v may limit it.", exit_code::failure};
   } catch (const std::filesystem::filesystem_error& error) {
-    return {fmt::format("The system refused something: {}: {}.", error.path1().string(), error.code().message()),
-            exit_code::failure};
+    return {
+        fmt::format("{} can't be used: {}.{}", error.path1().string(), error.code().message(), advice_on(error.code())),
+        exit_code::failure};
   } catch (const std::system_error& error) {
     return {fmt::format("The system refused something: {}.{}", error.what(), advice_on(error.code())),
             exit_code::failure};

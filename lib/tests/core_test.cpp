@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -151,8 +152,10 @@ TEST(ReportFailure, GivesEachKindItsExitCodeAndSaysTheCause) {
   EXPECT_EQ(code_of([] { throw Error("blank", exit_code::unfilled); }), exit_code::unfilled);
   EXPECT_EQ(code_of([] { throw std::bad_alloc(); }), exit_code::failure);
   EXPECT_EQ(code_of([] { throw 7; }), exit_code::failure);
+  EXPECT_EQ(code_of([] { std::filesystem::create_directory("/nowhere/data"); }), exit_code::failure);
   const std::string said = ::testing::internal::GetCapturedStderr();
-  for (const char* cause : {"the disk is full", "no such flag", "blank", "Out of memory"})
+  for (const char* cause :
+       {"the disk is full", "no such flag", "blank", "Out of memory", "/nowhere/data can't be used: No such file"})
     EXPECT_NE(said.find(cause), std::string::npos) << said;
 }
 

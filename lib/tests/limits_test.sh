@@ -77,6 +77,10 @@ expect_success "ulimit -s unlimited; ulimit -c 0" "${multi[@]}"
 expect_sentence "at least 512 KiB of stack" "ulimit -s 64" "${ranks[@]}"
 expect_success "ulimit -Ss 64" "${ranks[@]}"
 
+# Processor time, as login nodes limit it.
+expect_sentence "processor time.*ulimit -t" "ulimit -St 1" "${single[@]}" --no_snapshot --epoch 100000
+expect_sentence "processor time.*ulimit -t" "ulimit -t 2" "${ranks[@]}" --no_snapshot --epoch 100000
+
 # Standard output that takes nothing.
 expect_success "true" "${single[@]}" --no_snapshot --trace "$scratch/trace"
 for closed in "exec >/dev/full" "exec >&-"; do
