@@ -49,3 +49,19 @@ function(odori_sanitized_tests name)
                                                     "SKIPPED|DISABLED TEST")
   endforeach()
 endfunction()
+
+# odori_planted_faults(NAME): what shows that tests run so fail over a fault: a library of the same name that has faults, and
+# a program that calls it, built as above.
+function(odori_planted_faults name)
+  set(folder ${PROJECT_BINARY_DIR}/sanitized/planted_${name})
+  add_library(planted_${name} SHARED planted_fault.cpp)
+  target_link_libraries(planted_${name} PRIVATE odori_${name}_sanitizer odori_warnings)
+  set_target_properties(planted_${name} PROPERTIES OUTPUT_NAME odori LIBRARY_OUTPUT_DIRECTORY ${folder})
+  add_executable(planted_${name}_program planted_fault_program.cpp)
+  target_link_libraries(planted_${name}_program PRIVATE planted_${name} odori_warnings)
+  if(name STREQUAL thread)
+    target_link_libraries(planted_${name}_program PRIVATE odori_thread_sanitizer)
+  endif()
+  set_target_properties(planted_${name}_program PROPERTIES OUTPUT_NAME planted_fault_program
+                                                           RUNTIME_OUTPUT_DIRECTORY ${folder})
+endfunction()
