@@ -9,6 +9,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "backend/cuda/cuda_check.h"
@@ -157,10 +158,48 @@ PassNames names_of(Pass pass) {
           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY};
 }
 
+/// Whom plans are for: the GPU of a handle, or one that is only described (which cuDNN knows from 9.8 on).
+class Target {
+ public:
+  explicit Target(cudaStream_t stream) {
+    cudnnHandle_t handle = nullptr;
+    check(cudnnCreate(&handle), "starting cuDNN");
+    handle_.reset(handle);
+    check(cudnnSetStream(handle, stream), "starting cuDNN");
+  }
+#if CUDNN_VERSION >= 90800
+  explicit Target(const std::string& json) : properties_(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) {
+    properties_->set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, std::vector(json.begin(), json.end()));
+    properties_->finalize();
+  }
+  void set_in_heuristics(Descriptor& heuristics) const {  // which have a handle by their graph
+    if (properties_) heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *properties_);
+  }
+  void set_in_plan(Descriptor& plan) const {
+    if (properties_) plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *properties_);
+    set_handle(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE);
+  }
+#else
+  explicit Target(const std::string&) { fail("This build's cuDNN describes no GPUs: that takes 9.8 or later."); }
+  void set_in_heuristics(Descriptor&) const {}
+  void set_in_plan(Descriptor& plan) const { set_handle(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE); }
+#endif
+  void set_in_graph(Descriptor& graph) const { set_handle(graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE); }
+  cudnnHandle_t handle() const { return handle_.get(); }
+
+ private:
+  void set_handle(Descriptor& descriptor, cudnnBackendAttributeName_t name) const {
+    if (handle_) descriptor.set(name, CUDNN_TYPE_HANDLE, std::vector{handle()});
+  }
+
+  Owned<cudnnHandle_t, cudnnDestroy> handle_;
+  std::optional<Descriptor> properties_;
+};
+
 /// One pass as cuDNN's graph of one operation. What it stands on is kept with it.
 class OperationGraph {
  public:
-  OperationGraph(cudnnHandle_t handle, const ConvolutionCase& c)
+  OperationGraph(const Target& target, const ConvolutionCase& c)
       : x_(tensor(x_id, c.x, type_of(c))),
         w_(tensor(w_id, {c.spec.out_channels, c.x.c, c.spec.kernel, c.spec.kernel}, type_of(c))),
         y_(tensor(y_id, c.y, type_of(c))),
@@ -170,15 +209,16 @@ class OperationGraph {
     operation_.set(names.x, x_).set(names.w, w_).set(names.y, y_).set(names.convolution, convolution_);
     operation_.set(names.alpha, CUDNN_TYPE_FLOAT, std::vector{1.0f});
     operation_.set(names.beta, CUDNN_TYPE_FLOAT, std::vector{0.0f}).finalize();
-    graph_.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, std::vector{handle});
+    target.set_in_graph(graph_);
     graph_.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation_).finalize();
   }
 
   /// Configurations of engines, those first that are expected to be fast.
-  std::vector<Descriptor> configurations(cudnnBackendHeurMode_t mode) const {
+  std::vector<Descriptor> configurations(const Target& target, cudnnBackendHeurMode_t mode) const {
     Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph_);
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, std::vector{mode});
+    target.set_in_heuristics(heuristics);
     if (heuristics.try_to_finalize() != CUDNN_STATUS_SUCCESS) return {};  // none for this case in this mode
     std::int64_t n = 0;
     check(cudnnBackendGetAttribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0,
@@ -214,6 +254,14 @@ std::string name_of(const Descriptor& configuration) {
   return name;
 }
 
+/// Would preparing it compile a program, for a second or more?
+bool compiles(const Descriptor& configuration) {
+  const auto notes = engine_of(configuration)
+                         .list<cudnnBackendBehaviorNote_t>(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE,
+                                                           CUDNN_BEHAVIOR_NOTE_TYPE_COUNT);
+  return std::count(notes.begin(), notes.end(), CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION) > 0;
+}
+
 /// Are its results the same each time, and as exact as asked for?
 bool is_acceptable(const Descriptor& configuration, Precision precision) {
   const auto notes = engine_of(configuration)
@@ -229,9 +277,9 @@ bool is_acceptable(const Descriptor& configuration, Precision precision) {
 
 class CudnnPlan : public ConvolutionPlan {
  public:
-  CudnnPlan(cudnnHandle_t handle, std::shared_ptr<const OperationGraph> graph, Descriptor configuration, Pass pass)
-      : handle_(handle), graph_(std::move(graph)), configuration_(std::move(configuration)), pass_(pass) {
-    plan_.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, std::vector{handle});
+  CudnnPlan(const Target& target, std::shared_ptr<const OperationGraph> graph, Descriptor configuration, Pass pass)
+      : handle_(target.handle()), graph_(std::move(graph)), configuration_(std::move(configuration)), pass_(pass) {
+    target.set_in_plan(plan_);
     plan_.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration_);
   }
   /// Prepares the plan; false if the engine turns out not to do this case.
@@ -271,12 +319,9 @@ class CudnnPlan : public ConvolutionPlan {
 
 class CudnnEngine : public ConvolutionEngine {
  public:
-  explicit CudnnEngine(cudaStream_t stream) {
-    cudnnHandle_t handle = nullptr;
-    check(cudnnCreate(&handle), "starting cuDNN");
-    handle_.reset(handle);
-    check(cudnnSetStream(handle, stream), "starting cuDNN");
-  }
+  /// `gpu`: a stream, or a GPU's properties.
+  template <typename Gpu>
+  explicit CudnnEngine(const Gpu& gpu) : target_(gpu) {}
 
   std::string version() const override {
     const std::size_t v = cudnnGetVersion();
@@ -287,8 +332,12 @@ class CudnnEngine : public ConvolutionEngine {
                                         std::size_t most) override {
     std::vector<ConvolutionPlanPtr> found;
     std::size_t least_workspace = 0;
+    std::set<std::string> names;  // the fallback repeats some
     for_each_plan(
-        which, [](const Descriptor&) { return true; },
+        which,
+        [&](const Descriptor& configuration) {
+          return names.insert(name_of(configuration)).second && (found.empty() || !compiles(configuration));
+        },
         [&](ConvolutionPlanPtr plan) {
           const std::size_t bytes = plan->workspace_bytes();
           least_workspace = least_workspace == 0 ? bytes : std::min(least_workspace, bytes);
@@ -323,22 +372,26 @@ class CudnnEngine : public ConvolutionEngine {
   /// Calls `take` with prepared plans of the configurations that `wanted` accepts, until it returns false.
   template <typename Wanted, typename Take>
   void for_each_plan(const ConvolutionCase& which, const Wanted& wanted, const Take& take) {
-    const auto graph = std::make_shared<const OperationGraph>(handle_.get(), which);
+    const auto graph = std::make_shared<const OperationGraph>(target_, which);
     for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
-      for (Descriptor& configuration : graph->configurations(mode)) {
+      for (Descriptor& configuration : graph->configurations(target_, mode)) {
         if (!is_acceptable(configuration, which.precision) || !wanted(configuration)) continue;
-        auto plan = std::make_unique<CudnnPlan>(handle_.get(), graph, std::move(configuration), which.pass);
+        auto plan = std::make_unique<CudnnPlan>(target_, graph, std::move(configuration), which.pass);
         if (plan->prepare() && !take(std::move(plan))) return;
       }
   }
 
-  Owned<cudnnHandle_t, cudnnDestroy> handle_;
+  Target target_;
 };
 
 }  // namespace
 
 std::unique_ptr<ConvolutionEngine> new_convolution_engine(cudaStream_t stream) {
   return std::make_unique<CudnnEngine>(stream);
+}
+
+std::unique_ptr<ConvolutionEngine> new_convolution_engine(const std::string& properties) {
+  return std::make_unique<CudnnEngine>(properties);
 }
 
 }  // namespace odori::cuda

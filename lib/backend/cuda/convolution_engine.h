@@ -49,8 +49,8 @@ class ConvolutionEngine {
   /// "cuDNN 9.19.0"
   virtual std::string version() const = 0;
   /// At most `most` plans, in the order in which they are expected to be fast. Plans whose results change from run to
-  /// run, that round their factors more than the precision says, or that want more workspace, are left out. Throws
-  /// Error if nothing is left.
+  /// run, that round their factors more than the precision says, or that want more workspace, are left out; so are
+  /// those that are compiled first, unless there is no other. Throws Error if nothing is left.
   virtual std::vector<ConvolutionPlanPtr> plans(const ConvolutionCase& which, std::size_t workspace_limit,
                                                 std::size_t most) = 0;
   /// The plan of this name; null if there is none.
@@ -58,5 +58,7 @@ class ConvolutionEngine {
 };
 
 std::unique_ptr<ConvolutionEngine> new_convolution_engine(cudaStream_t stream);
+/// For a GPU that need not be there, by its properties as cuDNN's JSON: plans are prepared, and can't run.
+std::unique_ptr<ConvolutionEngine> new_convolution_engine(const std::string& properties);
 
 }  // namespace odori::cuda
