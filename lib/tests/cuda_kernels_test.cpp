@@ -57,6 +57,24 @@ TEST_P(KernelVectorTest, Arithmetic) {
   });
 }
 
+TEST_P(KernelVectorTest, NoiseIsUniformAndAnotherOneWithAnotherSeed) {
+  for_each_case([&](std::size_t n, std::size_t shift) {
+    Memory one(stream, storage, n, shift), other(stream, storage, n, shift);
+    kernels::fill_with_noise(stream, storage, one.data<void>(), n, 1);
+    kernels::fill_with_noise(stream, storage, other.data<void>(), n, 2);
+    const std::vector<float> a = one.read(), b = other.read();
+    double sum = 0, squares = 0, product = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      EXPECT_LE(std::abs(a[i]), 1);  // -1 .. 1: so it is rounded in bf16
+      sum += a[i], squares += a[i] * a[i], product += a[i] * b[i];
+    }
+    const double five_deviations = 5 * std::sqrt(static_cast<double>(n));
+    EXPECT_LE(std::abs(sum), five_deviations * std::sqrt(1.0 / 3));
+    EXPECT_LE(std::abs(squares - static_cast<double>(n) / 3), five_deviations * std::sqrt(4.0 / 45));
+    EXPECT_LE(std::abs(product), five_deviations / 3);
+  });
+}
+
 TEST_P(KernelVectorTest, AddAndScale) {
   for (const std::size_t n_others : {0, 1, 2, 7, 8, 9, 17}) {
     constexpr std::size_t n = 1003;

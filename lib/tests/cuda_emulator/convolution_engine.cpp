@@ -73,6 +73,9 @@ class Plan : public ConvolutionPlan {
     const bool tf32 = case_.precision == Precision::tf32;
     const auto one = numbers(a.first, bf16(), first().size(), tf32);
     const auto other = numbers(a.second, bf16(), second().size(), tf32);
+    for (const auto* factor : {&one, &other})
+      if (std::count(factor->begin(), factor->end(), 0.0f) == static_cast<std::ptrdiff_t>(factor->size()))
+        ++emulator::state().counts.of_zeros;
     std::fill_n(static_cast<std::byte*>(a.workspace), workspace_bytes_, std::byte{0xff});
     std::vector<float> result(this->result().size());
     if (case_.pass == Pass::forward)

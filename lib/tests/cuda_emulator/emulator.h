@@ -37,6 +37,7 @@ struct Counts {
   std::int64_t waits = 0;        // for a stream, an event or a device
   std::int64_t launches = 0;     // of kernels, those inside graphs not counted
   std::int64_t graphs = 0;       // launched
+  std::int64_t of_zeros = 0;     // convolutions of which a factor is nothing but zeros
 };
 Counts counts();
 

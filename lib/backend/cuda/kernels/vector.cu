@@ -1,5 +1,6 @@
 #include "backend/cuda/kernels/numbers.h"
 #include "backend/cuda/kernels/vector.h"
+#include "core/random.h"
 
 namespace odori::cuda::kernels {
 namespace {
@@ -56,6 +57,19 @@ __global__ void cast_kernel(const From* from, To* to, std::size_t n) {
   for_my_numbers<V>(n, [&](auto width, std::size_t i) { write(to + i, read<width.value>(from + i)); });
 }
 
+template <typename T, int V>
+__global__ void noise_kernel(T* x, std::size_t n, std::uint64_t seed) {
+  for_my_numbers<V>(n, [&](auto width, std::size_t i) {
+    Numbers<width.value> a;
+    for (int k = 0; k < width.value; ++k) {
+      const std::size_t number = i + k;
+      const auto low = static_cast<std::uint32_t>(number), high = static_cast<std::uint32_t>(number >> 32);
+      a[k] = static_cast<float>(static_cast<std::int32_t>(Philox::block({low, high, 0, 0}, seed)[0])) * 0x1p-31f;
+    }
+    write(x + i, a);
+  });
+}
+
 /// Launches a kernel for floats: `wide` if all vectors lie well, else `narrow`.
 template <typename Kernel, typename... Arguments>
 void launch_floats(const char* name, cudaStream_t stream, bool lie_well, Kernel wide, Kernel narrow, std::size_t n,
@@ -98,6 +112,14 @@ void cast(cudaStream_t stream, Storage from_type, const void* from, Storage to_t
       launch("cast", cast_kernel<From, To, V>, stream, blocks_for<V>(n), threads_per_block,
              static_cast<const From*>(from), static_cast<To*>(to), n);
     });
+  });
+}
+
+void fill_with_noise(cudaStream_t stream, Storage storage, void* x, std::size_t n, std::uint64_t seed) {
+  with_type(storage, aligned(x), [&](auto type, auto width) {
+    using T = decltype(type);
+    constexpr int V = decltype(width)::value;
+    launch("noise", noise_kernel<T, V>, stream, blocks_for<V>(n), threads_per_block, static_cast<T*>(x), n, seed);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "backend/cuda/kernels/storage.h"
 
@@ -19,5 +20,7 @@ void momentum_sgd(cudaStream_t stream, float* p, const float* g, float* v, float
 void add_and_scale(cudaStream_t stream, float a, const float* const* others, int n_others, float* y, std::size_t n);
 /// to = from, rounded to the nearest where `to` is narrower. They don't overlap.
 void cast(cudaStream_t stream, Storage from_type, const void* from, Storage to_type, void* to, std::size_t n);
+/// x = random numbers of [-1, 1), other ones with another seed.
+void fill_with_noise(cudaStream_t stream, Storage storage, void* x, std::size_t n, std::uint64_t seed);
 
 }  // namespace odori::cuda::kernels
