@@ -39,6 +39,7 @@ python=${PYTHON:-python3}
 rows=$(mktemp) && scratch=$(mktemp -d) || exit 20
 verdict="NOT RUN" gpus="" unproven=()
 export kit build scratch python
+export PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin # compute-sanitizer lies beside nvcc, which is found there too
 : >"$out/log.txt"
 
 # result.json is written however this ends.
@@ -133,13 +134,13 @@ unpack_packages() {
   for package in "$ODORI_GPU_PACKAGES"/*.deb; do
     dpkg -x "$package" "$root" || stop 20 "$package can't be unpacked."
   done
-  libraries=$root/usr/lib/x86_64-linux-gnu
+  libraries=$root/usr/lib/$(uname -m)-linux-gnu
   ln -sf "$(find "$root" -name 'libz.so.1.*' | head -n 1)" "$libraries/libz.so" # it is an absolute link in the package
   ln -sf mpirun.openmpi "$root/usr/bin/mpirun"
   ln -sf mpicxx.openmpi "$root/usr/bin/mpicxx"
   export OPAL_PREFIX=$root/usr PATH=$root/usr/bin:$PATH OMPI_MCA_mca_base_component_show_load_errors=0
   export PMIX_INSTALL_PREFIX=$libraries/pmix2 PMIX_MCA_mca_base_component_path=$libraries/pmix2/lib/pmix
-  export LD_LIBRARY_PATH=$libraries:$root/lib/x86_64-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  export LD_LIBRARY_PATH=$libraries:$root/lib/$(uname -m)-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   options+=("-DCMAKE_PREFIX_PATH=$root/usr" "-DMPI_CXX_COMPILER=$root/usr/bin/mpicxx"
     "-DMPIEXEC_EXECUTABLE=$root/usr/bin/mpirun")
 }

@@ -18,7 +18,7 @@ program() { # PATH LINE...
 expect() {
   local code=0 output text
   # shellcheck disable=SC2086 # flags are words
-  output=$(env -u ODORI_GPU_PACKAGES PATH="$scratch/bin" PYTHON="$scratch/bin/python3" ODORI_BUILD="$scratch/build" \
+  output=$(env -u ODORI_GPU_PACKAGES PATH="$scratch/bin" CUDA_HOME="$scratch/cuda" PYTHON="$scratch/bin/python3" ODORI_BUILD="$scratch/build" \
     ${packages:+ODORI_GPU_PACKAGES="$packages"} bash "$check" ${flags:-} "$scratch/out" 2>&1) || code=$?
   for text in "${@:2}"; do
     if [[ $code -ne $1 || $output != *"$text"* ]]; then
@@ -62,7 +62,7 @@ for name in single_gpu multi_gpu multi_node; do
 done
 
 expect 0 "INCOMPLETE, on NVIDIA Stand-in" # without compute-sanitizer
-program "$scratch/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
+program "$scratch/cuda/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
 expect 0 "task 2: 4 ranks, pure_nccl" "PASSED, on NVIDIA Stand-in" "ssh: none" \
   "Not proven here: several GPUs in one process over NCCL"
 result_has() { # WORDS
