@@ -52,6 +52,7 @@ not_enough_slots|There are not enough slots available in the system to satisfy t
 no_remote_shell|Permission denied (publickey,gssapi-keyex,gssapi-with-mic).
 no_remote_shell|Host key verification failed.
 no_tcp_connection|A process or daemon was unable to complete a TCP connection
+daemon_lost|ORTE has lost communication with a remote daemon.
 daemon_lost|An ORTE daemon has unexpectedly failed after launch and before
 as_root|mpirun has detected an attempt to run as root.
 driver_too_old|CUDA driver version is insufficient for CUDA runtime version

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "core/rank_table.h"
 
 namespace odori {
 namespace {
@@ -114,9 +115,12 @@ std::pair<std::string, int> describe_current_exception() {
 }
 
 /// All ranks often fail for the same reason at the same moment. Rank 0 speaks at once and ends the job; the
-/// others wait a little, and speak only if nobody has ended them by then.
+/// others wait a little, and speak only if nobody has ended them by then. Open MPI ends those on other hosts after 2 s.
 void wait_for_lower_ranks() {
-  if (job.rank > 0) std::this_thread::sleep_for(std::chrono::milliseconds(800 + 200 * std::min(job.rank, 10)));
+  if (job.rank == 0) return;
+  const int place = std::min(job.rank, 10);
+  const bool one_host = rank_table::who_is_elsewhere().empty();
+  std::this_thread::sleep_for(std::chrono::milliseconds(one_host ? 800 + 200 * place : 3000 + 50 * place));
 }
 
 /// What was printed comes before what went wrong: mpirun carries the two streams apart, and mixes them in mid-line if

@@ -13,7 +13,8 @@
 namespace odori {
 namespace {
 
-/// A failure often is but what another rank's end looks like from here; that rank then tells the cause, within 3 s.
+/// A failure often is but what another rank's end looks like from here; that rank tells the cause within 3.7 s
+/// (program.cpp).
 constexpr std::chrono::seconds cause_first(4);
 
 /// A rank that another one ends, or whose MPI_Abort hangs, ends itself after this time.
