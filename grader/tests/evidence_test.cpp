@@ -181,6 +181,18 @@ TEST(Evidence, TellsInWhichCallARankStays) {
   EXPECT_TRUE(seen.inside_collective);
 }
 
+TEST(Evidence, TellsCollectivesWithinAnAlgorithmFromThoseAroundIt) {
+  const auto enter = [](const std::string& call) {
+    return "{\"fact\":\"enter\",\"collective\":\"" + call + "\"}\n";
+  };
+  const std::string leave = "{\"fact\":\"leave\",\"collective\":\"any\"}\n";
+  const RankSeen seen =
+      read(leave + enter("setup()") + leave + enter("update()") + enter("comm->sum()") + leave + enter("comm->barrier()"));
+  EXPECT_EQ(seen.collectives, (std::vector<std::string>{"setup()", "update()"}));
+  EXPECT_EQ(seen.inner_collectives, (std::vector<std::string>{"comm->sum()", "comm->barrier()"}));
+  EXPECT_TRUE(seen.inside_collective);
+}
+
 TEST(Evidence, HoldsMessagesAndValues) {
   const auto shown = [](const std::vector<float>& values) {
     return fmt::format("{{\"fact\":\"values\",\"length\":{0},\"numbers\":{0}}}\n", values.size()) + numbers(values);

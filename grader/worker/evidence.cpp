@@ -137,10 +137,10 @@ class Reader {
       if (failure->code == 0) forge("thrown_as_if_well");
     }
     if (const auto call = is<facts::Enter>()) {
-      add(seen_.collectives, call->collective, limits_.calls);
+      add(depth_++ == 0 ? seen_.collectives : seen_.inner_collectives, call->collective, limits_.calls);
       seen_.inside_collective = true;
     }
-    if (is<facts::Leave>()) seen_.inside_collective = false;
+    if (is<facts::Leave>()) seen_.inside_collective = (depth_ = std::max(depth_ - 1, 0)) > 0;
     if (is<facts::BlanksPassed>()) is_past_blanks_ = true;
     if (const auto message = is<facts::Message>())
       add(seen_.messages,
@@ -233,6 +233,7 @@ class Reader {
   std::string fact_;            // its name
   bool is_past_blanks_, training_ = false, trained_ = false;
   RankSeen seen_;
+  int depth_ = 0;             // of collectives, one within another
   std::vector<int> models_;   // the devices of the models that are trained, in the iterators' order
   std::vector<Step> update_;  // what is known of the update under way
 };

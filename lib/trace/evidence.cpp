@@ -111,11 +111,11 @@ void detail::write_line(const char* fact, const trace::Args& args, std::span<con
 }
 
 Collective::Collective(const char* name) noexcept : name_(name) {
-  if (on() && collective_depth++ == 0) write(facts::Enter{name_});
+  if (on() && collective_depth++ == learners_depth) write(facts::Enter{name_});
 }
 
 Collective::~Collective() {
-  if (on() && --collective_depth == 0) write(facts::Leave{name_});
+  if (on() && --collective_depth == learners_depth) write(facts::Leave{name_});
 }
 
 Message::Message(const char* call, int to, std::size_t sent, int from, std::size_t received)

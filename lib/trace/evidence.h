@@ -38,8 +38,8 @@ void write(const IsFact auto& fact, std::span<const float> numbers) {
   if (on()) detail::write_line(fact.fact, facts::args_of(fact), numbers);
 }
 
-/// A call that all ranks have to make, entered now and left when this object goes. Of nested ones the outermost
-/// counts: the one that learners called. `name` must outlive it.
+/// A call that all ranks have to make, entered now and left when this object goes. Of nested ones those count that
+/// learners called: the outermost, and those of an algorithm of theirs within it. `name` must outlive it.
 class Collective {
  public:
   explicit Collective(const char* name) noexcept;
@@ -67,7 +67,7 @@ class Message {
   int exceptions_;
 };
 
-/// While this object lives, a collective runs an algorithm that learners wrote: its messages are facts.
+/// While this object lives, a collective runs an algorithm that learners wrote: its messages and collectives are facts.
 class OwnAlgorithm {
  public:
   OwnAlgorithm() noexcept;

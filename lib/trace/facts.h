@@ -36,7 +36,7 @@ struct Failure {
   void each(auto&& field) { field("sentence", sentence), field("code", code); }
 };
 
-/// A collective call, entered or left.
+/// A collective call, entered or left; within another one if an algorithm of the learner's made it.
 struct Enter {
   static constexpr const char* fact = "enter";
   std::string collective;

@@ -19,6 +19,8 @@ RunPlan trying(std::vector<int> nodes, int length) {
 const RunPlan plainest = trying({0, 0, 0}, 7), two = trying({0, 0}, 1000), four = trying({0, 1, 0, 1}, 1000),
               five = trying({0, 0, 0, 0, 0}, 7), long_on_five = trying({0, 0, 0, 0, 0}, 1000),
               one_number = trying({0, 0, 0, 1}, 1), no_number = trying({0, 1, 1}, 0), alone = trying({0}, 7);
+// Tried numbers are known, and come once. A training's gradients are neither.
+const RunPlan training{.nodes = {0, 1, 1}, .epochs = 1, .flags = {"--length", "7"}};
 
 int next_of(int rank, int n) { return (rank + 1) % n; }
 int previous_of(int rank, int n) { return (rank + n - 1) % n; }
@@ -111,6 +113,29 @@ Found find_other_length(const Evidence& evidence, const char* key) {
   return {};
 }
 
+// ---- Anyone's
+
+/// Numbers travel by messages between neighbours alone. A barrier moves none.
+Found find_inner_collective(const Situation& situation) {
+  const auto& ranks = situation.evidence().ranks;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    for (const std::string& call : ranks[rank].inner_collectives)
+      if (call != "comm->barrier()") return found("collective_in_ring", {{"rank", rank}, {"call", call}});
+  return {};
+}
+
+Found find_in_training(const Situation& situation) {
+  if (situation.plan.epochs == 0) return {};
+  if (Found early = find_early_end(situation)) return early;
+  const Updates updates = updates_of_ranks(situation.evidence());
+  const auto otherwise = [&](int update) {
+    return found("trains_otherwise", {{"update", update}, {"parameters", situation.data().parameters}});
+  };
+  if (const auto apart = find_disagreement(updates)) return otherwise(apart->update);
+  if (const auto wrong = find_wrong_weights(situation.data(), situation.plan, updates)) return otherwise(wrong->update);
+  return {};
+}
+
 // ---- Blank 1: chunks
 
 Found find_in_chunks(const Situation& situation) {
@@ -125,6 +150,7 @@ Found find_in_chunks(const Situation& situation) {
       return found("numbers_left_out", {{"left", of_this_rank}, {"length", first.length}, {"n", first.n}});
     return find_wrong_number(situation);
   }
+  if (situation.plan.epochs > 0) return {};  // numbers of several lengths were averaged
   int shortest = std::numeric_limits<int>::max(), longest = 0;
   for (const RankSeen& rank : evidence.ranks)
     for (const MessageSeen& message : rank.messages)
@@ -191,7 +217,7 @@ Found find_in_messages(const Situation& situation) {
                      {{"rank", rank}, {"from", message.from}, {"previous", previous_of(rank, n)}});
     }
   if (Found lengths = find_other_length(evidence, "lengths_do_not_match")) return lengths;
-  if (evidence.ending != Ending::finished) return {};
+  if (evidence.ending != Ending::finished || situation.plan.epochs > 0) return {};
   for (int rank = 0; rank < n; ++rank) {
     const auto& messages = evidence.ranks[static_cast<std::size_t>(rank)].messages;
     const auto sent =
@@ -286,8 +312,9 @@ ShownFigure bytes_into_busiest_rank(Runs& runs) {
 }  // namespace
 
 Exam exam_of_ring() {
-  return {{plainest, two, four, five, long_on_five, one_number, no_number, alone},
-          {{8, "SumIsDividedOnce", find_in_division},
+  return {{plainest, two, four, five, long_on_five, one_number, no_number, alone, training},
+          {{0, "NumbersTravelByMessages", find_inner_collective},
+           {8, "SumIsDividedOnce", find_in_division},
            {1, "ChunksHoldAllNumbers", find_in_chunks},
            {2, "PreviousRankSends", find_in_previous},
            {3, "EveryRankIsAddedOnce", find_in_added_chunk},
@@ -296,6 +323,7 @@ Exam exam_of_ring() {
            {6, "SumsTravelOn", find_in_passed_chunk},
            {7, "SumsAreStored", find_in_passing_on},
            {0, "AllNumbersAreMeans", find_wrong_number},
+           {0, "TrainsWithTheMean", find_in_training},
            {0, "ShowsItsNumbers", find_no_values},
            {0, "EvidenceIsOfTheProgram", find_forgery}},
           bytes_into_busiest_rank};

@@ -23,9 +23,10 @@ Evidence ring_on(const RunPlan& plan) {
   const auto size_of = [&](int c) {
     return static_cast<int>(chunk_begin(c % n + 1, n, length) - chunk_begin(c % n, n, length));
   };
-  Evidence evidence{.ending = Ending::finished};
+  Evidence evidence = right_run(plan);
   for (int rank = 0; rank < n; ++rank) {
-    RankSeen& seen = evidence.ranks.emplace_back();
+    RankSeen& seen = evidence.ranks[static_cast<std::size_t>(rank)];
+    seen.evaluations.resize(static_cast<std::size_t>(plan.epochs));
     for (int step = 0; step < 2 * (n - 1); ++step) {
       const int sent = rank + 2 * n - step + (step < n - 1 ? 0 : n);
       seen.messages.push_back({.call = "exchange",
@@ -89,6 +90,34 @@ TEST(Ring, NamesMistakesOfChunks) {
             "chunks_uneven");
   EXPECT_EQ(refused(1, "chunk_of: chunk 2 would be [8, 7) of 7 numbers."), "chunk_outside");
   EXPECT_EQ(numbers(1, [](int, std::size_t, std::size_t, int) { return -1; }), "number_wrong");
+}
+
+TEST(Ring, RefusesCollectivesButABarrierWithinTheRing) {
+  const auto calls = [](const char* call) {
+    return [call](Evidence& evidence, int) { evidence.ranks.back().inner_collectives = {"comm->barrier()", call}; };
+  };
+  for (const char* call : {"comm->sum()", "comm->all_gather()", "comm->all_reduce_mean()"})
+    EXPECT_EQ(ring(4, calls(call)), "collective_in_ring") << call;
+  EXPECT_EQ(ring(4, calls("comm->barrier()")), "right");
+}
+
+TEST(Ring, LooksAtATrainingToo) {
+  const auto one_more = [](int from_update) {
+    return [from_update](Evidence& evidence, int) {
+      for (std::size_t rank = 0; rank < evidence.ranks.size(); ++rank)
+        for (std::size_t i = 0; i < evidence.ranks[rank].steps.size(); ++i)
+          if (static_cast<int>(i) + 1 >= from_update)
+            for (float& weight : evidence.ranks[rank].steps[i][0].parameters) weight += 1e-3f * (i + 1);
+    };
+  };
+  for (const int blank : {5, 8}) EXPECT_EQ(ring(blank, one_more(1)), "trains_otherwise");
+  EXPECT_EQ(ring(8, one_more(2)), "trains_otherwise");
+  const auto on_one_rank = [](Evidence& evidence, int) {
+    if (!evidence.ranks.back().steps.empty()) evidence.ranks.back().steps[1][0].parameters[7] += 1e-3f;
+  };
+  EXPECT_EQ(ring(8, on_one_rank), "trains_otherwise");
+  EXPECT_EQ(ring(8, [](Evidence& evidence, int) { for (RankSeen& seen : evidence.ranks) seen.evaluations.clear(); }),
+            "ended_early");
 }
 
 TEST(Ring, NamesMistakesOfNeighbours) {
