@@ -9,18 +9,16 @@ stop() {  # EXIT_CODE SENTENCE
   exit "$1"
 }
 
-# Takes a site file: in a shell of its own first, so that what is wrong with it ends nothing.
+# The site file in force, whose settings have to be such that these lines can be made of them.
 take_site() {
-  ! grep -q $'\r' "$1" || stop 2 "the site file $1 has Windows' line ends (CR LF). sed -i 's/\r\$//' $1 takes the CRs away."
-  [[ $(. "$1" >/dev/null 2>&1 </dev/null && echo read) == read ]] ||
-    stop 2 "the site file $1 can't be read to its end: it exits, or holds more than settings. It should read like those in jobscripts/sites: NAME=VALUE lines."
-  . "$1"
+  . "$kit/jobscripts/site_in_force.sh"
+  [[ -e $site ]] || stop 2 "there is no site file $site, which says what this cluster is like. Copy the example that comes nearest: cp $kit/jobscripts/sites/pbs.sh $kit/jobscripts/site.sh (or slurm.sh, local.sh), and change what differs."
   [[ $SCHEDULER =~ ^(pbs|slurm|age|pjm|none)$ ]] ||
-    stop 2 "the site file $1 says SCHEDULER=$SCHEDULER; it should be pbs, slurm, age, pjm or none."
+    stop 2 "the site file $site says SCHEDULER=$SCHEDULER; it should be pbs, slurm, age, pjm or none."
   [[ $GPUS_A_NODE =~ ^([1-9][0-9]*)?$ ]] ||
-    stop 2 "the site file $1 says GPUS_A_NODE=$GPUS_A_NODE; it should be the number of a node's GPUs, from 1, or nothing where they have none."
+    stop 2 "the site file $site says GPUS_A_NODE=$GPUS_A_NODE; it should be the number of a node's GPUs, from 1, or nothing where they have none."
   [[ $SCHEDULER != age || -n $RESOURCE ]] ||
-    stop 2 "the site file $1 names no RESOURCE: Grid Engine asks for nodes by a name of the site's, as in RESOURCE=node_f."
+    stop 2 "the site file $site names no RESOURCE: Grid Engine asks for nodes by a name of the site's, as in RESOURCE=node_f."
 }
 
 # A name that the site file leaves empty turns its line into a comment (##PBS), which another site's can use again; a time

@@ -2,7 +2,7 @@
 #
 # Sets PROGRAMS (the folder of the built programs), OUT (for this job's results), N_GPUS (of a node), MPIRUN_FLAGS, and
 # a log, both named by date and job. What the cluster is like comes from its site file, site.sh (sites/ has examples), or the one that
-# $ODORI_SITE names. Stops with the kit's exit codes: 2 a select line that can't be read, 10 a blank that isn't filled
+# $ODORI_SITE names. Stops with the kit's exit codes: 2 a select line or a site file that can't be read, 10 a blank that isn't filled
 # in, 12 an exercise that doesn't compile, 20 a kit that isn't built or a module that isn't there. With PROFILE=1, each
 # process runs under Nsight Systems.
 
@@ -130,13 +130,13 @@ set_mpirun_flags() {
   MPIRUN_FLAGS+=${MPI_FLAGS:+ $MPI_FLAGS}
   [ "$(id -u)" -ne 0 ] || MPIRUN_FLAGS+=" --allow-run-as-root"
   if [ -n "$PBS_NODEFILE" ]; then
-    compare_hosts <"$PBS_NODEFILE"
+    compare_hosts PBS_NODEFILE
     open_mpi_knows tm || use_hosts pbs_tmrsh <"$PBS_NODEFILE"
   elif [ -n "$PE_HOSTFILE" ]; then
-    compare_hosts <"$PE_HOSTFILE"
+    compare_hosts PE_HOSTFILE
     open_mpi_knows gridengine || use_hosts < <(places_on "$PE_HOSTFILE")
   elif [ -n "$PJM_O_NODEINF" ]; then
-    compare_hosts <"$PJM_O_NODEINF"
+    compare_hosts PJM_O_NODEINF
     use_hosts < <(places_on "$PJM_O_NODEINF")
   elif [ -n "$SLURM_JOB_ID" ]; then
     open_mpi_knows slurm || log echo "This job's mpirun doesn't say that it was built for Slurm. If it finds too few" \
@@ -146,10 +146,13 @@ set_mpirun_flags() {
   fi
 }
 
-# Reads the job's hosts, one a line or several times: are they as many as the select line asks for?
+# compare_hosts VARIABLE: the file that it names holds the job's hosts, one a line or several times. Are they as many as the
+# select line asks for?
 compare_hosts() {
   local got wanted
-  got=$(awk '{ print $1 }' | sort -u | wc -l)
+  got=$(awk 'NF { print $1 }' "${!1}" | sort -u | wc -l)
+  [ "$got" -gt 0 ] || stop 20 "The file of this job's hosts, ${!1} ($1), can't be read or is empty: mpirun would train on one node." \
+    "Submit the job again. Where $1 was set by hand, or is another job's, unset it."
   wanted=$(processes_of_nodes | wc -l)
   [ "$wanted" -le "$got" ] || log echo "The job got $got host(s), although its select line asks for $wanted nodes:" \
     "the scheduler put several chunks onto one host. The line \`#PBS -l place=scatter\` keeps them apart."

@@ -1,7 +1,15 @@
-# Sourced, with $kit set: takes the site file in force, $site, and says what it means for the tasks.
+# Sourced, with $kit and a function `stop CODE SENTENCE`: takes the site file in force, $site, and says what it means for the tasks.
 
 site=${ODORI_SITE:-$kit/jobscripts/site.sh}
-[ ! -e "$site" ] || . "$site"
+if [ -e "$site" ]; then
+  ! grep -q $'\r' "$site" || stop 2 "the site file $site has Windows' line ends (CR LF). sed -i 's/\r\$//' $site takes the CRs away."
+  # In a shell of its own first: what is wrong with it ends nothing.
+  [[ $(. "$site" >/dev/null 2>&1 </dev/null && echo read) == read ]] ||
+    stop 2 "the site file $site can't be read to its end: it exits, or holds more than settings. It should read like those in jobscripts/sites: NAME=VALUE lines."
+  . "$site"
+elif [ -n "${ODORI_SITE:-}" ]; then
+  stop 2 "there is no site file $site, which ODORI_SITE names. Give its whole path: a job begins in another folder."
+fi
 
 # devices_of TASK: how many devices of a node it uses: task 1 all, and task 2 two, where there are two. A site file that names no
 # number, and no site file, stand for two.

@@ -50,10 +50,7 @@ while [[ $# -gt 0 ]]; do
 done
 
 [[ -n $print ]] || refuse_unready
-site=${ODORI_SITE:-$here/site.sh}
-[[ -e $site ]] || stop 2 "there is no site file $site, which says what this cluster is like. Copy the example that comes nearest: cp $here/sites/pbs.sh $here/site.sh (or slurm.sh, local.sh), and change what differs."
-take_site "$site"
-. "$here/site_in_force.sh"
+take_site
 script=run_${task}_training.sh
 submitted=$kit/out/jobs/submitted/$script
 job_name=${task}_training

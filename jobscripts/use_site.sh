@@ -3,6 +3,7 @@
 # plain `qsub -j oe run_multi_node_training.sh` works here too. Answers in their blanks stay as they are.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+kit=${here%/jobscripts}
 . "$here/directives.sh"
 
 if [[ ${1:-} == --help ]]; then
@@ -19,10 +20,10 @@ if [[ $# -eq 0 ]]; then
 fi
 [[ $# -eq 1 ]] || stop 2 "./odori site takes one site file, not $#."
 [[ -f $1 && -r $1 ]] || stop 2 "there is no site file $1."
-take_site "$1"
+ODORI_SITE=$1 take_site
 [[ $1 -ef $here/site.sh ]] || cp "$1" "$here/site.sh"
 CHUNK=""  # the select lines are blanks: ./odori submit adds what the site wants there
-for script in "$here"/run_*.sh "${here%/jobscripts}"/solutions/*/run_*.sh; do
+for script in "$here"/run_*.sh "$kit"/solutions/*/run_*.sh; do
   text=$(for_pbs <"$script")
   [[ $text == "$(<"$script")" ]] || printf '%s\n' "$text" >"$script"
 done

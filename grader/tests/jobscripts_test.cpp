@@ -70,6 +70,29 @@ TEST_F(JobScripts, ASchedulerThatTheSiteFileDoesNotNameIsRefused) {
   }
 }
 
+TEST_F(JobScripts, AListOfHostsThatIsNotThereStopsTheJob) {
+  write_file(root_ / "jobscripts/site.sh", "SCHEDULER=age\n");
+  for (const char* variable : {"PBS_NODEFILE=/nowhere", "PBS_NODEFILE=/dev/null", "PE_HOSTFILE=/nowhere"}) {
+    const Ended ending = run("multi_node", variable);
+    EXPECT_EQ(ending.code, 20) << ending.output;
+    EXPECT_EQ(ending.count("can't be read or is empty: mpirun would train on one node"), 1) << ending.output;
+    EXPECT_EQ(ending.count("MPIRUN"), 0) << ending.output;
+  }
+}
+
+TEST_F(JobScripts, ASiteFileThatCannotBeReadStopsTheJob) {
+  const std::string named = "ODORI_SITE=" + (root_ / "a_site.sh").string();
+  for (const auto& [text, said] :
+       {std::pair("", "there is no site file"), std::pair("SCHEDULER=none\nexit 3\n", "can't be read to its end"),
+        std::pair("MODULES=\r\n", "Windows' line ends")}) {
+    if (*text) write_file(root_ / "a_site.sh", text);
+    const Ended ending = run("multi_gpu", named);
+    EXPECT_EQ(ending.code, 2) << ending.output;
+    EXPECT_EQ(ending.count(said), 1) << ending.output;
+    EXPECT_EQ(ending.count("SINGLE"), 0) << ending.output;
+  }
+}
+
 TEST_F(JobScripts, WithoutASchedulerThisMachinePlaysTheNodes) {
   replace_line(script("multi_node"), "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
   const Ended four = run("multi_node", "CORES=4");

@@ -60,6 +60,7 @@ TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
   write_file(root_ / "jobscripts/sites/mine.sh", "SCHEDULER=pbs\nQUEUE=\nGROUP=\n");
   EXPECT_EQ(use("mine.sh").code, 0);
   EXPECT_EQ(read_file(script("multi_node")), before);
+  EXPECT_EQ(submit("none.sh").count("there is no site file"), 1);
   EXPECT_EQ(use("none.sh").code, 2);
   EXPECT_EQ(use("mine.sh another.sh").code, 2);
   write_file(root_ / "jobscripts/sites/bad.sh", "SCHEDULER=pbs\nexit 0\n");
