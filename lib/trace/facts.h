@@ -72,6 +72,14 @@ struct Values {
   void each(auto&& field) { field("length", length); }
 };
 
+/// Something of which the order counts: what happened, and the numbers that tell of what: "start", {0, 320}.
+struct Event {
+  static constexpr const char* fact = "event";
+  std::string what;
+  std::vector<std::int64_t> about;
+  void each(auto&& field) { field("what", what), field("about", about); }
+};
+
 // ---- What a program asks for before it trains
 
 struct UseDevice {
