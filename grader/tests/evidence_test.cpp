@@ -219,6 +219,21 @@ TEST(Evidence, HoldsMessagesAndValues) {
   EXPECT_TRUE(read(shown(std::vector<float>(11))).forged);
 }
 
+TEST(Evidence, HoldsEventsInTheirOrder) {
+  const auto event = [](const char* what, const char* about) {
+    return fmt::format("{{\"fact\":\"event\",\"what\":\"{}\",\"about\":[{}]}}\n", what, about);
+  };
+  const RankSeen seen = read(event("start", "0,320") + event("wait", "") + "{\"fact\":\"event\",\"what\":7}\n");
+  ASSERT_EQ(seen.events.size(), 2u);
+  EXPECT_EQ(seen.events[0].what, "start");
+  EXPECT_EQ(seen.events[0].about, (std::vector<std::int64_t>{0, 320}));
+  EXPECT_EQ(seen.events[1].what, "wait");
+  EXPECT_TRUE(seen.events[1].about.empty());
+  std::string many;
+  for (int i = 0; i < 51; ++i) many += event("wait", "");
+  EXPECT_TRUE(read(many).forged);
+}
+
 /// The reader knows what the library writes.
 TEST(Evidence, HasTheSameFactsAsTheLibrary) {
   const auto line = [](const auto& fact) {
@@ -355,6 +370,20 @@ TEST(Evidence, OfAKilledProgramHoldsWhatCameBefore) {
   EXPECT_EQ(seen.devices, (std::map<std::string, int>{{"main", 0}, {"gpu1", 1}}));
   for (const auto& update : seen.steps)
     for (const Step& step : update) EXPECT_EQ(step.parameters.size(), 5146u);
+}
+
+TEST(Launch, SimulatesThePlansLinkAndNoOther) {
+  setenv("ODORI_LINK", "no link", 1);
+  KitsRuns runs(task_named("ring"));
+  const RunPlan plain{.nodes = {0, 1}, .epochs = 0, .flags = {"--epoch", "0", "--length", "7"}};
+  RunPlan linked = plain;
+  linked.link = "1mbit,1us";
+  const Evidence &without = runs.of(plain), &with = runs.of(linked);
+  EXPECT_EQ(without.ending, Ending::finished) << without.detail;
+  EXPECT_EQ(with.ending, Ending::finished) << with.detail;
+  linked.link = "a rope";
+  EXPECT_EQ(runs.of(linked).ending, Ending::environment) << "the kit's program refuses it too";
+  unsetenv("ODORI_LINK");
 }
 
 TEST(Launch, ReadsNoSettingsThatASiteOrAUserHasForOtherRuns) {

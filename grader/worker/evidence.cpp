@@ -147,6 +147,7 @@ class Reader {
           {message->call, message->to, no_larger(message->sent), message->from, no_larger(message->received)},
           limits_.calls);
     if (is<facts::MessageDone>() && !seen_.messages.empty()) seen_.messages.back().done = true;
+    if (auto event = is<facts::Event>()) add(seen_.events, std::move(*event), limits_.calls);
     if (is<facts::Values>()) add(seen_.values, floats_of(numbers), limits_.calls);
   }
 

@@ -65,6 +65,7 @@ struct RankSeen {
   bool inside_collective = false;          // entered the last one, and never left it
   std::vector<std::string> inner_collectives = {};  // entered by an algorithm of the learner's, which one of those runs
   std::vector<MessageSeen> messages = {};  // in order; only the last may not be done
+  std::vector<facts::Event> events = {};        // in order
   std::vector<std::vector<float>> values = {};  // that an algorithm has made, each time that it showed them
   std::optional<std::string> error;             // the library's sentence, if it stopped here
   std::optional<Finding> forged = {};           // why none of this can be believed

@@ -192,6 +192,7 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
   const EvidenceFiles files(shown, plan.ranks());
   command.environment["ODORI_EVIDENCE"] = files.name();
   command.environment["ODORI_NODES"] = fmt::format("{}", fmt::join(plan.nodes, ","));
+  command.environment["ODORI_LINK"] = plan.link;
 
   Silence silence(files);
   FileWatch watch(data), writers(shown, true);
