@@ -117,6 +117,7 @@ Figure in_words(const ShownFigure& shown, const Messages& messages) {
   constexpr int unbroken = 1'000'000;
   figure.text = fmt::format("{}", fmt::join(wrap(figure.text, unbroken, 0), "\n\n"));
   for (Curve& curve : figure.curves) curve.name = messages.text(curve.name, shown.values);
+  for (std::string& bar : figure.bars) bar = messages.text(bar, shown.values);
   return figure;
 }
 

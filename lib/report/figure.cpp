@@ -22,8 +22,8 @@ TableRow header_of(const Figure& figure) {
 
 std::vector<TableRow> rows_of(const Figure& figure) {
   std::vector<TableRow> rows;
-  for (std::size_t i = 0; i < figure.x.size(); ++i) {
-    TableRow& row = rows.emplace_back(TableRow{cell(figure.x[i])});
+  for (std::size_t i = 0; i < figure.x.size() + figure.bars.size(); ++i) {
+    TableRow& row = rows.emplace_back(TableRow{figure.bars.empty() ? cell(figure.x[i]) : figure.bars[i]});
     for (const Curve& curve : figure.curves) row.push_back(cell(curve.values.at(i)));
   }
   return rows;
@@ -36,10 +36,12 @@ std::string html_row(const TableRow& cells, const char* element) {
 }
 
 nlohmann::json data_of(const Figure& figure) {
-  nlohmann::json data{{"x", figure.x}, {"x_name", figure.x_name}, {"y_name", figure.y_name}};
+  nlohmann::json data{{"x", figure.x}, {"bars", figure.bars}, {"x_name", figure.x_name}, {"y_name", figure.y_name}};
   for (const Curve& curve : figure.curves) {
     nlohmann::json& json = data["curves"].emplace_back();
     json = {{"name", curve.name}, {"measured", curve.measured}, {"points", nlohmann::json::array()}};
+    for (std::size_t i = 0; i < figure.bars.size(); ++i)
+      json["points"].push_back(curve.values[i] ? nlohmann::json(*curve.values[i]) : nullptr);
     for (std::size_t i = 0; i < figure.x.size(); ++i)
       if (curve.values[i]) json["points"].push_back({{"x", figure.x[i]}, {"y", *curve.values[i]}});
   }

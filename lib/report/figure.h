@@ -1,4 +1,5 @@
-// Curves over one quantity, and what was measured of them: as a table for a terminal, and as a self-contained page.
+// Curves over one quantity, and what was measured of them, or bars: as a table for a terminal, and as a self-contained
+// page.
 #pragma once
 
 #include <optional>
@@ -10,7 +11,7 @@ namespace odori {
 
 struct Curve {
   std::string name;
-  std::vector<std::optional<double>> values;  // one for each x
+  std::vector<std::optional<double>> values;  // one for each x or bar
   bool measured = false;                      // drawn as marks, else as a line
 };
 
@@ -19,9 +20,10 @@ struct Figure {
   std::string x_name, y_name;
   std::vector<double> x;  // above 0, as the values are: both axes are logarithmic
   std::vector<Curve> curves;
+  std::vector<std::string> bars = {};  // in place of x: a bar for each value, from 0, with these names
 };
 
-/// A line for each x, and a column for each curve. `width_of`: how many columns of the terminal a text takes.
+/// A line for each x or bar, and a column for each curve. `width_of`: how many columns of the terminal a text takes.
 std::string to_table(const Figure& figure, std::size_t (*width_of)(std::string_view));
 
 /// `language`: of the figure's texts ("en", "ja"). `chart_js`: as for a comparison's page.

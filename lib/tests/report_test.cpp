@@ -210,6 +210,27 @@ TEST(Figure, PageHoldsTextsTableAndPoints) {
   EXPECT_NE(to_page(example_figure(), "en", "").find("Chart.js was not found"), std::string::npos);
 }
 
+TEST(Figure, OfBarsHasALineForEach) {
+  const Figure figure{.title = "A title",
+                      .text = "Text.",
+                      .x_name = "way",
+                      .y_name = "percent",
+                      .curves = {{"exposed", {50, {}}, true}},
+                      .bars = {"one <way>", "another"}};
+  EXPECT_EQ(to_table(figure, n_characters),
+            "way        exposed\n"
+            "---------  -------\n"
+            "one <way>       50\n"
+            "another          -\n");
+  const std::string page = to_page(figure, "en", "chart()");
+  EXPECT_NE(page.find("<tr><td>one &lt;way&gt;</td><td>50</td></tr>"), std::string::npos);
+  const std::string begin = "id=\"data\">";
+  const std::size_t at = page.find(begin) + begin.size();
+  const auto data = nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at));
+  EXPECT_EQ(data["bars"], (std::vector<std::string>{"one <way>", "another"}));
+  EXPECT_EQ(data["curves"][0]["points"], nlohmann::json::parse("[50.0, null]"));
+}
+
 ExchangeCosts example_costs() {
   return {.machine = {.cpu = "X", .cores = 2, .memory_gib = 8, .os = "Y"},
           .date = "2026-01-31 14:05",
