@@ -79,6 +79,26 @@ TEST(Source, NamesWhatTheKitsTextCallsInFullAndNoKeywordOrMacro) {
       << source;
 }
 
+TEST(Source, LeavesWhatAClassMayHaveFromItsBaseAsItIs) {
+  const std::string kits =
+      "struct Alone { void f() { call(); } };\n"
+      "struct Derived : Base {\n"
+      "  void f() {\n"
+      "    // BLANK 1: Which?\n"
+      "    begin(1);\n"
+      "    // END BLANK\n"
+      "    if (a) { inherited(2); }\n"
+      "  }\n"
+      "};\n"
+      "int main(int argc, char** argv) {\n"
+      "  other();\n"
+      "}\n";
+  const std::string source = source_of(kits, {}, {{"blank_1", {}}}, false);
+  for (const char* text : {"{ ::odori::call(); }", "struct Derived : ::odori::Base {", "    begin(1);\n",
+                           "if (a) { inherited(2); }", "  ::odori::other();"})
+    EXPECT_NE(source.find(text), std::string::npos) << text << " in\n" << source;
+}
+
 TEST(Source, TheWholeHoldsAllOfTheLearners) {
   const std::string source = source_of(solution, submission(), {{"blank_1", {1}}, {"whole", {1, 2}}});
   const std::string whole = source.substr(source.find("namespace odori_whole"));

@@ -38,6 +38,23 @@ std::string with_full_names(const std::vector<std::string>& lines, const std::se
   return text;
 }
 
+/// Whatever a class that has a base calls may be a member of the base, which has no other name.
+std::set<std::string> called_in_derived_classes(const std::vector<std::string>& lines) {
+  std::set<std::string> called;
+  const std::vector<Token> tokens = tokens_of(lines).all;
+  const auto is = [&](std::size_t i, const char* text) { return i < tokens.size() && tokens[i] == text; };
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (!(is(i, "struct") || is(i, "class")) || !is(i + 2, ":")) continue;
+    while (i < tokens.size() && !is(i, "{")) ++i;
+    for (int depth = 0; i < tokens.size(); ++i) {
+      depth += is(i, "{") ? 1 : is(i, "}") ? -1 : 0;
+      if (depth == 0) break;
+      if (tokens[i].is_word() && is(i + 1, "(") && std::isupper(tokens[i].text[0]) == 0) called.insert(tokens[i].text);
+    }
+  }
+  return called;
+}
+
 /// The solution: its includes once, and what follows them for each variant.
 class Body {
  public:
@@ -58,7 +75,9 @@ class Body {
     for (auto line = lines_.begin(); line != main && (blanks_.empty() || line < lines_.begin() + blanks_[0].first_line);
          ++line)
       if (line->starts_with("#include") || line->starts_with("using namespace")) body_ = line - lines_.begin() + 1;
-    own_ = declared_in({lines_.begin() + body_, lines_.end()}, Doubtful::none);
+    const std::vector<std::string> behind_includes(lines_.begin() + body_, lines_.end());
+    own_ = declared_in(behind_includes, Doubtful::none);
+    own_.merge(called_in_derived_classes(behind_includes));
   }
 
   std::string head() const { return join_lines({lines_.begin(), lines_.begin() + body_}); }
@@ -98,7 +117,7 @@ class Body {
   std::vector<Blank> blanks_;
   std::ptrdiff_t body_ = 0;    // what follows the includes
   bool is_in_main_ = true;     // the last blank
-  std::set<std::string> own_;  // names that it declares
+  std::set<std::string> own_;  // names that it declares, or may have from a base
 };
 
 }  // namespace
