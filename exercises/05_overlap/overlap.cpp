@@ -1,0 +1,118 @@
+// Task 5: hide the exchange of gradients behind the computing, or shrink it.
+//
+//   ./odori run overlap --ranks 2 --link 1gbit,50us --model mid --batchsize 16
+//
+// In task 2 nobody computes while gradients are exchanged. Three other ways. Overlapped: they travel while backward
+// computes others. Double-buffered: they travel while the next batch is computed, and each update is one iteration
+// late. Half precision: half as many bytes travel.
+//
+// The program tries each way on gradients of which all is known, trains a network with it, and shows how much of an
+// iteration is exposed: spent on the exchange alone.
+//
+// Fill in the blanks: replace each PUT_YOUR_CODE by your own code.
+#include "odori.h"
+
+using namespace odori;
+
+/// Task 2's way: when backward has filled `gradients`, they become their mean over all ranks. average() waits for that,
+/// start() doesn't: meanwhile the program goes on, and wait() returns when all that was started has arrived. Then the
+/// weights are updated by what is in `gradients`, if finish() returns true.
+struct Synchronous : GradientExchange {
+  using GradientExchange::GradientExchange;
+  bool finish() override {
+    average(gradients);
+    return true;
+  }
+};
+
+/// Which gradients travel together, at least `full` numbers each time, in the order in which they travel.
+std::vector<Range> make_buckets(std::span<const Range> parameters, std::size_t full) {
+  std::vector<Range> buckets;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    // BLANK 1: Backward comes from the last layer, and `parameters` begins with the first one's. Which of them comes as
+    //          number i into the buckets, so that the first bucket can travel as early as possible?
+    const Range next = PUT_YOUR_CODE;
+    // END BLANK
+    if (buckets.empty() || buckets.back().size() >= full)
+      buckets.push_back(next);
+    else
+      buckets.back() = {std::min(buckets.back().begin, next.begin), std::max(buckets.back().end, next.end)};
+  }
+  return buckets;
+}
+
+/// Gradients travel while backward computes others.
+struct Overlapped : GradientExchange {
+  Overlapped(Communicator& between, std::size_t n) : GradientExchange(between), n_buckets(n) {}
+  const std::size_t n_buckets;  // about so many
+  std::vector<Range> buckets;
+  std::size_t started{0};  // how many of them, in this iteration
+  void prepare(std::span<const Range> parameters) override {
+    buckets = make_buckets(parameters, gradients.size() / n_buckets);
+  }
+
+  /// Backward has just computed the gradients of `range`. It has those behind, and computes those in front of it next.
+  void are_final(Range range) override {
+    // BLANK 2: Start every bucket whose gradients are all computed by now: each once, in their order, none later than
+    //          it can be. start(bucket) lets it travel; it has the numbers from bucket.begin to before bucket.end.
+    PUT_YOUR_CODE;
+    // END BLANK
+  }
+  bool finish() override {
+    // BLANK 3: Backward is over. What has to happen before the weights are updated, and before the next iteration?
+    PUT_YOUR_CODE;
+    // END BLANK
+    return true;
+  }
+};
+
+/// Gradients travel while the next batch is computed. Backward always writes `gradients`, so they travel elsewhere: in
+/// `travelling`, which has as many numbers, all 0 before the first iteration.
+struct DoubleBuffered : GradientExchange {
+  using GradientExchange::GradientExchange;
+  bool finish() override {
+    // BLANK 4: `travelling` has been on its way since the last iteration. Have its mean in `gradients`, for the update,
+    //          and let this iteration's gradients travel until the next finish().
+    PUT_YOUR_CODE;
+    // END BLANK
+    // BLANK 5: Are the weights to be updated in this iteration? `iteration` is 0 in the first one, then 1, 2, ...
+    return PUT_YOUR_CODE;
+    // END BLANK
+  }
+};
+
+struct HalfPrecision : GradientExchange {
+  using GradientExchange::GradientExchange;
+  bool finish() override {
+    // BLANK 6: Make `gradients` their mean over all comm.size() ranks. sum_in(Dtype::fp16, gradients) makes them their
+    //          sum, with 16 bits a number on the way; beyond 65504 such a number is infinite.
+    PUT_YOUR_CODE;
+    // END BLANK
+    return true;
+  }
+};
+
+int main(int argc, char** argv) try {
+  const MpiSession mpi(argc, argv);
+  int layers = 6, n_buckets = 4, iterations = 20;
+  const Arguments args = parse_arguments(
+      argc, argv,
+      {.name = "overlap",
+       .about = "Task 5: hide the exchange of gradients behind the computing, or shrink it, and see what that buys.",
+       .trains = false,
+       .own = {{"--layers", "Layers of the gradients that each way is tried with", &layers, 1, 100},
+               {"--buckets", "About how many buckets the gradients travel in", &n_buckets, 1, 1000},
+               {"--iterations", "Iterations to measure; 0: nothing is measured", &iterations, 0, 1'000'000}}});
+  const std::unique_ptr<Communicator> comm = create_communicator("flat");
+  Synchronous one(*comm);
+  Overlapped two(*comm, static_cast<std::size_t>(n_buckets));
+  DoubleBuffered three(*comm);
+  HalfPrecision four(*comm);
+  const std::vector<ExchangeWay> ways{
+      {"synchronous", one}, {"overlapped", two}, {"double-buffered", three, true}, {"half precision", four}};
+  try_ways(*comm, ways, layers);
+  measure_ways(*comm, ways, create_network(args.model, 10, args.image_size), args.batchsize, iterations, args.devices);
+  return 0;
+} catch (...) {
+  return report_failure();
+}

@@ -1,0 +1,277 @@
+// The checks of task 5, on evidence put together here: what each misconception makes of right exchanges.
+#include <cmath>
+
+#include "fabricated.h"
+#include "train/multi_node_ways.h"
+
+namespace odori::grader::test {
+namespace {
+
+enum Way { synchronous, overlapped, double_buffered, half_precision };
+
+/// A rank's iteration by one way, and what a test makes of it.
+struct Iteration {
+  Way way = synchronous;
+  int k = 0, rank = 0, n = 1;
+  std::vector<facts::Event> during, after;  // backward
+  bool updates = true;
+  std::function<double(std::size_t)> gradient;  // that the update is by
+
+  double mean(int of, std::size_t i) const {
+    double sum = 0;
+    for (int r = 0; r < n; ++r) sum += trial::gradient(r, of, i);
+    return sum / n;
+  }
+  double own(int of, std::size_t i) const { return trial::gradient(rank, of, i); }
+};
+using Change = std::function<void(Iteration&)>;
+
+facts::Event event(const char* what, const Range& range) {
+  return {what, {static_cast<std::int64_t>(range.begin), static_cast<std::int64_t>(range.end)}};
+}
+
+std::vector<Range> buckets_of(const std::vector<std::vector<Range>>& layers, std::size_t full) {
+  std::vector<Range> buckets;
+  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer)
+    for (auto parameter = layer->rbegin(); parameter != layer->rend(); ++parameter)
+      if (buckets.empty() || buckets.back().size() >= full)
+        buckets.push_back(*parameter);
+      else
+        buckets.back().begin = parameter->begin;
+  return buckets;
+}
+
+Iteration right_iteration(Way way, int k, int rank, const RunPlan& plan) {
+  const auto layers = trial::layers(std::stoi(plan.flags[1]));
+  const std::size_t size = end_of_cache_line(layers.back().back().end);
+  const auto buckets = buckets_of(layers, size / std::stoul(plan.flags[3]));
+  Iteration it{.way = way, .k = k, .rank = rank, .n = plan.ranks(), .updates = way != double_buffered || k > 0};
+  std::size_t started = 0;
+  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+    const Range range{layer->front().begin, layer->back().end};
+    it.during.push_back(event("final", range));
+    while (way == overlapped && started < buckets.size() && buckets[started].begin >= range.begin)
+      it.during.push_back(event("start", buckets[started++]));
+  }
+  if (way == synchronous) it.after = {event("start", {0, size}), {"wait", {}}};
+  if (way == overlapped) it.after = {{"wait", {}}};
+  if (way == double_buffered) it.after = {{"wait", {}}, event("start_travelling", {0, size})};
+  if (way == half_precision) it.after = {event("sum", {16, size})};
+  const int of = way == double_buffered ? k - 1 : k;
+  it.gradient = [n = it.n, of](std::size_t i) { return Iteration{.n = n}.mean(of, i); };
+  return it;
+}
+
+Evidence ways_on(const RunPlan& plan, const Change& change, const std::function<void(RankSeen&)>& at_the_end) {
+  Evidence evidence{.ending = Ending::finished};
+  const auto layers = trial::layers(std::stoi(plan.flags[1]));
+  for (int rank = 0; rank < plan.ranks(); ++rank) {
+    RankSeen& seen = evidence.ranks.emplace_back();
+    for (const Way way : {synchronous, overlapped, double_buffered, half_precision}) {
+      seen.events.push_back({"way", {way}});
+      std::vector<float> weights(end_of_cache_line(layers.back().back().end));
+      for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = trial::first_weight(i);
+      for (int k = 0; k < trial::iterations; ++k) {
+        Iteration it = right_iteration(way, k, rank, plan);
+        change(it);
+        seen.events.push_back({"iteration", {k}});
+        seen.events.insert(seen.events.end(), it.during.begin(), it.during.end());
+        seen.events.push_back({"finish", {}});
+        seen.events.insert(seen.events.end(), it.after.begin(), it.after.end());
+        seen.events.push_back({it.updates ? "update" : "no_update", {}});
+        for (std::size_t i = 0; i < weights.size() && it.updates; ++i)
+          weights[i] -= trial::rate * (static_cast<float>(it.gradient(i)) + trial::decay * weights[i]);
+        seen.values.push_back(weights);
+      }
+      seen.events.push_back({"sent", {way == half_precision ? 2000 : 4000}});
+    }
+    at_the_end(seen);
+  }
+  return evidence;
+}
+
+std::string overlap(
+    int blank, const Change& change, const std::function<void(RankSeen&)>& at_the_end = [](RankSeen&) {}) {
+  return verdict_on(
+      "overlap", blank, [](Evidence&, const RunPlan&) {},
+      [&](const RunPlan& plan) { return ways_on(plan, change, at_the_end); });
+}
+
+/// Of the iterations by one way.
+Change of(Way way, const Change& change) {
+  return [=](Iteration& it) {
+    if (it.way == way) change(it);
+  };
+}
+/// The starts of an iteration's backward.
+Change starts(const std::function<void(std::vector<facts::Event>&, const std::vector<facts::Event>& starts)>& put) {
+  return of(overlapped, [=](Iteration& it) {
+    std::vector<facts::Event> taken;
+    std::erase_if(it.during, [&](const facts::Event& each) {
+      if (each.what == "start") taken.push_back(each);
+      return each.what == "start";
+    });
+    put(it.during, taken);
+  });
+}
+Change gradients(Way way, const std::function<double(const Iteration&, std::size_t)>& formula) {
+  return of(way,
+            [=](Iteration& it) { it.gradient = [formula, seen = it](std::size_t i) { return formula(seen, i); }; });
+}
+/// The library stopped the run.
+std::string refused(int blank) {
+  return overlap(
+      blank, [](Iteration&) {},
+      [](RankSeen& seen) {
+        seen.events.clear(), seen.values.clear();
+        seen.error = "start: [0, 7) of 608 gradients doesn't begin and end with a parameter.";
+      });
+}
+
+TEST(Overlap, FindsNothingInRightExchanges) {
+  for (int blank = 1; blank <= 6; ++blank) EXPECT_EQ(overlap(blank, [](Iteration&) {}), "right") << blank;
+  const auto rounded = gradients(half_precision, [](const Iteration& it, std::size_t i) {
+    return it.mean(it.k, i) * (1 + 0.001 * (i % 2 == 0 ? 1 : -1));
+  });
+  EXPECT_EQ(overlap(6, rounded), "right");
+}
+
+TEST(Overlap, LetsWaitsBeWhereverTheyAreInTime) {
+  EXPECT_EQ(overlap(3, of(overlapped, [](Iteration& it) { it.after.push_back({"wait", {}}); })), "right");
+}
+
+TEST(Overlap, NamesMistakesOfTheBucketsOrder) {
+  EXPECT_EQ(overlap(1, starts([](auto& during, auto starts) {
+                      std::reverse(starts.begin(), starts.end());
+                      during.insert(during.end(), starts.begin(), starts.end());
+                    })),
+            "forwards");
+  EXPECT_EQ(overlap(1, starts([](auto& during, auto starts) {
+                      std::rotate(starts.begin(), starts.end() - 1, starts.end());
+                      during.insert(during.end(), starts.begin(), starts.end());
+                    })),
+            "another_order");
+  EXPECT_EQ(overlap(1, starts([](auto& during, auto starts) { during.push_back(starts.front()); })), "not_each_once");
+  EXPECT_EQ(overlap(1, starts([](auto& during, auto starts) {
+                      during.insert(during.end(), starts.begin(), starts.end());
+                      during.push_back(starts.front());
+                    })),
+            "not_each_once");
+  for (const int blank : {1, 2, 4}) EXPECT_EQ(refused(blank), "cannot_travel");
+}
+
+TEST(Overlap, NamesMistakesOfWhenBucketsStart) {
+  const auto at = [](std::ptrdiff_t index) {
+    return starts([index](auto& during, auto starts) {
+      const auto where = index < 0 ? during.end() : during.begin() + std::min(index, std::ssize(during));
+      during.insert(where, starts.begin(), starts.end());
+    });
+  };
+  EXPECT_EQ(overlap(2, at(-1)), "starts_after_backward");
+  EXPECT_EQ(overlap(2, at(1)), "starts_too_early");
+  EXPECT_EQ(overlap(2, starts([](auto&, auto) {})), "never_starts");
+  EXPECT_EQ(overlap(2, starts([](auto& during, auto starts) {
+                      during.insert(during.end(), starts.begin(), starts.end());
+                      during.insert(during.end() - std::ssize(starts) - 1, starts.front());  // the first one in time
+                      during.erase(during.end() - std::ssize(starts));
+                    })),
+            "starts_late");
+  EXPECT_EQ(overlap(2, starts([](auto& during, auto starts) {
+                      during.insert(during.end(), starts.begin(), starts.end());
+                      during.push_back(starts.front());
+                    })),
+            "starts_twice");
+  EXPECT_EQ(overlap(2, starts([](auto& during, auto) {
+                      auto first = during.front();
+                      first.what = "start";
+                      during.insert(during.begin() + 1, first);
+                    })),
+            "starts_no_bucket");
+  EXPECT_EQ(overlap(2, of(overlapped, [](Iteration& it) { it.during.push_back({"wait", {}}); })), "waits_in_backward");
+}
+
+TEST(Overlap, NamesMistakesBehindBackward) {
+  EXPECT_EQ(overlap(3, of(overlapped, [](Iteration& it) { it.after.clear(); })), "update_without_wait");
+  EXPECT_EQ(overlap(3, of(overlapped,
+                          [](Iteration& it) {
+                            if (it.k > 0) std::erase_if(it.during, [](const auto& e) { return e.what == "start"; });
+                          })),
+            "next_iteration_lacks_buckets");
+  EXPECT_EQ(overlap(3, of(overlapped,
+                          [](Iteration& it) {
+                            it.after.insert(it.after.begin(), event("start", {0, 42}));
+                          })),
+            "starts_again");
+  EXPECT_EQ(overlap(3, gradients(overlapped, [](const Iteration& it, std::size_t i) { return 2 * it.mean(it.k, i); })),
+            "weights_not_by_mean");
+}
+
+TEST(Overlap, NamesMistakesOfTheTwoBuffers) {
+  const auto by = [](double (*formula)(const Iteration&, std::size_t)) {
+    return overlap(4, gradients(double_buffered, formula));
+  };
+  EXPECT_EQ(by([](const Iteration& it, std::size_t i) { return it.mean(it.k, i); }), "current_mean");
+  EXPECT_EQ(by([](const Iteration& it, std::size_t i) { return it.own(it.k, i); }), "own_gradients");
+  EXPECT_EQ(by([](const Iteration& it, std::size_t i) { return it.own(it.k - 1, i); }), "used_before_arrival");
+  EXPECT_EQ(by([](const Iteration&, std::size_t) { return 0.0; }), "gradients_lost");
+  EXPECT_EQ(by([](const Iteration&, std::size_t) { return 1.0; }), "weights_not_by_mean");
+  const auto does = [](std::vector<facts::Event> after) {
+    return overlap(4, of(double_buffered, [=](Iteration& it) { it.after = after; }));
+  };
+  const facts::Event wait{"wait", {}}, travelling = event("start_travelling", {0, 608});
+  EXPECT_EQ(does({wait}), "nothing_travels");
+  EXPECT_EQ(does({travelling}), "used_before_arrival");
+  EXPECT_EQ(does({wait, travelling, wait}), "waits_at_once");
+  EXPECT_EQ(does({wait, event("start", {0, 608})}), "gradients_travel");
+}
+
+TEST(Overlap, NamesMistakesOfWhenToUpdate) {
+  EXPECT_EQ(overlap(5, of(double_buffered, [](Iteration& it) { it.updates = true; })), "updated_by_zeros");
+  EXPECT_EQ(overlap(5, of(double_buffered, [](Iteration& it) { it.updates = it.k > 1; })), "update_left_out");
+}
+
+TEST(Overlap, NamesMistakesOfHalfPrecision) {
+  const auto by = [](double (*factor)(const Iteration&, std::size_t)) {
+    return overlap(6, gradients(half_precision,
+                                [=](const Iteration& it, std::size_t i) { return factor(it, i) * it.mean(it.k, i); }));
+  };
+  EXPECT_EQ(by([](const Iteration& it, std::size_t) { return it.k == 3 ? double{INFINITY} : 1.0; }), "half_overflows");
+  EXPECT_EQ(by([](const Iteration& it, std::size_t) { return it.n + 0.0; }), "half_not_divided");
+  EXPECT_EQ(by([](const Iteration& it, std::size_t) { return 1.0 / it.n; }), "half_divided_twice");
+  EXPECT_EQ(by([](const Iteration&, std::size_t i) { return i % 2 == 0 ? 1.004 : 1.0; }), "rounded_too_much");
+  EXPECT_EQ(by([](const Iteration& it, std::size_t) { return it.n / 2.0; }), "half_mean_wrong");
+  EXPECT_EQ(overlap(
+                6, [](Iteration&) {}, [](RankSeen& seen) { seen.events.back().about = {4000}; }),
+            "bytes_not_halved");
+}
+
+TEST(Overlap, WantsNumbers) {
+  EXPECT_EQ(overlap(
+                1, [](Iteration&) {}, [](RankSeen& seen) { seen.events.clear(), seen.values.clear(); }),
+            "no_values");
+}
+
+TEST(Overlap, ShowsTheExposedShares) {
+  const auto shown_of = [](std::vector<float> shares) {
+    Fabricated runs([&](Evidence& evidence, const RunPlan& plan) {
+      EXPECT_EQ(plan.link, "1gbit,50us");
+      for (RankSeen& seen : evidence.ranks) seen.values.push_back(shares);
+    });
+    return exam_of(task_named("overlap")).shows(runs);
+  };
+  const ShownFigure shown = shown_of({0.5f, 0.25f, 0.0f, 0.333f});
+  const Figure& figure = shown.figure;
+  ASSERT_EQ(figure.curves.size(), 1u);
+  EXPECT_EQ(figure.bars.size(), 4u);
+  EXPECT_EQ(figure.curves[0].values, (std::vector<std::optional<double>>{50, 25, 0, 33}));
+  EXPECT_EQ(shown_of({}).figure.curves[0].values, (std::vector<std::optional<double>>(4))) << "not measured";
+  for (const char* language : {"en", "ja"}) {
+    const Messages messages(ODORI_FOLDER, language);
+    std::vector<std::string> keys = figure.bars;
+    keys.insert(keys.end(), {figure.title, figure.text, figure.x_name, figure.y_name, figure.curves[0].name});
+    for (const std::string& key : keys) EXPECT_NE(messages.text(key, shown.values), key);
+  }
+}
+
+}  // namespace
+}  // namespace odori::grader::test
