@@ -19,7 +19,7 @@ std::set<std::string> set_of(const char* words) {
 
 /// Names that C++ keeps for compilers.
 bool is_reserved(const std::string& word) {
-  static const std::set<std::string> harmless = set_of("__func__ __FILE__ __LINE__ __cplusplus");
+  static const std::set<std::string> harmless = set_of("__func__ __FILE__ __LINE__ __cplusplus __int128");
   const bool by_its_form =
       word.find("__") != std::string::npos || (word.size() > 1 && word[0] == '_' && std::isupper(word[1]));
   return by_its_form && !harmless.contains(word);

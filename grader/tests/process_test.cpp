@@ -73,6 +73,14 @@ TEST(Process, IsStoppedAtTheTimeLimitWithAllThatItStarted) {
   for (const int pid : pids) EXPECT_FALSE(lives(pid)) << pid;
 }
 
+TEST(Process, IsStoppedByWhatItComputesAndNotByWaiting) {
+  const Limits limits{.processor_time = 300ms};
+  EXPECT_TRUE(run("while :; do :; done", limits).stopped);
+  EXPECT_TRUE(run("(while :; do :; done) & wait", limits).stopped);
+  EXPECT_TRUE(run("while :; do timeout 0.05 bash -c 'while :; do :; done'; done", limits).stopped);
+  EXPECT_FALSE(run("sleep 1", limits).stopped);
+}
+
 TEST(Process, LeavesNothingBehindWhenItEndsItself) {
   const Ended ended = run("set -m; sleep 60 & echo $!; exit 0");
   EXPECT_EQ(ended.code, 0);

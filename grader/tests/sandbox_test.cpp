@@ -172,6 +172,9 @@ TEST_F(Sandboxed, EndsInTime) {
   EXPECT_FALSE(ended.broke);
   EXPECT_FALSE(holds(ended, "rested"));
   EXPECT_TRUE(holds(inside("sleep 1; echo rested", {}, {Defence::time}, {.time = 300ms}), "rested"));
+  const char* const computes = "for ((i = 0; i < 200000; ++i)); do :; done; echo computed";
+  EXPECT_TRUE(inside(computes, {}, {}, {.processor_time = 100ms}).stopped);
+  EXPECT_TRUE(holds(inside(computes, {}, {Defence::time}, {.processor_time = 100ms}), "computed"));
 }
 
 /// The processes on this machine that were started with this word.

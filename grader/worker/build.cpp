@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto compile_limit = std::chrono::seconds(40);
+// How much it may compute, whatever else this machine does, and how long it may wait for its turn.
+constexpr std::chrono::seconds longest_computation{40}, longest_wait{300};
 constexpr std::size_t kept_builds = 24;
 constexpr const char *kept_program = "program", *kept_errors = "errors";  // of a build, in a folder of its own
 constexpr std::size_t longest_message = 600;  // bytes: more of a compiler's words wouldn't say more
@@ -179,7 +180,7 @@ Ended Compiler::translate(const Command& command, const fs::path& input, const f
   policy.readable.push_back(input);
   policy.memory = std::size_t{3} << 30;
   policy.processes = 64;
-  const Ended ended = run_inside(sandbox_, command, policy, {.time = compile_limit});
+  const Ended ended = run_inside(sandbox_, command, policy, {.time = longest_wait, .processor_time = longest_computation});
   if (ended.code == 127) throw EnvironmentFault({"no_compiler", {}});
   return ended;
 }

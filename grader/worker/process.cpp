@@ -17,6 +17,7 @@
 
 #include "core/error.h"
 #include "core/program.h"
+#include "worker/usage.h"
 
 extern char** environ;  // NOLINT: POSIX has it so
 
@@ -184,7 +185,8 @@ Ended run_process(const Command& command, const Limits& limits) {
   while (!child.code()) {
     child.read_into(ended.output, limits.output_bytes);
     if (interrupted()) throw Error("Interrupted.", exit_code::interrupted);
-    ended.stopped = Clock::now() - begin > limits.time || (limits.give_up && limits.give_up());
+    ended.stopped = Clock::now() - begin > limits.time || (limits.give_up && limits.give_up()) ||
+                    (limits.processor_time && usage_of(child.id()).processor_time > *limits.processor_time);
     if (ended.stopped) break;
   }
   child.end_all();

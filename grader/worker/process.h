@@ -25,6 +25,8 @@ struct Command {
 
 struct Limits {
   std::chrono::milliseconds time{100'000};
+  /// That it may compute, with all that it starts: a busy machine makes it wait for the processor, and not take more.
+  std::optional<std::chrono::milliseconds> processor_time = {};
   std::size_t output_bytes = 1 << 20;  // what is said beyond is dropped
   /// Asked every 50 ms; true ends the program as the time limit does.
   std::function<bool()> give_up;

@@ -256,7 +256,7 @@ Ended Sandbox::run(const Command& command, const SandboxPolicy& policy, const Li
   if (has(Defence::syscalls)) outer.before = refuse_calls;
   Watch watch(policy, without_);
   Limits watched = limits;
-  if (!has(Defence::time)) watched.time = std::chrono::hours(1);
+  if (!has(Defence::time)) watched.time = std::chrono::hours(1), watched.processor_time.reset();
   if (!has(Defence::output)) watched.output_bytes = std::size_t{1} << 32;
   watched.started = [&](int process) { watch.begin(process); };
   watched.give_up = [&] { return watch.is_over() || (limits.give_up && limits.give_up()); };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -32,9 +33,22 @@ std::size_t line_of(const std::string& status, const char* name) {
   return at == std::string::npos ? 0 : std::strtoull(status.c_str() + at + std::strlen(name) + 2, nullptr, 10) * 1024;
 }
 
+/// "PID (NAME) STATE ...": its own time, and that of its children that it has waited for, are numbers 14 to 17.
+std::chrono::milliseconds processor_time_of(const std::string& stat) {
+  const auto behind_name = stat.rfind(')');
+  std::array<unsigned long long, 4> ticks{};
+  if (behind_name == std::string::npos ||
+      std::sscanf(stat.c_str() + behind_name + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu %llu",
+                  &ticks[0], &ticks[1], &ticks[2], &ticks[3]) != 4)
+    return {};
+  static const auto a_second = static_cast<unsigned long long>(sysconf(_SC_CLK_TCK));
+  return std::chrono::milliseconds((ticks[0] + ticks[1] + ticks[2] + ticks[3]) * 1000 / a_second);
+}
+
 void add(Usage& usage, const std::string& process) {
   const std::string folder = "/proc/" + process, status = read_proc(folder + "/status");
   if (status.empty()) return;
+  usage.processor_time += processor_time_of(read_proc(folder + "/stat"));
   for (const char* name : {"RssAnon", "RssShmem", "VmSwap", "VmPTE"}) usage.memory += line_of(status, name);
   std::error_code gone;
   for (fs::directory_iterator task(folder + "/task", gone), end; !gone && task != end; task.increment(gone)) {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 
 namespace odori::grader {
@@ -10,6 +11,7 @@ namespace odori::grader {
 struct Usage {
   std::size_t memory = 0;  // bytes: resident or swapped out, files' pages left out, and the tables for them
   int tasks = 0;           // processes and threads
+  std::chrono::milliseconds processor_time{0};  // of those that live, and of those of their children that have ended
 };
 
 /// A snapshot while they come and go: it may miss some. Takes less than 0.1 ms a process.
