@@ -91,7 +91,7 @@ int main(int argc, char** argv) try {
     trainer.extend(LearningRate(args.scale_learnrate ? linear_scaling(comm->size()) : 1,
                                 warm_up(comm->size(), args.warmup_epochs)));
   if (args.check_every > 0) trainer.extend(ParameterCheck(*comm, args.check_every));
-  if (!args.no_snapshot) trainer.extend(Snapshot(*comm));
+  if (!args.no_snapshot) trainer.extend(Snapshot(*comm, args.keep));
   if (comm->rank() == 0) {
     trainer.extend(LogReport());
     trainer.extend(PrintReport(

@@ -6,7 +6,11 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "lib/bench"))
+from processes import descendants, gone_within  # noqa: F401, E402: their users have them from here
 
 
 def make_class(build, students, folder):
@@ -36,23 +40,6 @@ def marks(record):
     return [record["state"]] + [(v["blank"], v["verdict"], v["points"], v["of"]) for v in check["verdicts"]]
 
 
-def descendants(pid):
-    """Of a process that lives, itself not included."""
-    children = {}
-    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-            children.setdefault(int(fields[1]), []).append(int(stat.parent.name))
-        except (OSError, IndexError):
-            pass
-    found, ahead = [], [pid]
-    while ahead:
-        more = children.get(ahead.pop(), [])
-        found += more
-        ahead += more
-    return found
-
-
 def kill(process, everything):
     """SIGKILL, to the batch alone or to all that it started as well, with nobody left to clean up."""
     targets = [process.pid] + (descendants(process.pid) if everything else [])
@@ -64,16 +51,6 @@ def kill(process, everything):
     process.stdout.close()
     process.wait()
     return targets[1:]
-
-
-def gone_within(pids, seconds):
-    """Have all of them ended?"""
-    deadline = time.time() + seconds
-    while any(state_of(pid) not in ("", "Z") for pid in pids):
-        if time.time() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def left_of(build, seconds):
@@ -90,10 +67,3 @@ def left_of(build, seconds):
         if not left or time.time() > deadline:
             return left
         time.sleep(0.1)
-
-
-def state_of(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (OSError, IndexError):
-        return ""

@@ -84,6 +84,14 @@ IteratorState SerialIterator::state() const {
   return state;
 }
 
+IteratorState SerialIterator::state_after(std::int64_t epochs) const {
+  SerialIterator other(dataset_, batch_size_, options_);
+  for (std::int64_t epoch = 0; epoch < epochs; ++epoch) other.new_order();
+  other.state_.epoch = epochs;
+  other.state_.is_new_epoch = epochs > 0;
+  return other.state();
+}
+
 void SerialIterator::check(const IteratorState& state) const {
   const auto n = static_cast<std::int64_t>(dataset_->size());
   require(state.order.size() == dataset_->size(),

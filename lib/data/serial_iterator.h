@@ -48,6 +48,8 @@ class SerialIterator {
   bool repeat() const { return options_.repeat; }
 
   IteratorState state() const;
+  /// What state() is where this many epochs are over and nothing of the next one is taken.
+  IteratorState state_after(std::int64_t epochs) const;
   /// Throws Error if the state can't be one of this iterator's: of a data set of another size, say.
   void check(const IteratorState& state) const;
   /// check(), and goes on from there.

@@ -141,6 +141,9 @@ void add_device_flags(CommandLine& line, Arguments& args, const Program& program
 void add_output_flags(CommandLine& line, Arguments& args) {
   CLI::App& app = line.app();
   app.add_flag("--no_snapshot", args.no_snapshot, "Write no snapshot at the end of each epoch");
+  app.add_option("--keep", args.keep, "Keep this many of the newest snapshots, and remove older ones; 0: keep all")
+      ->check(line.whole_number(0, 1000000))
+      ->capture_default_str();
   app.add_flag("--keep_going", args.keep_going, "Train on when the loss is nan or infinite");
   app.add_option("--resume", args.resume, "Continue from this snapshot: its folder, or a folder of snapshots");
   app.add_option("--trace", args.trace,

@@ -49,6 +49,7 @@ struct Arguments {
 
   std::string out;  // out/single_gpu and so on if not given
   bool no_snapshot = false;
+  int keep = 3;             // snapshots; 0: all
   bool keep_going = false;  // also when the loss is no finite number
   std::string resume;       // a snapshot's folder
   std::string model = "vgg";

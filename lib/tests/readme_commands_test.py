@@ -126,6 +126,7 @@ TABLE = [
     (r"build/tests/corpus_run( \S+)?", by("corpus_test", "grader/tests/CMakeLists.txt", "COMMAND corpus_run")),
     (r"build/tests/attack_run", by("attack_test", "grader/tests/CMakeLists.txt", "COMMAND attack_run")),
     (r"grader/bench/kills\.py", by("grade_killed", "grader/tests/CMakeLists.txt", "grader/bench/kills.py")),
+    (r"lib/bench/kill_and_resume\.py", by("kill_and_resume", "lib/tests/CMakeLists.txt", "lib/bench/kill_and_resume.py")),
     (r"lib/gpu_check\.sh", by("gpu_check_test", "lib/tests/CMakeLists.txt", "gpu_check_test.sh")),
     (r"lib/tests/odd_places.sh KIT BUILD", by("odd_places", "lib/tests/CMakeLists.txt", "odd_places.sh")),
     (r"lib/tests/mpirun_test.sh .*", by("mpirun_test", "lib/tests/CMakeLists.txt", "mpirun_test.sh")),

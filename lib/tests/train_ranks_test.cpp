@@ -25,10 +25,11 @@ namespace fs = std::filesystem;
 
 /// One rank's training, put together as the program of several nodes does: ranks are seeded apart.
 struct RankTraining {
-  RankTraining(Communicator& comm, const std::string& network, std::vector<SerialIterator> iterators)
+  RankTraining(Communicator& comm, const std::string& network, std::vector<SerialIterator> iterators,
+               const ExchangeOptions& options = {})
       : rank(static_cast<std::uint32_t>(comm.rank())),
         model(create_network(network, 10), iterators.front().batch_size(), rank, rank),
-        optimizer(create_multi_node_optimizer(std::make_unique<MomentumSGD>(0.05f), comm)) {
+        optimizer(create_multi_node_optimizer(std::make_unique<MomentumSGD>(0.05f), comm, options)) {
     model.to_device(pool.use(comm.intra_rank()));
     optimizer->setup(model);
     optimizer->add_hook(std::make_unique<WeightDecay>(5e-4f));
@@ -140,10 +141,12 @@ class Shared : public testing::Test {
   ~Shared() override { comm->barrier(); }  // rank 0's folder goes when nobody needs it any more
 
   struct SharedRun : RankTraining {
-    SharedRun(Communicator& comm, const std::string& out, int n_epochs, const DatasetPtr& train)
+    SharedRun(Communicator& comm, const std::string& out, int n_epochs, const DatasetPtr& train,
+              const ExchangeOptions& options = {})
         : RankTraining(comm, "mid",
                        {SerialIterator(every(train, comm.rank(), comm.size()), 4,
-                                       {.seed = 3, .stream = static_cast<std::uint32_t>(comm.rank())})}),
+                                       {.seed = 3, .stream = static_cast<std::uint32_t>(comm.rank())})},
+                       options),
           trainer(*updater, n_epochs, out) {
       trainer.extend(Snapshot(comm));
       if (comm.rank() == 0) trainer.extend(LogReport());
@@ -207,15 +210,106 @@ TEST_F(Shared, ADamagedFileOfOneRankIsRefusedByAll) {
   expect_on_every_rank(sentence_of([&] { resume(folder, resumed.trainer, comm.get()); }), name + " is damaged");
 }
 
-TEST_F(Shared, ASnapshotOfAnotherNumberOfRanksIsRefused) {
+TEST_F(Shared, TheNewestThatAllRanksSeeWholeIsTaken) {
+  SharedRun run(*comm, folder, 2, train);
+  run.trainer.run();
+  comm->barrier();
+  std::string seen = folder;
+  if (comm->rank() == comm->size() - 1) {
+    seen = own / "seen";
+    fs::copy(folder, seen, fs::copy_options::recursive);
+    fs::remove(seen + "/snapshot_epoch_2/model.bin");
+  }
+  SharedRun resumed(*comm, folder, 3, train);
+  testing::internal::CaptureStdout();
+  resume(seen, resumed.trainer, comm.get());
+  const std::string said = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(resumed.updater->epoch(), 1);
+  if (comm->rank() == 0)
+    EXPECT_NE(said.find("snapshot_epoch_2/model.bin can't be read"), std::string::npos) << said;
+  else
+    EXPECT_EQ(said, "");
+}
+
+TEST_F(Shared, ASnapshotOfAnotherNumberOfRanksGoesOnWithWhatCanBeTheSame) {
   Training alone({.network = "mid", .batch_size = 4}, train);
+  Trainer trainer(*alone.updater, 2, own / "alone");
+  trainer.extend(Snapshot());
+  trainer.run();
+  SharedRun run(*comm, folder, 3, train);
+  if (comm->size() == 1) return;  // then it is the same number
+  testing::internal::CaptureStdout();
+  resume(own / "alone", run.trainer, comm.get());
+  const std::string said = testing::internal::GetCapturedStdout();
+  const std::string sentence = fmt::format("1 rank wrote this snapshot, and this training has {0}: ", comm->size());
+  EXPECT_EQ(said.find(sentence) != std::string::npos, comm->rank() == 0) << said;
+
+  const ModelState a = alone.model.state(), b = run.model.state();
+  EXPECT_TRUE(a.parameters == b.parameters);
+  EXPECT_TRUE(a.statistics == b.statistics);
+  EXPECT_TRUE(alone.optimizer.state() == run.optimizer->state()) << "velocities";
+  EXPECT_EQ(alone.optimizer.learning_rate(), run.optimizer->learning_rate());
+  EXPECT_EQ(alone.updater->iteration(), run.updater->iteration());
+  EXPECT_EQ(b.random.stream, run.rank) << "random numbers of its own,";
+  EXPECT_EQ(b.random.seed, run.rank);
+  EXPECT_EQ(b.random.step, a.random.step) << "of which it takes none twice";
+
+  // Each is where a training on so many ranks is that has come to the end of the second epoch.
+  SerialIterator fresh(every(train, comm->rank(), comm->size()), 1,
+                       {.seed = 3, .stream = static_cast<std::uint32_t>(comm->rank())});
+  while (fresh.epoch() < 2) fresh.next();
+  const IteratorState expected = fresh.state(), seen = run.updater->iterators().front().state();
+  EXPECT_EQ(seen.epoch, 2);
+  EXPECT_EQ(seen.position, 0);
+  EXPECT_EQ(seen.order, expected.order);
+  EXPECT_EQ(seen.random_position, expected.random_position);
+
+  run.trainer.run();
+  EXPECT_EQ(run.updater->epoch(), 3);
+  const std::vector<float> parameters = read(run.model.device(), run.model.memory().parameters);
+  std::vector<float> of_root = parameters;
+  comm->broadcast(std::as_writable_bytes(std::span(of_root)));
+  EXPECT_TRUE(parameters == of_root);
+}
+
+TEST_F(Shared, VelocitiesInPartsAreThoseOfAnyNumberOfRanks) {
+  if (on_gpus() || comm->size() == 1) return;
+  SharedRun parts(*comm, folder, 1, train, {.sharded = true});
+  parts.trainer.run();
+  const std::vector<std::vector<float>> velocities = parts.optimizer->state();
+  // The same on one rank, which can't have parts.
+  const auto change_manifest = [](const std::string& snapshot, const std::string& from, const std::string& to) {
+    std::string text = text_of(snapshot + "/snapshot.json");
+    ASSERT_NE(text.find(from), std::string::npos) << text;
+    std::ofstream(snapshot + "/snapshot.json") << text.replace(text.find(from), from.size(), to);
+  };
+  const std::string of_one = own / "alone", snapshot = "/snapshot_epoch_1";
+  fs::create_directory(of_one);
+  fs::copy(folder + snapshot, of_one + snapshot);
+  change_manifest(of_one + snapshot, "1 device, sharded", "1 device");
+  Training alone({.network = "mid", .batch_size = 4}, train);
+  Trainer trainer(*alone.updater, 2, of_one);
+  trainer.extend(Snapshot());
+  resume(of_one, trainer);
+  EXPECT_TRUE(alone.optimizer.state() == velocities);
+  trainer.run();
+  // And back.
+  change_manifest(of_one + "/snapshot_epoch_2", "1 device", "1 device, sharded");
+  SharedRun again(*comm, folder, 2, train, {.sharded = true});
+  resume(of_one, again.trainer, comm.get());
+  EXPECT_TRUE(again.optimizer->state() == alone.optimizer.state());
+}
+
+TEST_F(Shared, ASnapshotOfOtherDataIsRefusedOnAnyNumberOfRanks) {
+  Training alone({.network = "mid", .batch_size = 4}, images(train->size(), 1));
   Trainer trainer(*alone.updater, 1, own / "alone");
   trainer.extend(Snapshot());
   trainer.run();
-  if (comm->size() == 1) return;  // then it is the same number
   SharedRun run(*comm, folder, 2, train);
-  expect_on_every_rank(sentence_of([&] { resume(own / "alone", run.trainer, comm.get()); }),
-                       fmt::format("The snapshot is of 1 ranks, this training has {}.", comm->size()));
+  expect_on_every_rank(sentence_of([&] {
+                         resume(own / "alone/snapshot_epoch_1", run.trainer, comm.get());
+                       }).substr(own.path().size()),  // each has its own folder
+                       "was trained on other data");
 }
 
 TEST_F(Shared, RanksWithDifferentNetworksSayWhichParameterDiffers) {

@@ -275,6 +275,29 @@ TEST_F(Saved, NoneIsThere) {
   EXPECT_NE(refusal(options, folder / "empty").find("There is no snapshot in"), std::string::npos);
 }
 
+TEST_F(Saved, OlderOnesAreRemovedAndWhatKillsHaveLeft) {
+  const auto kept = [&](int keep, int n_epochs) {
+    Training training(options, train_set());
+    Trainer trainer(*training.updater, n_epochs, folder.path());
+    trainer.extend(Snapshot(keep));
+    fs::create_directories(folder / "snapshot_epoch_9.part/half");
+    fs::create_directories(folder / "snapshot_epoch_8/unreadable");
+    trainer.run();
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder.path()))
+      if (entry.path().filename().string().starts_with("snapshot_")) names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(kept(Snapshot::usual_keep, 4),
+            (Names{"snapshot_epoch_2", "snapshot_epoch_3", "snapshot_epoch_4", "snapshot_epoch_8"}));
+  // By when they were written: the third and fourth epochs' are of the training before.
+  EXPECT_EQ(kept(3, 2), (Names{"snapshot_epoch_1", "snapshot_epoch_2", "snapshot_epoch_4", "snapshot_epoch_8"}));
+  EXPECT_EQ(kept(1, 2), (Names{"snapshot_epoch_2", "snapshot_epoch_8"}));
+  EXPECT_EQ(kept(0, 3), (Names{"snapshot_epoch_1", "snapshot_epoch_2", "snapshot_epoch_3", "snapshot_epoch_8"}));
+}
+
 TEST_F(Saved, WhatAKillHasLeftIsReplaced) {
   fs::create_directories(folder / "snapshot_epoch_3.part");
   std::ofstream(folder / "snapshot_epoch_3.part/rubbish") << "half";

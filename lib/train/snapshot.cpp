@@ -6,6 +6,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
+#include <sstream>
 #include <tuple>
 
 #include "core/error.h"
@@ -13,7 +15,6 @@
 #include "trace/trace.h"
 #include "train/collectively.h"
 #include "train/multi_node_evaluator.h"
-#include "train/snapshot_file.h"
 #include "train/trainer.h"
 
 namespace odori {
@@ -27,12 +28,26 @@ SnapshotSubject subject_of(Updater& updater, Communicator* comm) {
   return {updater.model().network(), updater.model().batch_size(), updater.description(), comm ? comm->size() : 1};
 }
 
-RankState rank_state_of(Trainer& trainer, const std::vector<std::uint32_t>& data) {
+std::vector<DataFingerprint> data_of(Updater& updater) {
+  std::vector<DataFingerprint> data;
+  for (const SerialIterator& iterator : updater.iterators()) data.push_back(fingerprint(*iterator.dataset()));
+  return data;
+}
+
+/// Collective: of the data of all ranks.
+std::uint64_t whole(const std::vector<DataFingerprint>& data, Communicator* comm) {
+  std::uint64_t sum = 0;
+  for (const DataFingerprint& of_device : data) sum += of_device.of_set;
+  const std::vector<std::uint64_t> of_rank = comm ? comm->all_gather(sum) : std::vector{sum};
+  return std::accumulate(of_rank.begin(), of_rank.end(), std::uint64_t{0});
+}
+
+RankState rank_state_of(Trainer& trainer, const std::vector<DataFingerprint>& data) {
   Updater& updater = trainer.updater();
   RankState state{updater.iteration(), trainer.elapsed_time(), updater.optimizer().learning_rate(),
                   updater.model().algorithms()};
   for (const SerialIterator& iterator : updater.iterators()) state.iterators.push_back(iterator.state());
-  state.data = data;
+  for (const DataFingerprint& of_device : data) state.data.push_back(of_device.in_order);
   for (const Classifier* model : updater.models()) state.random.push_back(model->random());
   for (const auto& extension : trainer.extensions())
     if (std::string text = extension->state(); !text.empty()) state.states[extension->name()] = std::move(text);
@@ -40,10 +55,10 @@ RankState rank_state_of(Trainer& trainer, const std::vector<std::uint32_t>& data
 }
 
 /// Collective: writes the complete folder `part`. All ranks see one file system.
-void write_folder(const std::string& part, Trainer& trainer, const std::vector<std::uint32_t>& data,
+void write_folder(const std::string& part, Trainer& trainer, const std::vector<DataFingerprint>& data,
                   Communicator* comm) {
   const int rank = comm ? comm->rank() : 0;
-  SnapshotManifest manifest{subject_of(trainer.updater(), comm)};
+  SnapshotManifest manifest{subject_of(trainer.updater(), comm), whole(data, comm)};
   manifest.written = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   collectively(comm, [&] {
     if (rank != 0) return;
@@ -96,25 +111,67 @@ std::vector<Candidate> find_candidates(const std::string& path, std::vector<std:
   return candidates;
 }
 
-/// `path` itself if it is a snapshot, else the newest in it of which all files are what its manifest says. All ranks
-/// see the same files, and so choose the same.
-std::string find_snapshot(const std::string& path, std::vector<std::string>& passed_over) {
-  if (std::error_code none; fs::exists(path + "/snapshot.json", none)) return path;
-  for (const Candidate& candidate : find_candidates(path, passed_over)) {
+/// Collective: rank 0's text.
+std::string of_rank_0(std::string text, Communicator* comm) {
+  if (!comm) return text;
+  text.resize(comm->all_gather(text.size()).front());
+  comm->broadcast(std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+/// `path` itself if it is a snapshot, else the newest in it of which every rank sees all files as its manifest says:
+/// what one rank sees of a shared folder may be older than what another does. Collective; rank 0 looks for them.
+std::string find_snapshot(const std::string& path, Communicator* comm, std::vector<std::string>& passed_over) {
+  std::string names;  // a line each
+  if (!comm || comm->rank() == 0) {
+    if (std::error_code none; fs::exists(path + "/snapshot.json", none))
+      names = ".\n";
+    else
+      for (const Candidate& candidate : find_candidates(path, passed_over))
+        names += fs::path(candidate.folder).filename().string() + "\n";
+  }
+  names = of_rank_0(std::move(names), comm);
+  if (names == ".\n") return path;
+  std::istringstream lines(names);
+  for (std::string name; std::getline(lines, name);) {
+    const std::string folder = path + "/" + name;
     try {
-      require_undamaged(candidate.folder);
-      return candidate.folder;
+      collectively(comm, [&] { require_undamaged(folder); });
+      return folder;
     } catch (const Error& error) {
       passed_over.push_back(error.what());
     }
   }
-  fail(
-      "There is no snapshot in {}{} Give --resume the folder of one (snapshot_epoch_N) or the --out folder that holds "
-      "them.",
-      path, passed_over.empty() ? "." : fmt::format(" that could be used: {}", fmt::join(passed_over, " ")));
+  fail("{}",
+       of_rank_0(
+           fmt::format("There is no snapshot in {}{} Give --resume the folder of one (snapshot_epoch_N) or "
+                       "the --out folder that holds them.",
+                       path,
+                       passed_over.empty() ? "." : fmt::format(" that could be used: {}", fmt::join(passed_over, " "))),
+           comm));
+}
+
+/// All but the newest `keep` snapshots, and what kills have left. They get the name of what isn't whole before their
+/// files go: a kill leaves no half of one that seems to be a snapshot.
+void remove_old(const std::string& out, int keep) {
+  std::vector<fs::path> unfinished;
+  for (const auto& entry : fs::directory_iterator(out)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("snapshot_epoch_") && name.ends_with(unfinished_suffix)) unfinished.push_back(entry.path());
+  }
+  for (const fs::path& folder : unfinished) fs::remove_all(folder);
+  if (keep == 0) return;
+  std::vector<std::string> unreadable;  // stay: a later resume tells of them
+  const std::vector<Candidate> newest_first = find_candidates(out, unreadable);
+  for (std::size_t i = static_cast<std::size_t>(keep); i < newest_first.size(); ++i) {
+    const std::string& folder = newest_first[i].folder;
+    fs::rename(folder, folder + std::string(unfinished_suffix));
+    fs::remove_all(folder + std::string(unfinished_suffix));
+  }
 }
 
 struct Loaded {
+  SnapshotSubject subject;
   ModelState model;
   Vectors velocities;
   RankState rank;
@@ -126,16 +183,33 @@ std::vector<std::size_t> sizes_of(const std::vector<NamedView>& views) {
   return sizes;
 }
 
-/// Everything from the folder, checked against this training, before anything of it is changed.
-Loaded load(const std::string& folder, Trainer& trainer, Communicator* comm) {
+/// What a rank has to remember of its own, where the snapshot is of another number of ranks: as it has it now, brought
+/// to where the snapshot's first rank is.
+void take_own_part(RankState& state, std::int64_t epochs_done, Updater& updater) {
+  const std::vector<Classifier*> models = updater.models();
+  const std::uint64_t step = state.random.front().step;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    state.iterators[i] = updater.iterators()[i].state_after(epochs_done);
+    state.random[i] = models[i]->random();
+    state.random[i].step = step;
+  }
+}
+
+/// Everything from the folder, checked against this training, before anything of it is changed. `data`: of this rank's
+/// devices, and of all ranks.
+Loaded load(const std::string& folder, Trainer& trainer, Communicator* comm, const std::vector<DataFingerprint>& data,
+            std::uint64_t whole_data) {
   Updater& updater = trainer.updater();
   Classifier& model = updater.model();
   const SnapshotManifest manifest = read_manifest(folder);
-  require_same(manifest.subject, subject_of(updater, comm));
+  const SnapshotSubject here = subject_of(updater, comm);
+  require_same(manifest.subject, here);
+  const bool same_ranks = manifest.subject.n_ranks == here.n_ranks;
+  const int own_rank = comm ? comm->rank() : 0;
 
-  Loaded loaded;
-  loaded.rank = read_rank_state(folder, rank_file(comm ? comm->rank() : 0), manifest);
-  const RankState& rank = loaded.rank;
+  Loaded loaded{manifest.subject};
+  loaded.rank = read_rank_state(folder, rank_file(same_ranks ? own_rank : 0), manifest);
+  RankState& rank = loaded.rank;
   const std::size_t n_devices = updater.models().size();
   require(rank.iterators.size() == n_devices && rank.data.size() == n_devices && rank.random.size() == n_devices,
           "The snapshot {} is of {} devices, this training has {}.", folder, rank.iterators.size(), n_devices);
@@ -145,14 +219,18 @@ Loaded load(const std::string& folder, Trainer& trainer, Communicator* comm) {
       "The snapshot {} has {} epochs behind it, and --epoch asks for {} in all. Give a larger --epoch, or an earlier "
       "snapshot.",
       folder, epochs_done, trainer.n_epochs());
-  require(rank.random.front().seed == model.random().seed,
+  // Ranks have seeds of their own.
+  require((!same_ranks && own_rank > 0) || rank.random.front().seed == model.random().seed,
           "The snapshot's random numbers come from seed {}, those of this training from seed {}. Give the same --seed.",
           rank.random.front().seed, model.random().seed);
+  bool same_data = manifest.data == whole_data;
   for (std::size_t i = 0; i < n_devices; ++i)
-    require(rank.data[i] == fingerprint(*updater.iterators()[i].dataset()),
-            "The snapshot {} was trained on other data, or on other shares of it. Give the same --dataset, --fraction "
-            "and --seed.",
-            folder);
+    same_data = same_data && (!same_ranks || rank.data[i] == data[i].in_order);
+  require(same_data,
+          "The snapshot {} was trained on other data, or on other shares of it. Give the same --dataset, --fraction "
+          "and --seed.",
+          folder);
+  if (!same_ranks) take_own_part(rank, epochs_done, updater);
   for (std::size_t i = 0; i < n_devices; ++i) updater.iterators()[i].check(rank.iterators[i]);
 
   const std::vector<std::size_t> parameters = sizes_of(model.parameters());
@@ -192,10 +270,7 @@ void apply(Loaded& loaded, Trainer& trainer) {
 
 }  // namespace
 
-void Snapshot::initialize(Trainer& trainer) {
-  for (const SerialIterator& iterator : trainer.updater().iterators())
-    data_.push_back(fingerprint(*iterator.dataset()));
-}
+void Snapshot::initialize(Trainer& trainer) { data_ = data_of(trainer.updater()); }
 
 void Snapshot::run(Trainer& trainer) {
   const trace::Span span("snapshot");
@@ -216,22 +291,34 @@ void Snapshot::run(Trainer& trainer) {
     fail("The snapshot of epoch {} failed. {} {}", trainer.updater().epoch(), error.what(), trainer.way_on());
   }
   trainer.set_last_snapshot(folder);
+  try {
+    if (writes) remove_old(trainer.out(), keep_);
+  } catch (const fs::filesystem_error& error) {
+    fmt::print(stderr, "An old snapshot can't be removed: {}. The training goes on; remove it yourself.\n",
+               error.what());
+  }
 }
 
 void resume(const std::string& path, Trainer& trainer, Communicator* comm) {
-  std::string folder;
   std::vector<std::string> passed_over;
+  const std::string folder = find_snapshot(path, comm, passed_over);
+  const std::vector<DataFingerprint> data = data_of(trainer.updater());
+  const std::uint64_t whole_data = whole(data, comm);
   Loaded loaded;
-  collectively(comm, [&] {
-    folder = find_snapshot(path, passed_over);
-    loaded = load(folder, trainer, comm);
-  });
+  collectively(comm, [&] { loaded = load(folder, trainer, comm, data, whole_data); });
   apply(loaded, trainer);
   trainer.set_last_snapshot(folder);
   if (comm && comm->rank() != 0) return;
   for (const std::string& reason : passed_over) fmt::print("Passed over: {}\n", reason);
   fmt::print("Going on from {}: {} epochs, {} iterations are done; the learning rate is {}.\n", folder,
              trainer.updater().epoch(), trainer.updater().iteration(), trainer.updater().optimizer().learning_rate());
+  const int n_ranks = comm ? comm->size() : 1;
+  if (loaded.subject.n_ranks == n_ranks) return;
+  fmt::print(
+      "{0} rank{1} wrote this snapshot, and this training has {2}: weights, velocities, learning rate, epochs and log "
+      "are the same, but the ranks have other shares of the data, in another order and with other random numbers, and "
+      "an update is by the batches of {2} rank{3}, so the weights will not be those of a training on {0} rank{1}.\n",
+      loaded.subject.n_ranks, loaded.subject.n_ranks == 1 ? "" : "s", n_ranks, n_ranks == 1 ? "" : "s");
 }
 
 }  // namespace odori

@@ -7,24 +7,27 @@
 //   OUT/latest                             the name of the folder that was written last, whatever the clock did
 //
 // It is written under another name beside it, checked, and renamed at the end: a full disk or a kill leaves the last
-// good snapshot as it was.
+// good snapshot as it was. The newest few stay; older ones are removed then.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "comm/communicator.h"
 #include "train/extension.h"
+#include "train/snapshot_file.h"
 
 namespace odori {
 
 class Snapshot : public Extension {
  public:
+  /// How many stay; 0: all.
+  static constexpr int usual_keep = 3;
+
   /// For one process.
-  Snapshot() = default;
+  explicit Snapshot(int keep = usual_keep) : keep_(keep) {}
   /// For several ranks, one folder for all; collective at every epoch's end. `comm` must outlive it.
-  explicit Snapshot(Communicator& comm) : comm_(&comm) {}
+  explicit Snapshot(Communicator& comm, int keep = usual_keep) : comm_(&comm), keep_(keep) {}
   int priority() const override { return snapshot; }
   bool writes() const override { return !comm_ || comm_->rank() == 0; }
   void initialize(Trainer& trainer) override;
@@ -33,13 +36,18 @@ class Snapshot : public Extension {
 
  private:
   Communicator* comm_ = nullptr;
-  std::vector<std::uint32_t> data_;  // fingerprints of the iterators' data sets, taken once
+  int keep_;
+  std::vector<DataFingerprint> data_;  // of the iterators' data sets, taken once
 };
 
 /// Makes the trainer go on behind a snapshot, to the very same weights as a run that was not interrupted. Call it
-/// when everything is set up, before run(). `path` is a snapshot's folder, or a folder of them: the newest that is
-/// complete and undamaged is taken, and those that were passed over are printed. Throws Error for none, a damaged one,
-/// another network, another number of devices or ranks.
+/// when everything is set up, before run(). `path` is a snapshot's folder, or a folder of them: the newest that all
+/// ranks see complete and undamaged is taken, and those that were passed over are printed. Throws Error for none, a
+/// damaged one, another network or other data, another number of devices a rank.
+///
+/// On another number of ranks, weights, velocities, statistics, learning rate, epochs and log are the same. What can't
+/// be: each rank's share of the data, its order and its random numbers, and how many batches make an update. Every
+/// rank begins with the epoch behind the snapshot, in the order that a training on so many ranks has then.
 void resume(const std::string& path, Trainer& trainer, Communicator* comm = nullptr);
 
 }  // namespace odori

@@ -15,7 +15,7 @@ using nlohmann::json;
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkSpec, name, n_classes, image_size)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SnapshotSubject, network, batch_size, gradients, n_ranks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileCheck, bytes, crc32)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SnapshotManifest, subject, written, files)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SnapshotManifest, subject, data, written, files)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlgorithmTable, measure, chosen)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IteratorState, position, epoch, random_position, is_new_epoch, previous_epoch_detail,
                                    order)
@@ -25,7 +25,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankState, iteration, elapsed_time, learning_
 
 namespace {
 
-constexpr int format = 2;  // of all files of the folder
+constexpr int format = 3;  // of all files of the folder
 
 template <typename T>
 T parse(const std::string& path, const std::vector<std::byte>& bytes) {
@@ -61,9 +61,6 @@ void require_same(const SnapshotSubject& saved, const SnapshotSubject& here) {
   require(saved.batch_size == here.batch_size,
           "The snapshot is of batches of {}, this training of batches of {}. Give --batchsize {}.", saved.batch_size,
           here.batch_size, saved.batch_size);
-  require(saved.n_ranks == here.n_ranks,
-          "The snapshot is of {} ranks, this training has {}. Start it with as many as it was written by.",
-          saved.n_ranks, here.n_ranks);
   require(saved.gradients == here.gradients,
           "The snapshot is of a training with {} a rank, this one has {}. Give the same --n_gpus and --compat, "
           "and the same flags on batches an update and the exchange of gradients.",
@@ -120,15 +117,18 @@ Vectors read_vectors(const std::string& folder, const std::string& name, const S
   return vectors;
 }
 
-std::uint32_t fingerprint(const Dataset& data) {
-  uLong crc = 0;
+DataFingerprint fingerprint(const Dataset& data) {
+  DataFingerprint all;
   for (std::size_t i = 0; i < data.size(); ++i) {
     const Example example = data[i];
     const std::int64_t numbers[] = {example.id, example.label};
-    crc = ::crc32_z(crc, reinterpret_cast<const Bytef*>(numbers), sizeof numbers);
+    uLong crc = ::crc32_z(0, reinterpret_cast<const Bytef*>(numbers), sizeof numbers);
     crc = ::crc32_z(crc, example.pixels, Example::bytes);
+    all.in_order =
+        static_cast<std::uint32_t>(::crc32_z(all.in_order, reinterpret_cast<const Bytef*>(&crc), sizeof crc));
+    if (example.counted) all.of_set += crc;
   }
-  return static_cast<std::uint32_t>(crc);
+  return all;
 }
 
 }  // namespace odori

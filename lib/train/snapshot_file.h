@@ -12,6 +12,13 @@
 
 namespace odori {
 
+/// Tells data sets apart by the numbers, labels and pixels of their examples.
+struct DataFingerprint {
+  std::uint32_t in_order = 0;
+  std::uint64_t of_set = 0;  // whatever the order, of those that are counted: disjoint shares add up to the whole's
+};
+DataFingerprint fingerprint(const Dataset& data);
+
 /// What a snapshot is a snapshot of.
 struct SnapshotSubject {
   NetworkSpec network;
@@ -19,12 +26,13 @@ struct SnapshotSubject {
   std::string gradients;  // Updater::description(): devices a rank and the rule
   int n_ranks = 1;
 };
-/// Throws Error that names what differs, and the flag that makes it equal.
+/// Throws Error that names what differs, and the flag that makes it equal. The number of ranks may differ.
 void require_same(const SnapshotSubject& saved, const SnapshotSubject& here);
 
 /// snapshot.json
 struct SnapshotManifest {
   SnapshotSubject subject;
+  std::uint64_t data = 0;                  // DataFingerprint::of_set of all ranks' shares
   double written = 0;                      // seconds since the Unix epoch
   std::map<std::string, FileCheck> files;  // all others, by name
 };
@@ -42,7 +50,7 @@ struct RankState {
   float learning_rate = 0;
   AlgorithmTable algorithms;
   std::vector<IteratorState> iterators;       // one a device
-  std::vector<std::uint32_t> data;            // fingerprints of their data sets
+  std::vector<std::uint32_t> data;            // DataFingerprint::in_order of their data sets
   std::vector<RandomKey> random;              // one a device
   std::map<std::string, std::string> states;  // of the extensions, by name
 };
@@ -56,8 +64,5 @@ FileCheck write_vectors(const std::string& path, const std::vector<const Vectors
 /// Throws Error as well if the file holds another count of numbers than `sizes` do.
 Vectors read_vectors(const std::string& folder, const std::string& name, const SnapshotManifest& manifest,
                      const std::vector<std::size_t>& sizes);
-
-/// Tells data sets apart by the numbers, labels and pixels of their examples, in their order.
-std::uint32_t fingerprint(const Dataset& data);
 
 }  // namespace odori

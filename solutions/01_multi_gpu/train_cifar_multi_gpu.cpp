@@ -87,7 +87,7 @@ int main(int argc, char** argv) try {
   trainer.extend(PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy",
                               "validation/main/accuracy", "elapsed_time"}));
   trainer.extend(ProgressBar());
-  if (!args.no_snapshot) trainer.extend(Snapshot());
+  if (!args.no_snapshot) trainer.extend(Snapshot(args.keep));
   if (!args.resume.empty()) resume(args.resume, trainer);
 
   // Run the training.
