@@ -51,7 +51,7 @@ struct ShownFigure {
 struct Exam {
   std::vector<RunPlan> situations;  // the first one is the plainest: most mistakes show there, and it is told of best
   std::vector<Check> checks;        // the first finding is the one that is told
-  std::function<ShownFigure(Runs& whole)> shows = {};  // of the situations' runs, when all blanks are right
+  std::function<ShownFigure(Runs& whole)> shows = {};  // of the situations' runs or others, when all blanks are right
 };
 
 /// Of grader/exercises/NN_NAME/checks.cpp.
