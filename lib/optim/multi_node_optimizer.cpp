@@ -97,6 +97,9 @@ class MultiNodeOptimizer : public Optimizer {
   float learning_rate() const override { return actual_->learning_rate(); }
   void set_learning_rate(float rate) override { actual_->set_learning_rate(rate); }
 
+  std::int64_t overflows() const override { return n_overflows_; }
+  void set_overflows(std::int64_t n) override { n_overflows_ = n; }
+
   std::string description() const override { return in_words(options_); }
   std::size_t n_lists() const override { return actual_->n_lists() + (options_.double_buffering ? 1 : 0); }
 
@@ -188,12 +191,14 @@ class MultiNodeOptimizer : public Optimizer {
   bool is_finite() {
     const std::int64_t not_finite = std::exchange(not_finite_, 0);
     if (not_finite == 0) return true;
-    if (std::has_single_bit(++n_left_out_) && comm_.rank() == 0)
+    ++n_overflows_;
+    trace::instant("overflow", trace::Args().add("gradients", not_finite).add("so_far", n_overflows_));
+    if (std::has_single_bit(static_cast<std::uint64_t>(n_overflows_)) && comm_.rank() == 0)
       fmt::print(
           stderr,
           "{} of the {} gradients of an update are infinite or nan in {}: nothing was updated by them. That "
           "happened {} time{} so far.{}\n",
-          not_finite, model().parameter_count(), to_string(options_.dtype), n_left_out_, n_left_out_ == 1 ? "" : "s",
+          not_finite, model().parameter_count(), to_string(options_.dtype), n_overflows_, n_overflows_ == 1 ? "" : "s",
           options_.dtype == Dtype::fp16 ? " Beyond 65504 fp16 is infinite; --allreduce_dtype bf16 has fp32's range."
                                         : "");
     return false;
@@ -212,7 +217,7 @@ class MultiNodeOptimizer : public Optimizer {
   std::vector<Range> pieces_;  // one a parameter
   bool shares_devices_ = false;
   std::int64_t not_finite_ = 0;  // numbers of the mean since that was asked
-  std::uint64_t n_left_out_ = 0;
+  std::int64_t n_overflows_ = 0;
   std::optional<Buckets> buckets_;
   Buffer mean_;                           // double buffering: of the iteration before
   bool has_mean_ = false;                 // the first iteration has none

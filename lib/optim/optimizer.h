@@ -8,6 +8,7 @@
 //   publish()                      what ranks have updated for each other is sent
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -68,6 +69,10 @@ class Optimizer {
   virtual Classifier& model() = 0;  // throws Error before setup()
   virtual float learning_rate() const = 0;
   virtual void set_learning_rate(float rate) = 0;
+
+  /// Updates that were left out, since a gradient was infinite or nan in the 16 bits in which it travelled.
+  virtual std::int64_t overflows() const { return 0; }
+  virtual void set_overflows(std::int64_t) {}
 
   /// How gradients are exchanged, where it isn't the usual way: "double buffering". Trainings can go on from each
   /// other's snapshots if these are equal.

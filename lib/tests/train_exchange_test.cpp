@@ -10,7 +10,10 @@
 #include "bench/allocations.h"
 #include "comm/communicator.h"
 #include "optim/multi_node_optimizer.h"
+#include "trace/trace.h"
+#include "train/log_report.h"
 #include "train/snapshot.h"
+#include "train/throughput.h"
 #include "train_support.h"
 
 namespace odori {
@@ -100,6 +103,13 @@ class Exchange : public testing::TestWithParam<std::string> {
     const auto* const bytes = reinterpret_cast<const char*>(numbers.data());
     const std::size_t own = std::hash<std::string_view>()({bytes, numbers.size() * sizeof(float)});
     for (const std::size_t of_rank : comm->all_gather(own)) EXPECT_EQ(of_rank, own);
+  }
+  /// Rank 0's folder.
+  std::string shared(const Folder& own) {
+    std::array<char, 256> path{};
+    std::strcpy(path.data(), own.path().c_str());
+    comm->broadcast(std::as_writable_bytes(std::span(path)));
+    return path.data();
   }
   std::unique_ptr<Communicator> comm = create_communicator(GetParam());
 };
@@ -204,6 +214,7 @@ TEST_P(Exchange, UpdatesNothingByWhatHalvesCannotHold) {
     many.model.device().write(many.model.memory().gradients, 3, std::vector<float>(2, 70000.0f * 4));
     testing::internal::CaptureStderr();
     EXPECT_EQ(many.optimizer->update(), dtype == Dtype::bf16);
+    EXPECT_EQ(many.optimizer->overflows(), dtype == Dtype::fp16);
     const std::string said = testing::internal::GetCapturedStderr();
     EXPECT_EQ(many.parameters() == before, dtype == Dtype::fp16);
     const bool tells = dtype == Dtype::fp16 && comm->rank() == 0;
@@ -214,10 +225,7 @@ TEST_P(Exchange, UpdatesNothingByWhatHalvesCannotHold) {
 
 TEST_P(Exchange, GoesOnExactlyAfterASnapshot) {
   Folder own;
-  std::array<char, 256> path{};
-  if (comm->rank() == 0) std::strcpy(path.data(), own.path().c_str());
-  comm->broadcast(std::as_writable_bytes(std::span(path)));
-  const std::string folder = path.data();
+  const std::string folder = shared(own);
   const DatasetPtr train = images(static_cast<std::size_t>(18 * comm->size()));  // epochs end within a batch
   const auto run = [&](const ExchangeOptions& options, const std::string& out, int epochs, bool goes_on) {
     auto training = std::make_unique<RankTraining>(*comm, options, "tiny", 3, train);
@@ -239,6 +247,39 @@ TEST_P(Exchange, GoesOnExactlyAfterASnapshot) {
   }
   EXPECT_SENTENCE(run({}, folder + "/sharded", 8, true), "3 batches an update, sharded a rank, this one has 1 device,");
   comm->barrier();
+}
+
+TEST_P(Exchange, CountsOverflowsAndSaysSoAtTheEnd) {
+  Folder own;
+  const std::string folder = shared(own);
+  const DatasetPtr train = images(static_cast<std::size_t>(8 * comm->size()));
+  const auto run = [&](int epochs, bool goes_on) {
+    RankTraining many(*comm, {.dtype = Dtype::fp16}, "tiny", {}, train);
+    Trainer trainer(*many.updater, epochs, folder);
+    trainer.extend(Snapshot(*comm));
+    if (comm->rank() == 0) trainer.extend(LogReport());
+    if (goes_on) {
+      resume(folder, trainer, comm.get());
+    } else {
+      const trace::File trace(own / "trace", comm->rank(), comm->size());
+      many.model.device().write(many.model.memory().gradients, 3, std::vector<float>(1, 70000.0f * 4));
+      many.optimizer->update();
+    }
+    trainer.run();
+    if (comm->rank() == 0) report_throughput(trainer, train->size());
+    comm->barrier();
+  };
+  testing::internal::CaptureStderr();
+  run(1, false);
+  testing::internal::GetCapturedStderr();
+  EXPECT_NE(text_of(fmt::format("{}/trace.{}.json", own / "trace", comm->rank())).find(R"("name":"overflow")"),
+            std::string::npos);
+  testing::internal::CaptureStdout();
+  run(2, true);
+  const std::string said = testing::internal::GetCapturedStdout();
+  if (comm->rank() > 0) return;
+  EXPECT_NE(said.find("1 of 4 updates were left out: a gradient was infinite or nan in 16 bits."), said.npos) << said;
+  EXPECT_NE(text_of(folder + "/result.json").find("\"overflows\": 1,"), std::string::npos);
 }
 
 TEST(Accumulation, SeesAnEpochThatBeginsWithinAnUpdate) {

@@ -45,7 +45,7 @@ std::uint64_t whole(const std::vector<DataFingerprint>& data, Communicator* comm
 RankState rank_state_of(Trainer& trainer, const std::vector<DataFingerprint>& data) {
   Updater& updater = trainer.updater();
   RankState state{updater.iteration(), trainer.elapsed_time(), updater.optimizer().learning_rate(),
-                  updater.model().algorithms()};
+                  updater.optimizer().overflows(), updater.model().algorithms()};
   for (const SerialIterator& iterator : updater.iterators()) state.iterators.push_back(iterator.state());
   for (const DataFingerprint& of_device : data) state.data.push_back(of_device.in_order);
   for (const Classifier* model : updater.models()) state.random.push_back(model->random());
@@ -261,6 +261,7 @@ void apply(Loaded& loaded, Trainer& trainer) {
   updater.model().device().bind_thread();
   updater.optimizer().restore(loaded.velocities);
   updater.optimizer().set_learning_rate(loaded.rank.learning_rate);
+  updater.optimizer().set_overflows(loaded.rank.overflows);
   updater.set_iteration(loaded.rank.iteration);
   trainer.set_elapsed_before(loaded.rank.elapsed_time);
   for (const auto& extension : trainer.extensions())

@@ -20,8 +20,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlgorithmTable, measure, chosen)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IteratorState, position, epoch, random_position, is_new_epoch, previous_epoch_detail,
                                    order)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RandomKey, seed, stream, step)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankState, iteration, elapsed_time, learning_rate, algorithms, iterators, data,
-                                   random, states)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankState, iteration, elapsed_time, learning_rate, overflows, algorithms, iterators,
+                                   data, random, states)
 
 namespace {
 

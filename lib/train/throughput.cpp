@@ -28,6 +28,10 @@ void report_throughput(Trainer& trainer, std::size_t n_images) {
   Updater& updater = trainer.updater();
   const std::string link = updater.optimizer().link();
   if (!link.empty()) fmt::print("Measured over a simulated link between the nodes: {}\n", link);
+  const std::int64_t overflows = updater.optimizer().overflows();
+  if (overflows > 0)
+    fmt::print("{} of {} updates were left out: a gradient was infinite or nan in 16 bits.\n", overflows,
+               updater.iteration());
   std::fflush(stdout);
 
   const Classifier& model = updater.model();
@@ -43,6 +47,7 @@ void report_throughput(Trainer& trainer, std::size_t n_images) {
                                    {"batch_size", model.batch_size()},
                                    {"epochs", updater.epoch()},
                                    {"iterations", updater.iteration()},
+                                   {"overflows", overflows},
                                    {"device", model.device().description()},
                                    {"shares_devices", updater.shares_devices()},
                                    {"gradients", updater.description()}};

@@ -8,7 +8,8 @@
 namespace odori {
 
 /// Prints `Throughput: X [images/sec.] (N / T)`, N images in T seconds of the trainer's run, evaluation included, and
-/// writes the same with the log, the machine and the peak memory to OUT/result.json.
+/// writes the same with the log, the updates that an overflow left out, the machine and the peak memory to
+/// OUT/result.json.
 void report_throughput(Trainer& trainer, std::size_t n_images);
 
 }  // namespace odori
