@@ -34,6 +34,7 @@
 #include "data/serial_iterator.h"
 #include "data/sub_dataset.h"
 #include "flags/arguments.h"
+#include "horovod/horovod.h"
 #include "model/classifier.h"
 #include "model/networks.h"
 #include "optim/momentum_sgd.h"

@@ -2,6 +2,8 @@
 // backward has come to its end and before the update.
 #pragma once
 
+#include <optional>
+
 #include "core/dtype.h"
 
 namespace odori {
@@ -18,6 +20,8 @@ struct ExchangeOptions {
   int bucket_mib = 0;
   /// Each rank keeps the velocities of a part of the parameters alone, updates it, and sends it to the others.
   bool sharded = false;
+  /// Batches of this rank that make one update; none: as the updater is told.
+  std::optional<int> accumulate = {};
 
   bool operator==(const ExchangeOptions&) const = default;
 };

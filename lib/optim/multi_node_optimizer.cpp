@@ -49,6 +49,7 @@ class MultiNodeOptimizer : public Optimizer {
     actual_->setup(model);
   }
 
+  std::optional<int> accumulate() const override { return options_.accumulate; }
   bool takes_ranges() const override { return buckets_.has_value(); }
   void take(Range range) override {
     if (buckets_) send(buckets_->take(range));
@@ -127,7 +128,10 @@ class MultiNodeOptimizer : public Optimizer {
       model().graph().write_parameter(mean_, parameters[i].view, mean);
       not_finite_ += std::count_if(mean.begin(), mean.end(), [](float g) { return !std::isfinite(g); });
     }
-    has_mean_ = true;
+    // Before the first exchange it is 0.
+    has_mean_ = std::any_of(state.begin() + static_cast<std::ptrdiff_t>(others), state.end(), [](const auto& mean) {
+      return std::any_of(mean.begin(), mean.end(), [](float g) { return g != 0; });
+    });
   }
 
  private:
@@ -141,7 +145,7 @@ class MultiNodeOptimizer : public Optimizer {
             options_.bucket_mib);
     require(!options_.double_buffering || options_.bucket_mib == 0,
             "Double buffering and buckets are two ways to hide one exchange. Give --double_buffering or --bucket_mib.");
-    require(!options_.sharded || options_ == ExchangeOptions{.sharded = true},
+    require(!options_.sharded || options_ == ExchangeOptions{.sharded = true, .accumulate = options_.accumulate},
             "--sharded exchanges parts, each once: it can't be combined with --double_buffering, --allreduce_dtype or "
             "--bucket_mib.");
     if (!words.empty() && comm_.rank() == 0) fmt::print("Exchange of gradients: {}\n", words);

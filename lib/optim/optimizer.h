@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ class Optimizer {
   /// One update of all parameters, for those who compute the gradients themselves: synchronize(), update(Range) of
   /// everything, publish(). Says whether there was anything to update by.
   bool update();
+  /// How many batches of this rank make an update, where whoever made the optimizer said so.
+  virtual std::optional<int> accumulate() const { return {}; }
   /// Does take() do anything? What it is told comes in backward's order: from the end of the flat vector to its begin.
   virtual bool takes_ranges() const { return false; }
   /// This rank's gradients of the range are what they have to be for this update.

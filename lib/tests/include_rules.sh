@@ -14,6 +14,7 @@ declare -A may=(
   [optim]="core trace backend model"
   [report]="core trace"
   [train]="core trace backend data model optim report"
+  [horovod]="core model optim comm train"
   [doctor]="core backend report flags"
   [flags]="core backend comm data model optim"
   [predict]="core trace data backend model optim comm report train flags"

@@ -8,14 +8,14 @@
 namespace odori {
 
 StandardUpdater::StandardUpdater(SerialIterator iterator, Optimizer& optimizer, std::optional<int> accumulate)
-    : Updater(optimizer), n_batches_(accumulate) {
+    : Updater(optimizer), n_batches_(accumulate ? accumulate : optimizer.accumulate()) {
   record_updater("StandardUpdater", "mean", {iterator});
   require_fit(iterator, optimizer.model());
-  require(accumulate.value_or(1) > 0, "An update takes at least one batch, but {} were asked for.", *accumulate);
+  require(n_batches_.value_or(1) > 0, "An update takes at least one batch, but {} were asked for.", *n_batches_);
   iterators_.push_back(std::move(iterator));
-  if (!accumulate) return;
-  share_ = optimizer.share_of(*accumulate);
-  if (*accumulate > 1) sum_ = model().device().allocate(model().memory().gradients.size());
+  if (!n_batches_) return;
+  share_ = optimizer.share_of(*n_batches_);
+  if (*n_batches_ > 1) sum_ = model().device().allocate(model().memory().gradients.size());
 }
 
 void StandardUpdater::update() {

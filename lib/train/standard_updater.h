@@ -11,7 +11,7 @@ namespace odori {
 
 class StandardUpdater : public Updater {
  public:
-  /// With `accumulate`, an update is by the mean gradient of so many batches, as of one batch that is so many times as
+  /// With `accumulate`, or as many as the optimizer says, an update is by the mean gradient of so many batches, as of one batch that is so many times as
   /// large; ranks exchange it once. Each rank gives its own number then (the constructor is collective), fewer where it
   /// has less data: the mean is over all batches of all ranks.
   /// Throws Error if a batch is larger than the iterator's data set or doesn't fit the model.

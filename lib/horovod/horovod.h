@@ -1,0 +1,81 @@
+// The library by Horovod's names: what a program of Horovod's examples calls, on the same optimizer and communicators
+// as task 2. lib/README.md has both names side by side.
+//
+//   const horovod::Horovod hvd = horovod::init(args.communicator);      import horovod.torch as hvd; hvd.init()
+//   hvd.rank(), hvd.local_rank(), hvd.size()                            the same
+//   auto optimizer = hvd.DistributedOptimizer(...);                     the same
+//
+// MPI's life is MpiSession's, and what stands on it is an object of main's: there is no hidden state to shut down.
+// Source: A. Sergeev and M. Del Balso, 2018, "Horovod: fast and easy distributed deep learning in TensorFlow" (arXiv
+// 1802.05799).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "comm/communicator.h"
+#include "core/dtype.h"
+#include "model/classifier.h"
+#include "optim/optimizer.h"
+#include "train/extension.h"
+
+namespace odori::horovod {
+
+/// In which numbers gradients travel.
+namespace Compression {
+inline constexpr Dtype none = Dtype::fp32, fp16 = Dtype::fp16, bf16 = Dtype::bf16;
+}  // namespace Compression
+
+enum ReduceOp { Average, Sum };
+
+struct DistributedOptions {
+  Dtype compression = Compression::none;
+  /// Batches of this rank that make one update, by their mean gradient; Horovod with PyTorch takes the sum.
+  int backward_passes_per_step = 1;
+};
+
+class Horovod {
+ public:
+  explicit Horovod(std::unique_ptr<Communicator> communicator) : comm_(std::move(communicator)) {}
+
+  int rank() const { return comm_->rank(); }
+  int size() const { return comm_->size(); }
+  int local_rank() const { return comm_->intra_rank(); }
+  int local_size() const { return comm_->intra_size(); }
+  int cross_rank() const { return comm_->inter_rank(); }
+  int cross_size() const { return comm_->inter_size(); }
+  Communicator& communicator() const { return *comm_; }
+
+  /// Wraps an optimizer: each update is by the mean gradient over all ranks. `exchange` has what Horovod is told by
+  /// its environment, as HOROVOD_FUSION_THRESHOLD: bucket_mib. This object must outlive the optimizer.
+  std::unique_ptr<Optimizer> DistributedOptimizer(std::unique_ptr<Optimizer> optimizer,
+                                                  const DistributedOptions& options = {},
+                                                  ExchangeOptions exchange = {}) const;
+  /// Collective: every rank gets the root's parameters and statistics.
+  void broadcast_parameters(Classifier& model, int root_rank = 0) const;
+  /// Collective: every rank gets the root's velocities and learning rate. After optimizer.setup().
+  void broadcast_optimizer_state(Optimizer& optimizer, int root_rank = 0) const;
+  /// Collective: a number of each rank, as a metric, becomes their mean, or their sum.
+  double allreduce(double value, ReduceOp op = Average) const;
+
+ private:
+  std::unique_ptr<Communicator> comm_;
+};
+
+/// Collective; `communicator` as of create_communicator(). An MpiSession must live.
+Horovod init(const std::string& communicator);
+
+/// At every epoch's end, what was observed becomes its mean over all ranks: hvd.callbacks.MetricAverageCallback. For
+/// the mean over all images, each rank's test data have to be of one size.
+class MetricAverage : public Extension {
+ public:
+  explicit MetricAverage(const Horovod& hvd) : hvd_(&hvd) {}
+  int priority() const override { return writer - 1; }
+  std::string name() const override { return "MetricAverage"; }
+  void run(Trainer& trainer) override;
+
+ private:
+  const Horovod* hvd_;
+};
+
+}  // namespace odori::horovod
