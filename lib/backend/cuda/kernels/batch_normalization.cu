@@ -38,13 +38,6 @@ constexpr std::size_t most_blocks = 1024;  // that leave a partial result each
 /// For the sums: each thread takes a few rows at least, so that fewer results have to be combined.
 Cut cut_for_sums(std::size_t rows, int channels, int width) { return cut(rows, channels, width, 4, most_blocks); }
 
-// ---- Numbers a channel, in registers
-
-template <int V>
-__device__ void read_channels(const float* from, int column, Numbers<V>& to) {
-  for (int k = 0; k < V; ++k) to[k] = from[column + k];
-}
-
 /// What forward and backward both compute, in the very same way, so that both agree about the ReLU.
 __device__ float normalised(float x, float mean, float scale, float beta) { return fmaf(x - mean, scale, beta); }
 
@@ -97,11 +90,9 @@ __global__ void normalise(BatchNormalization b, std::size_t chunk, const float* 
   const int column = my_column<V>();
   if (column >= b.channels) return;
   const T* x = static_cast<const T*>(b.x);
-  Numbers<V> mean, scale, gamma, beta;
-  read_channels(running_mean ? running_mean : b.mean, column, mean);
-  read_channels(running_variance ? running_variance : b.inverse_deviation, column, scale);
-  read_channels(b.gamma, column, gamma);
-  read_channels(b.beta, column, beta);
+  const auto mean = read<V>((running_mean ? running_mean : b.mean) + column);
+  auto scale = read<V>((running_variance ? running_variance : b.inverse_deviation) + column);
+  const auto gamma = read<V>(b.gamma + column), beta = read<V>(b.beta + column);
   for (int k = 0; k < V; ++k) {
     if (running_variance) scale[k] = 1 / sqrtf(scale[k] + b.spec.epsilon);
     scale[k] *= gamma[k];
@@ -127,11 +118,9 @@ __global__ void sums_of_chunks(BatchNormalization b, const T* gy, std::size_t ch
   const T* x = static_cast<const T*>(b.x);
   Sums mine[V] = {};
   if (column < b.channels) {
-    Numbers<V> mean, scale, beta, inverse;
-    read_channels(b.mean, column, mean);
-    read_channels(b.inverse_deviation, column, inverse);
-    read_channels(b.gamma, column, scale);
-    read_channels(b.beta, column, beta);
+    const auto mean = read<V>(b.mean + column), inverse = read<V>(b.inverse_deviation + column);
+    const auto beta = read<V>(b.beta + column);
+    auto scale = read<V>(b.gamma + column);
     for (int k = 0; k < V; ++k) scale[k] *= inverse[k];
     for_my_rows<V>(b.rows, b.channels, chunk, [&](std::size_t i) {
       const auto a = read<V>(x + i), gradient = read<V>(gy + i);
@@ -164,15 +153,13 @@ __global__ void gradient_of_x(BatchNormalization b, const T* gy, std::size_t chu
   if (column >= b.channels) return;
   const T* x = static_cast<const T*>(b.x);
   const float per_row = 1 / static_cast<float>(b.rows);
-  Numbers<V> mean, scale, beta, mean_g, mean_gx;
-  read_channels(b.mean, column, mean);
-  read_channels(b.gamma, column, scale);
-  read_channels(b.beta, column, beta);
+  const auto mean = read<V>(b.mean + column), beta = read<V>(b.beta + column);
+  const auto inverse = read<V>(b.inverse_deviation + column);
+  auto scale = read<V>(b.gamma + column), mean_g = read<V>(gbeta + column), mean_gx = read<V>(ggamma + column);
   for (int k = 0; k < V; ++k) {
-    const float inverse = b.inverse_deviation[column + k];
-    scale[k] *= inverse;
-    mean_g[k] = gbeta[column + k] * per_row;
-    mean_gx[k] = ggamma[column + k] * per_row * inverse;
+    scale[k] *= inverse[k];
+    mean_g[k] *= per_row;
+    mean_gx[k] *= per_row * inverse[k];
   }
   for_my_rows<V>(b.rows, b.channels, chunk, [&](std::size_t i) {
     const auto a = read<V>(x + i);

@@ -11,7 +11,8 @@
 
 namespace odori::cuda::kernels {
 
-/// What all three need; x and y are rows x channels of `storage`. Everything else here is one float a channel.
+/// What all three need; x and y are rows x channels of `storage`. Everything else here, statistics and gradients
+/// included, is one float a channel, aligned to 16 bytes.
 struct BatchNormalization {
   Storage storage;
   std::size_t rows;  // N * H * W
