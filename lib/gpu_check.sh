@@ -21,6 +21,7 @@
 # Exit codes: 0 all passed, or what is missing is listed (INCOMPLETE); 1 something failed; 12 nothing of it could be
 # built; 20 there is no GPU, or something that the build needs.
 set -uo pipefail
+unset CDPATH # with it, cd may go elsewhere, and says where
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 all_stages=build,tests,bench,training,ranks,sanitizer
 stages=$all_stages

@@ -24,6 +24,7 @@ expect() {
 expect 0 "./odori COMMAND" "$odori"
 for word in demo test run check watch hint status reset solution compare timeline predict doctor data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
 expect 0 "marks a class" "$odori" grade --lang ja --help # as without a flag before it
+expect 0 "./odori COMMAND" env CDPATH="$(dirname "${odori%/*}")" bash -c 'cd "${1%/*/*}" && "${1#"${1%/*/*}/"}"' _ "$odori"
 # The list and each command's summary, in Japanese too.
 english=$("$odori" help) japanese=$("$odori" help --lang ja)
 for word in $(awk '/^  [a-z]/ { print $1 }' <<<"$english"); do
