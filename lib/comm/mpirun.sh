@@ -144,6 +144,10 @@ if [[ ${BASH_SOURCE[0]} != "$0" ]]; then
   refuse_low_limits && remove_left_behind && own_mpi_folder && settings_for_networks
 else
   refuse_low_limits || exit
+  command -v "$1" >/dev/null || {
+    echo "odori: there is no $1 in PATH. Load the module of the Open MPI that the kit was built with, or add its folder." >&2
+    exit 20
+  }
   # mpirun would lose what its ranks print, and say nothing.
   true 2>/dev/null 3>&1 || { echo "odori: standard output is closed: nothing that mpirun prints would arrive." >&2 && exit 20; }
   remove_left_behind

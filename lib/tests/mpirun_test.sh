@@ -53,6 +53,9 @@ if [[ $# -gt 2 ]]; then
   exit $((failed + failures > 0))
 fi
 
+said=$("$script" no_such_mpirun 2>&1)
+[[ $? -eq 20 && $said == *"there is no no_such_mpirun in PATH"* ]] || fail "without an mpirun: $said"
+
 # In somebody's interactive job, with settings for a cluster.
 for place in slurm pbs environment home; do
   (
