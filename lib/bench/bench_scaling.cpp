@@ -21,9 +21,9 @@
 #include "comm/session.h"
 #include "core/error.h"
 #include "core/program.h"
+#include "distributed/multi_node_optimizer.h"
 #include "model/classifier.h"
 #include "optim/momentum_sgd.h"
-#include "optim/multi_node_optimizer.h"
 #include "report/machine.h"
 
 using namespace odori;

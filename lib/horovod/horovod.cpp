@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "optim/multi_node_optimizer.h"
+#include "distributed/multi_node_optimizer.h"
 #include "train/trainer.h"
 
 namespace odori::horovod {

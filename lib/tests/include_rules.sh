@@ -14,7 +14,8 @@ declare -A may=(
   [optim]="core trace backend model"
   [report]="core trace"
   [train]="core trace backend data model optim report"
-  [horovod]="core model optim comm train"
+  [distributed]="core trace backend comm data model optim report train"
+  [horovod]="core comm model optim train distributed"
   [doctor]="core backend report flags"
   [flags]="core backend comm data model optim"
   [predict]="core trace data backend model optim comm report train flags"
@@ -31,8 +32,6 @@ declare -A grader_may=(
   [class_report]="exercise messages batch/record.h"
   [instructor]="exercise messages worker checks batch class_report"
 )
-# The files that talk to other ranks may include comm as well.
-talks_to_ranks='^lib/(data/scatter|optim/multi_node_|train/(multi_node_|snapshot|collectively))'
 
 # A library beyond the kit, by its headers; the files that may include it; these in words.
 outside=(
@@ -75,7 +74,6 @@ check_folders() {
   [[ $header != */* && $header != odori.h ]] && return  # beside the file, or generated for it
   [[ -n ${may[$from]+known} ]] || { rule "the folder $from isn't in the graph; add it here and"; return; }
   [[ " ${may[$from]} " == *" $to "* || " ${may[$from]} " == *" $header "* ]] && return
-  [[ $to == comm && $file =~ $talks_to_ranks ]] && return
   rule "$from may include ${may[$from]:-nothing else of the library} alone"
 }
 

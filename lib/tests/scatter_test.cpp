@@ -1,5 +1,5 @@
 // scatter_dataset. Runs under mpirun with 1, 2, 3 and 4 ranks.
-#include "data/scatter.h"
+#include "distributed/scatter.h"
 
 #include <gtest/gtest.h>
 

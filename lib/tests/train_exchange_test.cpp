@@ -9,10 +9,10 @@
 
 #include "bench/allocations.h"
 #include "comm/communicator.h"
-#include "optim/multi_node_optimizer.h"
+#include "distributed/multi_node_optimizer.h"
+#include "distributed/snapshot.h"
 #include "trace/trace.h"
 #include "train/log_report.h"
-#include "train/snapshot.h"
 #include "train/throughput.h"
 #include "train_support.h"
 

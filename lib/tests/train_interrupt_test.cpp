@@ -7,7 +7,7 @@
 #include <regex>
 #include <thread>
 
-#include "train/snapshot.h"
+#include "distributed/snapshot.h"
 #include "train_support.h"
 
 namespace odori {

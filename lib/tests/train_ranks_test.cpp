@@ -6,14 +6,14 @@
 #include <cstring>
 
 #include "comm/communicator.h"
-#include "data/scatter.h"
-#include "optim/multi_node_agreement.h"
-#include "optim/multi_node_optimizer.h"
-#include "train/collectively.h"
+#include "distributed/collectively.h"
+#include "distributed/multi_node_agreement.h"
+#include "distributed/multi_node_evaluator.h"
+#include "distributed/multi_node_optimizer.h"
+#include "distributed/parameter_check.h"
+#include "distributed/scatter.h"
+#include "distributed/snapshot.h"
 #include "train/log_report.h"
-#include "train/multi_node_check.h"
-#include "train/multi_node_evaluator.h"
-#include "train/snapshot.h"
 #include "train/throughput.h"
 #include "train_support.h"
 

@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "distributed/snapshot.h"
 #include "train/evaluator.h"
 #include "train/learning_rate.h"
 #include "train/log_report.h"
 #include "train/print_report.h"
 #include "train/progress_bar.h"
-#include "train/snapshot.h"
 #include "train/throughput.h"
 #include "train_support.h"
 

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "core/error.h"
-#include "train/multi_node_ways.h"
+#include "distributed/multi_node_ways.h"
 
 namespace odori {
 namespace {

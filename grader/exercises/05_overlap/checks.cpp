@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "checks/findings.h"
-#include "train/multi_node_ways.h"
+#include "distributed/multi_node_ways.h"
 
 namespace odori::grader {
 namespace {

@@ -1,8 +1,8 @@
 // The checks of task 5, on evidence put together here: what each misconception makes of right exchanges.
 #include <cmath>
 
+#include "distributed/multi_node_ways.h"
 #include "fabricated.h"
-#include "train/multi_node_ways.h"
 
 namespace odori::grader::test {
 namespace {

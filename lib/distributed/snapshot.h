@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "comm/communicator.h"
+#include "distributed/snapshot_file.h"
 #include "train/extension.h"
-#include "train/snapshot_file.h"
 
 namespace odori {
 

@@ -1,4 +1,4 @@
-#include "train/collectively.h"
+#include "distributed/collectively.h"
 
 #include <algorithm>
 #include <exception>

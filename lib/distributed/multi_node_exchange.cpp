@@ -1,4 +1,4 @@
-#include "optim/multi_node_exchange.h"
+#include "distributed/multi_node_exchange.h"
 
 #include <algorithm>
 #include <chrono>

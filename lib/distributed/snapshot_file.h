@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "data/serial_iterator.h"
+#include "distributed/checked_file.h"
 #include "model/classifier.h"
-#include "train/checked_file.h"
 
 namespace odori {
 

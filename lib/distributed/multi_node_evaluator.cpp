@@ -1,4 +1,4 @@
-#include "train/multi_node_evaluator.h"
+#include "distributed/multi_node_evaluator.h"
 
 #include <utility>
 #include <vector>

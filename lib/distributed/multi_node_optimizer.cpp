@@ -1,4 +1,4 @@
-#include "optim/multi_node_optimizer.h"
+#include "distributed/multi_node_optimizer.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,8 +9,8 @@
 #include "comm/background.h"
 #include "comm/device_sharing.h"
 #include "core/error.h"
-#include "optim/buckets.h"
-#include "optim/multi_node_agreement.h"
+#include "distributed/buckets.h"
+#include "distributed/multi_node_agreement.h"
 #include "trace/evidence.h"
 #include "trace/trace.h"
 

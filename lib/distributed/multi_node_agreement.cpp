@@ -1,4 +1,4 @@
-#include "optim/multi_node_agreement.h"
+#include "distributed/multi_node_agreement.h"
 
 #include <algorithm>
 #include <functional>

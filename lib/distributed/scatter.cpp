@@ -1,5 +1,5 @@
 // What travels to a rank, its shard: a Header, then for each example a Label and its pixels.
-#include "data/scatter.h"
+#include "distributed/scatter.h"
 
 #include <fmt/ranges.h>
 

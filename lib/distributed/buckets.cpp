@@ -1,4 +1,4 @@
-#include "optim/buckets.h"
+#include "distributed/buckets.h"
 
 namespace odori {
 

@@ -1,4 +1,4 @@
-#include "train/multi_node_ways.h"
+#include "distributed/multi_node_ways.h"
 
 #include <fmt/core.h>
 

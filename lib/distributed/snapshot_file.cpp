@@ -1,4 +1,4 @@
-#include "train/snapshot_file.h"
+#include "distributed/snapshot_file.h"
 
 #include <zlib.h>
 

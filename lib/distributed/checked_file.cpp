@@ -1,4 +1,4 @@
-#include "train/checked_file.h"
+#include "distributed/checked_file.h"
 
 #include <zlib.h>
 

@@ -1,4 +1,4 @@
-#include "train/multi_node_check.h"
+#include "distributed/parameter_check.h"
 
 #include <fmt/ranges.h>
 #include <zlib.h>

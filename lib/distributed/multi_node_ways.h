@@ -1,5 +1,5 @@
-// Ways of exchanging gradients between ranks (optim/multi_node_exchange.h), side by side: whether they are right, and
-// what they cost.
+// Ways of exchanging gradients between ranks (distributed/multi_node_exchange.h), side by side: whether they are right,
+// and what they cost.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 #include "backend/device_pool.h"
 #include "comm/communicator.h"
 #include "core/range.h"
+#include "distributed/multi_node_exchange.h"
 #include "model/networks.h"
-#include "optim/multi_node_exchange.h"
 
 namespace odori {
 

@@ -1,4 +1,4 @@
-#include "train/snapshot.h"
+#include "distributed/snapshot.h"
 
 #include <fmt/ranges.h>
 
@@ -12,9 +12,9 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "distributed/collectively.h"
+#include "distributed/multi_node_evaluator.h"
 #include "trace/trace.h"
-#include "train/collectively.h"
-#include "train/multi_node_evaluator.h"
 #include "train/trainer.h"
 
 namespace odori {
