@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "comm/communicator.h"
 #include "comm/link.h"
 #include "comm/mpi_communicator.h"
+#include "comm/steps.h"
 #include "core/error.h"
 
 namespace odori::cost {
@@ -23,19 +25,28 @@ double ring(const Cluster& cluster, double bytes) {
   return 2 * (n - 1) * step;
 }
 
-/// Recursive halving and doubling: partners at distance 1, 2, 4, ... Those that are nearer than a node has ranks count
-/// as within it, which is exact for powers of 2.
+/// Recursive halving and doubling, there and back.
 double tree(const Cluster& cluster, double bytes) {
-  int power = 1;
-  double seconds = 0, part = bytes;
-  for (; 2 * power <= cluster.ranks(); power *= 2) {
-    part /= 2;
-    const bool in_node = power < cluster.ranks_per_node;
-    seconds += 2 * (in_node ? cluster.within.message(part) : cluster.between.message(part * cluster.ranks_per_node));
-  }
-  if (power == cluster.ranks()) return seconds;
-  // The ranks beyond a power of 2 give all to a neighbour first, and get all at the end.
-  return seconds + 2 * (cluster.ranks_per_node > 1 ? cluster.within : cluster.between).message(bytes);
+  double seconds = 0, within = 0, between = 0;  // the most of a rank and, to other nodes, of a node, in this step
+  std::vector<double> sent(static_cast<std::size_t>(cluster.nodes));
+  int step = 0;
+  const auto end_step = [&] {
+    seconds += 2 * std::max(within > 0 ? cluster.within.message(within) : 0,
+                            between > 0 ? cluster.between.message(between) : 0);
+    within = between = 0;
+    std::fill(sent.begin(), sent.end(), 0.0);
+  };
+  each_tree_hop(cluster.ranks(), [&](int of_step, int from, int to, double share) {
+    if (of_step != step) end_step();
+    step = of_step;
+    const int node = from / cluster.ranks_per_node;
+    if (node == to / cluster.ranks_per_node)
+      within = std::max(within, share * bytes);
+    else
+      between = std::max(between, sent[static_cast<std::size_t>(node)] += share * bytes);
+  });
+  end_step();
+  return seconds;
 }
 
 double quicker(const Cluster& cluster, double bytes) { return std::min(ring(cluster, bytes), tree(cluster, bytes)); }

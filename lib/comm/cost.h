@@ -26,8 +26,8 @@ struct Gradients {
 };
 
 /// Seconds of one all-reduce by this communicator's algorithm (README.md here has their steps and bytes). Where MPI or
-/// NCCL picks the algorithm, the quicker of ring and tree. Nothing where the communicator refuses the cluster. Throws
-/// UsageError for a name that isn't one of communicator_names().
+/// NCCL picks the algorithm, the quicker of ring and tree, as a simulated link has it (link.h). Nothing where the
+/// communicator refuses the cluster. Throws UsageError for a name that isn't one of communicator_names().
 ///   ring: 2 (P-1) messages of E/P bytes (P. Patarasuk, X. Yuan, 2009, "Bandwidth optimal all-reduce algorithms")
 ///   tree: 2 log2 P messages of E/2, E/4, ... bytes, P a power of 2 (R. Thakur, R. Rabenseifner, W. Gropp, 2005,
 ///         "Optimization of collective communication operations in MPICH")

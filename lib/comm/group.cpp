@@ -65,7 +65,7 @@ Group::Group(std::shared_ptr<Interconnect> interconnect, int color, int key) : i
   handle_ = handle;
 }
 
-Passage Group::pass(const Steps& steps) const {
+Passage Group::pass(std::span<const Steps> steps) const {
   Link* const link = interconnect_->link();
   if (!link) return Passage();
   constexpr int first = 0;
@@ -74,16 +74,20 @@ Passage Group::pass(const Steps& steps) const {
   MPI_Request request = MPI_REQUEST_NULL;
   ODORI_MPI(MPI_Ireduce(&own, &all_there, 1, MPI_INT64_T, MPI_MAX, first, handle_->comm, &request));
   await({&request, 1});
-  if (rank_ == first) arrival = link->carry(interconnect_->load(steps, ranks_), all_there);
+  if (rank_ == first) {
+    arrival = all_there;
+    for (const Steps& step : steps) arrival = link->carry(interconnect_->load(step, ranks_), arrival);
+  }
   ODORI_MPI(MPI_Ibcast(&arrival, 1, MPI_INT64_T, first, handle_->comm, &request));
   await({&request, 1});
   return Passage(arrival);
 }
 
-Passage Group::travel(const Steps& steps) const {
-  for (const Hop& hop : steps.hops)
-    interconnect_->count(ranks_[static_cast<std::size_t>(hop.from)], ranks_[static_cast<std::size_t>(hop.to)],
-                         hop.messages, std::llround(hop.bytes));
+Passage Group::travel(std::span<const Steps> steps) const {
+  for (const Steps& step : steps)
+    for (const Hop& hop : step.hops)
+      interconnect_->count(ranks_[static_cast<std::size_t>(hop.from)], ranks_[static_cast<std::size_t>(hop.to)],
+                           hop.messages, std::llround(hop.bytes));
   return pass(steps);
 }
 
@@ -109,12 +113,12 @@ Group::Layout Group::layout(std::span<float> numbers) const {
 }
 
 void Group::sum(std::span<float> numbers) const {
-  const Passage passage = travel(ring_steps(size_, 2, bytes_of(numbers)));
+  const Passage passage = travel(interconnect_->all_reduce(ranks_, bytes_of(numbers)));
   ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), count_of(numbers), MPI_FLOAT, MPI_SUM, handle_->comm));
 }
 
 void Group::sum_packed(Dtype dtype, std::span<float> packed) const {
-  const Passage passage = travel(ring_steps(size_, 2, bytes_of(packed)));
+  const Passage passage = travel(interconnect_->all_reduce(ranks_, bytes_of(packed)));
   constexpr int commutes = 1;
   MPI_Op add = MPI_OP_NULL;
   ODORI_MPI(MPI_Op_create(dtype == Dtype::fp16 ? add_for_mpi<Dtype::fp16> : add_for_mpi<Dtype::bf16>, commutes, &add));

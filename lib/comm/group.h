@@ -45,9 +45,12 @@ class Group {
   /// Each chunk becomes that of the rank that it belongs to.
   void all_gather(std::span<float> numbers) const;
 
-  /// For a collective of these steps that is made while the result lives: over a simulated link, it begins when all
-  /// have come, for whom they wait asleep, and lasts as long as the link takes. Collective.
-  Passage pass(const Steps& steps) const;
+  /// For a collective of these steps, one after another, that is made while the result lives: over a simulated link, it
+  /// begins when all have come, for whom they wait asleep, and lasts as long as the link takes. Collective.
+  Passage pass(std::span<const Steps> steps) const;
+  Passage pass(const Steps& steps) const { return pass({&steps, 1}); }
+  /// For MPI's all-reduce of so many bytes.
+  Passage pass_all_reduce(double bytes) const { return pass(interconnect_->all_reduce(ranks_, bytes)); }
 
  private:
   struct Handle;
@@ -57,7 +60,8 @@ class Group {
   };
   Layout layout(std::span<float> numbers) const;
   /// pass(), and counted.
-  Passage travel(const Steps& steps) const;
+  Passage travel(std::span<const Steps> steps) const;
+  Passage travel(const Steps& steps) const { return travel({&steps, 1}); }
 
   std::shared_ptr<Interconnect> interconnect_;
   std::shared_ptr<const Handle> handle_;

@@ -87,19 +87,21 @@ void Interconnect::count(int from, int to, std::int64_t messages, std::int64_t b
   if (to == ranks_.rank) add(traffic_.received_within_node, traffic_.received_from_other_nodes);
 }
 
+std::vector<int> Interconnect::nodes_of(const std::vector<int>& ranks) const {
+  std::vector<int> nodes;
+  for (const int rank : ranks) nodes.push_back(node(rank));
+  return nodes;
+}
+
 Load Interconnect::load(int from, int to, double bytes) const { return load({{{0, 1, 1, bytes}}, 1}, {from, to}); }
 
 Load Interconnect::load(const Steps& steps, const std::vector<int>& ranks) const {
-  Load load(static_cast<std::size_t>(ranks_.inter_size));
-  int crossings = 0;
-  for (const Hop& hop : steps.hops) {
-    const int from = node(ranks[static_cast<std::size_t>(hop.from)]),
-              to = node(ranks[static_cast<std::size_t>(hop.to)]);
-    load.add(from, to, hop.bytes);
-    crossings += from != to ? 1 : 0;
-  }
-  load.latencies = steps.pipeline ? crossings : crossings > 0 ? steps.steps : 0;
-  return load;
+  return load_of(steps, nodes_of(ranks), ranks_.inter_size);
+}
+
+std::vector<Steps> Interconnect::all_reduce(const std::vector<int>& ranks, double bytes) const {
+  if (!link_) return {ring_steps(static_cast<int>(ranks.size()), 2, bytes)};
+  return all_reduce_steps(bytes, nodes_of(ranks), ranks_.inter_size, link_->speed());
 }
 
 void agree_on_communicator(const std::string& name) {

@@ -31,8 +31,12 @@ class Interconnect {
   /// For carry(): a message between two ranks, or the steps of a collective of these ranks.
   Load load(int from, int to, double bytes) const;
   Load load(const Steps& steps, const std::vector<int>& ranks) const;
+  /// Of MPI's all-reduce of these ranks: over a link all_reduce_steps(), else those of the ring.
+  std::vector<Steps> all_reduce(const std::vector<int>& ranks, double bytes) const;
 
  private:
+  std::vector<int> nodes_of(const std::vector<int>& ranks) const;
+
   Ranks ranks_;
   std::vector<int> nodes_;
   mutable std::optional<Link> link_;  // its state is the cards', which all ranks share

@@ -75,6 +75,39 @@ void Load::add(int from_node, int to_node, double bytes) {
   in[static_cast<std::size_t>(to_node)] += bytes;
 }
 
+double Load::busiest() const {
+  return std::max(*std::max_element(out.begin(), out.end()), *std::max_element(in.begin(), in.end()));
+}
+
+double Load::seconds(const LinkSpeed& speed) const {
+  return busiest() * 8 / speed.bits_per_second + latencies * speed.latency;
+}
+
+Load load_of(const Steps& steps, const std::vector<int>& nodes_of_ranks, int nodes) {
+  Load load(static_cast<std::size_t>(nodes));
+  int crossings = 0;
+  for (const Hop& hop : steps.hops) {
+    const int from = nodes_of_ranks[static_cast<std::size_t>(hop.from)],
+              to = nodes_of_ranks[static_cast<std::size_t>(hop.to)];
+    load.add(from, to, hop.bytes);
+    crossings += from != to ? 1 : 0;
+  }
+  load.latencies = steps.pipeline ? crossings : crossings > 0 ? steps.steps : 0;
+  return load;
+}
+
+std::vector<Steps> all_reduce_steps(double bytes, const std::vector<int>& nodes_of_ranks, int nodes,
+                                    const LinkSpeed& speed) {
+  const auto n = static_cast<int>(nodes_of_ranks.size());
+  std::vector<Steps> ring{ring_steps(n, 2, bytes)}, tree = tree_steps(n, bytes);
+  const auto seconds = [&](const std::vector<Steps>& steps) {
+    double sum = 0;
+    for (const Steps& step : steps) sum += load_of(step, nodes_of_ranks, nodes).seconds(speed);
+    return sum;
+  };
+  return seconds(tree) < seconds(ring) ? tree : ring;
+}
+
 /// When each card will be free, first of what it sends, node by node, then of what it receives.
 struct Link::Cards {
   MPI_Win window = MPI_WIN_NULL;
@@ -122,7 +155,6 @@ Link::Time Link::carry(const Load& load, Time there) {
   std::vector<double> bytes = load.out;
   bytes.insert(bytes.end(), load.in.begin(), load.in.end());
   const auto seconds = [&](double of) { return static_cast<Time>(of * 8 / speed_.bits_per_second * second); };
-  const double busiest = *std::max_element(bytes.begin(), bytes.end());
 
   pthread_mutex_lock(cards_->mutex);
   for (std::size_t i = 0; i < bytes.size(); ++i)
@@ -130,7 +162,7 @@ Link::Time Link::carry(const Load& load, Time there) {
   for (std::size_t i = 0; i < bytes.size(); ++i)
     if (bytes[i] > 0) cards_->free[i] = there + seconds(bytes[i]);
   pthread_mutex_unlock(cards_->mutex);
-  return there + seconds(busiest) + static_cast<Time>(load.latencies * speed_.latency * second);
+  return there + seconds(load.busiest()) + static_cast<Time>(load.latencies * speed_.latency * second);
 }
 
 void await(std::span<MPI_Request> requests) {

@@ -6,9 +6,9 @@
 // model behind the formulas of README.md here, and what one switch between all nodes comes to. A message goes when both
 // sides are there, in the order in which they are. Within a node nothing is added.
 //
-// MPI's own collectives send messages that nobody here can see. They are charged as the algorithms for long vectors
-// that README.md names (steps.h), all of their bytes at once: that takes the bytes of the busiest card / bandwidth, and
-// a latency a step.
+// MPI's own collectives send messages that nobody here can see. They are charged as algorithms of which that is known
+// (steps.h), an all-reduce as the quicker of ring and tree, which is what cost.h predicts as well: all bytes of a step
+// at once, or of several like it, which takes the bytes of the busiest card / bandwidth, and a latency a step.
 //
 // The time passes in sleep, so that cores stay free as with a real card. So do waits for a rank that isn't there yet.
 // The numbers travel through this machine's memory meanwhile; where that takes longer than the link would, it counts.
@@ -18,6 +18,8 @@
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "comm/steps.h"
 
 namespace odori {
 
@@ -37,9 +39,18 @@ struct Load {
   explicit Load(std::size_t nodes) : out(nodes), in(nodes) {}
   /// Nothing within a node.
   void add(int from_node, int to_node, double bytes);
+  double busiest() const;  // bytes of a card
+  /// With all cards free.
+  double seconds(const LinkSpeed& speed) const;
   std::vector<double> out, in;  // bytes, by node
   int latencies = 0;            // one after another
 };
+
+/// The steps of a collective of ranks on these of so many nodes.
+Load load_of(const Steps& steps, const std::vector<int>& nodes_of_ranks, int nodes);
+/// An all-reduce of them for which MPI picks the algorithm: the quicker of ring and tree.
+std::vector<Steps> all_reduce_steps(double bytes, const std::vector<int>& nodes_of_ranks, int nodes,
+                                    const LinkSpeed& speed);
 
 /// The cards of all nodes, in memory that the ranks share.
 class Link {

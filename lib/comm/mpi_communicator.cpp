@@ -131,7 +131,7 @@ void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {
 void MpiCommunicator::sum(std::span<double> values) {
   const Collective call("comm->sum()");
   const trace::Span span("allreduce", values.size_bytes());
-  const Passage passage = world_.pass(ring_steps(size(), 2, static_cast<double>(values.size_bytes())));
+  const Passage passage = world_.pass_all_reduce(static_cast<double>(values.size_bytes()));
   for_each_chunk(values.size(), [&](std::size_t offset, int count) {
     ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, &values[offset], count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
   });
@@ -185,7 +185,7 @@ std::vector<std::byte> MpiCommunicator::scatter(std::span<const std::byte> all, 
 void MpiCommunicator::barrier() {
   const Collective call("comm->barrier()");
   const trace::Span span("barrier");
-  const Passage passage = world_.pass(ring_steps(size(), 2, 0));
+  const Passage passage = world_.pass_all_reduce(0);
   ODORI_MPI(MPI_Barrier(MPI_COMM_WORLD));
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace odori {
@@ -23,6 +24,11 @@ struct Steps {
 /// Each rank sends to the next one, n - 1 times a round, the n-th part of `bytes`. All-reduce: two rounds;
 /// reduce-scatter and all-gather: one. Source: see ring.cpp.
 Steps ring_steps(int n, int rounds, double bytes);
+/// Recursive halving and doubling, one step after another. Source: see tree.cpp.
+std::vector<Steps> tree_steps(int n, double bytes);
+/// Its messages on the way there, step by step: `hop(step, from, to, share)`, a share of the numbers. The way back is
+/// the same, backwards.
+void each_tree_hop(int n, const std::function<void(int step, int from, int to, double share)>& hop);
 /// From the root from rank to rank in parts that follow each other, or to it: broadcast and reduce.
 /// Source: J. Pjesivac-Grbovic et al., 2005, "Performance analysis of MPI collective operations" (pipeline).
 Steps chain_steps(int n, int root, double bytes, bool to_root);

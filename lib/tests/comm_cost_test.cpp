@@ -1,8 +1,12 @@
 // Predicted times, against numbers worked by hand.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <vector>
+
 #include "comm/communicator.h"
 #include "comm/cost.h"
+#include "comm/link.h"
 #include "core/error.h"
 
 namespace odori::cost {
@@ -54,6 +58,30 @@ TEST(AllReduce, OfRanksThatAreNoPowerOfTwo) {
   const Cluster three{.nodes = 3, .between = slow};
   EXPECT_DOUBLE_EQ(seconds("tree", three), 2 * 5e-3 + 2 * 9e-3) << "one rank gives all to another first";
   EXPECT_DOUBLE_EQ(seconds("ring", {.nodes = 3, .between = {.latency = 1, .bandwidth = 1e300}}), 4);
+}
+
+TEST(AllReduce, CrossesTheNetworkAlsoFromNodesWithAnyNumberOfRanks) {
+  const Cluster two_by_three{.nodes = 2, .ranks_per_node = 3, .within = quick, .between = slow};
+  // Ranks 2 and 3 of 0 1 2 | 3 4 5: all of it; of the 4 that speak then, 1 3 4 5, a half and a quarter crosses. And
+  // back.
+  EXPECT_DOUBLE_EQ(seconds("tree", two_by_three), 2 * 9e-3 + 2 * 5e-3 + 2 * 3e-3);
+  EXPECT_DOUBLE_EQ(seconds("flat", two_by_three), 10 * (1e-3 + 8e-3 / 6)) << "the ring";
+}
+
+// One truth for what MPI's all-reduce takes, in predictions and over a simulated link.
+TEST(AllReduce, IsChargedByASimulatedLinkAsPredicted) {
+  constexpr Link nothing{.latency = 0, .bandwidth = 1e300};
+  for (const LinkSpeed& speed : {LinkSpeed{1e9, 50e-6}, {1e9, 10e-3}})
+    for (const auto& [nodes, ranks] : std::vector<std::array<int, 2>>{
+             {2, 1}, {2, 2}, {3, 1}, {4, 1}, {5, 1}, {2, 3}, {3, 2}, {4, 2}, {2, 6}, {3, 4}, {7, 3}, {16, 8}}) {
+      std::vector<int> nodes_of_ranks;
+      for (int r = 0; r < nodes * ranks; ++r) nodes_of_ranks.push_back(r / ranks);
+      double charged = 0;
+      for (const Steps& step : all_reduce_steps(1e6, nodes_of_ranks, nodes, speed))
+        charged += load_of(step, nodes_of_ranks, nodes).seconds(speed);
+      const Cluster cluster{nodes, ranks, nothing, {speed.latency, speed.bits_per_second / 8}};
+      EXPECT_NEAR(charged, seconds("flat", cluster, {.bytes = 1e6}), 1e-12) << nodes << " nodes of " << ranks;
+    }
 }
 
 TEST(AllReduce, CutsLongVectorsIntoSlices) {

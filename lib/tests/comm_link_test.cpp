@@ -47,7 +47,7 @@ double seconds_of(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-constexpr double bandwidth = 10e6 / 8, latency = 0.01;  // bytes a second, seconds: of the link below
+constexpr double bandwidth = 5e6 / 8, latency = 0.02;  // bytes a second, seconds: of the link below
 
 class OverLink : public testing::Test {
  protected:
@@ -56,7 +56,7 @@ class OverLink : public testing::Test {
     ::unsetenv("ODORI_LINK");
   }
   /// The first half of the ranks is one node, the second another.
-  std::unique_ptr<Communicator> on_two_nodes(const std::string& name, const std::string& link = "10mbit,10ms") {
+  std::unique_ptr<Communicator> on_two_nodes(const std::string& name, const std::string& link = "5mbit,20ms") {
     const int size = create_communicator("flat")->size();
     std::string nodes;
     for (int r = 0; r < size; ++r) nodes += fmt::format("{}{}", r > 0 ? "," : "", 2 * r / size);
@@ -69,7 +69,7 @@ class OverLink : public testing::Test {
   template <typename Work>
   void expect_seconds(Communicator& comm, double expected, const Work& work) {
     double best = 1e9, least_cpu = 1e9;
-    for (int i = 0; i < 30 && (best > 1.3 * expected || least_cpu > 0.3 * expected); ++i) {
+    for (int i = 0; i < 30 && (best > 1.4 * expected || least_cpu > 0.3 * expected); ++i) {
       comm.barrier();
       const double begin = seconds_of(CLOCK_MONOTONIC), cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
       work();
@@ -81,7 +81,7 @@ class OverLink : public testing::Test {
       best = std::min(best, seconds);
       least_cpu = std::min(least_cpu, *std::max_element(cpus.begin(), cpus.end()));
     }
-    EXPECT_LE(best, 1.3 * expected) << comm.name();
+    EXPECT_LE(best, 1.4 * expected) << comm.name();
     EXPECT_LE(least_cpu, 0.3 * expected) << comm.name() << ": cores stay free while a message is on its way";
   }
 };
@@ -95,23 +95,23 @@ TEST_F(OverLink, AWrongValueIsTheSameErrorOnEveryRank) {
 TEST_F(OverLink, RankZerosVariableHoldsForAllAndOneNodeHasNoLink) {
   auto comm = on_two_nodes("flat");
   if (comm->rank() > 0) ::unsetenv("ODORI_LINK");
-  EXPECT_EQ(create_communicator("flat")->link(), "10 Mbit/s, 10 ms");
+  EXPECT_EQ(create_communicator("flat")->link(), "5 Mbit/s, 20 ms");
   ::unsetenv("ODORI_NODES");
   EXPECT_EQ(create_communicator("flat")->link(), "");
 }
 
-constexpr std::size_t n = 25'000;  // numbers: 100,000 bytes, 0.08 s
+constexpr std::size_t n = 25'000;  // numbers: 100,000 bytes, 0.16 s
 
 TEST_F(OverLink, AMessageTakesLatencyAndBytesByBandwidth) {
   const auto comm = on_two_nodes("flat");
   const int last = comm->size() - 1;
   std::vector<float> sent(n, 3), received(n);
-  expect_seconds(*comm, 0.08 + latency, [&] {
+  expect_seconds(*comm, 0.16 + latency, [&] {
     if (comm->rank() == 0) comm->send(sent, last);
     if (comm->rank() == last) comm->receive(received, 0);
   });
   EXPECT_TRUE(comm->rank() != last || received == sent);
-  expect_seconds(*comm, 0.08 + latency, [&] {  // both ways at once
+  expect_seconds(*comm, 0.16 + latency, [&] {  // both ways at once
     if (comm->rank() == 0) comm->exchange(sent, last, received, last);
     if (comm->rank() == last) comm->exchange(sent, 0, received, 0);
   });
@@ -128,16 +128,16 @@ TEST_F(OverLink, TheRanksOfANodeShareItsCardAndWithinItNothingIsAdded) {
     else
       comm->receive(received, partner);
   };
-  expect_seconds(*comm, 2 * 0.08 + latency, [&] { pairs(2); });
+  expect_seconds(*comm, 2 * 0.16 + latency, [&] { pairs(2); });
   double best = 1;
-  for (int i = 0; i < 30 && best > 0.08; ++i) {
+  for (int i = 0; i < 30 && best > 0.16; ++i) {
     comm->barrier();
     const double begin = seconds_of(CLOCK_MONOTONIC);
     pairs(1);
     const auto all = comm->all_gather(seconds_of(CLOCK_MONOTONIC) - begin);
     best = std::min(best, *std::max_element(all.begin(), all.end()));
   }
-  EXPECT_LT(best, 0.08);
+  EXPECT_LT(best, 0.16);
 }
 
 // What crosses the busiest card, in times the gradients' bytes, and the latencies one after another: of README.md's
@@ -153,7 +153,7 @@ TEST_F(OverLink, AMeanTakesWhatItsAlgorithmBringsOntoTheBusiestCard) {
       {"naive", 1, 2},          {"flat", 1, 2}, {"hierarchical", 1, 2}, {"two_dimensional", 1, 2},
       {"non_cuda_aware", 1, 2}, {"ring", 1, 2}, {"tree", 1, 2}};
   const std::vector<Cost> four = {
-      {"naive", 1.5, 6},        {"flat", 1.5, 6}, {"hierarchical", 1, 2}, {"two_dimensional", 1, 2},
+      {"naive", 1, 2},          {"flat", 1, 2},   {"hierarchical", 1, 2}, {"two_dimensional", 1, 2},
       {"non_cuda_aware", 1, 2}, {"ring", 1.5, 6}, {"tree", 1, 2}};
   for (const Cost& cost : size == 2 ? two : four) {
     const auto comm = on_two_nodes(cost.name);
@@ -178,12 +178,12 @@ TEST_F(OverLink, SmallThingsGoAsWell) {
   const int size = comm->size();
   std::vector<std::size_t> counts(static_cast<std::size_t>(size), 100'000);
   const std::vector<std::byte> all(comm->rank() == 0 ? 100'000 * counts.size() : 0);
-  expect_seconds(*comm, size / 2 * 0.08 + latency, [&] { comm->scatter(all, counts, 0); });
+  expect_seconds(*comm, size / 2 * 0.16 + latency, [&] { comm->scatter(all, counts, 0); });
   std::vector<std::byte> bytes(100'000);
-  expect_seconds(*comm, 0.08 + latency, [&] { comm->broadcast(bytes, 0); });
-  expect_seconds(*comm, 2 * (size - 1) * latency, [&] { comm->barrier(); });
+  expect_seconds(*comm, 0.16 + latency, [&] { comm->broadcast(bytes, 0); });
+  expect_seconds(*comm, 2 * latency, [&] { comm->barrier(); });
   std::vector<double> values(12'500);
-  expect_seconds(*comm, 2.0 * (size - 1) * (0.08 / size + latency), [&] { comm->sum(values); });
+  expect_seconds(*comm, 0.16 + 2 * latency, [&] { comm->sum(values); });
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2016
 # Hosts with names and networks of their own, on one machine: for scripts of bash, which source this file.
 #
 #   can_make_hosts                may this user make namespaces here, and is what it takes installed?
@@ -31,7 +32,6 @@ start_hosts() { # FOLDER N
   for ((n = 1; n <= $2; ++n)); do echo "10.9.0.$n node$n" >>"$hosts/etc_hosts"; done
   for ((n = 1; n <= $2; ++n)); do
     host=node$n
-    # shellcheck disable=SC2016 # the host's own variables
     unshare --net --uts --ipc --mount --propagation private bash -c '
       hostname "$0" && mount -t tmpfs tmpfs /dev/shm && mount --bind "$1/etc_hosts" /etc/hosts && ip link set lo up &&
         echo $$ >"$1/$0.new" && mv "$1/$0.new" "$1/$0" && exec -a "$0 of $1" sleep infinity' $host "$hosts" &

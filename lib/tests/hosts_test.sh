@@ -5,6 +5,7 @@
 #   hosts_test.sh BUILD [--few]         all of it, side by side, and that none of it leaves anything; or one training alone
 #   hosts_test.sh BUILD PART FOLDER     for itself: one of it, on hosts of its own
 # Skipped (exit code 77) where namespaces can't be made; in CI that is a failure.
+# shellcheck disable=SC2317 # parts are called by their names
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=lib/tests/hosts.sh
@@ -62,7 +63,7 @@ two_hosts() {
   [[ $all == *naive* ]] || fail "which communicators are there? $all"
   for name in $all; do
     case $name in
-      single_node) expect_refusal "single_node works within one node" node1:2,node2:2 $name ;;
+      single_node) expect_refusal "single_node works within one node" node1:2,node2:2 "$name" ;;
       pure_nccl) ;; # takes GPUs
       *) expect_training 2 node1:2,node2:2 "$name" ;;
     esac
@@ -73,7 +74,7 @@ three_hosts() {
   hosts 3
   train_on_one_host
   local name
-  for name in hierarchical non_cuda_aware ring tree; do expect_training 3 node1:1,node2:2,node3:1 $name; done
+  for name in hierarchical non_cuda_aware ring tree; do expect_training 3 node1:1,node2:2,node3:1 "$name"; done
   expect_refusal "the nodes have 1, 2, 1" node1:1,node2:2,node3:1 two_dimensional
 }
 
@@ -98,8 +99,8 @@ start_training() { # that doesn't end
 
 # A busy machine gets another try.
 expect_end() { # SENTENCE COMMAND...
-  local said=$folder/said begin took try n code
-  for try in 1 2 3; do
+  local said=$folder/said begin took n code
+  for _ in 1 2 3; do
     start_training
     begin=$(now)
     "${@:2}"

@@ -129,6 +129,7 @@ TABLE = [
     (r"lib/bench/kill_and_resume\.py", by("kill_and_resume", "lib/tests/CMakeLists.txt", "lib/bench/kill_and_resume.py")),
     (r"lib/gpu_check\.sh", by("gpu_check_test", "lib/tests/CMakeLists.txt", "gpu_check_test.sh")),
     (r"lib/tests/odd_places.sh KIT BUILD", by("odd_places", "lib/tests/CMakeLists.txt", "odd_places.sh")),
+    (r"lib/tests/hosts_test.sh BUILD", by("hosts_test", "lib/tests/CMakeLists.txt", "hosts_test.sh")),
     (r"lib/tests/mpirun_test.sh .*", by("mpirun_test", "lib/tests/CMakeLists.txt", "mpirun_test.sh")),
     (r"(mpirun -np 2 )?build/bin/(bench_|speedup_)\w+.*", starts),
     (r"(lib/bench/(compare|validate)_|grader/bench/class)\S+( .*)?", starts),
