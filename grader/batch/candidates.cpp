@@ -20,8 +20,15 @@ std::vector<Wanted> all_wanted() {
   return all;
 }
 
-/// "", " (1)", "(1)", "-2", "_1", " 3"
-bool is_number_of_a_copy(std::string_view text) {
+/// "", " (1)", "(1)", "-2", "_1", " 3", and " - Copy", " copy 2", " - コピー (2)", "のコピー", as desktops call copies.
+bool is_of_a_copy(std::string_view text) {
+  // macOS stores ピ as two characters.
+  for (const std::string_view japanese : {"コピー", "コヒ\u309Aー"})
+    for (const std::string_view before : {" - ", "の", " の"})
+      if (text.starts_with(before) && text.substr(before.size()).starts_with(japanese))
+        return is_of_a_copy(text.substr(before.size() + japanese.size()));
+  for (const std::string_view english : {" - Copy", " copy"})
+    if (text.starts_with(english)) return is_of_a_copy(text.substr(english.size()));
   if (text.empty()) return true;
   const std::size_t first = text.find_first_not_of(" _-(");
   const std::size_t end = text.ends_with(')') ? text.size() - 1 : text.size();
@@ -58,7 +65,7 @@ Named wanted_named(const std::string& name) {
     if (at == std::string::npos || !name.ends_with(suffix)) continue;
     const std::string prefix = name.substr(0, at);
     const auto after = at + stem.size();
-    if (is_prefix(prefix) && is_number_of_a_copy(name.substr(after, name.size() - suffix.size() - after)))
+    if (is_prefix(prefix) && is_of_a_copy(name.substr(after, name.size() - suffix.size() - after)))
       return {&wanted, name == wanted.name, prefix};
   }
   return {};

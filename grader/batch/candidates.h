@@ -19,14 +19,14 @@ struct Wanted {
   std::string kits_path;   // exercises/01_multi_gpu/train_cifar_multi_gpu.cpp
 };
 
-/// A name that stands for a wanted file, as handed in: browsers number copies, Moodle puts the student before it.
+/// A name that stands for a wanted file, as handed in: browsers and desktops name copies, Moodle puts the student before it.
 struct Named {
   const Wanted* wanted = nullptr;  // null: for none
   bool exactly = false;
   std::string prefix;  // "Tanaka_Taro_12345_assignsubmission_file_"
 };
 
-/// NAME.cpp, PREFIX_NAME.cpp, and with a copy's number NAME (1).cpp, NAME-2.cpp, NAME_1.cpp. Hidden files are none.
+/// NAME.cpp, PREFIX_NAME.cpp, and copies: NAME (1).cpp, NAME-2.cpp, NAME_1.cpp, NAME - Copy.cpp. Hidden files are none.
 Named wanted_named(const std::string& name);
 
 /// Is it a folder of the kit that a learner's answers lie in (exercises), or one that holds none of theirs: the kit's

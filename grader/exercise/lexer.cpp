@@ -279,7 +279,7 @@ std::set<std::string> declared_in(const std::vector<std::string>& text, Doubtful
     if (!tokens[i].is_word()) continue;
     const bool after_pointer = i > 1 && is_one_of(previous, " & && * ") && ends_type(i - 2);
     const bool in_list = doubtful == Doubtful::all && (previous == "[" || previous == ",");
-    const bool is_type = is_one_of(previous, " class struct typename ");  // <class Kind>
+    const bool is_type = is_one_of(previous, " class struct typename ... ");  // <class Kind>, auto... rest
     if (is_type || (ends_type(i - 1) && is_one_of(next, " = ; , ) { : [ ( ")) ||
         ((after_pointer || in_list) && is_one_of(next, " = ; , ) { : [ ] ")))
       names.insert(tokens[i].text);

@@ -11,14 +11,18 @@ TEST_F(IntakeTest, RenamedFilesCount) {
   for (const char* name :
        {"train_cifar_multi_gpu (1).cpp", "train_cifar_multi_gpu(12).cpp", "train_cifar_multi_gpu-2.cpp",
         "train_cifar_multi_gpu_1.cpp", "Tanaka_Taro_12345_assignsubmission_file_train_cifar_multi_gpu.cpp",
-        "Tanaka_1_assignsubmission_file_train_cifar_multi_gpu (1).cpp"}) {
+        "Tanaka_1_assignsubmission_file_train_cifar_multi_gpu (1).cpp", "train_cifar_multi_gpu - Copy.cpp",
+        "train_cifar_multi_gpu - Copy (2).cpp", "train_cifar_multi_gpu copy 2.cpp", "train_cifar_multi_gpu - コピー.cpp",
+        "train_cifar_multi_gpu - コピー (3).cpp", "train_cifar_multi_gpuのコピー.cpp",
+        "train_cifar_multi_gpu のコヒ\u309Aー 2.cpp"}) {
     fs::remove_all(class_ / "aoki");
     write(std::string("aoki/") + name, name);
     EXPECT_EQ(program(take().students[0]), name);
   }
   for (const char* name : {"train_cifar_multi_gpu_old.cpp", "train_cifar_multi_gpu.cpp.txt",
                            "._train_cifar_multi_gpu.cpp", "retrain_cifar_multi_gpu.cpp", "train_cifar_multi_gpu2.cpp",
-                           "train_cifar_multi_gpu_2026.cpp", "train_cifar_multi_gpu-.cpp"}) {
+                           "train_cifar_multi_gpu_2026.cpp", "train_cifar_multi_gpu-.cpp",
+                           "train_cifar_multi_gpu - Copyright.cpp", "train_cifar_multi_gpuコピー.cpp"}) {
     fs::remove_all(class_ / "aoki");
     write(std::string("aoki/") + name, name);
     EXPECT_EQ(program(take().students[0]), "none") << name;

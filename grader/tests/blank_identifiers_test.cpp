@@ -57,7 +57,9 @@ TEST(BlankIdentifiers, AnswersAreFine) {
            "struct Mine { int send; }; Mine mine{.send = 3}; mine.send += 1; (&mine)->send = 0;",
            "const auto raise = [](int poll) -> int { return poll + 1; }; int time = raise(1), index = time, access = "
            "0;",
-           "fmt::print(\"{} {} {}\", __func__, __FILE__, __LINE__); unsigned __int128 product = 1; auto f = std::bind(g, 3);",
+           "fmt::print(\"{} {} {}\", __func__, __FILE__, __LINE__); auto f = std::bind(g, 3);",
+           "unsigned __int128 product = 1;",
+           "const auto all = []<class... Kinds>(Kinds&&... rest) { return (std::trunc(rest) + ...); };",
            "int counts<:2:> = <%1, 2%>; bool b = not counts<:0:> and 0x1F'FFull > 1'0.5e+3;",
            "const char* text = R\"sql(\n  #include \" // \\ system( )sql\";  // goes on \\\n  here: system()\nint n = "
            "1;",
