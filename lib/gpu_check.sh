@@ -130,18 +130,19 @@ describe_machine() {
 unpack_packages() {
   [[ -n ${ODORI_GPU_PACKAGES:-} ]] || return 0
   compgen -G "$ODORI_GPU_PACKAGES/*.deb" >/dev/null || stop 20 "ODORI_GPU_PACKAGES=$ODORI_GPU_PACKAGES has no .deb files; the head of $0 says how to fill it."
-  local root=$build/packages libraries package
+  local root=$build/packages of_machine libraries package
   rm -rf "$root" && mkdir -p "$root"
   for package in "$ODORI_GPU_PACKAGES"/*.deb; do
     dpkg -x "$package" "$root" || stop 20 "$package can't be unpacked."
   done
-  libraries=$root/usr/lib/$(uname -m)-linux-gnu
+  of_machine=$(uname -m)-linux-gnu
+  libraries=$root/usr/lib/$of_machine
   ln -sf "$(find "$root" -name 'libz.so.1.*' | head -n 1)" "$libraries/libz.so" # it is an absolute link in the package
   ln -sf mpirun.openmpi "$root/usr/bin/mpirun"
   ln -sf mpicxx.openmpi "$root/usr/bin/mpicxx"
   export OPAL_PREFIX=$root/usr PATH=$root/usr/bin:$PATH OMPI_MCA_mca_base_component_show_load_errors=0
   export PMIX_INSTALL_PREFIX=$libraries/pmix2 PMIX_MCA_mca_base_component_path=$libraries/pmix2/lib/pmix
-  export LD_LIBRARY_PATH=$libraries:$root/lib/$(uname -m)-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  export LD_LIBRARY_PATH=$libraries:$root/lib/$of_machine${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   options+=("-DCMAKE_PREFIX_PATH=$root/usr" "-DMPI_CXX_COMPILER=$root/usr/bin/mpicxx"
     "-DMPIEXEC_EXECUTABLE=$root/usr/bin/mpirun")
 }
@@ -208,7 +209,7 @@ export -f mpi learned one_test
 train_end_to_end() {
   local detail='test accuracy.*|[0-9.]+ \[images/sec.\]'
   step training "one device" 60 bash -c '"$build/bin/solutions/train_cifar_single_gpu" "$@" --out "$scratch/1" && learned "$scratch/1"' - "${flags[@]}"
-  step training "one device, bf16" 60 bash -c '"$build/bin/solutions/train_cifar_single_gpu" "$@" --precision bf16 --out "$scratch/2" && learned "$scratch/2"' - "${flags[@]}"
+  step training "one device, bf16, --autotune" 90 bash -c '"$build/bin/solutions/train_cifar_single_gpu" "$@" --precision bf16 --autotune --show_algorithms --out "$scratch/2" && learned "$scratch/2"' - "${flags[@]}"
   step training "task 1: two devices, one process" 60 bash -c '"$build/bin/solutions/train_cifar_multi_gpu" "$@" --n_gpus 2 --out "$scratch/3" && learned "$scratch/3"' - "${flags[@]}"
 }
 
@@ -246,6 +247,8 @@ benchmark() {
     detail='[0-9.]+ images/s' step benchmark "VGG, batch 128, $precision" 60 "$build/bin/bench_vgg" --device cuda \
       --precision $precision --batchsize 128 --iterations 50 --rounds 3
   done
+  detail='[0-9.]+ images/s' step benchmark "VGG, batch 128, bf16, --autotune" 90 "$build/bin/bench_vgg" --device cuda \
+    --precision bf16 --batchsize 128 --iterations 50 --rounds 3 --autotune
   detail='kit bf16 / PyTorch.*' step benchmark "VGG beside PyTorch" 150 "$python" "$kit/lib/bench/compare_pytorch_gpu.py" \
     --settings 32x128 32x512 --precisions bf16 --rounds 3 --seconds 0.5 --rivals eager graph --json "$scratch/pytorch.json"
   detail='busy [0-9]+ %' step benchmark "doctor: GPU use in a training" 60 "$build/bin/odori_doctor" --json "$scratch/doctor.json"
