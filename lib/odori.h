@@ -35,6 +35,8 @@
 #include "distributed/multi_node_evaluator.h"
 #include "distributed/multi_node_exchange.h"
 #include "distributed/multi_node_optimizer.h"
+#include "distributed/multi_node_trial.h"
+#include "distributed/multi_node_updater.h"
 #include "distributed/multi_node_ways.h"
 #include "distributed/parameter_check.h"
 #include "distributed/scatter.h"

@@ -10,6 +10,8 @@
 #include "bench/allocations.h"
 #include "comm/communicator.h"
 #include "distributed/multi_node_optimizer.h"
+#include "distributed/multi_node_trial.h"
+#include "distributed/multi_node_updater.h"
 #include "distributed/snapshot.h"
 #include "trace/trace.h"
 #include "train/log_report.h"
@@ -129,6 +131,35 @@ TEST_P(Exchange, OfSeveralBatchesTakesTheMeanOverAllOfAllRanks) {
     }
     expect_same_on_all_ranks(many.parameters());
   }
+}
+
+TEST_P(Exchange, OfAnUpdateThatSomebodyElseWritesIsOneOfAllItsBatches) {
+  DevicePool pool(device_under_test());
+  Classifier model(create_network("tiny", 10), batch, 7);
+  model.to_device(pool.use(comm->intra_rank()));
+  MomentumSGD optimizer(1);  // each step says its rate
+  optimizer.setup(model);
+  optimizer.add_hook(std::make_unique<WeightDecay>(decay));
+  const auto iterator = RankTraining::of_rank(images(96), comm->rank(), comm->size());
+  MultiNodeUpdater updater(iterator, optimizer, *comm, [](MultiNodeUpdater& self) {
+    std::vector<float> mean = self.next_gradients();
+    const std::vector<float> second = self.next_gradients();
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = (mean[i] + second[i]) / 2;
+    self.average_over_ranks(mean);
+    self.step(mean, rate);
+  });
+  WrittenOut plain(comm->size());
+  std::vector<int> batches = one_each();
+  for (int& n : batches) n = 2;
+  for (int i = 0; i < 5; ++i) {
+    updater.update();
+    plain.update(plain.gradient(batches));
+    EXPECT_LT(plain.difference(read(model.device(), model.memory().parameters)), rounding())
+        << "after update " << i + 1;
+  }
+  EXPECT_EQ(updater.iteration(), 5);
+  expect_same_on_all_ranks(read(model.device(), model.memory().parameters));
+  EXPECT_SENTENCE(updater.step(std::vector<float>(3), rate), "step was given 3 numbers, and the model has");
 }
 
 TEST_P(Exchange, IsOneStepLateWithDoubleBuffering) {
@@ -297,6 +328,49 @@ TEST(Accumulation, SeesAnEpochThatBeginsWithinAnUpdate) {
   EXPECT_EQ(seen, (std::vector<bool>{false, true, false, true, true}));
   EXPECT_EQ(updater.epoch(), 3);
   EXPECT_EQ(updater.description(), "1 device, 3 batches an update");
+}
+
+TEST(Trials, AreReadOrRefused) {
+  const std::vector<Trial> trials = recorded_trials("fixed:900:0.5:0.61,warm_up:870:0.4:0.6");
+  ASSERT_EQ(trials.size(), 2u);
+  EXPECT_EQ(trials[1].schedule, "warm_up");
+  EXPECT_EQ(trials[0].images_per_second, 900);
+  EXPECT_EQ(trials[0].training_loss, 0.5);
+  EXPECT_EQ(trials[1].held_out_accuracy, 0.6);
+  for (const char* other : {"", "fixed", "fixed:900:0.5", "fixed:900:0.5:x", "quick:900:0.5:0.6"})
+    EXPECT_SENTENCE(recorded_trials(other), "Recorded trainings are schedules");
+  const Trial trial{.epochs = {{2, 0.3}, {4, 0.7}, {6, 0.6}}};
+  EXPECT_EQ(trial.seconds_to(0.6), 4);
+  EXPECT_LT(trial.seconds_to(0.8), 0);
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Trials, OfEachBatchAreTrainedChosenAmongAndDrawn) {
+  const auto comm = create_communicator("flat");
+  const Folder folder;
+  std::string trained;
+  const auto train = [&](const std::string& schedule, int m) {
+    trained += fmt::format("{} {}, ", schedule, m);
+    return Trial{.schedule = schedule, .batch = 16 * m, .held_out_accuracy = schedule == "scaled" ? 0.7 : 0.6};
+  };
+  int asked = 0;
+  const auto choose = [&](const std::vector<Trial>& trials) { return ++asked, trials.at(1); };
+  compare_trials(train, choose, 4, "", *comm, folder.path(), "nothing is stored here");
+  EXPECT_EQ(trained, "fixed 1, scaled 1, warm_up 1, fixed 4, scaled 4, warm_up 4, ");
+  EXPECT_EQ(asked, 2);
+  if (comm->rank() == 0) {
+    EXPECT_NE(content_of(folder / "figure.html").find("yours: scaled rate, with warm-up"), std::string::npos);
+    EXPECT_NE(content_of(folder / "trials.json").find("\"held_out_accuracy\": 0.7"), std::string::npos);
+  }
+  trained.clear();
+  compare_trials(train, choose, 4, "warm_up", *comm, folder.path(), "");
+  EXPECT_EQ(trained, "warm_up 4, ");
+  EXPECT_EQ(asked, 2) << "of one training there is nothing to choose";
+  EXPECT_SENTENCE(compare_trials(train, choose, 4, "slow", *comm, folder.path(), ""), "--only takes fixed, scaled or");
 }
 
 TEST(ExchangeOptions, ThatCannotBeAreRefused) {
