@@ -15,12 +15,12 @@ constexpr double same_coefficient = 0.005, uncertain = 8;
 /// Of an update's length: what pooling windows without a clear maximum can make of it, and no other images do.
 constexpr double same_step = 0.03;
 
-/// All images of an update, and nothing if they aren't those of one batch a worker.
-Images images_of(const RunData& data, const RunPlan& plan, const std::vector<Step>& update) {
+/// All images of an update, and nothing if they aren't so many a worker.
+Images images_of(const RunData& data, std::size_t images_of_worker, const std::vector<Step>& update) {
   Images all;
   const auto n_train = static_cast<std::int64_t>(data.sets.train->size());
   for (const Step& step : update) {
-    if (step.images.size() != static_cast<std::size_t>(plan.batch_size)) return {};
+    if (step.images.size() != images_of_worker) return {};
     for (const std::int64_t image : step.images) {
       if (image < 0 || image >= n_train) return {};
       all.push_back(image);
@@ -93,14 +93,22 @@ Sgd sgd_of(const RunPlan& plan) {
 }
 
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates) {
-  if (updates.empty() || updates.front().empty()) return {};
-  const auto n_images = static_cast<std::size_t>(plan.batch_size) * updates.front().size();
   const Sgd sgd = sgd_of(plan);
+  return find_wrong_weights(data, plan, updates, static_cast<std::size_t>(plan.batch_size),
+                            [&sgd](std::size_t) { return sgd; });
+}
+
+std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates,
+                                               std::size_t images_of_worker,
+                                               const std::function<Sgd(std::size_t update)>& sgd_of) {
+  if (updates.empty() || updates.front().empty()) return {};
+  const std::size_t n_images = images_of_worker * updates.front().size();
   Reference reference(data, static_cast<int>(n_images));
   std::vector<float> before = first_weights(data, data.seed + plan.seed), earlier = before;
   for (std::size_t update = 0; update < updates.size(); ++update) {
     const int number = static_cast<int>(update) + 1;
-    const Images images = images_of(data, plan, updates[update]);
+    const Sgd sgd = sgd_of(update);
+    const Images images = images_of(data, images_of_worker, updates[update]);
     const std::vector<float>& after = updates[update].front().parameters;
     if (images.size() != n_images || after.size() != before.size()) return WrongWeights{number, sgd};
     const Comparison seen = compare_step(sgd, reference.gradient(before, images), earlier, before, after);
@@ -111,7 +119,7 @@ std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPla
 }
 
 bool learnt_alone(const RunData& data, const RunPlan& plan, const Step& step) {
-  const Images images = images_of(data, plan, {step});
+  const Images images = images_of(data, static_cast<std::size_t>(plan.batch_size), {step});
   const std::vector<float> start = first_weights(data, data.seed + plan.seed);
   if (images.empty() || step.parameters.size() != start.size()) return false;
   Reference reference(data, plan.batch_size);

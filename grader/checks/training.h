@@ -1,6 +1,7 @@
 // Were the weights that a run shows really reached by the training that it was to do?
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -39,6 +40,10 @@ struct WrongWeights {
 /// Looks at each update by itself, from the weights that were seen before it. A change of 1 % of the rate, of the
 /// momentum or of the decay is seen.
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates);
+/// The same with rules that change: `sgd_of` an update, counted from 0. Each worker has so many images in an update.
+std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates,
+                                               std::size_t images_of_worker,
+                                               const std::function<Sgd(std::size_t update)>& sgd_of);
 
 /// Did this worker's first update come of its own images alone?
 bool learnt_alone(const RunData& data, const RunPlan& plan, const Step& step);
