@@ -90,6 +90,7 @@ TABLE = [
     (r"\./odori run multi_node --help", here("--bucket_mib", "--solution")),
     (r"\./odori run (single_gpu|multi_gpu|multi_node|ring|horovod) ?.*", smaller("Throughput: ")),
     (r"\./odori run overlap --ranks 2 .*", here("over a simulated link of 1 Gbit/s", "--solution", "--device cpu", "--iterations 2")),
+    (r"\./odori run large_batch .*", smaller("held-out accuracy")),
     (r"\./odori run prediction --model mid", here("1024", "--solution", "--device cpu")),
     (r"\./odori predict( .*)?", by("predict_runs", "lib/tests/CMakeLists.txt", "predict_runs")),
     (r"\./odori timeline DIR", by(*DRIVER, "timeline")),

@@ -1,0 +1,120 @@
+// Task 4: train with larger and larger batches, and find out which learning rate goes with them.
+//
+//   ./odori run large_batch --model tiny --batchsize 8 --learnrate 0.0025 --epoch 10 --fraction 0.4
+//
+// The more devices, the larger the batch of an update, and the fewer updates in an epoch. Here batches grow as if there
+// were more ranks: each adds up the gradients of several batches before an exchange. Each batch is trained on three
+// times: with the rate as it is, scaled, and warmed up.
+//
+// Fill in the blanks: replace each PUT_YOUR_CODE by your own code.
+#include "odori.h"
+
+using namespace odori;
+
+/// How many times as large is the batch of an update as base_batch, which --learnrate was found for?
+double batch_factor(int batchsize, int accumulate, int ranks, int base_batch) {
+  // BLANK 1: What is the factor? Each rank adds up `accumulate` batches of `batchsize` images before an update.
+  return PUT_YOUR_CODE;
+  // END BLANK
+}
+
+/// The linear scaling rule (P. Goyal et al., 2017).
+double scaled_rate(double base_rate, double k) {
+  // BLANK 2: The batch is k times as large, and an epoch has 1/k as many updates. Which rate makes up for it?
+  return PUT_YOUR_CODE;
+  // END BLANK
+}
+
+/// The rate of update 0, 1, 2, ... The scaled one would throw new weights far off, so that it is reached in steps.
+double warmed_up_rate(double base_rate, double scaled, int update, int updates_of_epoch, int warmup_epochs) {
+  // BLANK 3: What is it? It begins at base_rate, rises by the same step after each update, and is `scaled` as soon as
+  //          warmup_epochs are over (at once if that is 0).
+  PUT_YOUR_CODE;
+  // END BLANK
+}
+
+/// Some libraries update by the sum of n batches' gradients instead of their mean.
+double rate_for_sum(double rate, int n) {
+  // BLANK 4: Which rate makes the same step by the sum, as `rate` does by the mean?
+  return PUT_YOUR_CODE;
+  // END BLANK
+}
+
+/// The mean gradient of the next m batches of each rank.
+std::vector<float> accumulated_gradients(MultiNodeUpdater& updater, int m) {
+  std::vector<float> total(updater.n_gradients());
+  for (int batch = 0; batch < m; ++batch) {
+    std::vector<float> gradients = updater.next_gradients();  // the mean of one batch
+    // BLANK 5: What becomes of `total`? It is as long as `gradients`.
+    PUT_YOUR_CODE;
+    // END BLANK
+  }
+  // BLANK 6: `total` is this rank's sum by now. Make it the mean of all batches of all ranks. One exchange is enough
+  //          for that: updater.average_over_ranks(total) replaces each number by its mean over the ranks.
+  PUT_YOUR_CODE;
+  // END BLANK
+  return total;
+}
+
+/// Trainings of one batch. Each has .images_per_second, .training_loss, and .held_out_accuracy on images new to it.
+Trial choose(const std::vector<Trial>& trials) {
+  // BLANK 7: With which would you go on?
+  return PUT_YOUR_CODE;
+  // END BLANK
+}
+
+int main(int argc, char** argv) try {
+  const MpiSession mpi(argc, argv);
+  int base_batch = 16, accumulate = 16, warmup_epochs = 3;
+  std::string only, gradients = "mean", recorded;
+  const Arguments args = parse_arguments(
+      argc, argv,
+      {.name = "large_batch",
+       .about = "Task 4: accuracy by batch, with the rate fixed, scaled, and warmed up.",
+       .own = {{"--base_batch", "The batch of all ranks that --learnrate was found for", &base_batch, 1},
+               {"--accumulate", "Batches of a rank that make an update: 1, 4, 16 ... up to this", &accumulate, 1},
+               {"--warmup_epochs", "Epochs in which the rate rises to the scaled one", &warmup_epochs},
+               {"--only", "Train once, with --accumulate and this schedule: fixed, scaled or warm_up", &only},
+               {"--gradients", "mean, or sum: update by the sum of all batches' gradients", &gradients},
+               {"--trials", "Recorded trainings, SCHEDULE:IMAGES_PER_SECOND:LOSS:ACCURACY,...", &recorded}}});
+  if (!recorded.empty()) return show_choice(recorded_trials(recorded), choose), 0;
+  const std::unique_ptr<Communicator> comm = create_communicator("flat");
+  TrainTest whole;
+  if (comm->rank() == 0) whole = load_cifar(args.dataset, {.fraction = args.fraction, .augment = args.augment});
+  const DatasetPtr train = scatter_dataset(whole.train, *comm, {.shuffle = true, .seed = args.seed});
+  const DatasetPtr test = scatter_dataset(whole.test, *comm, {.shuffle = true, .seed = args.seed});
+  DevicePool pool(args.devices);
+  pool.use(comm->intra_rank());
+  const auto train_once = [&](const std::string& schedule, int m) {
+    const auto stream = static_cast<std::uint32_t>(comm->rank());
+    SerialIterator train_iter(train, args.batchsize, {.seed = args.seed, .stream = stream});
+    SerialIterator test_iter(test, args.batchsize, {.repeat = false, .shuffle = false});
+    Classifier model(create_network(args.model, train->n_classes()), args.batchsize, args.seed, stream);
+    model.to_device(pool.current());
+    MomentumSGD optimizer(args.learnrate);
+    optimizer.setup(model);
+    optimizer.add_hook(std::make_unique<WeightDecay>(5e-4f));
+    const int n = m * comm->size(), updates_of_epoch = static_cast<int>(train->size()) / (args.batchsize * m);
+    const double base = args.learnrate, k = batch_factor(args.batchsize, m, comm->size(), base_batch);
+    const double scaled = schedule == "fixed" ? base : scaled_rate(base, k);
+    MultiNodeUpdater updater(train_iter, optimizer, *comm, [&](MultiNodeUpdater& self) {
+      std::vector<float> total = accumulated_gradients(self, m);
+      const int update = static_cast<int>(self.iteration()), warmup = schedule == "warm_up" ? warmup_epochs : 0;
+      const double rate = warmed_up_rate(base, scaled, update, updates_of_epoch, warmup);
+      if (gradients == "mean") return self.step(total, rate);
+      for (float& gradient : total) gradient *= static_cast<float>(n);
+      self.step(total, rate_for_sum(rate, n));
+    });
+    Trial trial{.schedule = schedule, .batch = args.batchsize * n};
+    Trainer trainer(updater, args.epoch, args.out, true);  // also where it diverges: that is a result
+    trainer.extend(
+        create_multi_node_evaluator(std::make_unique<Evaluator>(test_iter, model, comm->intra_rank()), *comm));
+    trainer.extend(TrialReport(trial));
+    trainer.run();
+    return trial;
+  };
+  compare_trials(train_once, choose, accumulate, only, *comm, args.out, "04_large_batch/measured.json");
+  return 0;
+} catch (...) {
+  return report_failure();
+}

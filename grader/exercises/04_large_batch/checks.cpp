@@ -1,0 +1,370 @@
+// Task 4: the rate of each update, the weights after it, and how often ranks exchange gradients.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "checks/findings.h"
+#include "train/multi_node_trial.h"
+
+namespace odori::grader {
+namespace {
+
+RunPlan with_flags(RunPlan plan, int accumulate, int base_batch, int warmup_epochs, const char* schedule,
+                   const char* gradients) {
+  plan.flags = {"--accumulate",    std::to_string(accumulate),
+                "--base_batch",    std::to_string(base_batch),
+                "--warmup_epochs", std::to_string(warmup_epochs),
+                "--only",          schedule,
+                "--gradients",     gradients};
+  return plan;
+}
+
+// The numbers of images, batches and ranks are different ones, and the factor is no whole number.
+const RunPlan warmed_up = with_flags({.nodes = {0, 0}, .batch_size = 2, .learning_rate = 0.02f, .epochs = 3}, 3, 5, 2,
+                                     "warm_up", "mean"),
+              summed = with_flags({.nodes = {0, 1}, .batch_size = 3, .learning_rate = 0.015f, .seed = 1}, 2, 8, 2,
+                                  "scaled", "sum"),
+              alone = with_flags({.nodes = {0}, .batch_size = 6, .learning_rate = 0.025f, .seed = 2}, 1, 4, 1,
+                                 "warm_up", "mean");
+
+RunPlan choosing(const char* trials) { return {.nodes = {0}, .epochs = 0, .flags = {"--trials", trials}}; }
+// By each criterion another pair of trainings is the best.
+const RunPlan best_warmed_up = choosing("fixed:930:0.9:0.58,scaled:880:0.5:0.62,warm_up:850:0.7:0.66"),
+              best_fixed = choosing("fixed:700:0.6:0.72,scaled:820:0.4:0.6,warm_up:760:0.2:0.55");
+
+/// What a plan asks for.
+struct Given {
+  int m = 1, ranks = 1, batch = 1, base_batch = 1, warmup_epochs = 0, updates_of_epoch = 1;
+  bool sum = false;
+  double base = 0, k = 1;
+
+  int end_of_warm_up() const { return warmup_epochs * updates_of_epoch; }
+  double scaled() const { return base * k; }
+  /// Of the mean.
+  double rate(int update) const {
+    const int end = end_of_warm_up();
+    return update < end ? base + (scaled() - base) * update / end : scaled();
+  }
+  /// What the sum is of.
+  int summed() const { return sum ? m * ranks : 1; }
+};
+
+Given given_of(const Situation& situation) {
+  const RunPlan& plan = situation.plan;
+  const auto flag = [&](const char* name) { return *(std::find(plan.flags.begin(), plan.flags.end(), name) + 1); };
+  Given given{.m = std::stoi(flag("--accumulate")),
+              .ranks = plan.ranks(),
+              .batch = plan.batch_size,
+              .base_batch = std::stoi(flag("--base_batch")),
+              .warmup_epochs = flag("--only") == "warm_up" ? std::stoi(flag("--warmup_epochs")) : 0,
+              .sum = flag("--gradients") == "sum",
+              .base = plan.learning_rate};
+  given.k = static_cast<double>(given.batch) * given.m * given.ranks / given.base_batch;
+  const int n_train = static_cast<int>(situation.data().sets.train->size());
+  given.updates_of_epoch = (n_train + given.ranks - 1) / given.ranks / (given.batch * given.m);
+  return given;
+}
+
+/// The rate of each update, as the first rank showed it; none where it trains nothing.
+std::vector<double> rates_of(const Situation& situation) {
+  std::vector<double> rates;
+  if (situation.plan.epochs == 0 || situation.evidence().ranks.empty()) return rates;
+  for (const std::vector<float>& shown : situation.evidence().ranks.front().values)
+    if (shown.size() == 1) rates.push_back(shown.front());
+  return rates;
+}
+
+/// Numbers are shown with 24 bits.
+bool same(double seen, double expected) { return std::abs(seen - expected) <= 1e-6 * std::abs(expected); }
+
+std::string rate_text(double rate) { return fmt::format("{:.4g}", rate); }
+
+/// The last one, of the mean: when the warm-up is over.
+std::optional<double> last_rate(const Situation& situation) {
+  const auto rates = rates_of(situation);
+  if (rates.empty()) return {};
+  return rates.back() * given_of(situation).summed();
+}
+
+// ---- Blank 1: the factor
+
+Found find_in_factor(const Situation& situation) {
+  const auto last = last_rate(situation);
+  if (!last) return {};
+  const Given given = given_of(situation);
+  if (same(*last, given.scaled())) return {};
+  const double k = *last / given.base, batch = given.batch, base = given.base_batch;
+  const auto is = [&](double images) { return same(k, images / base) || same(k, std::floor(images / base)); };
+  const char* key = "factor_wrong";
+  if (is(batch * given.ranks)) key = "accumulation_left_out";
+  if (is(batch * given.m)) key = "ranks_left_out";
+  if (is(batch)) key = "local_batch_taken";
+  if (same(k, batch * given.m * given.ranks)) key = "base_batch_left_out";
+  if (same(k, given.m * given.ranks)) key = "batches_counted";
+  if (same(k, 1 / given.k)) key = "factor_inverted";
+  if (same(k, std::floor(given.k)) || k == 0) key = "factor_whole_number";
+  return found(key, {{"seen", measured(k, given.k)},
+                     {"expected", fmt::format("{:.6g}", given.k)},
+                     {"batch", given.batch},
+                     {"m", given.m},
+                     {"ranks", given.ranks},
+                     {"base", given.base_batch},
+                     {"global", given.batch * given.m * given.ranks}});
+}
+
+// ---- Blank 2: the scaled rate
+
+Found find_in_scaled_rate(const Situation& situation) {
+  const auto last = last_rate(situation);
+  if (!last) return {};
+  const Given given = given_of(situation);
+  if (same(*last, given.scaled())) return {};
+  const char* key = "scaled_rate_wrong";
+  if (same(*last, given.base)) key = "rate_not_scaled";
+  if (same(*last, given.base * std::sqrt(given.k))) key = "square_root_scaled";
+  if (same(*last, given.base / given.k)) key = "rate_divided";
+  if (same(*last, given.k)) key = "base_rate_left_out";
+  return found(key, {{"seen", rate_text(*last)},
+                     {"expected", rate_text(given.scaled())},
+                     {"base", rate_text(given.base)},
+                     {"k", fmt::format("{:.4g}", given.k)}});
+}
+
+// ---- Blank 3: warm-up
+
+Found find_in_warm_up(const Situation& situation) {
+  const auto rates = rates_of(situation);
+  if (rates.empty()) return {};
+  const Given given = given_of(situation);
+  const auto of_mean = [&](std::size_t u) { return rates[u] * given.summed(); };
+  std::size_t first = 0;
+  while (first < rates.size() && same(of_mean(first), given.rate(static_cast<int>(first)))) ++first;
+  if (first == rates.size()) return {};
+  const int end = given.end_of_warm_up();
+  const double base = given.base, way = given.scaled() - base;
+  /// Are the rates of the warm-up these?
+  const auto are = [&](auto formula) {
+    if (end == 0) return false;
+    for (std::size_t u = 0; u < rates.size() && static_cast<int>(u) < end; ++u)
+      if (const double expected = formula(static_cast<int>(u)); !(std::abs(of_mean(u) - expected) <= 1e-6 * base))
+        return false;
+    return true;
+  };
+  const int of_epoch = given.updates_of_epoch;
+  const char* key = "warm_up_wrong";
+  if (are([&](int) { return given.scaled(); })) key = "warm_up_missing";
+  if (are([&](int) { return base; })) key = "warm_up_jumps";
+  if (are([&](int u) { return given.scaled() * u / end; })) key = "warm_up_from_zero";
+  if (are([&](int u) { return given.scaled() * (u + 1) / end; })) key = "warm_up_from_zero";
+  if (are([&](int u) { return base + way * (u + 1) / end; })) key = "warm_up_a_step_early";
+  if (are([&](int u) { return base + given.scaled() * u / end; })) key = "warm_up_overshoots";
+  if (given.warmup_epochs > 1) {  // in one epoch it doesn't show
+    if (are([&](int u) { return base + way * (u / of_epoch) / given.warmup_epochs; })) key = "warm_up_by_epochs";
+    if (are([&](int u) { return base + way * (u / of_epoch + 1) / given.warmup_epochs; })) key = "warm_up_by_epochs";
+    if (are([&](int u) { return base + way * std::min(1.0, static_cast<double>(u) / of_epoch); }))
+      key = "warm_up_in_one_epoch";
+  }
+  return found(key, {{"update", first},
+                     {"seen", rate_text(of_mean(first))},
+                     {"expected", rate_text(given.rate(static_cast<int>(first)))},
+                     {"base", rate_text(base)},
+                     {"scaled", rate_text(given.scaled())},
+                     {"end", end}});
+}
+
+// ---- Blank 4: the rate for a sum
+
+Found find_in_rate_for_sum(const Situation& situation) {
+  const auto rates = rates_of(situation);
+  if (rates.empty() || !given_of(situation).sum) return {};
+  const Given given = given_of(situation);
+  const double seen = rates.back(), rate = given.scaled();
+  const int n = given.summed();
+  if (same(seen, rate / n)) return {};
+  const char* key = "sum_rate_wrong";
+  if (same(seen, rate)) key = "sum_rate_unchanged";
+  if (same(seen, rate * n)) key = "sum_rate_multiplied";
+  if (same(seen, rate / std::sqrt(n))) key = "sum_rate_by_square_root";
+  return found(key,
+               {{"seen", rate_text(seen)}, {"expected", rate_text(rate / n)}, {"rate", rate_text(rate)}, {"n", n}});
+}
+
+// ---- Blanks 5 and 6: gradients
+
+/// Exchanges of gradients, of the rank that made the most, and its updates.
+struct Exchanges {
+  int seen = 0, updates = 0;
+  bool too_many() const { return updates > 0 && seen > updates; }
+};
+Exchanges exchanges_of(const Evidence& evidence) {
+  Exchanges most;
+  for (const RankSeen& rank : evidence.ranks) {
+    const auto calls = std::count(rank.collectives.begin(), rank.collectives.end(), "average_over_ranks()");
+    most.seen = std::max(most.seen, static_cast<int>(calls));
+    most.updates = static_cast<int>(rank.steps.size());
+  }
+  return most;
+}
+
+/// By the rates that there should be, and `part` of the mean gradient of each worker's last so many images.
+std::optional<WrongWeights> find_wrong(const Situation& situation, int batches, double part) {
+  const Given given = given_of(situation);
+  Updates updates = updates_of_ranks(situation.evidence());
+  const auto n = static_cast<std::size_t>(batches * given.batch);
+  for (auto& update : updates)
+    for (Step& step : update)
+      if (step.images.size() > n)
+        step.images.erase(step.images.begin(), step.images.end() - static_cast<std::ptrdiff_t>(n));
+  return find_wrong_weights(situation.data(), situation.plan, updates, n, [&](std::size_t update) {
+    // Weight decay is added to a sum as it is.
+    return Sgd{.rate = given.rate(static_cast<int>(update)) * part, .decay = Sgd().decay / given.summed() / part};
+  });
+}
+std::optional<WrongWeights> find_wrong(const Situation& situation) {
+  return find_wrong(situation, given_of(situation).m, 1);
+}
+
+Found found_gradient(const char* key, const Situation& situation, const WrongWeights& wrong) {
+  const Given given = given_of(situation);
+  return found(key, {{"update", wrong.update},
+                     {"times", wrong.rate ? fmt::format("{:.3g}", *wrong.rate / wrong.expected.rate) : "?"},
+                     {"m", given.m},
+                     {"ranks", given.ranks},
+                     {"n", given.m * given.ranks}});
+}
+
+Found found_exchanges(const char* key, const Situation& situation) {
+  const Exchanges exchanges = exchanges_of(situation.evidence());
+  return found(key, {{"seen", exchanges.seen}, {"updates", exchanges.updates}, {"m", given_of(situation).m}});
+}
+
+/// How many times as long as it should be the gradient is.
+bool is_longer_by(const WrongWeights& wrong, double factor) {
+  return wrong.rate && std::abs(*wrong.rate / wrong.expected.rate - factor) < 0.01 * factor;
+}
+
+/// Ranks that went apart, unless an update before that was `wrong` on all of them: what that leads to, weights that are
+/// no numbers among it, says nothing more.
+Found find_apart(const Situation& situation, const std::optional<WrongWeights>& wrong) {
+  const auto apart = find_disagreement(updates_of_ranks(situation.evidence()));
+  if (!apart || (wrong && wrong->update < apart->update)) return {};
+  if (exchanges_of(situation.evidence()).seen == 0)
+    return found("not_exchanged", {{"update", apart->update}, {"ranks", situation.plan.ranks()}});
+  return found("ranks_apart", {{"update", apart->update}, {"one", apart->one}, {"other", apart->other}});
+}
+
+Found find_in_total(const Situation& situation) {
+  if (situation.plan.epochs == 0) return {};
+  if (exchanges_of(situation.evidence()).too_many()) return found_exchanges("exchanged_each_batch", situation);
+  const Given given = given_of(situation);
+  const auto wrong = find_wrong(situation);
+  if (!wrong) return {};
+  if (given.m > 1 && !find_wrong(situation, 1, 1.0 / given.m))
+    return found_gradient("last_batch_alone", situation, *wrong);
+  if (given.m > 1 && is_longer_by(*wrong, 1.0 / given.m))
+    return found_gradient("divided_in_the_loop", situation, *wrong);
+  return found_gradient("total_wrong", situation, *wrong);
+}
+
+Found find_in_mean(const Situation& situation) {
+  if (situation.plan.epochs == 0) return {};
+  const auto wrong = find_wrong(situation);
+  if (Found apart = find_apart(situation, wrong)) return apart;
+  if (!wrong)
+    return exchanges_of(situation.evidence()).too_many() ? found_exchanges("exchanged_too_often", situation) : Found();
+  const Given given = given_of(situation);
+  return found_gradient(is_longer_by(*wrong, given.m) ? "batches_not_averaged" : "mean_wrong", situation, *wrong);
+}
+
+/// Whatever the blank.
+Found find_other_weights(const Situation& situation) {
+  if (situation.plan.epochs == 0) return {};
+  const auto wrong = find_wrong(situation);
+  if (Found apart = find_apart(situation, wrong)) return apart;
+  return wrong ? found("weights_differ", {{"update", wrong->update}}) : Found();
+}
+
+// ---- Blank 7: the choice
+
+/// The position of what was chosen of the recorded trainings; none where that is none of them.
+std::optional<std::size_t> chosen_in(const Situation& situation, const RunPlan& plan) {
+  const auto& ranks = situation.runs.of(plan).ranks;
+  if (ranks.empty() || ranks.front().values.empty() || ranks.front().values.front().size() != 3) return {};
+  const std::vector<float>& seen = ranks.front().values.front();
+  const std::vector<Trial> trials = recorded_trials(plan.flags.back());
+  for (std::size_t i = 0; i < trials.size(); ++i)
+    if (same(seen[0], trials[i].images_per_second) && same(seen[2], trials[i].held_out_accuracy)) return i;
+  return {};
+}
+
+Found find_in_choice(const Situation& situation) {
+  const RunPlan& plan = situation.plan;
+  const auto& ranks = situation.evidence().ranks;
+  if (plan.epochs > 0 || ranks.empty() || ranks.front().values.empty()) return {};
+  const auto chosen = chosen_in(situation, plan);
+  const auto best = [](const RunPlan& of, auto value) {
+    const std::vector<Trial> trials = recorded_trials(of.flags.back());
+    return static_cast<std::size_t>(std::ranges::max_element(trials, {}, value) - trials.begin());
+  };
+  if (chosen == best(plan, &Trial::held_out_accuracy)) return {};
+  if (!chosen) return found("chosen_none_of_them");
+  const auto other = chosen_in(situation, plan == best_fixed ? best_warmed_up : best_fixed);
+  /// Is it what has the largest of these values, in both?
+  const auto by = [&](auto value) {
+    return chosen == best(plan, value) && other == best(plan == best_fixed ? best_warmed_up : best_fixed, value);
+  };
+  const char* key = "choice_wrong";
+  if (by([](const Trial& trial) { return trial.images_per_second; })) key = "chosen_by_throughput";
+  if (by([](const Trial& trial) { return -trial.training_loss; })) key = "chosen_by_training_loss";
+  if (by([](const Trial& trial) { return -trial.held_out_accuracy; })) key = "chosen_least_accurate";
+  if (chosen == other) key = "chosen_without_looking";
+  const std::vector<Trial> trials = recorded_trials(plan.flags.back());
+  const Trial& right = trials[best(plan, &Trial::held_out_accuracy)];
+  return found(key, {{"seen", trials[*chosen].schedule},
+                     {"accuracy", fmt::format("{:g}", 100 * trials[*chosen].held_out_accuracy)},
+                     {"expected", right.schedule},
+                     {"best", fmt::format("{:g}", 100 * right.held_out_accuracy)}});
+}
+
+Found find_nothing_shown(const Situation& situation) {
+  return situation.plan.epochs == 0 ? find_no_values(situation) : find_early_end(situation);
+}
+
+// ---- What a right answer shows
+
+ShownFigure rates_by_update(Runs& whole) {
+  const Situation situation{whole, warmed_up};
+  const Given given = given_of(situation);
+  const std::vector<double> rates = rates_of(situation);
+  Curve fixed{.name = "rates_fixed"}, scaled{.name = "rates_scaled"}, rising{.name = "rates_warmed_up"},
+      learners{.name = "rates_yours", .measured = true};
+  std::vector<double> updates;
+  for (std::size_t u = 0; u < rates.size(); ++u) {
+    updates.push_back(static_cast<double>(u + 1));
+    fixed.values.emplace_back(given.base);
+    scaled.values.emplace_back(given.scaled());
+    rising.values.emplace_back(given.rate(static_cast<int>(u)));
+    learners.values.emplace_back(rates[u]);
+  }
+  return {{"rates", "rates_are", "rates_updates", "rates_rate", updates, {fixed, scaled, rising, learners}},
+          {{"k", fmt::format("{:.4g}", given.k)}, {"end", std::to_string(given.end_of_warm_up())}}};
+}
+
+}  // namespace
+
+Exam exam_of_large_batch() {
+  return {{warmed_up, summed, alone, best_warmed_up, best_fixed},
+          {{1, "FactorIsOfAllImages", find_in_factor},
+           {2, "RateGrowsWithTheBatch", find_in_scaled_rate},
+           {3, "RateRisesByTheSameStep", find_in_warm_up},
+           {4, "SumHasASmallerRate", find_in_rate_for_sum},
+           {5, "EveryBatchIsInTheTotal", find_in_total},
+           {6, "MeanIsExchangedOnce", find_in_mean},
+           {7, "HeldOutImagesDecide", find_in_choice},
+           {0, "WeightsAreOfTheMean", find_other_weights},
+           {0, "TrainsToTheEnd", find_nothing_shown},
+           {0, "EvidenceIsOfTheProgram", find_forgery}},
+          rates_by_update};
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,278 @@
+// The checks of task 4, on evidence put together here: what each misconception makes of right trainings.
+#include <cmath>
+
+#include "fabricated.h"
+
+namespace odori::grader::test {
+namespace {
+
+/// A situation's flags, read anew.
+struct Given {
+  int m = 1, ranks = 1, batch = 1, base_batch = 1, updates_of_epoch = 1, end = 0;
+  bool sum = false;
+  double base = 0;
+  double scaled() const { return base * batch * m * ranks / base_batch; }
+  int n() const { return m * ranks; }
+};
+Given given_of(const RunPlan& plan) {
+  std::map<std::string, std::string> flags;
+  for (std::size_t i = 0; i + 1 < plan.flags.size(); i += 2) flags[plan.flags[i]] = plan.flags[i + 1];
+  Given g{.m = std::stoi(flags.at("--accumulate")), .ranks = plan.ranks(), .batch = plan.batch_size};
+  g.base_batch = std::stoi(flags.at("--base_batch"));
+  g.updates_of_epoch = (53 + g.ranks - 1) / g.ranks / (g.batch * g.m);
+  if (flags.at("--only") == "warm_up") g.end = g.updates_of_epoch * std::stoi(flags.at("--warmup_epochs"));
+  g.sum = flags.at("--gradients") == "sum";
+  g.base = plan.learning_rate;
+  return g;
+}
+
+/// The rate of an update; and the gradient that an update is by, from that of each batch of a rank.
+using Rate = std::function<double(const Given&, int update)>;
+using Gradients = std::vector<std::vector<float>>;
+using Made = std::function<std::vector<float>(const Given&, const Gradients& of_rank)>;
+
+double right_rate(const Given& g, int u) { return u < g.end ? g.base + (g.scaled() - g.base) * u / g.end : g.scaled(); }
+std::vector<float> weighted(const Gradients& gradients, const std::function<double(std::size_t batch)>& weight) {
+  std::vector<float> sum(gradients.front().size());
+  for (std::size_t batch = 0; batch < gradients.size(); ++batch)
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<float>(weight(batch)) * gradients[batch][i];
+  return sum;
+}
+std::vector<float> right_mean(const Given& g, const Gradients& gradients) {
+  return weighted(gradients, [&](std::size_t) { return 1.0 / g.m; });
+}
+
+/// Ten updates; where ranks don't exchange gradients, the first one's go to all all the same, unless they are `apart`.
+Evidence training(const RunPlan& plan, const Made& made, bool apart = false, int exchanges = 1) {
+  const Given g = given_of(plan);
+  const auto parts = parts_of(n_train(), g.ranks);
+  Reference reference(data(), g.batch);
+  const std::size_t ranks = parts.size(), batch = static_cast<std::size_t>(g.batch), m = static_cast<std::size_t>(g.m);
+  Evidence evidence{.ending = Ending::finished, .ranks = std::vector<RankSeen>(ranks), .data_reads = 1};
+  std::vector<std::vector<float>> weights(ranks, first_weights(data(), data().seed + plan.seed)),
+      velocity(ranks, std::vector<float>(weights.front().size()));
+  for (std::size_t u = 0; u < 10; ++u) {
+    const double rate = right_rate(g, static_cast<int>(u));
+    Gradients of_rank;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      Gradients gradients;
+      Step step;
+      for (std::size_t b = 0; b < m; ++b) {
+        Images images;
+        for (std::size_t i = 0; i < batch; ++i)
+          images.push_back(parts[rank][((u * m + b) * batch + i) % parts[rank].size()]);
+        step.images.insert(step.images.end(), images.begin(), images.end());
+        gradients.push_back(reference.gradient(weights[rank], images));
+      }
+      of_rank.push_back(made(g, gradients));
+      evidence.ranks[rank].steps.push_back({step});
+      evidence.ranks[rank].values.push_back({static_cast<float>(g.sum ? rate / g.n() : rate)});
+      for (int i = 0; i < exchanges; ++i) evidence.ranks[rank].collectives.emplace_back("average_over_ranks()");
+    }
+    const auto mean = weighted(of_rank, [&](std::size_t) { return 1.0 / g.ranks; });
+    const double decay = 5e-4 / (g.sum ? g.n() : 1);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const std::vector<float>& gradient = apart ? of_rank[rank] : mean;
+      for (std::size_t i = 0; i < mean.size(); ++i) {
+        velocity[rank][i] =
+            static_cast<float>(0.9 * velocity[rank][i] - rate * (gradient[i] + decay * weights[rank][i]));
+        weights[rank][i] += velocity[rank][i];
+      }
+      evidence.ranks[rank].steps.back().front().parameters = weights[rank];
+    }
+  }
+  for (RankSeen& rank : evidence.ranks) rank.evaluations.resize(static_cast<std::size_t>(plan.epochs));
+  return evidence;
+}
+
+/// The recorded trainings, each as the program shows a chosen one.
+std::vector<std::vector<float>> trials_of(const RunPlan& plan) {
+  std::vector<std::vector<float>> trials;
+  std::istringstream all(plan.flags.back());
+  for (std::string one; std::getline(all, one, ',');) {
+    std::vector<float>& numbers = trials.emplace_back(3);
+    EXPECT_EQ(std::sscanf(one.c_str(), "%*[a-z_]:%f:%f:%f", &numbers[0], &numbers[1], &numbers[2]), 3);
+  }
+  return trials;
+}
+/// The one with the largest value.
+using Value = std::function<float(const std::vector<float>&)>;
+Evidence choice(const RunPlan& plan, const Value& value) {
+  const auto trials = trials_of(plan);
+  Evidence evidence = without_training(plan);
+  evidence.ranks.front().values = {*std::ranges::max_element(trials, {}, value)};
+  return evidence;
+}
+
+Evidence right(const RunPlan& plan) {
+  if (plan.epochs == 0) return choice(plan, [](const auto& trial) { return trial[2]; });
+  static std::map<RunPlan, Evidence> made;  // gradients take time
+  const auto [entry, is_new] = made.try_emplace(plan);
+  if (is_new) entry->second = training(plan, right_mean);
+  return entry->second;
+}
+
+std::string large_batch(int blank, const Fabricated::Change& change) {
+  return verdict_on("large_batch", blank, change, right);
+}
+/// What the rates become, as the mean would need them.
+std::string rates(int blank, const Rate& rate) {
+  return large_batch(blank, [&](Evidence& evidence, const RunPlan& plan) {
+    if (plan.epochs == 0) return;
+    const Given g = given_of(plan);
+    for (RankSeen& rank : evidence.ranks)
+      for (std::size_t u = 0; u < rank.values.size(); ++u)
+        rank.values[u] = {static_cast<float>(rate(g, static_cast<int>(u)) / (g.sum ? g.n() : 1))};
+  });
+}
+/// What the factor becomes.
+std::string factor(const std::function<double(const Given&)>& k) {
+  return rates(1, [&](Given g, int u) {
+    const double scaled = g.base * k(g);
+    return u < g.end ? g.base + (scaled - g.base) * u / g.end : scaled;
+  });
+}
+std::string scaled(const std::function<double(const Given&)>& rate) {
+  return rates(2, [&](const Given& g, int u) { return u < g.end ? g.base + (rate(g) - g.base) * u / g.end : rate(g); });
+}
+std::string warm_up(const Rate& rate) {
+  return rates(3, [&](const Given& g, int u) { return u < g.end ? rate(g, u) : g.scaled(); });
+}
+std::string gradients(int blank, const Made& made, bool apart = false, int exchanges = 1) {
+  return large_batch(blank, [&](Evidence& evidence, const RunPlan& plan) {
+    if (plan.epochs > 0) evidence = training(plan, made, apart, exchanges);
+  });
+}
+std::string chosen(const Value& value) {
+  return large_batch(7, [&](Evidence& evidence, const RunPlan& plan) {
+    if (plan.epochs == 0) evidence = choice(plan, value);
+  });
+}
+
+TEST(LargeBatch, AcceptsRightOnes) {
+  for (int blank = 1; blank <= 7; ++blank) EXPECT_EQ(large_batch(blank, [](Evidence&, const RunPlan&) {}), "right");
+  EXPECT_EQ(factor([](const Given& g) { return g.scaled() / g.base * (1 + 3e-7); }), "right");
+  EXPECT_NE(factor([](const Given& g) { return g.scaled() / g.base * (1 + 1e-5); }), "right");
+}
+
+TEST(LargeBatch, NamesMistakesOfTheFactor) {
+  EXPECT_EQ(factor([](const Given& g) { return 1.0 * g.batch / g.base_batch; }), "local_batch_taken");
+  EXPECT_EQ(factor([](const Given& g) { return 1.0 * g.batch * g.ranks / g.base_batch; }), "accumulation_left_out");
+  EXPECT_EQ(factor([](const Given& g) { return 1.0 * g.batch * g.m / g.base_batch; }), "ranks_left_out");
+  EXPECT_EQ(factor([](const Given& g) { return g.batch * g.n(); }), "base_batch_left_out");
+  EXPECT_EQ(factor([](const Given& g) { return g.n(); }), "batches_counted");
+  EXPECT_EQ(factor([](const Given& g) { return g.base / g.scaled(); }), "factor_inverted");
+  EXPECT_EQ(factor([](const Given& g) { return g.batch * g.n() / g.base_batch; }), "factor_whole_number");
+  EXPECT_EQ(factor([](const Given& g) { return g.batch / g.base_batch; }), "factor_whole_number");
+  EXPECT_EQ(factor([](const Given&) { return 17; }), "factor_wrong");
+}
+
+TEST(LargeBatch, NamesMistakesOfTheScaledRate) {
+  EXPECT_EQ(scaled([](const Given& g) { return g.base; }), "rate_not_scaled");
+  EXPECT_EQ(scaled([](const Given& g) { return std::sqrt(g.base * g.scaled()); }), "square_root_scaled");
+  EXPECT_EQ(scaled([](const Given& g) { return g.base * g.base / g.scaled(); }), "rate_divided");
+  EXPECT_EQ(scaled([](const Given& g) { return g.scaled() / g.base; }), "base_rate_left_out");
+  EXPECT_EQ(scaled([](const Given& g) { return 2 * g.scaled(); }), "scaled_rate_wrong");
+  EXPECT_EQ(scaled([](const Given&) { return NAN; }), "scaled_rate_wrong");
+}
+
+TEST(LargeBatch, NamesMistakesOfWarmUp) {
+  EXPECT_EQ(warm_up([](const Given& g, int) { return g.scaled(); }), "warm_up_missing");
+  EXPECT_EQ(warm_up([](const Given& g, int) { return g.base; }), "warm_up_jumps");
+  EXPECT_EQ(warm_up([](const Given& g, int u) { return g.scaled() * u / g.end; }), "warm_up_from_zero");
+  EXPECT_EQ(warm_up([](const Given& g, int u) { return g.scaled() * (u + 1) / g.end; }), "warm_up_from_zero");
+  EXPECT_EQ(warm_up([](const Given& g, int u) { return g.base + (g.scaled() - g.base) * (u + 1) / g.end; }),
+            "warm_up_a_step_early");
+  EXPECT_EQ(warm_up([](const Given& g, int u) { return g.base + g.scaled() * u / g.end; }), "warm_up_overshoots");
+  EXPECT_EQ(warm_up([](const Given& g, int u) {
+              const int epoch = u / g.updates_of_epoch, epochs = g.end / g.updates_of_epoch;
+              return g.base + (g.scaled() - g.base) * epoch / epochs;
+            }),
+            "warm_up_by_epochs");
+  EXPECT_EQ(warm_up([](const Given& g, int u) {
+              return g.base + (g.scaled() - g.base) * std::min(1.0, 1.0 * u / g.updates_of_epoch);
+            }),
+            "warm_up_in_one_epoch");
+  EXPECT_EQ(warm_up([](const Given& g, int u) { return u == 3 ? g.base : right_rate(g, u); }), "warm_up_wrong");
+  EXPECT_EQ(rates(3, [](const Given& g, int u) { return g.end == 0 && u > 0 ? NAN : right_rate(g, u); }),
+            "warm_up_wrong");
+}
+
+TEST(LargeBatch, NamesMistakesOfTheRateForASum) {
+  const auto sum = [](double (*rate)(double, int)) {
+    return rates(
+        4, [&](const Given& g, int u) { return g.sum ? g.n() * rate(right_rate(g, u), g.n()) : right_rate(g, u); });
+  };
+  EXPECT_EQ(sum([](double rate, int) { return rate; }), "sum_rate_unchanged");
+  EXPECT_EQ(sum([](double rate, int n) { return rate * n; }), "sum_rate_multiplied");
+  EXPECT_EQ(sum([](double rate, int n) { return rate / std::sqrt(n); }), "sum_rate_by_square_root");
+  EXPECT_EQ(sum([](double rate, int n) { return rate / (n + 1); }), "sum_rate_wrong");
+}
+
+TEST(LargeBatch, NamesMistakesOfAccumulating) {
+  const auto total = [](const std::function<double(const Given&, std::size_t)>& weight, int exchanges = 1) {
+    return gradients(
+        5,
+        [&](const Given& g, const Gradients& of_batches) {
+          return weighted(of_batches, [&](std::size_t batch) { return weight(g, batch) / g.m; });
+        },
+        false, exchanges);
+  };
+  const auto is_last = [](const Given& g, std::size_t batch) { return static_cast<int>(batch) == g.m - 1 ? 1.0 : 0.0; };
+  EXPECT_EQ(total(is_last), "last_batch_alone");
+  EXPECT_EQ(total([](const Given& g, std::size_t) { return 1.0 / g.m; }), "divided_in_the_loop");
+  EXPECT_EQ(total([](const Given&, std::size_t batch) { return batch == 0 ? 2.0 : 1.0; }), "total_wrong");
+  EXPECT_EQ(total([](const Given&, std::size_t) { return 1.0; }, 4), "exchanged_each_batch");
+}
+
+TEST(LargeBatch, NamesMistakesOfTheMean) {
+  EXPECT_EQ(gradients(6, [](const Given&, const Gradients& g) { return weighted(g, [](auto) { return 1.0; }); }),
+            "batches_not_averaged");
+  EXPECT_EQ(gradients(6, [](const Given&, const Gradients& g) { return weighted(g, [](auto) { return -1.0; }); }),
+            "mean_wrong");
+  EXPECT_EQ(gradients(6, [](const Given&, const Gradients& g) { return weighted(g, [](auto) { return 0.7; }); }),
+            "mean_wrong");
+  EXPECT_EQ(gradients(6, right_mean, true, 0), "not_exchanged");
+  EXPECT_EQ(gradients(6, right_mean, true), "ranks_apart");
+  EXPECT_EQ(gradients(6, right_mean, false, 3), "exchanged_too_often");
+}
+
+TEST(LargeBatch, NamesMistakesOfTheChoice) {
+  EXPECT_EQ(chosen([](const auto& trial) { return trial[0]; }), "chosen_by_throughput");
+  EXPECT_EQ(chosen([](const auto& trial) { return -trial[1]; }), "chosen_by_training_loss");
+  EXPECT_EQ(chosen([](const auto& trial) { return -trial[2]; }), "chosen_least_accurate");
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(large_batch(7,
+                          [&](Evidence& evidence, const RunPlan& plan) {
+                            if (plan.epochs == 0) evidence.ranks.front().values = {trials_of(plan)[i]};
+                          }),
+              "chosen_without_looking");
+  EXPECT_EQ(large_batch(7,
+                        [](Evidence& evidence, const RunPlan& plan) {
+                          if (plan.epochs == 0) evidence.ranks.front().values = {{1, 2, 3}};
+                        }),
+            "chosen_none_of_them");
+  // The right one in one situation, and no criterion's in the other.
+  EXPECT_EQ(large_batch(7,
+                        [](Evidence& evidence, const RunPlan& plan) {
+                          const bool is_right = plan.epochs == 0 && trials_of(plan)[2][2] > trials_of(plan)[0][2];
+                          if (plan.epochs == 0) evidence.ranks.front().values = {trials_of(plan)[is_right ? 2 : 1]};
+                        }),
+            "choice_wrong");
+}
+
+TEST(LargeBatch, WantsValuesAndAWholeTraining) {
+  EXPECT_EQ(large_batch(7,
+                        [](Evidence& evidence, const RunPlan& plan) {
+                          if (plan.epochs == 0) evidence.ranks.front().values.clear();
+                        }),
+            "no_values");
+  EXPECT_EQ(large_batch(1,
+                        [](Evidence& evidence, const RunPlan&) {
+                          for (RankSeen& rank : evidence.ranks) rank.evaluations.clear();
+                        }),
+            "ended_early");
+}
+
+}  // namespace
+}  // namespace odori::grader::test
