@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "checks/findings.h"
-#include "train/multi_node_trial.h"
+#include "distributed/multi_node_trial.h"
 
 namespace odori::grader {
 namespace {
