@@ -91,9 +91,10 @@ struct Candidate {
 /// The snapshots in `path`, the newest first; those that can't even be read are added to `passed_over`.
 std::vector<Candidate> find_candidates(const std::string& path, std::vector<std::string>& passed_over) {
   std::string latest;
-  std::getline(std::ifstream(path + "/latest"), latest);
-  std::vector<Candidate> candidates;
   std::error_code none_there;
+  // A pipe of that name would be waited for.
+  if (fs::is_regular_file(path + "/latest", none_there)) std::getline(std::ifstream(path + "/latest"), latest);
+  std::vector<Candidate> candidates;
   for (const auto& entry : fs::directory_iterator(path, none_there)) {
     const std::string name = entry.path().filename().string();
     // NAME.old is whole: a kill came between its two renamings (replace_folder). NAME.part isn't.

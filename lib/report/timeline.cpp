@@ -153,7 +153,7 @@ Timeline read(const fs::path& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename();
-    if (!name.starts_with("trace.") || !name.ends_with(".json")) continue;
+    if (!name.starts_with("trace.") || !name.ends_with(".json") || !entry.is_regular_file(error)) continue;
     Stream stream = read_stream(entry.path());
     join_rows_without_work(stream.rows);
     for (auto& [device, row] : stream.rows) timeline.rows.push_back(std::move(row));

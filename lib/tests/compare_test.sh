@@ -50,4 +50,5 @@ code=0
 "${compare[@]}" --link fast >log 2>&1 || code=$?
 [[ $code -eq 2 ]] || fail "a link that can't be ended with $code"
 has log 'A link can.t be "fast"' "and a sentence"
+! grep -q '^Gradients' log || fail "a link that can't be is refused after task 1 was measured"
 echo "The comparison does what it says."

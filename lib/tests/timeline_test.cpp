@@ -2,7 +2,9 @@
 #include "report/timeline.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -100,6 +102,11 @@ TEST(Timeline, SaysWhatIsWrongWithAFolder) {
   EXPECT_NE(error_of(stream.folder).find("trace.0.json holds no event stream"), std::string::npos);
   stream.write(0, R"([{"name": "x"}])");
   EXPECT_NE(error_of(stream.folder).find("did not write"), std::string::npos);
+  const std::string file = stream.folder + "/trace.0.json";
+  ASSERT_EQ(std::remove(file.c_str()), 0);
+  ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  EXPECT_NE(error_of(stream.folder).find("There is no event stream in "), std::string::npos)
+      << "a pipe isn't waited for";
 }
 
 TEST(Shares, DivideAnIterationWithoutTheFirstOne) {

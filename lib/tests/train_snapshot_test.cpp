@@ -246,6 +246,12 @@ TEST_F(Saved, WhatAKillBetweenTwoRenamingsLeftIsFound) {
   EXPECT_EQ(resumed_from(folder.path(), options).first, 2);
 }
 
+TEST_F(Saved, APipeIsNotWaitedFor) {
+  fs::remove(folder / "latest");
+  ASSERT_EQ(mkfifo((folder / "latest").c_str(), 0600), 0);
+  EXPECT_EQ(resumed_from(folder.path(), options).first, 2);
+}
+
 TEST_F(Saved, IsOfThesePixels) {
   const auto same_labels = std::make_shared<Images>(50, 1, true);
   expect_refusal("was trained on other data", {}, same_labels);
