@@ -6,7 +6,7 @@ set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 if [[ ${1:-} != --student ]]; then
-  if [[ $EUID -ne 0 ]] || ! command -v qsub slurmctld slurmd munged >/dev/null; then
+  if [[ $EUID -ne 0 ]] || ! type qsub slurmctld slurmd munged >/dev/null 2>&1; then
     echo "needs root and Slurm with its qsub (Debian: slurm-wlm slurm-wlm-torque munge iproute2); CI installs them"
     exit $([[ -n ${CI:-} ]] && echo 1 || echo 77)
   fi

@@ -9,13 +9,13 @@
 #   on_host HOST COMMAND...       runs it there
 #   mpirun_on HOSTS ARGUMENT...   mpirun, on the first host, with the settings that a job gets. HOSTS: node1:2,node2:2 has 2 ranks on each
 #
-# Takes root or user namespaces, and ip and tc (Debian: iproute2). After the manual pages namespaces(7) and veth(4).
+# Takes root or user namespaces, ip and tc, and pgrep (Debian: iproute2, procps). After the manual pages namespaces(7) and veth(4).
 
 apart=(unshare --mount --net --pid --fork --kill-child --mount-proc --propagation private)
 [[ $EUID -eq 0 ]] || apart+=(--user --map-root-user)
 
 can_make_hosts() {
-  command -v ip tc nsenter >/dev/null && "${apart[@]}" unshare --uts --ipc --net ip link set lo up 2>/dev/null
+  type ip tc nsenter pgrep setpriv >/dev/null 2>&1 && "${apart[@]}" unshare --uts --ipc --net ip link set lo up 2>/dev/null
 }
 
 enter_namespaces() {

@@ -153,7 +153,7 @@ fi
 # ---- All parts
 
 if ! can_make_hosts; then
-  echo "needs namespaces, of root's or of a user's, and ip and tc (Debian: iproute2); CI installs them"
+  echo "needs namespaces, of root's or of a user's, ip and tc, and pgrep (Debian: iproute2, procps); CI installs them"
   exit $([[ -n ${CI:-} ]] && echo 1 || echo 77)
 fi
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/odori_hosts.XXXXXX")
