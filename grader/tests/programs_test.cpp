@@ -194,6 +194,17 @@ TEST(Compiler, LinesOfAnyLengthAreRead) {
   EXPECT_EQ(errors[0].message, "last");
 }
 
+TEST(Compiler, NamesAreInTheLearnersCharacters) {
+  const auto message_of = [](const std::string& message) {
+    return read_errors("blank_2:1:1: error: " + message).at(0).message;
+  };
+  EXPECT_EQ(message_of("'\\U0000901a\\U00004fe1' was not declared in this scope"),
+            "'通信' was not declared in this scope");
+  for (const char* other :
+       {"\\U0000", "\\U0000d800", "\\U00110000", "\\Uffffffff", "\\U-0000001", "\\Uzzzzzzzz", "\\U"})
+    EXPECT_EQ(message_of(other), other);
+}
+
 TEST(Compiler, NumbersThatNoLineHasAreNoPlaces) {
   EXPECT_TRUE(read_errors("blank_2:99999999999999999999:1: error: x\n").empty());
   EXPECT_TRUE(read_errors("blank_2:-1:1: error: x\nblank_2::1: error: x\nblank_2: error: x\n:1:1: error: x\n").empty());

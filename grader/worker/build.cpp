@@ -1,8 +1,10 @@
 #include "worker/build.h"
 
+#include <unicode/utf8.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <csignal>
@@ -94,6 +96,23 @@ bool names_a_variant(const std::vector<CompileError>& errors) {
   return std::any_of(errors.begin(), errors.end(), [](const CompileError& error) { return !error.variant.empty(); });
 }
 
+/// GCC that speaks ASCII has other characters of a name by their numbers: "'\U0000901a' was not declared".
+std::string with_characters(std::string text) {
+  constexpr std::size_t digits = 8;
+  for (auto at = text.find("\\U"); at != std::string::npos; at = text.find("\\U", at + 1)) {
+    const char *const begin = text.data() + at + 2, *const end = begin + std::min(digits, text.size() - at - 2);
+    std::uint32_t character = 0;
+    if (const auto read = std::from_chars(begin, end, character, 16);
+        read.ptr != begin + digits || !U_IS_UNICODE_CHAR(character))
+      continue;
+    std::array<char, U8_MAX_LENGTH> bytes;
+    std::size_t n = 0;
+    U8_APPEND_UNSAFE(bytes.data(), n, character);
+    text.replace(at, 2 + digits, bytes.data(), n);
+  }
+  return text;
+}
+
 /// The files and folders that a recorded command names.
 std::vector<fs::path> named_in(const std::vector<std::string>& arguments, const fs::path& folder) {
   std::vector<fs::path> paths;
@@ -117,7 +136,7 @@ std::vector<CompileError> read_errors(const std::string& output) {
   std::vector<CompileError> errors;
   bool is_of_error = false;           // what comes now: not of a warning
   std::optional<CompileError> asked;  // where a header's template was asked for: "blank_3:76:60:   required from here"
-  for (const std::string& line : split_lines(output)) {
+  for (const std::string& line : split_lines(with_characters(output))) {
     std::string_view rest = line, name = rest.substr(0, rest.find_first_of(": \t"));
     rest.remove_prefix(name.size());
     const auto row = take_number(rest);
@@ -180,7 +199,8 @@ Ended Compiler::translate(const Command& command, const fs::path& input, const f
   policy.readable.push_back(input);
   policy.memory = std::size_t{3} << 30;
   policy.processes = 64;
-  const Ended ended = run_inside(sandbox_, command, policy, {.time = longest_wait, .processor_time = longest_computation});
+  const Ended ended =
+      run_inside(sandbox_, command, policy, {.time = longest_wait, .processor_time = longest_computation});
   if (ended.code == 127) throw EnvironmentFault({"no_compiler", {}});
   return ended;
 }

@@ -1,6 +1,5 @@
 #include "worker/compiler_words.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "exercise/lexer.h"
@@ -9,8 +8,8 @@ namespace odori::grader {
 namespace {
 
 bool is_name(std::string_view word) {
-  return !word.empty() && is_letter(word[0]) &&
-         std::all_of(word.begin(), word.end(), [](char c) { return is_letter(c) || is_digit(c); });
+  const std::vector<Token> tokens = tokens_of({std::string(word)}).all;
+  return tokens.size() == 1 && tokens[0].is_word();
 }
 
 bool says(std::string_view message, std::string_view words) { return message.find(words) != std::string_view::npos; }
