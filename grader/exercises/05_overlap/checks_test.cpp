@@ -254,7 +254,7 @@ TEST(Overlap, WantsNumbers) {
 TEST(Overlap, ShowsTheExposedShares) {
   const auto shown_of = [](std::vector<float> shares) {
     Fabricated runs([&](Evidence& evidence, const RunPlan& plan) {
-      EXPECT_EQ(plan.link, "1gbit,50us");
+      EXPECT_EQ(plan.link, "50mbit,50us");
       for (RankSeen& seen : evidence.ranks) seen.values.push_back(shares);
     });
     return exam_of(task_named("overlap")).shows(runs);
