@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """A training of several ranks, killed again and again at random moments and resumed: nothing past a snapshot may be lost.
 
-    lib/bench/kill_and_resume.py [--kills 50] [--ranks 2] [--epoch 12] [--seed 1] [--build build]
+    lib/bench/kill_and_resume.py [--kills 50] [--ranks 2] [--epoch 12] [--seed 1] [--build build] [-- --sharded]
 
 First the training is run once without a kill. Then it is begun, killed and resumed until it is through, one training after
 the other, until so many kills are done. SIGKILL hits mpirun and all ranks at once, or one rank, whose end mpirun makes that
 of the others. After each kill, --resume must go on behind the newest snapshot that was whole; at each end, weights,
-velocities and what every rank remembers must equal those of the training that nobody killed. At last the training is
-resumed from the middle on one rank more, which must say what can't be the same, and end.
+velocities and what every rank remembers must equal those of the training that nobody killed. At last the last epoch is
+trained on one rank more, which must say what can't be the same.
 """
 
 import argparse
@@ -169,7 +169,9 @@ def main():
         subprocess.run([options.build / "bin/odori_make_synthetic", "--out", options.data, "--train", "310", "--test", "10"],
                        check=True, stdout=subprocess.DEVNULL)
         began = time.time()
-        finish(start(options, options.ranks, whole))
+        finish(start(options, options.ranks, whole, "--keep", 2))
+        if epochs_of(whole) != [options.epoch - 1, options.epoch]:
+            raise Failure(f"Of a training with --keep 2 these snapshots stayed: {epochs_of(whole)}")
         took = json.loads((whole / "log").read_text())[-1]["elapsed_time"]
         pace = {"epoch": took / options.epoch, "start": time.time() - began - took}
         print(f"{options.epoch} epochs of {pace['epoch']:.2f} s, {pace['start']:.1f} s to start and end", flush=True)
@@ -179,9 +181,9 @@ def main():
             kills += train_killed(options, scratch / "killed", whole, pace, options.kills - kills)
             trainings += 1
             print(f"{kills} kills in {trainings} trainings, {time.time() - began:.0f} s", flush=True)
-        ranks, middle = options.ranks + 1, epochs_of(whole)[0]
-        said = finish(start(options, ranks, scratch / "more", "--resume", whole / f"snapshot_epoch_{middle}"))
-        resumed_behind(said, middle)
+        ranks, last_but_one = options.ranks + 1, options.epoch - 1
+        said = finish(start(options, ranks, scratch / "more", "--resume", whole / f"snapshot_epoch_{last_but_one}"))
+        resumed_behind(said, last_but_one)
         if f"{options.ranks} ranks wrote this snapshot, and this training has {ranks}" not in said:
             raise Failure(f"On {ranks} ranks a training didn't say what can't be the same:\n{said}")
     print(f"{kills} kills in {trainings} trainings of {options.ranks} ranks: nothing past a snapshot was lost, and each ended "

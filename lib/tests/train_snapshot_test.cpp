@@ -283,7 +283,7 @@ TEST_F(Saved, NoneIsThere) {
 
 TEST_F(Saved, OlderOnesAreRemovedAndWhatKillsHaveLeft) {
   const auto kept = [&](int keep, int n_epochs) {
-    Training training(options, train_set());
+    Training training(options, few_images());
     Trainer trainer(*training.updater, n_epochs, folder.path());
     trainer.extend(Snapshot(keep));
     fs::create_directories(folder / "snapshot_epoch_9.part/half");
