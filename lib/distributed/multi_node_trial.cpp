@@ -205,7 +205,7 @@ void compare_trials(const std::function<Trial(const std::string& schedule, int m
   replace_file(out + "/trials.json", to_json(trials).dump(1) + "\n");
   const std::string page = out + "/figure.html";
   replace_file(page, to_page(figure_of(trials, read_stored(stored)), "en", read_chart_js()));
-  fmt::print("\nAs a picture, beside stored trainings: {}\n", page);
+  fmt::print("\nAs a picture: {}\n", page);
 }
 
 }  // namespace odori
