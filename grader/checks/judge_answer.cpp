@@ -168,7 +168,8 @@ std::optional<RightAnswer> judge_program(const Question& question, const Answers
       question.without.contains(Defence::evidence) ? endings_alone(question.task) : exam_of(question.task);
   judge(judged, exam, [&](int blank, const Outcome& outcome) { verdicts.know(blank, outcome); });
   if (!programs.whole || !verdicts.all_right()) return {};
-  return RightAnswer{*programs.whole, exam.shows ? std::optional(exam.shows(*judged.whole)) : std::nullopt};
+  const bool is_looked_at = exam.shows && !question.apart;
+  return RightAnswer{*programs.whole, is_looked_at ? std::optional(exam.shows(*judged.whole)) : std::nullopt};
 }
 
 }  // namespace

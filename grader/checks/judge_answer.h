@@ -46,7 +46,7 @@ std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answ
 /// An answer, all of which is right.
 struct RightAnswer {
   BuiltProgram whole;  // what the speedup is measured with
-  std::optional<ShownFigure> shown;
+  std::optional<ShownFigure> shown;  // to its author
 };
 
 /// Judges every blank, and tells of each one in order as soon as it and those before it are decided. Returns the
