@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2016
 # Hosts with names and networks of their own, on one machine: for scripts of bash, which source this file.
 #
-#   can_make_hosts                may this user make namespaces here, and is what it takes installed?
+#   can_make_hosts                may this user make namespaces, bridges and cables here, and is what it takes installed?
 #   enter_namespaces "$0" "$@"    starts the script anew in namespaces, which vanish with it or what called it, however these
 #                                 end, and with them all that it started. Does nothing there
 #   start_hosts FOLDER N          node1 to nodeN, 10.9.0.1 to 10.9.0.N, joined by a switch that has no way out: to_nodeN is
@@ -15,7 +15,9 @@ apart=(unshare --mount --net --pid --fork --kill-child --mount-proc --propagatio
 [[ $EUID -eq 0 ]] || apart+=(--user --map-root-user)
 
 can_make_hosts() {
-  type ip tc nsenter pgrep setpriv >/dev/null 2>&1 && "${apart[@]}" unshare --uts --ipc --net ip link set lo up 2>/dev/null
+  type ip tc nsenter pgrep setpriv >/dev/null 2>&1 && "${apart[@]}" unshare --uts --ipc --net sh -c '
+    ip link set lo up && ip link add switch type bridge && ip link add cable type veth peer name end &&
+      tc qdisc replace dev cable root tbf rate 8kbit burst 16kb latency 1s' 2>/dev/null
 }
 
 enter_namespaces() {
