@@ -120,7 +120,7 @@ void wait_for_lower_ranks() {
   if (job.rank == 0) return;
   const int place = std::min(job.rank, 10);
   const bool one_host = rank_table::who_is_elsewhere().empty();
-  std::this_thread::sleep_for(std::chrono::milliseconds(one_host ? 800 + 200 * place : 3000 + 50 * place));
+  std::this_thread::sleep_for(std::chrono::milliseconds(one_host ? 1500 + 100 * place : 3000 + 50 * place));
 }
 
 /// What was printed comes before what went wrong: mpirun carries the two streams apart, and mixes them in mid-line if

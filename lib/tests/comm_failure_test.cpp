@@ -239,6 +239,8 @@ TEST(Evidence, TellsTheMessagesOfLearnersAndNotTheLibrarys) {
   const char* const expected = R"facts({"fact":"enter","collective":"try_all_reduce()"}
 {"fact":"message","call":"exchange","to":0,"sent":4,"from":0,"received":4}
 {"fact":"message_done"}
+{"fact":"enter","collective":"comm->barrier()"}
+{"fact":"leave","collective":"comm->barrier()"}
 {"fact":"values","length":4,"numbers":4}
 {"fact":"leave","collective":"try_all_reduce()"}
 {"fact":"enter","collective":"try_all_reduce()"}

@@ -31,14 +31,10 @@ __device__ Row read_row(const T* x, int classes) {
   return row;
 }
 
-/// As many as a block may have: a warp waits for memory at each of its examples.
-constexpr int metrics_threads = 1024;
-
 /// One block. Warp i takes the examples i, i + warps, ...; then its first thread adds up what the warps have.
 template <typename T>
-__global__ void __launch_bounds__(metrics_threads)
-    metrics_kernel(const T* x, int classes, const Step* step, Metrics* metrics) {
-  constexpr int most_warps = metrics_threads / warp;
+__global__ void metrics_kernel(const T* x, int classes, const Step* step, Metrics* metrics) {
+  constexpr int most_warps = threads_per_block / warp;
   __shared__ double loss_sum[most_warps];
   __shared__ int correct[most_warps], samples[most_warps];
   const int mine = static_cast<int>(threadIdx.x) / warp;
@@ -86,7 +82,7 @@ void softmax_cross_entropy(cudaStream_t stream, Storage storage, const void* x, 
                            Metrics* metrics) {
   with_type(storage, false, [&](auto type, auto) {
     using T = decltype(type);
-    launch("softmax cross entropy", metrics_kernel<T>, stream, 1, metrics_threads, static_cast<const T*>(x), classes,
+    launch("softmax cross entropy", metrics_kernel<T>, stream, 1, threads_per_block, static_cast<const T*>(x), classes,
            step, metrics);
   });
 }
