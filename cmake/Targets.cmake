@@ -53,7 +53,7 @@ function(odori_test name)
   endif()
   cmake_parse_arguments(TEST "ON_GPU;NOT_ON_CPU" "SOURCE;TIMEOUT;AT_ONCE;EMULATED_GPUS" "RANKS;EMULATED_RANKS;LIBRARIES" ${ARGN})
   if(NOT TEST_TIMEOUT)
-    set(TEST_TIMEOUT 120)
+    set(TEST_TIMEOUT 300) # a machine can be ten times as busy as one thinks
   endif()
   if(NOT TEST_SOURCE)
     set(TEST_SOURCE ${name}.cpp)
