@@ -147,7 +147,9 @@ TEST_P(NetworkTest, EvaluationCountsWhatIsThereAndCounted) {
     for (Side* side : {&both.fast, &both.plain}) side->graph->load(part, {});
     both.forward(Mode::evaluate, {}, pixels);
     const Metrics fast = both.fast.graph->take_metrics(), plain = both.plain.graph->take_metrics();
-    EXPECT_NEAR(fast.loss_sum, plain.loss_sum, bound(1e-5) * plain.loss_sum);
+    // Rounded scores move a loss by as much as they are off, however small the loss of a sure network is.
+    EXPECT_NEAR(fast.loss_sum, plain.loss_sum,
+                bound(1e-5) * std::max(plain.loss_sum, static_cast<double>(plain.samples)));
     EXPECT_NEAR(fast.correct, plain.correct, is_bf16() ? 1 : 0);
     EXPECT_EQ(fast.samples, plain.samples);
     return fast;
