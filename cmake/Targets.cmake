@@ -41,17 +41,18 @@ function(odori_program name)
 endfunction()
 
 # odori_test(NAME [SOURCE file] [RANKS n...] [LIBRARIES target...] [TIMEOUT seconds] [AT_ONCE n] [ON_GPU] [EMULATED_GPUS n]
-# [EMULATED_RANKS n...] [NOT_ON_CPU]): NAME.cpp, or SOURCE, is a GoogleTest program. With RANKS it runs once for each
-# number of MPI ranks, under mpirun, and its own main must be odori_mpi_test_main (see lib/tests). With AT_ONCE n of its
-# cases run at a time, since they mostly wait. With ON_GPU it runs once more on GPUs, as NAME_gpu (see odori_gpu_test),
-# with EMULATED_GPUS on a machine with so many emulated ones, as NAME_emulated, and with EMULATED_RANKS on these numbers
-# of ranks alone (emulated GPUs are slow where ranks outnumber cores); NOT_ON_CPU leaves out all but these. A test case
-# that is skipped or disabled counts as failed: skipped is not passed.
+# [EMULATED_RANKS n...] [NOT_ON_CPU] [OWN_OPTIONS]): NAME.cpp, or SOURCE, is a GoogleTest program. With RANKS it runs once for
+# each number of MPI ranks, under mpirun, and its own main must be odori_mpi_test_main (see lib/tests). With AT_ONCE n of its
+# cases run at a time, since they mostly wait. With ON_GPU it runs once more on GPUs, as NAME_gpu (see odori_gpu_test), with
+# EMULATED_GPUS on a machine with so many emulated ones, as NAME_emulated, and with EMULATED_RANKS on these numbers of ranks
+# alone (emulated GPUs are slow where ranks outnumber cores); NOT_ON_CPU leaves out all but these. OWN_OPTIONS says that it is
+# compiled by options that other tests aren't. A test case that is skipped or disabled counts as failed: skipped is not
+# passed.
 function(odori_test name)
   if(NOT ODORI_TESTS)
     return()
   endif()
-  cmake_parse_arguments(TEST "ON_GPU;NOT_ON_CPU" "SOURCE;TIMEOUT;AT_ONCE;EMULATED_GPUS" "RANKS;EMULATED_RANKS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "ON_GPU;NOT_ON_CPU;OWN_OPTIONS" "SOURCE;TIMEOUT;AT_ONCE;EMULATED_GPUS" "RANKS;EMULATED_RANKS;LIBRARIES" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300) # a machine can be ten times as busy as one thinks
   endif()
@@ -78,10 +79,21 @@ function(odori_test name)
   endif()
 endfunction()
 
-# For odori_test: an executable.
+# For odori_test: an executable. Most of a test's compile time would go to the headers that all of them include, so these are
+# parsed once; not so where a test is compiled by options of its own.
 function(odori_test_program program source)
+  if(NOT TARGET odori_test_headers)
+    file(WRITE ${PROJECT_BINARY_DIR}/tests/headers.cpp "")
+    add_library(odori_test_headers OBJECT ${PROJECT_BINARY_DIR}/tests/headers.cpp)
+    target_link_libraries(odori_test_headers PRIVATE odori_warnings GTest::gtest nlohmann_json::nlohmann_json)
+    target_compile_options(odori_test_headers PRIVATE ${ODORI_QUICK})
+    target_precompile_headers(odori_test_headers PRIVATE <gtest/gtest.h> <nlohmann/json.hpp>)
+  endif()
   odori_program(${program} ${source})
-  target_link_libraries(${program} PRIVATE ${TEST_LIBRARIES})
+  target_link_libraries(${program} PRIVATE ${TEST_LIBRARIES} nlohmann_json::nlohmann_json)
+  if(NOT TEST_OWN_OPTIONS)
+    target_precompile_headers(${program} REUSE_FROM odori_test_headers)
+  endif()
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   if(TEST_RANKS)
     target_link_libraries(${program} PRIVATE odori_mpi_test_main)
