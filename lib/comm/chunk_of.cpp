@@ -10,9 +10,9 @@ namespace {
 void tell_of_large_chunk(BeginOfChunk begin) {
   static const bool told = [&] {
     const auto [c, n, length] = LargeChunk();
-    evidence::write(facts::Event{"large_chunk",
-                                 {static_cast<std::int64_t>(begin(c, n, length)),
-                                  static_cast<std::int64_t>(begin(c + 1, n, length))}});
+    evidence::write(facts::Event{
+        "large_chunk",
+        {static_cast<std::int64_t>(begin(c, n, length)), static_cast<std::int64_t>(begin(c + 1, n, length))}});
     return true;
   }();
   static_cast<void>(told);

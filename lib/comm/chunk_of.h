@@ -9,8 +9,8 @@ namespace odori {
 /// Where chunk c of n begins, among `length` numbers.
 using BeginOfChunk = std::size_t (*)(std::size_t c, std::size_t n, std::size_t length);
 
-/// A chunk of a large network's gradients on many ranks, where c * length is more than 32 bits hold. The grader looks at
-/// it too.
+/// A chunk of a large network's gradients on many ranks, where c * length is more than 32 bits hold. The grader looks
+/// at it too.
 struct LargeChunk {
   std::size_t c = 4000, n = 4096, length = 5'000'003;
 };

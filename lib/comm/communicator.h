@@ -50,9 +50,11 @@ class Communicator {
   virtual void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) = 0;
   /// The same with 16 bits a number on the way, half the bytes: each rank divides its gradients by the number of ranks
   /// before they are added, so that a sum overflows no sooner than a gradient does. Returns how many numbers of the
-  /// mean are infinite or nan, the same on every rank. Throws Error where the algorithm takes fp32 alone.
+  /// mean are infinite or nan, the same on every rank. Throws UsageError where the algorithm takes fp32 alone.
   virtual std::int64_t all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients,
                                           std::span<const Range> pieces) = 0;
+  /// That error, before anything is exchanged.
+  virtual void require_takes(Dtype dtype) const = 0;
   /// This rank's part of n numbers: the parts of all ranks are everything, once.
   virtual Range part(std::size_t n) const = 0;
   /// Of the gradients in this rank's part() alone: they become their mean over all ranks. What the others become is not

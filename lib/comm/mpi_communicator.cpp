@@ -46,12 +46,17 @@ void MpiCommunicator::all_reduce_mean(Device& device, Buffer& gradients, std::sp
   average(device, gradients, all);
 }
 
+void MpiCommunicator::require_takes(Dtype dtype) const {
+  if (dtype != Dtype::fp32 && !takes_packed())
+    throw UsageError(fmt::format(
+        "The communicator {} exchanges gradients in fp32 alone. With --allreduce_dtype {}, use --communicator flat, "
+        "naive, ring or tree.",
+        name(), to_string(dtype)));
+}
+
 std::int64_t MpiCommunicator::all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients,
                                                  std::span<const Range> pieces) {
-  require(dtype == Dtype::fp32 || takes_packed(),
-          "The communicator {} exchanges gradients in fp32 alone. With --allreduce_dtype {}, use --communicator flat, "
-          "naive, ring or tree.",
-          name(), to_string(dtype));
+  require_takes(dtype);
   dtype_ = dtype;
   not_finite_ = 0;
   all_reduce_mean(device, gradients, pieces);

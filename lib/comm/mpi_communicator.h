@@ -33,6 +33,7 @@ class MpiCommunicator : public Communicator {
 
   /// From the first piece to the last as one vector, whatever the parameters are.
   void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) override;
+  void require_takes(Dtype dtype) const final;
   std::int64_t all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients, std::span<const Range> pieces) final;
   Range part(std::size_t n) const final;
   void reduce_scatter_mean(Device& device, Buffer& gradients) final;

@@ -113,7 +113,7 @@ class CifarDataset : public Dataset {
   void set_transform(const Transform& transform) { transform_ = transform; }
   void keep_first(double fraction) {
     const auto n = static_cast<std::size_t>(std::llround(fraction * static_cast<double>(size())));
-    require(n > 0, "A fraction of {} leaves nothing of {} examples.", fraction, size());
+    require(n > 0, "A fraction of {} leaves nothing of {} images. Give a larger --fraction.", fraction, size());
     records_.resize(n);
   }
 

@@ -137,17 +137,22 @@ class MultiNodeOptimizer : public Optimizer {
  private:
   void check_options(const Device& device) const {
     const std::string words = in_words(options_);
-    require(words.empty() || device.kind() == DeviceKind::cpu,
-            "On GPUs gradients are exchanged all at once, in fp32, and rank {} is on {}. Leave --double_buffering, "
-            "--allreduce_dtype, --bucket_mib and --sharded out, or train with --device cpu.",
-            comm_.rank(), device.description());
-    require(options_.bucket_mib >= 0, "A bucket can't have {} MiB. Give 1 or more, or 0 for one exchange.",
-            options_.bucket_mib);
-    require(!options_.double_buffering || options_.bucket_mib == 0,
-            "Double buffering and buckets are two ways to hide one exchange. Give --double_buffering or --bucket_mib.");
-    require(!options_.sharded || options_ == ExchangeOptions{.sharded = true, .accumulate = options_.accumulate},
-            "--sharded exchanges parts, each once: it can't be combined with --double_buffering, --allreduce_dtype or "
-            "--bucket_mib.");
+    if (!words.empty() && device.kind() != DeviceKind::cpu)
+      throw UsageError(fmt::format(
+          "On GPUs gradients are exchanged all at once, in fp32, and rank {} is on {}. Leave --double_buffering, "
+          "--allreduce_dtype, --bucket_mib and --sharded out, or train with --device cpu.",
+          comm_.rank(), device.description()));
+    if (options_.bucket_mib < 0)
+      throw UsageError(
+          fmt::format("A bucket can't have {} MiB. Give 1 or more, or 0 for one exchange.", options_.bucket_mib));
+    if (options_.double_buffering && options_.bucket_mib > 0)
+      throw UsageError(
+          "Double buffering and buckets are two ways to hide one exchange. Give --double_buffering or --bucket_mib.");
+    if (options_.sharded && options_ != ExchangeOptions{.sharded = true, .accumulate = options_.accumulate})
+      throw UsageError(
+          "--sharded exchanges parts, each once: it can't be combined with --double_buffering, --allreduce_dtype or "
+          "--bucket_mib.");
+    comm_.require_takes(options_.dtype);
     if (!words.empty() && comm_.rank() == 0) fmt::print("Exchange of gradients: {}\n", words);
   }
 

@@ -229,7 +229,7 @@ Loaded load(const std::string& folder, Trainer& trainer, Communicator* comm, con
     same_data = same_data && (!same_ranks || rank.data[i] == data[i].in_order);
   require(same_data,
           "The snapshot {} was trained on other data, or on other shares of it. Give the same --dataset, --fraction "
-          "and --seed.",
+          "and --seed, to the program that wrote it.",
           folder);
   if (!same_ranks) take_own_part(rank, epochs_done, updater);
   for (std::size_t i = 0; i < n_devices; ++i) updater.iterators()[i].check(rank.iterators[i]);

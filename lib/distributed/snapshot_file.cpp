@@ -62,8 +62,8 @@ void require_same(const SnapshotSubject& saved, const SnapshotSubject& here) {
           "The snapshot is of batches of {}, this training of batches of {}. Give --batchsize {}.", saved.batch_size,
           here.batch_size, saved.batch_size);
   require(saved.gradients == here.gradients,
-          "The snapshot is of a training with {} a rank, this one has {}. Give the same --n_gpus and --compat, "
-          "and the same flags on batches an update and the exchange of gradients.",
+          "The snapshot is of a training with {} a rank, this one has {}. Give the flags on devices, batches an update "
+          "and the exchange of gradients that it was trained with.",
           saved.gradients, here.gradients);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "comm/communicator.h"
@@ -73,7 +74,29 @@ nlohmann::json json_of(const std::optional<Iteration>& of) {
 }
 
 std::string describe(const cost::Link& link) {
-  return fmt::format("{:g} Gbit/s and {:g} us", link.bandwidth * 8 / 1e9, link.latency * 1e6);
+  const double mbit = link.bandwidth * 8 / 1e6, us = link.latency * 1e6;
+  return fmt::format("{} and {}",
+                     mbit < 1000 ? fmt::format("{:g} Mbit/s", mbit) : fmt::format("{:g} Gbit/s", mbit / 1e3),
+                     us < 1000 ? fmt::format("{:g} us", us) : fmt::format("{:g} ms", us / 1e3));
+}
+
+std::string in_bytes(double n) {
+  return n < 1e6 ? fmt::format("{:.1f} kB", n / 1e3) : fmt::format("{:.1f} MB", n / 1e6);
+}
+std::string counted(double n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
+
+/// What more nodes do for one batch that all share.
+std::string gain_of_nodes(const Forecast& all) {
+  const double images = all.question.shared_batch;
+  const int nodes = all.question.training.cluster.nodes;
+  const bool all_known = std::ranges::all_of(all.scaling, [](const OfNodes& row) { return row.weak.has_value(); });
+  const bool gains = std::ranges::any_of(all.scaling, [](const OfNodes& row) { return row.speedup > 1; });
+  if (!all_known) return fmt::format("-: {} can't be used there.\n", all.question.training.communicator);
+  if (!gains) return fmt::format("One device alone takes less for {}.\n", counted(images, "image"));
+  if (all.best_nodes < nodes)
+    return fmt::format("Shared by more than {}, {} images gain nothing more.\n", counted(all.best_nodes, "node"),
+                       images);
+  return nodes == 1 ? "" : fmt::format("{} images shared by all nodes still gain from the last one.\n", images);
 }
 
 }  // namespace
@@ -100,12 +123,17 @@ std::string to_text(const Forecast& all) {
   const cost::Cluster& cluster = training.cluster;
   std::string text = fmt::format(
       "One device, {}: an iteration takes {:.2f} ms + {:.3f} ms an image; with {} images {:.2f} ms, {:.0f} images/s.\n"
-      "An epoch of {} images takes it {:.1f} s. From batch {} on, larger ones save at most 10 % of that.\n"
-      "{} nodes x {} devices, {} between nodes, {} within; {:.1f} MB of gradients.\n\n",
+      "An epoch of {} takes it {:.1f} s. From batch {} on, larger ones save at most 10 % of that.\n"
+      "{}{} x {}, {} between nodes, {} within; {} of gradients.\n\n",
       asked.model, 1e3 * training.compute.fixed, 1e3 * training.compute.per_image, asked.batch,
-      1e3 * training.compute.seconds(asked.batch), asked.batch / training.compute.seconds(asked.batch), asked.images,
-      all.epoch, all.batch_within_10_percent, cluster.nodes, cluster.ranks_per_node, describe(cluster.between),
-      describe(cluster.within), training.gradients.bytes / 1e6);
+      1e3 * training.compute.seconds(asked.batch), asked.batch / training.compute.seconds(asked.batch),
+      counted(asked.images, "image"), all.epoch, all.batch_within_10_percent,
+      training.compute.fixed < 0
+          ? "The larger batch took more than in proportion, so that a small one is predicted too "
+            "well: measure again, with batches that differ more.\n"
+          : "",
+      counted(cluster.nodes, "node"), counted(cluster.ranks_per_node, "device"), describe(cluster.between),
+      describe(cluster.within), in_bytes(training.gradients.bytes));
   text += "All devices, by communicator, ms:\n";
   text += table({"communicator", "all-reduce", "iteration", "half precision", "overlap", "double buffering"},
                 all.communicators);
@@ -113,11 +141,7 @@ std::string to_text(const Forecast& all) {
                       training.communicator, asked.batch, asked.shared_batch);
   text +=
       table({"nodes", "devices", "ms", "images/s", "efficiency", "s an epoch", "strong: ms", "speedup"}, all.scaling);
-  text += all.best_nodes < cluster.nodes
-              ? fmt::format("Shared by more than {} nodes, {} images gain nothing more.\n", all.best_nodes,
-                            asked.shared_batch)
-              : fmt::format("{} images shared by all nodes still gain from the last one.\n", asked.shared_batch);
-  return text;
+  return text + gain_of_nodes(all);
 }
 
 void to_json(nlohmann::json& json, const Forecast& all) {

@@ -112,6 +112,12 @@ cost::Compute compute_of(const Flags& flags, const NetworkSpec& network) {
 
 int main(int argc, char** argv) try {
   const Flags flags = parse_flags(argc, argv);
+  std::ofstream file;
+  const auto require_json = [&] {  // before minutes are measured for nothing, and at the end
+    require(bool(file.flush()), "{} can't be written. --json takes a file in a folder that you may write to.",
+            flags.json);
+  };
+  if (!flags.json.empty()) file.open(flags.json), require_json();
   const NetworkSpec network = create_network(flags.model, 10, flags.image_size);
   const NetworkCost cost = cost_of(network);
   Question question{.model = flags.model,
@@ -125,12 +131,7 @@ int main(int argc, char** argv) try {
   question.training.compute = compute_of(flags, network);
   const Forecast all = forecast(question);
   fmt::print("{}", to_text(all));
-  if (!flags.json.empty()) {
-    std::ofstream file(flags.json);
-    file << nlohmann::json(all).dump(2) << '\n';
-    require(bool(file.flush()), "{} can't be written. --json takes a file in a folder that you may write to.",
-            flags.json);
-  }
+  if (!flags.json.empty()) file << nlohmann::json(all).dump(2) << '\n', require_json();
   return 0;
 } catch (...) {
   return report_failure();

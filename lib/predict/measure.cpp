@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -82,7 +83,7 @@ std::optional<cost::Measured> timing_of(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == text.npos) return {};
   const cost::Measured timing{number(text.substr(0, colon)), number(text.substr(colon + 1))};
-  if (!(timing.batch > 0) || !(timing.seconds > 0)) return {};
+  if (!(timing.batch > 0) || std::floor(timing.batch) != timing.batch || !(timing.seconds > 0)) return {};
   return timing;
 }
 

@@ -28,7 +28,7 @@ TEST(Timings, AreReadOrRefusedInASentence) {
   EXPECT_EQ(other.batch, 128);
   EXPECT_EQ(other.seconds, 0.15);
   for (const char* text : {"", "32", "32:0.1", "32:0.1,", "32:0.1,64", "32:0.1,64:", "32:0.1,64:0", "32:-1,64:2",
-                           "32:0.1,64:0.2,96:0.3", "32:nan,64:inf", "a:b,c:d"})
+                           "32:0.1,64:0.2,96:0.3", "32.5:0.1,64:0.2", "32:nan,64:inf", "a:b,c:d"})
     EXPECT_THROW(recorded_timings(text), UsageError) << text;
 }
 
@@ -43,6 +43,21 @@ Question question(int nodes) {
           .batch = 10,
           .shared_batch = 40,
           .images = 1000};
+}
+
+TEST(Forecast, SaysWhatIsMissingOrOdd) {
+  Question asked = question(4);
+  asked.training.communicator = "single_node";
+  EXPECT_NE(to_text(forecast(asked)).find("\n-: single_node can't be used there.\n"), std::string::npos);
+  asked = question(1);
+  asked.images = 1;
+  EXPECT_NE(to_text(forecast(asked)).find("An epoch of 1 image takes"), std::string::npos);
+  EXPECT_NE(to_text(forecast(asked)).find("\n1 node x 1 device, 8 Mbit/s and 1 ms between nodes"), std::string::npos);
+  asked = question(4);
+  asked.training.cluster.between.bandwidth = 1;
+  EXPECT_NE(to_text(forecast(asked)).find("One device alone takes less for 40 images."), std::string::npos);
+  asked.training.compute.fixed = -0.01;
+  EXPECT_NE(to_text(forecast(asked)).find("took more than in proportion"), std::string::npos);
 }
 
 TEST(Forecast, IsWhatTheFormulasSay) {

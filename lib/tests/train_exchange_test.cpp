@@ -378,10 +378,11 @@ TEST(ExchangeOptions, ThatCannotBeAreRefused) {
   EXPECT_SENTENCE(RankTraining(*comm, {.double_buffering = true, .bucket_mib = 25}), "two ways to hide one exchange");
   EXPECT_SENTENCE(RankTraining(*comm, {.dtype = Dtype::fp16, .sharded = true}), "--sharded exchanges parts");
   MomentumSGD alone;
+  EXPECT_SENTENCE(RankTraining(*comm, {.accumulate = 1000}), "takes more than an epoch");
   EXPECT_SENTENCE(alone.set_exchange({.sharded = true}), "This optimizer exchanges no gradients");
   const auto hierarchical = create_communicator("hierarchical");
-  RankTraining many(*hierarchical, {.dtype = Dtype::fp16});
-  EXPECT_SENTENCE(many.updater->update(), "The communicator hierarchical exchanges gradients in fp32 alone.");
+  EXPECT_SENTENCE(RankTraining(*hierarchical, {.dtype = Dtype::fp16}),
+                  "The communicator hierarchical exchanges gradients in fp32 alone.");
 }
 
 }  // namespace

@@ -127,7 +127,10 @@ TEST(Ring, LooksAtATrainingToo) {
     if (!evidence.ranks.back().steps.empty()) evidence.ranks.back().steps[1][0].parameters[7] += 1e-3f;
   };
   EXPECT_EQ(ring(8, on_one_rank), "trains_otherwise");
-  EXPECT_EQ(ring(8, [](Evidence& evidence, int) { for (RankSeen& seen : evidence.ranks) seen.evaluations.clear(); }),
+  EXPECT_EQ(ring(8,
+                 [](Evidence& evidence, int) {
+                   for (RankSeen& seen : evidence.ranks) seen.evaluations.clear();
+                 }),
             "ended_early");
 }
 
