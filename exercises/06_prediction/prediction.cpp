@@ -51,7 +51,7 @@ double exchange_time(int n, double bytes, const cost::Link& wire) {
 
 /// An iteration of n devices that share one batch.
 double shared_iteration(const cost::Compute& time, double batch, int n, double exchange) {
-  // BLANK 7: What does it take? The devices share the images, and nothing else.
+  // BLANK 7: What does it take? The devices share the images (a part of one counts too), and nothing else.
   return PUT_YOUR_CODE;
   // END BLANK
 }

@@ -24,13 +24,16 @@ const RunPlan warmed_up = with_flags({.nodes = {0, 0}, .batch_size = 2, .learnin
                                      "warm_up", "mean"),
               summed = with_flags({.nodes = {0, 1}, .batch_size = 3, .learning_rate = 0.015f, .seed = 1}, 2, 8, 2,
                                   "scaled", "sum"),
+              // Fewer images than the rate was found for; and what is exchanged without being accumulated.
+              small = with_flags({.nodes = {0, 1}, .batch_size = 3, .learning_rate = 0.03f, .seed = 3}, 1, 15, 0,
+                                 "scaled", "mean"),
               alone = with_flags({.nodes = {0}, .batch_size = 6, .learning_rate = 0.025f, .seed = 2}, 1, 4, 1,
                                  "warm_up", "mean");
 
 RunPlan choosing(const char* trials) { return {.nodes = {0}, .epochs = 0, .flags = {"--trials", trials}}; }
 // By each criterion another pair of trainings is the best.
-const RunPlan best_warmed_up = choosing("fixed:930:0.9:0.58,scaled:880:0.5:0.62,warm_up:850:0.7:0.66"),
-              best_fixed = choosing("fixed:700:0.6:0.72,scaled:820:0.4:0.6,warm_up:760:0.2:0.55");
+const RunPlan best_warmed_up = choosing("fixed:930:0.9:0.58,scaled:880:0.5:0.662,warm_up:850:0.7:0.668"),
+              best_fixed = choosing("fixed:700:0.6:0.724,scaled:820:0.4:0.721,warm_up:760:0.2:0.55");
 
 /// What a plan asks for.
 struct Given {
@@ -353,7 +356,7 @@ ShownFigure rates_by_update(Runs& whole) {
 }  // namespace
 
 Exam exam_of_large_batch() {
-  return {{warmed_up, summed, alone, best_warmed_up, best_fixed},
+  return {{warmed_up, summed, small, alone, best_warmed_up, best_fixed},
           {{1, "FactorIsOfAllImages", find_in_factor},
            {2, "RateGrowsWithTheBatch", find_in_scaled_rate},
            {3, "RateRisesByTheSameStep", find_in_warm_up},

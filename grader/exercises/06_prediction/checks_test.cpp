@@ -98,6 +98,8 @@ TEST(Prediction, NamesMistakesOfIterations) {
   EXPECT_EQ(says([](double exact) { return std::floor(exact) + 1; }), "one_iteration_too_many");
   EXPECT_EQ(says([](double exact) { return exact; }), "iterations_not_whole");
   EXPECT_EQ(says([](double exact) { return 2 * std::ceil(exact); }), "iterations_wrong");
+  EXPECT_EQ(number(1, iterations, [](const Given& g) { return std::ceil(g.images * (1.0 / g.batch)); }),
+            "one_iteration_too_many");
 }
 
 TEST(Prediction, NamesMistakesOfTheLine) {
@@ -161,6 +163,8 @@ TEST(Prediction, NamesMistakesOfSharing) {
 TEST(Prediction, NamesMistakesOfWhereTheGainEnds) {
   EXPECT_EQ(gain([](double ratio, double share) { return ratio / share; }), "batch_not_whole");
   EXPECT_EQ(gain([](double ratio, double share) { return std::floor(ratio / share); }), "batch_rounded_down");
+  EXPECT_EQ(gain([](double ratio, double share) { return std::floor(ratio / share) + 1; }), "batch_rounded_wrongly");
+  EXPECT_EQ(gain([](double ratio, double share) { return std::round(ratio / share); }), "batch_rounded_wrongly");
   EXPECT_EQ(gain([](double ratio, double share) { return std::ceil(ratio * share); }), "share_multiplied");
   EXPECT_EQ(gain([](double ratio, double) { return std::ceil(ratio); }), "share_left_out");
   EXPECT_EQ(gain([](double ratio, double share) { return std::ceil(ratio * (1 - share) / share); }),
