@@ -180,12 +180,12 @@ std::vector<Trial> recorded_trials(const std::string& text) {
   return trials;
 }
 
-void show_choice(const std::vector<Trial>& trials, const Choice& choose) {
+void show_choice(const std::vector<Trial>& trials, const Choice& choose, const Communicator& comm) {
   const Trial chosen = choose(trials);
   const float numbers[] = {static_cast<float>(chosen.images_per_second), static_cast<float>(chosen.training_loss),
                            static_cast<float>(chosen.held_out_accuracy)};
   evidence::write(facts::Values{std::size(numbers)}, numbers);
-  print(trials, {chosen});
+  if (comm.rank() == 0) print(trials, {chosen});
 }
 
 void compare_trials(const std::function<Trial(const std::string& schedule, int m)>& train, const Choice& choose,

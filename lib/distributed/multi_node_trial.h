@@ -44,13 +44,13 @@ std::vector<Trial> recorded_trials(const std::string& text);
 /// Which of the trainings of one batch to go on with.
 using Choice = std::function<Trial(const std::vector<Trial>&)>;
 
-/// Prints what is chosen of these. The grader gets its numbers.
-void show_choice(const std::vector<Trial>& trials, const Choice& choose);
+/// Rank 0 prints what is chosen of these. The grader gets its numbers.
+void show_choice(const std::vector<Trial>& trials, const Choice& choose, const Communicator& comm);
 
 /// Trains with m = 1, 4, 16 ... `largest` batches of each rank an update, by each schedule; or, if `only` names a
 /// schedule, once by that and with `largest`, and nothing is chosen. Rank 0 prints what came of each, and when it had
-/// nine tenths of the best accuracy, and makes a picture of their accuracies by batch in the folder `out` (and trials.json), beside
-/// trainings that were `stored` earlier (a path below solutions/).
+/// nine tenths of the best accuracy, and makes a picture of their accuracies by batch in the folder `out` (and
+/// trials.json), beside trainings that were `stored` earlier (a path below solutions/).
 void compare_trials(const std::function<Trial(const std::string& schedule, int m)>& train, const Choice& choose,
                     int largest, const std::string& only, const Communicator& comm, const std::string& out,
                     const std::string& stored);

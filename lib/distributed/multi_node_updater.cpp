@@ -16,12 +16,14 @@ MultiNodeUpdater::MultiNodeUpdater(SerialIterator iterator, Optimizer& optimizer
 
 void MultiNodeUpdater::update() {
   new_epoch_ = false;
+  n_batches_ = 0;
   update_(*this);
   ++iteration_;
 }
 
 std::vector<float> MultiNodeUpdater::next_gradients() {
   SerialIterator& iterator = iterators_.front();
+  require_within_epoch(++n_batches_, iterator);
   model().forward_backward(*iterator.next());
   new_epoch_ |= iterator.is_new_epoch();
   std::vector<float> gradients(n_gradients());

@@ -41,6 +41,7 @@ class MultiNodeUpdater : public Updater {
   std::vector<SerialIterator> iterators_;  // one
   Communicator& comm_;
   Update update_;
+  int n_batches_ = 0;       // of this update, so far
   bool new_epoch_ = false;  // a batch of the last update has begun one
 };
 

@@ -156,6 +156,11 @@ void add_own_flag(CommandLine& line, const OwnFlag& flag) {
         .add_option(flag.name, **number, flag.help)
         ->check(line.whole_number(flag.least, flag.most))
         ->capture_default_str();
+  else if (const OneOf* choice = std::get_if<OneOf>(&flag.value))
+    line.app()
+        .add_option(flag.name, *choice->value, flag.help)
+        ->check(line.one_of(choice->names))
+        ->capture_default_str();
   else
     line.app().add_option(flag.name, *std::get<std::string*>(flag.value), flag.help)->capture_default_str();
 }

@@ -14,11 +14,17 @@
 
 namespace odori {
 
+/// A text that is one of these.
+struct OneOf {
+  std::string* value;
+  std::vector<std::string> names;
+};
+
 /// A flag of one program alone, and the variable that its value goes to; what that holds before is the default. Numbers
 /// are whole ones, from `least` to `most`.
 struct OwnFlag {
   std::string name, help;  // "--length"
-  std::variant<int*, std::string*> value;
+  std::variant<int*, std::string*, OneOf> value;
   int least = 0, most = 1 << 30;
 };
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
@@ -98,6 +99,8 @@ cost::Measured measure_iteration(const NetworkSpec& network, int batch, int n_de
 
 std::pair<cost::Measured, cost::Measured> measure_two(const NetworkSpec& network, int small, int large,
                                                       const DevicePoolOptions& devices) {
+  fmt::print("Measuring iterations of {} and {} images on one device ...\n", small, large);
+  std::fflush(stdout);
   TimedTraining one(network, small, 1, devices), other(network, large, 1, devices);
   while (!one.is_through() || !other.is_through()) one.round(), other.round();
   return {one.median(), other.median()};
@@ -111,6 +114,13 @@ std::pair<cost::Measured, cost::Measured> recorded_timings(const std::string& te
     throw UsageError(fmt::format(
         "Recorded timings are two batches with the seconds of an iteration, \"32:0.041,128:0.153\", not \"{}\".",
         text));
+  const auto& [small, large] =
+      std::minmax(*one, *other, [](const auto& a, const auto& b) { return a.batch < b.batch; });
+  if (large.seconds * small.batch > small.seconds * large.batch)
+    throw UsageError(fmt::format(
+        "By \"{}\" {} images take more than {} times as long as {}, as if an iteration without images took less than "
+        "no time. Measure again, with batches that differ more.",
+        text, large.batch, large.batch / small.batch, small.batch));
   return {*one, *other};
 }
 

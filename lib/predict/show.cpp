@@ -47,7 +47,8 @@ void show(const Prediction& p) {
                     std::string(static_cast<std::size_t>(std::lround(width)), '#')});
   }
   fmt::print("{}", text_table({"devices", "ms an iteration", "ms exchange", "speedup", ""}, rows));
-  fmt::print("{} images shared by more than {} devices: no more gain.\n\n", p.batch, quickest->devices);
+  fmt::print("{} images shared by more than {} devices: {}.\n\n", p.batch, quickest->devices,
+             quickest + 1 == p.curve.end() ? "not looked at" : "no more gain");
 }
 
 void show_error(const std::string& what, double predicted, const NetworkSpec& network, int batch, int n_devices,

@@ -100,8 +100,9 @@ expect 0 "blank 3: hint 1 of 3" "$odori" hint multi_gpu 3 --lang en
 ODORI_STATE=/no/such/folder/state expect 0 "blank 3: hint 1 of 3" "$odori" hint multi_gpu 3 --lang en
 
 export ODORI_READY=1
-expect 2 '--ranks takes a number of processes, not "two"' "$odori" run multi_node --ranks two
+expect 2 '--ranks takes a number of processes, up to 99 on one machine, not "two"' "$odori" run multi_node --ranks two
 expect 2 "--ranks takes a number of processes" "$odori" run multi_node --ranks 99999999999999999999
+expect 2 "--ranks takes a number of processes" "$odori" compare --ranks 1000
 expect 2 "--ranks needs a value" "$odori" run multi_node --ranks
 expect 2 "--link needs a value" "$odori" run multi_node --link
 expect 2 "--nodes takes a number" "$odori" run multi_node --ranks 2 --nodes 3

@@ -28,7 +28,7 @@ TEST(Timings, AreReadOrRefusedInASentence) {
   EXPECT_EQ(other.batch, 128);
   EXPECT_EQ(other.seconds, 0.15);
   for (const char* text : {"", "32", "32:0.1", "32:0.1,", "32:0.1,64", "32:0.1,64:", "32:0.1,64:0", "32:-1,64:2",
-                           "32:0.1,64:0.2,96:0.3", "32.5:0.1,64:0.2", "32:nan,64:inf", "a:b,c:d"})
+                           "32:0.1,64:0.2,96:0.3", "32.5:0.1,64:0.2", "32:0.041,64:0.083", "64:0.083,32:0.041", "32:nan,64:inf", "a:b,c:d"})
     EXPECT_THROW(recorded_timings(text), UsageError) << text;
 }
 

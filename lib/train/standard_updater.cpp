@@ -11,13 +11,9 @@ StandardUpdater::StandardUpdater(SerialIterator iterator, Optimizer& optimizer, 
     : Updater(optimizer), n_batches_(accumulate ? accumulate : optimizer.accumulate()) {
   record_updater("StandardUpdater", "mean", {iterator});
   require_fit(iterator, optimizer.model());
-  const auto n = static_cast<std::int64_t>(n_batches_.value_or(1)), batch = std::int64_t{iterator.batch_size()};
-  const auto images = static_cast<std::int64_t>(iterator.dataset()->size());
+  const int n = n_batches_.value_or(1);
   require(n > 0, "An update takes at least one batch, but {} were asked for.", n);
-  require((n - 1) * batch < images,
-          "An update of {} batches of {} images takes more than an epoch, of {} images here. Give fewer batches "
-          "(--accumulate), or a smaller --batchsize.",
-          n, batch, images);
+  require_within_epoch(n, iterator);
   iterators_.push_back(std::move(iterator));
   if (!n_batches_) return;
   share_ = optimizer.share_of(*n_batches_);

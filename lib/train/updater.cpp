@@ -24,4 +24,12 @@ void require_fit(const SerialIterator& iterator, const Classifier& model) {
           data.transform().image_size, network.image_size);
 }
 
+void require_within_epoch(int n_batches, const SerialIterator& iterator) {
+  const auto images = static_cast<std::int64_t>(iterator.dataset()->size());
+  require(std::int64_t{n_batches - 1} * iterator.batch_size() < images,
+          "An update of {} batches of {} images takes more than an epoch, of {} images here. Give fewer batches "
+          "(--accumulate), or a smaller --batchsize.",
+          n_batches, iterator.batch_size(), images);
+}
+
 }  // namespace odori

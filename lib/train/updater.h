@@ -47,5 +47,7 @@ class Updater {
 /// Throws Error unless the iterator can train the model: it repeats, its batches are of the model's size and not
 /// larger than its data set, and the images and labels are what the network was made for.
 void require_fit(const SerialIterator& iterator, const Classifier& model);
+/// Throws Error if an update of so many of its batches takes more than an epoch.
+void require_within_epoch(int n_batches, const SerialIterator& iterator);
 
 }  // namespace odori

@@ -75,10 +75,10 @@ int main(int argc, char** argv) try {
                {"--accumulate", "Batches of a rank that make an update: 1, 4, 16 ... up to this", &accumulate, 1},
                {"--warmup_epochs", "Epochs in which the rate rises to the scaled one", &warmup_epochs},
                {"--only", "Train once, with --accumulate and this schedule: fixed, scaled or warm_up", &only},
-               {"--gradients", "mean, or sum: update by the sum of all batches' gradients", &gradients},
+               {"--gradients", "mean, or sum of all batches' gradients", OneOf{&gradients, {"mean", "sum"}}},
                {"--trials", "Recorded trainings, SCHEDULE:IMAGES_PER_SECOND:LOSS:ACCURACY,...", &recorded}}});
-  if (!recorded.empty()) return show_choice(recorded_trials(recorded), choose), 0;
   const std::unique_ptr<Communicator> comm = create_communicator("flat");
+  if (!recorded.empty()) return show_choice(recorded_trials(recorded), choose, *comm), 0;
   TrainTest whole;
   if (comm->rank() == 0) whole = load_cifar(args.dataset, {.fraction = args.fraction, .augment = args.augment});
   const DatasetPtr train = scatter_dataset(whole.train, *comm, {.shuffle = true, .seed = args.seed});
