@@ -4,6 +4,7 @@ import { extname, join } from 'node:path';
 import { Problem, kit } from './problem.mjs';
 
 const blankWords = /^(exercises|solutions) ([a-z]\w*) blanks? (\d+)(?:-(\d+))?$/;
+const listWords = /^(exercises|solutions) ([a-z]\w*) blanks (\d+(?:, \d+)+)$/;
 const lineWords = /^(\S+)(?: "([^"]+)")?(?: to "([^"]+)")?$/;
 const highlighting = { '.cpp': 'cpp', '.h': 'cpp', '.sh': 'bash', '.json': 'json', '.mjs': 'js' };
 
@@ -11,6 +12,8 @@ const highlighting = { '.cpp': 'cpp', '.h': 'cpp', '.sh': 'bash', '.json': 'json
 export function excerpt(directive) {
   const blank = blankWords.exec(directive);
   if (blank) return blanks(...blank.slice(1, 3), Number(blank[3]), Number(blank[4] ?? blank[3]));
+  const list = listWords.exec(directive);
+  if (list) return listed(...list.slice(1, 3), list[3].split(', ').map(Number));
   const lines = lineWords.exec(directive);
   if (lines) return linesOf(...lines.slice(1));
   throw new Problem(`"code: ${directive}" names neither a blank (solutions multi_gpu blank 1) nor lines of a file.`);
@@ -37,6 +40,13 @@ function blanks(tree, task, first, last) {
     return { text: tidy(shown), language: highlighting[extname(path)] };
   }
   throw new Problem(`There is no blank ${first}${last > first ? ` to ${last}` : ''} of ${task} in ${tree}/.`);
+}
+
+/** These blanks alone, one after the other, each with its number behind its first line. */
+function listed(tree, task, numbers) {
+  const all = numbers.map((number) => ({ number, ...blanks(tree, task, number, number) }));
+  const mark = (number, language) => `  ${language === 'cpp' ? '//' : '#'} ${number}`;
+  return { text: all.map(({ number, text, language }) => text.replace(/$/m, mark(number, language))).join('\n'), language: all[0].language };
 }
 
 /** The marked lines without markers and questions; with `numbered`, each blank keeps its number. */

@@ -36,6 +36,14 @@ test('Several blanks keep their numbers', () => {
   assert.equal(language, 'cpp');
 });
 
+test('A list of blanks shows these alone, each with its number', () => {
+  const { text, language } = excerpt('solutions ring blanks 2, 8');
+  assert.match(text, /^const int previous = .*;  \/\/ 2\nfor \(.*\/\/ 8$/);
+  assert.equal(language, 'cpp');
+  assert.match(excerpt('solutions multi_gpu blanks 7, 8').text, /\/\/ 7\n#PBS .*  # 8$/);
+  assert.throws(() => excerpt('solutions ring blanks 2, 99'), saying('no blank 99'));
+});
+
 test('Lines of a file are found by their text, and missed when it is gone', () => {
   assert.equal(excerpt('odori "word_demo() {" to "}"').text.split('\n')[0], 'word_demo() {');
   assert.equal(excerpt('odori "word_demo() {"').text, 'word_demo() {');
