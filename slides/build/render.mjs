@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PDFDict, PDFDocument, PDFName } from 'pdf-lib';
 import { asCss } from '../theme/palette.mjs';
 import { marpText } from './page.mjs';
 import { Problem, kit } from './problem.mjs';
@@ -35,7 +36,23 @@ export async function render(decks, languages, formats, folder) {
     }
   }
   for (const format of formats) marp(texts, folder, theme, format);
+  if (formats.includes('pdf')) for (const name of names) await hideIcons(join(folder, `${name}.pdf`));
   return formats.flatMap((format) => names.map((name) => join(folder, `${name}.${format}`)));
+}
+
+/** Notes are annotations, which viewers list; the icon that each draws upon its slide is replaced by an empty appearance. */
+async function hideIcons(path) {
+  const document = await PDFDocument.load(readFileSync(path), { updateMetadata: false });
+  const empty = document.context.register(document.context.stream('', { Type: 'XObject', Subtype: 'Form', BBox: [0, 0, 0, 0] }));
+  for (const page of document.getPages()) {
+    for (const reference of page.node.Annots()?.asArray() ?? []) {
+      const annotation = document.context.lookup(reference, PDFDict);
+      if (annotation.get(PDFName.of('Subtype')) !== PDFName.of('Text')) continue;
+      annotation.set(PDFName.of('AP'), document.context.obj({ N: empty }));
+      annotation.set(PDFName.of('Rect'), document.context.obj([0, 0, 0, 0]));
+    }
+  }
+  writeFileSync(path, await document.save());
 }
 
 function marp(texts, folder, theme, format) {
