@@ -12,7 +12,7 @@ export default function draw(language) {
     const socketX = (n) => x + n * 276, gpuX = (n) => socketX(n >> 1) + 12 + (n & 1) * 118, gpuY = 388;
     const seen = [0, 0];
     return [
-      text(x + 262, 24, title, { size: 28, weight: 700, fill: good ? colours.forward : colours.communication }),
+      text(x + 262, 24, title, { size: 28, weight: 700, fill: good ? colours.ink : colours.wrong }),
       [0, 1].map((n) => [box(socketX(n), 62, 248, 252, '', { fill: colours.ground, stroke: colours.soft, line: 3, radius: 14 }),
         text(socketX(n) + 124, 90, say.socket(n), { size: 24, weight: 600 }),
         box(socketX(n) + 24, 114, 200, 48, say.memory, { fill: colours.waiting, size: 22 })]),
@@ -20,8 +20,8 @@ export default function draw(language) {
       [0, 1, 2, 3].map((n) => box(gpuX(n), gpuY, 106, 66, say.gpu(n), { fill: colours.backward, size: 24, weight: 600 })),
       places.map((socket, rank) => {
         const place = seen[socket]++, rx = socketX(socket) + 12 + place * 118, far = socket !== rank >> 1;
-        return box(rx, 196, 106, 60, say.rank(rank), { fill: far ? colours.communication : colours.forward, size: 22, weight: 600 }) +
-          arrow([[rx + 53, 260], [gpuX(rank) + 53, gpuY - 4]], { stroke: far ? colours.communication : colours.forward, line: far ? 5 : 4 });
+        return box(rx, 196, 106, 60, say.rank(rank), { fill: far ? colours.wrong : colours.forward, size: 22, weight: 600 }) +
+          arrow([[rx + 53, 260], [gpuX(rank) + 53, gpuY - 4]], { stroke: far ? colours.wrong : colours.forward, line: far ? 5 : 4 });
       }),
     ];
   };

@@ -20,7 +20,7 @@ export default function draw(language) {
   const column = (k) => {
     const x = k * 400, a = 104, b = 304, net = x + 104;
     const inner = [
-      () => [pictures(x + 20, a + 34, 3), pictures(x + 20, b + 34, 3, { fill: '#b47a10' }), layers(net, a + 14, 4, { ...wide, height: 100, fill: () => first }),
+      () => [pictures(x + 20, a + 34, 3), pictures(x + 20, b + 34, 3, { fill: colours.soft }), layers(net, a + 14, 4, { ...wide, height: 100, fill: () => first }),
         layers(net, b + 14, 4, { ...wide, height: 100, fill: () => second }), exchange(x + 220, 235)],
       () => [pictures(x + 20, a + 34, 3), pictures(x + 20, b + 34, 3), layers(net, a + 60, 4, { ...wide, height: 60, fill: () => first }),
         layers(net, b + 8, 4, { ...wide, height: 60, fill: () => second }), [0, 1, 2, 3].map((i) => exchange(net + 20 + i * 64, 235))],

@@ -17,8 +17,8 @@ export default function draw(language) {
   const weak = (n) => n * compute / (compute + exchange(n)), strong = (n) => compute / (compute / n + exchange(n));
   const { svg, at } = axes(90, 46, 760, 340, { from: 1, to: 64, log: true, ticks: [1, 2, 4, 8, 16, 32, 64].map((n) => [n, String(n)]), title: say.n }, { from: 0.8, to: 64, log: true, ticks: [1, 2, 4, 8, 16, 32, 64].map((n) => [n, String(n)]), title: say.speedup });
   const beside = (f, words, fill) => text(866, at(64, f(64))[1], words, { anchor: 'start', size: 22, weight: 600, fill });
-  return picture(1160, 500, svg, rule([at(1, 1), at(64, 64)], { stroke: colours.soft, dash: '8 6' }), curve(at, weak, [1, 64], { log: true, stroke: colours.compute, line: 5 }), curve(at, strong, [1, 64], { log: true, stroke: colours.communication, line: 5 }),
-    text(866, at(64, 64)[1], say.ideal, { anchor: 'start', size: 22, fill: colours.soft }), beside(weak, say.weak, colours.forward), beside(strong, say.strong, colours.communication),
+  return picture(1160, 500, svg, rule([at(1, 1), at(64, 64)], { stroke: colours.soft, dash: '8 6' }), curve(at, weak, [1, 64], { log: true, stroke: colours.compute, line: 5 }), curve(at, strong, [1, 64], { log: true, stroke: colours.snapshot, line: 5 }),
+    text(866, at(64, 64)[1], say.ideal, { anchor: 'start', size: 22, fill: colours.soft }), beside(weak, say.weak, colours.forward), beside(strong, say.strong, colours.ink),
     [[2, one / two], [4, four / rate]].map(([n, speedup]) => dot(at(n, speedup), colours.ink) + text(at(n, speedup)[0] + 18, at(n, speedup)[1] + 18, speedup.toFixed(2), { anchor: 'start', size: 22, weight: 600 })),
     dot([880, 200], colours.ink), text(900, 200, say.then, { anchor: 'start', size: 22 }), text(0, 484, say.formula(gbit), { anchor: 'start', size: 20, fill: colours.soft }));
 }

@@ -26,7 +26,7 @@ export default function draw(language) {
         return arrow([[middle, 152], [middle, 178], [x + 4, 178], [x + 4, y + 28], [x + 18, y + 28]].slice(0, 5), { stroke: colours.soft }) +
           text(x + 26, y + 28, say.device(device), { anchor: 'start', size: 24, weight: 600 }) + strip(begin, y, ids);
       }),
-      text(middle, 470, note, { size: 28, weight: 700, fill: good ? colours.forward : colours.communication }),
+      text(middle, 470, note, { size: 28, weight: 700, fill: good ? colours.ink : colours.wrong }),
     ];
   };
   return picture(1160, 540, half(0, say.whole, [all, all], say.twice, false),

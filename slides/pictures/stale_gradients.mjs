@@ -21,5 +21,5 @@ export default function draw(language) {
     steps.map(([to, on]) => arrow([[x(on), 118], [(x(to) + x(to + 1)) / 2, 290]], { stroke: colours.communication, line: 4 })),
     text(left, 244, say.applied, { anchor: 'start', size: 26, weight: 600 }),
     steps.map(([to, on], i) => text(i * 297, 408, `W${to + 1} = W${to} − λ ∆W${on}`, { anchor: 'start', size: 24 }) +
-      text(i * 297, 456, say.stale(to - on), { anchor: 'start', size: 28, weight: 700, fill: colours.communication })));
+      text(i * 297, 456, say.stale(to - on), { anchor: 'start', size: 28, weight: 700, fill: colours.wrong })));
 }

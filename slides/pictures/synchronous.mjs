@@ -24,6 +24,6 @@ export default function draw(language) {
   return picture(1160, 540,
     lanes(spans.map((row, i) => ({ label: say.worker(i), spans: row })), { y: 10, labels, unit: unit, height: 84, gap: 22, size: 28 }),
     timeAxis(labels, 340, at * unit - 50, say.time),
-    text(labels + (seconds[0][0] + exchange + update + 3.2) * unit, 390, say.slow, { anchor: 'start', size: 28, weight: 700, fill: colours.communication }),
+    text(labels + (seconds[0][0] + exchange + update + 3.2) * unit, 390, say.slow, { anchor: 'start', size: 28, weight: 700 }),
     legend(labels, 470, [[colours.compute, say.compute], [colours.communication, say.reduce], [colours.update, say.update], [colours.waiting, say.waiting]], { size: 24 }));
 }

@@ -15,6 +15,6 @@ export default function draw(language) {
     arrow([[150, 112], [224, 160]]), arrow([[132, 310], [224, 240]]), text(214, 96, say.add, { size: 20, fill: colours.soft }),
     grid(234, 128, 4, colours.forward), text(305, 295, '16 ×', { size: 26, weight: 700, fill: colours.forward }),
     arrow([[384, 200], [480, 200]]), text(434, 150, say.back, { size: 20, fill: colours.soft }),
-    grid(488, 164, 2, colours.communication), text(560, 268, say.out, { size: 22, weight: 600, anchor: 'end' }),
+    grid(488, 164, 2, colours.forward), text(560, 268, say.out, { size: 22, weight: 600, anchor: 'end' }),
     text(280, 424, say.direct, { size: 26, fill: colours.soft }), text(280, 470, say.winograd, { size: 28, weight: 700, fill: colours.forward }));
 }

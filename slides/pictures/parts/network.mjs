@@ -1,4 +1,4 @@
-// A small network, drawn as layers of boxes, and pictures that go in.
+// A small network, drawn as layers of boxes, and images that go in.
 import { arrow, box, colours } from './svg.mjs';
 
 /** `n` layers side by side from (x, y) on, joined by arrows; `fill(i)` colours layer i. Returns SVG. */
@@ -11,5 +11,5 @@ export function layers(x, y, n, { width = 44, height = 150, gap = 30, fill = () 
 }
 
 /** A stack of `n` small pictures. */
-export const pictures = (x, y, n, { size = 34, fill = colours.update } = {}) =>
+export const pictures = (x, y, n, { size = 34, fill = colours.load } = {}) =>
   Array.from({ length: n }, (_, i) => box(x + i * 9, y + i * 9, size, size, '', { fill, stroke: '#ffffff', radius: 4 })).join('');
