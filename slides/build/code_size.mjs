@@ -20,8 +20,11 @@ export function codeSize(blocks, classes, nTextLines) {
   return Math.max(smallestOn(classes), Math.min(30, Math.floor(fitting)));
 }
 
-/** How many columns of code, at its smallest, a slide of these classes is wide. */
-export const columnsOn = (classes) => Math.floor((/split|wide/.test(classes) ? 0 : widthOn(classes)) / smallestOn(classes) / characterWidth) || Infinity;
+/** How many columns of code of this size, or at its smallest, a slide of these classes is wide. */
+export const columnsOn = (classes, size = smallestOn(classes)) => Math.floor((/split|wide/.test(classes) ? 0 : widthOn(classes)) / size / characterWidth) || Infinity;
+
+/** Code in pixels where a slide has room: its lines are broken for it. */
+export const roomySize = 24;
 
 const smallestOn = (classes) => (classes.includes('dense') ? 21 : 22);
 const widthOn = (classes) => (classes.includes('code') ? 1192 : 1160) - 50;

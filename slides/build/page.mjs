@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { codeSize, columnsOf, columnsOn } from './code_size.mjs';
+import { codeSize, columnsOf, columnsOn, roomySize } from './code_size.mjs';
 import { excerpt } from './excerpts.mjs';
 import { withoutLongLines } from './long_lines.mjs';
 import { Problem, kit } from './problem.mjs';
@@ -41,16 +41,17 @@ async function withProblemsPlaced(path, line, work) {
 
 async function bodyOf(body, classes, language, numbers) {
   const lines = [];
-  const codes = [];
   const given = body.split('\n');
+  const nTextLines = given.filter((line) => line.trim() && !line.startsWith('<!--') && !/^\|[-| :]+\|$/.test(line)).length - 1;
+  const excerpts = given.map((line) => /^<!-- code: (.*) -->$/.exec(line)?.[1]).filter(Boolean).map(excerpt);
+  const brokenFor = (size) => excerpts.map(({ text, language: highlighting }) => withoutLongLines(text, columnsOn(classes, size), highlighting));
+  const codes = codeSize(brokenFor(roomySize), classes, nTextLines) < roomySize ? brokenFor() : brokenFor(roomySize);
+  let shown = 0;
   for (const line of given) {
     const code = /^<!-- code: (.*) -->$/.exec(line);
     const picture = /^!\[(.+)\]\(picture:(\w+)\)$/.exec(line);
     if (code) {
-      const { text: whole, language: highlighting } = excerpt(code[1]);
-      const text = withoutLongLines(whole, columnsOn(classes), highlighting);
-      codes.push(text);
-      lines.push(`\`\`\`\`${highlighting}`, text, '````');
+      lines.push(`\`\`\`\`${excerpts[shown].language}`, codes[shown++], '````');
     } else if (picture) {
       lines.push(await figure(picture[1], picture[2], language));
     } else if (/^<!-- (?!column)/.test(line)) {
@@ -59,7 +60,6 @@ async function bodyOf(body, classes, language, numbers) {
       lines.push(withoutBadBreaks(withLocalLinks(withNumbers(line, numbers))));
     }
   }
-  const nTextLines = given.filter((line) => line.trim() && !line.startsWith('<!--') && !/^\|[-| :]+\|$/.test(line)).length - 1;
   const style = codes.length ? `\n\n<style scoped>pre { font-size: ${codeSize(codes, classes, nTextLines)}px; }</style>` : '';
   return inColumns(lines.join('\n')) + style + largerType(body, classes, codes.join('\n').split('\n').length * Boolean(codes.length), language) + sourceLine(body, language, numbers);
 }

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Problem, kit } from './problem.mjs';
 
 /**
- * The VGG for pictures of this size and 10 classes: { layers: [{ name, block, inputs, outputs, size, products, parameters }],
+ * The VGG for images of this size and 10 classes: { layers: [{ name, block, inputs, outputs, size, products, parameters }],
  * products, flop, parameters, bytes, outputs }. `products` are multiply-adds of a forward pass, `outputs` the values that
- * convolutions put out; both are of one picture. Parameters of a batch normalisation count with its layer.
+ * convolutions put out; both are of one image. Parameters of a batch normalisation count with its layer.
  */
 export function vgg(size = 32, nClasses = 10) {
   const source = readFileSync(join(kit, 'lib/model/vgg.cpp'), 'utf8');

@@ -17,7 +17,7 @@ export default function draw(language) {
   const { svg, at } = axes(150, 50, 930, 350, { from: 1, to: 1000, log: true, ticks: [1, 10, 100, 1000].map((g) => [g, `${g.toLocaleString('en-US')} Gbit/s`]), title: say.link },
     { from: 1e2, to: 1e6, log: true, ticks: [[1e2, '100'], [1e3, '1,000'], [1e4, '10,000'], [1e5, '100,000']], title: say.work });
   const needed = (efficiency, gbit) => efficiency / (1 - efficiency) * 2 * (n - 1) / n * speed / (gbit * 1.25e8);
-  const lines = [[0.5, colours.wrong], [0.8, colours.snapshot], [0.95, colours.ink]];
+  const lines = [[0.5, colours.wrong], [0.8, colours.soft], [0.95, colours.ink]];
   const places = [[32, 32], [32, 512], [256, 32]].map(([size, batch]) => ({ size, batch, work: batch * 3 * vgg(size).flop / vgg(size).bytes }));
   return picture(1160, 500, svg,
     lines.map(([efficiency, stroke]) => curve(at, (gbit) => needed(efficiency, gbit), [Math.max(1, needed(efficiency, 1) / 1e6), Math.min(1000, needed(efficiency, 1) / 1e2)], { log: true, stroke, line: 5 }) +

@@ -10,7 +10,7 @@ const words = {
 export default function draw(language) {
   const say = words[language];
   const device = (n, y) => box(0, y, 560, 196, '', { fill: colours.ground, stroke: colours.line, radius: 14 }) +
-    text(20, y + 26, say.device(n), { anchor: 'start', size: 24, weight: 700 });
+    text(20, y + 26, say.device(n), { anchor: 'start', size: 26, weight: 700 });
   const grey = () => colours.waiting;
   return picture(560, 500, device(0, 0), device(1, 304),
     pictures(26, 76, 4), arrow([[104, 108], [150, 108]]),

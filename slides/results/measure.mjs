@@ -2,7 +2,7 @@
 // Measures all that the slides' charts of speed show, on this machine, into slides/results/*.json.
 //
 //   slides/results/measure.mjs --help
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +10,8 @@ import { parseArgs } from 'node:util';
 import { odori, run, scratch, spread, train, writeResult } from './training.mjs';
 
 const help = `slides/results/measure.mjs [flags]: measures what the slides' charts of speed show, within 15 minutes of two quiet
-cores, and writes speedup.json, batch_throughput.json, algorithms.json, short_and_long.json, timeline.json, demo.json and
-demo.txt.
+cores, and writes speedup.json, batch_throughput.json, algorithms.json, short_and_long.json, timeline.json and
+demo.json.
   --only NAME,...  some of speedup, batch_throughput, algorithms, short_and_long, timeline, demo
   --trial          tiny runs that only try the way: the files say "provisional", and CI refuses them
 Needs the built kit (./odori setup) and a machine where nothing else runs.`;
@@ -139,13 +139,11 @@ function timeline() {
   save('timeline', { machine: result.machine, date: result.date, model: result.network, batchsize: 64, tasks });
 }
 
-/** The demo: its result and what it prints. */
+/** The demo's result. */
 function demo() {
   const out = join(scratch, 'demo');
-  const said = odori('demo', '--out', out, ...(trial ? ['--fraction', '0.02', '--epoch', '1'] : []));
+  odori('demo', '--out', out, ...(trial ? ['--fraction', '0.02', '--epoch', '1'] : []));
   save('demo', JSON.parse(readFileSync(join(out, 'result.json'), 'utf8').replaceAll(`${kit}/`, '')));
-  const table = said.slice(said.lastIndexOf('\nrun ') + 1).split('\nWritten:')[0].trim();
-  writeFileSync(join(folder, 'demo.txt'), `${table}\n`);
 }
 
 const all = { speedup, batch_throughput: batchThroughput, algorithms, short_and_long: shortAndLong, timeline, demo };

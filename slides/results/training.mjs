@@ -1,4 +1,4 @@
-// Trainings by the command that learners type, and what they wrote about themselves.
+// Training runs by the command that learners type, and what they wrote about themselves.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const folder = dirname(fileURLToPath(import.meta.url));
 const kit = resolve(folder, '../..');
 
-/** Where trainings leave their logs while they are measured; no part of the kit. */
+/** Where training runs leave their logs while they are measured; no part of the kit. */
 export const scratch = join(kit, 'out/slides/measured');
 
 /** Runs a program of the kit and gives its output; throws if it fails. Lines of `words` are as on a command line. */

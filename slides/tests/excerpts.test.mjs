@@ -53,6 +53,12 @@ test('Lines of a file are found by their text, and missed when it is gone', () =
   assert.throws(() => excerpt('solutions blank'), saying('names neither a blank'));
 });
 
+test('Long code is broken rather than small, where a slide has room for it', async (t) => {
+  const sizeOf = async (text) => Number(/pre \{ font-size: (\d+)px/.exec(await marpText(await deckOf(t, slideText({ words: 'one, 1 min, class: code', en: text, ja: text })), 'en'))[1]);
+  assert.ok(await sizeOf('## A\n<!-- code: solutions multi_node blank 4 -->') >= 24);
+  assert.equal(await sizeOf(`## A\n<!-- code: solutions multi_node blanks 1-6 -->\n${'- line\n'.repeat(4)}`), 22);
+});
+
 test('A build fails where code or a picture is gone, and says where', async (t) => {
   for (const [body, part] of [['<!-- code: solutions multi_gpu blank 99 -->', 'no blank 99'], ['![x](picture:gone)', 'no slides/pictures/gone.mjs'],
     ['{{gone.json x}}', 'no result file slides/results/gone.json'], ['<!-- colour: red -->', 'is no directive']]) {
