@@ -13,7 +13,7 @@
 #include "batch/refusal.h"
 #include "core/error.h"
 #include "exercise/blanks.h"
-#include "worker/process.h"
+#include "core/process.h"
 
 namespace odori::grader {
 namespace {

@@ -19,7 +19,7 @@
 #include "flags/command_line.h"
 #include "instructor/answer_files.h"
 #include "report/machine.h"
-#include "worker/process.h"
+#include "core/process.h"
 #include "worker/run.h"
 
 using namespace odori;

@@ -113,17 +113,17 @@ double SpeedupJobs::run(Work work, const std::vector<Command>& commands, double 
   const bool may_be_stopped = work == Work::learner && at_most > 0;
   const Limits limits{.time = may_be_stopped ? std::chrono::milliseconds(std::lround(1000 * at_most)) : longest_job};
   const auto begin = std::chrono::steady_clock::now();
-  std::vector<std::future<Ended>> jobs;
+  std::vector<std::future<EndedInside>> jobs;
   for (const Command& command : commands)
     jobs.push_back(std::async(std::launch::async, [this, &command, &limits, work] {
       return run_inside(sandbox_, command, policy_of(work), limits);
     }));
-  std::vector<Ended> endings;
+  std::vector<EndedInside> endings;
   for (auto& job : jobs) endings.push_back(job.get());
   const auto was_killed = [](const Ended& ended) { return ended.killed_from_outside(); };
   if (more_attempts > 0 && std::any_of(endings.begin(), endings.end(), was_killed))
     return run(work, commands, at_most, more_attempts - 1);  // an accident, unless it keeps coming
-  for (const Ended& ended : endings) {
+  for (const EndedInside& ended : endings) {
     if (ended.code == 0 && !ended.stopped) continue;
     if (may_be_stopped && ended.stopped && !ended.broke) return at_most;
     if (work == Work::learner) throw FailedAtWork{ended};

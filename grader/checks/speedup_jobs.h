@@ -5,14 +5,13 @@
 
 #include "checks/speedup.h"
 #include "exercise/task.h"
-#include "worker/process.h"
 #include "worker/run.h"
 
 namespace odori::grader {
 
 /// The learner's program ended badly, or not at all, on more images than the checks give it.
 struct FailedAtWork {
-  Ended ended;
+  EndedInside ended;
 };
 
 /// The machine that the jobs run on, and how many of its devices they use. Task 1: two devices. Task 2: the two nodes

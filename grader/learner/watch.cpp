@@ -1,21 +1,14 @@
 #include "learner/watch.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "core/error.h"
+#include "core/process.h"
 #include "exercise/task.h"
 #include "learner/commands.h"
 #include "learner/saved_files.h"
@@ -27,72 +20,6 @@ namespace odori::grader {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Another program that writes to this terminal, or into a pipe that is read here. It is in a process group of its own:
-/// Ctrl-C reaches the watcher alone, which ends it then.
-class Child {
- public:
-  ~Child() { stop(); }
-
-  void start(const std::vector<std::string>& words, bool piped) {
-    stop();
-    std::array<int, 2> pipe{-1, -1};
-    require(!piped || ::pipe2(pipe.data(), O_CLOEXEC | O_NONBLOCK) == 0, "{} can't be started: {}.", words[0],
-            std::strerror(errno));
-    output_ = pipe[0];
-    std::vector<char*> arguments;
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
-      if (piped) posix_spawn_file_actions_adddup2(&files, pipe[1], fd);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    const int error = ::posix_spawn(&pid_, arguments[0], &files, &attributes, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-    if (piped) ::close(pipe[1]);
-    if (error != 0) pid_ = 0;
-    require(error == 0, "{} can't be started. Is the kit built? ./odori setup builds it.", words[0]);
-  }
-
-  bool runs() {
-    if (pid_ != 0 && ::waitpid(pid_, nullptr, WNOHANG) != 0) pid_ = 0;
-    return pid_ != 0;
-  }
-
-  /// What it has written into its pipe since the last call.
-  std::string read() {
-    std::string text;
-    std::array<char, 4096> part;
-    for (ssize_t n; output_ >= 0 && (n = ::read(output_, part.data(), part.size())) > 0;)
-      text.append(part.data(), static_cast<std::size_t>(n));
-    return text;
-  }
-
-  /// As Ctrl-C does; by force, if it takes no notice for 5 s.
-  void stop() {
-    end();
-    if (output_ >= 0) ::close(std::exchange(output_, -1));
-  }
-
- private:
-  void end() {
-    if (!runs()) return;
-    ::kill(pid_, SIGINT);
-    for (int i = 0; i < 100 && runs(); ++i) std::this_thread::sleep_for(50ms);
-    if (!runs()) return;
-    ::kill(-pid_, SIGKILL);
-    while (runs()) std::this_thread::sleep_for(10ms);
-  }
-
-  pid_t pid_ = 0;
-  int output_ = -1;  // the pipe's end to read from
-};
 
 /// On a terminal that can be drawn on, the verdicts stay at the top, and what a key asks for is below them. Elsewhere
 /// all is printed as it comes.
@@ -120,7 +47,7 @@ class Watcher {
       if (running_) hear();
       draw();
     }
-    child_.stop();
+    child_.reset();
     say_goodbye();
     return ending_signal() == 0 ? exit_code::ok : 128 + ending_signal();
   }
@@ -132,7 +59,7 @@ class Watcher {
   }
 
   void check(const char* why = "watch_checking", bool speedup = false) {
-    child_.stop();
+    child_.reset();
     asked_for_ = {};
     heard_.clear();
     notes_.clear();
@@ -143,13 +70,22 @@ class Watcher {
     auto words = grader("check");
     if (!speedup) words.push_back("--no-speedup");
     if (terminal_.has_screen()) words.push_back("--feed");
-    child_.start(words, terminal_.has_screen());
+    start(words);
   }
+
+  /// Its output goes to this terminal, unless it is laid out here. Ctrl-C reaches the watcher alone, which ends it then.
+  void start(const std::vector<std::string>& words) {
+    child_.reset();
+    child_.emplace(Command{.arguments = words, .shown = !terminal_.has_screen(), .grace = 5s});
+  }
+
+  /// What it has written since the last call.
+  void read_child(std::string& text) { child_->read_into(text, text.max_size(), 0ms); }
 
   /// What the check has to say by now, and what waited for its end.
   void hear() {
-    const bool ended = !child_.runs();
-    heard_ += child_.read();
+    const bool ended = child_->code().has_value();
+    read_child(heard_);
     for (std::size_t end; (end = heard_.find('\n')) != std::string::npos; heard_.erase(0, end + 1))
       take(heard_.substr(0, end));
     if (!ended) return;
@@ -267,14 +203,14 @@ class Watcher {
   void show_output(const std::vector<std::string>& words, bool prose) {
     if (!terminal_.has_screen()) fmt::print("\n");
     std::fflush(stdout);
-    child_.start(words, terminal_.has_screen());
+    start(words);
     std::string text;
-    while (child_.runs() && ending_signal() == 0) {
-      text += child_.read();
+    while (!child_->code() && ending_signal() == 0) {
+      read_child(text);
       std::this_thread::sleep_for(10ms);
     }
-    text += child_.read();
-    child_.stop();
+    read_child(text);
+    child_.reset();
     if (terminal_.has_screen()) show({{"", text, prose}});
   }
 
@@ -343,7 +279,7 @@ class Watcher {
   SavedFiles files_;
   Terminal terminal_;
   bool colours_;
-  Child child_;
+  std::optional<Child> child_;  // the check, or what else prints for this
   WatchView view_;
   std::map<int, std::string> texts_;  // what is said of each blank
   std::vector<Section> notes_;        // what else the check says

@@ -24,7 +24,7 @@
 #include "instructor/handed_in.h"
 #include "most_memory.h"
 #include "undefended.h"
-#include "worker/process.h"
+#include "core/process.h"
 #include "worker/run.h"
 
 using namespace odori;

@@ -15,7 +15,7 @@
 #include "exercise/blanks.h"
 #include "worker/evidence_files.h"
 #include "worker/file_watch.h"
-#include "worker/process.h"
+#include "core/process.h"
 #include "worker/run.h"
 
 namespace odori::grader {

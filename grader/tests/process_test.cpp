@@ -1,5 +1,5 @@
 // Programs that end, run on, speak too much or leave others behind.
-#include "worker/process.h"
+#include "core/process.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "worker/process.h"
+#include "core/process.h"
 
 namespace odori::grader {
 

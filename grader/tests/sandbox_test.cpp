@@ -26,12 +26,12 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-Ended inside(const std::string& script, const SandboxPolicy& policy = {}, const Without& without = {},
-             Limits limits = {}) {
+EndedInside inside(const std::string& script, const SandboxPolicy& policy = {}, const Without& without = {},
+                   Limits limits = {}) {
   return Sandbox(without).run({.arguments = {"bash", "-c", script}}, policy, limits);
 }
 
-Ended python(const std::string& script, const SandboxPolicy& policy = {}, const Without& without = {}) {
+EndedInside python(const std::string& script, const SandboxPolicy& policy = {}, const Without& without = {}) {
   return Sandbox(without).run({.arguments = {"python3", "-c", script}}, policy, {.time = 20s});
 }
 
@@ -56,7 +56,7 @@ class Sandboxed : public testing::Test {
 };
 
 TEST_F(Sandboxed, EndsAndSpeaksAsItWouldOutside) {
-  const Ended ended = inside("echo out; echo err >&2; exit 7");
+  const EndedInside ended = inside("echo out; echo err >&2; exit 7");
   EXPECT_EQ(ended.code, 7);
   EXPECT_EQ(ended.output, "out\nerr\n");
   EXPECT_FALSE(ended.stopped);
@@ -81,7 +81,7 @@ TEST_F(Sandboxed, SeesNothingOfAHiddenFolderWhereverItLies) {
   const fs::path folder = "/usr/include/linux", needed = folder / "fs.h";
   const Command look{
       .arguments = {"bash", "-c", "ls -R /usr/include/linux; ls /usr/include/asm-generic; cat " + needed.string()}};
-  const Ended ended = Sandbox({}, {folder}).run(look, {.readable = {needed}});
+  const EndedInside ended = Sandbox({}, {folder}).run(look, {.readable = {needed}});
   EXPECT_FALSE(holds(ended, "watchdog.h\n")) << ended.output.substr(0, 500);
   EXPECT_TRUE(holds(ended, "int-ll64.h")) << "what lies beside it is there";
   EXPECT_TRUE(holds(ended, "_LINUX_FS_H"));
@@ -90,7 +90,7 @@ TEST_F(Sandboxed, SeesNothingOfAHiddenFolderWhereverItLies) {
 }
 
 TEST_F(Sandboxed, SeesOfTheMachineItsCoresAlone) {
-  const Ended ended = inside("find /sys -maxdepth 3; nproc");
+  const EndedInside ended = inside("find /sys -maxdepth 3; nproc");
   EXPECT_TRUE(holds(ended, "/sys/devices/system/cpu"));
   for (const char* other : {"/sys/class", "/sys/fs", "/sys/kernel", "/sys/module", "/sys/bus", "/sys/firmware"})
     EXPECT_FALSE(holds(ended, other)) << other;
@@ -125,7 +125,7 @@ TEST_F(Sandboxed, StartsNoMoreProcessesThanItMay) {
   const std::string forks =
       "import os, time\nn = 0\ntry:\n  while n < 200:\n    if os.fork() == 0: time.sleep(9); os._exit(0)\n    n += 1\n"
       "except OSError: pass\nos.write(1, b'%d forks' % n)\ntime.sleep(5)\n";
-  const Ended ended = python(forks, {.processes = 40});
+  const EndedInside ended = python(forks, {.processes = 40});
   ASSERT_TRUE(ended.broke);
   EXPECT_EQ(ended.broke->key, "over_processes");
   EXPECT_FALSE(holds(ended, "200 forks"));
@@ -138,7 +138,7 @@ TEST_F(Sandboxed, TakesNoMoreMemoryThanItMay) {
   const std::string four =
       "import os, time\nfor i in range(2): os.fork()\nx = bytearray(80 << 20)\ntime.sleep(1)\nprint('had it')\n";
   for (const std::string& script : {one, four}) {
-    const Ended ended = python(script, policy);
+    const EndedInside ended = python(script, policy);
     ASSERT_TRUE(ended.broke) << ended.output;
     EXPECT_EQ(ended.broke->key, "over_memory");
     EXPECT_FALSE(holds(ended, "had it"));
@@ -167,7 +167,7 @@ TEST_F(Sandboxed, IsHeardOnlyUpToALimit) {
 }
 
 TEST_F(Sandboxed, EndsInTime) {
-  const Ended ended = inside("trap '' TERM; sleep 3; echo rested", {}, {}, {.time = 300ms});
+  const EndedInside ended = inside("trap '' TERM; sleep 3; echo rested", {}, {}, {.time = 300ms});
   EXPECT_TRUE(ended.stopped);
   EXPECT_FALSE(ended.broke);
   EXPECT_FALSE(holds(ended, "rested"));
@@ -222,7 +222,7 @@ TEST_F(Sandboxed, DoesNotOutliveWhoeverStartedIt) {
 TEST_F(Sandboxed, SeesNoProcessButItsOwn) {
   const std::string look =
       fmt::format("ls -d /proc/[0-9]* | wc -l; kill -0 {0} && echo there; cat /proc/{0}/cmdline", getpid());
-  const Ended ended = inside(look);
+  const EndedInside ended = inside(look);
   EXPECT_LT(std::atoi(ended.output.c_str()), 10);
   EXPECT_FALSE(holds(ended, "there"));
   EXPECT_FALSE(holds(ended, "sandbox_test"));
@@ -241,7 +241,7 @@ TEST_F(Sandboxed, HasNoDescriptorOfItsParents) {
 TEST_F(Sandboxed, HasNoVariablesButThoseItNeeds) {
   setenv("ODORI_TEST_TOKEN", "a secret", 1);
   const Command command{.arguments = {"env"}, .environment = {{"ODORI_NODES", "0,1"}}};
-  const Ended ended = Sandbox().run(command, {});
+  const EndedInside ended = Sandbox().run(command, {});
   EXPECT_FALSE(holds(ended, "a secret"));
   EXPECT_TRUE(holds(ended, "ODORI_NODES=0,1"));
   EXPECT_TRUE(holds(Sandbox({Defence::environment}).run(command, {}), "a secret"));
@@ -250,7 +250,7 @@ TEST_F(Sandboxed, HasNoVariablesButThoseItNeeds) {
 TEST_F(Sandboxed, LearnsNothingFromTheProcessesOfItsWalls) {
   setenv("ODORI_TEST_TOKEN", "a secret", 1);
   const fs::path shown = file("a_file_of_the_walls", "");
-  const Ended ended = inside("for p in /proc/[0-9]*; do [ $p = /proc/$$ ] || cat $p/cmdline $p/environ; done; echo end",
+  const EndedInside ended = inside("for p in /proc/[0-9]*; do [ $p = /proc/$$ ] || cat $p/cmdline $p/environ; done; echo end",
                              {.readable = {shown}});
   EXPECT_FALSE(holds(ended, "a secret")) << ended.output;
   EXPECT_FALSE(holds(ended, "a_file_of_the_walls")) << ended.output;
@@ -258,7 +258,7 @@ TEST_F(Sandboxed, LearnsNothingFromTheProcessesOfItsWalls) {
 }
 
 TEST_F(Sandboxed, IsNobodyAndCannotBecomeMore) {
-  const Ended ended =
+  const EndedInside ended =
       inside("id -u; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status; unshare -Ur true && echo more");
   EXPECT_NE(std::atoi(ended.output.c_str()), 0) << ended.output;
   EXPECT_TRUE(holds(ended, "CapEff:\t0000000000000000"));
@@ -275,7 +275,7 @@ TEST_F(Sandboxed, KeepsNoMemoryWhereNobodyCountsIt) {
 
 TEST_F(Sandboxed, SeveralAtOnce) {
   std::vector<std::jthread> threads;
-  std::array<Ended, 6> ended;
+  std::array<EndedInside, 6> ended;
   for (std::size_t i = 0; i < ended.size(); ++i)
     threads.emplace_back([&, i] { ended[i] = inside("sleep 0.2; echo $$ " + std::to_string(i)); });
   threads.clear();

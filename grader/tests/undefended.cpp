@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "exercise/blanks.h"
 #include "instructor/handed_in.h"
-#include "worker/process.h"
+#include "core/process.h"
 
 namespace odori::grader {
 namespace {

@@ -13,7 +13,7 @@
 #include "exercise/blanks.h"
 #include "exercise/finding.h"
 #include "exercise/lexer.h"
-#include "worker/process.h"
+#include "core/process.h"
 #include "worker/sha256.h"
 
 namespace odori::grader {
@@ -48,7 +48,7 @@ void forget_old_builds(const fs::path& outputs) {
 
 /// Why a compiler or a linker failed, if that isn't for an error that it found in the source. Its words decide nothing
 /// here: a source can make a compiler say whatever it likes, at a line's begin too (a static_assert's text).
-std::optional<Finding> trouble_of(const Ended& ended, bool error_found) {
+std::optional<Finding> trouble_of(const EndedInside& ended, bool error_found) {
   if (ended.broke) return ended.broke;
   if (ended.stopped) return Finding{"compiler_gave_up", {}};
   if (ended.code == 128 + SIGKILL) return Finding{"no_memory", {}};
@@ -190,7 +190,7 @@ Compiler::Recorded Compiler::recorded(const char* name) const {
   return command;
 }
 
-Ended Compiler::translate(const Command& command, const fs::path& input, const fs::path& output) const {
+EndedInside Compiler::translate(const Command& command, const fs::path& input, const fs::path& output) const {
   write_file(output, "");
   std::error_code ignored;
   fs::permissions(output, fs::perms(0666), ignored);
@@ -199,7 +199,7 @@ Ended Compiler::translate(const Command& command, const fs::path& input, const f
   policy.readable.push_back(input);
   policy.memory = std::size_t{3} << 30;
   policy.processes = 64;
-  const Ended ended =
+  const EndedInside ended =
       run_inside(sandbox_, command, policy, {.time = longest_wait, .processor_time = longest_computation});
   if (ended.code == 127) throw EnvironmentFault({"no_compiler", {}});
   return ended;
@@ -225,7 +225,7 @@ Built Compiler::build_anew(const std::string& source) const {
   const fs::path unfinished = folder / fmt::format("{}_{}", getpid(), ++counter), text = unfinished.string() + ".cpp",
                  object = unfinished.string() + ".o";
   write_file(text, source);
-  const Ended compiled = translate(compile_command(text, object), text, object);
+  const EndedInside compiled = translate(compile_command(text, object), text, object);
   fs::remove(text, ignored);
   if (compiled.code != 0 || compiled.stopped) {
     fs::remove(object, ignored);
@@ -236,7 +236,7 @@ Built Compiler::build_anew(const std::string& source) const {
     fs::rename(unfinished, folder / kept_errors, ignored);
     return built;
   }
-  const Ended linked = translate(link_command(object, unfinished), object, unfinished);
+  const EndedInside linked = translate(link_command(object, unfinished), object, unfinished);
   fs::remove(object, ignored);
   if (linked.code != 0 || linked.stopped) {
     fs::remove(unfinished, ignored);

@@ -53,8 +53,8 @@ class Compiler {
   Command compile_command(const std::filesystem::path& text, const std::filesystem::path& object) const;
   Command link_command(const std::filesystem::path& object, const std::filesystem::path& program) const;
   /// Runs a compiler or a linker, which reads `input`, besides what the kit gives it, and writes `output`.
-  Ended translate(const Command& command, const std::filesystem::path& input,
-                  const std::filesystem::path& output) const;
+  EndedInside translate(const Command& command, const std::filesystem::path& input,
+                        const std::filesystem::path& output) const;
 
   std::filesystem::path build_, outputs_;
   const Sandbox* sandbox_;

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "backend/gpu_plugin.h"
-#include "worker/process.h"
+#include "core/process.h"
 
 namespace odori::grader {
 namespace {

@@ -18,7 +18,7 @@
 #include "worker/evidence_files.h"
 #include "worker/file_watch.h"
 #include "worker/launch.h"
-#include "worker/process.h"
+#include "core/process.h"
 
 namespace odori::grader {
 namespace {
@@ -197,8 +197,8 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
   Silence silence(files);
   FileWatch watch(data), writers(shown, true);
   const SandboxPolicy policy = sandbox_ ? policy_of(program, files, folder) : SandboxPolicy();
-  const Ended ended = run_inside(sandbox_, command, policy,
-                                 {.time = longest_run, .give_up = [&] { return cancelled || silence.too_long(); }});
+  const EndedInside ended = run_inside(sandbox_, command, policy,
+                                       {.time = longest_run, .give_up = [&] { return cancelled || silence.too_long(); }});
   Evidence evidence;
   std::tie(evidence.ending, evidence.detail) = ending_of(ended);
   if ((evidence.broke = ended.broke)) evidence.ending = Ending::crashed;

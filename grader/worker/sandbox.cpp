@@ -14,7 +14,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "worker/usage.h"
+#include "core/usage.h"
 
 namespace odori::grader {
 namespace {
@@ -249,7 +249,7 @@ Arguments Sandbox::enclosed(const Command& command, const SandboxPolicy& policy)
   return arguments;
 }
 
-Ended Sandbox::run(const Command& command, const SandboxPolicy& policy, const Limits& limits) const {
+EndedInside Sandbox::run(const Command& command, const SandboxPolicy& policy, const Limits& limits) const {
   Command outer{.arguments = enclosed(command, policy), .environment = environment_of(command)};
   outer.inherits_descriptors = !has(Defence::descriptors);
   outer.lifeline = has(Defence::escape);
@@ -260,13 +260,12 @@ Ended Sandbox::run(const Command& command, const SandboxPolicy& policy, const Li
   if (!has(Defence::output)) watched.output_bytes = std::size_t{1} << 32;
   watched.started = [&](int process) { watch.begin(process); };
   watched.give_up = [&] { return watch.is_over() || (limits.give_up && limits.give_up()); };
-  Ended ended = run_process(outer, watched);
-  ended.broke = std::move(watch.broke);
-  return ended;
+  return {run_process(outer, watched), std::move(watch.broke)};
 }
 
-Ended run_inside(const Sandbox* sandbox, const Command& command, const SandboxPolicy& policy, const Limits& limits) {
-  return sandbox ? sandbox->run(command, policy, limits) : run_process(command, limits);
+EndedInside run_inside(const Sandbox* sandbox, const Command& command, const SandboxPolicy& policy,
+                       const Limits& limits) {
+  return sandbox ? sandbox->run(command, policy, limits) : EndedInside{run_process(command, limits)};
 }
 
 }  // namespace odori::grader

@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/process.h"
+#include "exercise/finding.h"
 #include "worker/defences.h"
-#include "worker/process.h"
 
 namespace odori::grader {
 
@@ -28,6 +30,11 @@ struct SandboxPolicy {
   std::size_t temporary = 512 << 20;            // bytes of all files in /tmp, in /dev/shm, and in each of `folders`
 };
 
+/// How a command inside ended.
+struct EndedInside : Ended {
+  std::optional<Finding> broke = {};  // the limit of its policy by which it was stopped
+};
+
 class Sandbox {
  public:
   /// `hidden`: folders that are empty inside, but for what the policy names, also where they lie among the system's own
@@ -37,7 +44,7 @@ class Sandbox {
   /// Runs the command inside. What its limits end has `stopped`, and where it was one of the policy's, `broke` says
   /// which: "over_memory", "over_processes". Its folder is empty unless the policy shows it. Several threads may call
   /// it at once. Throws as run_process does.
-  Ended run(const Command& command, const SandboxPolicy& policy, const Limits& limits = {}) const;
+  EndedInside run(const Command& command, const SandboxPolicy& policy, const Limits& limits = {}) const;
 
  private:
   std::vector<std::string> enclosed(const Command& command, const SandboxPolicy& policy) const;
@@ -50,7 +57,7 @@ class Sandbox {
 };
 
 /// Inside of `sandbox` if there is one; without, on the learner's own machine, as any other command.
-Ended run_inside(const Sandbox* sandbox, const Command& command, const SandboxPolicy& policy,
-                 const Limits& limits = {});
+EndedInside run_inside(const Sandbox* sandbox, const Command& command, const SandboxPolicy& policy,
+                       const Limits& limits = {});
 
 }  // namespace odori::grader

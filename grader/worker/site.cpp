@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "exercise/finding.h"
-#include "worker/process.h"
+#include "core/process.h"
 
 namespace odori::grader {
 

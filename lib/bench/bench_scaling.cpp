@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -20,6 +21,7 @@
 #include "comm/communicator.h"
 #include "comm/session.h"
 #include "core/error.h"
+#include "core/process.h"
 #include "core/program.h"
 #include "distributed/multi_node_optimizer.h"
 #include "model/classifier.h"
@@ -64,10 +66,11 @@ double ranks(const bench::Options& options, const std::string& communicator) {
       "--iterations {} --threads {}{}",
       n_devices, std::filesystem::read_symlink("/proc/self/exe").string(), communicator, options.model,
       options.batchsize, options.iterations, options.devices.threads_per_device, options.autotune ? " --autotune" : "");
-  FILE* output = popen(command.c_str(), "r");
+  const Ended ended = run_process({.arguments = {"bash", "-c", command}}, {.time = std::chrono::minutes(10)});
   double rate = 0;
-  const bool read = output && std::fscanf(output, "%lf", &rate) == 1;
-  require(output && pclose(output) == 0 && read, "The two ranks gave no result. Their command was:\n{}", command);
+  const bool read = std::sscanf(ended.output.c_str(), "%lf", &rate) == 1;
+  require(ended.code == 0 && read, "The two ranks gave no result. Their command was:\n{}\nIt said:\n{}", command,
+          end_of(ended.output));
   return rate;
 }
 

@@ -21,8 +21,8 @@
 #include "comm/session.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/process.h"
 #include "core/program.h"
-#include "demo/child.h"
 #include "flags/command_line.h"
 #include "report/costs.h"
 
@@ -239,7 +239,7 @@ ExchangeCosts measure_ranks(const Flags& flags) {
       "{} --device {} --out \"$1\"",
       flags.ranks, flags.model, flags.batchsize, flags.rounds, flags.device);
   const int code =
-      demo::run_child({"bash", "-c", command, std::filesystem::read_symlink("/proc/self/exe").string(), flags.out});
+      run_in_foreground({"bash", "-c", command, std::filesystem::read_symlink("/proc/self/exe").string(), flags.out});
   if (code != 0) throw Error("The ranks ended with an error; their last words are above.", code);
   std::ifstream file(file_of_ranks(flags));
   return nlohmann::json::parse(file).get<ExchangeCosts>();

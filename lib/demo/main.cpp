@@ -15,9 +15,9 @@
 
 #include "backend/device_pool.h"
 #include "core/file.h"
+#include "core/process.h"
 #include "core/program.h"
 #include "data/cifar.h"
-#include "demo/child.h"
 #include "demo/flags.h"
 #include "demo/plan.h"
 #include "report/page.h"
@@ -43,7 +43,7 @@ std::string driver() {
 }
 
 void run_or_fail(const std::vector<std::string>& command, const std::string& line) {
-  const int code = run_child(command);
+  const int code = run_in_foreground(command);
   require(code == 0, "This command ended with exit code {}; its last words are above.\n  {}", code, line);
 }
 

@@ -4,11 +4,11 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
+#include <chrono>
 #include <filesystem>
 
 #include "backend/gpus.h"
+#include "core/process.h"
 #include "report/machine.h"
 
 namespace odori::doctor {
@@ -18,14 +18,9 @@ namespace fs = std::filesystem;
 
 /// What a shell command prints to both streams, within so many seconds.
 std::string output_of(const std::string& command, int seconds = 20) {
-  // A shell of its own, so that a program that isn't there ends in words, too.
-  FILE* pipe = popen(fmt::format("timeout {} sh -c '{}' 2>&1", seconds, command).c_str(), "r");
-  if (!pipe) return "";
-  std::string text;
-  std::array<char, 4096> part;
-  while (const std::size_t n = std::fread(part.data(), 1, part.size(), pipe)) text.append(part.data(), n);
-  pclose(pipe);
-  return text;
+  return run_process({.arguments = {"sh", "-c", command}},
+                     {.time = std::chrono::seconds(seconds), .output_bytes = 16 << 20})
+      .output;
 }
 
 bool exists(const char* program) { return !output_of(fmt::format("command -v {}", program)).empty(); }

@@ -1,4 +1,4 @@
-#include "worker/usage.h"
+#include "core/usage.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace odori::grader {
+namespace odori {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,4 +67,4 @@ Usage usage_of(pid_t process) {
   return usage;
 }
 
-}  // namespace odori::grader
+}  // namespace odori

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstddef>
 
-namespace odori::grader {
+namespace odori {
 
 struct Usage {
   std::size_t memory = 0;  // bytes: resident or swapped out, files' pages left out, and the tables for them
@@ -17,4 +17,4 @@ struct Usage {
 /// A snapshot while they come and go: it may miss some. Takes less than 0.1 ms a process.
 Usage usage_of(pid_t process);
 
-}  // namespace odori::grader
+}  // namespace odori

@@ -10,9 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "exercise/finding.h"
-
-namespace odori::grader {
+namespace odori {
 
 struct Command {
   std::vector<std::string> arguments;              // the program, found in PATH, and its arguments
@@ -21,10 +19,13 @@ struct Command {
   void (*before)() = nullptr;                      // called in the new process first; may not allocate
   bool inherits_descriptors = false;               // it has what this process has open, besides its output
   bool lifeline = false;                           // its input is silent, and ends with this process; else it is empty
+  bool shown = false;                              // its output goes where this process's own does; else it is kept
+  bool foreground = false;  // it has this process's input and session: a terminal's Ctrl-C and Ctrl-Z reach both
+  std::chrono::milliseconds grace{300};  // how long it may take to end when it is asked to
 };
 
 struct Limits {
-  std::chrono::milliseconds time{100'000};
+  std::optional<std::chrono::milliseconds> time{100'000};  // nothing: as long as it likes
   /// That it may compute, with all that it starts: a busy machine makes it wait for the processor, and not take more.
   std::optional<std::chrono::milliseconds> processor_time = {};
   std::size_t output_bytes = 1 << 20;  // what is said beyond is dropped
@@ -37,8 +38,7 @@ struct Ended {
   int code = -1;         // as shells have it: 128 + n for signal n, 127 for a program that isn't there
   bool stopped = false;  // by a limit
   double seconds = 0;
-  std::string output;                 // stdout and stderr together
-  std::optional<Finding> broke = {};  // the limit of its policy (worker/sandbox.h) by which it was stopped
+  std::string output;  // stdout and stderr together
   int count(const std::string& text) const;
   /// By a signal that somebody sends: the kernel that lacks memory, a batch system, a person. No mistake ends so,
   /// unless it takes the memory. A rank's end is mpirun's.
@@ -48,9 +48,37 @@ struct Ended {
 /// The last lines of what a program said: its error, mostly.
 std::string end_of(const std::string& output);
 
-/// Runs it, without input, in a session of its own, until it ends. Whatever it started and left behind (mpirun's ranks,
-/// say) is ended then too, also when a limit stops it; and on Ctrl-C (see catch_interrupts), after which Error with
-/// exit code 130 is thrown. May be called by several threads at once.
-Ended run_process(const Command& command, const Limits& limits = {});
+/// A running program, in a session of its own unless it is in the foreground. Ended with this object: whatever it
+/// started and left behind in its session (mpirun's ranks, say) is then ended too, also when it has ended itself.
+class Child {
+ public:
+  /// Throws Error if it can't be started.
+  explicit Child(const Command& command);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
 
-}  // namespace odori::grader
+  int id() const { return pid_; }
+  /// What it has said since, unless that is shown; waits so long for it. `text` grows to `most` bytes.
+  void read_into(std::string& text, std::size_t most, std::chrono::milliseconds wait);
+  /// Its exit code, once it has ended.
+  std::optional<int> code();
+  void end();
+
+ private:
+  bool ends_within(std::chrono::milliseconds time);
+  int kill_session() const;
+
+  int pid_ = -1, output_ = -1, lifeline_ = -1;
+  bool foreground_;
+  std::chrono::milliseconds grace_;
+  std::optional<int> code_;
+};
+
+/// Runs it until it ends; a limit ends it, and Ctrl-C (see catch_interrupts), after which Error with exit code 130 is
+/// thrown. May be called by several threads at once.
+Ended run_process(const Command& command, const Limits& limits = {});
+/// For people to see, on this process's own terminal, for as long as it likes. Returns the exit code.
+int run_in_foreground(const std::vector<std::string>& arguments);
+
+}  // namespace odori
