@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/program.h"
 #include "synthetic.h"
 
@@ -80,32 +81,12 @@ void write_images(const fs::path& path, const File& part, std::uint64_t seed) {
   file.close();
 }
 
-/// A new folder beside `target`, on the same file system, so that it can be renamed to it. Gone with the object.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(const fs::path& target) {
-    const fs::path parent = target.parent_path();
-    std::error_code error;
-    fs::create_directories(parent, error);
-    require(!error, "The folder {} can't be made: {}. Choose another place with --out.", parent.string(),
-            error.message());
-    std::string name = fmt::format("{}/.{}.XXXXXX", parent.string(), target.filename().string());
-    require(mkdtemp(name.data()) != nullptr, "Nothing can be written to {}: {}. Choose another place with --out.",
-            parent.string(), std::strerror(errno));
-    path_ = name;
-    fs::permissions(path_, fs::perms(0755), error);  // mkdtemp gives it to its owner alone
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+/// A new folder beside `target`, on the same file system, so that it can be renamed to it.
+TemporaryFolder folder_beside(const fs::path& target) try {
+  return TemporaryFolder(target.parent_path() / fmt::format(".{}.", target.filename().string()));
+} catch (const WriteError& error) {
+  fail("{} Choose another place with --out.", error.what());
+}
 
 void rename_folder(const fs::path& from, const fs::path& to) {
   std::error_code error;
@@ -126,8 +107,7 @@ void write_files(const fs::path& folder, const Options& options) {
 Contents look_at(const fs::path& folder) {
   if (!fs::exists(fs::symlink_status(folder))) return {Contents::What::nothing, {}};
   Contents found{Contents::What::something_else, {}};
-  std::ifstream file(folder / origin);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = read_file(folder / origin);
   Options& o = found.options;
   if (std::sscanf(text.c_str(), "odori_make_synthetic 1 --train %u --test %u --seed %lu", &o.train, &o.test, &o.seed) !=
       3)
@@ -141,8 +121,9 @@ Contents look_at(const fs::path& folder) {
 }
 
 void write_set(const fs::path& target, const Options& options) {
-  const TemporaryFolder temporary(target);
+  const TemporaryFolder temporary = folder_beside(target);
   const fs::path fresh = temporary.path() / "new", old = temporary.path() / "old";
+  fs::permissions(temporary.path(), fs::perms(0755));  // else it is its owner's alone
   fs::create_directory(fresh);
   write_files(fresh, options);
   const bool replaces = fs::exists(target);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/file.h"
 #include "core/random.h"
 #include "data/cifar.h"
 
@@ -157,12 +158,6 @@ TEST(LinearModel, SolvesALinearTask) {
 
 class SyntheticFiles : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "odori_synthetic.XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   fs::path set() const { return folder_ / "set"; }
   /// Nothing but `names` lies beside each other in the test's folder: no temporary files.
   void expect_only(const std::vector<std::string>& names) const {
@@ -170,19 +165,15 @@ class SyntheticFiles : public testing::Test {
     for (const auto& entry : fs::directory_iterator(folder_)) found.push_back(entry.path().filename().string());
     EXPECT_EQ(found, names);
   }
-  fs::path folder_;
+  const TemporaryFolder own_{fs::temp_directory_path() / "odori_synthetic."};
+  const fs::path& folder_ = own_.path();
 };
-
-std::string read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 TEST_F(SyntheticFiles, AreCifarsFormat) {
   write_set(set(), {.train = 103, .test = 27, .seed = 5});
   std::string train;
   for (const auto& [name, images] : {std::pair{"1", 20}, {"2", 21}, {"3", 20}, {"4", 21}, {"5", 21}}) {
-    const std::string bytes = read(set() / ("data_batch_" + std::string(name) + ".bin"));
+    const std::string bytes = read_file(set() / ("data_batch_" + std::string(name) + ".bin"));
     EXPECT_EQ(bytes.size(), images * 3073u) << name;
     train += bytes;
   }
@@ -190,7 +181,7 @@ TEST_F(SyntheticFiles, AreCifarsFormat) {
     const Record record = draw(5, Split::train, i);
     ASSERT_EQ(std::memcmp(record.data(), train.data() + i * record.size(), record.size()), 0) << i;
   }
-  EXPECT_EQ(read(set() / "batches.meta.txt"),
+  EXPECT_EQ(read_file(set() / "batches.meta.txt"),
             "disc\nring\nsquare\ntriangle\ncross\nstar\ncrescent\nheart\nstripes\nchecks\n\n");
 
   const auto loaded = load_cifar(set().string());

@@ -10,6 +10,7 @@
 
 #include "batch/entries.h"
 #include "core/error.h"
+#include "core/text.h"
 
 namespace odori::grader {
 namespace {
@@ -28,13 +29,6 @@ constexpr std::array<std::string_view, 11> suffixes{".zip",     ".7z",   ".rar",
 constexpr std::array<std::string_view, 17> of_others{".lzh", ".lha", ".cab",  ".arj", ".ace", ".alz",
                                                      ".egg", ".sit", ".sitx", ".dmg", ".iso", ".zipx",
                                                      ".gz",  ".bz2", ".xz",   ".zst", ".z"};
-
-std::string lower(std::string_view text) {
-  std::string lowered(text);
-  std::transform(lowered.begin(), lowered.end(), lowered.begin(),
-                 [](unsigned char c) { return static_cast<char>(c < 128 ? std::tolower(c) : c); });
-  return lowered;
-}
 
 using Archive = std::unique_ptr<archive, decltype(&archive_read_free)>;
 

@@ -21,6 +21,7 @@
 
 #include "batch/durable_file.h"
 #include "batch/refusal.h"
+#include "core/file.h"
 #include "core/program.h"
 
 namespace odori::grader {
@@ -36,12 +37,6 @@ int open_lock(const fs::path& file) {
   if (descriptor < 0) refuse_to_write(file, errno);
   fchmod(descriptor, 0600);  // one that was made before may be open to others
   return descriptor;
-}
-
-bool is_own_folder(const fs::path& folder) {
-  struct stat status {};
-  return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 /// In a home folder on the network, each machine has its own.

@@ -14,12 +14,12 @@
 #include <thread>
 
 #include "core/error.h"
+#include "core/process.h"
 #include "core/program.h"
 #include "exercise/blanks.h"
 #include "flags/command_line.h"
 #include "instructor/answer_files.h"
 #include "report/machine.h"
-#include "core/process.h"
 #include "worker/run.h"
 
 using namespace odori;

@@ -9,6 +9,7 @@
 
 #include "checks/judge.h"
 #include "checks/program_runs.h"
+#include "core/file.h"
 #include "exercise/cutter.h"
 #include "exercise/select_line.h"
 #include "worker/programs.h"
@@ -27,13 +28,6 @@ std::string read_kits(const fs::path& path) {
   return text;
 }
 
-/// A folder that others can neither write to nor have put there.
-bool is_own(const fs::path& folder) {
-  struct stat status {};
-  return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
 /// Where what is built is kept: in the build folder; or in a temporary one, of this user alone, where that can't be
 /// written, and for somebody else's answer: each marking has its own (batch/marking), so that no student gets what
 /// another one's answer has built.
@@ -44,7 +38,7 @@ fs::path outputs_of(const Question& question) {
   if (!question.apart && !error && access(folder.c_str(), W_OK) == 0) return folder;
   const fs::path own = fs::temp_directory_path(error) / fmt::format("odori-{}", geteuid());
   mkdir(own.c_str(), 0700);
-  if (!is_own(own))
+  if (!is_own_folder(own))
     throw EnvironmentFault(
         {"no_scratch", {{"folder", own.string()}, {"reason", "it can't be made, or isn't yours alone"}}});
   folder = own / question.task.name;

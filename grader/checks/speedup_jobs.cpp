@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <future>
-#include <sstream>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "synthetic.h"
 #include "worker/launch.h"
 
@@ -26,10 +26,8 @@ constexpr std::chrono::seconds longest_job{60};
 std::string gpu_at(int place) {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (!visible) return std::to_string(place);
-  std::istringstream list(visible);
-  std::string gpu;
-  for (int i = 0; i <= place; ++i) std::getline(list, gpu, ',');
-  return gpu;
+  const std::vector<std::string> gpus = split(visible, ',');
+  return gpus[std::min(static_cast<std::size_t>(place), gpus.size() - 1)];
 }
 
 /// An epoch is about a third of a second.

@@ -1,9 +1,6 @@
 #include "exercise/blanks.h"
 
 #include <algorithm>
-#include <charconv>
-#include <fstream>
-#include <sstream>
 
 #include "core/error.h"
 #include "exercise/lexer.h"
@@ -11,25 +8,15 @@
 namespace odori::grader {
 namespace {
 
-constexpr std::string_view placeholder = "PUT_YOUR_CODE";
+constexpr std::string_view placeholder = "PUT_YOUR_CODE", mark_begins = "BLANK ";
 
-struct Mark {
-  int number;
-  std::string question;
-};
-
-/// "BLANK 3: question". Anything else that begins with BLANK and isn't quite that is an error: a mark that is
-/// mistyped must not go unseen.
-std::optional<Mark> read_mark(std::string_view comment, const std::string& where) {
-  if (!comment.starts_with("BLANK ")) return {};
-  const std::string_view rest = trim(comment.substr(6));
-  int number = 0;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-  require(error == std::errc() && end != rest.data() + rest.size() && *end == ':' && number > 0,
-          "{}: \"{}\" isn't a blank's first line. It should read \"BLANK 1: question\".", where, comment);
-  const std::string_view question = trim(rest.substr(end + 1 - rest.data()));
-  require(!question.empty(), "{}: blank {} asks no question. Write one behind the colon.", where, number);
-  return Mark{number, std::string(question)};
+/// Anything else that begins with BLANK and isn't quite a mark is an error: one that is mistyped must not go unseen.
+BlankMark read_mark(std::string_view comment, const std::string& where) {
+  const auto mark = blank_mark_of(comment);
+  require(mark.has_value(), "{}: \"{}\" isn't a blank's first line. It should read \"BLANK 1: question\".", where,
+          comment);
+  require(!mark->question.empty(), "{}: blank {} asks no question. Write one behind the colon.", where, mark->number);
+  return *mark;
 }
 
 /// A directive or a command, without a comment behind it; empty if the line is a comment.
@@ -57,34 +44,13 @@ std::optional<std::string_view> comment_of(std::string_view line, Language langu
   return line;
 }
 
-std::string read_file(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-std::vector<std::string> split_lines(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.emplace_back(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
-std::string join_lines(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + '\n';
-  return text;
-}
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+std::optional<BlankMark> blank_mark_of(std::string_view comment) {
+  if (!comment.starts_with(mark_begins)) return {};
+  const std::string_view rest = trim(comment.substr(mark_begins.size()));
+  const auto colon = rest.find(':');
+  const int number = number_of<int>(rest.substr(0, colon)).value_or(0);
+  if (colon == std::string_view::npos || number <= 0) return {};
+  return BlankMark{number, trim(rest.substr(colon + 1))};
 }
 
 std::vector<Blank> parse_blanks(const std::vector<std::string>& lines, const std::string& path) {
@@ -95,14 +61,15 @@ std::vector<Blank> parse_blanks(const std::vector<std::string>& lines, const std
     const std::string& line = lines[n - 1];
     const std::string where = fmt::format("{}:{}", path, n);
     const auto comment = comment_of(line, language);
-    if (const auto mark = comment ? read_mark(*comment, where) : std::nullopt) {
+    if (comment && comment->starts_with(mark_begins)) {
+      const BlankMark mark = read_mark(*comment, where);
       if (inside)
         fail("{}: blank {} begins inside blank {}, which began in line {}. Close that one with END BLANK.", where,
-             mark->number, blanks.back().number, blanks.back().first_line);
-      if (!blanks.empty() && mark->number != blanks.back().number + 1)
-        fail("{}: blank {} follows blank {}. Number them in order, without gaps.", where, mark->number,
+             mark.number, blanks.back().number, blanks.back().first_line);
+      if (!blanks.empty() && mark.number != blanks.back().number + 1)
+        fail("{}: blank {} follows blank {}. Number them in order, without gaps.", where, mark.number,
              blanks.back().number);
-      blanks.push_back({.number = mark->number, .question = mark->question, .first_line = n});
+      blanks.push_back({.number = mark.number, .question = std::string(mark.question), .first_line = n});
       inside = in_question = true;
     } else if (comment == "END BLANK") {
       require(inside, "{}: END BLANK, but no blank is open here.", where);

@@ -7,11 +7,13 @@
 //   // END BLANK
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/file.h"
+#include "core/text.h"
 
 namespace odori::grader {
 
@@ -25,6 +27,14 @@ Language language_of(std::string_view path);
 /// "#!/bin/bash" are for the scheduler and the shell, and no comments.
 std::optional<std::string_view> comment_of(std::string_view line, Language language);
 
+/// What a blank's first line says.
+struct BlankMark {
+  int number = 0;
+  std::string_view question;  // the beginning of it
+};
+/// Of the comment "BLANK 3: question"; nothing if it is another one.
+std::optional<BlankMark> blank_mark_of(std::string_view comment);
+
 /// One marked region. Lines are counted from 1.
 struct Blank {
   int number = 0;
@@ -34,15 +44,6 @@ struct Blank {
   int last_line = 0;              // of "END BLANK"
   std::vector<std::string> text;  // the lines between question and end mark
 };
-
-/// The whole file; empty if there is none.
-std::string read_file(const std::filesystem::path& path);
-/// "a\nb\n" is {"a", "b"}: a missing last line end is not told apart, and a line end may be CR LF.
-std::vector<std::string> split_lines(std::string_view text);
-/// Each line with its line end.
-std::string join_lines(const std::vector<std::string>& lines);
-/// Without blanks and tabs at either end.
-std::string_view trim(std::string_view text);
 
 /// The blanks of a file, in order; none is an answer too. `path` is for messages and for the language. Throws Error
 /// with path:line for a blank that isn't closed, lies in another one, has no question, or whose number doesn't follow

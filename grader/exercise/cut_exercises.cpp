@@ -14,7 +14,6 @@
 #include "flags/command_line.h"
 
 using namespace odori;
-using grader::read_file;
 namespace fs = std::filesystem;
 
 namespace {
@@ -74,7 +73,7 @@ std::map<fs::path, std::string> cut_all(const fs::path& kit) {
 bool holds_answers(const fs::path& file, const std::string& exercise) {
   if (!fs::exists(file)) return false;
   const auto mine = grader::read_submission(file, exercise);
-  for (const auto& blank : grader::parse_blanks(grader::split_lines(exercise), file.string()))
+  for (const auto& blank : grader::parse_blanks(split_lines(exercise), file.string()))
     if (!mine.blanks.contains(blank.number) || mine.blanks.at(blank.number).text != blank.text) return true;
   return false;
 }

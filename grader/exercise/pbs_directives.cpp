@@ -81,12 +81,6 @@ void read_options(const std::vector<std::string>& words, PbsDirectives& found) {
 
 }  // namespace
 
-std::string lower(std::string_view text) {
-  std::string small(text);
-  std::transform(small.begin(), small.end(), small.begin(), [](unsigned char c) { return std::tolower(c); });
-  return small;
-}
-
 PbsDirectives read_pbs_directives(const std::vector<std::string>& script) {
   PbsDirectives found;
   bool commands = false;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace odori::grader {
@@ -24,8 +23,5 @@ struct PbsDirectives {
 /// Directives are lines that begin with "#PBS", blanks before it allowed, and stand before the first command. A
 /// backslash at a directive's end continues it in the next line; quotation marks keep words together.
 PbsDirectives read_pbs_directives(const std::vector<std::string>& script);
-
-/// In small letters (ASCII).
-std::string lower(std::string_view text);
 
 }  // namespace odori::grader

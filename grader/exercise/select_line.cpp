@@ -1,12 +1,13 @@
 #include "exercise/select_line.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <numeric>
-#include <utility>
 
+#include "core/nearest.h"
 #include "exercise/blanks.h"
 #include "exercise/pbs_directives.h"
 
@@ -33,24 +34,6 @@ constexpr std::array<std::pair<std::string_view, const char*>, 14> mistaken_name
                                                                                    {"nodes", "select"},
                                                                                    {"gpus", "ngpus"}}};
 
-std::string join(const std::vector<std::string>& words) {
-  return std::accumulate(words.begin(), words.end(), std::string(), [](std::string all, const std::string& word) {
-    return all.empty() ? word : std::move(all) + ' ' + word;
-  });
-}
-
-/// Letters to insert, to leave out or to replace that make one word of another.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j)
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])}));
-  }
-  return row.back();
-}
-
 /// The resource that was probably meant by this name; nothing if it is itself or a site's own.
 std::optional<std::string> meant_by(std::string_view name) {
   for (const char* resource : chunk_resources)
@@ -58,7 +41,7 @@ std::optional<std::string> meant_by(std::string_view name) {
   for (const auto& [mistaken, meant] : mistaken_names)
     if (name == mistaken) return meant;
   for (const char* resource : {"mpiprocs", "ompthreads"})
-    if (distance(name, resource) <= 2) return resource;
+    if (slips(name, resource) <= 2) return resource;
   return {};
 }
 
@@ -72,16 +55,6 @@ std::optional<int> number(std::string_view text) {
 
 Finding too_large(std::string_view part) {
   return {"number_too_large", {{"part", std::string(part)}, {"most", std::to_string(most_of_anything)}}};
-}
-
-std::vector<std::string_view> split(std::string_view text, char mark) {
-  std::vector<std::string_view> parts;
-  for (auto end = text.find(mark); end != std::string_view::npos; end = text.find(mark)) {
-    parts.push_back(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-  parts.push_back(text);
-  return parts;
 }
 
 /// "2:mpiprocs=2:ompthreads=1"; the number may be missing, and then it is 1.
@@ -143,7 +116,8 @@ std::optional<Finding> refused(const PbsDirectives& directives) {
   }
   if (directives.left_over.empty()) return {};
   const bool comment = directives.left_over.front().starts_with('#');
-  return Finding{comment ? "comment_behind_select" : "space_in_select", {{"text", join(directives.left_over)}}};
+  return Finding{comment ? "comment_behind_select" : "space_in_select",
+                 {{"text", fmt::format("{}", fmt::join(directives.left_over, " "))}}};
 }
 
 std::variant<SelectLine, Finding> read_chunks(const std::string& value) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <optional>
@@ -30,12 +29,7 @@ std::vector<MarkedLine> find_marks(const std::vector<std::string>& lines, Langua
     const auto comment = comment_of(lines[n - 1], language);
     if (!comment) continue;
     if (*comment == "END BLANK") marks.push_back({n, 0});
-    if (!comment->starts_with("BLANK ")) continue;
-    const auto rest = trim(comment->substr(6));
-    int number = 0;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-    if (error == std::errc() && end != rest.data() + rest.size() && *end == ':' && number > 0)
-      marks.push_back({n, number});
+    if (const auto mark = blank_mark_of(*comment)) marks.push_back({n, mark->number});
   }
   return marks;
 }

@@ -23,11 +23,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 /// "\\e[2J" and "\\n" as they are written in attacks.
-std::string with_escapes(std::string text) {
-  for (const auto& [written, meant] : {std::pair{"\\e", "\x1b"}, std::pair{"\\n", "\n"}})
-    for (auto at = text.find(written); at != std::string::npos; at = text.find(written)) text.replace(at, 2, meant);
-  return text;
-}
+std::string with_escapes(std::string text) { return replaced(replaced(std::move(text), "\\e", "\x1b"), "\\n", "\n"); }
 
 struct Process {
   int id, parent;
@@ -112,9 +108,7 @@ std::string Arena::filled(const Attack& attack, std::string text) const {
       {"@build@", build_.string()},
       {"@neighbour@", (folder_ / "neighbour" / "program.cpp").string()},
       {"@bystander@", bystander == bystanders_.end() ? "0" : std::to_string(bystander->second)}};
-  for (const auto& [name, value] : values)
-    for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + value.size()))
-      text.replace(at, name.size(), value);
+  for (const auto& [name, value] : values) text = replaced(std::move(text), name, value);
   return text;
 }
 

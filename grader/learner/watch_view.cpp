@@ -50,14 +50,9 @@ std::vector<std::string> lines_of(const std::vector<Section>& sections, int colu
   return lines;
 }
 
-std::string more_of(std::string text, int from, int to, std::size_t of) {
-  const auto fill = [&text](const std::string& name, std::size_t value) {
-    if (const auto at = text.find(name); at != std::string::npos) text.replace(at, name.size(), std::to_string(value));
-  };
-  fill("{from}", static_cast<std::size_t>(from));
-  fill("{to}", static_cast<std::size_t>(to));
-  fill("{of}", of);
-  return text;
+std::string more_of(const std::string& text, int from, int to, std::size_t of) {
+  return replaced(replaced(replaced(text, "{from}", std::to_string(from)), "{to}", std::to_string(to)), "{of}",
+                  std::to_string(of));
 }
 
 }  // namespace

@@ -7,15 +7,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "exercise/blanks.h"
+#include "core/file.h"
 #include "worker/run.h"
 
 namespace odori::grader {
 namespace {
-
-void write(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
 
 std::filesystem::path solution_of(const Task& task) {
   return std::filesystem::path(ODORI_SOLUTIONS) / task.program.solution.stem();
@@ -32,9 +28,10 @@ Accidents run_with_accidents(const std::string& accident, int times, const char*
   const Task& task = task_named(task_name);
   const ScratchFolder folder;
   const std::filesystem::path program = folder.path() / "program";
-  write(program,
-        fmt::format("#!/bin/bash\necho >>$0.starts\nif [ $(wc -l <$0.starts) -le {} ]; then {}; fi\nexec {} \"$@\"\n",
-                    times, accident, solution_of(task).string()));
+  write_file(
+      program,
+      fmt::format("#!/bin/bash\necho >>$0.starts\nif [ $(wc -l <$0.starts) -le {} ]; then {}; fi\nexec {} \"$@\"\n",
+                  times, accident, solution_of(task).string()));
   std::filesystem::permissions(program, std::filesystem::perms(0755));
   const Runner runner(task, solution_of(task), 7);
   const std::atomic<bool> cancelled = false;
@@ -92,7 +89,7 @@ TEST(Accident, OfStandingStillOnceIsNoVerdict) {
 TEST(Run, GivesAProgramThatTrainsNothingItsOwnFlags) {
   const ScratchFolder folder;
   const std::filesystem::path program = folder.path() / "program";
-  write(program, fmt::format("#!/bin/bash\n{}; echo \"Unexpected: $*.\"; exit 1\n", begin));
+  write_file(program, fmt::format("#!/bin/bash\n{}; echo \"Unexpected: $*.\"; exit 1\n", begin));
   std::filesystem::permissions(program, std::filesystem::perms(0755));
   const Runner runner(task_named("multi_node"), "/bin/true", 7);
   const std::atomic<bool> cancelled = false;
@@ -111,7 +108,7 @@ TEST(Accident, ThatTheKitsProgramHasTooIsTheMachines) {
     const std::filesystem::path program = folder.path() / "program";
     std::string text = how;
     if (const auto at = text.find("@begin@"); at != std::string::npos) text.replace(at, 7, begin);
-    write(program, fmt::format("#!/bin/bash\n{}\n", text));
+    write_file(program, fmt::format("#!/bin/bash\n{}\n", text));
     std::filesystem::permissions(program, std::filesystem::perms(0755));
     const Evidence seen = Runner(task, program, 7).run({program, ""}, {.devices = 2}, cancelled);
     EXPECT_EQ(seen.ending, Ending::environment);

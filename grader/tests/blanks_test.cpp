@@ -46,6 +46,17 @@ TEST(Blanks, AreFoundWithQuestionLinesAndText) {
   EXPECT_TRUE(is_unfilled(blanks[1], Language::cpp));
 }
 
+TEST(Blanks, BeginWithAMarkThatIsReadInOnePlace) {
+  const auto mark = blank_mark_of("BLANK 12: Which: one? ");
+  ASSERT_TRUE(mark);
+  EXPECT_EQ(mark->number, 12);
+  EXPECT_EQ(mark->question, "Which: one?");
+  EXPECT_TRUE(blank_mark_of("BLANK 3:")->question.empty());
+  for (const char* other :
+       {"", "BLANK", "BLANK 3", "BLANK 0: a", "BLANK -1: a", "BLANK 3 : a", "BLANK x: a", "blank 3: a"})
+    EXPECT_FALSE(blank_mark_of(other)) << other;
+}
+
 TEST(Blanks, OfAJobScriptEndTheirQuestionAtTheDirective) {
   const auto blanks = parse(
       "#!/bin/bash\n"

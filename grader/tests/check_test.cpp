@@ -6,6 +6,7 @@
 
 #include "checks/checks.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "exercise/blanks.h"
 #include "exercise/cutter.h"
 #include "exercise/task.h"
@@ -20,12 +21,6 @@ const fs::path work = fs::path(ODORI_WORK_FOLDER) / "check";
 
 std::string solution(const std::string& task) {
   return read_file(fs::path(ODORI_FOLDER) / task_named(task).program.solution);
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-  return text;
 }
 
 /// Of an exercise without one: no file.

@@ -40,19 +40,14 @@ bool holds(const Ended& ended, const char* words) { return ended.output.find(wor
 /// A folder that everyone may enter, outside of /tmp, of which a sandbox has its own.
 class Sandboxed : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = "/var/tmp/sandbox_test_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    fs::permissions(folder_, fs::perms(0777));
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { fs::permissions(folder_, fs::perms(0777)); }
   fs::path file(const char* name, const char* text) const {
     std::ofstream(folder_ / name) << text;
     fs::permissions(folder_ / name, fs::perms(0666));
     return folder_ / name;
   }
-  fs::path folder_;
+  const TemporaryFolder own_{"/var/tmp/sandbox_test_"};
+  const fs::path& folder_ = own_.path();
 };
 
 TEST_F(Sandboxed, EndsAndSpeaksAsItWouldOutside) {
@@ -250,8 +245,9 @@ TEST_F(Sandboxed, HasNoVariablesButThoseItNeeds) {
 TEST_F(Sandboxed, LearnsNothingFromTheProcessesOfItsWalls) {
   setenv("ODORI_TEST_TOKEN", "a secret", 1);
   const fs::path shown = file("a_file_of_the_walls", "");
-  const EndedInside ended = inside("for p in /proc/[0-9]*; do [ $p = /proc/$$ ] || cat $p/cmdline $p/environ; done; echo end",
-                             {.readable = {shown}});
+  const EndedInside ended =
+      inside("for p in /proc/[0-9]*; do [ $p = /proc/$$ ] || cat $p/cmdline $p/environ; done; echo end",
+             {.readable = {shown}});
   EXPECT_FALSE(holds(ended, "a secret")) << ended.output;
   EXPECT_FALSE(holds(ended, "a_file_of_the_walls")) << ended.output;
   EXPECT_TRUE(holds(ended, "end"));

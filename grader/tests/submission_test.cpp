@@ -5,6 +5,8 @@
 
 #include <fstream>
 
+#include "core/text.h"
+
 namespace odori::grader {
 namespace {
 
@@ -24,12 +26,6 @@ const std::string exercise =
     "  // END BLANK\n"
     "  return b;\n"
     "}\n";
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-  return text;
-}
 
 std::string filled() {
   return replaced(replaced(exercise, "a = PUT_YOUR_CODE", "a = 1"), "b = PUT_YOUR_CODE", "b = 2");

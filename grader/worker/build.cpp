@@ -10,10 +10,10 @@
 #include <csignal>
 #include <fstream>
 
+#include "core/process.h"
 #include "exercise/blanks.h"
 #include "exercise/finding.h"
 #include "exercise/lexer.h"
-#include "core/process.h"
 #include "worker/sha256.h"
 
 namespace odori::grader {
@@ -85,11 +85,8 @@ bool take_word(std::string_view& text, std::string_view word) {
 }
 
 /// Names in a variant's namespace as if they were the library's: "odori_blank_3::Ring" is "odori::Ring".
-std::string without_namespace(std::string text, const std::string& variant) {
-  const std::string name = "odori_" + variant + "::";
-  for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at))
-    text.replace(at, name.size(), "odori::");
-  return text;
+std::string without_namespace(std::string_view text, const std::string& variant) {
+  return replaced(std::string(text), "odori_" + variant + "::", "odori::");
 }
 
 bool names_a_variant(const std::vector<CompileError>& errors) {
@@ -151,7 +148,7 @@ std::vector<CompileError> read_errors(const std::string& output) {
     take_word(rest, "fatal ");
     if (take_word(rest, "error: ")) {
       CompileError found = here.variant.empty() && asked ? *asked : here;
-      found.message = bounded(without_namespace(std::string(rest), found.variant), longest_message);
+      found.message = bounded(without_namespace(rest, found.variant), longest_message);
       errors.push_back(std::move(found));
       asked.reset();
       is_of_error = true;
@@ -159,8 +156,7 @@ std::vector<CompileError> read_errors(const std::string& output) {
       is_of_error = false;
     } else if (take_word(rest, "note: ")) {
       if (is_of_error && errors.back().notes.size() < most_notes)
-        errors.back().notes.append(without_namespace(std::string(rest.substr(0, most_notes)), errors.back().variant) +
-                                   '\n');
+        errors.back().notes.append(without_namespace(rest.substr(0, most_notes), errors.back().variant) + '\n');
     } else if (!here.variant.empty() && rest.find("required from") != std::string_view::npos) {
       asked = here;
     }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/text.h"
 #include "exercise/lexer.h"
 
 namespace odori::grader {
@@ -14,23 +15,14 @@ bool is_name(std::string_view word) {
 
 bool says(std::string_view message, std::string_view words) { return message.find(words) != std::string_view::npos; }
 
-void replace_all(std::string& text, std::string_view words, std::string_view instead) {
-  for (auto at = text.find(words); at != std::string::npos; at = text.find(words, at + instead.size()))
-    text.replace(at, words.size(), instead);
-}
-
 /// Names as learners write them.
 std::string plain_names(std::string_view text) {
-  std::string plain(text);
-  replace_all(plain, "odori::", "");
-  replace_all(plain, "std::__cxx11::basic_string<char>", "std::string");
-  return plain;
+  return replaced(replaced(std::string(text), "odori::", ""), "std::__cxx11::basic_string<char>", "std::string");
 }
 
 /// "odori::Communicator&" is "Communicator".
 std::string plain_type(std::string_view type) {
-  std::string plain = plain_names(type);
-  replace_all(plain, "const ", "");
+  std::string plain = replaced(plain_names(type), "const ", "");
   while (plain.ends_with('&') || plain.ends_with(' ')) plain.pop_back();
   return plain;
 }

@@ -12,13 +12,13 @@
 #include <map>
 
 #include "core/error.h"
+#include "core/process.h"
 #include "exercise/finding.h"
 #include "model/classifier.h"
 #include "synthetic.h"
 #include "worker/evidence_files.h"
 #include "worker/file_watch.h"
 #include "worker/launch.h"
-#include "core/process.h"
 
 namespace odori::grader {
 namespace {
@@ -59,6 +59,12 @@ class Silence {
   Clock::duration silent_{}, lasted_{}, allowed_ = 25s;
 };
 
+/// Where TMPDIR names none, nothing can be made: whoever tries says so.
+fs::path temporary_folder() {
+  std::error_code none;
+  return fs::temp_directory_path(none);
+}
+
 /// The same files in another folder: what a run opens there, no other run does.
 void link_files(const fs::path& from, const fs::path& to) {
   std::error_code error;
@@ -89,17 +95,11 @@ std::pair<Ending, std::string> ending_of(const Ended& ended) {
 
 }  // namespace
 
-ScratchFolder::ScratchFolder() {
-  std::error_code error;
-  std::string name = (fs::temp_directory_path(error) / "odori_check_XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr)
-    throw EnvironmentFault({"no_scratch", {{"folder", name}, {"reason", std::strerror(errno)}}});
-  path_ = name;
-}
+ScratchFolder::ScratchFolder() : ScratchFolder(temporary_folder() / "odori_check_") {}
 
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
+ScratchFolder::ScratchFolder(const fs::path& prefix) try : TemporaryFolder(prefix) {
+} catch (const WriteError& error) {
+  throw EnvironmentFault({"no_scratch", {{"folder", prefix.string()}, {"reason", std::strerror(error.reason())}}});
 }
 
 Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed, const Sandbox* sandbox)
@@ -197,8 +197,8 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
   Silence silence(files);
   FileWatch watch(data), writers(shown, true);
   const SandboxPolicy policy = sandbox_ ? policy_of(program, files, folder) : SandboxPolicy();
-  const EndedInside ended = run_inside(sandbox_, command, policy,
-                                       {.time = longest_run, .give_up = [&] { return cancelled || silence.too_long(); }});
+  const EndedInside ended = run_inside(
+      sandbox_, command, policy, {.time = longest_run, .give_up = [&] { return cancelled || silence.too_long(); }});
   Evidence evidence;
   std::tie(evidence.ending, evidence.detail) = ending_of(ended);
   if ((evidence.broke = ended.broke)) evidence.ending = Ending::crashed;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/file.h"
 #include "exercise/task.h"
 #include "worker/evidence.h"
 #include "worker/run_plan.h"
@@ -21,18 +22,11 @@ struct BuiltProgram {
   std::string variant;  // "whole", "blank_3"; empty: the file holds one program alone
 };
 
-/// A folder with a name of its own, gone with the object.
-class ScratchFolder {
- public:
-  /// Below $TMPDIR or /tmp. Throws EnvironmentFault if it can't be made.
+/// Below $TMPDIR or /tmp, or where its path begins as is said.
+struct ScratchFolder : TemporaryFolder {
+  /// Throws EnvironmentFault if it can't be made.
   ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
+  explicit ScratchFolder(const std::filesystem::path& prefix);
 };
 
 class Runner {

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "exercise/finding.h"
 #include "core/process.h"
+#include "exercise/finding.h"
 
 namespace odori::grader {
 

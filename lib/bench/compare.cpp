@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -241,8 +240,7 @@ ExchangeCosts measure_ranks(const Flags& flags) {
   const int code =
       run_in_foreground({"bash", "-c", command, std::filesystem::read_symlink("/proc/self/exe").string(), flags.out});
   if (code != 0) throw Error("The ranks ended with an error; their last words are above.", code);
-  std::ifstream file(file_of_ranks(flags));
-  return nlohmann::json::parse(file).get<ExchangeCosts>();
+  return nlohmann::json::parse(read_file(file_of_ranks(flags))).get<ExchangeCosts>();
 }
 
 /// As many devices in one process.

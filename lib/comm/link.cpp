@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -19,6 +18,7 @@
 #include "comm/mpi_check.h"
 #include "core/error.h"
 #include "core/rank_table.h"
+#include "core/text.h"
 
 namespace odori {
 namespace {
@@ -47,8 +47,7 @@ timespec to_timespec(Link::Time time) { return {time / second, time % second}; }
 }  // namespace
 
 LinkSpeed parse_link(const std::string& value) {
-  std::string text = value;
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string text = lower(value);
   const std::size_t comma = std::min(text.find(','), text.size());
   const double bandwidth = quantity(std::string_view(text).substr(0, comma), bandwidths);
   const std::string_view usual = "50us", given = std::string_view(text).substr(std::min(comma + 1, text.size()));

@@ -1,12 +1,10 @@
 #include "comm/ranks.h"
 
 #include <algorithm>
-#include <charconv>
-#include <sstream>
-#include <system_error>
 #include <unordered_map>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace odori {
 
@@ -31,12 +29,10 @@ Ranks find_ranks(std::span<const std::string> nodes, int rank) {
 
 std::vector<std::string> parse_nodes(const std::string& value, int size) {
   std::vector<std::string> nodes;
-  std::istringstream fields(value + ",");
-  for (std::string field; std::getline(fields, field, ',');) {
-    int node = -1;
-    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), node);
-    require(error == std::errc() && end == field.data() + field.size() && node >= 0,
-            "ODORI_NODES={}: \"{}\" is not a node's number. Give one number a rank, as in 0,0,1,1.", value, field);
+  for (const std::string& field : split(value, ',')) {
+    const int node = number_of<int>(field).value_or(-1);
+    require(node >= 0, "ODORI_NODES={}: \"{}\" is not a node's number. Give one number a rank, as in 0,0,1,1.", value,
+            field);
     nodes.push_back(std::to_string(node));
   }
   require(static_cast<int>(nodes.size()) == size,

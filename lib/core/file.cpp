@@ -1,11 +1,15 @@
 #include "core/file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 namespace odori {
 namespace {
@@ -54,6 +58,12 @@ class Descriptor {
   int fd_;
 };
 
+void make_folder_of(const fs::path& path) {
+  std::error_code error;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  if (error) refuse(path.parent_path(), "made", error.value());
+}
+
 void rename_durably(const fs::path& from, const fs::path& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) refuse(from, "renamed to " + to.string(), errno);
   const fs::path folder = to.parent_path();
@@ -61,6 +71,12 @@ void rename_durably(const fs::path& from, const fs::path& to) {
 }
 
 }  // namespace
+
+std::string read_file(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
 
 void write_file(const fs::path& path, std::span<const std::span<const std::byte>> pieces) {
   Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
@@ -74,9 +90,8 @@ void write_file(const fs::path& path, std::string_view text) {
 }
 
 void replace_file(const fs::path& path, std::string_view text) {
+  make_folder_of(path);
   std::error_code error;
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  if (error) refuse(path.parent_path(), "made", error.value());
   // Of this process: another one may write the same file.
   const fs::path unfinished = fmt::format("{}.{}{}", path.string(), ::getpid(), unfinished_suffix);
   try {
@@ -88,6 +103,24 @@ void replace_file(const fs::path& path, std::string_view text) {
     fs::remove(unfinished, error);
     throw;
   }
+}
+
+bool is_own_folder(const fs::path& path) {
+  struct stat status {};
+  return lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+TemporaryFolder::TemporaryFolder(const fs::path& prefix) {
+  make_folder_of(prefix);
+  std::string name = prefix.string() + "XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) refuse(name, "made", errno);
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
 }
 
 void replace_folder(const fs::path& from, const fs::path& to) {

@@ -1,9 +1,10 @@
-// Files that are written whole or not at all.
+// Files that are read whole, and written whole or not at all.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/error.h"
@@ -20,6 +21,9 @@ class WriteError : public Error {
   int reason_;
 };
 
+/// All of a file; empty if there is none.
+std::string read_file(const std::filesystem::path& path);
+
 /// Writes the pieces one after another, down to the disk. Throws WriteError if not every byte has arrived there.
 void write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> pieces);
 void write_file(const std::filesystem::path& path, std::string_view text);
@@ -31,6 +35,24 @@ inline constexpr std::string_view unfinished_suffix = ".part";
 /// whenever this is cut short, the old text or the new one is there, whole. Makes the folders that are missing. Throws
 /// WriteError if that can't be done.
 void replace_file(const std::filesystem::path& path, std::string_view text);
+
+/// A folder that others can neither write to nor have put there.
+bool is_own_folder(const std::filesystem::path& path);
+
+/// A new folder of this user's alone, gone with the object.
+class TemporaryFolder {
+ public:
+  /// Its path begins with `prefix`; nobody can know how it ends. Makes the folders that are missing on the way. Throws
+  /// WriteError if that can't be done.
+  explicit TemporaryFolder(const std::filesystem::path& prefix);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 /// Gives a folder that is written under `from` its name `to`, where an older one may stand.
 void replace_folder(const std::filesystem::path& from, const std::filesystem::path& to);

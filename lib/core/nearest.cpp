@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstddef>
 #include <optional>
 
 namespace odori {
@@ -15,9 +14,22 @@ std::string plain(std::string_view word) {
   return text;
 }
 
-/// Letters to insert, leave out or replace, and neighbours to exchange (the optimal string alignment of Damerau and
-/// Levenshtein).
-std::size_t edits(const std::string& a, const std::string& b) {
+bool is_part(const std::string& part, const std::string& whole) {
+  return (part.size() >= 2 && whole.starts_with(part)) || (part.size() >= 3 && whole.find(part) != std::string::npos);
+}
+
+/// Letters apart; nothing if these are too many for a slip. Of a short word the first letter has to be right.
+std::optional<std::size_t> distance(const std::string& a, const std::string& b) {
+  if (a == b) return 0;
+  if (is_part(a, b) || is_part(b, a)) return 1;
+  const std::size_t longer = std::max(a.size(), b.size()), apart = slips(a, b);
+  if (apart > std::max<std::size_t>(1, (longer + 1) / 3) || (longer <= 3 && a[0] != b[0])) return {};
+  return apart;
+}
+
+}  // namespace
+
+std::size_t slips(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i)
     for (std::size_t j = 0; j <= b.size(); ++j) {
@@ -32,21 +44,6 @@ std::size_t edits(const std::string& a, const std::string& b) {
     }
   return table[a.size()][b.size()];
 }
-
-bool is_part(const std::string& part, const std::string& whole) {
-  return (part.size() >= 2 && whole.starts_with(part)) || (part.size() >= 3 && whole.find(part) != std::string::npos);
-}
-
-/// Letters apart; nothing if these are too many for a slip. Of a short word the first letter has to be right.
-std::optional<std::size_t> distance(const std::string& a, const std::string& b) {
-  if (a == b) return 0;
-  if (is_part(a, b) || is_part(b, a)) return 1;
-  const std::size_t longer = std::max(a.size(), b.size()), apart = edits(a, b);
-  if (apart > std::max<std::size_t>(1, (longer + 1) / 3) || (longer <= 3 && a[0] != b[0])) return {};
-  return apart;
-}
-
-}  // namespace
 
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
   constexpr std::size_t longest_word = 64, most = 3;

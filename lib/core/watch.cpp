@@ -1,14 +1,13 @@
 #include "core/watch.h"
 
-#include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "core/error.h"
 #include "core/program.h"
 #include "core/rank_table.h"
+#include "core/text.h"
 
 namespace odori {
 namespace {
@@ -97,10 +96,8 @@ std::chrono::seconds watch_limit() {
   if (given_limit >= 0) return std::chrono::seconds(given_limit);
   const char* text = std::getenv("ODORI_TIMEOUT");
   if (!text || !*text) return std::chrono::seconds(60);
-  int seconds = 0;
-  const char* end = text + std::strlen(text);
-  const auto [parsed, error] = std::from_chars(text, end, seconds);
-  require(error == std::errc() && parsed == end && seconds >= 0,
+  const int seconds = number_of<int>(text).value_or(-1);
+  require(seconds >= 0,
           "ODORI_TIMEOUT is the number of seconds after which work without progress is an error, a whole number, or 0 "
           "for none, not \"{}\".",
           text);

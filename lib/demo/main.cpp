@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -62,9 +61,9 @@ std::size_t prepare_dataset(const std::string& name) {
 /// What a training wrote about itself.
 void read_result(const Training& training, Run& run) {
   const std::string path = training.out + "/result.json";
-  std::ifstream file(path);
-  require(static_cast<bool>(file), "{} was not written.", path);
-  const nlohmann::json result = nlohmann::json::parse(file);
+  const std::string text = read_file(path);
+  require(!text.empty(), "{} was not written.", path);
+  const nlohmann::json result = nlohmann::json::parse(text);
   run.images_per_second = result.at("images_per_second");
   run.accuracy.clear();
   for (const auto& epoch : result.at("log")) run.accuracy.push_back(epoch.at("validation/main/accuracy"));

@@ -29,14 +29,14 @@ FileCheck write_checked(const std::string& path, const std::string& text) {
   return write_checked(path, {&piece, 1});
 }
 
-std::vector<std::byte> read_file(const std::string& path) {
+std::vector<std::byte> read_bytes(const std::string& path) {
   const MappedFile file(path);
   const auto* bytes = reinterpret_cast<const std::byte*>(file.data());
   return {bytes, bytes + file.size()};
 }
 
-std::vector<std::byte> read_file(const std::string& path, const FileCheck& check) {
-  std::vector<std::byte> bytes = read_file(path);
+std::vector<std::byte> read_checked(const std::string& path, const FileCheck& check) {
+  std::vector<std::byte> bytes = read_bytes(path);
   require(bytes.size() == check.bytes, "{} is damaged: it has {} bytes, but {} were written.", path, bytes.size(),
           check.bytes);
   require(crc(0, bytes) == check.crc32, "{} is damaged: its checksum isn't that of what was written.", path);

@@ -21,8 +21,8 @@ FileCheck write_checked(const std::string& path, std::span<const std::span<const
 FileCheck write_checked(const std::string& path, const std::string& text);
 
 /// The whole file. Throws Error if it isn't there.
-std::vector<std::byte> read_file(const std::string& path);
+std::vector<std::byte> read_bytes(const std::string& path);
 /// The same; throws Error as well if it is cut or not what was written.
-std::vector<std::byte> read_file(const std::string& path, const FileCheck& check);
+std::vector<std::byte> read_checked(const std::string& path, const FileCheck& check);
 
 }  // namespace odori

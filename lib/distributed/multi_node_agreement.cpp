@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <functional>
-#include <sstream>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace odori {
 namespace {
@@ -34,13 +34,6 @@ std::size_t hash_of_layout(Classifier& model) {
   return hash;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
 struct Fingerprint {
   std::size_t parameters = 0, layout = 0;  // hashes
   std::size_t length = 0;                  // of the parameters' description
@@ -63,7 +56,7 @@ void agree_on_model(Classifier& model, Communicator& comm) {
       text->resize(all[static_cast<std::size_t>(rank)].length);
       comm.broadcast(std::as_writable_bytes(std::span(*text)), rank);
     }
-    std::vector<std::string> a = lines_of(of_first), b = lines_of(of_other);
+    std::vector<std::string> a = split_lines(of_first), b = split_lines(of_other);
     a.resize(std::max(a.size(), b.size()), "missing"), b.resize(a.size(), "missing");
     const auto at = std::mismatch(a.begin(), a.end(), b.begin());
     fail(

@@ -1,18 +1,16 @@
 #include "distributed/multi_node_trial.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string_view>
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/text.h"
 #include "report/figure.h"
 #include "report/machine.h"
 #include "report/page.h"
@@ -27,23 +25,7 @@ constexpr const char* schedules[] = {"fixed", "scaled", "warm_up"};
 const std::map<std::string, std::string> in_words{
     {"fixed", "fixed rate"}, {"scaled", "scaled rate"}, {"warm_up", "scaled rate, with warm-up"}};
 
-/// The parts of a text between these characters.
-std::vector<std::string> parts_of(const std::string& text, char between) {
-  std::vector<std::string> parts{""};
-  for (const char c : text)
-    if (c == between)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  return parts;
-}
-
-double number_of(const std::string& text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [parsed, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && parsed == end ? value : std::nan("");
-}
+double number_or_nan(const std::string& text) { return number_of<double>(text).value_or(std::nan("")); }
 
 /// Accuracies in percent by batch.
 using ByBatch = std::map<int, double>;
@@ -65,20 +47,17 @@ struct Stored {
   std::string about;
 };
 Stored read_stored(const std::string& path) {
-  Stored stored;
-  const std::filesystem::path whole = std::filesystem::path(ODORI_SOLUTIONS_FOLDER) / path;
-  if (!std::filesystem::is_regular_file(whole)) return stored;
-  std::ifstream file(whole);
   try {
-    const auto json = nlohmann::json::parse(file);
+    Stored stored;
+    const auto json = nlohmann::json::parse(read_file(std::filesystem::path(ODORI_SOLUTIONS_FOLDER) / path));
     stored.about = json.at("about").get<std::string>();
     for (const auto& point : json.at("points"))
       stored.accuracies[point.at("schedule").get<std::string>()][point.at("batch").get<int>()] =
           100 * point.at("accuracy").at("median").get<double>();
+    return stored;
   } catch (const nlohmann::json::exception&) {
     return {};  // the picture has this training's curves alone
   }
-  return stored;
 }
 
 /// Lines are the stored trainings, marks are these.
@@ -162,14 +141,14 @@ void TrialReport::run(Trainer& trainer) {
 
 std::vector<Trial> recorded_trials(const std::string& text) {
   std::vector<Trial> trials;
-  for (const std::string& part : parts_of(text, ',')) {
-    const std::vector<std::string> fields = parts_of(part, ':');
+  for (const std::string& part : split(text, ',')) {
+    const std::vector<std::string> fields = split(part, ':');
     Trial& trial = trials.emplace_back();
     if (fields.size() == 4)
       trial = {.schedule = fields[0],
-               .images_per_second = number_of(fields[1]),
-               .training_loss = number_of(fields[2]),
-               .held_out_accuracy = number_of(fields[3])};
+               .images_per_second = number_or_nan(fields[1]),
+               .training_loss = number_or_nan(fields[2]),
+               .held_out_accuracy = number_or_nan(fields[3])};
     if (!in_words.contains(trial.schedule) || !std::isfinite(trial.images_per_second) ||
         !std::isfinite(trial.training_loss) || !std::isfinite(trial.held_out_accuracy))
       throw UsageError(

@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
-#include <sstream>
 #include <tuple>
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/text.h"
 #include "distributed/collectively.h"
 #include "distributed/multi_node_evaluator.h"
 #include "trace/trace.h"
@@ -133,8 +133,7 @@ std::string find_snapshot(const std::string& path, Communicator* comm, std::vect
   }
   names = of_rank_0(std::move(names), comm);
   if (names == ".\n") return path;
-  std::istringstream lines(names);
-  for (std::string name; std::getline(lines, name);) {
+  for (const std::string& name : split_lines(names)) {
     const std::string folder = path + "/" + name;
     try {
       collectively(comm, [&] { require_undamaged(folder); });

@@ -42,7 +42,7 @@ std::vector<std::byte> read_listed(const std::string& folder, const std::string&
                                    const SnapshotManifest& manifest) {
   const auto check = manifest.files.find(name);
   require(check != manifest.files.end(), "{}/snapshot.json is damaged: it doesn't list {}.", folder, name);
-  return read_file(folder + "/" + name, check->second);
+  return read_checked(folder + "/" + name, check->second);
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ std::string to_text(const SnapshotManifest& manifest) {
 
 SnapshotManifest read_manifest(const std::string& folder) {
   const std::string path = folder + "/snapshot.json";
-  const std::vector<std::byte> bytes = read_file(path);
+  const std::vector<std::byte> bytes = read_bytes(path);
   const json root = parse<json>(path, bytes);
   require(root.is_object() && root.contains("format") && root["format"] == format,
           "{} isn't a snapshot of format {}: it is damaged, or was written by another version of this program.", path,

@@ -3,12 +3,12 @@
 //   ./odori predict --nodes 1024 --gpus_per_node 8 --network 10gbit
 #include <fmt/ranges.h>
 
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "comm/communicator.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "core/program.h"
 #include "flags/command_line.h"
 #include "predict/forecast.h"
@@ -112,12 +112,14 @@ cost::Compute compute_of(const Flags& flags, const NetworkSpec& network) {
 
 int main(int argc, char** argv) try {
   const Flags flags = parse_flags(argc, argv);
-  std::ofstream file;
-  const auto require_json = [&] {  // before minutes are measured for nothing, and at the end
-    require(bool(file.flush()), "{} can't be written. --json takes a file in a folder that you may write to.",
-            flags.json);
+  const auto write_json = [&](const std::string& text) {
+    try {
+      if (!flags.json.empty()) write_file(flags.json, text);
+    } catch (const WriteError& error) {
+      fail("{} --json takes a file in a folder that you may write to.", error.what());
+    }
   };
-  if (!flags.json.empty()) file.open(flags.json), require_json();
+  write_json("");  // before minutes are measured for nothing
   const NetworkSpec network = create_network(flags.model, 10, flags.image_size);
   const NetworkCost cost = cost_of(network);
   Question question{.model = flags.model,
@@ -131,7 +133,7 @@ int main(int argc, char** argv) try {
   question.training.compute = compute_of(flags, network);
   const Forecast all = forecast(question);
   fmt::print("{}", to_text(all));
-  if (!flags.json.empty()) file << nlohmann::json(all).dump(2) << '\n', require_json();
+  write_json(nlohmann::json(all).dump(2) + "\n");
   return 0;
 } catch (...) {
   return report_failure();

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "data/random_images.h"
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"
@@ -75,17 +75,12 @@ class TimedTraining {
 
 /// "32:0.041"
 std::optional<cost::Measured> timing_of(std::string_view text) {
-  const auto number = [](std::string_view digits) {
-    double value = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [parsed, error] = std::from_chars(digits.data(), end, value);
-    return error == std::errc() && parsed == end && value < 1e9 ? value : 0;
-  };
-  const std::size_t colon = text.find(':');
-  if (colon == text.npos) return {};
-  const cost::Measured timing{number(text.substr(0, colon)), number(text.substr(colon + 1))};
-  if (!(timing.batch > 0) || std::floor(timing.batch) != timing.batch || !(timing.seconds > 0)) return {};
-  return timing;
+  const std::vector<std::string> fields = split(text, ':');
+  if (fields.size() != 2) return {};
+  const cost::Measured timing{number_of<double>(fields[0]).value_or(0), number_of<double>(fields[1]).value_or(0)};
+  const auto is_usable = [](double number) { return number > 0 && number < 1e9; };
+  const bool is_whole = std::floor(timing.batch) == timing.batch;
+  return is_whole && is_usable(timing.batch) && is_usable(timing.seconds) ? std::optional(timing) : std::nullopt;
 }
 
 }  // namespace
@@ -107,10 +102,9 @@ std::pair<cost::Measured, cost::Measured> measure_two(const NetworkSpec& network
 }
 
 std::pair<cost::Measured, cost::Measured> recorded_timings(const std::string& text) {
-  const std::string_view all = text;
-  const std::size_t comma = std::min(text.find(','), text.size());
-  const auto one = timing_of(all.substr(0, comma)), other = timing_of(all.substr(std::min(comma + 1, text.size())));
-  if (!one || !other)
+  const std::vector<std::string> timings = split(text, ',');
+  const auto one = timing_of(timings.front()), other = timing_of(timings.back());
+  if (timings.size() != 2 || !one || !other)
     throw UsageError(fmt::format(
         "Recorded timings are two batches with the seconds of an iteration, \"32:0.041,128:0.153\", not \"{}\".",
         text));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/file.h"
 #include "data/cifar.h"
 #include "data/mapped_file.h"
 
@@ -31,13 +32,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 class Cifar : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "odori_cifar_XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root_ = name;
-    unsetenv("ODORI_DATA");
-  }
-  void TearDown() override { fs::remove_all(root_); }
+  void SetUp() override { unsetenv("ODORI_DATA"); }
 
   /// Record i of the file: labels (i + first) % classes, pixel j of value i + j.
   static std::string records(int n, int first, int label_bytes) {
@@ -66,7 +61,8 @@ class Cifar : public testing::Test {
     return error_of([&] { load_cifar((root_ / folder).string()); });
   }
 
-  fs::path root_;
+  const TemporaryFolder own_{fs::temp_directory_path() / "odori_cifar_"};
+  const fs::path& root_ = own_.path();
 };
 
 TEST_F(Cifar, TenClassesInSixFiles) {

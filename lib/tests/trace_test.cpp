@@ -15,15 +15,10 @@
 #include <thread>
 
 #include "core/error.h"
+#include "core/file.h"
 
 namespace odori {
 namespace {
-
-std::string text_of(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 std::string new_folder(const char* name) { return ::testing::TempDir() + "odori_trace_" + name; }
 
@@ -39,7 +34,7 @@ TEST(Trace, IsStrictJsonWhenClosed) {
       trace::instant("of a thread");
     }).join();
   }
-  const auto events = nlohmann::json::parse(text_of(folder + "/trace.3.json"));
+  const auto events = nlohmann::json::parse(read_file(folder + "/trace.3.json"));
   ASSERT_EQ(events.size(), 5u);
   EXPECT_EQ(events[1]["name"], "allreduce");
   EXPECT_EQ(events[1]["ph"], "X");
@@ -60,7 +55,7 @@ TEST(Trace, StaysReadableWhenTheProcessIsKilled) {
     raise(SIGKILL);
   }
   waitpid(child, nullptr, 0);
-  std::string text = text_of(folder + "/trace.0.json");
+  std::string text = read_file(folder + "/trace.0.json");
   // Chrome and Perfetto accept the missing end; a strict parser gets it once it is put there.
   text.erase(text.rfind(','));
   const auto events = nlohmann::json::parse(text + "]");
@@ -83,9 +78,9 @@ TEST(Trace, TakesAwayWhatMoreRanksLeftAndNothingElse) {
   { const trace::File file(folder, 0, 2); }
   EXPECT_FALSE(is_there("trace.2.json"));
   EXPECT_FALSE(is_there("trace.13.json"));
-  EXPECT_EQ(nlohmann::json::parse(text_of(folder + "/trace.1.json"))[0]["args"]["name"], "rank 1");
-  EXPECT_EQ(nlohmann::json::parse(text_of(folder + "/trace.0.json"))[0]["args"]["name"], "rank 0");
-  for (const std::string& other : others) EXPECT_EQ(text_of(folder + '/' + other), "other") << other;
+  EXPECT_EQ(nlohmann::json::parse(read_file(folder + "/trace.1.json"))[0]["args"]["name"], "rank 1");
+  EXPECT_EQ(nlohmann::json::parse(read_file(folder + "/trace.0.json"))[0]["args"]["name"], "rank 0");
+  for (const std::string& other : others) EXPECT_EQ(read_file(folder + '/' + other), "other") << other;
   std::filesystem::remove_all(folder);
 }
 
@@ -93,7 +88,7 @@ TEST(Trace, TwoTrainingsDoNotMixTheirStreams) {
   const std::string folder = new_folder("two");
   const trace::File first(folder, 0);
   trace::instant("of the first");
-  const std::string before = text_of(folder + "/trace.0.json");
+  const std::string before = read_file(folder + "/trace.0.json");
   const pid_t child = fork();
   if (child == 0) {
     try {
@@ -106,7 +101,7 @@ TEST(Trace, TwoTrainingsDoNotMixTheirStreams) {
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(text_of(folder + "/trace.0.json"), before);
+  EXPECT_EQ(read_file(folder + "/trace.0.json"), before);
 }
 
 TEST(Trace, AFolderThatCannotBeMadeAndAPipeAreErrors) {

@@ -303,14 +303,14 @@ TEST_P(Exchange, CountsOverflowsAndSaysSoAtTheEnd) {
   testing::internal::CaptureStderr();
   run(1, false);
   testing::internal::GetCapturedStderr();
-  EXPECT_NE(text_of(fmt::format("{}/trace.{}.json", own / "trace", comm->rank())).find(R"("name":"overflow")"),
+  EXPECT_NE(read_file(fmt::format("{}/trace.{}.json", own / "trace", comm->rank())).find(R"("name":"overflow")"),
             std::string::npos);
   testing::internal::CaptureStdout();
   run(2, true);
   const std::string said = testing::internal::GetCapturedStdout();
   if (comm->rank() > 0) return;
   EXPECT_NE(said.find("1 of 4 updates were left out: a gradient was infinite or nan in 16 bits."), said.npos) << said;
-  EXPECT_NE(text_of(folder + "/result.json").find("\"overflows\": 1,"), std::string::npos);
+  EXPECT_NE(read_file(folder + "/result.json").find("\"overflows\": 1,"), std::string::npos);
 }
 
 TEST(Accumulation, SeesAnEpochThatBeginsWithinAnUpdate) {
@@ -344,11 +344,6 @@ TEST(Trials, AreReadOrRefused) {
   EXPECT_LT(trial.seconds_to(0.8), 0);
 }
 
-std::string content_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 TEST(Trials, OfEachBatchAreTrainedChosenAmongAndDrawn) {
   const auto comm = create_communicator("flat");
   const Folder folder;
@@ -363,8 +358,8 @@ TEST(Trials, OfEachBatchAreTrainedChosenAmongAndDrawn) {
   EXPECT_EQ(trained, "fixed 1, scaled 1, warm_up 1, fixed 4, scaled 4, warm_up 4, ");
   EXPECT_EQ(asked, 2);
   if (comm->rank() == 0) {
-    EXPECT_NE(content_of(folder / "figure.html").find("yours: scaled rate, with warm-up"), std::string::npos);
-    EXPECT_NE(content_of(folder / "trials.json").find("\"held_out_accuracy\": 0.7"), std::string::npos);
+    EXPECT_NE(read_file(folder / "figure.html").find("yours: scaled rate, with warm-up"), std::string::npos);
+    EXPECT_NE(read_file(folder / "trials.json").find("\"held_out_accuracy\": 0.7"), std::string::npos);
   }
   trained.clear();
   compare_trials(train, choose, 4, "warm_up", *comm, folder.path(), "");

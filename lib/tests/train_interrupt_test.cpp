@@ -1,6 +1,7 @@
 // Ctrl-C ends a training between two iterations, with a sentence that says how to go on, and a snapshot that can be.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -33,7 +34,7 @@ struct Interrupted {
     int status = 0;
     ::waitpid(child, &status, 0);
     code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-    said = text_of(errors);
+    said = read_file(errors);
   }
   int code = -1;
   std::string said;

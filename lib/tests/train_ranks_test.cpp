@@ -285,7 +285,7 @@ TEST_F(Shared, VelocitiesInPartsAreThoseOfAnyNumberOfRanks) {
   const std::vector<std::vector<float>> velocities = parts.optimizer->state();
   // The same on one rank, which can't have parts.
   const auto change_manifest = [](const std::string& snapshot, const std::string& from, const std::string& to) {
-    std::string text = text_of(snapshot + "/snapshot.json");
+    std::string text = read_file(snapshot + "/snapshot.json");
     ASSERT_NE(text.find(from), std::string::npos) << text;
     std::ofstream(snapshot + "/snapshot.json") << text.replace(text.find(from), from.size(), to);
   };
@@ -378,7 +378,7 @@ TEST_F(Shared, AResultOverASimulatedLinkSaysSo) {
   if (comm->rank() > 0) return;
   testing::internal::CaptureStdout();
   report_throughput(run.trainer, train->size());
-  const std::string said = testing::internal::GetCapturedStdout(), result = text_of(folder + "/result.json");
+  const std::string said = testing::internal::GetCapturedStdout(), result = read_file(folder + "/result.json");
   const bool link = comm->size() > 1;
   EXPECT_EQ(said.find("Measured over a simulated link between the nodes: 10 Gbit/s, 20 us\n") != said.npos, link)
       << said;

@@ -2,6 +2,7 @@
 // believed that is damaged or of something else.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -235,7 +236,7 @@ TEST_F(Saved, TheNewestThatIsSoundIsTakenWhateverLiesBesideIt) {
 TEST_F(Saved, AClockThatJumpedChangesNothing) {
   // The first epoch's snapshot seems to be of the year 2100.
   const std::string manifest = folder / "snapshot_epoch_1/snapshot.json";
-  nlohmann::json json = nlohmann::json::parse(text_of(manifest));
+  nlohmann::json json = nlohmann::json::parse(read_file(manifest));
   json["written"] = 4102444800.0;
   std::ofstream(manifest) << json;
   EXPECT_EQ(resumed_from(folder.path(), options).first, 2);
@@ -349,14 +350,14 @@ TEST(Files, SayWhyTheyCannotBeWritten) {
   EXPECT_SENTENCE(replace_file(folder / "log/none", "text"), "log can't be made: Not a directory.");
   fs::create_directory(folder / fmt::format("log.{}.part", ::getpid()));  // makes the next one fail
   EXPECT_SENTENCE(replace_file(folder / "log", "second"), "can't be written: Is a directory.");
-  EXPECT_EQ(text_of(folder / "log"), "first");
+  EXPECT_EQ(read_file(folder / "log"), "first");
 }
 
 TEST(Files, ThatAreNoneAreToldAtOnce) {
   Folder folder;
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
-  EXPECT_SENTENCE(read_file(folder / "pipe"), "is not a file");
-  EXPECT_SENTENCE(read_file(folder.path()), "is not a file");
+  EXPECT_SENTENCE(read_bytes(folder / "pipe"), "is not a file");
+  EXPECT_SENTENCE(read_bytes(folder.path()), "is not a file");
 }
 
 TEST(Files, NameTheErrorOfTheRenaming) {
@@ -372,9 +373,9 @@ TEST(Files, AreCheckedByCrc32) {
   const FileCheck check = write_checked(folder / "file", "123456789");
   EXPECT_EQ(check.bytes, 9u);
   EXPECT_EQ(check.crc32, 0xCBF43926u);  // the check value of CRC-32 (ISO-HDLC) as published
-  EXPECT_EQ(read_file(folder / "file", check).size(), 9u);
-  EXPECT_SENTENCE(read_file(folder / "file", FileCheck{9, 1}), "its checksum isn't that of what was written");
-  EXPECT_SENTENCE(read_file(folder / "file", FileCheck{8, check.crc32}), "it has 9 bytes, but 8 were written");
+  EXPECT_EQ(read_checked(folder / "file", check).size(), 9u);
+  EXPECT_SENTENCE(read_checked(folder / "file", FileCheck{9, 1}), "its checksum isn't that of what was written");
+  EXPECT_SENTENCE(read_checked(folder / "file", FileCheck{8, check.crc32}), "it has 9 bytes, but 8 were written");
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,11 +10,11 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/random.h"
 #include "data/sub_dataset.h"
 #include "device_under_test.h"
@@ -71,27 +70,13 @@ inline std::vector<SerialIterator> shares(const DatasetPtr& dataset, int n_devic
 /// A folder of the test's own, removed with it.
 class Folder {
  public:
-  Folder() : path_(testing::TempDir() + "odori_train_XXXXXX") {
-    if (!::mkdtemp(path_.data())) throw std::runtime_error("mkdtemp");
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_;
+  TemporaryFolder folder_{testing::TempDir() + "odori_train_"};
+  std::string path_ = folder_.path().string();
 };
-
-inline std::string text_of(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 /// The sentence of the Error that `step` throws; a failure if it throws none.
 template <typename Step>

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -145,7 +146,7 @@ TEST_F(Loop, StopsWhereItDivergesUnlessToldOtherwise) {
         std::string::npos)
         << error.what();
   }
-  EXPECT_EQ(nlohmann::json::parse(text_of(folder / "log")).size(), 1u) << "the epoch stands in the log";
+  EXPECT_EQ(nlohmann::json::parse(read_file(folder / "log")).size(), 1u) << "the epoch stands in the log";
 
   Training stubborn({.batch_size = 4}, images(10));
   Trainer keeps_going(*stubborn.updater, 3, folder.path(), true);
@@ -165,7 +166,7 @@ TEST_F(Loop, LogHoldsTheMeansOfEachEpoch) {
     for (int i = 0; i < iterations; ++i) same.updater->update();
     epochs.push_back(same.updater->take_metrics());
   }
-  const auto log = nlohmann::json::parse(text_of(folder / "log"));
+  const auto log = nlohmann::json::parse(read_file(folder / "log"));
   ASSERT_EQ(log.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(log[i].size(), 5u);
@@ -367,7 +368,7 @@ TEST_F(Loop, ThroughputIsPrintedAndWrittenWithEverythingBehindIt) {
   ASSERT_TRUE(
       std::regex_match(line, numbers, std::regex(R"(Throughput: ([0-9.]+) \[images/sec\.\] \(20 / ([0-9.e+-]+)\)\n)")))
       << line;
-  const auto result = nlohmann::json::parse(text_of(folder / "result.json"));
+  const auto result = nlohmann::json::parse(read_file(folder / "result.json"));
   EXPECT_EQ(result["seconds"].get<double>(), trainer.elapsed_time());
   EXPECT_EQ(result["seconds"].get<double>(), std::stod(numbers[2]));
   EXPECT_EQ(result["images_per_second"].get<double>(), std::stod(numbers[1]));

@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -18,6 +17,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "trace/profiler.h"
 
 namespace odori::trace {
@@ -59,10 +59,8 @@ std::optional<int> rank_of(std::string_view name) {
   if (!name.starts_with(begin) || !name.ends_with(end)) return {};
   name.remove_prefix(begin.size());
   name.remove_suffix(end.size());
-  int rank = 0;
-  const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), rank);
-  if (error != std::errc() || rest != name.data() + name.size() || rank < 0) return {};
-  return rank;
+  const auto rank = number_of<int>(name);
+  return rank && *rank >= 0 ? rank : std::nullopt;
 }
 
 void remove_ranks_from(int n_ranks, const std::string& directory) {

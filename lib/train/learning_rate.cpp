@@ -1,11 +1,11 @@
 #include "train/learning_rate.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "train/trainer.h"
 
 namespace odori {
@@ -53,11 +53,8 @@ void LearningRate::run(Trainer& trainer) {
 std::string LearningRate::state() const { return fmt::format("{}", own_rate_.value_or(0)); }
 
 void LearningRate::restore(const std::string& state) {
-  float rate = 0;
-  const char* const end = state.data() + state.size();
-  const auto [parsed, error] = std::from_chars(state.data(), end, rate);
-  require(error == std::errc() && parsed == end, "The snapshot's learning rate is damaged: \"{}\".", state);
-  own_rate_ = rate;
+  own_rate_ = number_of<float>(state);
+  require(own_rate_.has_value(), "The snapshot's learning rate is damaged: \"{}\".", state);
 }
 
 }  // namespace odori

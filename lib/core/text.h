@@ -1,0 +1,71 @@
+// Texts: their lines and parts, and the numbers that they are.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace odori {
+
+/// "a,b," is {"a", "b", ""}, and an empty text {""}.
+inline std::vector<std::string> split(std::string_view text, char between) {
+  std::vector<std::string> parts;
+  for (auto end = text.find(between); end != std::string_view::npos; end = text.find(between)) {
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  parts.emplace_back(text);
+  return parts;
+}
+
+/// "a\nb\n" is {"a", "b"}: a missing last line end is not told apart, and a line end may be CR LF.
+inline std::vector<std::string> split_lines(std::string_view text) {
+  std::vector<std::string> lines = split(text, '\n');
+  if (lines.back().empty()) lines.pop_back();
+  for (std::string& line : lines)
+    if (line.ends_with('\r')) line.pop_back();
+  return lines;
+}
+
+/// Each line with its line end.
+inline std::string join_lines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+/// Without these characters at either end.
+inline std::string_view trim(std::string_view text, const char* unwanted = " \t") {
+  const auto first = text.find_first_not_of(unwanted);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(unwanted) - first + 1);
+}
+
+/// In small letters (ASCII).
+inline std::string lower(std::string_view text) {
+  std::string small(text);
+  for (char& c : small) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return small;
+}
+
+/// With `by` wherever `what` stands.
+inline std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+/// The number that all of a text is; nothing if it is none, or too large.
+template <typename Number>
+std::optional<Number> number_of(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [parsed, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && parsed == end ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace odori

@@ -1,0 +1,89 @@
+// Texts, and the files and folders that hold them. Part of core_test.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/file.h"
+#include "core/nearest.h"
+#include "core/text.h"
+
+namespace odori {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Texts = std::vector<std::string>;
+
+TEST(Text, IsSplitAtEachCharacterOfAKind) {
+  EXPECT_EQ(split("a,b,", ','), (Texts{"a", "b", ""}));
+  EXPECT_EQ(split(",a,,b", ','), (Texts{"", "a", "", "b"}));
+  EXPECT_EQ(split("", ','), Texts{""});
+}
+
+TEST(Text, HasLinesWithAnyLineEnd) {
+  EXPECT_EQ(split_lines(""), Texts{});
+  EXPECT_EQ(split_lines("\n"), Texts{""});
+  EXPECT_EQ(split_lines("a\n\nb"), (Texts{"a", "", "b"}));
+  EXPECT_EQ(split_lines("a\r\n\r\nb\n"), (Texts{"a", "", "b"}));
+  EXPECT_EQ(join_lines({"a", "", "b"}), "a\n\nb\n");
+}
+
+TEST(Text, IsTrimmedInSmallLettersAndWithOtherWords) {
+  EXPECT_EQ(trim(" \ta b\t "), "a b");
+  EXPECT_EQ(trim("\t \t"), "");
+  EXPECT_EQ(trim("--a-", "-"), "a");
+  EXPECT_EQ(lower("ABC xyz \u00c4"), "abc xyz \u00c4");
+  EXPECT_EQ(replaced("aXbXXc", "X", "XX"), "aXXbXXXXc");
+  EXPECT_EQ(replaced("aaa", "aa", ""), "a");
+}
+
+TEST(Text, IsANumberAsAWholeOrNone) {
+  EXPECT_EQ(number_of<int>("-7"), -7);
+  EXPECT_EQ(number_of<double>("2.5e1"), 25);
+  for (const char* other : {"", " 7", "7 ", "+7", "7x", "0x7", "99999999999"})
+    EXPECT_FALSE(number_of<int>(other)) << other;
+}
+
+TEST(Slips, AreLettersTooManyTooFewWrongOrExchanged) {
+  EXPECT_EQ(slips("mpiprocs", "mpiprocs"), 0u);
+  EXPECT_EQ(slips("mpiproc", "mpiprocs"), 1u);
+  EXPECT_EQ(slips("mpiprcos", "mpiprocs"), 1u);
+  EXPECT_EQ(slips("nprocs", "mpiprocs"), 3u);
+  EXPECT_EQ(slips("", "abc"), 3u);
+}
+
+TEST(File, IsReadWholeOrIsEmpty) {
+  const TemporaryFolder folder(testing::TempDir() + "core_text_test_");
+  const std::string text("a\0b\r\n\n", 6);
+  write_file(folder.path() / "file", text);
+  EXPECT_EQ(read_file(folder.path() / "file"), text);
+  EXPECT_EQ(read_file(folder.path() / "none"), "");
+}
+
+TEST(TemporaryFolders, AreTheirOwnersAloneAndGoWithAllThatIsInThem) {
+  const fs::path prefix = fs::path(testing::TempDir()) / "core_text_test" / "made" / "too_";
+  fs::path path;
+  {
+    const TemporaryFolder folder(prefix), other(prefix);
+    path = folder.path();
+    EXPECT_TRUE(path.string().starts_with(prefix.string())) << path;
+    EXPECT_NE(path, other.path());
+    struct stat status {};
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0700u);
+    fs::create_directory(path / "folder");
+    write_file(path / "folder/file", "text");
+  }
+  EXPECT_FALSE(fs::exists(path));
+  write_file(fs::path(testing::TempDir()) / "core_text_test" / "file", "in the way");
+  EXPECT_THROW(TemporaryFolder(fs::path(testing::TempDir()) / "core_text_test" / "file" / "too_"), WriteError);
+  fs::remove_all(fs::path(testing::TempDir()) / "core_text_test");
+}
+
+}  // namespace
+}  // namespace odori
