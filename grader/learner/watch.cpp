@@ -73,7 +73,8 @@ class Watcher {
     start(words);
   }
 
-  /// Its output goes to this terminal, unless it is laid out here. Ctrl-C reaches the watcher alone, which ends it then.
+  /// Its output goes to this terminal, unless it is laid out here. Ctrl-C reaches the watcher alone, which ends it
+  /// then.
   void start(const std::vector<std::string>& words) {
     child_.reset();
     child_.emplace(Command{.arguments = words, .shown = !terminal_.has_screen(), .grace = 5s});

@@ -92,7 +92,8 @@ std::string end_of(const std::string& output) {
 }
 
 Child::Child(const Command& command) : foreground_(command.foreground), grace_(command.grace) {
-  const std::array<int, 2> ends = command.shown ? no_pipe : make_pipe(), life = command.lifeline ? make_pipe() : no_pipe;
+  const std::array<int, 2> ends = command.shown ? no_pipe : make_pipe(),
+                           life = command.lifeline ? make_pipe() : no_pipe;
   // All that allocates is done before fork(): other threads of this process may hold the allocator's lock.
   std::vector<std::string> arguments = command.arguments, environment = environment_of(command);
   const std::vector<char*> argv = pointers_to(arguments), envp = pointers_to(environment);

@@ -3,19 +3,22 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <thread>
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/program.h"
 
-namespace odori::grader {
+namespace odori {
 namespace {
 
 using namespace std::chrono_literals;
@@ -81,6 +84,39 @@ TEST(Process, IsStoppedByWhatItComputesAndNotByWaiting) {
   EXPECT_FALSE(run("sleep 1", limits).stopped);
 }
 
+TEST(Process, MayTakeAsLongToEndAsItsGraceIs) {
+  const TemporaryFolder folder(testing::TempDir() + "process_test_");
+  const auto said = [&](const std::string& file, std::chrono::milliseconds grace) {
+    const std::filesystem::path ready = folder.path() / file;
+    const Command command{
+        .arguments = {"bash", "-c", "trap 'sleep 2; echo at last; exit' TERM; >$1; while :; do sleep 0.1; done", "bash",
+                      ready.string()},
+        .grace = grace};
+    return run_process(command, {.give_up = [&] { return std::filesystem::exists(ready); }}).output;
+  };
+  EXPECT_EQ(said("patient", 60s), "at last\n");
+  EXPECT_EQ(said("impatient", 100ms), "");
+}
+
+TEST(Process, IsShownInsteadOfKeptWhereThatIsWanted) {
+  testing::internal::CaptureStdout();
+  const Ended ended = run_process({.arguments = {"echo", "words"}, .shown = true});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "words\n");
+  EXPECT_EQ(ended.output, "");
+}
+
+TEST(Process, InTheForegroundIsInItsStartersSession) {
+  const auto session = [](bool foreground) {
+    return run_process({.arguments = {"bash", "-c", "cut -d ' ' -f 6 /proc/$$/stat"}, .foreground = foreground}).output;
+  };
+  const std::string own = std::to_string(getsid(0)) + '\n';
+  EXPECT_EQ(session(true), own);
+  EXPECT_NE(session(false), own);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_in_foreground({"bash", "-c", "echo words; exit 7"}), 7);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "words\n");
+}
+
 TEST(Process, LeavesNothingBehindWhenItEndsItself) {
   const Ended ended = run("set -m; sleep 60 & echo $!; exit 0");
   EXPECT_EQ(ended.code, 0);
@@ -140,4 +176,4 @@ TEST(ProcessInterrupted, EndsWithAllThatItStarted) {
 }
 
 }  // namespace
-}  // namespace odori::grader
+}  // namespace odori
