@@ -12,8 +12,9 @@
 #include "batch/lock.h"
 #include "batch/refusal.h"
 #include "core/error.h"
-#include "exercise/blanks.h"
 #include "core/process.h"
+#include "exercise/blanks.h"
+#include "worker/run.h"
 
 namespace odori::grader {
 namespace {
@@ -27,18 +28,12 @@ constexpr std::uintmax_t most_bytes_of_page = 16 << 20;   // of a timeline
 // Beyond the sum of a check's own limits: only a check that stands still itself takes as long.
 constexpr auto longest_marking = 15min, longest_timing = 25min;
 
-const BlankVerdict* verdict_on(const CheckRecord& check, int blank) {
-  const auto found = std::find_if(check.verdicts.begin(), check.verdicts.end(),
-                                  [&](const BlankVerdict& verdict) { return verdict.blank == blank; });
-  return found == check.verdicts.end() ? nullptr : &*found;
-}
-
 /// The child is the grader itself, but it may be cut short: nothing of what it wrote is believed unless all of it fits.
 void require_fits(const CheckRecord& check, const Answer& answer, const std::map<int, double>& points_of) {
   require(check.seed == answer.seed, "The seed is another one.");
   require(check.verdicts.size() == points_of.size(), "There are {} verdicts.", check.verdicts.size());
   for (const auto& [blank, of] : points_of) {
-    const BlankVerdict* verdict = verdict_on(check, blank);
+    const BlankVerdict* verdict = check.on(blank);
     require(verdict != nullptr && verdict->of == of, "There is no verdict on blank {} of {} points.", blank, of);
     require(verdict->points == 0 || verdict->verdict == Verdict::pass, "Blank {} has points without a pass.", blank);
   }
@@ -54,26 +49,6 @@ std::optional<Finding> environment_fault(const CheckRecord& check) {
     if (verdict.verdict == Verdict::environment) return verdict.finding.value_or(Finding{"child_unclear", {}});
   return {};
 }
-
-/// Its own folder for everything that a child leaves lying about.
-class Folder {
- public:
-  explicit Folder(fs::path path) : path_(std::move(path)) {
-    std::error_code error;
-    fs::create_directories(path_, error);
-    if (error) throw EnvironmentFault({"no_scratch", {{"folder", path_.string()}, {"reason", error.message()}}});
-  }
-  ~Folder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 /// Puts the page beside the record. What it is called there; nothing if there is none.
 std::string keep_page(const std::string& page, const fs::path& pages, const std::string& task) {
@@ -118,7 +93,7 @@ std::optional<std::string> Marker::waits_for() const {
 }
 
 Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path& pages) {
-  const Folder folder(place_.scratch / std::to_string(++n_started_));
+  const ScratchFolder folder(place_.scratch / "answer_");  // for everything that the child leaves lying about
   const fs::path json = folder.path() / "check.json", missing = folder.path() / "missing";
   Command command{
       .arguments = {place_.program, "check", answer.task->name, "--kit", place_.kit, "--build", place_.build,
@@ -222,14 +197,14 @@ TaskRecord Marker::time(const Answer& answer, const TaskRecord& marked, const fs
   }
   record.timed = true;
   for (const BlankVerdict& first : marked.check->verdicts) {
-    const BlankVerdict& second = *verdict_on(*last.check, first.blank);
+    const BlankVerdict& second = *last.check->on(first.blank);
     if (first.blank != 0 && first.verdict != second.verdict)
       flag({"flag_unsteady",
             {{"blank", std::to_string(first.blank)},
              {"first", name_of(first.verdict)},
              {"second", name_of(second.verdict)}}});
   }
-  const BlankVerdict& speedup = *verdict_on(*last.check, 0);
+  const BlankVerdict& speedup = *last.check->on(0);
   if (speedup.finding && speedup.finding->key == "too_good") flag({"flag_too_good", speedup.finding->values});
   if (all_blanks_right(*last.check)) {
     record.check = std::move(last.check);

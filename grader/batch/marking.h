@@ -65,7 +65,7 @@ class Marker {
 
   Place place_;
   std::map<std::string, std::map<int, double>> points_of_;  // by task
-  std::atomic<int> n_started_ = 0, n_waiting_ = 0;
+  std::atomic<int> n_waiting_ = 0;
   std::atomic<bool> stopped_ = false;
 };
 

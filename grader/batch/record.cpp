@@ -13,7 +13,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Values = CheckRecord::Values;
 
-constexpr std::array states{RecordState::marked, RecordState::ungraded, RecordState::absent};
+/// In the order of RecordState.
+constexpr std::array<std::string_view, 3> states{"marked", "ungraded", "absent"};
 
 bool ends_a_path(char c) {
   return static_cast<unsigned char>(c) <= ' ' || std::string_view("'\"`:,;()[]{}<>|").find(c) != std::string_view::npos;
@@ -168,9 +169,7 @@ CheckRecord check_of(const Json& json) {
   require(object.list("verdicts").size() <= 100, "There are too many verdicts.");
   for (const Json& entry : object.list("verdicts")) {
     const BlankVerdict verdict = verdict_of(entry);
-    const bool twice = std::any_of(check.verdicts.begin(), check.verdicts.end(),
-                                   [&](const BlankVerdict& other) { return other.blank == verdict.blank; });
-    require(!twice, "There are two verdicts on blank {}.", verdict.blank);
+    require(!check.on(verdict.blank), "There are two verdicts on blank {}.", verdict.blank);
     check.verdicts.push_back(verdict);
   }
   for (const Json& entry : object.list("left_out")) {
@@ -182,23 +181,19 @@ CheckRecord check_of(const Json& json) {
 }
 
 RecordState state_named(const std::string& name) {
-  for (const RecordState state : states)
-    if (name == name_of(state)) return state;
-  fail("There is no state \"{}\".", name);
+  const auto found = std::find(states.begin(), states.end(), name);
+  require(found != states.end(), "There is no state \"{}\".", name);
+  return static_cast<RecordState>(found - states.begin());
 }
 
 }  // namespace
 
-const char* name_of(RecordState state) {
-  switch (state) {
-    case RecordState::marked:
-      return "marked";
-    case RecordState::ungraded:
-      return "ungraded";
-    case RecordState::absent:
-      return "absent";
-  }
-  return "";
+const char* name_of(RecordState state) { return states[static_cast<std::size_t>(state)].data(); }
+
+const BlankVerdict* CheckRecord::on(int blank) const {
+  const auto found = std::find_if(verdicts.begin(), verdicts.end(),
+                                  [&](const BlankVerdict& verdict) { return verdict.blank == blank; });
+  return found == verdicts.end() ? nullptr : &*found;
 }
 
 Finding fit_to_keep(Finding finding) {
@@ -207,10 +202,8 @@ Finding fit_to_keep(Finding finding) {
 }
 
 const BlankVerdict* ungraded_speedup(const TaskRecord& record) {
-  if (record.check)
-    for (const BlankVerdict& verdict : record.check->verdicts)
-      if (verdict.blank == 0 && verdict.verdict == Verdict::environment) return &verdict;
-  return nullptr;
+  const BlankVerdict* speedup = record.check ? record.check->on(0) : nullptr;
+  return speedup && speedup->verdict == Verdict::environment ? speedup : nullptr;
 }
 
 std::string to_json(const TaskRecord& record) {

@@ -46,6 +46,8 @@ struct CheckRecord {
   std::string timeline;                   // RESULTS/students/STUDENT/<this>; empty: there is none
   std::vector<LeftOut> left_out;
   bool operator==(const CheckRecord&) const = default;
+  /// The verdict on a blank; null if there is none.
+  const BlankVerdict* on(int blank) const;
 };
 
 enum class RecordState {

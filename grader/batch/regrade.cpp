@@ -16,10 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const BlankVerdict* verdict_on(const std::optional<TaskRecord>& record, int blank) {
-  if (!record || !record->check) return nullptr;
-  for (const BlankVerdict& verdict : record->check->verdicts)
-    if (verdict.blank == blank) return &verdict;
-  return nullptr;
+  return record && record->check ? record->check->on(blank) : nullptr;
 }
 
 std::optional<BlankVerdict> copy_of(const BlankVerdict* verdict) {

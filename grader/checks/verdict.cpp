@@ -7,36 +7,20 @@
 
 namespace odori::grader {
 
-const char* name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass:
-      return "PASS";
-    case Verdict::inconclusive:
-      return "INCONCLUSIVE";
-    case Verdict::unfilled:
-      return "UNFILLED";
-    case Verdict::wrong:
-      return "WRONG";
-    case Verdict::compile:
-      return "COMPILE";
-    case Verdict::crash:
-      return "CRASH";
-    case Verdict::hang:
-      return "HANG";
-    case Verdict::environment:
-      return "ENVIRONMENT";
-    case Verdict::not_checked:
-      return "not checked";
-  }
-  return "";
-}
+namespace {
+
+/// In the order of Verdict.
+constexpr std::array<std::string_view, 9> verdict_names{"PASS",  "INCONCLUSIVE", "UNFILLED",    "WRONG",      "COMPILE",
+                                                        "CRASH", "HANG",         "ENVIRONMENT", "not checked"};
+
+}  // namespace
+
+const char* name_of(Verdict verdict) { return verdict_names[static_cast<std::size_t>(verdict)].data(); }
 
 std::optional<Verdict> verdict_named(std::string_view name) {
-  for (const Verdict verdict :
-       {Verdict::pass, Verdict::inconclusive, Verdict::unfilled, Verdict::wrong, Verdict::compile, Verdict::crash,
-        Verdict::hang, Verdict::environment, Verdict::not_checked})
-    if (name == name_of(verdict)) return verdict;
-  return {};
+  const auto found = std::find(verdict_names.begin(), verdict_names.end(), name);
+  if (found == verdict_names.end()) return {};
+  return static_cast<Verdict>(found - verdict_names.begin());
 }
 
 std::optional<Finding> hang_behind(const BlankVerdict& verdict) {

@@ -38,10 +38,8 @@ TaskMarks marks_of_task(const Task& task, const TaskRecord* record, const Course
     mark.of = points_of.at(mark.blank);
     // Where nobody's speedup is measured, one wrong blank doesn't cost it either.
     mark.counts = mark.blank != 0 || course.timings;
-    if (marked)
-      for (const BlankVerdict& verdict : record->check->verdicts)
-        if (verdict.blank == mark.blank) mark.verdict = verdict;
-    if (mark.verdict) {
+    if (const BlankVerdict* verdict = marked ? record->check->on(blank) : nullptr) {
+      mark.verdict = *verdict;
       mark.of = mark.verdict->of;
       mark.counts = mark.counts && !is_taken_out(*mark.verdict);
       if (mark.counts) *marks.points += mark.verdict->points;

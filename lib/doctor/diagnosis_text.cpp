@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "doctor/diagnosis.h"
@@ -8,33 +9,12 @@
 namespace odori::doctor {
 namespace {
 
-const char* mark(Level level, bool japanese) {
-  switch (level) {
-    case Level::good:
-      return japanese ? "[ 良好 ]" : "[ good ]";
-    case Level::note:
-      return japanese ? "[ 参考 ]" : "[ note ]";
-    case Level::slow:
-      return japanese ? "[ 低速 ]" : "[ slow ]";
-    case Level::broken:
-      return japanese ? "[要対処]" : "[BROKEN]";
-  }
-  return "";
-}
+/// In the order of Level.
+constexpr std::array names{"good", "note", "slow", "broken"};
+constexpr std::array marks{"[ good ]", "[ note ]", "[ slow ]", "[BROKEN]"};
+constexpr std::array marks_in_japanese{"[ 良好 ]", "[ 参考 ]", "[ 低速 ]", "[要対処]"};
 
-const char* name(Level level) {
-  switch (level) {
-    case Level::good:
-      return "good";
-    case Level::note:
-      return "note";
-    case Level::slow:
-      return "slow";
-    case Level::broken:
-      return "broken";
-  }
-  return "";
-}
+std::size_t place_of(Level level) { return static_cast<std::size_t>(level); }
 
 /// What a finding that is broken keeps from working, and in a word why.
 struct Missing {
@@ -91,7 +71,8 @@ Readiness readiness_of(const std::vector<Diagnosis>& findings) {
 std::string to_text(const std::vector<Diagnosis>& findings, const std::string& language) {
   std::string text;
   for (const Diagnosis& finding : findings) {
-    text += fmt::format("{} {}\n", mark(finding.level, language == "ja"), finding.what.in(language));
+    text += fmt::format("{} {}\n", (language == "ja" ? marks_in_japanese : marks)[place_of(finding.level)],
+                        finding.what.in(language));
     if (!finding.remedy.english.empty()) text += fmt::format("         -> {}\n", finding.remedy.in(language));
   }
   return text + '\n' + readiness_of(findings).sentence.in(language) + '\n';
@@ -101,7 +82,7 @@ nlohmann::json to_json(const std::vector<Diagnosis>& findings, const std::string
   nlohmann::json list = nlohmann::json::array();
   for (const Diagnosis& finding : findings)
     list.push_back({{"check", finding.check},
-                    {"level", name(finding.level)},
+                    {"level", names[place_of(finding.level)]},
                     {"text", finding.what.in(language)},
                     {"remedy", finding.remedy.in(language)}});
   const Readiness ready = readiness_of(findings);
