@@ -2,21 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
 #include <set>
 
 namespace odori::grader {
 namespace {
 
-using Row = std::array<std::string, 5>;
-
 std::string mark_of(const std::optional<BlankVerdict>& verdict) {
   return verdict ? fmt::format("{} {:g}/{:g}", name_of(verdict->verdict), verdict->points, verdict->of) : "-";
-}
-
-std::string padded(const std::string& text, int columns) {
-  return text + std::string(static_cast<std::size_t>(std::max(0, columns - width_of(text))), ' ');
 }
 
 /// "65/80 (81.25 %)", as the reports have it; "-" where there is no mark.
@@ -31,9 +23,9 @@ std::string total_of(const StudentRecord& student, const Course& course) {
 bool print_changes(const Regrade& regrade, const Course& before_course, const Course& after_course,
                    const Messages& messages, ClassScreen& screen) {
   const std::vector<Change> changes = regrade.changes();
-  std::vector<Row> rows{{messages.text("regrade_student"), messages.text("regrade_task"),
-                         messages.text("regrade_blank"), messages.text("regrade_before"),
-                         messages.text("regrade_after")}};
+  std::vector<std::vector<std::string>> rows{{messages.text("regrade_student"), messages.text("regrade_task"),
+                                              messages.text("regrade_blank"), messages.text("regrade_before"),
+                                              messages.text("regrade_after")}};
   std::set<std::string> students;
   double sum = 0;
   for (const Change& change : changes) {
@@ -53,14 +45,7 @@ bool print_changes(const Regrade& regrade, const Course& before_course, const Co
     if (students.contains(after.name)) rows.push_back({after.name, messages.text("regrade_total"), "", old, fresh});
   }
   if (students.empty()) return false;
-  std::array<int, 5> columns{};
-  for (const Row& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) columns[i] = std::max(columns[i], width_of(row[i]) + 2);
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += i + 1 < row.size() ? padded(row[i], columns[i]) : row[i];
-    screen.line(line);
-  }
+  for (const std::string& line : table_lines(rows)) screen.line(line);
   screen.say("regrade_changes", {{"n", std::to_string(changes.size())},
                                  {"students", std::to_string(students.size())},
                                  {"points", fmt::format("{:+g}", sum)}});

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <iostream>
 #include <variant>
 
@@ -53,10 +52,6 @@ std::vector<Blank> blanks_of(const std::string& text, const File& file) {
   return parse_blanks(split_lines(text), file.shown.string());
 }
 
-std::string padded(const std::string& text, int width) {
-  return text + std::string(static_cast<std::size_t>(std::max(1, width - width_of(text))), ' ');
-}
-
 /// The kit's job scripts are for nodes of two devices: what else this cluster's take.
 void print_devices_here(const Task& task, const Flags& flags, const Messages& messages) try {
   const int devices = devices_of(task, flags.kit);
@@ -71,22 +66,6 @@ State read_state(const Flags& flags, const Messages& messages) {
   State state(file);
   if (state.damaged()) fmt::print("{}\n\n", messages.text("state_damaged", {{"file", file.string() + ".damaged"}}));
   return state;
-}
-
-/// A row of ./odori status: number, verdict, points, hints, and what the blank is about.
-using Cells = std::array<std::string, 5>;
-
-/// Columns as wide as they have to be.
-void print_table(const std::vector<Cells>& rows) {
-  std::array<int, 5> widths{};
-  for (const Cells& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-  for (const Cells& row : rows) {
-    std::string line = " ";
-    for (std::size_t i = 0; i < row.size(); ++i) line += ' ' + padded(row[i], widths[i] + 1);
-    line.resize(line.find_last_not_of(' ') + 1);
-    fmt::print("{}\n", line);
-  }
 }
 
 struct Row {
@@ -127,15 +106,15 @@ void print_task(const Flags& flags, const Task& task, int number, const State& s
                                                    {"task", task.name},
                                                    {"points", fmt::format("{:g}", points)},
                                                    {"of", fmt::format("{:g}", of)}}));
-  std::vector<Cells> table{{messages.text("status_blank"), messages.text("status_verdict"),
-                            messages.text("status_points"), messages.text("status_hints"), ""}};
+  std::vector<std::vector<std::string>> table{{messages.text("status_blank"), messages.text("status_verdict"),
+                                               messages.text("status_points"), messages.text("status_hints"), ""}};
   for (const auto& [blank, row] : rows) {
     const int hints = state.hints(task.name, blank);
     table.push_back({blank == 0 ? "-" : std::to_string(blank), row.verdict,
                      fmt::format("{:g}/{:g}", row.points, row.of), hints == 0 ? "-" : std::to_string(hints),
                      messages.text(name_key(task, blank))});
   }
-  print_table(table);
+  for (const std::string& line : table_lines(table)) fmt::print("  {}\n", line);
   fmt::print("{}\n", messages.text(known ? "status_next" : "status_never", {{"task", task.name}}));
 }
 

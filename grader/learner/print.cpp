@@ -45,10 +45,6 @@ std::optional<fmt::terminal_color> colour_of(Verdict verdict) {
 /// 20, or 7.5.
 std::string number(double points) { return fmt::format("{:g}", points); }
 
-std::string padded(const std::string& text, int columns) {
-  return text + std::string(static_cast<std::size_t>(std::max(columns - width_of(text), 1)), ' ');
-}
-
 /// What is said of a verdict, in paragraphs.
 std::vector<std::string> texts_of(const BlankVerdict& verdict, const Question& question, const Messages& messages) {
   std::vector<std::string> texts{messages.text(*verdict.finding)};

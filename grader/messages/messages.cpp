@@ -187,6 +187,25 @@ std::string cut_to(std::string_view text, int columns, std::string_view mark) {
   }
 }
 
+std::string padded(const std::string& text, int columns) {
+  return text + std::string(static_cast<std::size_t>(std::max(columns - width_of(text), 0)), ' ');
+}
+
+std::vector<std::string> table_lines(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<int> columns;
+  for (const auto& row : rows) {
+    columns.resize(std::max(columns.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) columns[i] = std::max(columns[i], width_of(row[i]));
+  }
+  std::vector<std::string> lines;
+  for (const auto& row : rows) {
+    std::string& line = lines.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) line += padded(row[i], columns[i] + 2);
+    line.resize(line.find_last_not_of(' ') + 1);
+  }
+  return lines;
+}
+
 std::vector<std::string> wrap(const std::string& text, int width, int indent) {
   std::vector<std::string> lines;
   const std::string blanks(static_cast<std::size_t>(indent), ' ');

@@ -50,6 +50,10 @@ int width_of(std::string_view text);
 /// As much of it as so many columns hold; `mark` stands in the place of what doesn't fit.
 std::string cut_to(std::string_view text, int columns, std::string_view mark = "");
 
+std::string padded(const std::string& text, int columns);
+/// The lines of a table: columns as wide as their widest cell, two blanks between them.
+std::vector<std::string> table_lines(const std::vector<std::vector<std::string>>& rows);
+
 /// The text broken into lines of at most `width` columns, each with `indent` blanks in front. Lines that begin with
 /// four blanks (code) stay as they are; other lines that follow each other are one paragraph.
 std::vector<std::string> wrap(const std::string& text, int width, int indent);

@@ -99,6 +99,13 @@ TEST(Messages, FillInPlaceholders) {
   EXPECT_EQ(messages.text("no_such_key", {{"a", "b"}}), "no_such_key a=b");
 }
 
+TEST(Table, HasColumnsAsWideAsTheirWidestCell) {
+  EXPECT_EQ(padded("空欄", 6), "空欄  ");
+  EXPECT_EQ(padded("blank", 2), "blank");
+  EXPECT_EQ(table_lines({{"空欄", "x", ""}, {"1", "long", "end"}, {"2"}}),
+            (std::vector<std::string>{"空欄  x", "1     long  end", "2"}));
+}
+
 TEST(Messages, HoldTextsOfAnyLength) {
   const Messages messages(ODORI_FOLDER, "ja");
   const std::string digits(300'000, '1');
