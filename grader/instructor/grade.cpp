@@ -1,10 +1,8 @@
 #include "instructor/grade.h"
 
-#include <fmt/chrono.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ctime>
 #include <set>
 #include <thread>
 
@@ -16,6 +14,7 @@
 #include "instructor/class_screen.h"
 #include "instructor/regrade_class.h"
 #include "instructor/reports.h"
+#include "report/machine.h"
 #include "worker/sandbox.h"
 
 namespace odori::grader {
@@ -97,11 +96,10 @@ std::string words_of(const Terms& terms) {
 }
 
 Course course_of(const GradeFlags& flags, const Terms& terms) {
-  const std::time_t now = std::time(nullptr);
   fs::path name = flags.submissions;
   if (name.filename().empty()) name = name.parent_path();  // "class/"
   Course course{.title = name.filename(),
-                .date = fmt::format("{:%Y-%m-%d %H:%M}", *std::localtime(&now)),
+                .date = odori::now(),
                 .english = Messages(flags.kit, "en"),
                 .japanese = Messages(flags.kit, "ja"),
                 .timings = terms.timings};

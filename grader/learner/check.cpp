@@ -29,19 +29,11 @@ void remember(const Flags& flags, const Answers& answers, const std::vector<Blan
   fmt::print(stderr, "{}\n", error.what());
 }
 
-}  // namespace
-
-int check(const Flags& flags) {
-  const Messages messages(flags.kit, language_or_default(flags.language));
+int check_and_tell(const Flags& flags, const Messages& messages) {
   std::optional<Sandbox> sandbox;
-  try {
-    std::vector<std::filesystem::path> hidden = flags.hidden;
-    hidden.insert(hidden.end(), {flags.kit, flags.build});
-    if (flags.sandbox) sandbox.emplace(flags.without, hidden);
-  } catch (const EnvironmentFault& fault) {
-    fmt::print("{}\n", messages.text(fault.finding()));
-    return fault.code();
-  }
+  std::vector<std::filesystem::path> hidden = flags.hidden;
+  hidden.insert(hidden.end(), {flags.kit, flags.build});
+  if (flags.sandbox) sandbox.emplace(flags.without, hidden);
   const Question question{.task = task_named(flags.task),
                           .kit = flags.kit,
                           .build = flags.build,
@@ -56,17 +48,11 @@ int check(const Flags& flags) {
   Feed feed(question, messages);
   CheckAudience& audience = flags.feed ? static_cast<CheckAudience&>(feed) : screen;
   std::vector<BlankVerdict> verdicts;
-  Answers answers;
+  const Answers answers = read_answers(question);
   const auto tell = [&](const BlankVerdict& verdict) {
     verdicts.push_back(verdict);
     audience.verdict(verdict);
   };
-  try {
-    answers = read_answers(question);
-  } catch (const EnvironmentFault& fault) {
-    fmt::print("{}\n", messages.text(fault.finding()));
-    return fault.code();
-  }
   audience.left_out(answers.program);
   audience.left_out(answers.script);
   const auto right = judge_answer(question, answers, tell);
@@ -92,24 +78,35 @@ int check(const Flags& flags) {
   return exit_code_of(verdicts);
 }
 
-int ready(const Flags& flags) {
-  const Messages messages(flags.kit, language_or_default(flags.language));
+int tell_whether_ready(const Flags& flags, const Messages& messages) {
   const Question question{.task = task_named(flags.task),
                           .kit = flags.kit,
                           .build = flags.build,
                           .program = flags.program,
                           .script = flags.script};
+  const auto verdicts = verdicts_of_files(question, read_answers(question));
+  if (verdicts.empty()) return 0;
+  Screen screen(question, messages);
+  for (const BlankVerdict& verdict : verdicts) screen.verdict(verdict);
+  fmt::print("\n{}\n", messages.text("not_ready", {{"task", flags.task}}));
+  return exit_code_of(verdicts);
+}
+
+/// What it returns; or the exit code of what this machine lacks, which is then said.
+int or_fault(int (*work)(const Flags&, const Messages&), const Flags& flags) {
+  const Messages messages(flags.kit, language_or_default(flags.language));
   try {
-    const auto verdicts = verdicts_of_files(question, read_answers(question));
-    if (verdicts.empty()) return 0;
-    Screen screen(question, messages);
-    for (const BlankVerdict& verdict : verdicts) screen.verdict(verdict);
-    fmt::print("\n{}\n", messages.text("not_ready", {{"task", flags.task}}));
-    return exit_code_of(verdicts);
+    return work(flags, messages);
   } catch (const EnvironmentFault& fault) {
     fmt::print("{}\n", messages.text(fault.finding()));
     return fault.code();
   }
 }
+
+}  // namespace
+
+int check(const Flags& flags) { return or_fault(check_and_tell, flags); }
+
+int ready(const Flags& flags) { return or_fault(tell_whether_ready, flags); }
 
 }  // namespace odori::grader
