@@ -11,6 +11,7 @@
 #include "comm/communicator.h"
 #include "core/error.h"
 #include "device_under_test.h"
+#include "on_nodes.h"
 
 namespace odori {
 namespace {
@@ -40,19 +41,6 @@ std::vector<Range> pieces_of(std::size_t n) {
 int job_size() {
   const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
   return size ? std::atoi(size) : 1;
-}
-
-/// The first of these nodes, a digit a rank, as ODORI_NODES has it.
-std::string nodes_of(const std::string& digits, int size) {
-  std::string nodes;
-  for (int r = 0; r < size; ++r) nodes += fmt::format("{}{}", r > 0 ? "," : "", digits[static_cast<std::size_t>(r)]);
-  return nodes;
-}
-
-std::unique_ptr<Communicator> create_on(const std::string& nodes, const std::string& name) {
-  ::setenv("ODORI_NODES", nodes.c_str(), 1);
-  const std::unique_ptr<const char, void (*)(const char*)> unset("ODORI_NODES", [](auto name) { ::unsetenv(name); });
-  return create_communicator(name);
 }
 
 /// An algorithm, and the nodes that its ranks stand on.

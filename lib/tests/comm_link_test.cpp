@@ -3,13 +3,13 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include "backend/device_pool.h"
 #include "comm/communicator.h"
 #include "comm/link.h"
 #include "core/error.h"
+#include "on_nodes.h"
 
 namespace odori {
 namespace {
@@ -51,18 +51,8 @@ constexpr double bandwidth = 5e6 / 8, latency = 0.02;  // bytes a second, second
 
 class OverLink : public testing::Test {
  protected:
-  void TearDown() override {
-    ::unsetenv("ODORI_NODES");
-    ::unsetenv("ODORI_LINK");
-  }
-  /// The first half of the ranks is one node, the second another.
-  std::unique_ptr<Communicator> on_two_nodes(const std::string& name, const std::string& link = "5mbit,20ms") {
-    const int size = create_communicator("flat")->size();
-    std::string nodes;
-    for (int r = 0; r < size; ++r) nodes += fmt::format("{}{}", r > 0 ? "," : "", 2 * r / size);
-    ::setenv("ODORI_NODES", nodes.c_str(), 1);
-    ::setenv("ODORI_LINK", link.c_str(), 1);
-    return create_communicator(name);
+  std::unique_ptr<Communicator> on_two_nodes(const std::string& name, const std::string& link = "5mbit,20ms") const {
+    return create_on(two_nodes_, name, link);
   }
   /// Never less than this, on the slowest rank, and in one of several tries hardly more. `work` is timed from where the
   /// first rank begins to where the last has ended.
@@ -84,20 +74,20 @@ class OverLink : public testing::Test {
     EXPECT_LE(best, 1.4 * expected) << comm.name();
     EXPECT_LE(least_cpu, 0.3 * expected) << comm.name() << ": cores stay free while a message is on its way";
   }
+
+  /// The first half of the ranks is one node, the second another.
+  const std::string two_nodes_ = create_communicator("flat")->size() == 2 ? "0,1" : "0,0,1,1";
 };
 
 TEST_F(OverLink, AWrongValueIsTheSameErrorOnEveryRank) {
   EXPECT_THROW(on_two_nodes("flat", "fast"), UsageError);
-  ::unsetenv("ODORI_LINK");
   EXPECT_EQ(create_communicator("flat")->link(), "");
 }
 
 TEST_F(OverLink, RankZerosVariableHoldsForAllAndOneNodeHasNoLink) {
-  auto comm = on_two_nodes("flat");
-  if (comm->rank() > 0) ::unsetenv("ODORI_LINK");
-  EXPECT_EQ(create_communicator("flat")->link(), "5 Mbit/s, 20 ms");
-  ::unsetenv("ODORI_NODES");
-  EXPECT_EQ(create_communicator("flat")->link(), "");
+  const bool first = create_communicator("flat")->rank() == 0;
+  EXPECT_EQ(create_on(two_nodes_, "flat", first ? "5mbit,20ms" : "")->link(), "5 Mbit/s, 20 ms");
+  EXPECT_EQ(create_on("", "flat", "5mbit,20ms")->link(), "");
 }
 
 constexpr std::size_t n = 25'000;  // numbers: 100,000 bytes, 0.16 s

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <set>
 #include <string>
 
@@ -10,6 +9,7 @@
 #include "comm/try_all_reduce.h"
 #include "core/error.h"
 #include "device_under_test.h"
+#include "on_nodes.h"
 
 namespace odori {
 namespace {
@@ -24,7 +24,6 @@ std::vector<float> numbers(int rank, std::size_t n) {
 
 class Messages : public testing::Test {
  protected:
-  void TearDown() override { ::unsetenv("ODORI_NODES"); }
   std::string said(const std::function<void()>& call) {
     try {
       call();
@@ -32,13 +31,6 @@ class Messages : public testing::Test {
       return error.what();
     }
     return "accepted";
-  }
-  /// On these nodes, one letter a rank: the first of them.
-  static std::unique_ptr<Communicator> on(const std::string& nodes, const std::string& name, int size) {
-    std::string value;
-    for (int r = 0; r < size; ++r) value += fmt::format("{}{}", r > 0 ? "," : "", nodes[static_cast<std::size_t>(r)]);
-    ::setenv("ODORI_NODES", value.c_str(), 1);
-    return create_communicator(name);
   }
   static std::vector<float> mean_by(Communicator& comm, std::size_t n) {
     DevicePool pool(device_under_test());
@@ -152,7 +144,7 @@ TEST_F(Messages, RefuseAnExchangeThatCantBe) {
 
 TEST_F(Messages, AreCountedByNode) {
   if (size_ < 2) return;
-  const auto comm = on("0001", "flat", size_);
+  const auto comm = create_on(nodes_of("0001", size_), "flat");
   std::vector<float> seen(10);
   comm->exchange(numbers(0, 10), right_, seen, left_);
   comm->exchange(numbers(0, 10), right_, seen, left_);

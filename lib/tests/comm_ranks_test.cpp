@@ -1,12 +1,12 @@
 // Who is who on simulated nodes. Runs under mpirun with 1, 2, 3 and 4 ranks.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "comm/communicator.h"
 #include "comm/ranks.h"
 #include "core/error.h"
+#include "on_nodes.h"
 
 namespace odori {
 namespace {
@@ -48,14 +48,6 @@ TEST(Ranks, VariableIsParsed) {
 
 class Simulated : public testing::Test {
  protected:
-  void TearDown() override { unsetenv("ODORI_NODES"); }
-  /// A communicator on nodes that all ranks agree on: the first `size` entries.
-  static std::unique_ptr<Communicator> on(const Nodes& nodes, int size) {
-    std::string value;
-    for (int r = 0; r < size; ++r) value += (r > 0 ? "," : "") + nodes[static_cast<std::size_t>(r)];
-    setenv("ODORI_NODES", value.c_str(), 1);
-    return create_communicator("flat");
-  }
   const int size_ = create_communicator("flat")->size();
 };
 
@@ -68,11 +60,10 @@ TEST_F(Simulated, OneMachineIsOneNode) {
 }
 
 TEST_F(Simulated, PlacementsBlockCyclicAndUneven) {
-  for (const Nodes& nodes :
-       {Nodes{"0", "0", "1", "1"}, Nodes{"0", "1", "0", "1"}, Nodes{"0", "0", "0", "1"}, Nodes{"5", "3", "5", "5"}}) {
-    const auto comm = on(nodes, size_);
-    const Nodes own(nodes.begin(), nodes.begin() + size_);
-    const Ranks truth = find_ranks(own, comm->rank());
+  for (const char* digits : {"0011", "0101", "0001", "5355"}) {
+    const std::string nodes = nodes_of(digits, size_);
+    const auto comm = create_on(nodes, "flat");
+    const Ranks truth = find_ranks(parse_nodes(nodes, size_), comm->rank());
     EXPECT_EQ((Ranks{comm->rank(), comm->size(), comm->intra_rank(), comm->intra_size(), comm->inter_rank(),
                      comm->inter_size()}),
               truth);
@@ -81,10 +72,7 @@ TEST_F(Simulated, PlacementsBlockCyclicAndUneven) {
 
 TEST_F(Simulated, RankZerosVariableHoldsForAll) {
   const auto comm = create_communicator("flat");
-  std::string value = "0";
-  for (int r = 1; r < size_; ++r) value += fmt::format(",{}", r);
-  if (comm->rank() == 0) setenv("ODORI_NODES", value.c_str(), 1);
-  const auto spread = create_communicator("naive");
+  const auto spread = create_on(comm->rank() == 0 ? nodes_of("0123", size_) : "", "naive");
   EXPECT_EQ(spread->inter_rank(), comm->rank());
   EXPECT_EQ(spread->inter_size(), size_);
   EXPECT_EQ(spread->intra_size(), 1);
@@ -107,11 +95,8 @@ TEST_F(Simulated, DifferentCommunicatorsAreNamedOnEveryRank) {
 }
 
 TEST_F(Simulated, WrongValuesAreErrorsOnEveryRank) {
-  setenv("ODORI_NODES", "0,0,0,0,1", 1);
-  EXPECT_THROW(create_communicator("flat"), Error);
-  setenv("ODORI_NODES", "zero", 1);
-  EXPECT_THROW(create_communicator("flat"), Error);
-  unsetenv("ODORI_NODES");
+  EXPECT_THROW(create_on("0,0,0,0,1", "flat"), Error);
+  EXPECT_THROW(create_on("zero", "flat"), Error);
   EXPECT_EQ(create_communicator("flat")->size(), size_);  // and the ranks are still in step
 }
 

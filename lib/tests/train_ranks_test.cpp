@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
 #include <cstring>
 
 #include "comm/communicator.h"
@@ -13,6 +12,7 @@
 #include "distributed/parameter_check.h"
 #include "distributed/scatter.h"
 #include "distributed/snapshot.h"
+#include "on_nodes.h"
 #include "train/log_report.h"
 #include "train/throughput.h"
 #include "train_support.h"
@@ -366,13 +366,7 @@ TEST_F(Shared, ParametersThatDriftApartAreNamed) {
 }
 
 TEST_F(Shared, AResultOverASimulatedLinkSaysSo) {
-  std::string nodes = "0";
-  for (int rank = 1; rank < comm->size(); ++rank) nodes += fmt::format(",{}", rank);
-  ::setenv("ODORI_NODES", nodes.c_str(), 1);
-  ::setenv("ODORI_LINK", "10gbit,20us", 1);
-  comm = create_communicator("flat");
-  ::unsetenv("ODORI_NODES");
-  ::unsetenv("ODORI_LINK");
+  comm = create_on(nodes_of("0123", comm->size()), "flat", "10gbit,20us");
   SharedRun run(*comm, folder, 1, train);
   run.trainer.run();
   if (comm->rank() > 0) return;
