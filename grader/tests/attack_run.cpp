@@ -18,13 +18,13 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/process.h"
 #include "core/program.h"
 #include "exercise/blanks.h"
 #include "instructor/arena.h"
 #include "instructor/handed_in.h"
 #include "most_memory.h"
 #include "undefended.h"
-#include "core/process.h"
 #include "worker/run.h"
 
 using namespace odori;

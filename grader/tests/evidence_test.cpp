@@ -1,31 +1,18 @@
-// Evidence: what is read of a run's files, however it ended, and what the kit's own programs leave there.
+// Evidence: what is read of a run's files, however it ended.
 #include "worker/evidence.h"
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 
-#include "checks/checks.h"
-#include "exercise/blanks.h"
 #include "worker/evidence_files.h"
-#include "worker/file_watch.h"
-#include "core/process.h"
 #include "worker/run.h"
 
 namespace odori::grader {
 namespace {
-
-namespace fs = std::filesystem;
-
-void write(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
 
 const EvidenceLimits limits{.devices = 8, .images = 100, .calls = 50, .parameters = 10};
 
@@ -182,12 +169,10 @@ TEST(Evidence, TellsInWhichCallARankStays) {
 }
 
 TEST(Evidence, TellsCollectivesWithinAnAlgorithmFromThoseAroundIt) {
-  const auto enter = [](const std::string& call) {
-    return "{\"fact\":\"enter\",\"collective\":\"" + call + "\"}\n";
-  };
+  const auto enter = [](const std::string& call) { return "{\"fact\":\"enter\",\"collective\":\"" + call + "\"}\n"; };
   const std::string leave = "{\"fact\":\"leave\",\"collective\":\"any\"}\n";
-  const RankSeen seen =
-      read(leave + enter("setup()") + leave + enter("update()") + enter("comm->sum()") + leave + enter("comm->barrier()"));
+  const RankSeen seen = read(leave + enter("setup()") + leave + enter("update()") + enter("comm->sum()") + leave +
+                             enter("comm->barrier()"));
   EXPECT_EQ(seen.collectives, (std::vector<std::string>{"setup()", "update()"}));
   EXPECT_EQ(seen.inner_collectives, (std::vector<std::string>{"comm->sum()", "comm->barrier()"}));
   EXPECT_TRUE(seen.inside_collective);
@@ -263,24 +248,6 @@ TEST(Evidence, HasTheSameFactsAsTheLibrary) {
   EXPECT_EQ(seen.evaluations[0].samples, 3);
 }
 
-TEST(FileWatch, CountsOpenings) {
-  const ScratchFolder folder;
-  write(folder.path() / "a", "1");
-  write(folder.path() / "b", "2");
-  FileWatch watch(folder.path());
-  EXPECT_EQ(watch.most_openings(), 0);
-  for (const char* name : {"a", "b", "a"}) std::ifstream(folder.path() / name).get();
-  EXPECT_EQ(watch.most_openings(), 2);
-}
-
-TEST(FileWatch, ThatIsCloseTellsOpeningsOfOneFileApart) {
-  const ScratchFolder folder;
-  write(folder.path() / "a", "1");
-  FileWatch watch(folder.path(), true);
-  for (int i = 0; i < 2; ++i) std::ifstream(folder.path() / "a").get();
-  EXPECT_EQ(watch.most_openings(), 2);
-}
-
 TEST(EvidenceFiles, HoldWhatIsWrittenAndSayWhenItIsTooMuch) {
   const ScratchFolder folder;
   const EvidenceFiles files(folder.path(), 2);
@@ -297,115 +264,6 @@ TEST(EvidenceFiles, HoldWhatIsWrittenAndSayWhenItIsTooMuch) {
   set(~0ull, line);
   ASSERT_TRUE(files.read(limits).at(1).forged);
   EXPECT_EQ(files.read(limits).at(1).forged->key, "evidence_too_much");
-}
-
-std::filesystem::path solution_of(const Task& task) {
-  return std::filesystem::path(ODORI_SOLUTIONS) / task.program.solution.stem();
-}
-
-/// Runs of the kit's own program.
-class KitsRuns : public Runs {
- public:
-  explicit KitsRuns(const Task& task) : program_{solution_of(task), ""}, runner_(task, program_.file, 4) {}
-  const Evidence& of(const RunPlan& plan) override {
-    const auto [entry, is_new] = runs_.try_emplace(plan);
-    if (is_new) entry->second = runner_.run(program_, plan, cancelled_);
-    return entry->second;
-  }
-  const RunData& data() const override { return runner_.data(); }
-
- private:
-  BuiltProgram program_;
-  Runner runner_;
-  std::atomic<bool> cancelled_ = false;
-  std::map<RunPlan, Evidence> runs_;
-};
-
-TEST(Evidence, OfTheKitsProgramsSatisfiesEveryCheck) {
-  for (const Task& task : all_tasks()) {
-    KitsRuns runs(task);
-    const Exam exam = exam_of(task);
-    for (const RunPlan& plan : exam.situations) {
-      for (const Check& check : exam.checks) {
-        const auto finding = check.find({runs, plan});
-        EXPECT_FALSE(finding) << task.name << ' ' << plan.workers() << ' ' << check.name << ": " << finding->key;
-      }
-      EXPECT_EQ(runs.of(plan).ending, Ending::finished);
-      EXPECT_EQ(runs.of(plan).data_reads, plan.epochs > 0 ? 1 : 0) << "the data was not watched";
-    }
-  }
-}
-
-/// In a process's environment, or among what it has open.
-bool is_known_to(const fs::path& process, const std::string& name) {
-  if (read_file(process / "environ").find(name) != std::string::npos) return true;
-  for (const auto& file : fs::directory_iterator(process / "fd"))
-    if (std::error_code gone; fs::read_symlink(file, gone).string().starts_with(name)) return true;
-  return false;
-}
-
-TEST(Evidence, OfAKilledProgramHoldsWhatCameBefore) {
-  const ScratchFolder folder;
-  KitsRuns runs(task_named("multi_gpu"));
-  const EvidenceFiles files(folder.path(), 1);
-  const Command command{.arguments = {solution_of(task_named("multi_gpu")).string(), "--device", "cpu", "--model",
-                                      "tiny", "--no_snapshot", "--dataset", runs.data().folder.string(), "--batchsize",
-                                      "4", "--epoch", "1000000"},
-                        .environment = {{"ODORI_EVIDENCE", files.name()}},
-                        .folder = folder.path()};
-  fs::path process;
-  bool found = false;  // the name, where what runs in the process could find it and write by it
-  const Ended ended =
-      run_process(command, {.give_up =
-                                [&] {
-                                  if (files.written() <= 400'000) return false;
-                                  found = is_known_to(process, files.name());
-                                  return true;
-                                },
-                            .started = [&](int id) { process = fs::path("/proc") / std::to_string(id); }});
-  EXPECT_FALSE(found);
-  EXPECT_TRUE(ended.stopped);
-  const auto seen = files.read(limits_of(runs.data())).front();
-  ASSERT_GT(seen.steps.size(), 5u);
-  EXPECT_EQ(seen.devices, (std::map<std::string, int>{{"main", 0}, {"gpu1", 1}}));
-  for (const auto& update : seen.steps)
-    for (const Step& step : update) EXPECT_EQ(step.parameters.size(), 5146u);
-}
-
-TEST(Launch, SimulatesThePlansLinkAndNoOther) {
-  setenv("ODORI_LINK", "no link", 1);
-  KitsRuns runs(task_named("ring"));
-  const RunPlan plain{.nodes = {0, 1}, .epochs = 0, .flags = {"--epoch", "0", "--length", "7"}};
-  RunPlan linked = plain;
-  linked.link = "1mbit,1us";
-  const Evidence &without = runs.of(plain), &with = runs.of(linked);
-  EXPECT_EQ(without.ending, Ending::finished) << without.detail;
-  EXPECT_EQ(with.ending, Ending::finished) << with.detail;
-  linked.link = "a rope";
-  EXPECT_EQ(runs.of(linked).ending, Ending::environment) << "the kit's program refuses it too";
-  unsetenv("ODORI_LINK");
-}
-
-TEST(Launch, ReadsNoSettingsThatASiteOrAUserHasForOtherRuns) {
-  const ScratchFolder home;
-  std::filesystem::create_directory(home.path() / ".openmpi");
-  write(home.path() / ".openmpi" / "mca-params.conf", "pml = ucx\nplm = slurm\n");
-  const std::map<std::string, std::string> settings{{"HOME", home.path().string()},
-                                                    {"OMPI_MCA_btl", "nothing,self"},
-                                                    {"OMPI_MCA_mca_base_env_list", "A;B"},
-                                                    {"OMPI_MCA_orte_default_hostfile", "/nowhere"},
-                                                    {"OMPI_MCA_rmaps_base_no_oversubscribe", "1"}};
-  std::map<std::string, std::string> before;
-  for (const auto& [name, value] : settings) {
-    if (const char* old = std::getenv(name.c_str())) before[name] = old;
-    setenv(name.c_str(), value.c_str(), 1);
-  }
-  KitsRuns runs(task_named("multi_node"));
-  EXPECT_EQ(runs.of({.nodes = {0, 0, 1, 1}}).ending, Ending::finished) << runs.of({.nodes = {0, 0, 1, 1}}).detail;
-  for (const auto& [name, value] : settings) {
-    unsetenv(name.c_str());
-    if (before.contains(name)) setenv(name.c_str(), before[name].c_str(), 1);
-  }
 }
 
 }  // namespace

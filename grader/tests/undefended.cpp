@@ -8,9 +8,9 @@
 #include <fstream>
 
 #include "core/error.h"
+#include "core/process.h"
 #include "exercise/blanks.h"
 #include "instructor/handed_in.h"
-#include "core/process.h"
 
 namespace odori::grader {
 namespace {

@@ -160,6 +160,13 @@ struct Training {
   std::unique_ptr<Updater> updater;
 };
 
+/// A training of which a test makes what it likes, in a folder of its own.
+class Loop : public testing::Test {
+ protected:
+  Folder folder;
+  Training training{{.batch_size = 4}, images(10)};
+};
+
 /// From its epoch on, no file may grow beyond some bytes: to a program that is what a full disk is.
 class FullDisk : public Extension {
  public:

@@ -1,19 +1,11 @@
-// The training loop and what it tells: epochs, order of the extensions, table, log, progress, evaluation, result.
-#include <fcntl.h>
+// The training loop: epochs, order of the extensions, how it ends, and evaluation.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
-#include <regex>
 
-#include "distributed/snapshot.h"
 #include "train/evaluator.h"
-#include "train/learning_rate.h"
 #include "train/log_report.h"
-#include "train/print_report.h"
-#include "train/progress_bar.h"
-#include "train/throughput.h"
 #include "train_support.h"
 
 namespace odori {
@@ -41,14 +33,8 @@ class Recorder : public Extension {
   Trigger trigger_;
 };
 
-class Loop : public testing::Test {
- protected:
-  Folder folder;
-  Training training{{.batch_size = 4}, images(10)};
-  std::vector<std::string> calls;
-};
-
 TEST_F(Loop, EpochsEndWhereTheIteratorSaysAndExtensionsRunByPriority) {
+  std::vector<std::string> calls;
   Trainer trainer(*training.updater, 2, folder / "new/out");
   trainer.extend(Recorder("late", calls, 1));
   trainer.extend(Recorder("first", calls, 300));
@@ -78,6 +64,7 @@ TEST_F(Loop, ExtensionsEndWhenOneFails) {
     void run(Trainer&) override { fail("It broke."); }
     std::string name() const override { return "Failing"; }
   };
+  std::vector<std::string> calls;
   Trainer trainer(*training.updater, 2, folder.path());
   trainer.extend(Failing());
   trainer.extend(Recorder("other", calls, 0));
@@ -155,148 +142,6 @@ TEST_F(Loop, StopsWhereItDivergesUnlessToldOtherwise) {
   EXPECT_EQ(stubborn.updater->epoch(), 3);
 }
 
-TEST_F(Loop, LogHoldsTheMeansOfEachEpoch) {
-  Trainer trainer(*training.updater, 2, folder.path());
-  trainer.extend(LogReport());
-  trainer.run();
-
-  Training same({.batch_size = 4}, images(10));
-  std::vector<Metrics> epochs;
-  for (const int iterations : {3, 2}) {
-    for (int i = 0; i < iterations; ++i) same.updater->update();
-    epochs.push_back(same.updater->take_metrics());
-  }
-  const auto log = nlohmann::json::parse(read_file(folder / "log"));
-  ASSERT_EQ(log.size(), 2u);
-  for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(log[i].size(), 5u);
-    EXPECT_TRUE(log[i]["epoch"].is_number_integer());
-    EXPECT_EQ(log[i]["epoch"], i + 1);
-    EXPECT_EQ(log[i]["iteration"], i == 0 ? 3 : 5);
-    EXPECT_EQ(log[i]["main/loss"].get<double>(), epochs[i].loss());
-    EXPECT_EQ(log[i]["main/accuracy"].get<double>(), epochs[i].accuracy());
-    EXPECT_GT(log[i]["elapsed_time"].get<double>(), 0);
-  }
-  for (const auto& file : std::filesystem::directory_iterator(folder.path()))
-    EXPECT_FALSE(file.path().string().ends_with(".part")) << file;
-  const LogReport& report = find_log_report(trainer);
-  LogReport restored;
-  restored.restore(report.state());
-  EXPECT_EQ(restored.log(), report.log());
-}
-
-TEST(Log, KeepsALossThatIsNotANumber) {
-  LogReport report;
-  report.restore(R"([{"epoch": 1, "main/loss": null}])");
-  EXPECT_TRUE(std::isnan(report.log()[0].at("main/loss")));
-  EXPECT_EQ(report.state(), R"([{"epoch":1,"main/loss":null}])");
-  for (const char* damaged : {"", "[[1]]", R"([{"epoch": "one"}])", "[1]", "7"})
-    EXPECT_SENTENCE(report.restore(damaged), "The snapshot's log is damaged");
-  EXPECT_EQ(report.log().size(), 1u) << "what can't be read changes nothing";
-}
-
-TEST(Table, LooksAsTheOriginals) {
-  const std::vector<std::string> entries{
-      "epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy", "elapsed_time"};
-  EXPECT_EQ(table_header(entries),
-            "epoch       main/loss   validation/main/loss  main/accuracy  validation/main/accuracy  elapsed_time");
-  const LogReport::Entry values{{"epoch", 1},
-                                {"main/loss", 3.5699712},
-                                {"validation/main/loss", 9.0989},
-                                {"main/accuracy", 0.107595},
-                                {"elapsed_time", 1e-5}};
-  EXPECT_EQ(table_line(entries, values),
-            "1           3.56997     9.0989                0.107595                                 1e-05         ");
-}
-
-TEST_F(Loop, TableAndProgressOfAJobsLogHaveNoControlCharacters) {
-  testing::internal::CaptureStdout();
-  Trainer trainer(*training.updater, 2, folder.path());
-  trainer.extend(LogReport());
-  trainer.extend(PrintReport({"epoch", "iteration", "nothing"}));
-  trainer.extend(ProgressBar());
-  trainer.run();
-  EXPECT_EQ(testing::internal::GetCapturedStdout(),
-            "epoch       iteration   nothing   \n"
-            "1           3                       \n"
-            "2           5                       \n");
-}
-
-TEST_F(Loop, TableNeedsALog) {
-  Trainer trainer(*training.updater, 1, folder.path());
-  trainer.extend(PrintReport({"epoch"}));
-  EXPECT_SENTENCE(trainer.run(), "trainer.extend(LogReport())");
-}
-
-TEST(Progress, IsDrawnInFourLines) {
-  EXPECT_EQ(draw({.iteration = 1250, .epoch = 1, .epoch_detail = 1.25, .n_epochs = 4, .iterations_per_second = 2.5}),
-            "     total [###############...................................] 31.25%\n"
-            "this epoch [############......................................] 25.00%\n"
-            "      1250 iter, 1 epoch / 4 epochs\n"
-            "       2.5 iters/sec. Estimated time to finish: 0:18:20.\n");
-  EXPECT_EQ(draw({.iteration = 5, .epoch = 2, .epoch_detail = 2, .n_epochs = 2, .iterations_per_second = 1}),
-            "     total [##################################################] 100.00%\n"
-            "this epoch [..................................................]  0.00%\n"
-            "         5 iter, 2 epoch / 2 epochs\n"
-            "         1 iters/sec. Estimated time to finish: 0:00:00.\n");
-}
-
-/// What a program would show on a terminal while `work` runs.
-std::string shown_on_a_terminal(const std::function<void()>& work) {
-  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
-  EXPECT_EQ(::grantpt(terminal) + ::unlockpt(terminal), 0);
-  const int screen = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY);
-  std::fflush(stdout);
-  ::setenv("TERM", "xterm", 1);
-  const int before = ::dup(STDOUT_FILENO);
-  ::dup2(screen, STDOUT_FILENO);
-  work();
-  std::fflush(stdout);
-  ::dup2(before, STDOUT_FILENO);
-  ::fcntl(terminal, F_SETFL, O_NONBLOCK);
-  std::string shown;
-  char part[4096];
-  for (ssize_t n; (n = ::read(terminal, part, sizeof part)) > 0;) shown.append(part, static_cast<std::size_t>(n));
-  ::close(before);
-  ::close(screen);
-  ::close(terminal);
-  shown.erase(std::remove(shown.begin(), shown.end(), '\r'), shown.end());
-  return shown;
-}
-
-int count(const std::string& text, const std::string& words) {
-  int n = 0;
-  for (auto at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++n;
-  return n;
-}
-
-TEST_F(Loop, ProgressOnATerminalLeavesTheTableIntact) {
-  /// Makes an iteration last 50 ms.
-  class Slow : public Extension {
-   public:
-    Trigger trigger() const override { return Trigger::iteration; }
-    void run(Trainer&) override { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
-    std::string name() const override { return "Slow"; }
-  };
-  double seconds = 0;
-  const std::string shown = shown_on_a_terminal([&] {
-    Trainer trainer(*training.updater, 6, folder.path());
-    trainer.extend(LogReport());
-    trainer.extend(PrintReport({"epoch"}));
-    trainer.extend(ProgressBar());
-    trainer.extend(Slow());
-    trainer.run();
-    seconds = trainer.elapsed_time();
-  });
-  EXPECT_EQ(shown.find("\033[Jepoch     \n"), 0u) << shown;
-  for (int epoch = 1; epoch <= 6; ++epoch) EXPECT_EQ(count(shown, fmt::format("\033[J{:<10}  \n", epoch)), 1) << shown;
-  const int drawings = count(shown, "     total [");
-  EXPECT_GE(drawings, 2);
-  EXPECT_LE(drawings, seconds * 5);
-  EXPECT_EQ(count(shown, "\033[4A"), drawings);
-  EXPECT_TRUE(shown.ends_with("\033[J")) << "the bar goes at the end";
-}
-
 TEST(Evaluation, IsExactAlsoWhereTheLastBatchIsSmaller) {
   const DatasetPtr test = images(21, 5);
   Training training({.batch_size = 8}, images(16));
@@ -354,95 +199,6 @@ TEST(Evaluation, RefusesAnotherDeviceAndAnEndlessIterator) {
   EXPECT_SENTENCE(Evaluator(endless, training.model, 0), "give it repeat = false");
   Classifier nowhere(create_network("tiny", 10), 4, 0);
   EXPECT_SENTENCE(Evaluator(once, nowhere, 0), "isn't on a device yet");
-}
-
-TEST_F(Loop, ThroughputIsPrintedAndWrittenWithEverythingBehindIt) {
-  Trainer trainer(*training.updater, 2, folder.path());
-  trainer.extend(Evaluator(SerialIterator(images(8), 4, {.repeat = false}), training.model, 0));
-  trainer.extend(LogReport());
-  trainer.run();
-  testing::internal::CaptureStdout();
-  report_throughput(trainer, 20);
-  const std::string line = testing::internal::GetCapturedStdout();
-  std::smatch numbers;
-  ASSERT_TRUE(
-      std::regex_match(line, numbers, std::regex(R"(Throughput: ([0-9.]+) \[images/sec\.\] \(20 / ([0-9.e+-]+)\)\n)")))
-      << line;
-  const auto result = nlohmann::json::parse(read_file(folder / "result.json"));
-  EXPECT_EQ(result["seconds"].get<double>(), trainer.elapsed_time());
-  EXPECT_EQ(result["seconds"].get<double>(), std::stod(numbers[2]));
-  EXPECT_EQ(result["images_per_second"].get<double>(), std::stod(numbers[1]));
-  EXPECT_EQ(result["images_per_second"].get<double>(), 20 / trainer.elapsed_time());
-  EXPECT_EQ(result["images"], 20);
-  EXPECT_EQ(result["network"], "tiny");
-  EXPECT_EQ(result["parameters"], 5146);
-  EXPECT_EQ(result["batch_size"], 4);
-  EXPECT_EQ(result["device"], training.model.device().description());
-  EXPECT_EQ(result["log"].size(), 2u);
-  EXPECT_EQ(result["validation_accuracy"], result["log"][1]["validation/main/accuracy"]);
-  EXPECT_EQ(result["validation_loss"], result["log"][1]["validation/main/loss"]);
-  EXPECT_GT(result["peak_memory_bytes"].get<std::int64_t>(), 1 << 20);
-  EXPECT_GE(result["machine"]["cores"].get<int>(), 1);
-  EXPECT_TRUE(result.contains("date"));
-}
-
-TEST(Schedules, AreFactorsByTheEpochsBehind) {
-  EXPECT_EQ(linear_scaling(8), 8);
-  EXPECT_DOUBLE_EQ(square_root_scaling(4), 2);
-  const Schedule warm = warm_up(4, 5);
-  EXPECT_DOUBLE_EQ(warm(0), 0.25);
-  EXPECT_DOUBLE_EQ(warm(1), 0.4);
-  EXPECT_DOUBLE_EQ(warm(2.5), 0.625);
-  EXPECT_DOUBLE_EQ(warm(5), 1);
-  EXPECT_DOUBLE_EQ(warm(90), 1);
-  EXPECT_DOUBLE_EQ(warm_up(8, 0)(0), 1);
-  const Schedule steps = step_decay(0.1, {30, 60});
-  EXPECT_DOUBLE_EQ(steps(29.99), 1);
-  EXPECT_DOUBLE_EQ(steps(30), 0.1);
-  EXPECT_DOUBLE_EQ(steps(60), 0.01);
-  EXPECT_DOUBLE_EQ(warm_up(4, 5, steps)(2.5), 0.625);
-  EXPECT_DOUBLE_EQ(warm_up(4, 5, steps)(31), 0.1);
-  const Schedule shift = exponential_shift(0.5, 25);
-  EXPECT_DOUBLE_EQ(shift(24.9), 1);
-  EXPECT_DOUBLE_EQ(shift(25), 0.5);
-  EXPECT_DOUBLE_EQ(shift(80), 0.125);
-  EXPECT_SENTENCE(exponential_shift(0.5, 0), "can't be changed every 0 epochs");
-  EXPECT_SENTENCE(warm_up(0, 5), "A warm-up from 1/0");
-  EXPECT_SENTENCE(LearningRate(0, warm), "can't be scaled by 0");
-  EXPECT_SENTENCE(LearningRate(1, {}), "schedule that is null");
-}
-
-/// The rate of each update, as it was before LearningRate set the next one.
-struct Rates : Extension {
-  explicit Rates(std::vector<float>& seen) : seen(seen) {}
-  Trigger trigger() const override { return Trigger::iteration; }
-  int priority() const override { return writer + 1; }
-  void run(Trainer& trainer) override { seen.push_back(trainer.updater().optimizer().learning_rate()); }
-  std::string name() const override { return "Rates"; }
-  std::vector<float>& seen;
-};
-
-TEST_F(Loop, LearningRateIsSetBeforeEachUpdateAndGoesOnAfterASnapshot) {
-  const auto train = [&](const std::string& out, int epochs, bool goes_on, std::vector<float>& rates) {
-    Training own({.batch_size = 4}, images(10));
-    Trainer trainer(*own.updater, epochs, folder / out);
-    trainer.extend(LearningRate(linear_scaling(4), warm_up(4, 2)));
-    trainer.extend(Rates(rates));
-    trainer.extend(Snapshot());
-    if (goes_on) resume(folder / out, trainer);
-    trainer.run();
-    return own.model.state().parameters;
-  };
-  std::vector<float> rates, parts;
-  const auto whole = train("whole", 3, false, rates);
-  ASSERT_EQ(rates.size(), 8u);
-  for (std::size_t update = 0; update < rates.size(); ++update) {
-    const double behind = 4.0 * static_cast<double>(update) / 10;  // epochs of 10 images
-    EXPECT_FLOAT_EQ(rates[update], static_cast<float>(0.05 * std::min(4.0, 1 + 3 * behind / 2))) << update;
-  }
-  train("parts", 1, false, parts);
-  EXPECT_TRUE(train("parts", 3, true, parts) == whole);
-  EXPECT_EQ(parts, rates);
 }
 
 }  // namespace
