@@ -40,10 +40,11 @@ function(odori_program name)
   endif()
 endfunction()
 
-# odori_test(NAME [SOURCE file] [RANKS n...] [LIBRARIES target...] [TIMEOUT seconds] [AT_ONCE n] [ON_GPU] [EMULATED_GPUS n]
-# [EMULATED_RANKS n...] [NOT_ON_CPU] [OWN_OPTIONS]): NAME.cpp, or SOURCE, is a GoogleTest program. With RANKS it runs once for
-# each number of MPI ranks, under mpirun, and its own main must be odori_mpi_test_main (see lib/tests). With AT_ONCE n of its
-# cases run at a time, since they mostly wait. With ON_GPU it runs once more on GPUs, as NAME_gpu (see odori_gpu_test), with
+# odori_test(NAME [SOURCE file] [RANKS n...] [LIBRARIES target...] [TIMEOUT seconds] [AT_ONCE n] [ON_GPU] [CPU_BF16]
+# [EMULATED_GPUS n] [EMULATED_RANKS n...] [NOT_ON_CPU] [OWN_OPTIONS]): NAME.cpp, or SOURCE, is a GoogleTest program. With
+# RANKS it runs once for each number of MPI ranks, under mpirun, and its own main must be odori_mpi_test_main (see lib/tests).
+# With AT_ONCE n of its cases run at a time, since they mostly wait. With ON_GPU it runs once more on GPUs, as NAME_gpu (see
+# odori_gpu_test), with CPU_BF16 on CPU devices in bf16, as NAME_cpu_bf16, which ctest skips where there are none, with
 # EMULATED_GPUS on a machine with so many emulated ones, as NAME_emulated, and with EMULATED_RANKS on these numbers of ranks
 # alone (emulated GPUs are slow where ranks outnumber cores); NOT_ON_CPU leaves out all but these. OWN_OPTIONS says that it is
 # compiled by options that other tests aren't. A test case that is skipped or disabled counts as failed: skipped is not
@@ -52,7 +53,7 @@ function(odori_test name)
   if(NOT ODORI_TESTS)
     return()
   endif()
-  cmake_parse_arguments(TEST "ON_GPU;NOT_ON_CPU;OWN_OPTIONS" "SOURCE;TIMEOUT;AT_ONCE;EMULATED_GPUS" "RANKS;EMULATED_RANKS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "ON_GPU;CPU_BF16;NOT_ON_CPU;OWN_OPTIONS" "SOURCE;TIMEOUT;AT_ONCE;EMULATED_GPUS" "RANKS;EMULATED_RANKS;LIBRARIES" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300) # a machine can be ten times as busy as one thinks
   endif()
@@ -125,6 +126,11 @@ function(odori_test_entries test program)
       set_tests_properties(${entry} PROPERTIES TIMEOUT ${TEST_TIMEOUT} PROCESSORS ${processors} FAIL_REGULAR_EXPRESSION
                                                "SKIPPED|DISABLED TEST" ENVIRONMENT "${ARGN}")
     endif()
+    if(TEST_CPU_BF16 AND test STREQUAL name)
+      add_test(NAME ${entry}_cpu_bf16 COMMAND on_device bf16 ${command})
+      set_tests_properties(${entry}_cpu_bf16 PROPERTIES TIMEOUT ${TEST_TIMEOUT} SKIP_RETURN_CODE 77
+                                                        FAIL_REGULAR_EXPRESSION "SKIPPED|DISABLED TEST")
+    endif()
     if(TEST_ON_GPU AND test STREQUAL name)
       odori_gpu_test(${entry}_gpu 1 ${TEST_TIMEOUT} ${command})
       set_property(GLOBAL APPEND PROPERTY ODORI_GPU_TEST_PROGRAMS ${program})
@@ -135,7 +141,7 @@ endfunction()
 # odori_gpu_test(NAME GPUS TIMEOUT COMMAND...): a test that takes at least so many GPUs; ctest skips it where there are
 # fewer, and `./odori test` counts it. One at a time has the GPUs. It runs with ODORI_TEST_DEVICE=cuda.
 function(odori_gpu_test name gpus timeout)
-  add_test(NAME ${name} COMMAND on_gpu ${gpus} ${ARGN})
+  add_test(NAME ${name} COMMAND on_device ${gpus} ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS gpu RESOURCE_LOCK gpu SKIP_RETURN_CODE 77
                                           FAIL_REGULAR_EXPRESSION "SKIPPED|DISABLED TEST")
 endfunction()

@@ -14,6 +14,7 @@
 
 #include "backend/buffer.h"
 #include "backend/device_group.h"
+#include "backend/precision.h"
 #include "core/range.h"
 
 namespace odori {
@@ -79,6 +80,8 @@ class Device {
   // ---- Operations
   /// An empty graph that will compute on this device; see graph.h. It keeps references to both arguments.
   virtual std::unique_ptr<Graph> new_graph(ModelMemory& memory, AlgorithmTable& algorithms) = 0;
+  /// In which numbers its graphs compute.
+  virtual Precision precision() const = 0;
 };
 
 }  // namespace odori

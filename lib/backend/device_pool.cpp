@@ -19,10 +19,15 @@ DeviceKind resolve(const DevicePoolOptions& options) {
             why_no_gpu());
     return DeviceKind::cuda;
   }
-  if (options.precision.value_or(Precision::fp32) != Precision::fp32)
-    throw UsageError(fmt::format("--precision {} needs a GPU, but this runs on CPU devices, which have fp32 alone{}",
-                                 to_string(*options.precision),
-                                 options.request == DeviceRequest::cpu ? "." : ": " + why_no_gpu()));
+  const Precision precision = options.precision.value_or(Precision::fp32);
+  const std::string why_not = options.request == DeviceRequest::cpu ? "." : ": " + why_no_gpu();
+  if (precision == Precision::tf32)
+    throw UsageError("--precision tf32 needs a GPU, but this runs on CPU devices" + why_not);
+  if (precision == Precision::bf16 && !cpu_has_bf16())
+    throw UsageError(
+        fmt::format("--precision bf16 needs a GPU, or a processor with AMX (amx_bf16 in /proc/cpuinfo) that oneDNN may "
+                    "use. This runs on CPU devices{} Leave the flag out to train in fp32.",
+                    why_not));
   return DeviceKind::cpu;
 }
 
@@ -43,7 +48,8 @@ Device& DevicePool::device(int id) {
     if (kind_ == DeviceKind::cuda)
       devices_[i] = make_gpu(id, options_);
     else
-      devices_[i] = std::make_unique<cpu::CpuDevice>(id, options_.threads_per_device);
+      devices_[i] = std::make_unique<cpu::CpuDevice>(id, options_.threads_per_device,
+                                                     options_.precision.value_or(Precision::fp32));
   }
   return *devices_[i];
 }

@@ -8,7 +8,6 @@
 
 #include "backend/device.h"
 #include "backend/gpus.h"
-#include "backend/precision.h"
 
 namespace odori {
 
@@ -19,7 +18,7 @@ struct DevicePoolOptions {
   DeviceRequest request = DeviceRequest::automatic;
   int threads_per_device = 1;          // CPU devices only
   bool share_devices = false;          // let several devices stand on one GPU
-  std::optional<Precision> precision;  // GPUs: tf32 unless given; CPU devices have fp32 alone
+  std::optional<Precision> precision;  // without it: tf32 on GPUs, fp32 on CPU devices
   int workspace_mib = 2048;            // GPUs: memory that a convolution may take besides its tensors, in 2^20 bytes
 };
 

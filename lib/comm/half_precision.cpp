@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backend/cpu/simd.h"
+#include "core/bf16.h"
 
 namespace odori {
 namespace {
@@ -34,15 +35,6 @@ struct Fp16 {
     const std::uint32_t bits = size < 0x7c00u ? std::bit_cast<std::uint32_t>(scaled) : infinity | (size & 0x3ffu) << 13;
     return std::bit_cast<float>(bits | (half & 0x8000u) << 16);
   }
-};
-
-struct Bf16 {
-  static std::uint16_t from(float number) {
-    const auto bits = std::bit_cast<std::uint32_t>(number);
-    const std::uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16, nan = bits >> 16 | 0x40u;
-    return static_cast<std::uint16_t>((bits & ~sign) > infinity ? nan : rounded);
-  }
-  static float to_float(std::uint16_t half) { return std::bit_cast<float>(std::uint32_t{half} << 16); }
 };
 
 // `packed` is memory of whatever lies there: its halves are read and written as bytes.

@@ -60,8 +60,9 @@ void add_algorithm_flags(CommandLine& line, Arguments& args) {
       {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}};
   app.add_option_function<std::string>(
          "--precision", [&args](const std::string& name) { args.devices.precision = precisions.at(name); },
-         "Precision on GPUs: fp32, tf32 (fp32 in memory, products on tensor cores) or bf16 (mixed, with "
-         "fp32 weights); without it, tf32. CPU devices use fp32 only")
+         "fp32, tf32 (fp32 in memory, products on tensor cores) or bf16 (mixed, with fp32 weights). GPUs: tf32 without "
+         "it. "
+         "CPU devices: fp32 without it; bf16 on processors with AMX")
       ->check(line.one_of({"fp32", "tf32", "bf16"}));
   app.add_flag("--autotune", args.autotune.measure, "Measure which convolution algorithm is the fastest, at set-up");
   app.add_option("--workspace_mib", args.devices.workspace_mib,

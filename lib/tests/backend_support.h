@@ -22,21 +22,23 @@
 
 namespace odori::test {
 
-/// CPU devices with one and two threads, or a GPU in all of its precisions.
+/// CPU devices with one and two threads, one in bf16 with two, or a GPU in all of its precisions.
 inline std::vector<DevicePoolOptions> devices_under_test() {
-  std::vector<DevicePoolOptions> devices(on_gpus() ? 3 : 2, device_under_test());
+  std::vector<DevicePoolOptions> devices(on_gpus() ? 3 : on_cpu_bf16() ? 1 : 2, device_under_test());
   if (on_gpus()) {
     const Precision precisions[] = {Precision::fp32, Precision::tf32, Precision::bf16};
     for (std::size_t i = 0; i < devices.size(); ++i) devices[i].precision = precisions[i];
   } else {
-    devices[1].threads_per_device = 2;
+    devices.back().threads_per_device = 2;
+    if (on_cpu_bf16()) devices.back().precision = Precision::bf16;
   }
   return devices;
 }
 
 inline std::string name_of(const testing::TestParamInfo<DevicePoolOptions>& info) {
   const DevicePoolOptions& options = info.param;
-  if (options.request == DeviceRequest::cpu) return "cpu_" + std::to_string(options.threads_per_device) + "_threads";
+  if (options.request == DeviceRequest::cpu)
+    return (on_cpu_bf16() ? "cpu_bf16_" : "cpu_") + std::to_string(options.threads_per_device) + "_threads";
   return std::string("cuda_") + to_string(*options.precision);
 }
 
@@ -55,18 +57,11 @@ inline std::uint64_t test_seed() {
 class DeviceTest : public testing::TestWithParam<DevicePoolOptions> {
  protected:
   bool is_bf16() const { return GetParam().precision == Precision::bf16; }
-  /// The norm-wise relative error that an operation may have, where a CPU device may have `cpu`.
+  /// The norm-wise relative error that an operation may have, where a CPU device in fp32 may have `cpu`.
   double bound(double cpu) const {
+    if (is_bf16()) return std::max(cpu, 2e-2);
     if (GetParam().request == DeviceRequest::cpu) return cpu;
-    switch (*GetParam().precision) {
-      case Precision::fp32:
-        return std::max(cpu, 1e-4);
-      case Precision::tf32:
-        return std::max(cpu, 2e-3);
-      case Precision::bf16:
-        return std::max(cpu, 2e-2);
-    }
-    return cpu;
+    return std::max(cpu, GetParam().precision == Precision::tf32 ? 2e-3 : 1e-4);
   }
 
   DevicePool pool{GetParam()};
@@ -171,7 +166,7 @@ class Comparison {
       : fast(&device, input, network, loss, measure),
         plain(nullptr, input, network, loss),
         loss_(loss),
-        on_gpu_(device.kind() == DeviceKind::cuda),
+        cuts_(device.kind() == DeviceKind::cuda || device.precision() == Precision::bf16),
         random_(random) {
     for (std::size_t i = 0; i < fast.parameters.size(); ++i) {
       const ParameterView& view = fast.parameters[i];
@@ -236,10 +231,10 @@ class Comparison {
 
   std::vector<float> numbers(std::size_t n) {
     auto values = normal(n, random_);
-    return on_gpu_ ? cut_to_bf16(values) : values;  // its activations may be bf16
+    return cuts_ ? cut_to_bf16(values) : values;  // its activations may be bf16
   }
 
-  bool loss_, on_gpu_;
+  bool loss_, cuts_;
   RandomSequence& random_;
 };
 

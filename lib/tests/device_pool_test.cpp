@@ -80,14 +80,35 @@ TEST(CpuDevice, SaysHowMuchMemoryIsMissing) {
   }
 }
 
-TEST(DevicePool, CpuDevicesHaveFp32Alone) {
-  EXPECT_EQ(DevicePool({.request = DeviceRequest::cpu, .precision = Precision::fp32}).kind(), DeviceKind::cpu);
+/// "", or the sentence that refuses it.
+std::string refusal_of(Precision precision) {
   try {
-    const DevicePool pool({.request = DeviceRequest::cpu, .precision = Precision::bf16});
-    FAIL() << "accepted";
+    const DevicePool pool({.request = DeviceRequest::cpu, .precision = precision});
+    EXPECT_EQ(pool.kind(), DeviceKind::cpu);
+    return "";
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "--precision bf16 needs a GPU, but this runs on CPU devices, which have fp32 alone.");
+    return error.what();
   }
+}
+
+TEST(DevicePool, CpuDevicesHaveFp32AndBf16WhereTheProcessorDoes) {
+  EXPECT_EQ(refusal_of(Precision::fp32), "");
+  EXPECT_EQ(refusal_of(Precision::tf32), "--precision tf32 needs a GPU, but this runs on CPU devices.");
+  EXPECT_EQ(refusal_of(Precision::bf16).empty(), cpu_has_bf16());
+  if (!cpu_has_bf16()) return;
+  DevicePool pool({.request = DeviceRequest::cpu, .precision = Precision::bf16});
+  EXPECT_EQ(pool.use(0).precision(), Precision::bf16);
+}
+
+TEST(DevicePoolDeathTest, RefusesBf16WhereOneDnnMayNotUseAmx) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // oneDNN asks once a process
+  EXPECT_EXIT(
+      {
+        setenv("DNNL_MAX_CPU_ISA", "AVX2", 1);
+        fprintf(stderr, "%s\n", refusal_of(Precision::bf16).c_str());
+        exit(0);
+      },
+      testing::ExitedWithCode(0), "needs a GPU, or a processor with AMX .* in fp32\\.");
 }
 
 /// Whichever holds for this build and machine.

@@ -10,11 +10,13 @@
 
 namespace odori {
 
-/// ODORI_TEST_DEVICE=cuda: on GPUs, emulated or not. Otherwise on CPU devices.
-inline bool on_gpus() {
+/// ODORI_TEST_DEVICE=cuda: on GPUs, emulated or not; cpu_bf16: on CPU devices in bf16. Otherwise on CPU devices.
+inline bool tested_on(const std::string& name) {
   const char* device = std::getenv("ODORI_TEST_DEVICE");
-  return device && std::string(device) == "cuda";
+  return device && device == name;
 }
+inline bool on_gpus() { return tested_on("cuda"); }
+inline bool on_cpu_bf16() { return tested_on("cpu_bf16"); }
 
 /// CPU devices of one thread, or GPUs in fp32, which the test's devices and ranks may share.
 inline DevicePoolOptions device_under_test() {

@@ -86,6 +86,7 @@ TABLE = [
     (r"\./odori data list", here("cifar10")),
     (r"\./odori data fetch cifar10", by("fetch_test", "datasets/tests/fetch_test.py", "fetch_cifar.sh")),
     (r"\./odori run single_gpu --device cuda --precision bf16", smaller("Throughput: |GPU", codes=(0, 1, 2, 20))),
+    (r"\./odori run single_gpu --device cpu --precision bf16", smaller("Throughput: |AMX", codes=(0, 2))),
     (r"\./odori run multi_gpu --share_devices", smaller("Throughput: ")),
     (r"\./odori run multi_node --help", here("--bucket_mib", "--solution")),
     (r"\./odori run (single_gpu|multi_gpu|multi_node|ring|horovod) ?.*", smaller("Throughput: ")),

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "backend/cpu/layout.h"
 #include "backend/cpu/operation.h"
 
 namespace odori::cpu {

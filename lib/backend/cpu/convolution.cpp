@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "backend/cpu/convolution_algorithm.h"
-#include "backend/cpu/layout.h"
 #include "backend/cpu/operation.h"
 
 namespace odori::cpu {
@@ -20,7 +19,7 @@ struct Descriptions {
   using BackwardWeights = dnnl::convolution_backward_weights;
 
   dnnl::engine engine;
-  memory::desc x, weight, y;
+  memory::desc x, weight, weight_gradient, y;
   memory::dims strides, padding;
 
   Forward::primitive_desc forward(algorithm a) const {
@@ -32,8 +31,8 @@ struct Descriptions {
                                            padding, padding);
   }
   BackwardWeights::primitive_desc backward_weights(algorithm a) const {
-    return describe_backward<BackwardWeights>(engine, forward(algorithm::convolution_direct), a, x, weight, y, strides,
-                                              padding, padding);
+    return describe_backward<BackwardWeights>(engine, forward(algorithm::convolution_direct), a, x, weight_gradient, y,
+                                              strides, padding, padding);
   }
 };
 
@@ -42,17 +41,20 @@ Shape output_shape(const Shape& x, const ConvolutionSpec& spec) {
   return {x.n, spec.out_channels, side(x.h), side(x.w)};
 }
 
-/// x is as the operation before left it; oneDNN chooses the layouts of the weight and of y.
+/// x is as the operation before left it; oneDNN chooses the layouts of the weight and, in fp32, of y.
 Descriptions describe_convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec) {
-  const auto any = [](const Shape& s) {
-    return memory::desc({s.n, s.c, s.h, s.w}, memory::data_type::f32, memory::format_tag::any);
+  const auto weight = [&](Type type) {
+    memory::dims dims = window(setup.type, spec.kernel, 1);
+    dims.insert(dims.begin(), {spec.out_channels, x.shape.c});
+    return memory::desc(dims, type, memory::format_tag::any);
   };
   Descriptions d{setup.engine,
                  x.data.get_desc(),
-                 any({spec.out_channels, x.shape.c, spec.kernel, spec.kernel}),
-                 any(output_shape(x.shape, spec)),
-                 {spec.stride, spec.stride},
-                 {spec.padding, spec.padding}};
+                 weight(setup.type),
+                 weight(Type::f32),
+                 any_activation_layout(output_shape(x.shape, spec), setup.type),
+                 window(setup.type, spec.stride, 1),
+                 window(setup.type, spec.padding, 0)};
   d.y = d.forward(algorithm::convolution_direct).dst_desc();
   return d;
 }
@@ -98,13 +100,10 @@ class Convolution : public Operation {
     return fmt::format("{} {}, {} ({})", name_, to_string(pass), to_string(choice.algorithm), choice.why);
   }
 
-  /// The weight in the layout that a primitive wants: as it stands in the model, or copied at each step.
+  /// The weight in the layout that a primitive wants.
   memory weight_for(Steps& steps, const Setup& setup, const ParameterView& view, const memory::desc& wanted) {
-    const memory weight = setup.plan.in_buffer(setup.memory.parameters, view.offset, parameter_layout(view));
-    if (wanted == weight.get_desc()) return weight;
-    const memory copy = setup.plan.scratch(wanted);
-    steps.add_reorder(name_ + " weights", setup, weight, copy);
-    return copy;
+    const memory weight = setup.plan.in_buffer(setup.memory.parameters, view.offset, weight_layout(view, setup.type));
+    return steps.in_layout(name_ + " weights", setup, weight, wanted);
   }
 
   void build_forward(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& view) {
@@ -137,7 +136,7 @@ class Convolution : public Operation {
     });
     setup.plan.begin_pass();
     const auto d = descriptions_.backward_weights(choice.algorithm);
-    const memory gradient = setup.plan.in_buffer(setup.memory.gradients, view.offset, parameter_layout(view));
+    const memory gradient = setup.plan.in_buffer(setup.memory.gradients, view.offset, weight_layout(view, setup.type));
     const bool same = d.diff_weights_desc() == gradient.get_desc();
     const memory computed = same ? gradient : setup.plan.scratch(d.diff_weights_desc());
     backward_.add(line(Pass::backward_weights, choice), setup, d, dnnl::convolution_backward_weights(d),

@@ -11,6 +11,18 @@
 #include "backend/cpu/vector.h"
 #include "core/error.h"
 
+namespace odori {
+
+// AVX512-BF16 without AMX halves the instructions that fp32 takes, and so does Winograd's algorithm, which is fp32
+// alone.
+bool cpu_has_bf16() {
+  const auto bits = [](dnnl::cpu_isa isa) { return static_cast<unsigned>(isa); };
+  const unsigned amx = bits(dnnl::cpu_isa::avx512_core_amx);
+  return (bits(dnnl::get_effective_cpu_isa()) & amx) == amx;
+}
+
+}  // namespace odori
+
 namespace odori::cpu {
 namespace {
 
@@ -27,7 +39,7 @@ void parallel_range(Range range, const Work& work) {
 
 }  // namespace
 
-CpuDevice::CpuDevice(int id, int threads) : id_(id), threads_(threads) {
+CpuDevice::CpuDevice(int id, int threads, Precision precision) : id_(id), threads_(threads), precision_(precision) {
   require(threads > 0, "A CPU device needs at least one thread, not {}.", threads);
 }
 
@@ -93,7 +105,7 @@ std::unique_ptr<DeviceGroup> CpuDevice::new_group(std::span<Device* const> other
 
 std::unique_ptr<Graph> CpuDevice::new_graph(ModelMemory& memory, AlgorithmTable& algorithms) {
   bind_thread();  // primitives are made for this number of threads
-  return std::make_unique<CpuGraph>(engine_, stream_, threads_, memory, algorithms);
+  return std::make_unique<CpuGraph>(engine_, stream_, threads_, precision_, memory, algorithms);
 }
 
 }  // namespace odori::cpu

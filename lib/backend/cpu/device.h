@@ -9,11 +9,12 @@ namespace odori::cpu {
 
 class CpuDevice : public Device {
  public:
-  CpuDevice(int id, int threads);
+  CpuDevice(int id, int threads, Precision precision);
 
   DeviceKind kind() const override { return DeviceKind::cpu; }
   int id() const override { return id_; }
   std::string description() const override;
+  Precision precision() const override { return precision_; }
   void bind_thread() override;
   void synchronize() override { stream_.wait(); }
 
@@ -35,6 +36,7 @@ class CpuDevice : public Device {
 
  private:
   int id_, threads_;
+  Precision precision_;
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_{engine_};
 };

@@ -1,10 +1,12 @@
 // Each element is dropped with probability `ratio`, the others are divided by 1 - ratio; in place, and so is the
 // gradient. Source: N. Srivastava et al., 2014, "Dropout: a simple way to prevent neural networks from overfitting".
-#include "backend/cpu/layout.h"
+#include <algorithm>
+
 #include "backend/cpu/operation.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/simd.h"
 #include "backend/random_rules.h"
+#include "core/bf16.h"
 
 namespace odori::cpu {
 namespace {
@@ -14,11 +16,11 @@ using dnnl::memory;
 constexpr std::size_t lanes = 16, group = 128;  // a group: 16 Philox blocks of 8 times 16 bits
 static_assert(vector_grain % group == 0);
 
-/// Draws the groups of [begin, end), both multiples of 128: mask[e] = 1 where dropout_bits(e) >= threshold.
-/// Philox::block, 16 blocks at once.
-ODORI_SIMD_CLONES void draw(std::uint8_t* mask, std::size_t begin, std::size_t end, std::uint32_t threshold,
-                            const RandomKey& key, std::uint32_t layer) {
-  for (std::size_t g = begin / group; g < end / group; ++g) {
+/// Draws these groups, one behind another: 1 where dropout_bits(element) >= threshold. Philox::block, 16 blocks at
+/// once.
+ODORI_SIMD_CLONES void draw(std::uint8_t* mask, Range groups, std::uint32_t threshold, const RandomKey& key,
+                            std::uint32_t layer) {
+  for (std::size_t g = groups.begin; g < groups.end; ++g, mask += group) {
     std::uint32_t c[4][lanes];
     for (std::uint32_t i = 0; i < lanes; ++i) {
       c[0][i] = static_cast<std::uint32_t>(g * lanes) + i;
@@ -38,11 +40,10 @@ ODORI_SIMD_CLONES void draw(std::uint8_t* mask, std::size_t begin, std::size_t e
       k0 += 0x9E3779B9u;
       k1 += 0xBB67AE85u;
     }
-    std::uint8_t* out = mask + g * group;
     for (std::size_t word = 0; word < 4; ++word)
       for (std::size_t i = 0; i < lanes; ++i) {
-        out[32 * word + i] = (c[word][i] & 0xffff) >= threshold;
-        out[32 * word + 16 + i] = c[word][i] >> 16 >= threshold;
+        mask[32 * word + i] = (c[word][i] & 0xffff) >= threshold;
+        mask[32 * word + 16 + i] = c[word][i] >> 16 >= threshold;
       }
   }
 }
@@ -50,18 +51,30 @@ ODORI_SIMD_CLONES void draw(std::uint8_t* mask, std::size_t begin, std::size_t e
 ODORI_SIMD_CLONES void apply(const std::uint8_t* __restrict mask, float* __restrict x, float scale, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) x[i] = mask[i] ? x[i] * scale : 0.0f;
 }
+ODORI_SIMD_CLONES void apply(const std::uint8_t* __restrict mask, std::uint16_t* __restrict x, float scale,
+                             std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) x[i] = mask[i] ? Bf16::from(Bf16::to_float(x[i]) * scale) : 0;
+}
 
 class Dropout : public Operation {
  public:
   Dropout(const Setup& setup, const Value& x, float ratio, std::uint32_t layer)
-      : stream_(setup.stream), threshold_(dropout_threshold(ratio)), scale_(1.0f / (1.0f - ratio)), layer_(layer) {
+      : stream_(setup.stream),
+        in_fp32_(setup.type == Type::f32),
+        threshold_(dropout_threshold(ratio)),
+        scale_(1.0f / (1.0f - ratio)),
+        layer_(layer) {
     output_ = x;
-    // The random numbers count elements in groups of 16 channels, whatever the layout is.
+    value_ = x.data;
+    gradient_ = x.gradient;
     const Shape& s = x.shape;
-    const memory::desc grouped{{s.n, s.c, s.h, s.w}, memory::data_type::f32, memory::format_tag::nChw16c};
-    size_ = grouped.get_size() / sizeof(float);
-    const auto padded = static_cast<memory::dim>((size_ + group - 1) / group * group);
-    mask_ = setup.plan.own({{padded}, memory::data_type::u8, memory::format_tag::x});
+    // The random numbers count elements in groups of 16 channels, whatever the layout is.
+    const memory::desc grouped{{s.n, s.c, s.h, s.w}, Type::f32, memory::format_tag::nChw16c};
+    const std::size_t n_drawn = grouped.get_size() / sizeof(float);
+    groups_ = (n_drawn + group - 1) / group;
+    size_ = in_fp32_ ? n_drawn : s.size();
+    mask_ = setup.plan.own({{static_cast<memory::dim>(groups_ * group)}, Type::u8, memory::format_tag::x});
+    if (!in_fp32_) return;
     const bool same_order = s.h * s.w == 1 && s.c % 16 == 0;
     value_ = to_groups(setup, x.data, grouped, same_order, group_value_, ungroup_value_);
     if (x.gradient) gradient_ = to_groups(setup, x.gradient, grouped, same_order, group_gradient_, ungroup_gradient_);
@@ -70,20 +83,20 @@ class Dropout : public Operation {
   void forward(Mode mode, const RandomKey& key) override {
     if (mode == Mode::evaluate) return;
     auto* mask = static_cast<std::uint8_t*>(mask_.get_data_handle());
-    auto* x = static_cast<float*>(value_.get_data_handle());
-    group_value_.run(stream_);
-    parallel(size_, vector_grain, [&](Range part) {
-      draw(mask, part.begin, (part.end + group - 1) / group * group, threshold_, key, layer_);
-      apply(mask + part.begin, x + part.begin, scale_, part.size());
+    parallel(groups_, vector_grain / group, [&](Range part) {
+      if (in_fp32_)
+        draw(mask + part.begin * group, part, threshold_, key, layer_);
+      else
+        draw_channels_last(mask, part, key);
     });
+    group_value_.run(stream_);
+    apply_to(value_);
     ungroup_value_.run(stream_);
   }
   void backward() override {
     if (!gradient_) return;
-    const auto* mask = static_cast<const std::uint8_t*>(mask_.get_data_handle());
-    auto* g = static_cast<float*>(gradient_.get_data_handle());
     group_gradient_.run(stream_);
-    parallel(size_, vector_grain, [&](Range part) { apply(mask + part.begin, g + part.begin, scale_, part.size()); });
+    apply_to(gradient_);
     ungroup_gradient_.run(stream_);
   }
   void describe(std::vector<std::string>& lines) const override {
@@ -104,11 +117,43 @@ class Dropout : public Operation {
     return copy;
   }
 
+  /// The same for the order H x W x N x C: a group is 16 channels of 8 neighbouring pixels, or goes on in the next 16
+  /// channels, or the next image. Groups of the same pixels follow each other, so that writes do.
+  void draw_channels_last(std::uint8_t* mask, Range groups, const RandomKey& key) const {
+    const auto image = static_cast<std::size_t>(output_.shape.h * output_.shape.w);
+    const auto batch = static_cast<std::size_t>(output_.shape.n), channels = static_cast<std::size_t>(output_.shape.c);
+    const std::size_t columns = batch * ((channels + 15) / 16), rows = image % 8 == 0 ? image / 8 : 1;
+    for (std::size_t i = groups.begin; i < groups.end; ++i) {
+      const std::size_t g = rows == 1 ? i : i % columns * rows + i / columns;
+      std::uint8_t drawn[group];
+      draw(drawn, {g, g + 1}, threshold_, key, layer_);
+      std::size_t column = g * 8 / image, pixel = g * 8 % image;
+      for (std::size_t run = 0; run < 8 && column < columns; ++run) {
+        const std::size_t n = column / ((channels + 15) / 16), c = column % ((channels + 15) / 16) * 16;
+        std::copy_n(drawn + run * 16, std::min<std::size_t>(16, channels - c),
+                    mask + (pixel * batch + n) * channels + c);
+        if (++pixel == image) pixel = 0, ++column;
+      }
+    }
+  }
+
+  void apply_to(const memory& numbers) const {
+    const auto* mask = static_cast<const std::uint8_t*>(mask_.get_data_handle());
+    void* x = numbers.get_data_handle();
+    parallel(size_, vector_grain, [&](Range part) {
+      if (in_fp32_)
+        apply(mask + part.begin, static_cast<float*>(x) + part.begin, scale_, part.size());
+      else
+        apply(mask + part.begin, static_cast<std::uint16_t*>(x) + part.begin, scale_, part.size());
+    });
+  }
+
   dnnl::stream& stream_;
+  bool in_fp32_;
   std::uint32_t threshold_;
   float scale_;
   std::uint32_t layer_;
-  std::size_t size_;
+  std::size_t groups_, size_;
   memory mask_, value_, gradient_;
   Steps group_value_, ungroup_value_, group_gradient_, ungroup_gradient_;
 };

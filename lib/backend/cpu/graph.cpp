@@ -15,8 +15,15 @@ using dnnl::memory;
 
 Tensor CpuGraph::input(const Shape& shape, bool needs_gradient) {
   require(values_.empty(), "A graph has one input, and it comes first.");
-  const memory::desc layout = preferred_layout(engine_, shape);
-  values_.push_back({shape, plan_.own(layout), needs_gradient ? plan_.gradient(layout, 0) : memory(), 0});
+  const memory::desc layout = activation_layout(engine_, shape, setup_.type);
+  const memory input = plan_.own(layout);
+  values_.push_back({shape, input, needs_gradient ? plan_.gradient(layout, 0) : memory(), 0});
+  pixels_ = input;
+  if (setup_.type != Type::f32) {
+    plan_.begin_pass();
+    pixels_ = plan_.scratch(plain_layout(shape));
+    to_input_.add_reorder("input", setup_, pixels_, plan_.alias(input, as_images(layout)));
+  }
   const auto n = static_cast<std::size_t>(shape.n);
   labels_.label.resize(n);
   labels_.counted.resize(n);
@@ -83,8 +90,8 @@ void CpuGraph::finish() {
 
 void CpuGraph::load(const Batch& batch, const RandomKey& key) {
   const trace::Span span("load");
-  const Value& input = values_.front();
-  loader_.load(batch, key, input.shape, static_cast<float*>(input.data.get_data_handle()), labels_);
+  loader_.load(batch, key, values_.front().shape, static_cast<float*>(pixels_.get_data_handle()), labels_);
+  to_input_.run(setup_.stream);
 }
 
 void CpuGraph::forward(Mode mode, const RandomKey& key) {
@@ -104,7 +111,10 @@ Metrics CpuGraph::take_metrics() { return std::exchange(labels_.metrics, {}); }
 
 // ---- Plain order there and back
 
-void CpuGraph::copy(memory from, memory to) {
+/// Activations and parameters, whatever their types, layouts and dimensions.
+void CpuGraph::copy(const memory& a, const memory& b) {
+  const auto images = [&](const memory& m) { return memory(as_images(m.get_desc()), engine_, m.get_data_handle()); };
+  memory from = images(a), to = images(b);
   dnnl::reorder(from, to).execute(setup_.stream, from, to);
   setup_.stream.wait();
 }

@@ -7,14 +7,18 @@
 #include "backend/cpu/memory_plan.h"
 #include "backend/cpu/operation.h"
 #include "backend/graph.h"
+#include "backend/precision.h"
 
 namespace odori::cpu {
 
 class CpuGraph : public Graph {
  public:
-  CpuGraph(const dnnl::engine& engine, dnnl::stream& stream, int threads, ModelMemory& memory,
+  CpuGraph(const dnnl::engine& engine, dnnl::stream& stream, int threads, Precision precision, ModelMemory& memory,
            AlgorithmTable& algorithms)
-      : engine_(engine), plan_(engine), setup_{engine_, stream, threads, memory, algorithms, plan_} {}
+      : engine_(engine), plan_(engine), setup_{engine_, stream,
+                                               threads, precision == Precision::bf16 ? Type::bf16 : Type::f32,
+                                               memory,  algorithms,
+                                               plan_} {}
 
   Tensor input(const Shape& shape, bool needs_gradient) override;
   Tensor convolution(Tensor x, const ConvolutionSpec& spec, const ParameterView& weight) override;
@@ -48,7 +52,7 @@ class CpuGraph : public Graph {
   const Value& last(Tensor x) const;
   template <typename Make>
   Tensor add(const Make& make, std::vector<ParameterView> parameters = {});  // of an OperationPtr
-  void copy(dnnl::memory from, dnnl::memory to);
+  void copy(const dnnl::memory& from, const dnnl::memory& to);
   std::vector<float> read(const dnnl::memory& from, const Shape& shape);
   void write(const dnnl::memory& to, const Shape& shape, std::span<const float> plain);
 
@@ -60,6 +64,8 @@ class CpuGraph : public Graph {
   std::vector<Range> gradients_;  // of each operation
   std::uint32_t dropouts_ = 0;
   Loader loader_;
+  dnnl::memory pixels_;  // what it fills: the input, or where that isn't fp32, what is copied to it
+  Steps to_input_;
   Labels labels_;
   bool finished_ = false;
 };

@@ -61,8 +61,8 @@ inline constexpr bool batch_normalization_backward_takes_shift = DNNL_VERSION_MA
 
 // Pooling: 3.x has a dilation; 0 means none.
 inline auto describe_max_pooling(const dnnl::engine& engine, const dnnl::memory::desc& x, const dnnl::memory::desc& y,
-                                 int kernel, int stride) {
-  const dnnl::memory::dims kernels{kernel, kernel}, strides{stride, stride}, none{0, 0};
+                                 const dnnl::memory::dims& kernels, const dnnl::memory::dims& strides) {
+  const dnnl::memory::dims none(kernels.size(), 0);
   const auto kind = dnnl::prop_kind::forward_training;
   const auto algorithm = dnnl::algorithm::pooling_max;
 #if DNNL_VERSION_MAJOR >= 3
@@ -73,9 +73,9 @@ inline auto describe_max_pooling(const dnnl::engine& engine, const dnnl::memory:
 }
 inline auto describe_max_pooling_backward(const dnnl::engine& engine,
                                           const dnnl::pooling_forward::primitive_desc& forward,
-                                          const dnnl::memory::desc& x, const dnnl::memory::desc& y, int kernel,
-                                          int stride) {
-  const dnnl::memory::dims kernels{kernel, kernel}, strides{stride, stride}, none{0, 0};
+                                          const dnnl::memory::desc& x, const dnnl::memory::desc& y,
+                                          const dnnl::memory::dims& kernels, const dnnl::memory::dims& strides) {
+  const dnnl::memory::dims none(kernels.size(), 0);
   const auto algorithm = dnnl::algorithm::pooling_max;
 #if DNNL_VERSION_MAJOR >= 3
   return describe_backward<dnnl::pooling_backward>(engine, forward, algorithm, x, y, strides, kernels, none, none,

@@ -11,6 +11,14 @@ void Steps::add_reorder(const std::string& name, const Setup& setup, const dnnl:
       {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
 
+dnnl::memory Steps::in_layout(const std::string& name, const Setup& setup, const dnnl::memory& from,
+                              const dnnl::memory::desc& wanted) {
+  if (wanted == from.get_desc()) return from;
+  const dnnl::memory copy = setup.plan.scratch(wanted);
+  add_reorder(name, setup, from, copy);
+  return copy;
+}
+
 std::string to_string(const Shape& shape) { return fmt::format("{}x{}x{}x{}", shape.n, shape.c, shape.h, shape.w); }
 
 }  // namespace odori::cpu

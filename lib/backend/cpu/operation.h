@@ -6,13 +6,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backend/cpu/layout.h"
 #include "backend/cpu/memory_plan.h"
 #include "backend/cpu/onednn.h"
 #include "backend/graph.h"
 
 namespace odori::cpu {
 
-/// A tensor of the graph. `gradient` is empty (false) where nobody needs it: before the first parameter.
+/// A tensor of the graph, in activation_layout(). `gradient` is empty (false) where nobody needs it: before the first
+/// parameter.
 struct Value {
   Shape shape;
   dnnl::memory data, gradient;
@@ -32,6 +34,7 @@ struct Setup {
   const dnnl::engine& engine;
   dnnl::stream& stream;
   int threads;
+  Type type;  // of activations and their gradients; parameters and theirs are fp32
   ModelMemory& memory;
   AlgorithmTable& algorithms;
   MemoryPlan& plan;
@@ -51,6 +54,9 @@ class Steps {
   }
   /// Copies into another layout.
   void add_reorder(const std::string& name, const Setup& setup, const dnnl::memory& from, const dnnl::memory& to);
+  /// `from` itself if it stands as wanted, else a copy that does, made anew in each pass.
+  dnnl::memory in_layout(const std::string& name, const Setup& setup, const dnnl::memory& from,
+                         const dnnl::memory::desc& wanted);
 
   void run(const dnnl::stream& stream) const {
     for (const Step& step : steps_) step.primitive.execute(stream, step.arguments);

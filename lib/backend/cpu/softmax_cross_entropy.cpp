@@ -11,16 +11,27 @@ namespace {
 
 class SoftmaxCrossEntropy : public Operation {
  public:
-  SoftmaxCrossEntropy(const Value& x, Labels& labels) : labels_(labels) {
-    require(x.shape.h * x.shape.w == 1 && x.data.get_desc().get_size() == x.shape.size() * sizeof(float),
+  SoftmaxCrossEntropy(const Setup& setup, const Value& x, Labels& labels) : stream_(setup.stream), labels_(labels) {
+    const dnnl::memory::desc plain = plain_layout(x.shape, setup.type);
+    require(x.shape.h * x.shape.w == 1 && x.data.get_desc().get_size() == plain.get_size(),
             "Softmax needs one number a class and example, but gets {}. Put a linear layer before it.",
             to_string(x.shape));
     output_ = x;
+    scores_ = x.data;
+    gradient_ = x.gradient;
+    if (setup.type == Type::f32) return;
+    scores_ = setup.plan.own(plain_layout(x.shape));
+    gradient_ = setup.plan.own(plain_layout(x.shape));
+    setup.plan.begin_pass();
+    forward_.add_reorder("scores", setup, setup.plan.alias(x.data, plain), scores_);
+    setup.plan.begin_pass();
+    backward_.add_reorder("gradients of scores", setup, gradient_, setup.plan.alias(x.gradient, plain));
   }
 
   void forward(Mode, const RandomKey&) override {
+    forward_.run(stream_);
     const int n_classes = output_.shape.c;
-    const auto* x = static_cast<const float*>(output_.data.get_data_handle());
+    const auto* x = static_cast<const float*>(scores_.get_data_handle());
     for (std::size_t n = 0; n < labels_.size; ++n, x += n_classes) {
       if (!labels_.counted[n]) continue;
       const float* largest = std::max_element(x, x + n_classes);
@@ -34,8 +45,8 @@ class SoftmaxCrossEntropy : public Operation {
 
   void backward() override {
     const int n_classes = output_.shape.c;
-    const auto* x = static_cast<const float*>(output_.data.get_data_handle());
-    auto* g = static_cast<float*>(output_.gradient.get_data_handle());
+    const auto* x = static_cast<const float*>(scores_.get_data_handle());
+    auto* g = static_cast<float*>(gradient_.get_data_handle());
     const auto batch = static_cast<float>(output_.shape.n);
     for (int n = 0; n < output_.shape.n; ++n, x += n_classes, g += n_classes) {
       const float largest = *std::max_element(x, x + n_classes);
@@ -44,6 +55,7 @@ class SoftmaxCrossEntropy : public Operation {
       for (int c = 0; c < n_classes; ++c) g[c] /= sum * batch;
       g[labels_.label[static_cast<std::size_t>(n)]] -= 1.0f / batch;
     }
+    backward_.run(stream_);
   }
 
   void describe(std::vector<std::string>& lines) const override {
@@ -51,13 +63,16 @@ class SoftmaxCrossEntropy : public Operation {
   }
 
  private:
+  dnnl::stream& stream_;
   Labels& labels_;
+  dnnl::memory scores_, gradient_;  // in fp32
+  Steps forward_, backward_;        // there and back
 };
 
 }  // namespace
 
-OperationPtr softmax_cross_entropy(const Setup&, const Value& x, Labels& labels) {
-  return std::make_unique<SoftmaxCrossEntropy>(x, labels);
+OperationPtr softmax_cross_entropy(const Setup& setup, const Value& x, Labels& labels) {
+  return std::make_unique<SoftmaxCrossEntropy>(setup, x, labels);
 }
 
 }  // namespace odori::cpu

@@ -10,7 +10,6 @@
 #include "backend/cuda/cuda_check.h"
 #include "backend/cuda/image_store.h"
 #include "backend/device.h"
-#include "backend/precision.h"
 
 namespace odori::cuda {
 
@@ -29,6 +28,7 @@ class CudaDevice : public Device {
   DeviceKind kind() const override { return DeviceKind::cuda; }
   int id() const override { return id_; }
   std::string description() const override;
+  Precision precision() const override { return options_.precision; }
   void bind_thread() override;
   void synchronize() override;
 
@@ -54,7 +54,6 @@ class CudaDevice : public Device {
   cublasHandle_t blas() const { return blas_.get(); }
   ConvolutionEngine& convolutions() { return *convolutions_; }
   ImageStore& images() { return images_; }
-  Precision precision() const { return options_.precision; }
   std::size_t workspace_limit() const { return options_.workspace_limit; }
 
  private:

@@ -1,6 +1,8 @@
-// Runs a test where the GPUs for it are; elsewhere says what it needs, and ends with the exit code of a skipped test.
+// Runs a test where the devices for it are; elsewhere says what it needs, and ends with the exit code of a skipped
+// test.
 //
-//   on_gpu N COMMAND...        N: how many GPUs it takes at least
+//   on_device N COMMAND...       N: how many GPUs it takes at least
+//   on_device bf16 COMMAND...    CPU devices that have bf16
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 #include <string>
 
 #include "backend/gpus.h"
+#include "backend/precision.h"
 #include "core/error.h"
 #include "core/program.h"
 
@@ -17,15 +20,20 @@ constexpr int skipped = 77;  // cmake/Targets.cmake tells ctest
 }
 
 int main(int argc, char** argv) try {
-  odori::require(argc > 2, "usage: on_gpu N COMMAND...");
-  const int needed = std::stoi(argv[1]), here = odori::gpu_count();
+  odori::require(argc > 2, "usage: on_device N|bf16 COMMAND...");
+  const bool on_cpu = argv[1] == std::string("bf16");
+  const int needed = on_cpu ? 0 : std::stoi(argv[1]), here = on_cpu ? 0 : odori::gpu_count();
+  if (on_cpu && !odori::cpu_has_bf16()) {
+    fmt::print("needs a processor with AMX, for bf16; none here\n");
+    return skipped;
+  }
   if (here < needed) {
     // ./odori test puts a number before it: "9 tests" need ...
     fmt::print("needs {}; {}\n", needed == 1 ? "a GPU" : fmt::format("{} GPUs", needed),
                here ? fmt::format("here: {}", here) : fmt::format("none here: {}", odori::why_no_gpu()));
     return skipped;
   }
-  setenv("ODORI_TEST_DEVICE", "cuda", 1);
+  setenv("ODORI_TEST_DEVICE", on_cpu ? "cpu_bf16" : "cuda", 1);
   execv(argv[2], argv + 2);
   odori::fail("{} can't be started: {}.", argv[2], std::strerror(errno));
 } catch (...) {

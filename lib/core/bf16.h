@@ -1,0 +1,20 @@
+// A number of 16 bits: fp32's upper half, with its range and 8 bits of its precision.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace odori {
+
+/// No branches, only choices between numbers: loops with it are compiled for wide vectors.
+struct Bf16 {
+  /// Rounded to the nearest, to the even one of two.
+  static std::uint16_t from(float number) {
+    const auto bits = std::bit_cast<std::uint32_t>(number);
+    const std::uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16, nan = bits >> 16 | 0x40u;
+    return static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
+  }
+  static float to_float(std::uint16_t half) { return std::bit_cast<float>(std::uint32_t{half} << 16); }
+};
+
+}  // namespace odori
