@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 std::string rank_file(int rank) { return fmt::format("rank_{}.json", rank); }
 
 SnapshotSubject subject_of(Updater& updater, Communicator* comm) {
-  return {updater.model().network(), updater.model().batch_size(), updater.description(), comm ? comm->size() : 1};
+  return {updater.model().network(), updater.model().batch_size(), updater.description(), comm ? comm->size() : 1,
+          to_string(updater.model().device().precision())};
 }
 
 std::vector<DataFingerprint> data_of(Updater& updater) {
@@ -313,6 +314,12 @@ void resume(const std::string& path, Trainer& trainer, Communicator* comm) {
   for (const std::string& reason : passed_over) fmt::print("Passed over: {}\n", reason);
   fmt::print("Going on from {}: {} epochs, {} iterations are done; the learning rate is {}.\n", folder,
              trainer.updater().epoch(), trainer.updater().iteration(), trainer.updater().optimizer().learning_rate());
+  const std::string precision = to_string(trainer.updater().model().device().precision());
+  if (loaded.subject.precision != precision)
+    fmt::print(
+        "The snapshot is of a training in {0}, this one is in {1}: the weights will not be those of a training in "
+        "{0}.\n",
+        loaded.subject.precision, precision);
   const int n_ranks = comm ? comm->size() : 1;
   if (loaded.subject.n_ranks == n_ranks) return;
   fmt::print(

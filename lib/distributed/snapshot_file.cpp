@@ -13,7 +13,7 @@ namespace odori {
 using nlohmann::json;
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkSpec, name, n_classes, image_size)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SnapshotSubject, network, batch_size, gradients, n_ranks)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SnapshotSubject, network, batch_size, gradients, n_ranks, precision)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileCheck, bytes, crc32)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SnapshotManifest, subject, data, written, files)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlgorithmTable, measure, chosen)
@@ -25,7 +25,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankState, iteration, elapsed_time, learning_
 
 namespace {
 
-constexpr int format = 3;  // of all files of the folder
+constexpr int format = 4;  // of all files of the folder
 
 template <typename T>
 T parse(const std::string& path, const std::vector<std::byte>& bytes) {

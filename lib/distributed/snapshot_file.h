@@ -25,8 +25,10 @@ struct SnapshotSubject {
   int batch_size = 0;     // of one device
   std::string gradients;  // Updater::description(): devices a rank and the rule
   int n_ranks = 1;
+  std::string precision = "fp32";
 };
-/// Throws Error that names what differs, and the flag that makes it equal. The number of ranks may differ.
+/// Throws Error that names what differs, and the flag that makes it equal. The number of ranks and the precision may
+/// differ.
 void require_same(const SnapshotSubject& saved, const SnapshotSubject& here);
 
 /// snapshot.json

@@ -242,6 +242,18 @@ TEST_F(Saved, AClockThatJumpedChangesNothing) {
   EXPECT_EQ(resumed_from(folder.path(), options).first, 2);
 }
 
+TEST_F(Saved, OfAnotherPrecisionGoesOnAndSaysWhatThatChanges) {
+  const std::string manifest = last + "/snapshot.json";
+  nlohmann::json json = nlohmann::json::parse(text_of(manifest));
+  EXPECT_EQ(json["subject"]["precision"], "fp32");
+  EXPECT_EQ(resumed_from(folder.path(), options).second.find("is of a training in"), std::string::npos);
+  json["subject"]["precision"] = "bf16";
+  std::ofstream(manifest) << json;
+  const auto [epoch, said] = resumed_from(folder.path(), options);
+  EXPECT_EQ(epoch, 2);
+  EXPECT_NE(said.find("is of a training in bf16, this one is in fp32"), std::string::npos) << said;
+}
+
 TEST_F(Saved, WhatAKillBetweenTwoRenamingsLeftIsFound) {
   fs::rename(last, last + ".old");
   EXPECT_EQ(resumed_from(folder.path(), options).first, 2);

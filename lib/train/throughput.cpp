@@ -49,6 +49,7 @@ void report_throughput(Trainer& trainer, std::size_t n_images) {
                                    {"iterations", updater.iteration()},
                                    {"overflows", overflows},
                                    {"device", model.device().description()},
+                                   {"precision", to_string(model.device().precision())},
                                    {"shares_devices", updater.shares_devices()},
                                    {"gradients", updater.description()}};
   if (!link.empty()) result["simulated_link"] = link;
