@@ -1,6 +1,7 @@
 // How quick one device trains, how much memory it takes, and what an iteration allocates.
 //
 //   build/bin/bench_vgg --batchsize 64 --threads 1
+//   build/bin/bench_vgg --precision bf16 --beside fp32
 //   build/bin/bench_vgg --device cuda --precision bf16 --batchsize 512 --iterations 50
 //
 //   vgg 32x32, batch 64, CPU device 0 (1 thread): 121.0 images/s (median of 9 rounds of 4; 119.2 .. 121.9), 0.23
@@ -20,12 +21,43 @@ using namespace odori;
 
 namespace {
 
-void print_rate(const bench::Options& options, Classifier& model, const bench::Spread& rate) {
+/// A model that trains on one batch again and again.
+struct Trainee {
+  Trainee(const bench::Options& options, const DevicePoolOptions& devices, const Batch& images)
+      : pool(devices),
+        model(create_network(options.model, 10, options.image_size), options.batchsize, 0),
+        optimizer(0.05f),
+        batch(images) {
+    batch.transform.image_size = options.image_size;
+    model.to_device(pool.use(0), {.measure = options.autotune});
+    optimizer.setup(model);
+    optimizer.add_hook(std::make_unique<WeightDecay>(5e-4f));
+    iterate(5);  // compiles kernels; on a GPU, records the step
+  }
+  void iterate(int times) {
+    for (int i = 0; i < times; ++i) {
+      model.forward_backward(batch);
+      optimizer.update();
+    }
+    model.device().synchronize();
+  }
+
+  DevicePool pool;
+  Classifier model;
+  MomentumSGD optimizer;
+  Batch batch;
+  std::vector<double> rates;
+};
+
+void print_rate(const bench::Options& options, const Trainee& trainee) {
+  const Classifier& model = trainee.model;
+  const bench::Spread rate = bench::spread_of(trainee.rates);
   const double tflops = rate.median * cost_of(model.network()).operations / 1e12;
-  fmt::print("{} {}x{}, batch {}, {}{}: {:.1f} images/s (median of {} rounds of {}; {:.1f} .. {:.1f}), {:.2f} TFLOP/s",
-             options.model, options.image_size, options.image_size, options.batchsize, model.device().description(),
-             options.devices.precision ? fmt::format(", {}", to_string(*options.devices.precision)) : "", rate.median,
-             options.rounds, options.iterations, rate.min, rate.max, tflops);
+  fmt::print(
+      "{} {}x{}, batch {}, {}, {}: {:.1f} images/s (median of {} rounds of {}; {:.1f} .. {:.1f}), {:.2f} TFLOP/s",
+      options.model, options.image_size, options.image_size, options.batchsize, model.device().description(),
+      to_string(model.device().precision()), rate.median, options.rounds, options.iterations, rate.min, rate.max,
+      tflops);
   if (options.peak_tflops > 0)
     fmt::print(", {:.1f} % of {:.0f} TFLOP/s", 100 * tflops / options.peak_tflops, options.peak_tflops);
   fmt::print("\n");
@@ -37,31 +69,32 @@ int main(int argc, char** argv) try {
   const bench::Options options =
       bench::parse(argc, argv, bench::Benchmark::vgg, "Training speed of one device, its memory and its allocations.",
                    {.model = "vgg", .batchsize = 64, .iterations = 4});
-  DevicePool pool(options.devices);
   const bench::RandomImages images(static_cast<std::size_t>(options.batchsize));
-  Batch batch = images.batch(options.batchsize);
-  batch.transform.image_size = options.image_size;
-  Classifier model(create_network(options.model, 10, options.image_size), options.batchsize, 0);
-  model.to_device(pool.use(0), {.measure = options.autotune});
-  MomentumSGD optimizer(0.05f);
-  optimizer.setup(model);
-  optimizer.add_hook(std::make_unique<WeightDecay>(5e-4f));
-  const auto iterate = [&](int times) {
-    for (int i = 0; i < times; ++i) {
-      model.forward_backward(batch);
-      optimizer.update();
-    }
-    model.device().synchronize();
-  };
-
-  iterate(5);  // compiles kernels; on a GPU, records the step
+  const Batch batch = images.batch(options.batchsize);
+  Trainee trainee(options, options.devices, batch);
+  std::unique_ptr<Trainee> other;
+  if (options.beside) {
+    DevicePoolOptions devices = options.devices;
+    devices.precision = options.beside;
+    other = std::make_unique<Trainee>(options, devices, batch);
+  }
   bench::count_allocations();
-  iterate(1);
+  trainee.iterate(1);
   const bench::Allocations allocated = bench::allocations();
-  std::vector<double> rates;
-  for (int round = 0; round < options.rounds; ++round)
-    rates.push_back(options.batchsize * options.iterations / bench::seconds_of([&] { iterate(options.iterations); }));
-  print_rate(options, model, bench::spread_of(rates));
+  std::vector<double> ratios;
+  for (int round = 0; round < options.rounds; ++round) {
+    for (Trainee* each : {&trainee, other.get()})
+      if (each)
+        each->rates.push_back(options.batchsize * options.iterations /
+                              bench::seconds_of([&] { each->iterate(options.iterations); }));
+    if (other) ratios.push_back(trainee.rates.back() / other->rates.back());
+  }
+  print_rate(options, trainee);
+  if (other) {
+    print_rate(options, *other);
+    const bench::Spread ratio = bench::spread_of(ratios);
+    fmt::print("ratio {:.2f} (median of the rounds; {:.2f} .. {:.2f})\n", ratio.median, ratio.min, ratio.max);
+  }
   fmt::print("peak memory {:.0f} MB; an iteration allocates {} bytes in {} calls, the largest {}, and keeps {}\n",
              bench::peak_memory_mb(), allocated.bytes, allocated.calls, allocated.largest, allocated.kept);
   return 0;

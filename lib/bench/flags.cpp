@@ -11,18 +11,19 @@ namespace odori::bench {
 
 namespace {
 
+const std::map<std::string, Precision> precisions{
+    {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}};
+
 void add_device_flags(CommandLine& line, Options& options) {
   CLI::App& app = line.app();
   static const std::map<std::string, DeviceRequest> requests{{"cpu", DeviceRequest::cpu},
                                                              {"cuda", DeviceRequest::cuda}};
-  static const std::map<std::string, Precision> precisions{
-      {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}};
   app.add_option_function<std::string>(
          "--device", [&](const std::string& name) { options.devices.request = requests.at(name); }, "cpu or cuda")
       ->check(line.one_of({"cpu", "cuda"}));
   app.add_option_function<std::string>(
          "--precision", [&](const std::string& name) { options.devices.precision = precisions.at(name); },
-         "Of GPUs: fp32, tf32 or bf16; tf32 without it")
+         "fp32, tf32 or bf16; without it, tf32 on GPUs and fp32 on CPU devices")
       ->check(line.one_of({"fp32", "tf32", "bf16"}));
 }
 
@@ -50,6 +51,10 @@ Options parse(int argc, char** argv, Benchmark benchmark, const std::string& abo
   if (benchmark != Benchmark::scaling) add_device_flags(line, options);
   if (benchmark == Benchmark::scaling) app.add_option("--rank_of", options.rank_of)->group("");  // hidden
   if (benchmark == Benchmark::vgg) {
+    app.add_option_function<std::string>(
+           "--beside", [&](const std::string& name) { options.beside = precisions.at(name); },
+           "Another precision: rounds of both in turn, and their ratio")
+        ->check(line.one_of({"fp32", "tf32", "bf16"}));
     app.add_option("--image_size", options.image_size, "Images are enlarged to this height and width")
         ->check(line.whole_number(32, 1024));
     app.add_option("--peak_tflops", options.peak_tflops, "What the device could do, in 10^12 operations a second");

@@ -1,6 +1,7 @@
 // The flags of the benchmarks.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "backend/device_pool.h"
@@ -14,6 +15,7 @@ struct Options {
   int rounds = 9;
   bool autotune = false;
   DevicePoolOptions devices{.request = DeviceRequest::cpu};  // bench_vgg and bench_allreduce: --device --precision
+  std::optional<Precision> beside;                           // bench_vgg: measured in turn with --precision
   int image_size = 32;                                       // bench_vgg
   double peak_tflops = 0;                                    // bench_vgg: what the device could do; 0: unknown
   std::string communicator = "pure_nccl";                    // bench_allreduce
