@@ -74,16 +74,12 @@ odori_dependency(nlohmann_json nlohmann/json bc889afb4c5bf1c0d8ee29ef35eaaf4c8be
 odori_dependency(GTest google/googletest 58d77fa8070e8cec2dc1ed015d66b454c8d78850) # 1.12.1
 
 # Templates of pages: a single header, which Debian keeps in a folder of its own.
-if(ODORI_GRADER)
-  find_path(MUSTACHE_INCLUDE_DIR mustache.hpp PATH_SUFFIXES kainjow)
-  if(FETCHCONTENT_SOURCE_DIR_MUSTACHE OR NOT MUSTACHE_INCLUDE_DIR)
-    FetchContent_Declare(
-      mustache
-      URL https://github.com/kainjow/Mustache/archive/c66fdd87f01f0b2d1ba704192f27355b77746a5b.tar.gz # 4.1
-      SOURCE_SUBDIR no_build_of_its_own)
-    FetchContent_MakeAvailable(mustache)
-    set(MUSTACHE_INCLUDE_DIR ${mustache_SOURCE_DIR} CACHE PATH "" FORCE)
-  endif()
-  add_library(mustache INTERFACE IMPORTED)
-  target_include_directories(mustache SYSTEM INTERFACE ${MUSTACHE_INCLUDE_DIR})
+find_path(MUSTACHE_INCLUDE_DIR mustache.hpp PATH_SUFFIXES kainjow)
+if(FETCHCONTENT_SOURCE_DIR_MUSTACHE OR NOT MUSTACHE_INCLUDE_DIR)
+  FetchContent_Declare(
+    mustache
+    URL https://github.com/kainjow/Mustache/archive/c66fdd87f01f0b2d1ba704192f27355b77746a5b.tar.gz # 4.1
+    SOURCE_SUBDIR no_build_of_its_own)
+  FetchContent_MakeAvailable(mustache)
+  set(MUSTACHE_INCLUDE_DIR ${mustache_SOURCE_DIR} CACHE PATH "" FORCE)
 endif()

@@ -11,7 +11,7 @@
 # Where the kit's libraries aren't installed and can't be, ODORI_GPU_PACKAGES names a folder of Debian packages (17 MB),
 # which are unpacked beside the build and used from there. On a Debian 12 machine this fills it:
 #   mkdir packages && cd packages && apt-get download $(sed -n 's/^# packages: //p' ../lib/gpu_check.sh)
-# packages: libdnnl2 libdnnl-dev ocl-icd-libopencl1 libfmt9 libfmt-dev libcli11-dev nlohmann-json3-dev libgtest-dev
+# packages: libdnnl2 libdnnl-dev ocl-icd-libopencl1 libfmt9 libfmt-dev libcli11-dev nlohmann-json3-dev libgtest-dev libkainjow-mustache-dev
 # packages: zlib1g zlib1g-dev openmpi-bin openmpi-common libopenmpi3 libopenmpi-dev libhwloc15 libevent-core-2.1-7
 # packages: libevent-pthreads-2.1-7 libpmix2 libfabric1 libpsm2-2 libpsm-infinipath1 libucx0 libibverbs1 librdmacm1
 # packages: libnl-3-200 libnl-route-3-200 libltdl7 libmunge2 libnuma1 libudev1 libuuid1 libatomic1

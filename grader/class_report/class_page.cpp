@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "class_report/page.h"
+#include "class_report/pages.h"  // made by CMake
 #include "class_report/sanitized.h"
 #include "class_report/summary.h"
-#include "class_report/templates.h"  // made by CMake
 #include "report/html.h"
 
 namespace odori::grader {
@@ -159,7 +159,7 @@ std::string class_page(std::span<const StudentMarks> students, const Course& cou
   const auto if_any = [](int n) { return n > 0 ? Json(std::to_string(n)) : Json(); };
   Json all = Json::array();
   for (const StudentMarks& student : students) all.push_back(student_of(student));
-  return render(templates::class_of_students,
+  return render(pages::class_html,
                 {{"title", sanitized_line(course.title)},
                  {"date", course.date},
                  {"n_students", students.size()},
@@ -177,7 +177,6 @@ std::string class_page(std::span<const StudentMarks> students, const Course& cou
                  {"n_looks", std::count_if(students.begin(), students.end(), [](auto& one) { return one.needs_look; })},
                  {"has_looks", !summary.looks.empty()},
                  {"looks", looks_of(summary, course)},
-                 {"chart_missing", chart_js.empty()},
                  {"tasks", tasks_of(summary, course)},
                  {"has_misconceptions", !summary.misconceptions.empty()},
                  {"misconceptions", misconceptions_of(summary, course)},

@@ -1,33 +1,14 @@
 #include "class_report/page.h"
 
-#include <mustache.hpp>
 #include <nlohmann/json.hpp>
 
-#include "class_report/templates.h"  // made by CMake
-#include "core/error.h"
+#include "class_report/pages.h"  // made by CMake
+#include "report/html.h"
 
 namespace odori::grader {
 namespace {
 
-namespace mustache = kainjow::mustache;
 using Json = nlohmann::json;
-
-mustache::data data_of(const Json& json) {
-  if (json.is_object()) {
-    mustache::data data{mustache::data::type::object};
-    for (const auto& [name, value] : json.items()) data[name] = data_of(value);
-    return data;
-  }
-  if (json.is_array()) {
-    mustache::list list;
-    list.reserve(json.size());
-    for (const Json& entry : json) list.push_back(data_of(entry));
-    return list;
-  }
-  if (json.is_string()) return json.get_ref<const std::string&>();
-  if (json.is_number()) return json.dump();
-  return mustache::data(json.is_boolean() && json.get<bool>());
-}
 
 /// A paragraph's pieces: what stands between two backquotes is code.
 Json pieces_of(const std::string& paragraph) {
@@ -64,17 +45,11 @@ Json blocks_of(const std::string& text) {
 }  // namespace
 
 std::string render(const char* page, const Json& data) {
-  mustache::mustache view{page};
-  require(view.is_valid(), "A template of the grader's reports can't be parsed: {}", view.error_message());
-  mustache::data all = data_of(data);
-  all["style"] = mustache::data(templates::style_css);
-  all["both"] = mustache::data{mustache::partial{[] { return std::string(templates::both); }}};
-  all["message"] = mustache::data{mustache::partial{[] { return std::string(templates::message); }}};
-  return view.render(all);
+  return html::render(page, data, {{"message", pages::message_mustache}});
 }
 
 Json both(const Course& course, const Finding& finding) {
-  return {{"en", course.english.text(finding)}, {"ja", course.japanese.text(finding)}};
+  return html::both(course.english.text(finding), course.japanese.text(finding));
 }
 
 Json both(const Course& course, const std::string& key) { return both(course, Finding{key, {}}); }

@@ -9,10 +9,7 @@
 
 namespace odori::grader {
 
-/// The template with the data in it: {{name}} is escaped for HTML, inside an element or a quoted attribute. {{{name}}}
-/// is put in as it is, and is for parts that this program itself makes: styles, scripts, JSON that html::json_in_script
-/// made.
-/// {{> both}} and {{> message}} show what the functions below give. Throws Error if the template can't be parsed.
+/// html::render, with {{> message}} for what message() gives.
 std::string render(const char* page, const nlohmann::json& data);
 
 /// A short text in both languages: {"en": "...", "ja": "..."}.

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "class_report/page.h"
+#include "class_report/pages.h"  // made by CMake
 #include "class_report/sanitized.h"
-#include "class_report/templates.h"  // made by CMake
 
 namespace odori::grader {
 namespace {
@@ -96,7 +96,7 @@ std::string student_page(const StudentMarks& student, const Course& course) {
   Json tasks = Json::array();
   for (const TaskMarks& task : student.tasks) tasks.push_back(task_of(task, course));
   const bool has_less = student.points && student.of < student.full;
-  return render(templates::student,
+  return render(pages::student_html,
                 {{"name", student.name},
                  {"title", sanitized_line(course.title)},
                  {"date", course.date},

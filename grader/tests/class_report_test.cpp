@@ -201,7 +201,7 @@ TEST(Summary, CountsMarksThatAreGoneOnceAStudent) {
   ASSERT_EQ(summary.misconceptions.size(), 1u);
   EXPECT_EQ(summary.misconceptions[0].students.size(), 2u);
   EXPECT_FALSE(summary.misconceptions[0].blank);
-  EXPECT_TRUE(contains(class_page(students, course, ""), "multi_gpu: <span class=\"en\">the file<"));
+  EXPECT_TRUE(contains(class_page(students, course, ""), "multi_gpu: <span lang=\"en\">the file<"));
 }
 
 TEST(Summary, CountsSpeedupsThatAreStillToBeMeasured) {

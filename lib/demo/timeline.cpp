@@ -4,7 +4,6 @@
 #include <fmt/chrono.h>
 
 #include <ctime>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
@@ -14,7 +13,6 @@
 #include "flags/command_line.h"
 
 using namespace odori;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -54,9 +52,9 @@ int main(int argc, char** argv) try {
   timeline::Timeline seen = timeline::read(flags.folder);
   if (flags.first || flags.n)
     seen = timeline::window(seen, flags.first.value_or(1) - 1, flags.n.value_or(seen.n_iterations));
-  const std::string title = fs::weakly_canonical(flags.folder).filename();
-  const std::string page = timeline::to_page(
-      timeline::shortened(seen), {title, flags.language, this_machine(), date_of(seen.began_us)}, timeline::read_d3());
+  const std::string page =
+      timeline::to_page(timeline::shortened(seen),
+                        {flags.folder, flags.language, this_machine(), date_of(seen.began_us)}, timeline::read_d3());
   write_file(flags.out, page);
   fmt::print("{}\n", flags.out);
   return 0;

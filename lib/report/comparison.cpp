@@ -119,6 +119,7 @@ void to_json(nlohmann::json& json, const Comparison& comparison) {
       entry["speedup"] = comparison.speedup(run);
       entry["speedup_range"] = comparison.speedup_range(run);
       entry["rounds"] = std::max<std::size_t>(run.timings.size(), 1);
+      entry["speedups"] = run.timings.empty() ? std::vector<double>{comparison.speedup(run)} : ratios(run);
       entry["efficiency"] = comparison.efficiency(run);
       entry["accuracy"] = run.accuracy;
     } else {

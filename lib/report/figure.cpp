@@ -4,9 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/figure_template.h"  // figure.html, made by CMake
 #include "report/html.h"
-#include "report/page.h"
+#include "report/pages.h"  // made by CMake
 #include "report/table.h"
 
 namespace odori {
@@ -29,12 +28,6 @@ std::vector<TableRow> rows_of(const Figure& figure) {
   return rows;
 }
 
-std::string html_row(const TableRow& cells, const char* element) {
-  std::string row = "<tr>";
-  for (const std::string& text : cells) row += fmt::format("<{0}>{1}</{0}>", element, html::escape(text));
-  return row + "</tr>\n";
-}
-
 nlohmann::json data_of(const Figure& figure) {
   nlohmann::json data{{"x", figure.x}, {"bars", figure.bars}, {"x_name", figure.x_name}, {"y_name", figure.y_name}};
   for (const Curve& curve : figure.curves) {
@@ -55,16 +48,16 @@ std::string to_table(const Figure& figure, std::size_t (*width_of)(std::string_v
 }
 
 std::string to_page(const Figure& figure, const std::string& language, const std::string& chart_js) {
-  std::string rows;
-  for (const TableRow& row : rows_of(figure)) rows += html_row(row, "td");
-  return html::fill(figure_template, {{"lang", html::escape(language)},
-                                      {"title", html::escape(figure.title)},
-                                      {"text", html::escape(figure.text)},
-                                      {"chart_note", chart_note(chart_js)},
-                                      {"header", html_row(header_of(figure), "th")},
-                                      {"rows", rows},
-                                      {"data", html::json_in_script(data_of(figure))},
-                                      {"chart_js", html::code_in_script(chart_js)}});
+  nlohmann::json rows = nlohmann::json::array();
+  for (TableRow& row : rows_of(figure)) rows.push_back({{"cells", std::move(row)}});
+  return html::render(pages::figure_html, {{"lang", language},
+                                           {"one_language", true},
+                                           {"title", figure.title},
+                                           {"text", figure.text},
+                                           {"header", header_of(figure)},
+                                           {"rows", std::move(rows)},
+                                           {"data", html::json_in_script(data_of(figure))},
+                                           {"chart_js", html::code_in_script(chart_js)}});
 }
 
 }  // namespace odori

@@ -2,13 +2,18 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <mustache.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "core/error.h"
+#include "report/pages.h"  // made by CMake
 
 namespace odori::html {
 namespace {
+
+namespace mustache = kainjow::mustache;
+using Json = nlohmann::json;
 
 std::string replace_all(std::string text, std::string_view what, std::string_view by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
@@ -16,45 +21,45 @@ std::string replace_all(std::string text, std::string_view what, std::string_vie
   return text;
 }
 
+mustache::data data_of(const Json& json) {
+  if (json.is_object()) {
+    mustache::data data{mustache::data::type::object};
+    for (const auto& [name, value] : json.items()) data[name] = data_of(value);
+    return data;
+  }
+  if (json.is_array()) {
+    mustache::list list;
+    list.reserve(json.size());
+    for (const Json& entry : json) list.push_back(data_of(entry));
+    return list;
+  }
+  if (json.is_string() && !json.get_ref<const std::string&>().empty()) return json.get_ref<const std::string&>();
+  if (json.is_number()) return json.dump();
+  return mustache::data(json.is_boolean() && json.get<bool>());
+}
+
 }  // namespace
 
-std::string escape(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
+std::string render(const std::string& page, const Json& data, const std::map<std::string, std::string>& parts) {
+  mustache::mustache view{page};
+  require(view.is_valid(), "A page's template can't be parsed: {}", view.error_message());
+  mustache::data all = data_of(data);
+  all["style"] = pages::style_css;
+  all["page_js"] = pages::page_js;
+  const auto add_part = [&](const std::string& name, const std::string& text) {
+    all[name] = mustache::data{mustache::partial{[text] { return text; }}};
+  };
+  add_part("head", pages::head_mustache);
+  add_part("mark", pages::mark_mustache);
+  add_part("both", pages::both_mustache);
+  add_part("chart_missing", pages::chart_missing_mustache);
+  for (const auto& [name, text] : parts) add_part(name, text);
+  return view.render(all);
 }
 
-std::string fill(std::string_view page, const std::map<std::string, std::string, std::less<>>& values) {
-  std::string text;
-  for (std::size_t begin; (begin = page.find("{{")) != std::string_view::npos;) {
-    const std::size_t end = page.find("}}", begin);
-    text.append(page.substr(0, begin)).append(values.at(std::string(page.substr(begin + 2, end - begin - 2))));
-    page.remove_prefix(end + 2);
-  }
-  return text.append(page);
-}
+Json both(const std::string& english, const std::string& japanese) { return {{"en", english}, {"ja", japanese}}; }
 
-std::string json_in_script(const nlohmann::json& json) { return replace_all(json.dump(), "<", "\\u003c"); }
+std::string json_in_script(const Json& json) { return replace_all(json.dump(), "<", "\\u003c"); }
 
 std::string code_in_script(const std::string& code) { return replace_all(code, "</script", "<\\/script"); }
 

@@ -1,20 +1,22 @@
-// What self-contained web pages are made of: a template, texts, data, and a JavaScript library put into the page.
+// What self-contained web pages are made of: a template, data, and a JavaScript library put into the page.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
 
 namespace odori::html {
 
-/// Text as it stands in HTML, inside an element or a quoted attribute.
-std::string escape(std::string_view text);
+/// The template (Mustache) with the data in it. {{name}} is escaped for HTML, inside an element or a quoted attribute,
+/// and nothing in a value is taken for a name. {{{name}}} is put in as it is, and is for parts that this program itself
+/// makes: scripts, JSON that json_in_script made. An empty text counts as false. {{> head}}, {{> mark}}, {{> both}} and
+/// {{> chart_missing}} are what all pages have (lib/report), and so are {{{style}}} and {{{page_js}}}; `parts` are a
+/// page's own. Throws Error if the template can't be parsed.
+std::string render(const std::string& page, const nlohmann::json& data,
+                   const std::map<std::string, std::string>& parts = {});
 
-/// Puts values in place of {{name}}, in one pass, so that nothing in a value is taken for a name. Each name in the page
-/// needs a value.
-std::string fill(std::string_view page, const std::map<std::string, std::string, std::less<>>& values);
+/// A short text in both languages, for {{> both}}.
+nlohmann::json both(const std::string& english, const std::string& japanese);
 
 /// JSON and JavaScript as they stand inside a <script> element: nothing in them ends it.
 std::string json_in_script(const nlohmann::json& json);

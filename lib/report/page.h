@@ -11,9 +11,6 @@ namespace odori {
 /// which goes into the page; with none the page says so and holds everything but the charts.
 std::string to_page(const Comparison& comparison, const std::string& chart_js);
 
-/// What a page of charts says, in both languages, where it has to do without Chart.js; else nothing.
-std::string chart_note(const std::string& chart_js);
-
 /// The text of Chart.js: of the file that the variable ODORI_CHART_JS names, else of Debian's libjs-chart.js; empty
 /// if neither is there. Throws Error if the variable names a file that can't be read.
 std::string read_chart_js();

@@ -20,6 +20,8 @@ using Json = nlohmann::json;
 const std::set<std::string, std::less<>> computing{"load", "forward", "backward", "update"};
 const std::set<std::string, std::less<>> communicating{"gather",    "send",    "allreduce", "allgather", "reduce",
                                                        "broadcast", "scatter", "barrier",   "receive",   "exchange"};
+const std::set<std::string, std::less<>> of_all_ranks{"allreduce", "allgather",
+                                                      "barrier"};  // none ends before all came
 
 std::string text_of(const fs::path& path) {
   std::ostringstream text;
@@ -103,10 +105,11 @@ std::vector<Interval> joined(std::vector<Interval> intervals) {
   return result;
 }
 
-std::int64_t length(const std::vector<Interval>& intervals) {
+/// Of intervals that don't touch.
+double length(const std::vector<Interval>& intervals) {
   std::int64_t sum = 0;
-  for (const Interval& interval : joined(intervals)) sum += interval.end - interval.begin;
-  return sum;
+  for (const Interval& interval : intervals) sum += interval.end - interval.begin;
+  return static_cast<double>(sum);
 }
 
 /// All that lies in `from` and not in `without`; both joined.
@@ -124,11 +127,23 @@ std::vector<Interval> difference(const std::vector<Interval>& from, const std::v
   return result;
 }
 
-std::vector<Interval> times_of(const Row& row, Kind kind) {
-  std::vector<Interval> times;
-  for (const Span& span : row.spans)
-    if (kind_of(span.name) == kind) times.push_back(span.time);
-  return joined(std::move(times));
+/// An all-reduce moves data once the last rank has come to it. That of one number on all ranks is one and the same: all
+/// come to them in the same order.
+void find_waits(std::vector<Row>& rows) {
+  std::map<std::pair<std::string, std::size_t>, std::vector<Span*>> calls;
+  std::map<std::string, std::size_t> n_rows;  // that take part in any of that name
+  for (Row& row : rows) {
+    std::map<std::string, std::size_t> n;
+    for (Span& span : row.spans)
+      if (of_all_ranks.contains(span.name)) calls[{span.name, n[span.name]++}].push_back(&span);
+    for (const auto& [name, count] : n) ++n_rows[name];
+  }
+  for (const auto& [call, spans] : calls) {
+    if (spans.size() < n_rows[call.first]) continue;  // the stream of a killed rank ends before
+    std::int64_t last = 0;
+    for (const Span* span : spans) last = std::max(last, span->time.begin);
+    for (Span* span : spans) span->wait = std::min(last, span->time.end) - span->time.begin;
+  }
 }
 
 int iterations_in(const Timeline& timeline) {
@@ -142,10 +157,6 @@ int iterations_in(const Timeline& timeline) {
 Kind kind_of(std::string_view name) {
   if (computing.contains(name)) return Kind::compute;
   return communicating.contains(name) ? Kind::communication : Kind::other;
-}
-
-std::vector<Interval> exposed_communication(const Row& row) {
-  return difference(times_of(row, Kind::communication), times_of(row, Kind::compute));
 }
 
 Timeline read(const fs::path& folder) {
@@ -172,6 +183,7 @@ Timeline read(const fs::path& folder) {
     for (Span& span : row.spans) span.time.begin -= first, span.time.end -= first;
     for (Interval& iteration : row.iterations) iteration.begin -= first, iteration.end -= first;
   }
+  find_waits(timeline.rows);
   if (first != std::numeric_limits<std::int64_t>::max()) timeline.began_us = first;
   timeline.n_iterations = iterations_in(timeline);
   std::sort(timeline.cut.begin(), timeline.cut.end());
@@ -217,28 +229,30 @@ Shares shares_of(const Timeline& timeline, const Row& row) {
   Shares shares;
   for (std::size_t i = compiles ? 1 : 0; i < row.iterations.size(); ++i) {
     const Interval& iteration = row.iterations[i];
-    std::vector<Interval> compute, communication;
+    std::vector<Interval> compute, communication, waits;
     for (const Span& span : row.spans) {
       const Interval part{std::max(span.time.begin, iteration.begin), std::min(span.time.end, iteration.end)};
       if (part.begin >= part.end) continue;
       if (kind_of(span.name) == Kind::compute) compute.push_back(part);
       if (kind_of(span.name) != Kind::communication) continue;
       communication.push_back(part);
+      waits.push_back({part.begin, std::clamp(span.time.begin + span.wait, part.begin, part.end)});
       shares.bytes += static_cast<double>(span.bytes);
       ++shares.collectives;
     }
-    std::vector<Interval> both = compute;
-    both.insert(both.end(), communication.begin(), communication.end());
-    const auto computed = static_cast<double>(length(compute)), busy = static_cast<double>(length(both));
-    const auto whole = static_cast<double>(iteration.end - iteration.begin);
+    compute = joined(std::move(compute));
+    communication = joined(std::move(communication));
+    const double computed = length(compute), whole = static_cast<double>(iteration.end - iteration.begin);
+    const double exposed = length(difference(communication, compute));
     ++shares.iterations;
     shares.iteration_us += whole;
     shares.compute_us += computed;
-    shares.exposed_us += busy - computed;
-    shares.hidden_us += static_cast<double>(length(communication)) - (busy - computed);
-    shares.waiting_us += whole - busy;
+    shares.exposed_us += exposed;
+    shares.late_us += length(difference(joined(std::move(waits)), compute));
+    shares.hidden_us += length(communication) - exposed;
+    shares.waiting_us += whole - computed - exposed;
   }
-  for (double* sum : {&shares.iteration_us, &shares.compute_us, &shares.exposed_us, &shares.hidden_us,
+  for (double* sum : {&shares.iteration_us, &shares.compute_us, &shares.exposed_us, &shares.late_us, &shares.hidden_us,
                       &shares.waiting_us, &shares.bytes, &shares.collectives})
     *sum /= std::max(1, shares.iterations);
   return shares;

@@ -23,6 +23,7 @@ struct Span {
   std::string name;  // "forward", "allreduce", ...
   Interval time;     // since the first event of all ranks
   std::int64_t bytes = 0;
+  std::int64_t wait = 0;  // of what all ranks take part in: until the last one had come, and data could move
 };
 
 /// What a span of this name is: work, the exchange of data, or neither ("evaluate", "snapshot").
@@ -64,17 +65,15 @@ struct Shares {
   double compute_us = 0;  // load, forward, backward, update
   double hidden_us = 0;   // communication while it computed
   double exposed_us = 0;  // communication while it did not: what more devices cost
+  double late_us = 0;     // of it: until the last rank had come
   double waiting_us = 0;  // the rest
   double bytes = 0;       // that it moved
   double collectives = 0;
 };
 Shares shares_of(const Timeline& timeline, const Row& row);
 
-/// When the device communicated without computing, in order.
-std::vector<Interval> exposed_communication(const Row& row);
-
 struct PageTexts {
-  std::string title;            // what was traced: "multi_gpu"
+  std::string source;           // what was traced: a task, a folder
   std::string language = "en";  // or "ja": to begin with; a button changes it
   Machine machine;              // that draws it; the stream doesn't tell which one it is of
   std::string date;             // of the training

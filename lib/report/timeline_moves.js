@@ -33,14 +33,15 @@ function step(by) {
 function setUpZoom() {
   const kept = shown ? views[shown]() : scale.domain();
   width = picture.clientWidth;
+  gutter = narrow() ? 72 : 118;
   zoom = d3.zoom().scaleExtent([1, 1e6])
     .extent([[gutter, 0], [width, height]]).translateExtent([[gutter, 0], [width, height]])
     .on("zoom", event => {
       const {transform, sourceEvent} = event || d3.event;
       if (sourceEvent) shown = null;
       scale = transform.rescaleX(baseScale());
-      tip.style.display = "none";
       pointed = null;
+      pointAt(null);
       draw();
     });
   d3.select(canvas).call(zoom).on("dblclick.zoom", null);
@@ -91,21 +92,21 @@ function latecomer(one) {
   return by === 0 ? "" : "<br>" + t("last").replace("%a", rowLabel(late.row)[0]).replace("%b", duration(by));
 }
 
-function showTip(event) {
-  const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
-  const found = spanAt(x, y);
-  tip.style.display = found ? "block" : "none";
+function pointAt(found) {
   if ((found && found.span) !== (pointed && pointed.span)) {
     pointed = found;
     draw();
   }
-  if (!found) return;
+  tip.className = found ? "" : "rests";
+  if (!found) return void (tip.textContent = t("rests"));
   const [name, from, length, bytes] = found.span, k = iterationOf(found);
   tip.innerHTML = `<b>${escape(t(data.names[name]))}: ${duration(length)}</b>${rowLabel(found.row).join(" ")}` +
     (k < 0 ? "" : ` · ${t("iteration")} ${data.first_iteration + k + 1} · ` + t("since").replace("%s", duration(from - found.row.iterations[k][0]))) +
     (bytes ? `<br>${size(bytes)}` + (length ? ` · ${(bytes / length / 1e3).toFixed(1)} GB/s` : "") : "") + latecomer(found);
-  tip.style.left = Math.max(0, Math.min(x + 14, width - tip.offsetWidth - 4)) + "px";
-  tip.style.top = Math.max(0, y - tip.offsetHeight - 10) + "px";
+}
+function pointAtMouse(event) {
+  const box = canvas.getBoundingClientRect();
+  pointAt(spanAt(event.clientX - box.left, event.clientY - box.top));
 }
 function zoomToIterationAt(event) {
   const time = scale.invert(event.clientX - canvas.getBoundingClientRect().left);
@@ -120,7 +121,7 @@ function showWords() {
   const names = [...order.filter(name => used.has(name)), ...[...used].filter(name => !order.includes(name))];
   document.getElementById("legend").innerHTML = names.map(name =>
     `<span><i style="background:${colour(name)}"></i>${escape(t(name))}</span>`).join("") +
-    `<span><i style="background:var(--exposed)"></i>${t("exposed")}</span>` +
+    (data.rows.some(row => row.late) ? `<span><i style="background:var(--late)"></i>${t("late")}</span>` : "") +
     `<span><i style="background:var(--waiting)"></i>${t("waiting")}</span>`;
   const cut = document.getElementById("cut");
   cut.hidden = data.cut.length === 0;
@@ -130,23 +131,19 @@ function showWords() {
     ? t("shown").replace("%a", from + 1).replace("%b", from + n_iterations).replace("%c", data.n_iterations) : "") + t("help");
 }
 
-showWords();
 if (window.d3) {
-  setUpZoom();
-  window.addEventListener("resize", setUpZoom);
+  addEventListener("resize", setUpZoom);
   document.addEventListener("keydown", onKey);
-  canvas.addEventListener("mousemove", showTip);
-  canvas.addEventListener("mouseleave", () => { tip.style.display = "none"; pointed = null; draw(); });
+  canvas.addEventListener("mousemove", pointAtMouse);
+  canvas.addEventListener("mouseleave", () => pointAt(null));
   canvas.addEventListener("dblclick", zoomToIterationAt);
   document.querySelectorAll("[data-view]").forEach(button => { button.onclick = () => showView(button.dataset.view); });
   document.querySelectorAll("[data-step]").forEach(button => { button.onclick = () => step(+button.dataset.step); });
   document.querySelectorAll("[data-zoom]").forEach(button => { button.onclick = () => zoomBy(+button.dataset.zoom); });
 } else {
   document.getElementById("timeline").remove();
-  document.getElementById("no-d3").hidden = false;
 }
-document.getElementById("language").onclick = () => {
-  document.documentElement.lang = document.documentElement.lang === "ja" ? "en" : "ja";
+keepUp(() => {
   showWords();
-  if (window.d3) draw();
-};
+  if (window.d3) setUpZoom();
+});

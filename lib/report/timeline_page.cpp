@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "report/html.h"
+#include "report/pages.h"  // made by CMake
 #include "report/timeline.h"
-#include "report/timeline_template.h"  // timeline.html, made by CMake
 
 namespace odori::timeline {
 namespace {
@@ -29,16 +30,16 @@ Json data_of(const Timeline& timeline) {
   for (const Row& row : timeline.rows) {
     Json spans = Json::array();
     for (const Span& span : row.spans)
-      spans.push_back({number_of(span.name), span.time.begin, span.time.end - span.time.begin, span.bytes});
+      spans.push_back({number_of(span.name), span.time.begin, span.time.end - span.time.begin, span.bytes, span.wait});
     const Shares shares = shares_of(timeline, row);
     rows.push_back({{"rank", row.rank},
                     {"device", row.device},
                     {"spans", spans},
                     {"iterations", intervals(row.iterations)},
-                    {"exposed_parts", intervals(exposed_communication(row))},
                     {"iteration", shares.iteration_us},
                     {"compute", shares.compute_us},
                     {"exposed", shares.exposed_us},
+                    {"late", shares.late_us},
                     {"hidden", shares.hidden_us},
                     {"waiting", shares.waiting_us},
                     {"bytes", shares.bytes},
@@ -57,15 +58,33 @@ Json data_of(const Timeline& timeline) {
           {"cut", timeline.cut}};
 }
 
+/// How many ranks and devices, as a heading.
+Json who(const Timeline& timeline) {
+  std::set<int> ranks;
+  for (const Row& row : timeline.rows) ranks.insert(row.rank);
+  const std::size_t n = ranks.size(), devices = timeline.rows.size();
+  if (devices == 1) return html::both("1 device", "1 デバイス");
+  if (n == 1)
+    return html::both(fmt::format("1 process, {} devices", devices), fmt::format("1 プロセス、{} デバイス", devices));
+  if (n == devices)
+    return html::both(fmt::format("{} ranks, one device each", n), fmt::format("{} ランク、各 1 デバイス", n));
+  return html::both(fmt::format("{} ranks, {} devices", n, devices),
+                    fmt::format("{} ランク、計 {} デバイス", n, devices));
+}
+
 }  // namespace
 
 std::string to_page(const Timeline& timeline, const PageTexts& texts, const std::string& d3) {
-  return html::fill(timeline_template, {{"title", html::escape(texts.title)},
-                                        {"lang", html::escape(texts.language)},
-                                        {"machine", html::escape(describe(texts.machine))},
-                                        {"date", html::escape(texts.date)},
-                                        {"data", html::json_in_script(data_of(timeline))},
-                                        {"d3", html::code_in_script(d3)}});
+  return html::render(pages::timeline_html,
+                      {{"who", who(timeline)},
+                       {"source", texts.source},
+                       {"lang", texts.language},
+                       {"machine", describe(texts.machine)},
+                       {"date", texts.date},
+                       {"data", html::json_in_script(data_of(timeline))},
+                       {"d3", html::code_in_script(d3)},
+                       {"scripts", std::string(pages::timeline_words_js) + pages::timeline_figures_js +
+                                       pages::timeline_picture_js + pages::timeline_moves_js}});
 }
 
 std::string read_d3() { return html::read_library("ODORI_D3_JS", "/usr/share/nodejs/d3/dist/d3.min.js"); }

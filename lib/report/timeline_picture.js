@@ -4,7 +4,7 @@ const tip = document.getElementById("tip"), family = getComputedStyle(document.b
 const kinds = data.kinds;  // of each name: "compute", "communication", or "" for what is neither
 // Where communication goes on while a device computes, each has a lane of its own, as streams have in profilers.
 const two_lanes = data.rows.some(row => row.hidden > .01 * row.iteration);
-const gutter = 118, axis = 60, laneHeight = two_lanes ? 34 : 46, pad = 6, gap = 16;
+const axis = 60, laneHeight = two_lanes ? 34 : 46, pad = 6, gap = 16;
 const rowHeight = (two_lanes ? 2 : 1) * laneHeight + 2 * pad + (two_lanes ? 3 : 0);
 const height = axis + data.rows.length * (rowHeight + gap) - gap + 8;
 const top_of = i => axis + i * (rowHeight + gap);
@@ -15,7 +15,8 @@ const n_iterations = Math.max(0, ...data.rows.map(row => row.iterations.length))
 const firsts = data.rows.flatMap(row => [...row.spans.slice(0, 1).map(s => s[1]), ...row.iterations.slice(0, 1).map(i => i[0])]);
 const begin = Math.min(...firsts);
 const end = Math.max(begin + 1, ...data.rows.map(row => row.spans.reduce((most, s) => Math.max(most, s[1] + s[2]), 0)));
-let width = 0, scale = null, zoom = null, pointed = null;
+let width = 0, gutter = 0, scale = null, zoom = null, pointed = null;
+const shade = name => css("--" + name);  // as of screen, dark screen or paper
 
 /** From the first device's begin of iteration k to the last one's end. */
 function timeOf(k) {
@@ -24,10 +25,13 @@ function timeOf(k) {
 }
 const zero = n_iterations ? timeOf(0)[0] : begin;  // the axis counts from the training's begin
 
+/** Stripes of communication on waiting: in an all-reduce, until the last rank has come. */
 function hatching(c) {
   const tile = document.createElement("canvas").getContext("2d");
   tile.canvas.width = tile.canvas.height = 8;
-  tile.strokeStyle = "#ffffff73";
+  tile.fillStyle = shade("waiting");
+  tile.fillRect(0, 0, 8, 8);
+  tile.strokeStyle = shade("communication");
   tile.lineWidth = 2;
   for (const x of [-8, 0, 8]) tile.stroke(new Path2D(`M${x} 8L${x + 8} 0`));
   return c.createPattern(tile.canvas, "repeat");
@@ -47,12 +51,12 @@ function drawTicks(c) {
   for (const tick of d3.ticks(scale.domain()[0] - zero, scale.domain()[1] - zero, Math.max(3, width / 130))) {
     const x = scale(tick + zero);
     if (x < gutter - 1 || x > width) continue;
-    c.fillStyle = "#e8ecf2";
+    c.fillStyle = shade("line");
     c.fillRect(x, axis - 6, 1, height - axis);
     const words = tick === 0 ? "0" : (tick < 0 ? "−" : "") + duration(Math.abs(tick)).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ");
     const half = c.measureText(words).width / 2;
     if (x - half < free || x + half > width) continue;
-    c.fillStyle = "#5b6578";
+    c.fillStyle = shade("soft");
     c.fillText(words, x, 28);
     free = x + half + 10;
   }
@@ -65,10 +69,10 @@ function drawIterations(c) {
   const fits = label => seen.every(({k, at: [a, b]}) => c.measureText(label(k)).width + 10 < b - a || a === gutter || b === width);
   const label = fits(words) ? words : short;
   for (const {k, at: [a, b]} of seen) {
-    c.fillStyle = "#8793a8";
+    c.fillStyle = shade("one");
     c.fillRect(a + 1, 50, b - a - 2, 2);
     if (a > gutter) c.fillRect(a - .5, 50, 1, height - 50);
-    c.fillStyle = "#5b6578";
+    c.fillStyle = shade("soft");
     if (c.measureText(label(k)).width + 6 < b - a) c.fillText(label(k), (a + b) / 2, 45);
   }
 }
@@ -76,44 +80,50 @@ function drawIterations(c) {
 /** The whole training as a strip at the top, and which part of it is shown. */
 function drawOverview(c) {
   const whole = baseScale();
-  c.fillStyle = "#eef1f5";
+  c.fillStyle = shade("lane");
   c.fillRect(gutter, 0, width - gutter, 9);
   for (let k = 0; k < n_iterations; ++k) {
     const [a, b] = timeOf(k).map(whole);
-    c.fillStyle = k % 2 ? "#b9c7da" : "#d3dce8";
+    c.fillStyle = shade(k % 2 ? "one" : "waiting");
     c.fillRect(a, 0, Math.max(.5, b - a), 9);
   }
   const [a, b] = scale.domain().map(whole);
-  c.strokeStyle = "#1d2433";
+  c.strokeStyle = shade("ink");
   c.lineWidth = 2;
   c.strokeRect(a + 1, 1, Math.max(4, b - a - 2), 7);
 }
 
-function words(c, name, length, a, b, y) {
-  const label = t(data.names[name]), w = b - a;
-  if (c.measureText(label).width + 10 > w) return;
-  const second = w > 60 && laneHeight > 40;
+function words(c, [name, from, length, , wait], y) {
+  const at = onCanvas(from + wait, from + length);
+  if (!at) return;
+  const label = t(data.names[name]), [a, b] = at;
+  if (c.measureText(label).width + 10 > b - a) return;
+  const second = b - a > 60 && laneHeight > 40;
   c.fillStyle = dark_words.has(data.names[name]) ? "#1d2433" : "#fff";
   c.fillText(label, (a + b) / 2, y + laneHeight / 2 - (second ? 7 : 0));
   if (second) c.fillText(duration(length), (a + b) / 2, y + laneHeight / 2 + 9);
 }
 
-function drawSpan(c, span, y) {
-  const [name, from, length] = span, at = onCanvas(from, from + length);
-  if (!at) return;
-  const [a, b] = at, w = Math.max(1.2, b - a - (b - a > 4 ? .8 : 0)), under = behind(name);
-  const box = under ? [a, y, w, rowHeight] : [a, laneTop(name, y), w, laneHeight];
-  c.fillStyle = colour(data.names[name]);
-  c.beginPath();
-  if (w > 5 && c.roundRect) c.roundRect(...box, 3); else c.rect(...box);
-  c.fill();
+function drawSpan(c, [name, from, length, , wait], y, hatched) {
+  const under = behind(name);
+  const transfer = [from + wait, from + length, colour(data.names[name])];
+  for (const [begin, end, fill] of wait ? [[from, from + wait, hatched], transfer] : [transfer]) {
+    const at = onCanvas(begin, end);
+    if (!at) continue;
+    const [a, b] = at, w = Math.max(1.2, b - a - (b - a > 4 ? .8 : 0));
+    const box = under ? [a, y, w, rowHeight] : [a, laneTop(name, y), w, laneHeight];
+    c.fillStyle = fill;
+    c.beginPath();
+    if (w > 5 && c.roundRect) c.roundRect(...box, 3); else c.rect(...box);
+    c.fill();
+  }
 }
 
 function drawRow(c, row, i, hatched) {
   const y = top_of(i), [label, below] = rowLabel(row);
-  c.fillStyle = "#f1f3f7";
+  c.fillStyle = shade("lane");
   c.fillRect(gutter, y, width - gutter, rowHeight);
-  c.fillStyle = "#dfe4ec";
+  c.fillStyle = shade("waiting");
   for (const iteration of row.iterations) {
     const at = onCanvas(...iteration);
     if (at) c.fillRect(at[0], y, at[1] - at[0], rowHeight);
@@ -122,23 +132,13 @@ function drawRow(c, row, i, hatched) {
   c.textBaseline = "middle";
   c.font = "500 12px " + family;
   for (const span of row.spans) if (behind(span[0])) drawSpan(c, span, y);
-  for (const span of row.spans) if (!behind(span[0])) drawSpan(c, span, y);
-  const communication = data.kinds.indexOf("communication");
-  for (const part of row.exposed_parts) {
-    const at = onCanvas(...part);
-    if (!at || at[1] - at[0] < 3) continue;
-    c.fillStyle = hatched;
-    c.fillRect(at[0], laneTop(communication, y), at[1] - at[0], laneHeight);
-  }
-  for (const span of row.spans) {
-    const at = onCanvas(span[1], span[1] + span[2]);
-    if (at && !behind(span[0])) words(c, span[0], span[2], ...at, laneTop(span[0], y));
-  }
+  for (const span of row.spans) if (!behind(span[0])) drawSpan(c, span, y, hatched);
+  for (const span of row.spans) if (!behind(span[0])) words(c, span, laneTop(span[0], y));
   c.textAlign = "left";
-  c.fillStyle = "#1d2433";
+  c.fillStyle = shade("ink");
   c.font = "600 14px " + family;
   c.fillText(label, 0, y + rowHeight / 2 - (below ? 9 : 0));
-  c.fillStyle = "#5b6578";
+  c.fillStyle = shade("soft");
   c.font = "12px " + family;
   c.fillText(below, 0, y + rowHeight / 2 + 10);
 }
@@ -146,7 +146,7 @@ function drawRow(c, row, i, hatched) {
 /** An outline round the span that is pointed at, and round its counterparts on the other rows. */
 function drawPointed(c) {
   if (!pointed) return;
-  c.strokeStyle = "#1d2433";
+  c.strokeStyle = shade("ink");
   for (const {row, span} of [pointed, ...counterparts(pointed)]) {
     const at = onCanvas(span[1], span[1] + span[2]), y = top_of(data.rows.indexOf(row));
     if (!at) continue;
@@ -163,7 +163,7 @@ function draw() {
   canvas.height = height * density;
   canvas.style.height = height + "px";
   c.setTransform(density, 0, 0, density, 0, 0);
-  c.fillStyle = "#fff";
+  c.fillStyle = shade("paper");
   c.fillRect(0, 0, width, height);
   const hatched = hatching(c);
   drawOverview(c);

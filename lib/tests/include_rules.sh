@@ -42,6 +42,7 @@ outside=(
   '^archive' '^grader/(batch/archive|instructor/handed_in|tests/(undefended|batch_intake_test))\.cpp$' "grader/batch/archive.cpp, the self-test and the tests that write archives"
   '^openssl/' '^grader/worker/sha256\.cpp$' 'grader/worker/sha256.cpp'
   '^nvtx3/' '^lib/trace/nvtx\.cpp$|^lib/tests/nvtx_' 'lib/trace/nvtx.cpp and its tests'
+  '^mustache' '^lib/report/html\.cpp$' 'lib/report/html.cpp'
   '^nccl' '^lib/(backend/cuda/|comm/.*nccl|tests/cuda_emulator/)' "lib/backend/cuda and comm's NCCL file"
 )
 

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/file.h"
 #include "demo/plan.h"
 #include "report/comparison.h"
 #include "report/costs.h"
@@ -66,6 +68,8 @@ TEST(Comparison, EachTimingIsComparedWithTheBaselinesAroundIt) {
   EXPECT_EQ(json["baseline"], (std::vector<double>{800, 840, 840}));
   EXPECT_EQ(json["runs"][1]["rounds"], 3);
   EXPECT_EQ(json["runs"][1]["speedup_range"][0], 3.0);
+  ASSERT_EQ(json["runs"][1]["speedups"].size(), 3u) << "a dot each";
+  EXPECT_DOUBLE_EQ(json["runs"][1]["speedups"][2].get<double>(), 3.1);
 }
 
 TEST(Comparison, ABusyMachineAndWhatCannotBeAreSaid) {
@@ -141,7 +145,7 @@ TEST(ComparisonTest, JsonHasFiguresOfTimedRunsAlone) {
 }
 
 TEST(Page, TextIsEscaped) {
-  EXPECT_EQ(html::escape("a<b> & \"c\" 'd'"), "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
+  EXPECT_EQ(html::render("{{text}}", {{"text", "a<b> & \"c\" 'd'"}}), "a&lt;b&gt; &amp; &quot;c&quot; &apos;d&apos;");
   const std::string page = to_page(example(), "chart()");
   EXPECT_NE(page.find("A &lt;fast&gt; CPU"), std::string::npos);
   EXPECT_NE(page.find("c &quot;&lt;d&gt;&quot;"), std::string::npos);
@@ -153,8 +157,14 @@ TEST(Page, TextIsEscaped) {
 TEST(Page, NothingInAValueIsTakenForAPlaceholder) {
   Comparison comparison = example();
   comparison.runs[1].name = "{{rows}}";
-  EXPECT_NE(to_page(comparison, "").find("<tr><td>{{rows}}"), std::string::npos);
+  EXPECT_NE(to_page(comparison, "").find("<tr><td><span lang=\"en\">{{rows}}<"), std::string::npos);
 }
+
+TEST(Page, AnEmptyTextIsFalse) {
+  EXPECT_EQ(html::render("{{#text}}{{text}}{{/text}}{{^text}}none{{/text}}", {{"text", ""}}), "none");
+}
+
+TEST(Page, ATemplateThatCannotBeParsedIsAnError) { EXPECT_THROW(html::render("{{#runs}}", {}), Error); }
 
 TEST(Page, ItsDataAreTheComparison) {
   const std::string page = to_page(example(), ""), begin = "id=\"data\">";
@@ -282,10 +292,39 @@ TEST(Costs, JsonBringsThemBack) {
 
 TEST(Costs, APageHoldsThemAndEscapesWhatTheySay) {
   const std::string page = to_page(example_costs());
-  EXPECT_NE(page.find("<td>ring</td><td class=\"time\">500.0 (490.0 – 540.0)"), std::string::npos);
+  EXPECT_NE(page.find("<td>ring</td><td class=\"time\">500.0 (490.0 – 540.0)<span"), std::string::npos);
   EXPECT_NE(page.find("&lt;two&gt; nodes"), std::string::npos);
-  EXPECT_NE(page.find("--accent"), std::string::npos) << "the style is in it";
+  EXPECT_NE(page.find("--paper"), std::string::npos) << "the style is in it";
   EXPECT_EQ(page.find("{{"), std::string::npos);
+}
+
+TEST(Page, EachTextIsInBothLanguages) {
+  for (const std::string& page :
+       {to_page(example(), ""), to_page(example_costs()), to_page(example_figure(), "en", "")}) {
+    std::size_t n_en = 0, n_ja = 0;
+    for (std::size_t at = 0; (at = page.find("<span lang=\"en\">", at)) != std::string::npos; ++at) ++n_en;
+    for (std::size_t at = 0; (at = page.find("<span lang=\"ja\">", at)) != std::string::npos; ++at) ++n_ja;
+    EXPECT_EQ(n_en, n_ja);
+    EXPECT_EQ(page.find("{{"), std::string::npos);
+  }
+}
+
+/// Into the folder that ODORI_PAGES names: slides/tests/pages.test.mjs opens them.
+TEST(Page, ExamplesForABrowser) {
+  const char* named = std::getenv("ODORI_PAGES");
+  const std::filesystem::path folder = named ? named : ::testing::TempDir();
+  Comparison comparison = example();
+  comparison.take({{0, 800}, {1, 2460}, {0, 840}, {1, 2520}, {1, 2604}, {0, 840}});
+  comparison.runs[2] = comparison.runs[1];  // a line with another one below it
+  comparison.runs[2].name = "task 2: two nodes, many ranks";
+  comparison.runs.push_back({.name = "task 2: more",
+                             .name_ja = "タスク2：もっと",
+                             .command = "e",
+                             .devices = 8,
+                             .not_timed = "no room for so many"});
+  write_file(folder / "comparison.html", to_page(comparison, read_chart_js()));
+  write_file(folder / "costs.html", to_page(example_costs()));
+  write_file(folder / "figure.html", to_page(example_figure(), "en", read_chart_js()));
 }
 
 TEST(MachineTest, KnowsThisMachine) {

@@ -136,11 +136,48 @@ TEST(Shares, ExposedCommunicationIsWhatNoComputingCovers) {
   Stream stream;
   stream.write(0, "[\n" + event("forward", 0, 0, 0, 30) + event("allreduce", 0, 0, 10, 10) +  // hidden
                       event("allreduce", 0, 0, 20, 20) + event("allreduce", 0, 0, 35, 10) +   // from 30 to 45
-                      event("allreduce", 0, 0, 50, 50) + event("backward", 0, 0, 60, 10) +
-                      event("update", 0, 0, 80, 5) + event("evaluate", 0, 0, 90, 5) + end);
-  EXPECT_EQ(exposed_communication(read(stream.folder).rows.at(0)),
-            (std::vector<Interval>{{30, 45}, {50, 60}, {70, 80}, {85, 100}}))
+                      event("allreduce", 0, 0, 50, 50) + event("backward", 0, 0, 60, 10) +    // 50-60, 70-80, 85-100
+                      event("update", 0, 0, 80, 5) + event("evaluate", 0, 0, 90, 5) + event("iteration", 0, 0, 0, 120) +
+                      end);
+  const Timeline timeline = read(stream.folder);
+  const Shares shares = shares_of(timeline, timeline.rows.at(0));
+  EXPECT_EQ(shares.exposed_us, 15 + 10 + 10 + 15)
       << "an evaluation stands for what it consists of, and is no computing itself";
+  EXPECT_EQ(shares.hidden_us, 10 + 10 + 10 + 5);
+  EXPECT_EQ(shares.waiting_us, 5 + 20);
+  EXPECT_EQ(shares.late_us, 0) << "nobody else is to be waited for";
+}
+
+TEST(Shares, AnAllReduceIsSplitWhereTheLastRankCame) {
+  Stream stream;
+  const auto iteration = [](int rank, int late, int at) {
+    return event("forward", rank, 0, at, 40 + late) + event("allreduce", rank, 0, at + 40 + late, 30 - late, 4096) +
+           event("forward", rank, 0, at + 65, 5) + event("allreduce", rank, 0, at + 70 - late, 20 + late) +
+           event("send", rank, 0, at + 92 - late, 3) + event("iteration", rank, 0, at, 100);
+  };
+  const auto rank = [&](int number, int late) {
+    return "[\n" + iteration(number, late, 0) + iteration(number, late, 100) + iteration(number, late, 200);
+  };
+  stream.write(0, rank(0, 0) + end);
+  stream.write(1, rank(1, 10) + end);
+  Timeline timeline = read(stream.folder);
+  const auto waits = [&](std::size_t row) {
+    std::vector<std::int64_t> all;
+    for (const Span& span : timeline.rows.at(row).spans)
+      if (span.name != "forward" && span.time.begin < 100) all.push_back(span.wait);
+    return all;
+  };
+  EXPECT_EQ(waits(0), (std::vector<std::int64_t>{10, 0, 0})) << "a message goes to one rank alone";
+  EXPECT_EQ(waits(1), (std::vector<std::int64_t>{0, 10, 0}));
+  EXPECT_EQ(shares_of(timeline, timeline.rows[0]).late_us, 10);
+  EXPECT_EQ(shares_of(timeline, timeline.rows[0]).exposed_us, 25 + 20 + 3);
+  EXPECT_EQ(shares_of(timeline, timeline.rows[1]).late_us, 5) << "the other half is hidden";
+  EXPECT_EQ(window(timeline, 0, 1).rows[0].spans[1].wait, 10);
+
+  const std::string text = rank(1, 10);
+  stream.write(1, text.substr(0, text.find(R"({"name":"forward")", text.find("allreduce"))));  // killed after the first
+  timeline = read(stream.folder);
+  EXPECT_EQ(waits(0), (std::vector<std::int64_t>{10, 0, 0})) << "nobody knows when a killed rank would have come";
 }
 
 Timeline of_iterations(int n) {
@@ -205,8 +242,9 @@ TEST(TimelinePage, HoldsAllThatItNeeds) {
   EXPECT_EQ(data["names"][first[0].get<int>()], "broadcast");
   EXPECT_EQ(data["kinds"][first[0].get<int>()], "communication");
   EXPECT_EQ(data["kinds"].size(), data["names"].size());
-  EXPECT_EQ(data["rows"][0]["exposed_parts"][0], nlohmann::json({0, 10})) << "the broadcast, before anything else";
-  EXPECT_EQ(data["rows"][0]["exposed_parts"].size(), 4u) << "and the end of each all-reduce";
+  EXPECT_EQ(data["rows"][0]["late"], 0);
+  EXPECT_EQ(first.size(), 5u) << "its name, begin, length, bytes and wait";
+  EXPECT_NE(page.find("What each device did: 2 ranks, one device each"), std::string::npos);
 }
 
 TEST(TimelinePage, IsInJapaneseIfAskedFor) {

@@ -74,9 +74,34 @@ test('A span says what it is, how much it moved, and who came last', { timeout: 
   await page.mouse.move(canvas.x + at.x, canvas.y + at.y);
   const words = await page.$eval('#tip', (tip) => tip.innerText);
   for (const part of ['all-reduce: 5.00 ms', 'rank 0', 'iteration 3', '4.0 MiB', 'last to come: rank 1, 7.00 ms after the first']) assert.ok(words.includes(part), `"${part}" in "${words}"`);
+  const tip = await (await page.$('#tip')).boundingBox();
+  assert.ok(tip.y >= canvas.y + canvas.height, 'what is said of a bar lies over no other bar');
   await page.click('#language');
   assert.match(await page.$eval('main', (main) => main.innerText), /隠れていない通信/);
   assert.doesNotMatch(await page.$eval('main', (main) => main.innerText), /exposed|undefined|NaN/);
+  assert.deepEqual(faults, []);
+});
+
+test('An all-reduce is hatched until the last rank has come, and whole from there', { timeout: 200000 }, async (t) => {
+  const { page, faults } = await openPage(t);
+  await page.evaluate('showIteration(2)');  // to which rank 1 comes late
+  const colours = await page.evaluate(() => {
+    const density = canvas.width / width;
+    const y = (laneTop(data.kinds.indexOf('communication'), top_of(0)) + 3) * density;
+    const waits = data.rows[0].spans.filter((span) => span[4] > 0);
+    const of = (from, to) => {  // the colours within, as one number each
+      const a = Math.round((scale(from) + 4) * density), b = Math.round((scale(to) - 4) * density);
+      const pixels = canvas.getContext('2d').getImageData(a, y, b - a, 1).data;
+      return new Set(Array.from({ length: b - a }, (_, i) => pixels.slice(4 * i, 4 * i + 3).join())).size;
+    };
+    const [, from, , , wait] = waits[0];
+    return { n: waits.length, wait, hatched: of(from, from + wait), others: data.rows[1].spans.filter((span) => span[4]).length };
+  });
+  assert.equal(colours.n, 2, 'both all-reduces of rank 0 in iteration 3 wait');
+  assert.equal(colours.wait, 5000, 'at most as long as they last');
+  assert.ok(colours.hatched > 2, `stripes: ${colours.hatched} colours`);
+  assert.equal(colours.others, 0, 'the last one waits for nobody');
+  assert.match(await page.$eval('#legend', (legend) => legend.innerText), /waiting for the last rank/);
   assert.deepEqual(faults, []);
 });
 

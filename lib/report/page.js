@@ -1,0 +1,38 @@
+  // What all pages do: show one language at a time, and draw in the colours of screen, dark screen and paper.
+  "use strict";
+  const root = document.documentElement;
+  const css = name => getComputedStyle(root).getPropertyValue(name).trim();
+  const word = both => both[root.lang];
+  const narrow = () => innerWidth < 640;
+
+  /** Calls show(), now and whenever it has to look different. */
+  function keepUp(show) {
+    document.getElementById("language")?.addEventListener("click", () => {
+      root.lang = root.lang === "en" ? "ja" : "en";
+      show();
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+    for (const [event, paper] of [["beforeprint", true], ["afterprint", false]])
+      addEventListener(event, () => {
+        root.classList.toggle("paper", paper);
+        show();
+      });
+    if ("anyLanguage" in root.dataset && navigator.language.startsWith("ja")) root.lang = "ja";
+    show();
+  }
+
+  const charts = [];
+  /** Draws charts anew; add() makes one. Where there is no Chart.js, their sections go. */
+  function drawCharts(draw) {
+    if (!window.Chart) return document.querySelectorAll(".needs-chart").forEach(part => part.remove());
+    charts.splice(0).forEach(chart => chart.destroy());
+    Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+    Chart.defaults.font.size = 13;
+    Chart.defaults.color = css("--soft");
+    Chart.defaults.animation = false;
+    Chart.defaults.maintainAspectRatio = false;
+    Chart.defaults.plugins.legend.position = "bottom";
+    Chart.defaults.plugins.legend.labels.color = css("--ink");
+    Chart.defaults.scale.grid.color = css("--line");
+    draw((canvas, options) => charts.push(new Chart(canvas, options)));
+  }
