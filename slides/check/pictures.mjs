@@ -38,6 +38,6 @@ const textOf = (svg) => [...svg.matchAll(/<text[^>]*>([^<]*)/g)].map(([, words])
 /** How many runs its worst point stands on; Infinity for a diagram. */
 function fewestRuns(name) {
   const source = readFileSync(join(kit, 'slides/pictures', `${name}.mjs`), 'utf8');
-  const spreads = [...source.matchAll(/readResult\('([^']+)'\)/g)].flatMap(([, file]) => spreadsIn(readResult(file)));
+  const spreads = [...source.matchAll(/readResult\('([^']+)'(?:, '([^']+)')?\)/g)].flatMap(([, file, folder]) => spreadsIn(readResult(file, folder)));
   return Math.min(...spreads.map(({ values }) => values.length));
 }

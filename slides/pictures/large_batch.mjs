@@ -11,7 +11,7 @@ const words = {
 const kinds = [['fixed', colours.compute], ['scaled', colours.update], ['warm_up', colours.ink]];
 
 export default function draw(language) {
-  const say = words[language], result = readResult('large_batch.json'), { points, seeds } = result, batches = [...new Set(points.map(({ batch }) => batch))].sort((a, b) => a - b);
+  const say = words[language], result = readResult('measured.json', 'solutions/04_large_batch'), { points, seeds } = result, batches = [...new Set(points.map(({ batch }) => batch))].sort((a, b) => a - b);
   const { svg, at } = axes(90, 96, 1040, 300, { from: batches[0] / 1.2, to: batches.at(-1) * 1.2, log: true, ticks: batches.map((n) => [n, n.toLocaleString('en-US')]), title: say.batch }, { from: 0, to: 1, ticks: [0, 0.2, 0.4, 0.6, 0.8, 1].map((a) => [a, `${Math.round(100 * a)} %`]), title: say.accuracy });
   const of = (schedule) => points.filter((point) => point.schedule === schedule).sort((a, b) => a.batch - b.batch), edge = (key, list) => list.map(({ batch, accuracy }) => at(batch, accuracy[key]).map((n) => n.toFixed(1)).join(','));
   return picture(1160, 540, legend(4, 18, kinds.map(([name, colour]) => [colour, say[name]]), { size: 24 }), svg,
