@@ -31,10 +31,10 @@ struct Times {
 int main(int argc, char** argv) try {
   const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 50;
   const Sandbox sandbox;
-  const Command nothing{.arguments = {"true"}};
+  const odori::Command nothing{.arguments = {"true"}};
   Times plain, enclosed;
   for (int round = 0; round < rounds; ++round) {
-    plain.seconds.push_back(run_process(nothing).seconds);
+    plain.seconds.push_back(odori::run_process(nothing).seconds);
     enclosed.seconds.push_back(sandbox.run(nothing, {}).seconds);
   }
   plain.print("plain");

@@ -17,7 +17,6 @@ namespace odori {
 namespace {
 
 namespace fs = std::filesystem;
-using grader::Ended;
 using grader::run_command;
 
 constexpr std::array of_cuda{"libcudart", "libcublas", "libcudnn", "libnccl", "libodori_cuda"};

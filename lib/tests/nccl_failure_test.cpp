@@ -7,7 +7,7 @@
 
 namespace {
 
-using odori::grader::Ended;
+using odori::Ended;
 
 /// `environment`: "NAME=value NAME=value".
 Ended run(const std::string& way, const std::string& environment, int gpus = 2) {

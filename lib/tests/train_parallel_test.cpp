@@ -75,6 +75,7 @@ class Wrapped : public Device {
  public:
   explicit Wrapped(Device& actual) : actual_(actual) {}
   DeviceKind kind() const override { return actual_.kind(); }
+  Precision precision() const override { return actual_.precision(); }
   int id() const override { return actual_.id(); }
   std::string description() const override { return actual_.description(); }
   void bind_thread() override { actual_.bind_thread(); }

@@ -244,7 +244,7 @@ TEST_F(Saved, AClockThatJumpedChangesNothing) {
 
 TEST_F(Saved, OfAnotherPrecisionGoesOnAndSaysWhatThatChanges) {
   const std::string manifest = last + "/snapshot.json";
-  nlohmann::json json = nlohmann::json::parse(text_of(manifest));
+  nlohmann::json json = nlohmann::json::parse(read_file(manifest));
   EXPECT_EQ(json["subject"]["precision"], "fp32");
   EXPECT_EQ(resumed_from(folder.path(), options).second.find("is of a training in"), std::string::npos);
   json["subject"]["precision"] = "bf16";
