@@ -95,7 +95,7 @@ function(odori_test_program program source)
   if(NOT TEST_OWN_OPTIONS)
     target_precompile_headers(${program} REUSE_FROM odori_test_headers)
     # GCC 12 takes what it inlines from such a header for the program's own, and warns of std::string.
-    target_compile_options(${program} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
+    target_compile_options(${program} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-restrict>")
   endif()
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   if(TEST_RANKS)
