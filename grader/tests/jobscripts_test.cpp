@@ -1,4 +1,5 @@
 // The job scripts: the real ones on a tiny set, and copies of them in a kit whose programs only say that they ran.
+#include "exercise/finding.h"
 #include "jobscripts_fixture.h"
 #include "synthetic.h"
 #include "worker/site.h"
