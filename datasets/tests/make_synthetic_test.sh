@@ -42,7 +42,7 @@ expect 1 "is there, but isn't a complete synthetic set. Nothing was changed." da
 expect 0 precious cat "$scratch/mine/thesis.txt"
 
 expect 1 "can't be made" data synthetic --out "$scratch/mine/thesis.txt/set"
-expect 1 "/proc: " data synthetic --out /proc/set
+expect 1 "/proc can't be written to" data synthetic --out /proc/set
 expect 2 "--train" data synthetic --train 4 --out "$scratch/new"
 expect 2 "--train" data synthetic --train many --out "$scratch/new"
 expect 2 "--seed" data synthetic --seed -1 --out "$scratch/new"

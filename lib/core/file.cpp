@@ -114,7 +114,7 @@ bool is_own_folder(const fs::path& path) {
 TemporaryFolder::TemporaryFolder(const fs::path& prefix) {
   make_folder_of(prefix);
   std::string name = prefix.string() + "XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) refuse(name, "made", errno);
+  if (::mkdtemp(name.data()) == nullptr) refuse(fs::absolute(prefix).parent_path(), "written to", errno);
   path_ = name;
 }
 
