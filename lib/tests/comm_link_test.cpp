@@ -54,10 +54,10 @@ class OverLink : public testing::Test {
   std::unique_ptr<Communicator> on_two_nodes(const std::string& name, const std::string& link = "5mbit,20ms") const {
     return create_on(two_nodes_, name, link);
   }
-  /// Never less than this, on the slowest rank, and in one of several tries hardly more. `work` is timed from where the
-  /// first rank begins to where the last has ended.
+  /// Never less than this without what may be hidden, on the slowest rank, and in one of several tries hardly more.
+  /// `work` is timed from where the first rank begins to where the last has ended.
   template <typename Work>
-  void expect_seconds(Communicator& comm, double expected, const Work& work) {
+  void expect_seconds(Communicator& comm, double expected, const Work& work, double hidden = 0) {
     double best = 1e9, least_cpu = 1e9;
     for (int i = 0; i < 30 && (best > 1.4 * expected || least_cpu > 0.3 * expected); ++i) {
       comm.barrier();
@@ -67,7 +67,7 @@ class OverLink : public testing::Test {
       const auto begins = comm.all_gather(begin), ends = comm.all_gather(end), cpus = comm.all_gather(cpu_used);
       const double last = *std::max_element(ends.begin(), ends.end());
       const double seconds = last - *std::min_element(begins.begin(), begins.end());
-      EXPECT_GE(seconds, 0.9999 * expected);
+      EXPECT_GE(seconds, 0.9999 * (expected - hidden)) << comm.name();
       best = std::min(best, seconds);
       least_cpu = std::min(least_cpu, *std::max_element(cpus.begin(), cpus.end()));
     }
@@ -131,10 +131,11 @@ TEST_F(OverLink, TheRanksOfANodeShareItsCardAndWithinItNothingIsAdded) {
 }
 
 // What crosses the busiest card, in times the gradients' bytes, and the latencies one after another: of README.md's
-// table.
+// table. Where the ranks of a node send each on its own, the card may carry one's bytes during the latency of
+// another's.
 struct Cost {
   const char* name;
-  double bytes, latencies;
+  double bytes, latencies, hidden_latencies = 0;
 };
 
 TEST_F(OverLink, AMeanTakesWhatItsAlgorithmBringsOntoTheBusiestCard) {
@@ -142,9 +143,9 @@ TEST_F(OverLink, AMeanTakesWhatItsAlgorithmBringsOntoTheBusiestCard) {
   const std::vector<Cost> two = {
       {"naive", 1, 2},          {"flat", 1, 2}, {"hierarchical", 1, 2}, {"two_dimensional", 1, 2},
       {"non_cuda_aware", 1, 2}, {"ring", 1, 2}, {"tree", 1, 2}};
-  const std::vector<Cost> four = {
-      {"naive", 1, 2},          {"flat", 1, 2},   {"hierarchical", 1, 2}, {"two_dimensional", 1, 2},
-      {"non_cuda_aware", 1, 2}, {"ring", 1.5, 6}, {"tree", 1, 2}};
+  const std::vector<Cost> four = {{"naive", 1, 2},           {"flat", 1, 2},           {"hierarchical", 1, 2},
+                                  {"two_dimensional", 1, 2}, {"non_cuda_aware", 1, 2}, {"ring", 1.5, 6},
+                                  {"tree", 1, 2, 1}};
   for (const Cost& cost : size == 2 ? two : four) {
     const auto comm = on_two_nodes(cost.name);
     DevicePool pool({.request = DeviceRequest::cpu});
@@ -152,10 +153,13 @@ TEST_F(OverLink, AMeanTakesWhatItsAlgorithmBringsOntoTheBusiestCard) {
     Buffer gradients = device.allocate(n);
     const std::vector<float> own(n, static_cast<float>(comm->rank()));
     const Range all{0, n};
-    expect_seconds(*comm, cost.bytes * n * sizeof(float) / bandwidth + cost.latencies * latency, [&] {
-      device.write(gradients, 0, own);
-      comm->all_reduce_mean(device, gradients, {&all, 1});
-    });
+    expect_seconds(
+        *comm, cost.bytes * n * sizeof(float) / bandwidth + cost.latencies * latency,
+        [&] {
+          device.write(gradients, 0, own);
+          comm->all_reduce_mean(device, gradients, {&all, 1});
+        },
+        cost.hidden_latencies * latency);
     std::vector<float> mean(n);
     device.read(gradients, 0, mean);
     EXPECT_EQ(mean, std::vector<float>(n, 0.5f * static_cast<float>(size - 1))) << cost.name;
