@@ -107,7 +107,8 @@ class Fetch(unittest.TestCase):
     def address(self, behaviour):
         return f"http://127.0.0.1:{self.server.server_port}/{behaviour}"
 
-    def start(self, *mirrors, flags=(), checksum=None, files=FILES, largest_file=None, archive=ARCHIVE, least_pace=5000, path=""):
+    def start(self, *mirrors, flags=(), checksum=None, files=FILES, largest_file=None, archive=ARCHIVE, least_pace=5000, path="",
+              stall_seconds=2):
         def limit():
             if largest_file:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
@@ -119,7 +120,7 @@ class Fetch(unittest.TestCase):
         table += [f"file small {name} {size}" for name, size in files.items()]
         (self.scratch / "table").write_text("\n".join(table) + "\n")
         environment = dict(os.environ, ODORI_ARCHIVES=str(self.scratch / "table"), ODORI_DATA=str(self.root),
-                           ODORI_STALL_SECONDS="2", ODORI_LEAST_PACE=str(least_pace), no_proxy="127.0.0.1",
+                           ODORI_STALL_SECONDS=str(stall_seconds), ODORI_LEAST_PACE=str(least_pace), no_proxy="127.0.0.1",
                            PATH=f"{path}:{os.environ['PATH']}".strip(":"))
         return subprocess.Popen(["bash", FETCH, "small", *flags], env=environment, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
@@ -216,7 +217,7 @@ exec {shutil.which("curl")} "${{flags[@]}}"
         self.assert_complete()
 
     def test_interrupt_is_kept(self):
-        process = self.start("slow")
+        process = self.start("slow", stall_seconds=60)
         while not self.part.exists() or self.part.stat().st_size < 50000:
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal sends Ctrl-C: to the script and to curl
@@ -226,7 +227,7 @@ exec {shutil.which("curl")} "${{flags[@]}}"
         self.assert_nothing_there(partial=50000)
 
     def test_two_at_once(self):
-        process = self.start("slow")
+        process = self.start("slow", stall_seconds=60)
         while not self.part.exists() or self.part.stat().st_size < 50000:
             time.sleep(0.05)
         self.fetch("good", expect=1, says=["Another fetch of small"])

@@ -49,6 +49,7 @@ Ending run(const std::string& way, int ranks = 3, const std::string& environment
 }
 
 const char* const cause = "The cause of this failure.";
+constexpr double soon = 30;  // well before the limit on waiting, on a busy machine too
 
 TEST(Failure, NoneEndsWithZero) {
   const Ending ending = run("none");
@@ -58,14 +59,14 @@ TEST(Failure, NoneEndsWithZero) {
 TEST(Failure, AnExceptionOnOneRankEndsAll) {
   const Ending ending = run("throw");
   EXPECT_EQ(ending.code, 1);
-  EXPECT_LT(ending.seconds, 10);
+  EXPECT_LT(ending.seconds, soon);
   EXPECT_EQ(ending.count(cause), 1) << ending.output;
 }
 
 TEST(Failure, TheSameExceptionOnEveryRankIsToldOnce) {
   const Ending ending = run("throw everywhere");
   EXPECT_EQ(ending.code, 1);
-  EXPECT_LT(ending.seconds, 10);
+  EXPECT_LT(ending.seconds, soon);
   EXPECT_EQ(ending.count(cause), 1) << ending.output;
 }
 
@@ -81,13 +82,13 @@ TEST(Failure, TheErrorsOwnExitCodeIsTheJobs) {
 TEST(Failure, ARankThatExitsEarlyEndsAll) {
   const Ending ending = run("exit");
   EXPECT_NE(ending.code, 0) << ending.output;
-  EXPECT_LT(ending.seconds, 10);
+  EXPECT_LT(ending.seconds, soon);
 }
 
 TEST(Failure, ARankThatIsKilledEndsAll) {
   const Ending ending = run("killed");
   EXPECT_NE(ending.code, 0) << ending.output;
-  EXPECT_LT(ending.seconds, 10);
+  EXPECT_LT(ending.seconds, soon);
 }
 
 TEST(Failure, ARankThatReturnsLongBeforeTheOthersSaysSo) {

@@ -68,9 +68,9 @@ TEST(Process, IsStoppedAtTheTimeLimitWithAllThatItStarted) {
   // A child, one in a process group of its own (as mpirun's ranks are), and one that doesn't listen to SIGTERM.
   const Ended ended =
       run("sleep 60 & echo $!; set -m; sleep 60 & echo $!; (trap '' TERM; while :; do sleep 1; done) & echo $!; wait",
-          {.time = 500ms});
+          {.time = 3s});
   EXPECT_TRUE(ended.stopped);
-  EXPECT_LT(ended.seconds, 10);
+  EXPECT_LT(ended.seconds, 30);
   const auto pids = numbers_in(ended.output);
   ASSERT_EQ(pids.size(), 3u);
   for (const int pid : pids) EXPECT_FALSE(lives(pid)) << pid;
@@ -120,7 +120,7 @@ TEST(Process, InTheForegroundIsInItsStartersSession) {
 TEST(Process, LeavesNothingBehindWhenItEndsItself) {
   const Ended ended = run("set -m; sleep 60 & echo $!; exit 0");
   EXPECT_EQ(ended.code, 0);
-  EXPECT_LT(ended.seconds, 10);
+  EXPECT_LT(ended.seconds, 30);
   const auto pids = numbers_in(ended.output);
   ASSERT_EQ(pids.size(), 1u);
   EXPECT_FALSE(lives(pids[0]));
@@ -130,7 +130,7 @@ TEST(Process, IsStoppedWhenItIsGivenUp) {
   int asked = 0;
   const Ended ended = run("sleep 60", {.give_up = [&] { return ++asked == 3; }});
   EXPECT_TRUE(ended.stopped);
-  EXPECT_LT(ended.seconds, 10);
+  EXPECT_LT(ended.seconds, 30);
 }
 
 TEST(Process, WhatIsSaidBeyondTheLimitIsDropped) {
