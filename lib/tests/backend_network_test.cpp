@@ -55,8 +55,8 @@ const Shape images_of_6{6, 3, 32, 32};
 /// The same without anything that decides: with TF32 or bf16 a ReLU or a pooling window near a tie decides otherwise
 /// than in double, and changes gradients as a whole.
 Network smooth_network() {
-  return network_of(convolution("conv1", 8), batch_normalization("bn1", false), dropout(0.3f), convolution("conv2", 20),
-                    dropout(0.4f), convolution("conv3", 16), batch_normalization("bn3", false), dropout(0.4f),
+  return network_of(convolution("conv1", 8), batch_normalization("bn1", false), dropout(0.3f), convolution("conv2", 12),
+                    dropout(0.4f), convolution("conv3", 8), batch_normalization("bn3", false), dropout(0.4f),
                     linear("fc1", 24, false), batch_normalization("bn_fc1", false), dropout(0.5f),
                     linear("fc2", 10, true));
 }
