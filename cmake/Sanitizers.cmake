@@ -3,7 +3,8 @@
 function(odori_sanitizer name what)
   add_library(odori_${name}_sanitizer INTERFACE)
   target_compile_options(odori_${name}_sanitizer INTERFACE -fsanitize=${what} ${ARGN} -fno-sanitize-recover=all
-                                                           -fno-omit-frame-pointer -O1 -g1)
+                                                           -fno-omit-frame-pointer -g1
+                                                           $<IF:$<BOOL:$<TARGET_PROPERTY:ODORI_UNOPTIMISED>>,-O0,-O1>)
   target_link_options(odori_${name}_sanitizer INTERFACE -fsanitize=${what})
 endfunction()
 # Left out is what takes half of the compiler's time, since it looks at every access: most of it ends as a bad address anyway.
@@ -17,10 +18,15 @@ function(odori_sanitized_library name)
   get_target_property(quick_sources odori_quick SOURCES)
   get_target_property(libraries odori LINK_LIBRARIES)
   list(REMOVE_ITEM libraries odori_quick)
-  add_library(odori_${name} SHARED EXCLUDE_FROM_ALL ${sources} ${quick_sources})
+  add_library(odori_${name}_quick OBJECT EXCLUDE_FROM_ALL ${quick_sources})
+  set_target_properties(odori_${name}_quick PROPERTIES POSITION_INDEPENDENT_CODE ON ODORI_UNOPTIMISED ON)
+  target_include_directories(odori_${name}_quick PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(odori_${name}_quick PRIVATE odori_${name}_sanitizer ${libraries})
+  add_library(odori_${name} SHARED EXCLUDE_FROM_ALL ${sources} $<TARGET_OBJECTS:odori_${name}_quick>)
   target_include_directories(odori_${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(odori_${name} PUBLIC odori_${name}_sanitizer ${libraries})
   odori_compile_together(odori_${name} 8)
+  odori_compile_together(odori_${name}_quick 8)
   set_target_properties(odori_${name} PROPERTIES OUTPUT_NAME odori LIBRARY_OUTPUT_DIRECTORY
                                                                    ${PROJECT_BINARY_DIR}/sanitized/${name})
 endfunction()
