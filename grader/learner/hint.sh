@@ -72,6 +72,7 @@ if [[ -z $blank && $all == yes ]]; then
     say "== Blank $blank" "== 空欄 $blank"
     show 1 3
     echo
+    remember 3
   done
   exit
 fi
