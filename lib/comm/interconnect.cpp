@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "comm/collective.h"
 #include "comm/mpi_check.h"
@@ -74,7 +75,11 @@ Interconnect::Interconnect() {
           "ODORI_LINK={} simulates a link between nodes that one machine plays, but these ranks stand on {} machines, "
           "which have a real one. Unset ODORI_LINK.",
           link, others.size() + 1);
-  if (ranks_.inter_size > 1) link_.emplace(speed, ranks_.inter_size);
+  if (ranks_.inter_size > 1) {
+    link_.emplace(speed, ranks_.inter_size);
+  } else if (static bool told = false; rank == 0 && !std::exchange(told, true)) {
+    fmt::print("ODORI_LINK={} changes nothing: all ranks are on one node, and a link is between nodes.\n", link);
+  }
 }
 
 void Interconnect::count(int from, int to, std::int64_t messages, std::int64_t bytes) {

@@ -95,6 +95,12 @@ printf '%s\n' "verdict multi_gpu 1 PASS 20 20 0" "hint multi_gpu 2 2" "hint mult
   printf 'FAILED: what is remembered of hints: %s\n' "$(<"$ODORI_STATE")"
   failures=$((failures + 1))
 }
+rm "$ODORI_STATE"
+"$odori" hint multi_gpu --all >"$scratch/said"
+[[ $(<"$ODORI_STATE") == $'hint multi_gpu 1 3\n'*$'\nhint multi_gpu 8 3' ]] || {
+  printf 'FAILED: what is remembered of all hints: %s\n' "$(<"$ODORI_STATE")"
+  failures=$((failures + 1))
+}
 printf '\1\2\377 rubbish\n' >"$ODORI_STATE"
 expect 0 "blank 3: hint 1 of 3" "$odori" hint multi_gpu 3 --lang en
 ODORI_STATE=/no/such/folder/state expect 0 "blank 3: hint 1 of 3" "$odori" hint multi_gpu 3 --lang en
@@ -106,6 +112,11 @@ expect 2 "--ranks takes a number of processes" "$odori" compare --ranks 1000
 expect 2 "--ranks needs a value" "$odori" run multi_node --ranks
 expect 2 "--link needs a value" "$odori" run multi_node --link
 expect 2 "--nodes takes a number" "$odori" run multi_node --ranks 2 --nodes 3
+for one_node in "--nodes 1" "--ranks 1" "--nodes 3,3"; do
+  expect 2 "all ranks here are on one" "$odori" run multi_node --link 1gbit,50us $one_node
+  expect 2 "all ranks here are on one" "$odori" compare --link 1gbit,50us $one_node
+done
+for flag in --ranks --nodes --link; do expect 2 "single_gpu is one process" "$odori" run single_gpu $flag 2; done
 
 # A machine on which only these programs are: mpirun says with what it was called.
 mkdir -p "$scratch/bin" "$scratch/build/bin/"{exercises,solutions}
