@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 #include "backend/gpu_plugin.h"
@@ -16,16 +17,17 @@ std::unique_ptr<Communicator> load_pure_nccl_communicator();
 struct Algorithm {
   const char* name;
   std::unique_ptr<Communicator> (*make)();
+  bool takes_half_precision = false;
 };
 constexpr std::array algorithms{
-    Algorithm{"naive", make_naive_communicator},
-    Algorithm{"flat", make_flat_communicator},
+    Algorithm{"naive", make_naive_communicator, true},
+    Algorithm{"flat", make_flat_communicator, true},
     Algorithm{"hierarchical", make_hierarchical_communicator},
     Algorithm{"two_dimensional", make_two_dimensional_communicator},
     Algorithm{"single_node", make_single_node_communicator},
     Algorithm{"non_cuda_aware", make_non_cuda_aware_communicator},
-    Algorithm{"ring", make_ring_communicator},
-    Algorithm{"tree", make_tree_communicator},
+    Algorithm{"ring", make_ring_communicator, true},
+    Algorithm{"tree", make_tree_communicator, true},
     Algorithm{"pure_nccl", load_pure_nccl_communicator},
     Algorithm{"dummy", make_dummy_communicator},
 };
@@ -47,6 +49,11 @@ std::vector<std::string> communicator_names() {
   std::vector<std::string> names;
   for (const Algorithm& algorithm : algorithms) names.emplace_back(algorithm.name);
   return names;
+}
+
+bool takes_half_precision(const std::string& name) {
+  return std::ranges::any_of(
+      algorithms, [&](const Algorithm& one) { return name == one.name && one.takes_half_precision; });
 }
 
 std::unique_ptr<Communicator> create_communicator(const std::string& name) {

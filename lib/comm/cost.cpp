@@ -116,6 +116,7 @@ Compute compute_of_other(const Compute& proxy, double proxys_operations, double 
 
 std::optional<Iteration> iteration(const Training& training, double batch) {
   const Way& way = training.way;
+  if (way.half && !takes_half_precision(training.communicator)) return {};
   Gradients gradients = training.gradients;
   if (way.half) gradients.bytes /= 2;
   const double buckets = way.overlap ? std::max(1.0, std::ceil(gradients.bytes / bucket_bytes)) : 1;

@@ -64,7 +64,7 @@ struct Iteration {
   double seconds() const { return compute + waited; }
 };
 
-/// `batch`: images a rank. Nothing where the communicator refuses the cluster.
+/// `batch`: images a rank. Nothing where the communicator refuses the cluster, or half precision.
 std::optional<Iteration> iteration(const Training& training, double batch);
 
 /// Strong scaling: one batch shared by more and more nodes, up to as many as there are images for. The number of them

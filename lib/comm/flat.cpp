@@ -13,9 +13,6 @@ namespace {
 class FlatCommunicator : public MpiCommunicator {
  public:
   std::string name() const override { return "flat"; }
-
- protected:
-  bool takes_packed() const override { return true; }
 };
 
 }  // namespace

@@ -1,7 +1,10 @@
 #include "comm/mpi_communicator.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <numeric>
 
 #include "comm/chunks.h"
@@ -47,11 +50,13 @@ void MpiCommunicator::all_reduce_mean(Device& device, Buffer& gradients, std::sp
 }
 
 void MpiCommunicator::require_takes(Dtype dtype) const {
-  if (dtype != Dtype::fp32 && !takes_packed())
-    throw UsageError(fmt::format(
-        "The communicator {} exchanges gradients in fp32 alone. With --allreduce_dtype {}, use --communicator flat, "
-        "naive, ring or tree.",
-        name(), to_string(dtype)));
+  if (dtype == Dtype::fp32 || takes_packed()) return;
+  std::vector<std::string> others = communicator_names();
+  std::erase_if(others, std::not_fn(takes_half_precision));
+  throw UsageError(fmt::format(
+      "The communicator {} exchanges gradients in fp32 alone. With --allreduce_dtype {}, use another --communicator: "
+      "{}.",
+      name(), to_string(dtype), fmt::join(others, ", ")));
 }
 
 std::int64_t MpiCommunicator::all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients,

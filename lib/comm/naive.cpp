@@ -23,9 +23,6 @@ class NaiveCommunicator : public MpiCommunicator {
       average(device, gradients, piece);
     }
   }
-
- protected:
-  bool takes_packed() const override { return true; }
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ class OwnCommunicator : public MpiCommunicator {
   std::string name() const override { return name_; }
 
  protected:
+  bool takes_packed() const override { return false; }
   void all_reduce(std::span<float> numbers) override {
     require(!runs_, "The all-reduce of {} called comm.all_reduce_mean(), which calls that all-reduce.", name_);
     const Running running(runs_);

@@ -22,7 +22,6 @@ class RingCommunicator : public MpiCommunicator {
   std::string name() const override { return "ring"; }
 
  protected:
-  bool takes_packed() const override { return true; }
   void all_reduce(std::span<float> numbers) override {
     const int n = size(), right = (rank() + 1) % n, left = (rank() + n - 1) % n;
     const auto chunk = [&](int c) { return world().chunk(numbers, (c + 2 * n) % n); };

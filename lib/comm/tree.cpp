@@ -25,7 +25,6 @@ class TreeCommunicator : public MpiCommunicator {
   std::string name() const override { return "tree"; }
 
  protected:
-  bool takes_packed() const override { return true; }
   void all_reduce(std::span<float> numbers) override {
     received_.resize(numbers.size());
     const int pairs = size() - power_;

@@ -1,6 +1,6 @@
 #include "predict/forecast.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -85,6 +85,14 @@ std::string in_bytes(double n) {
 }
 std::string counted(double n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
 
+/// Why some have no time in half precision.
+std::string without_half_precision(const std::vector<OfCommunicator>& all) {
+  std::vector<std::string> take;
+  for (const OfCommunicator& of : all)
+    if (of.half) take.push_back(of.name);
+  return fmt::format("Half precision (--allreduce_dtype) is taken by {} alone.\n", fmt::join(take, ", "));
+}
+
 /// What more nodes do for one batch that all share.
 std::string gain_of_nodes(const Forecast& all) {
   const double images = all.question.shared_batch;
@@ -136,7 +144,8 @@ std::string to_text(const Forecast& all) {
       describe(cluster.within), in_bytes(training.gradients.bytes));
   text += "All devices, by communicator, ms:\n";
   text += table({"communicator", "all-reduce", "iteration", "half precision", "overlap", "double buffering"},
-                all.communicators);
+                all.communicators) +
+          without_half_precision(all.communicators);
   text += fmt::format("\nWith {}: {} images a device (weak scaling), or {} shared by all devices (strong scaling):\n",
                       training.communicator, asked.batch, asked.shared_batch);
   text +=

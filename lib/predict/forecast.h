@@ -21,7 +21,7 @@ struct Question {
 /// An all-reduce on the whole cluster, and iterations with it.
 struct OfCommunicator {
   std::string name;
-  std::optional<cost::Iteration> plain, half, overlap, double_buffering;  // none where it refuses the cluster
+  std::optional<cost::Iteration> plain, half, overlap, double_buffering;  // none where it refuses that
 };
 
 struct OfNodes {

@@ -95,5 +95,17 @@ TEST(Forecast, SaysTheSameAsTextAndAsJson) {
     EXPECT_EQ(row["plain"].is_null(), row["name"] == "single_node") << row.dump();
 }
 
+TEST(Forecast, OfHalfPrecisionIsForCommunicatorsThatTakeIt) {
+  const Forecast all = forecast(question(4));
+  for (const OfCommunicator& of : all.communicators)
+    EXPECT_EQ(of.half.has_value(), of.name == "naive" || of.name == "flat" || of.name == "ring" || of.name == "tree")
+        << of.name;
+  const std::string text = to_text(all);
+  EXPECT_TRUE(std::regex_search(text, std::regex("hierarchical +[0-9.]+ +[0-9.]+ +- +[0-9.]+ "))) << text;
+  EXPECT_NE(text.find("\nHalf precision (--allreduce_dtype) is taken by naive, flat, ring, tree alone.\n"),
+            std::string::npos)
+      << text;
+}
+
 }  // namespace
 }  // namespace odori
