@@ -71,6 +71,7 @@ int main(int argc, char** argv) try {
       argc, argv,
       {.name = "large_batch",
        .about = "Task 4: accuracy by batch, with the rate fixed, scaled, and warmed up.",
+       .one_training = false,
        .own = {{"--base_batch", "The batch of all ranks that --learnrate was found for", &base_batch, 1},
                {"--accumulate", "Batches of a rank that make an update: 1, 4, 16 ... up to this", &accumulate, 1},
                {"--warmup_epochs", "Epochs in which the rate rises to the scaled one", &warmup_epochs},
@@ -80,7 +81,7 @@ int main(int argc, char** argv) try {
   const std::unique_ptr<Communicator> comm = create_communicator("flat");
   if (!recorded.empty()) return show_choice(recorded_trials(recorded), choose, *comm), 0;
   TrainTest whole;
-  if (comm->rank() == 0) whole = load_cifar(args.dataset, {.fraction = args.fraction, .augment = args.augment});
+  if (comm->rank() == 0) whole = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
   const DatasetPtr train = scatter_dataset(whole.train, *comm, {.shuffle = true, .seed = args.seed});
   const DatasetPtr test = scatter_dataset(whole.test, *comm, {.shuffle = true, .seed = args.seed});
   DevicePool pool(args.devices);
@@ -89,8 +90,9 @@ int main(int argc, char** argv) try {
     const auto stream = static_cast<std::uint32_t>(comm->rank());
     SerialIterator train_iter(train, args.batchsize, {.seed = args.seed, .stream = stream});
     SerialIterator test_iter(test, args.batchsize, {.repeat = false, .shuffle = false});
-    Classifier model(create_network(args.model, train->n_classes()), args.batchsize, args.seed, stream);
-    model.to_device(pool.current());
+    const NetworkSpec network = create_network(args.model, train->n_classes(), args.image_size);
+    Classifier model(network, args.batchsize, args.seed, stream);
+    model.to_device(pool.current(), args.autotune);
     MomentumSGD optimizer(args.learnrate);
     optimizer.setup(model);
     optimizer.add_hook(std::make_unique<WeightDecay>(5e-4f));

@@ -180,9 +180,11 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
   const auto add = [&](std::initializer_list<std::string> more) {
     command.arguments.insert(command.arguments.end(), more);
   };
-  add({"--device", "cpu", "--out", "out", "--seed", std::to_string(data_.seed + plan.seed)});
+  add({"--device", "cpu"});
   if (plan.epochs > 0) {
-    add({"--model", "tiny", "--no_snapshot", "--keep_going", "--dataset", data.string()});
+    add({"--model", "tiny", "--out", "out", "--seed", std::to_string(data_.seed + plan.seed)});
+    if (plan.one_training) add({"--no_snapshot", "--keep_going"});
+    add({"--dataset", data.string()});
     add({"--epoch", std::to_string(plan.epochs), "--batchsize", std::to_string(plan.batch_size)});
     add({"--learnrate", fmt::format("{}", plan.learning_rate)});
   }

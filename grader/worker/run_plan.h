@@ -18,6 +18,7 @@ struct RunPlan {
   std::uint64_t seed = 0;               // of the program, counted from the data's: --seed
   bool sum = false;                     // task 1: --compat chainer
   int epochs = 2;                       // --epoch; 0: the program trains nothing, and has no flags for it
+  bool one_training = true;             // else several in turn: the program has no snapshots
   std::string link = {};                // simulated between nodes, as ODORI_LINK has it: "1gbit,50us"
   std::vector<std::string> flags = {};  // further ones of the program: {"--length", "7"}
   auto operator<=>(const RunPlan&) const = default;

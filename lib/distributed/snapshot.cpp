@@ -224,13 +224,15 @@ Loaded load(const std::string& folder, Trainer& trainer, Communicator* comm, con
   require((!same_ranks && own_rank > 0) || rank.random.front().seed == model.random().seed,
           "The snapshot's random numbers come from seed {}, those of this training from seed {}. Give the same --seed.",
           rank.random.front().seed, model.random().seed);
-  bool same_data = manifest.data == whole_data;
-  for (std::size_t i = 0; i < n_devices; ++i)
-    same_data = same_data && (!same_ranks || rank.data[i] == data[i].in_order);
-  require(same_data,
-          "The snapshot {} was trained on other data, or on other shares of it. Give the same --dataset, --fraction "
-          "and --seed, to the program that wrote it.",
+  require(manifest.data == whole_data,
+          "The snapshot {} was trained on other data. Give the same --dataset and --fraction, to the program that "
+          "wrote it.",
           folder);
+  for (std::size_t i = 0; i < n_devices; ++i)
+    require(!same_ranks || rank.data[i] == data[i].in_order,
+            "The snapshot {} was trained on the same data, but in other shares: another program wrote it, or this one "
+            "has been changed since. Go on with the program that wrote it.",
+            folder);
   if (!same_ranks) take_own_part(rank, epochs_done, updater);
   for (std::size_t i = 0; i < n_devices; ++i) updater.iterators()[i].check(rank.iterators[i]);
 
@@ -247,6 +249,12 @@ Loaded load(const std::string& folder, Trainer& trainer, Communicator* comm, con
     remembered.insert(remembered.end(), parameters.begin(), parameters.end());
   loaded.velocities = read_vectors(folder, "optimizer.bin", manifest, remembered);
   return loaded;
+}
+
+/// The optimizer's own rate, where a schedule has changed it since.
+float own_rate(const RankState& rank) {
+  const auto own = rank.states.find("LearningRate");
+  return own == rank.states.end() ? rank.learning_rate : number_of<float>(own->second).value_or(rank.learning_rate);
 }
 
 void apply(Loaded& loaded, Trainer& trainer) {
@@ -301,11 +309,12 @@ void Snapshot::run(Trainer& trainer) {
   }
 }
 
-void resume(const std::string& path, Trainer& trainer, Communicator* comm) {
+void resume(const ResumeFrom& from, Trainer& trainer, Communicator* comm) {
   std::vector<std::string> passed_over;
-  const std::string folder = find_snapshot(path, comm, passed_over);
+  const std::string folder = find_snapshot(from.path, comm, passed_over);
   const std::vector<DataFingerprint> data = data_of(trainer.updater());
   const std::uint64_t whole_data = whole(data, comm);
+  const float asked = trainer.updater().optimizer().learning_rate();
   Loaded loaded;
   collectively(comm, [&] { loaded = load(folder, trainer, comm, data, whole_data); });
   apply(loaded, trainer);
@@ -314,6 +323,9 @@ void resume(const std::string& path, Trainer& trainer, Communicator* comm) {
   for (const std::string& reason : passed_over) fmt::print("Passed over: {}\n", reason);
   fmt::print("Going on from {}: {} epochs, {} iterations are done; the learning rate is {}.\n", folder,
              trainer.updater().epoch(), trainer.updater().iteration(), trainer.updater().optimizer().learning_rate());
+  if (const float rate = own_rate(loaded.rank); from.asks_for_rate && asked != rate)
+    fmt::print("--learnrate changes nothing in a training that goes on: its rate is the snapshot's {}, not {}.\n", rate,
+               asked);
   const std::string precision = to_string(trainer.updater().model().device().precision());
   if (loaded.subject.precision != precision)
     fmt::print(

@@ -34,6 +34,15 @@ void add_training_flags(CommandLine& line, Arguments& args, const Program& progr
                                   [](double part) { return part > 0 && part <= 1; }))
       ->capture_default_str();
   app.add_flag("--augment", args.augment, "Random crop and flip of the training images");
+  app.add_option("--seed", args.seed, "Seed of everything that is random")
+      ->check(line.number<std::uint64_t>(
+          {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},
+          [](std::uint64_t) { return true; }))
+      ->capture_default_str();
+  app.add_flag("--autotune", args.autotune.measure, "Measure which convolution algorithm is the fastest, at set-up");
+  app.add_flag("--show_algorithms", args.autotune.show,
+               "Print each operation's algorithm, with --autotune the times that were measured");
+  app.add_option("--out", args.out, "Folder for what is written")->capture_default_str();
 }
 
 void add_model_flags(CommandLine& line, Arguments& args) {
@@ -47,14 +56,9 @@ void add_model_flags(CommandLine& line, Arguments& args) {
   app.add_option("--image_size", args.image_size, "Images are enlarged to this height and width, a multiple of 32")
       ->check(line.whole_number(32, 1024))
       ->capture_default_str();
-  app.add_option("--seed", args.seed, "Seed of everything that is random")
-      ->check(line.number<std::uint64_t>(
-          {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},
-          [](std::uint64_t) { return true; }))
-      ->capture_default_str();
 }
 
-void add_algorithm_flags(CommandLine& line, Arguments& args) {
+void add_arithmetic_flags(CommandLine& line, Arguments& args) {
   CLI::App& app = line.app();
   static const std::map<std::string, Precision> precisions{
       {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}};
@@ -64,13 +68,10 @@ void add_algorithm_flags(CommandLine& line, Arguments& args) {
          "it. "
          "CPU devices: fp32 without it; bf16 on processors with AMX")
       ->check(line.one_of({"fp32", "tf32", "bf16"}));
-  app.add_flag("--autotune", args.autotune.measure, "Measure which convolution algorithm is the fastest, at set-up");
   app.add_option("--workspace_mib", args.devices.workspace_mib,
                  "GPUs: memory that a convolution may take besides its tensors, in MiB; some fast algorithms need much")
       ->check(line.whole_number(0, 1 << 20))
       ->capture_default_str();
-  app.add_flag("--show_algorithms", args.autotune.show,
-               "Print each operation's algorithm, with --autotune the times that were measured");
 }
 
 void add_rank_flags(CommandLine& line, Arguments& args) {
@@ -136,17 +137,17 @@ void add_device_flags(CommandLine& line, Arguments& args, const Program& program
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();
   app.add_flag("--share_devices", args.devices.share_devices, "Let several devices share one GPU");
-  add_algorithm_flags(line, args);
+  add_arithmetic_flags(line, args);
 }
 
-void add_output_flags(CommandLine& line, Arguments& args) {
+void add_flags_of_one_training(CommandLine& line, Arguments& args) {
   CLI::App& app = line.app();
   app.add_flag("--no_snapshot", args.no_snapshot, "Write no snapshot at the end of each epoch");
   app.add_option("--keep", args.keep, "Keep this many of the newest snapshots, and remove older ones; 0: keep all")
       ->check(line.whole_number(0, 1000000))
       ->capture_default_str();
   app.add_flag("--keep_going", args.keep_going, "Train on when the loss is nan or infinite");
-  app.add_option("--resume", args.resume, "Continue from this snapshot: its folder, or a folder of snapshots");
+  app.add_option("--resume", args.resume.path, "Continue from this snapshot: its folder, or a folder of snapshots");
   app.add_option("--trace", args.trace,
                  "Write the event stream into this folder, one file per rank; ui.perfetto.dev shows it");
 }
@@ -177,10 +178,16 @@ Arguments parse_arguments(int argc, char** argv, const Program& program) {
   add_model_flags(line, args);
   for (const OwnFlag& flag : program.own) add_own_flag(line, flag);
   add_device_flags(line, args, program);
-  line.app().add_option("--out", args.out, "Folder for what is written")->capture_default_str();
-  if (program.trains) add_output_flags(line, args);
+  if (program.trains && program.one_training) add_flags_of_one_training(line, args);
   line.parse({"--solution", "--ranks", "--nodes", "--link"});  // the driver's own
   if (program.trains) args.dataset = resolve_dataset(args.dataset);
+  const auto given = [&](const char* flag) {
+    const CLI::Option* const option = line.app().get_option_no_throw(flag);
+    return option && option->count() > 0;
+  };
+  if (given("--no_snapshot") && given("--keep"))
+    throw UsageError("--no_snapshot writes no snapshots, so that --keep has none to keep. Leave one of them out.");
+  args.resume.asks_for_rate = given("--learnrate");
   create_network(args.model, 1, args.image_size);  // throws if this image size can't be used
   if (args.communicator.empty())
     args.communicator = args.devices.request != DeviceRequest::cpu && gpu_count() > 0 ? "pure_nccl" : "flat";

@@ -9,6 +9,7 @@
 
 #include "backend/device_pool.h"
 #include "backend/graph.h"
+#include "core/resume_from.h"
 #include "optim/exchange_options.h"
 #include "optim/gradient_rule.h"
 
@@ -28,11 +29,13 @@ struct OwnFlag {
   int least = 0, most = 1 << 30;
 };
 
-/// What a program says of itself, and the flags that it takes beside those that all have.
+/// What a program says of itself, and the groups of flags that it reads beside those that all do. No program takes a
+/// flag that it doesn't read.
 struct Program {
   std::string name;              // ./odori run NAME; results go to out/NAME
   std::string about;             // what --help begins with
   bool trains = true;            // on a data set, for some epochs
+  bool one_training = true;      // else several in turn, without snapshots and event stream, whatever becomes of them
   bool several_devices = false;  // of one process
   bool communicator = false;     // by name
   int least_epochs = 1;          // 0: it has something to do without training
@@ -57,7 +60,7 @@ struct Arguments {
   bool no_snapshot = false;
   int keep = 3;             // snapshots; 0: all
   bool keep_going = false;  // also when the loss is no finite number
-  std::string resume;       // a snapshot's folder
+  ResumeFrom resume;        // a snapshot's folder
   std::string model = "vgg";
   int image_size = 32;
   double fraction = 1.0;

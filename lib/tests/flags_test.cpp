@@ -112,9 +112,25 @@ TEST(Arguments, AProgramMayHaveFlagsOfItsOwn) {
 
 TEST(Arguments, AProgramThatDoesNotTrainHasNoFlagsOfTrainings) {
   const Program program{.name = "formulas", .about = "Formulas.", .trains = false};
-  EXPECT_EQ(parse({"--model", "mid", "--out", "there"}, program).out, "there");
-  for (const char* flag : {"--epoch", "--dataset", "--resume", "--learnrate"})
-    EXPECT_NE(refusal({flag, "1"}, program), "accepted") << flag;
+  EXPECT_EQ(parse({"--model", "mid", "--precision", "fp32"}, program).model, "mid");
+  for (const char* flag : {"--epoch", "--dataset", "--resume", "--learnrate", "--seed", "--out"})
+    EXPECT_EQ(refusal({flag, "1"}, program).find(fmt::format("Unknown flag {}.", flag)), 0u) << flag;
+  for (const char* flag : {"--autotune", "--show_algorithms", "--no_snapshot"})
+    EXPECT_EQ(refusal({flag}, program).find(fmt::format("Unknown flag {}.", flag)), 0u) << flag;
+}
+
+TEST(Arguments, AProgramOfSeveralTrainingsHasNoFlagsOfOne) {
+  const Program program{.name = "sweep", .about = "Trainings in turn.", .one_training = false};
+  EXPECT_EQ(parse({"--epoch", "3", "--out", "there", "--seed", "7"}, program).seed, 7u);
+  for (const char* flag : {"--no_snapshot", "--keep", "--resume", "--trace", "--keep_going"})
+    EXPECT_EQ(refusal({flag, "1"}, program).find(fmt::format("Unknown flag {}.", flag)), 0u) << flag;
+}
+
+TEST(Arguments, ThatContradictOrReplaceEachOtherAreFound) {
+  EXPECT_EQ(refusal({"--keep", "2", "--no_snapshot"}).find("--no_snapshot writes no snapshots, so that --keep"), 0u);
+  EXPECT_NE(refusal({"--no_snapshot"}).find("accepted"), std::string::npos) << "--keep has a default";
+  EXPECT_TRUE(parse({"--resume", "there", "--learnrate", "0.05"}).resume.asks_for_rate);
+  EXPECT_FALSE(parse({"--resume", "there"}).resume.asks_for_rate);
 }
 
 TEST(Arguments, RefusesNumbersThatMakeNoSense) {

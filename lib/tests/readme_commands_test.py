@@ -39,13 +39,13 @@ def here(says, *more, codes=(0,)):
     return lambda command: ends(" ".join([command, *(flag for flag in more if flag not in command)]), codes, says)
 
 
-def smaller(says, codes=(0,), more=""):
+def smaller(says, codes=(0,), more=" --no_snapshot"):
     """A training: of the kit's answer, as learners' may be unfinished, and of a small network on few images."""
     def run(command):
         command = re.sub(r" (--(model|batchsize|epoch|dataset) \S+|--solution|\.\.\.)", "", command)
         command = re.sub(r"^\./odori run \w+", r"\g<0> --solution", command)
         device = "" if "--device" in command else " --device cpu"
-        ends(f"{command}{device} --model tiny --batchsize 8 --epoch 1 --no_snapshot --dataset {DATA} --out {SCRATCH.name}/out{more}",
+        ends(f"{command}{device} --model tiny --batchsize 8 --epoch 1 --dataset {DATA} --out {SCRATCH.name}/out{more}",
              codes, says)
     return run
 

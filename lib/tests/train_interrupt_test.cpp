@@ -54,7 +54,7 @@ TEST(Interrupt, NamesTheLastSnapshotAndItCanBeResumed) {
     EXPECT_EQ(match[3], folder / fmt::format("snapshot_epoch_{}", std::stoi(match[2]) - 1));
     Training training({.batch_size = 8}, images(64));
     Trainer trainer(*training.updater, 1000000, folder.path());
-    resume(match[4], trainer);
+    resume(match[4].str(), trainer);
     EXPECT_EQ(training.updater->epoch(), std::stoi(match[2]) - 1);
     EXPECT_LE(training.updater->iteration(), std::stoi(match[1]));
   }

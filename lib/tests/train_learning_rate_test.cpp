@@ -69,5 +69,24 @@ TEST_F(Loop, LearningRateIsSetBeforeEachUpdateAndGoesOnAfterASnapshot) {
   EXPECT_EQ(parts, rates);
 }
 
+TEST_F(Loop, ARateThatASnapshotReplacesIsToldIfItWasAskedFor) {
+  Trainer first(*training.updater, 1, folder / "first");
+  first.extend(Snapshot());
+  first.run();
+  const auto said = [&](float rate, bool asks) {
+    Training other({.batch_size = 4, .rate = rate}, images(10));
+    Trainer trainer(*other.updater, 2, folder / "other");
+    ResumeFrom from = folder / "first";
+    from.asks_for_rate = asks;
+    testing::internal::CaptureStdout();
+    resume(from, trainer);
+    return testing::internal::GetCapturedStdout();
+  };
+  const std::string sentence = "--learnrate changes nothing in a training that goes on: its rate is the snapshot's 0.05";
+  EXPECT_NE(said(0.001f, true).find(sentence + ", not 0.001."), std::string::npos);
+  EXPECT_EQ(said(0.001f, false).find(sentence), std::string::npos) << "it is the flag's default";
+  EXPECT_EQ(said(0.05f, true).find(sentence), std::string::npos) << "the same";
+}
+
 }  // namespace
 }  // namespace odori

@@ -104,12 +104,14 @@ int main(int argc, char** argv) try {
   StandardUpdater updater(train_iter, *optimizer);
   Trainer trainer(updater, args.epoch, args.out, args.keep_going);
   trainer.extend(create_multi_node_evaluator(std::make_unique<Evaluator>(test_iter, model, device), *comm));
+  if (!args.no_snapshot) trainer.extend(Snapshot(*comm, args.keep));
   if (rank == 0) {
     trainer.extend(LogReport());
     trainer.extend(PrintReport(
         {"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy", "elapsed_time"}));
     trainer.extend(ProgressBar());
   }
+  if (!args.resume.empty()) resume(args.resume, trainer, comm.get());
   trainer.run();
   if (rank == 0) report_throughput(trainer, whole.train->size() * args.epoch);
   return 0;

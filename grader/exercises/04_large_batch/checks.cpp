@@ -11,6 +11,7 @@ namespace {
 
 RunPlan with_flags(RunPlan plan, int accumulate, int base_batch, int warmup_epochs, const char* schedule,
                    const char* gradients) {
+  plan.one_training = false;
   plan.flags = {"--accumulate",    std::to_string(accumulate),
                 "--base_batch",    std::to_string(base_batch),
                 "--warmup_epochs", std::to_string(warmup_epochs),

@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Each program's --help lists the flags that the program reads, and no others.
+    program_flags_test.py KIT BUILD"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+KIT, BUILD = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+# By what a program reads the flags of several programs, where it isn't args.FLAG.
+READ_BY = {
+    **dict.fromkeys(("--device", "--threads_per_device", "--share_devices", "--precision", "--workspace_mib"), "devices"),
+    **dict.fromkeys(("--autotune", "--show_algorithms"), "autotune"),
+    **dict.fromkeys(("--double_buffering", "--bucket_mib", "--allreduce_dtype", "--sharded"), "exchange"),
+    "--compat": "gradient_rule"}
+# A program under MPI starts alone here.
+ENVIRONMENT = {**os.environ, "OMPI_MCA_ess_singleton_isolated": "1", "OMPI_MCA_plm_rsh_agent": "sh", "LC_ALL": "C.UTF-8"}
+
+offered, sources = {}, {}
+for source in sorted(KIT.glob("solutions/*/*.cpp")):
+    done = subprocess.run([BUILD / "bin/solutions" / source.stem, "--help"], env=ENVIRONMENT, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0, f"{source.stem} --help: {done.stdout}"
+    offered[source.stem] = set(re.findall(r"^ +(?:-h,)?(--\w+)", done.stdout, re.MULTILINE)) - {"--help"}
+    sources[source.stem] = source.read_text()
+assert len(offered) >= 8 and all(len(flags) > 5 for flags in offered.values()), offered
+
+failures = []
+for program, source in sources.items():
+    own = set(re.findall(r'"(--\w+)"', source))
+    for flag in sorted(set().union(*offered.values())):
+        reads = flag in own or re.search(rf"\bargs\.{READ_BY.get(flag, flag[2:])}\b", source)
+        if flag in offered[program] and not reads:
+            failures.append(f"{program} takes {flag}, and doesn't read it.")
+        if flag not in offered[program] and reads:
+            failures.append(f"{program} reads {flag}, and doesn't take it.")
+print("\n".join(failures) or "Programs take the flags that they read.")
+sys.exit(bool(failures))
