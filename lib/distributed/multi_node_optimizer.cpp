@@ -153,6 +153,10 @@ class MultiNodeOptimizer : public Optimizer {
           "--sharded exchanges parts, each once: it can't be combined with --double_buffering, --allreduce_dtype or "
           "--bucket_mib.");
     comm_.require_takes(options_.dtype);
+    if (comm_.name() == "dummy" && comm_.size() > 1 && comm_.rank() == 0)
+      fmt::print(
+          "The communicator dummy exchanges nothing: each rank trains a model of its own, and losses and accuracies "
+          "mean nothing. It shows what a training without exchange would take.\n");
     if (!words.empty() && comm_.rank() == 0) fmt::print("Exchange of gradients: {}\n", words);
   }
 

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "trace/evidence.h"
+#include "train/terminal.h"
 #include "train/trainer.h"
 
 namespace odori {
@@ -28,9 +29,23 @@ std::vector<std::uint32_t> checksums(Classifier& model) {
 
 }  // namespace
 
+std::string ParameterCheck::setting(Trainer&) const {
+  return fmt::format("The ranks' parameters are compared after {}.",
+                     every_ == 1 ? "each update" : fmt::format("every {} updates", every_));
+}
+
+void ParameterCheck::finalize(Trainer&) noexcept {
+  if (comm_->rank() != 0 || equal_ != compared_) return;  // else an error tells of it
+  print_line(compared_ > 0
+                 ? fmt::format("The ranks' parameters were compared {} time{}, and no difference was found.", compared_,
+                               compared_ == 1 ? "" : "s")
+                 : fmt::format("The ranks' parameters were not compared: there were fewer than {} updates.", every_));
+}
+
 void ParameterCheck::run(Trainer& trainer) {
   if (trainer.updater().iteration() % every_ != 0) return;
   const evidence::Collective call("ParameterCheck");
+  ++compared_;
   Classifier& model = trainer.updater().model();
   const std::vector<std::uint32_t> own = checksums(model);
   const std::size_t n = own.size();
@@ -55,6 +70,7 @@ void ParameterCheck::run(Trainer& trainer) {
       trainer.updater().iteration(),
       fmt::format("{} {}", others.size() == 1 ? "rank" : "ranks", fmt::join(others, ", ")),
       others.size() == 1 ? "differs" : "differ", first < n ? model.parameters()[first].name : "");
+  ++equal_;
 }
 
 }  // namespace odori

@@ -1,6 +1,9 @@
 // Have the ranks still the same model? Found out every N updates, for --check_every N.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "comm/communicator.h"
 #include "train/extension.h"
 
@@ -14,11 +17,14 @@ class ParameterCheck : public Extension {
   Trigger trigger() const override { return Trigger::iteration; }
   int priority() const override { return writer + 1; }  // before anything stands on this model
   std::string name() const override { return "ParameterCheck"; }
+  std::string setting(Trainer& trainer) const override;
   void run(Trainer& trainer) override;
+  void finalize(Trainer& trainer) noexcept override;  // rank 0 says how many comparisons found no difference
 
  private:
   Communicator* comm_;
   int every_;
+  std::int64_t compared_ = 0, equal_ = 0;  // times
 };
 
 }  // namespace odori

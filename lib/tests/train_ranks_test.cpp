@@ -353,7 +353,10 @@ class Drift : public Extension {
 TEST_F(Shared, ParametersThatDriftApartAreNamed) {
   SharedRun steady(*comm, folder + "/steady", 2, train);
   steady.trainer.extend(ParameterCheck(*comm, 1));
+  testing::internal::CaptureStdout();
   steady.trainer.run();
+  const std::string found = fmt::format("compared {} times, and no difference was found.\n", steady.trainer.updates());
+  EXPECT_EQ(testing::internal::GetCapturedStdout().find(found) != std::string::npos, comm->rank() == 0);
   if (comm->size() == 1) return;
   SharedRun run(*comm, folder + "/drifting", 2, train);
   run.trainer.extend(Drift(comm->rank(), comm->size()));

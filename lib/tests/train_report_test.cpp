@@ -8,7 +8,9 @@
 #include <regex>
 #include <thread>
 
+#include "distributed/snapshot.h"
 #include "train/evaluator.h"
+#include "train/learning_rate.h"
 #include "train/log_report.h"
 #include "train/print_report.h"
 #include "train/progress_bar.h"
@@ -85,6 +87,27 @@ TEST_F(Loop, TableAndProgressOfAJobsLogHaveNoControlCharacters) {
             "epoch       iteration   nothing   \n"
             "1           3                       \n"
             "2           5                       \n");
+}
+
+TEST_F(Loop, WhatWasSetStandsAboveTheTable) {
+  const auto said = [&](int epochs, int accumulate, int warmup_epochs) {
+    StandardUpdater updater(SerialIterator(images(10), 4), training.optimizer, accumulate);
+    Trainer trainer(updater, epochs, folder.path());
+    trainer.extend(LogReport());
+    if (warmup_epochs > 0) trainer.extend(LearningRate(linear_scaling(4), warm_up(4, warmup_epochs)));
+    trainer.extend(PrintReport({"epoch"}));
+    training.optimizer.set_learning_rate(0.05f);
+    testing::internal::CaptureStdout();
+    trainer.run();
+    const std::string all = testing::internal::GetCapturedStdout();
+    return all.substr(0, all.find("epoch     \n"));
+  };
+  EXPECT_EQ(said(1, 1, 0), "");
+  EXPECT_EQ(said(1, 2, 0), "An update is by the mean gradient of 2 batches of 4 images.\n");
+  EXPECT_EQ(said(2, 1, 1), "Learning rate: 0.05 x 4 = 0.2, from 0.05 at first to 0.2 at the end.\n");
+  EXPECT_EQ(said(1, 1, 3),
+            "Learning rate: 0.05 x 4 = 0.2, from 0.05 at first to 0.1 at the end. It does not reach 0.2: the warm-up "
+            "is longer than this training.\n");
 }
 
 TEST_F(Loop, TableNeedsALog) {
@@ -190,6 +213,43 @@ TEST_F(Loop, ThroughputIsPrintedAndWrittenWithEverythingBehindIt) {
   EXPECT_GT(result["peak_memory_bytes"].get<std::int64_t>(), 1 << 20);
   EXPECT_GE(result["machine"]["cores"].get<int>(), 1);
   EXPECT_TRUE(result.contains("date"));
+}
+
+TEST_F(Loop, ATrainingThatHadNothingLeftToDoHasNoThroughput) {
+  Trainer whole(*training.updater, 1, folder.path());
+  whole.extend(LogReport());
+  whole.extend(Snapshot());
+  whole.run();
+  Training other({.batch_size = 4}, images(10));
+  Trainer trainer(*other.updater, 1, folder.path());
+  trainer.extend(LogReport());
+  testing::internal::CaptureStdout();
+  resume(folder.path(), trainer);
+  trainer.run();
+  report_throughput(trainer, 10);
+  const std::string said = testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(said.ends_with("\nNothing was left to train: the snapshot has 1 epoch behind it. A larger --epoch trains "
+                             "on.\n"))
+      << said;
+}
+
+TEST_F(Loop, ALossThatIsNotANumberHasNoSign) {
+  struct Minus : Extension {
+    Trigger trigger() const override { return Trigger::iteration; }
+    void run(Trainer& trainer) override {
+      Classifier& model = trainer.updater().model();
+      const std::vector<float> nan(model.memory().parameters.size(), -std::numeric_limits<float>::quiet_NaN());
+      model.device().write(model.memory().parameters, 0, nan);
+    }
+    std::string name() const override { return "Minus"; }
+  };
+  Trainer trainer(*training.updater, 2, folder.path(), true);
+  trainer.extend(Minus());
+  trainer.extend(LogReport());
+  trainer.extend(PrintReport({"main/loss"}));
+  testing::internal::CaptureStdout();
+  trainer.run();
+  EXPECT_TRUE(testing::internal::GetCapturedStdout().ends_with("\nnan         \nnan         \n"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "train/evaluator.h"
 
+#include <cmath>
 #include <utility>
 
 #include "core/error.h"
@@ -23,7 +24,7 @@ Evaluator::Evaluator(SerialIterator iterator, Classifier& model, int device)
 void Evaluator::run(Trainer& trainer) {
   const Metrics metrics = evaluate();
   record_evaluation(metrics);
-  trainer.observation()["validation/main/loss"] = metrics.loss();
+  trainer.observation()["validation/main/loss"] = std::abs(metrics.loss());  // nan without its sign
   trainer.observation()["validation/main/accuracy"] = metrics.accuracy();
 }
 

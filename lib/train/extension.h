@@ -21,6 +21,8 @@ class Extension {
   /// Does it write into the trainer's folder, in this process?
   virtual bool writes() const { return false; }
   virtual void initialize(Trainer&) {}
+  /// After initialize(): a sentence on what was asked of it, which stands above the table; empty for nothing.
+  virtual std::string setting(Trainer&) const { return {}; }
   virtual void run(Trainer& trainer) = 0;
   /// After the last iteration, and also when training ends by an error or Ctrl-C.
   virtual void finalize(Trainer&) noexcept {}

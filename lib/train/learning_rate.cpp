@@ -45,6 +45,18 @@ void LearningRate::initialize(Trainer& trainer) {
   run(trainer);
 }
 
+std::string LearningRate::setting(Trainer& trainer) const {
+  const double full = *own_rate_ * scale_, n = trainer.n_epochs();
+  const double first = full * schedule_(0), last = full * schedule_(n);
+  std::string words = fmt::format("Learning rate: {:g}", *own_rate_);
+  if (scale_ != 1) words += fmt::format(" x {:g} = {:g}", scale_, full);
+  words += first == last ? "." : fmt::format(", from {:g} at first to {:g} at the end.", first, last);
+  // Still rising.
+  if (last < full && schedule_(n) > schedule_(0.999 * n))
+    words += fmt::format(" It does not reach {:g}: the warm-up is longer than this training.", full);
+  return words;
+}
+
 void LearningRate::run(Trainer& trainer) {
   Updater& updater = trainer.updater();
   updater.optimizer().set_learning_rate(static_cast<float>(*own_rate_ * scale_ * schedule_(updater.epoch_detail())));

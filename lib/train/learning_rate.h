@@ -42,6 +42,7 @@ class LearningRate : public Extension {
   Trigger trigger() const override { return Trigger::iteration; }
   int priority() const override { return writer; }
   void initialize(Trainer& trainer) override;
+  std::string setting(Trainer& trainer) const override;
   void run(Trainer& trainer) override;
 
   std::string name() const override { return "LearningRate"; }

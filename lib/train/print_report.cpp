@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "train/terminal.h"
@@ -13,12 +12,6 @@ namespace odori {
 namespace {
 
 std::size_t width(const std::string& entry) { return std::max<std::size_t>(10, entry.size()); }
-
-/// On a terminal, whatever stands below (the progress bar) goes first.
-void print_line(const std::string& line) {
-  fmt::print("{}{}\n", on_terminal() ? "\033[J" : "", line);
-  std::fflush(stdout);
-}
 
 }  // namespace
 
@@ -42,6 +35,10 @@ std::string table_line(const std::vector<std::string>& entries, const LogReport:
 PrintReport::PrintReport(std::vector<std::string> entries) : entries_(std::move(entries)) {}
 
 void PrintReport::initialize(Trainer& trainer) {
+  std::vector<std::string> settings{trainer.updater().setting()};
+  for (const auto& extension : trainer.extensions()) settings.push_back(extension->setting(trainer));
+  for (const std::string& setting : settings)
+    if (!setting.empty()) print_line(setting);
   print_line(table_header(entries_));
   for (const LogReport::Entry& entry : find_log_report(trainer).log()) print(entry);
 }

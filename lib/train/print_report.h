@@ -14,7 +14,7 @@ class PrintReport : public Extension {
   /// The columns, by the names that LogReport has: "epoch", "main/loss", ...
   explicit PrintReport(std::vector<std::string> entries);
   int priority() const override { return reader - 1; }  // behind LogReport
-  /// Prints the header, and after a resume the epochs of before.
+  /// Prints what was set, the header and after a resume the epochs of before.
   void initialize(Trainer& trainer) override;
   void run(Trainer& trainer) override;
   std::string name() const override { return "PrintReport"; }

@@ -21,6 +21,7 @@ class StandardUpdater : public Updater {
   std::vector<SerialIterator>& iterators() override { return iterators_; }
   std::vector<Classifier*> models() override { return {&optimizer_.model()}; }
   std::string description() const override;
+  std::string setting() const override;
   bool is_new_epoch() override { return new_epoch_before_last_ || Updater::is_new_epoch(); }
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -24,6 +25,11 @@ bool on_terminal() {
   const char* kind = std::getenv("TERM");
   if (!::isatty(STDOUT_FILENO) || !kind || std::string_view(kind) == "dumb") return false;
   return !std::getenv("OMPI_COMM_WORLD_SIZE") || mpirun_is_on_terminal();
+}
+
+void print_line(const std::string& line) {
+  std::fputs(((on_terminal() ? "\033[J" : "") + line + "\n").c_str(), stdout);
+  std::fflush(stdout);
 }
 
 }  // namespace odori

@@ -24,8 +24,12 @@ std::int64_t peak_memory_bytes() {
 void report_throughput(Trainer& trainer, std::size_t n_images) {
   const double seconds = trainer.elapsed_time();
   const double throughput = static_cast<double>(n_images) / seconds;
-  fmt::print("Throughput: {} [images/sec.] ({} / {})\n", throughput, n_images, seconds);
   Updater& updater = trainer.updater();
+  if (trainer.updates() > 0)
+    fmt::print("Throughput: {} [images/sec.] ({} / {})\n", throughput, n_images, seconds);
+  else
+    fmt::print("Nothing was left to train: the snapshot has {} epoch{} behind it. A larger --epoch trains on.\n",
+               updater.epoch(), updater.epoch() == 1 ? "" : "s");
   const std::string link = updater.optimizer().link();
   if (!link.empty()) fmt::print("Measured over a simulated link between the nodes: {}\n", link);
   const std::int64_t overflows = updater.optimizer().overflows();

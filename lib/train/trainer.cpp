@@ -59,6 +59,7 @@ void Trainer::run() {
   const bool writes = std::any_of(extensions_.begin(), extensions_.end(), [](const auto& e) { return e->writes(); });
   const FolderLock lock = writes ? FolderLock(out_) : FolderLock();
   start_ = Clock::now();
+  first_iteration_ = updater_.iteration();
   const Finalizer finalizer(*this);
   for (const auto& extension : extensions_) extension->initialize(*this);
   record_training(*this);
@@ -80,7 +81,7 @@ void Trainer::iterate() {
   const bool is_new_epoch = updater_.is_new_epoch();
   if (is_new_epoch) {
     const Metrics metrics = updater_.take_metrics();
-    observation_["main/loss"] = metrics.loss();
+    observation_["main/loss"] = std::abs(metrics.loss());  // nan without its sign
     observation_["main/accuracy"] = metrics.accuracy();
     if (trace::on())
       trace::instant("epoch", trace::Args().add("epoch", updater_.epoch()).add("iteration", updater_.iteration()));

@@ -35,6 +35,8 @@ class Trainer {
   Updater& updater() { return updater_; }
   int n_epochs() const { return n_epochs_; }
   const std::string& out() const { return out_; }
+  /// Updates of run(); none after a resume that had nothing left to do.
+  std::int64_t updates() const { return updater_.iteration() - first_iteration_; }
   /// Seconds of run() so far, with those of before a resume.
   double elapsed_time() const;
   /// Values of the running iteration, by name: "validation/main/loss". Extensions write and read them.
@@ -61,6 +63,7 @@ class Trainer {
   std::map<std::string, double> observation_;
   std::optional<Clock::time_point> start_, end_;
   double elapsed_before_ = 0;
+  std::int64_t first_iteration_ = 0;
   std::string last_snapshot_;
 };
 

@@ -25,6 +25,8 @@ class Updater {
   virtual std::vector<Classifier*> models() = 0;
   /// How many devices, what is made of their gradients, and how ranks exchange them: "mean over 2 devices".
   virtual std::string description() const = 0;
+  /// A sentence on what was asked of it, which stands above the table; empty for nothing.
+  virtual std::string setting() const { return {}; }
   /// Do devices, of this process or of ranks, share a GPU? No speedup can be measured then.
   virtual bool shares_devices() { return optimizer_.shares_devices(); }
 
