@@ -77,6 +77,10 @@ TEST(Failure, TheErrorsOwnExitCodeIsTheJobs) {
   const Ending usage = run("communicator");
   EXPECT_EQ(usage.code, 2);
   EXPECT_EQ(usage.count("There is no communicator \"no such thing\""), 1) << usage.output;
+  if (start("--version").count("(Open MPI) 4.") > 0) {
+    EXPECT_EQ(blank.count("MPI_ABORT"), 0) << blank.output;
+    EXPECT_EQ(usage.count("MPI_ABORT"), 0) << usage.output;
+  }
 }
 
 TEST(Failure, ARankThatExitsEarlyEndsAll) {

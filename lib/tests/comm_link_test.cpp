@@ -87,7 +87,12 @@ TEST_F(OverLink, AWrongValueIsTheSameErrorOnEveryRank) {
 TEST_F(OverLink, RankZerosVariableHoldsForAllAndOneNodeHasNoLink) {
   const bool first = create_communicator("flat")->rank() == 0;
   EXPECT_EQ(create_on(two_nodes_, "flat", first ? "5mbit,20ms" : "")->link(), "5 Mbit/s, 20 ms");
+  testing::internal::CaptureStdout();
   EXPECT_EQ(create_on("", "flat", "5mbit,20ms")->link(), "");
+  create_on("", "naive", "5mbit,20ms");
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            first ? "ODORI_LINK=5mbit,20ms changes nothing: all ranks are on one node, and a link is between nodes.\n" : "")
+      << "once";
 }
 
 constexpr std::size_t n = 25'000;  // numbers: 100,000 bytes, 0.16 s

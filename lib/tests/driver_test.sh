@@ -131,10 +131,6 @@ expect 0 "link= nodes= -np 2" "${run[@]}"
 expect 0 "link=1gbit,50us nodes=0,1,2 -np 3" "${run[@]}" --ranks 3 --link 1gbit,50us
 expect 0 "link=1gbit,50us nodes=0,0,1,1 -np 4" "${run[@]}" --link 1gbit,50us --ranks 4 --nodes 2
 expect 0 "/exercises/train_cifar_multi_node --epoch 3" "${run[@]}" --epoch 3
-# Where a blank is empty, Open MPI keeps silent about the stop there; in a whole program it speaks.
-unfilled=$(grep -c PUT_YOUR_CODE "${odori%/*}/exercises/02_multi_node/train_cifar_multi_node.cpp")
-[[ $unfilled -eq 0 ]] || expect 0 " --quiet " "${run[@]}"
-[[ $("${run[@]}" --solution) != *--quiet* ]] || { echo "FAILED: the solution is run quietly"; failures=$((failures + 1)); }
 expect 0 "/solutions/train_cifar_multi_node --epoch 3" "${run[@]}" --solution --epoch 3
 
 # The count of the tests, from ctest's file: one passed, one failed, three need GPUs, and one that did not run at all.
