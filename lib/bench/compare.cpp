@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -272,6 +273,9 @@ int main(int argc, char** argv) try {
   catch_interrupts();
   std::error_code ignored;  // writing will tell
   std::filesystem::create_directories(flags.out, ignored);
+  fmt::print("Measuring {} rounds of {} communicators between {} rank{} ...\n", flags.rounds,
+             communicator_names().size(), flags.ranks, flags.ranks == 1 ? "" : "s");
+  std::fflush(stdout);
   ExchangeCosts costs = measure_ranks(flags);  // first, since it refuses what --nodes and --link can't be
   if (flags.ranks > 1) costs.exchanges.push_back(task_1(flags));
   for (const std::string& path : {flags.out + "/result.json", flags.json})

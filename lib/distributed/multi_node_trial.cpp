@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -170,11 +171,20 @@ void show_choice(const std::vector<Trial>& trials, const Choice& choose, const C
 void compare_trials(const std::function<Trial(const std::string& schedule, int m)>& train, const Choice& choose,
                     int largest, const std::string& only, const Communicator& comm, const std::string& out,
                     const std::string& stored) {
+  std::size_t n_trials = only.empty() ? 0 : 1;
+  for (int m = 1; m <= largest && only.empty(); m *= 4) n_trials += std::size(schedules);
   std::vector<Trial> trials, chosen;
   for (int m = only.empty() ? 1 : largest; m <= largest; m *= 4) {
     std::vector<Trial> of_batch;
-    for (const char* schedule : schedules)
-      if (only.empty() || only == schedule) of_batch.push_back(train(schedule, m));
+    for (const char* schedule : schedules) {
+      if (!only.empty() && only != schedule) continue;
+      if (comm.rank() == 0) {
+        fmt::print("Training {} of {}: {}, {} batch{} of each rank an update ...\n",
+                   trials.size() + of_batch.size() + 1, n_trials, in_words.at(schedule), m, m == 1 ? "" : "es");
+        std::fflush(stdout);
+      }
+      of_batch.push_back(train(schedule, m));
+    }
     if (of_batch.empty()) throw UsageError(fmt::format("--only takes fixed, scaled or warm_up, not \"{}\".", only));
     if (only.empty()) chosen.push_back(choose(of_batch));
     trials.insert(trials.end(), of_batch.begin(), of_batch.end());

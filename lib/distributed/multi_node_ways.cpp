@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -164,6 +165,10 @@ void try_ways(Communicator& comm, const std::vector<ExchangeWay>& ways, int laye
 void measure_ways(Communicator& comm, const std::vector<ExchangeWay>& ways, const NetworkSpec& network, int batch,
                   int iterations, const DevicePoolOptions& devices) {
   if (iterations == 0) return;
+  if (comm.rank() == 0) {
+    fmt::print("Measuring {} iterations of each of {} ways, {} images a rank ...\n", iterations, ways.size(), batch);
+    std::fflush(stdout);
+  }
   Trainee trainee(comm, network, batch, devices);
   std::vector<TableRow> rows;
   std::vector<float> shares;

@@ -354,7 +354,10 @@ TEST(Trials, OfEachBatchAreTrainedChosenAmongAndDrawn) {
   };
   int asked = 0;
   const auto choose = [&](const std::vector<Trial>& trials) { return ++asked, trials.at(1); };
+  testing::internal::CaptureStdout();
   compare_trials(train, choose, 4, "", *comm, folder.path(), "nothing is stored here");
+  const std::string words = "Training 6 of 6: scaled rate, with warm-up, 4 batches of each rank an update ...\n";
+  EXPECT_EQ(testing::internal::GetCapturedStdout().find(words) != std::string::npos, comm->rank() == 0);
   EXPECT_EQ(trained, "fixed 1, scaled 1, warm_up 1, fixed 4, scaled 4, warm_up 4, ");
   EXPECT_EQ(asked, 2);
   if (comm->rank() == 0) {
@@ -378,6 +381,18 @@ TEST(ExchangeOptions, ThatCannotBeAreRefused) {
   const auto hierarchical = create_communicator("hierarchical");
   EXPECT_SENTENCE(RankTraining(*hierarchical, {.dtype = Dtype::fp16}),
                   "The communicator hierarchical exchanges gradients in fp32 alone.");
+}
+
+TEST(ExchangeOptions, ACommunicatorThatExchangesNothingIsTold) {
+  const auto said = [](const char* name) {
+    const auto comm = create_communicator(name);
+    testing::internal::CaptureStdout();
+    RankTraining training(*comm, {});
+    return testing::internal::GetCapturedStdout();
+  };
+  const auto all = create_communicator("flat");
+  EXPECT_EQ(said("dummy").starts_with("The communicator dummy exchanges nothing"), all->size() > 1 && all->rank() == 0);
+  EXPECT_EQ(said("flat"), "");
 }
 
 }  // namespace

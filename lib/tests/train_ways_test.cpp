@@ -192,6 +192,7 @@ TEST_F(Ways, AreMeasuredInTraining) {
   EXPECT_EQ(one.told.size() % 4, 0u);
   EXPECT_EQ(said.empty(), comm->rank() != 0);
   if (comm->rank() != 0) return;
+  EXPECT_EQ(said.find("Measuring 2 iterations of each of 2 ways, 2 images a rank ...\n"), 0u) << said;
   EXPECT_NE(said.find("without a simulated link"), std::string::npos) << said;
   EXPECT_NE(said.find("nothing"), std::string::npos) << said;
   EXPECT_EQ(std::count(said.begin(), said.end(), '%'), 2) << said;
