@@ -30,6 +30,10 @@ void show(const Prediction& p) {
   const auto seconds = [&](const cost::Compute& compute) { return p.iterations * compute.seconds(p.batch); };
   fmt::print("An iteration of {} images on one device: {:.3f} ms + {:.4f} ms an image = {:.3f} ms\n", p.batch,
              1e3 * p.compute.fixed, 1e3 * p.compute.per_image, 1e3 * p.compute.seconds(p.batch));
+  if (p.compute.fixed < 0)
+    fmt::print(
+        "A time below 0 can't be. If the formulas are right, the machine was busy while the larger batch was measured: "
+        "run this again.\n");
   fmt::print("An epoch of {} images: {} iterations, {:.1f} s with {}, {:.1f} s with {}\n", p.images, p.iterations,
              seconds(p.compute), p.network, seconds(p.compute_of_other), p.other_network);
   fmt::print("From batch {} on, larger ones save at most 10 % of an epoch; from batch {} on, 1 %\n\n",

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "predict/forecast.h"
 #include "predict/measure.h"
+#include "predict/show.h"
 
 namespace odori {
 namespace {
@@ -73,6 +74,16 @@ TEST(Forecast, IsWhatTheFormulasSay) {
   EXPECT_DOUBLE_EQ(last.speedup, 0.05 / 0.038);
   EXPECT_DOUBLE_EQ(all.epoch, 100 * 0.02);
   EXPECT_EQ(all.scaling.front().efficiency, 1);
+}
+
+TEST(Prediction, SaysWhatATimeBelowZeroMeans) {
+  const auto said = [](double fixed) {
+    testing::internal::CaptureStdout();
+    show({.network = "tiny", .other_network = "vgg", .images = 100, .batch = 10, .compute = {fixed, 0.001}});
+    return testing::internal::GetCapturedStdout();
+  };
+  EXPECT_NE(said(-0.001).find("\nA time below 0 can't be."), std::string::npos);
+  EXPECT_EQ(said(0.001).find("below 0"), std::string::npos);
 }
 
 TEST(Forecast, EndsWithTheClustersNodesWhateverTheirNumber) {
