@@ -251,10 +251,12 @@ Loaded load(const std::string& folder, Trainer& trainer, Communicator* comm, con
   return loaded;
 }
 
-/// The optimizer's own rate, where a schedule has changed it since.
-float own_rate(const RankState& rank) {
+/// What --learnrate is of a training that goes on: where it has a schedule, that rate times the schedule is in force.
+float own_rate(const RankState& rank, const Trainer& trainer) {
   const auto own = rank.states.find("LearningRate");
-  return own == rank.states.end() ? rank.learning_rate : number_of<float>(own->second).value_or(rank.learning_rate);
+  const bool scheduled = std::ranges::any_of(trainer.extensions(),
+                                             [](const auto& extension) { return extension->name() == "LearningRate"; });
+  return scheduled && own != rank.states.end() ? number_of<float>(own->second).value_or(0) : rank.learning_rate;
 }
 
 void apply(Loaded& loaded, Trainer& trainer) {
@@ -321,9 +323,10 @@ void resume(const ResumeFrom& from, Trainer& trainer, Communicator* comm) {
   trainer.set_last_snapshot(folder);
   if (comm && comm->rank() != 0) return;
   for (const std::string& reason : passed_over) fmt::print("Passed over: {}\n", reason);
-  fmt::print("Going on from {}: {} epochs, {} iterations are done; the learning rate is {}.\n", folder,
-             trainer.updater().epoch(), trainer.updater().iteration(), trainer.updater().optimizer().learning_rate());
-  if (const float rate = own_rate(loaded.rank); from.asks_for_rate && asked != rate)
+  const std::int64_t epochs = trainer.updater().epoch();
+  fmt::print("Going on from {}: {} epoch{}, {} iterations are done; the learning rate is {}.\n", folder, epochs,
+             epochs == 1 ? "" : "s", trainer.updater().iteration(), trainer.updater().optimizer().learning_rate());
+  if (const float rate = own_rate(loaded.rank, trainer); from.asks_for_rate && asked != rate)
     fmt::print("--learnrate changes nothing in a training that goes on: its rate is the snapshot's {}, not {}.\n", rate,
                asked);
   const std::string precision = to_string(trainer.updater().model().device().precision());

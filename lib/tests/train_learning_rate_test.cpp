@@ -86,6 +86,14 @@ TEST_F(Loop, ARateThatASnapshotReplacesIsToldIfItWasAskedFor) {
   EXPECT_NE(said(0.001f, true).find(sentence + ", not 0.001."), std::string::npos);
   EXPECT_EQ(said(0.001f, false).find(sentence), std::string::npos) << "it is the flag's default";
   EXPECT_EQ(said(0.05f, true).find(sentence), std::string::npos) << "the same";
+
+  // Where a schedule had changed the rate, and is no longer asked for, what it had become holds.
+  Training other({.batch_size = 4}, images(10));
+  Trainer scheduled(*other.updater, 1, folder / "first");
+  scheduled.extend(LearningRate(linear_scaling(4), warm_up(4, 0)));
+  scheduled.extend(Snapshot());
+  scheduled.run();
+  EXPECT_NE(said(0.05f, true).find("its rate is the snapshot's 0.2, not 0.05."), std::string::npos);
 }
 
 }  // namespace

@@ -198,7 +198,7 @@ TEST_F(Saved, TheNewestIsTheOneThatWasWrittenLast) {
   resume(folder.path(), resumed.trainer);
   EXPECT_EQ(
       testing::internal::GetCapturedStdout(),
-      fmt::format("Going on from {}/snapshot_epoch_1: 1 epochs, 7 iterations are done; the learning rate is 0.05.\n",
+      fmt::format("Going on from {}/snapshot_epoch_1: 1 epoch, 7 iterations are done; the learning rate is 0.05.\n",
                   folder.path()));
   SavedRun named(options, folder.path(), 4);
   resume(last, named.trainer);
