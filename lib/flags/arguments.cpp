@@ -77,9 +77,10 @@ void add_arithmetic_flags(CommandLine& line, Arguments& args) {
 void add_rank_flags(CommandLine& line, Arguments& args) {
   CLI::App& app = line.app();
   static const std::map<std::string, Dtype> dtypes{{"fp32", Dtype::fp32}, {"fp16", Dtype::fp16}, {"bf16", Dtype::bf16}};
-  app.add_option(
-      "--communicator", args.communicator,
-      fmt::format("{}; without it, pure_nccl on GPUs and flat on CPU devices", fmt::join(communicator_names(), ", ")));
+  app.add_option("--communicator", args.communicator,
+                 fmt::format("{}; without it, pure_nccl on GPUs and flat on CPU devices",
+                             fmt::join(communicator_names(), ", ")))
+      ->check(line.one_of(communicator_names()));
   app.add_option_function<int>(
          "--accumulate", [&args](const int& batches) { args.accumulate = batches; },
          "Batches of a rank that make one update: gradients are exchanged once for all of them")

@@ -66,6 +66,8 @@ TEST(Arguments, TakesPrecisionAndAlgorithms) {
 TEST(Arguments, CommunicatorFollowsTheDevices) {
   EXPECT_EQ(parse({"--device", "cpu"}, multi_node).communicator, "flat");
   EXPECT_EQ(parse({"--communicator", "naive"}, multi_node).communicator, "naive");
+  EXPECT_NE(refusal({"--communicator", "nayve"}, multi_node).find("not \"nayve\". Did you mean naive?"),
+            std::string::npos);
 }
 
 TEST(Arguments, OfRanksSayHowGradientsAreExchanged) {
