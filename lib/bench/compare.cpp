@@ -273,8 +273,8 @@ int main(int argc, char** argv) try {
   catch_interrupts();
   std::error_code ignored;  // writing will tell
   std::filesystem::create_directories(flags.out, ignored);
-  fmt::print("Measuring {} rounds of {} communicators between {} rank{} ...\n", flags.rounds,
-             communicator_names().size(), flags.ranks, flags.ranks == 1 ? "" : "s");
+  fmt::print("Measuring {} communicators between {} rank{}, {} round{} ...\n", communicator_names().size(), flags.ranks,
+             flags.ranks == 1 ? "" : "s", flags.rounds, flags.rounds == 1 ? "" : "s");
   std::fflush(stdout);
   ExchangeCosts costs = measure_ranks(flags);  // first, since it refuses what --nodes and --link can't be
   if (flags.ranks > 1) costs.exchanges.push_back(task_1(flags));

@@ -23,6 +23,7 @@ for name in naive flat hierarchical two_dimensional single_node non_cuda_aware r
   has out/compare/result.json "\"name\": \"$name\"" "and is in the result"
   has out/compare/report.html "<td>$name</td>" "and on the page"
 done
+has log '^Measuring 10 communicators between 2 ranks, 1 round ' "it says first what it does"
 has log '^Not measured: single_node: The communicator single_node works within one node' "what is refused says why"
 for file in log out/compare/report.html; do has $file '2 ranks on 2 nodes, over a simulated link of 100 Mbit/s, 1 ms' "the link is named"; done
 has out/compare/result.json '"simulated_link": "100 Mbit/s, 1 ms"' "the link is named"
