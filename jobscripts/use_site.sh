@@ -19,7 +19,7 @@ if [[ $# -eq 0 ]]; then
   exit
 fi
 [[ $# -eq 1 ]] || stop 2 "./odori site takes one site file, not $#."
-[[ -f $1 && -r $1 ]] || stop 2 "there is no site file $1."
+[[ -f $1 && -r $1 ]] || stop 2 "there is no site file $1. Copy the example that comes nearest from $here/sites, change what differs, and give that file."
 ODORI_SITE=$1 take_site
 [[ $1 -ef $here/site.sh ]] || cp "$1" "$here/site.sh"
 CHUNK=""  # the select lines are blanks: ./odori submit adds what the site wants there

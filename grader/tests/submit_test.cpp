@@ -62,6 +62,7 @@ TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
   EXPECT_EQ(read_file(script("multi_node")), before);
   EXPECT_EQ(submit("none.sh").count("there is no site file"), 1);
   EXPECT_EQ(use("none.sh").code, 2);
+  EXPECT_EQ(use("none.sh").count("Copy the example that comes nearest from"), 1);
   EXPECT_EQ(use("mine.sh another.sh").code, 2);
   write_file(root_ / "jobscripts/sites/bad.sh", "SCHEDULER=pbs\nexit 0\n");
   EXPECT_EQ(use("bad.sh").count("can't be read to its end"), 1);
