@@ -11,7 +11,10 @@
 namespace odori {
 namespace {
 
-std::string cell(const std::optional<double>& value) { return value ? fmt::format("{:.10g}", *value) : "-"; }
+/// With the digits that a float has: what is shown was one mostly, and 0.02 is to be 0.02.
+std::string text_of(double value) { return fmt::format("{:.7g}", value); }
+double shown(double value) { return std::stod(text_of(value)); }
+std::string cell(const std::optional<double>& value) { return value ? text_of(*value) : "-"; }
 
 TableRow header_of(const Figure& figure) {
   TableRow header{figure.x_name};
@@ -34,9 +37,9 @@ nlohmann::json data_of(const Figure& figure) {
     nlohmann::json& json = data["curves"].emplace_back();
     json = {{"name", curve.name}, {"measured", curve.measured}, {"points", nlohmann::json::array()}};
     for (std::size_t i = 0; i < figure.bars.size(); ++i)
-      json["points"].push_back(curve.values[i] ? nlohmann::json(*curve.values[i]) : nullptr);
+      json["points"].push_back(curve.values[i] ? nlohmann::json(shown(*curve.values[i])) : nullptr);
     for (std::size_t i = 0; i < figure.x.size(); ++i)
-      if (curve.values[i]) json["points"].push_back({{"x", figure.x[i]}, {"y", *curve.values[i]}});
+      if (curve.values[i]) json["points"].push_back({{"x", figure.x[i]}, {"y", shown(*curve.values[i])}});
   }
   return data;
 }

@@ -220,6 +220,14 @@ TEST(Figure, PageHoldsTextsTableAndPoints) {
   EXPECT_NE(to_page(example_figure(), "en", "").find("Chart.js was not found"), std::string::npos);
 }
 
+TEST(Figure, ShowsWhatWasAFloatAsItWasTyped) {
+  const Figure figure{.x_name = "update", .x = {1, 2}, .curves = {{"rate", {0.02f, 0.048f * 1.0}}}};
+  EXPECT_EQ(to_table(figure, n_characters), "update   rate\n------  -----\n     1   0.02\n     2  0.048\n");
+  const std::string page = to_page(figure, "en", "");
+  EXPECT_NE(page.find("0.048"), std::string::npos);
+  for (const char* digits : {"0.0199", "0.0479", "0.0480000"}) EXPECT_EQ(page.find(digits), std::string::npos) << digits;
+}
+
 TEST(Figure, OfBarsHasALineForEach) {
   const Figure figure{.title = "A title",
                       .text = "Text.",
