@@ -74,7 +74,8 @@ Found find_early_end(const Situation& situation) {
   const int epochs = situation.plan.epochs;
   if (evidence.ending != Ending::finished) return {};
   for (const RankSeen& rank : evidence.ranks)
-    if (rank.steps.empty() || rank.evaluations.size() != static_cast<std::size_t>(epochs))
+    if (rank.steps.empty() || rank.evaluations.size() != static_cast<std::size_t>(epochs) ||
+        rank.earlier_trainings + 1 < situation.plan.trainings)
       return found("ended_early", {{"seen", rank.evaluations.size()}, {"expected", epochs}});
   return {};
 }

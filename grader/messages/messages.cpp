@@ -155,8 +155,10 @@ std::string Messages::text(const Finding& finding) const {
       at = close + 1;
     }
   }
-  if (const auto key = finding.values.find("situation"); key != finding.values.end() && key->second != finding.key)
-    filled += "\n\n" + this->text(Finding{key->second, finding.values});
+  Finding further = finding;
+  const auto note = further.values.extract("note"), situation = further.values.extract("situation");
+  for (const auto* key : {&note, &situation})
+    if (!key->empty()) filled += "\n\n" + this->text(Finding{key->mapped(), further.values});
   return keeps_language_ ? with_language(filled, language_) : filled;
 }
 

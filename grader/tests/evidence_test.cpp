@@ -117,6 +117,23 @@ TEST(Evidence, OfTwoTrainingsIsForged) {
   EXPECT_EQ(read(once + once).forged->key, "trained_twice");
 }
 
+TEST(Evidence, OfSeveralTrainingsThatAreToBeIsOfTheLast) {
+  const std::string first = training({"7,8"}) + step(0, "7,8", {1}) + updated + step(0, "7,8", {2}) + updated +
+                            evaluation + trained,
+                    last = training({"5,6"}) + step(0, "5,6", {3}) + updated + evaluation + trained;
+  EvidenceLimits two = limits;
+  two.trainings = 2;
+  const RankSeen seen = read_rank(first + last, two);
+  EXPECT_FALSE(seen.forged);
+  EXPECT_EQ(seen.earlier_trainings, 1);
+  EXPECT_EQ(seen.earlier_updates, 2u);
+  ASSERT_EQ(seen.steps.size(), 1u);
+  EXPECT_EQ(seen.steps.front().front().parameters, (std::vector<float>{3}));
+  EXPECT_EQ(seen.evaluations.size(), 1u);
+  EXPECT_EQ(read_rank(first, two).earlier_trainings, 0);
+  EXPECT_EQ(read_rank(first + first + last, two).forged->key, "trained_twice");
+}
+
 TEST(Evidence, OfATrainingInABlankIsForged) {
   const std::string once = training({"7,8"}) + step(0, "7,8", {1}) + updated + trained;
   EXPECT_FALSE(read_rank(passed + once, limits, true).forged);

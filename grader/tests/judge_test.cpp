@@ -319,6 +319,16 @@ TEST(ExitCode, IsThatOfTheFirstInTheTable) {
   EXPECT_EQ(code({compile, environment}), 20);
 }
 
+TEST(Load, IsToldWhereTheMachineCouldNotRunTheKitsOwnAnswer) {
+  using Values = std::map<std::string, std::string>;
+  for (const char* key : {"no_start", "kit_fails"}) {
+    EXPECT_EQ(with_load(Finding{key}, 63.7, 2).values,
+              (Values{{"note", "machine_busy"}, {"load", "64"}, {"cores", "2"}}));
+    EXPECT_TRUE(with_load(Finding{key}, 3, 2).values.empty());
+  }
+  EXPECT_TRUE(with_load(Finding{"no_mpirun"}, 63.7, 2).values.empty());
+}
+
 }  // namespace
 }  // namespace odori::grader
 

@@ -170,9 +170,9 @@ class Reader {
   }
 
   void begin_training(const facts::Training& training) {
-    if (training_) forge("trained_twice");
     if (!is_past_blanks_) forge("trained_in_a_blank");
-    if (std::exchange(training_, true)) return;
+    if (training_ && seen_.earlier_trainings + 1 >= limits_.trainings) return forge("trained_twice");
+    if (std::exchange(training_, true)) forget_training();
     take_updater(training);
     if (training.devices) take_devices(*training.devices);
     models_ = training.models;
@@ -180,6 +180,14 @@ class Reader {
     seen_.evaluator_device.reset();
     seen_.test_iterator.reset();
     for (const facts::Evaluator& evaluator : training.evaluators) take_evaluator(evaluator);
+  }
+
+  /// Another one begins.
+  void forget_training() {
+    ++seen_.earlier_trainings;
+    seen_.earlier_updates += std::exchange(seen_.steps, {}).size();
+    seen_.evaluations.clear(), seen_.values.clear(), update_.clear();
+    trained_ = false;
   }
 
   void take_of_training(std::string_view numbers) {

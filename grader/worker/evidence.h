@@ -60,15 +60,17 @@ struct RankSeen {
   std::optional<IteratorSeen> test_iterator;
   std::vector<std::vector<Step>> steps;  // [update][device of this rank, by number]
   std::vector<EvaluationSeen> evaluations;
-  std::vector<int> scatter_roots;          // of each scatter_dataset()
-  std::vector<std::string> collectives;    // entered, in order: "scatter_dataset()"; the last may not have been left
-  bool inside_collective = false;          // entered the last one, and never left it
+  int earlier_trainings = 0;             // steps, evaluations and values are of the last one
+  std::size_t earlier_updates = 0;       // of those
+  std::vector<int> scatter_roots;        // of each scatter_dataset()
+  std::vector<std::string> collectives;  // entered, in order: "scatter_dataset()"; the last may not have been left
+  bool inside_collective = false;        // entered the last one, and never left it
   std::vector<std::string> inner_collectives = {};  // entered by an algorithm of the learner's, which one of those runs
-  std::vector<MessageSeen> messages = {};  // in order; only the last may not be done
-  std::vector<facts::Event> events = {};        // in order
-  std::vector<std::vector<float>> values = {};  // that an algorithm has made, each time that it showed them
-  std::optional<std::string> error;             // the library's sentence, if it stopped here
-  std::optional<Finding> forged = {};           // why none of this can be believed
+  std::vector<MessageSeen> messages = {};           // in order; only the last may not be done
+  std::vector<facts::Event> events = {};            // in order
+  std::vector<std::vector<float>> values = {};      // that an algorithm has made, each time that it showed them
+  std::optional<std::string> error;                 // the library's sentence, if it stopped here
+  std::optional<Finding> forged = {};               // why none of this can be believed
 };
 
 struct Evidence {
@@ -93,6 +95,7 @@ struct EvidenceLimits {
   std::size_t images = 0;      // of an iterator, or of a device in one update
   std::size_t calls = 0;       // collective ones, messages, updates and evaluations
   std::size_t parameters = 0;  // and values
+  int trainings = 1;
 };
 EvidenceLimits limits_of(const RunData& data);
 

@@ -204,7 +204,9 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
   Evidence evidence;
   std::tie(evidence.ending, evidence.detail) = ending_of(ended);
   if ((evidence.broke = ended.broke)) evidence.ending = Ending::crashed;
-  evidence.ranks = files.read(limits_of(data_), !program.variant.empty());
+  EvidenceLimits limits = limits_of(data_);
+  limits.trainings = plan.trainings;
+  evidence.ranks = files.read(limits, !program.variant.empty());
   // On the user's own machine other programs may look at files, and nobody gains by forging.
   if (sandbox_ && writers.most_openings() > 1)
     for (RankSeen& rank : evidence.ranks) rank.forged = Finding{"evidence_opened"};

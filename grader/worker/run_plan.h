@@ -20,6 +20,7 @@ struct RunPlan {
   int epochs = 2;                       // --epoch; 0: the program trains nothing, and has no flags for it
   bool one_training = true;             // else several in turn: the program has no snapshots
   std::string link = {};                // simulated between nodes, as ODORI_LINK has it: "1gbit,50us"
+  int trainings = 1;                    // that the program makes, one after the other: the last one is judged
   std::vector<std::string> flags = {};  // further ones of the program: {"--length", "7"}
   auto operator<=>(const RunPlan&) const = default;
   int ranks() const { return nodes.empty() ? 1 : static_cast<int>(nodes.size()); }

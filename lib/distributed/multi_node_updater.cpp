@@ -52,7 +52,8 @@ void MultiNodeUpdater::step(std::span<const float> gradients, double rate) {
 }
 
 void MultiNodeUpdater::require_length(std::size_t n, const char* call) {
-  require(n == n_gradients(), "{} was given {} numbers, and the model has {} gradients.", call, n, n_gradients());
+  require(n == n_gradients(), "{} was given {} numbers, and the model has {} gradients. Give it all of them at once.",
+          call, n, n_gradients());
 }
 
 }  // namespace odori

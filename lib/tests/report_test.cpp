@@ -225,7 +225,8 @@ TEST(Figure, ShowsWhatWasAFloatAsItWasTyped) {
   EXPECT_EQ(to_table(figure, n_characters), "update   rate\n------  -----\n     1   0.02\n     2  0.048\n");
   const std::string page = to_page(figure, "en", "");
   EXPECT_NE(page.find("0.048"), std::string::npos);
-  for (const char* digits : {"0.0199", "0.0479", "0.0480000"}) EXPECT_EQ(page.find(digits), std::string::npos) << digits;
+  for (const char* digits : {"0.0199", "0.0479", "0.0480000"})
+    EXPECT_EQ(page.find(digits), std::string::npos) << digits;
 }
 
 TEST(Figure, OfBarsHasALineForEach) {

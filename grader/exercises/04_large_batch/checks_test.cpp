@@ -20,7 +20,8 @@ Given given_of(const RunPlan& plan) {
   Given g{.m = std::stoi(flags.at("--accumulate")), .ranks = plan.ranks(), .batch = plan.batch_size};
   g.base_batch = std::stoi(flags.at("--base_batch"));
   g.updates_of_epoch = (53 + g.ranks - 1) / g.ranks / (g.batch * g.m);
-  if (flags.at("--only") == "warm_up") g.end = g.updates_of_epoch * std::stoi(flags.at("--warmup_epochs"));
+  if (plan.trainings > 1 || flags["--only"] == "warm_up")
+    g.end = g.updates_of_epoch * std::stoi(flags.at("--warmup_epochs"));
   g.sum = flags.at("--gradients") == "sum";
   g.base = plan.learning_rate;
   return g;
@@ -81,7 +82,10 @@ Evidence training(const RunPlan& plan, const Made& made, bool apart = false, int
       evidence.ranks[rank].steps.back().front().parameters = weights[rank];
     }
   }
-  for (RankSeen& rank : evidence.ranks) rank.evaluations.resize(static_cast<std::size_t>(plan.epochs));
+  for (RankSeen& rank : evidence.ranks) {
+    rank.evaluations.resize(static_cast<std::size_t>(plan.epochs));
+    rank.earlier_trainings = plan.trainings - 1;
+  }
   return evidence;
 }
 
@@ -235,6 +239,40 @@ TEST(LargeBatch, NamesMistakesOfTheMean) {
   EXPECT_EQ(gradients(6, right_mean, true, 0), "not_exchanged");
   EXPECT_EQ(gradients(6, right_mean, true), "ranks_apart");
   EXPECT_EQ(gradients(6, right_mean, false, 3), "exchanged_too_often");
+  for (const int blank : {5, 6})
+    EXPECT_EQ(large_batch(blank,
+                          [](Evidence& evidence, const RunPlan& plan) {
+                            if (plan.epochs == 0) return;
+                            evidence.ending = Ending::failed;
+                            evidence.ranks.front().error = "average_over_ranks was given 7 numbers, and ...";
+                          }),
+              "other_length_exchanged");
+}
+
+TEST(LargeBatch, JudgesTheLastOfSeveralTrainings) {
+  const auto in_the_last = [](const Rate& rate) {
+    return large_batch(3, [&](Evidence& evidence, const RunPlan& plan) {
+      if (plan.trainings == 1) return;
+      const Given g = given_of(plan);
+      for (std::size_t u = 0; u < evidence.ranks.front().values.size(); ++u)
+        evidence.ranks.front().values[u] = {static_cast<float>(rate(g, static_cast<int>(u)))};
+    });
+  };
+  EXPECT_EQ(in_the_last(right_rate), "right");
+  EXPECT_EQ(in_the_last([](const Given& g, int u) { return right_rate(g, u + 100); }), "warm_up_missing");
+  EXPECT_EQ(large_batch(1,
+                        [](Evidence& evidence, const RunPlan& plan) {
+                          if (plan.trainings > 1) evidence.ranks.front().earlier_trainings = plan.trainings - 2;
+                        }),
+            "ended_early");
+  EXPECT_EQ(large_batch(6,
+                        [](Evidence& evidence, const RunPlan& plan) {
+                          RankSeen& rank = evidence.ranks.front();
+                          if (plan.trainings == 1) return;
+                          rank.earlier_updates = 90;
+                          rank.collectives.insert(rank.collectives.end(), 90, "average_over_ranks()");
+                        }),
+            "right");
 }
 
 TEST(LargeBatch, NamesMistakesOfTheChoice) {
