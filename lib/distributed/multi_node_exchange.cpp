@@ -19,6 +19,10 @@ void record_range(const char* what, Range range) {
   record(what, std::vector{static_cast<std::int64_t>(range.begin), static_cast<std::int64_t>(range.end)});
 }
 
+// An index that doesn't exist gets one of these, and what is made of them ends as they do.
+constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+constexpr Range before_the_first{nowhere - 1, nowhere - 1}, behind_the_last{nowhere, nowhere};
+
 /// Adds the time for which it lives.
 class Stopwatch {
  public:
@@ -41,12 +45,15 @@ void GradientExchange::setup(Device& device, Buffer& memory, std::vector<Range> 
   if (background_) background_->wait();
   if (!background_ && arrival == Arrival::soon) background_.emplace();
   waiting_.clear();
-  device_ = &device, memory_ = &memory, parameters_ = std::move(parameters), arrival_ = arrival;
+  device_ = &device, memory_ = &memory, arrival_ = arrival;
+  fenced_ = std::move(parameters);
+  fenced_.insert(fenced_.begin(), before_the_first);
+  fenced_.push_back(behind_the_last);
   travelling_ = device.allocate(memory.size());
   gradients = {memory.data(), memory.size()};
   travelling = {travelling_.data(), travelling_.size()};
   iteration = 0;
-  prepare(parameters_);
+  prepare(this->parameters());
 }
 
 bool GradientExchange::iterate(const std::function<void(const FinalGradients&)>& backward) {
@@ -61,6 +68,7 @@ bool GradientExchange::iterate(const std::function<void(const FinalGradients&)>&
   record("finish");
   const Stopwatch exposed(exposed_seconds_);
   const bool updates = finish();
+  check_views();
   record(updates ? "update" : "no_update");
   ++iteration;
   return updates;
@@ -69,10 +77,25 @@ bool GradientExchange::iterate(const std::function<void(const FinalGradients&)>&
 void GradientExchange::check_whole_parameters(Range range) const {
   const auto begins = [&](const Range& parameter) { return parameter.begin == range.begin; };
   const auto ends = [&](const Range& parameter) { return parameter.end == range.end; };
-  require(range.begin < range.end && std::ranges::any_of(parameters_, begins) &&
-              (range.end == gradients.size() || std::ranges::any_of(parameters_, ends)),
+  const std::size_t n = parameters().size();
+  require(range.end != behind_the_last.end, "start: parameters[{}] doesn't exist. There are {}, counted from 0.", n, n);
+  require(range.end != before_the_first.end, "start: parameters[-1] doesn't exist. There are {}, counted from 0.", n);
+  require(range.begin < range.end && range.end <= memory_->size(),
+          "start: this range is no part of the {} gradients, or is empty.", memory_->size());
+  require(std::ranges::any_of(parameters(), begins) &&
+              (range.end == memory_->size() || std::ranges::any_of(parameters(), ends)),
           "start: [{}, {}) of {} gradients doesn't begin and end with a parameter.", range.begin, range.end,
-          gradients.size());
+          memory_->size());
+}
+
+void GradientExchange::check_views() const {
+  const auto shows = [](std::span<float> view, const Buffer& memory) {
+    return view.data() == memory.data() && view.size() == memory.size();
+  };
+  require(
+      shows(gradients, *memory_) && shows(travelling, travelling_),
+      "finish: `gradients` or `travelling` shows other numbers than before. Copy or swap the numbers, not the spans: "
+      "std::ranges::copy(), std::ranges::swap_ranges().");
 }
 
 void GradientExchange::start(Range range) {

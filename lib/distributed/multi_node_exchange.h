@@ -72,12 +72,14 @@ class GradientExchange {
   int iteration = 0;            // counted from 0
 
  private:
+  std::span<const Range> parameters() const { return std::span(fenced_).subspan(1, fenced_.size() - 2); }
   void check_whole_parameters(Range range) const;
+  void check_views() const;
   void send(Buffer& memory, Range range);
 
   Device* device_ = nullptr;
-  Buffer* memory_ = nullptr;  // of `gradients`
-  std::vector<Range> parameters_;
+  Buffer* memory_ = nullptr;   // of `gradients`
+  std::vector<Range> fenced_;  // the parameters, between two that tell who reads beside them
   Arrival arrival_ = Arrival::soon;
   Buffer travelling_, summed_;
   std::deque<std::function<void()>> waiting_;  // Arrival::when_waited

@@ -32,17 +32,21 @@ void write_numbers(std::span<const float> numbers) {
 /// The gradients that trial::gradient() tells of, and weights that are updated by them.
 class Trial {
  public:
-  Trial(Communicator& comm, int n_layers)
+  Trial(Communicator& comm, const trial::Setting& setting)
       : comm_(comm),
+        iterations_(setting.iterations),
         pool_({.request = DeviceRequest::cpu}),
         device_(pool_.device(0)),
-        layers_(trial::layers(n_layers)) {
+        layers_(trial::layers(setting.layers)) {
     for (const auto& layer : layers_) parameters_.insert(parameters_.end(), layer.begin(), layer.end());
     size_ = end_of_cache_line(parameters_.back().end);
   }
 
-  /// The result, as a row for people.
-  TableRow run(const ExchangeWay& way, int number) {
+  struct Result {
+    std::optional<int> wrong;  // the first iteration that is
+    std::int64_t sent = 0;     // bytes
+  };
+  Result run(const ExchangeWay& way, int number) {
     evidence::write(facts::Event{"way", {number}});
     Buffer gradients = device_.allocate(size_);
     way.exchange.setup(device_, gradients, parameters_, GradientExchange::Arrival::when_waited);
@@ -50,7 +54,7 @@ class Trial {
     each_position([&](std::size_t i) { weights[i] = trial::first_weight(i); });
     const std::int64_t before = bytes_sent(comm_);
     std::optional<int> wrong;
-    for (int k = 0; k < trial::iterations; ++k) {
+    for (int k = 0; k < iterations_; ++k) {
       evidence::write(facts::Event{"iteration", {k}});
       const std::vector<float> old = weights;
       if (way.exchange.iterate([&](const FinalGradients& tell) { backward(gradients, k, tell); }))
@@ -61,7 +65,7 @@ class Trial {
     }
     const std::int64_t sent = bytes_sent(comm_) - before;
     evidence::write(facts::Event{"sent", {sent}});
-    return {way.name, wrong ? fmt::format("WRONG from iteration {} on", *wrong) : "right", std::to_string(sent)};
+    return {wrong, sent};
   }
 
  private:
@@ -76,17 +80,19 @@ class Trial {
     for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
       for (const Range& parameter : *layer)
         for (std::size_t i = parameter.begin; i < parameter.end; ++i)
-          gradients.data()[i] = trial::gradient(comm_.rank(), k, i);
+          gradients.data()[i] = gradient(comm_.rank(), k, i);
       tell({layer->front().begin, layer->back().end});
     }
   }
+
+  float gradient(int rank, int k, std::size_t i) const { return trial::gradient(rank, k, k == iterations_ - 1, i); }
 
   bool is_right(const ExchangeWay& way, int k, std::span<const float> old, std::span<const float> now) const {
     const int of = k - (way.one_late ? 1 : 0);
     bool right = true;
     each_position([&](std::size_t i) {
       double mean = 0, expected = old[i];
-      for (int rank = 0; rank < comm_.size(); ++rank) mean += trial::gradient(rank, of, i) / comm_.size();
+      for (int rank = 0; rank < comm_.size(); ++rank) mean += gradient(rank, of, i) / comm_.size();
       if (of >= 0) expected -= trial::rate * (mean + trial::decay * old[i]);
       right &= std::abs(now[i] - expected) <= 2e-3 * (1 + std::abs(expected));  // half precision rounds
     });
@@ -94,6 +100,7 @@ class Trial {
   }
 
   Communicator& comm_;
+  int iterations_;
   DevicePool pool_;
   Device& device_;
   std::vector<std::vector<Range>> layers_;
@@ -154,12 +161,19 @@ class Trainee {
 }  // namespace
 
 void try_ways(Communicator& comm, const std::vector<ExchangeWay>& ways, int layers) {
-  Trial trial(comm, layers);
   std::vector<TableRow> rows;
-  for (const ExchangeWay& way : ways) rows.push_back(trial.run(way, static_cast<int>(rows.size())));
+  int number = 0;
+  for (const trial::Setting& setting : trial::settings(layers)) {
+    Trial trial(comm, setting);
+    for (const ExchangeWay& way : ways) {
+      const auto [wrong, sent] = trial.run(way, number++);
+      rows.push_back({std::to_string(setting.layers), std::to_string(setting.iterations), way.name,
+                      wrong ? fmt::format("WRONG from iteration {} on", *wrong) : "right", std::to_string(sent)});
+    }
+  }
   if (comm.rank() == 0)
-    fmt::print("{} iterations of {} ranks, with gradients of which all is known:\n{}\n", trial::iterations, comm.size(),
-               text_table({"exchange", "the weights are", "bytes sent"}, rows));
+    fmt::print("Tried on {} ranks, with gradients of which all is known:\n{}\n", comm.size(),
+               text_table({"layers", "iterations", "exchange", "the weights are", "bytes sent"}, rows));
 }
 
 void measure_ways(Communicator& comm, const std::vector<ExchangeWay>& ways, const NetworkSpec& network, int batch,

@@ -2,6 +2,7 @@
 // and what they cost.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -24,7 +25,12 @@ struct ExchangeWay {
 /// Gradients of which all is known, of layers with one or two parameters each. An iteration's are the same by all ways.
 namespace trial {
 
-inline constexpr int iterations = 4;
+/// What each way is tried with, one after the other: what it keeps from the first shows in the second. No two agree in
+/// the number of their iterations, nor do the first ones of several.
+struct Setting {
+  int layers, iterations;
+};
+inline std::array<Setting, 2> settings(int layers) { return {{{layers, 4 + layers % 4}, {1 + layers % 5, 3}}}; }
 inline constexpr float rate = 0.125f, decay = 0.0625f;  // w -= rate * (gradient + decay * w)
 
 /// The parameters of each layer, in forward's order.
@@ -43,21 +49,21 @@ inline std::vector<std::vector<Range>> layers(int n) {
   return all;
 }
 
-/// Of position i, in iteration k on this rank: between 1 and 8. In the last iteration half precision holds each, but no
-/// sum of two.
-constexpr float gradient(int rank, int k, std::size_t i) {
+/// Of position i, on this rank in iteration k, the last one or another: between 1 and 8. In the last one half precision
+/// holds each, but no sum of two.
+constexpr float gradient(int rank, int k, bool is_last, std::size_t i) {
   std::uint64_t mixed =
       (i + 1) * 0x9E3779B97F4A7C15u ^ (static_cast<std::uint64_t>(rank * 64 + k) + 1) * 0xBF58476D1CE4E5B9u;
   mixed = (mixed ^ mixed >> 31) * 0x94D049BB133111EBu;
   const auto part = static_cast<float>(mixed >> 54) / 1024;
-  return k == iterations - 1 ? 33000 + 7000 * part : 1 + 7 * part;
+  return is_last ? 33000 + 7000 * part : 1 + 7 * part;
 }
 constexpr float first_weight(std::size_t i) { return 1 + static_cast<float>(i % 5); }
 
 }  // namespace trial
 
-/// Tries each way on trial::gradient(), of so many layers; what was started arrives when it is waited for. Rank 0
-/// prints whether the weights are right, and what was sent. Collective.
+/// Tries each way on trial::gradient(), of so many layers, and then of others; what was started arrives when it is
+/// waited for. Rank 0 prints whether the weights are right, and what was sent. Collective.
 void try_ways(Communicator& comm, const std::vector<ExchangeWay>& ways, int layers);
 
 /// Trains the network on random images by each way, for some iterations (0: none) after two that aren't counted. Rank 0

@@ -17,11 +17,11 @@ struct Scripted : GradientExchange {
   using GradientExchange::GradientExchange;
   using GradientExchange::gradients, GradientExchange::travelling, GradientExchange::iteration, GradientExchange::comm;
   using GradientExchange::start, GradientExchange::wait, GradientExchange::average, GradientExchange::sum_in;
-  void prepare(std::span<const Range> all) override { n_parameters = all.size(); }
+  void prepare(std::span<const Range> all) override { parameters = all; }
   void are_final(Range range) override { told.push_back(range.begin); }
   bool finish() override { return script(); }
 
-  std::size_t n_parameters = 0;
+  std::span<const Range> parameters;
   std::vector<std::size_t> told;
   std::function<bool()> script = [] { return true; };
 };
@@ -50,7 +50,7 @@ class Ways : public testing::Test {
 
 TEST_F(Ways, TellWhatIsFinalAndWhetherToUpdate) {
   set_up(GradientExchange::Arrival::soon);
-  EXPECT_EQ(exchange.n_parameters, 2u);
+  EXPECT_EQ(exchange.parameters.size(), 2u);
   exchange.script = [&] { return exchange.iteration == 1; };
   EXPECT_FALSE(iterate());
   EXPECT_TRUE(iterate());
@@ -143,7 +143,15 @@ TEST_F(Ways, RefuseWhatCantTravel) {
     return "nothing";
   };
   const std::string whole = "doesn't begin and end with a parameter.";
-  for (const Range range : {Range{0, 19}, Range{1, 20}, Range{0, 0}, Range{32, 80}, Range{32, 20}})
+  for (const Range range : {Range{0, 0}, Range{32, 80}, Range{32, 20}, Range{1 << 20, 1 << 21}})
+    EXPECT_EQ(says([&] { exchange.start(range); }), "start: this range is no part of the 64 gradients, or is empty.");
+  const Range *const first = exchange.parameters.data(), behind = first[2], before = first[-1];
+  for (const Range range : {behind, Range{0, behind.end}})
+    EXPECT_EQ(says([&] { exchange.start(range); }), "start: parameters[2] doesn't exist. There are 2, counted from 0.");
+  for (const Range range : {before, Range{0, before.end}})
+    EXPECT_EQ(says([&] { exchange.start(range); }),
+              "start: parameters[-1] doesn't exist. There are 2, counted from 0.");
+  for (const Range range : {Range{0, 19}, Range{1, 20}})
     EXPECT_EQ(says([&] { exchange.start(range); }),
               fmt::format("start: [{}, {}) of 64 gradients {}", range.begin, range.end, whole));
   EXPECT_NE(says([&] { exchange.start(exchange.travelling.first(3)); }).find(whole), std::string::npos);
@@ -151,6 +159,28 @@ TEST_F(Ways, RefuseWhatCantTravel) {
             "start: these numbers are neither in `gradients` nor in `travelling`: only those can travel.");
   Scripted unprepared(*comm);
   EXPECT_NE(says([&] { unprepared.iterate([](const FinalGradients&) {}); }).find("setup()"), std::string::npos);
+}
+
+TEST_F(Ways, RefuseViewsOfOtherNumbers) {
+  const std::vector<std::function<void()>> changes{[&] { std::swap(exchange.gradients, exchange.travelling); },
+                                                   [&] { exchange.gradients = exchange.travelling; },
+                                                   [&] { exchange.travelling = exchange.travelling.first(3); }};
+  for (const auto& change : changes) {
+    set_up(GradientExchange::Arrival::soon);
+    exchange.script = [&] { return change(), true; };
+    try {
+      iterate();
+      ADD_FAILURE() << "nothing was said";
+    } catch (const Error& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with("finish: `gradients` or `travelling` shows other numbers"));
+    }
+  }
+  set_up(GradientExchange::Arrival::soon);
+  exchange.script = [&] {  // there and back
+    std::swap(exchange.gradients, exchange.travelling);
+    return std::swap(exchange.gradients, exchange.travelling), true;
+  };
+  EXPECT_TRUE(iterate());
 }
 
 /// What rank 0 prints.
@@ -162,7 +192,7 @@ std::string printed(const std::function<void()>& work) {
 }
 
 TEST_F(Ways, AreTriedOnKnownGradients) {
-  Scripted right(*comm), late(*comm), wrong(*comm);
+  Scripted right(*comm), late(*comm), wrong(*comm), kept(*comm);
   right.script = [&] { return right.average(right.gradients), true; };
   late.script = [&] {
     late.wait();
@@ -170,14 +200,22 @@ TEST_F(Ways, AreTriedOnKnownGradients) {
     return late.start(late.travelling), late.iteration > 0;
   };
   wrong.script = [&] { return wrong.average(wrong.gradients), wrong.iteration != 2; };
+  bool is_first = true;  // of all networks
+  kept.script = [&] {
+    kept.wait();
+    std::ranges::swap_ranges(kept.gradients, kept.travelling);
+    return kept.start(kept.travelling), !std::exchange(is_first, false);
+  };
   const std::string said = printed([&] {
-    try_ways(*comm, {{"right", right}, {"late", late, true}, {"wrong", wrong}}, 5);
+    try_ways(*comm, {{"right", right}, {"late", late, true}, {"wrong", wrong}, {"kept", kept, true}}, 5);
   });
   EXPECT_EQ(said.empty(), comm->rank() != 0);
   if (comm->rank() != 0) return;
-  EXPECT_NE(said.find("right     right "), std::string::npos) << said;
-  EXPECT_NE(said.find("late      right "), std::string::npos) << said;
-  EXPECT_NE(said.find("wrong     WRONG from iteration 2 on"), std::string::npos) << said;
+  const auto says = [&](const char* line) { return said.find(line) != std::string::npos; };
+  EXPECT_TRUE(says("right     right ") && says("late      right ")) << said;
+  EXPECT_TRUE(says("wrong     WRONG from iteration 2 on")) << said;
+  EXPECT_TRUE(says("kept      WRONG from iteration 0 on")) << "with the second network\n" << said;
+  EXPECT_EQ(says("right     WRONG") || says("late      WRONG"), false) << said;
 }
 
 TEST_F(Ways, AreMeasuredInTraining) {

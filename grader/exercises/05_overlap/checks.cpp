@@ -39,30 +39,6 @@ struct WaySeen {
   std::int64_t sent = -1;             // bytes
 };
 
-WaySeen seen_of(const RankSeen& rank, Way way) {
-  WaySeen seen;
-  std::vector<Iteration> begun;
-  int current = -1, finished = 0;  // iterations, by all ways
-  bool is_over = false;            // backward
-  for (const facts::Event& event : rank.events) {
-    const std::int64_t number = event.about.empty() ? -1 : event.about.front();
-    if (event.what == "way") current = static_cast<int>(number);
-    if (current == way && event.what == "iteration") begun.emplace_back(), is_over = false;
-    if (current == way && event.what == "sent") seen.sent = number;
-    if (current == way && !begun.empty() && event.what != "iteration")
-      (is_over ? begun.back().after : begun.back().during).push_back(event);
-    is_over |= event.what == "finish";
-    finished += event.what == "update" || event.what == "no_update" ? 1 : 0;
-  }
-  const auto first = static_cast<std::size_t>(way * trial::iterations);
-  for (std::size_t k = 0; k < begun.size() && first + k < rank.values.size(); ++k) {
-    begun[k].weights = rank.values[first + k];
-    begun[k].before = k > 0 ? rank.values[first + k - 1] : std::vector<float>();
-    seen.iterations.push_back(std::move(begun[k]));
-  }
-  return seen;
-}
-
 Range range_of(const facts::Event& event) {
   if (event.about.size() != 2) return {};
   return {static_cast<std::size_t>(event.about[0]), static_cast<std::size_t>(event.about[1])};
@@ -78,9 +54,12 @@ bool has(const std::vector<facts::Event>& events, const char* what) {
 }
 bool same(const Range& a, const Range& b) { return a.begin == b.begin && a.end == b.end; }
 
-/// What a plan tries the ways with.
+/// What a plan tries the ways with: once, and then with another network.
 struct Tried {
-  explicit Tried(const RunPlan& plan) : n(plan.ranks()), layers(trial::layers(std::stoi(plan.flags.at(1)))) {
+  Tried(const RunPlan& plan, std::size_t setting) : n(plan.ranks()) {
+    const auto settings = trial::settings(std::stoi(plan.flags.at(1)));
+    iterations = settings.at(setting).iterations, layers = trial::layers(settings.at(setting).layers);
+    for (std::size_t i = 0; i < setting; ++i) first_way += n_ways, first_value += n_ways * settings.at(i).iterations;
     for (const auto& layer : layers) parameters.insert(parameters.end(), layer.begin(), layer.end());
     const std::size_t full = size() / static_cast<std::size_t>(std::stoi(plan.flags.at(3)));
     for (auto parameter = parameters.rbegin(); parameter != parameters.rend(); ++parameter)
@@ -90,26 +69,68 @@ struct Tried {
         buckets.back().begin = parameter->begin;
   }
   std::size_t size() const { return end_of_cache_line(parameters.back().end); }
+  float gradient(int rank, int k, std::size_t i) const { return trial::gradient(rank, k, k == iterations - 1, i); }
 
-  int n;
+  int n, iterations = 0;
+  int first_way = 0, first_value = 0;  // of what the ranks showed
   std::vector<std::vector<Range>> layers;
   std::vector<Range> parameters, buckets;
 };
 
-/// The first finding of all ranks that showed something, the lowest first.
-template <typename Find>
-Found first_of_ranks(const Situation& situation, Way way, Find find) {
-  const Tried tried(situation.plan);
-  const auto& ranks = situation.evidence().ranks;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-    if (Found wrong = find(tried, seen_of(ranks[rank], way), static_cast<int>(rank))) return wrong;
-  return {};
+WaySeen seen_of(const Tried& tried, const RankSeen& rank, Way way) {
+  WaySeen seen;
+  const int number_of_way = tried.first_way + way;
+  std::vector<Iteration> begun;
+  int current = -1;
+  bool is_over = false;  // backward
+  for (const facts::Event& event : rank.events) {
+    const std::int64_t number = event.about.empty() ? -1 : event.about.front();
+    if (event.what == "way") current = static_cast<int>(number);
+    if (current == number_of_way && event.what == "iteration") begun.emplace_back(), is_over = false;
+    if (current == number_of_way && event.what == "sent") seen.sent = number;
+    if (current == number_of_way && !begun.empty() && event.what != "iteration")
+      (is_over ? begun.back().after : begun.back().during).push_back(event);
+    is_over |= event.what == "finish";
+  }
+  const auto first = static_cast<std::size_t>(tried.first_value + way * tried.iterations);
+  for (std::size_t k = 0; k < begun.size() && first + k < rank.values.size(); ++k) {
+    begun[k].weights = rank.values[first + k];
+    begun[k].before = k > 0 ? rank.values[first + k - 1] : std::vector<float>();
+    seen.iterations.push_back(std::move(begun[k]));
+  }
+  return seen;
 }
 
-/// The library's sentence about numbers that can't travel.
+/// The first finding of all ranks that showed something, the lowest first.
+template <typename Find>
+Found first_of_ranks(const Situation& situation, Find find) {
+  const auto& ranks = situation.evidence().ranks;
+  for (const std::size_t setting : {0, 1}) {
+    const Tried tried(situation.plan, setting);
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      Found wrong = find(tried, ranks[rank], static_cast<int>(rank));
+      if (wrong && setting > 0) wrong->values["note"] = "second_network";
+      if (wrong) return wrong;
+    }
+  }
+  return {};
+}
+template <typename Find>
+Found first_of_ranks(const Situation& situation, Way way, Find find) {
+  return first_of_ranks(situation, [&](const Tried& tried, const RankSeen& seen, int rank) {
+    return find(tried, seen_of(tried, seen, way), rank);
+  });
+}
+
+/// The library's sentence about numbers that can't travel, or about views that show others.
 Found find_refused(const Situation& situation) {
+  constexpr std::pair<const char*, const char*> sentences[] = {{"start: parameters[", "no_such_parameter"},
+                                                               {"start: this range is no part", "no_such_range"},
+                                                               {"start: ", "cannot_travel"},
+                                                               {"finish: `", "views_changed"}};
   for (const RankSeen& rank : situation.evidence().ranks)
-    if (rank.error && rank.error->starts_with("start: ")) return found("cannot_travel", {{"detail", *rank.error}});
+    for (const auto& [begins_with, key] : sentences)
+      if (rank.error && rank.error->starts_with(begins_with)) return found(key, {{"detail", *rank.error}});
   return {};
 }
 
@@ -132,14 +153,14 @@ bool updated_by(const Tried& tried, const Iteration& iteration, double rounding,
 constexpr double of_fp32 = 1e-5, of_fp16 = 2e-3, of_bf16 = 2e-2;
 
 auto mean_of(const Tried& tried, int k, double factor = 1) {
-  return [n = tried.n, k, factor](std::size_t i) {
+  return [&tried, k, factor](std::size_t i) {
     double sum = 0;
-    for (int rank = 0; rank < n; ++rank) sum += trial::gradient(rank, k, i);
-    return factor * sum / n;
+    for (int rank = 0; rank < tried.n; ++rank) sum += tried.gradient(rank, k, i);
+    return factor * sum / tried.n;
   };
 }
-auto own_of(int rank, int k) {
-  return [rank, k](std::size_t i) { return static_cast<double>(trial::gradient(rank, k, i)); };
+auto own_of(const Tried& tried, int rank, int k) {
+  return [&tried, rank, k](std::size_t i) { return static_cast<double>(tried.gradient(rank, k, i)); };
 }
 
 bool is_right(const Tried& tried, const Iteration& iteration, Way way, int k) {
@@ -248,8 +269,8 @@ Found find_in_buffers(const Situation& situation) {
       const auto says = [&](const char* key) { return found(key, {{"k", k}, {"before", k - 1}, {"rank", rank}}); };
       const auto is_by = [&](auto gradient) { return updated_by(tried, iteration, of_fp32, gradient); };
       if (has(iteration.after, "start")) return says("gradients_travel");
-      if (tried.n > 1 && is_by(own_of(rank, k))) return says("own_gradients");
-      if (k > 0 && tried.n > 1 && is_by(own_of(rank, k - 1))) return says("used_before_arrival");
+      if (tried.n > 1 && is_by(own_of(tried, rank, k))) return says("own_gradients");
+      if (k > 0 && tried.n > 1 && is_by(own_of(tried, rank, k - 1))) return says("used_before_arrival");
       if (is_by([](std::size_t) { return 0.0; })) return says("gradients_lost");
       if (!has(iteration.after, "start_travelling")) return says("nothing_travels");
       const auto begins = std::ranges::find(iteration.after, "start_travelling", &facts::Event::what);
@@ -276,12 +297,35 @@ Found find_in_updating(const Situation& situation) {
 
 // ---- Blank 6: half precision
 
+/// Is each rank's first update by the sum over all ranks, divided by something else than their number, before it is
+/// added up or after that?
+bool divides_by(const Situation& situation, int (*divisor)(const std::vector<int>& nodes, int rank)) {
+  const auto& ranks = situation.runs.of(each_parameter).ranks;
+  const Tried tried(each_parameter, 0);
+  const auto sum_of_parts = [&](std::size_t i) {
+    double sum = 0;
+    for (int rank = 0; rank < tried.n; ++rank) sum += tried.gradient(rank, 0, i) / divisor(each_parameter.nodes, rank);
+    return sum;
+  };
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const WaySeen seen = seen_of(tried, ranks[rank], half_precision);
+    const double by = divisor(each_parameter.nodes, static_cast<int>(rank));
+    if (seen.iterations.empty()) return false;
+    const Iteration& first = seen.iterations.front();
+    if (!updated_by(tried, first, of_fp16, sum_of_parts) &&
+        !updated_by(tried, first, of_fp16, mean_of(tried, 0, tried.n / by)))
+      return false;
+  }
+  return !ranks.empty();
+}
+
 Found find_in_half_precision(const Situation& situation) {
-  const Tried tried(situation.plan);
-  const auto& ranks = situation.evidence().ranks;
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
-    const int rank = static_cast<int>(r);
-    const WaySeen seen = seen_of(ranks[r], half_precision);
+  const auto of_node = [](const std::vector<int>& nodes, int rank) {
+    return static_cast<int>(std::ranges::count(nodes, nodes[static_cast<std::size_t>(rank)]));
+  };
+  const auto of_nodes = [](const std::vector<int>& nodes, int) { return 1 + std::ranges::max(nodes); };
+  return first_of_ranks(situation, [&](const Tried& tried, const RankSeen& shown, int rank) -> Found {
+    const WaySeen seen = seen_of(tried, shown, half_precision);
     for (std::size_t index = 0; index < seen.iterations.size(); ++index) {
       const Iteration& iteration = seen.iterations[index];
       const int k = static_cast<int>(index);
@@ -296,13 +340,15 @@ Found find_in_half_precision(const Situation& situation) {
       if (is_by(1 / n)) key = "half_divided_twice";
       if (is_by(1, of_bf16)) key = "rounded_too_much";
       if (!is_finite) key = "half_overflows";
+      if (is_finite && divides_by(situation, of_node)) key = "divided_by_ranks_of_node";
+      if (is_finite && divides_by(situation, of_nodes)) key = "divided_by_nodes";
       return found(key, {{"k", k}, {"rank", rank}, {"n", tried.n}});
     }
-    const std::int64_t whole = seen_of(ranks[r], synchronous).sent;
+    const std::int64_t whole = seen_of(tried, shown, synchronous).sent;
     if (whole > 0 && seen.sent > 0.6 * static_cast<double>(whole))
       return found("bytes_not_halved", {{"seen", seen.sent}, {"whole", whole}, {"rank", rank}});
-  }
-  return {};
+    return {};
+  });
 }
 
 // ---- Of all

@@ -12,17 +12,17 @@ enum Way { synchronous, overlapped, double_buffered, half_precision };
 /// A rank's iteration by one way, and what a test makes of it.
 struct Iteration {
   Way way = synchronous;
-  int k = 0, rank = 0, n = 1;
+  int k = 0, rank = 0, n = 1, iterations = 1;
   std::vector<facts::Event> during, after;  // backward
   bool updates = true;
   std::function<double(std::size_t)> gradient;  // that the update is by
 
   double mean(int of, std::size_t i) const {
     double sum = 0;
-    for (int r = 0; r < n; ++r) sum += trial::gradient(r, of, i);
+    for (int r = 0; r < n; ++r) sum += trial::gradient(r, of, of == iterations - 1, i);
     return sum / n;
   }
-  double own(int of, std::size_t i) const { return trial::gradient(rank, of, i); }
+  double own(int of, std::size_t i) const { return trial::gradient(rank, of, of == iterations - 1, i); }
 };
 using Change = std::function<void(Iteration&)>;
 
@@ -41,11 +41,16 @@ std::vector<Range> buckets_of(const std::vector<std::vector<Range>>& layers, std
   return buckets;
 }
 
-Iteration right_iteration(Way way, int k, int rank, const RunPlan& plan) {
-  const auto layers = trial::layers(std::stoi(plan.flags[1]));
+Iteration right_iteration(Way way, int k, int rank, const RunPlan& plan, const trial::Setting& setting) {
+  const auto layers = trial::layers(setting.layers);
   const std::size_t size = end_of_cache_line(layers.back().back().end);
   const auto buckets = buckets_of(layers, size / std::stoul(plan.flags[3]));
-  Iteration it{.way = way, .k = k, .rank = rank, .n = plan.ranks(), .updates = way != double_buffered || k > 0};
+  Iteration it{.way = way,
+               .k = k,
+               .rank = rank,
+               .n = plan.ranks(),
+               .iterations = setting.iterations,
+               .updates = way != double_buffered || k > 0};
   std::size_t started = 0;
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
     const Range range{layer->front().begin, layer->back().end};
@@ -58,22 +63,27 @@ Iteration right_iteration(Way way, int k, int rank, const RunPlan& plan) {
   if (way == double_buffered) it.after = {{"wait", {}}, event("start_travelling", {0, size})};
   if (way == half_precision) it.after = {event("sum", {16, size})};
   const int of = way == double_buffered ? k - 1 : k;
-  it.gradient = [n = it.n, of](std::size_t i) { return Iteration{.n = n}.mean(of, i); };
+  it.gradient = [n = it.n, of, all = setting.iterations](std::size_t i) {
+    return Iteration{.n = n, .iterations = all}.mean(of, i);
+  };
   return it;
 }
 
-Evidence ways_on(const RunPlan& plan, const Change& change, const std::function<void(RankSeen&)>& at_the_end) {
+/// `change` makes what it does of iterations with the `nth` network, or with both (-1).
+Evidence ways_on(const RunPlan& plan, const Change& change, const std::function<void(RankSeen&)>& at_the_end, int nth) {
   Evidence evidence{.ending = Ending::finished};
-  const auto layers = trial::layers(std::stoi(plan.flags[1]));
+  const auto settings = trial::settings(std::stoi(plan.flags[1]));
   for (int rank = 0; rank < plan.ranks(); ++rank) {
     RankSeen& seen = evidence.ranks.emplace_back();
-    for (const Way way : {synchronous, overlapped, double_buffered, half_precision}) {
-      seen.events.push_back({"way", {way}});
-      std::vector<float> weights(end_of_cache_line(layers.back().back().end));
+    for (int number = 0; number < 8; ++number) {
+      const auto& setting = settings.at(static_cast<std::size_t>(number / 4));
+      const Way way = static_cast<Way>(number % 4);
+      seen.events.push_back({"way", {number}});
+      std::vector<float> weights(end_of_cache_line(trial::layers(setting.layers).back().back().end));
       for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = trial::first_weight(i);
-      for (int k = 0; k < trial::iterations; ++k) {
-        Iteration it = right_iteration(way, k, rank, plan);
-        change(it);
+      for (int k = 0; k < setting.iterations; ++k) {
+        Iteration it = right_iteration(way, k, rank, plan, setting);
+        if (nth < 0 || nth == number / 4) change(it);
         seen.events.push_back({"iteration", {k}});
         seen.events.insert(seen.events.end(), it.during.begin(), it.during.end());
         seen.events.push_back({"finish", {}});
@@ -91,10 +101,11 @@ Evidence ways_on(const RunPlan& plan, const Change& change, const std::function<
 }
 
 std::string overlap(
-    int blank, const Change& change, const std::function<void(RankSeen&)>& at_the_end = [](RankSeen&) {}) {
+    int blank, const Change& change, const std::function<void(RankSeen&)>& at_the_end = [](RankSeen&) {},
+    int nth_network = -1) {
   return verdict_on(
       "overlap", blank, [](Evidence&, const RunPlan&) {},
-      [&](const RunPlan& plan) { return ways_on(plan, change, at_the_end); });
+      [&](const RunPlan& plan) { return ways_on(plan, change, at_the_end, nth_network); });
 }
 
 /// Of the iterations by one way.
@@ -228,6 +239,23 @@ TEST(Overlap, NamesMistakesOfTheTwoBuffers) {
 TEST(Overlap, NamesMistakesOfWhenToUpdate) {
   EXPECT_EQ(overlap(5, of(double_buffered, [](Iteration& it) { it.updates = true; })), "updated_by_zeros");
   EXPECT_EQ(overlap(5, of(double_buffered, [](Iteration& it) { it.updates = it.k > 1; })), "update_left_out");
+  for (const int literal : {3, 4, 5, 6})
+    EXPECT_EQ(overlap(5, of(double_buffered, [=](Iteration& it) { it.updates = it.k > 0 && it.k < literal; })),
+              "update_left_out");
+}
+
+TEST(Overlap, SeesWhatIsKeptFromTheNetworkBefore) {
+  const auto in_the_second = [](int blank, const Change& change) {
+    return overlap(
+        blank, change, [](RankSeen&) {}, 1);
+  };
+  EXPECT_EQ(in_the_second(5, of(double_buffered, [](Iteration& it) { it.updates = true; })), "updated_by_zeros");
+  EXPECT_EQ(in_the_second(2, starts([](auto&, auto) {})), "never_starts");
+  EXPECT_EQ(in_the_second(6, gradients(half_precision,
+                                       [](const Iteration& it, std::size_t i) { return it.n * it.mean(it.k, i); })),
+            "half_not_divided");
+  EXPECT_EQ(in_the_second(1, gradients(overlapped, [](const Iteration&, std::size_t) { return 0.0; })),
+            "weights_not_by_mean");
 }
 
 TEST(Overlap, NamesMistakesOfHalfPrecision) {
@@ -235,11 +263,28 @@ TEST(Overlap, NamesMistakesOfHalfPrecision) {
     return overlap(6, gradients(half_precision,
                                 [=](const Iteration& it, std::size_t i) { return factor(it, i) * it.mean(it.k, i); }));
   };
-  EXPECT_EQ(by([](const Iteration& it, std::size_t) { return it.k == 3 ? double{INFINITY} : 1.0; }), "half_overflows");
+  EXPECT_EQ(by([](const Iteration& it, std::size_t) { return it.k == it.iterations - 1 ? double{INFINITY} : 1.0; }),
+            "half_overflows");
   EXPECT_EQ(by([](const Iteration& it, std::size_t) { return it.n + 0.0; }), "half_not_divided");
   EXPECT_EQ(by([](const Iteration& it, std::size_t) { return 1.0 / it.n; }), "half_divided_twice");
   EXPECT_EQ(by([](const Iteration&, std::size_t i) { return i % 2 == 0 ? 1.004 : 1.0; }), "rounded_too_much");
-  EXPECT_EQ(by([](const Iteration& it, std::size_t) { return it.n / 2.0; }), "half_mean_wrong");
+  EXPECT_EQ(by([](const Iteration&, std::size_t) { return 0.7; }), "half_mean_wrong");
+  // On the nodes 0 1, 0 1 1, 0 1 0 1 and 0.
+  EXPECT_EQ(by([](const Iteration& it, std::size_t) {
+              const bool alone_on_its_node = it.n < 3 || (it.n == 3 && it.rank == 0);
+              return it.n / (alone_on_its_node ? 1.0 : 2.0);
+            }),
+            "divided_by_ranks_of_node");
+  EXPECT_EQ(overlap(6, gradients(half_precision,
+                                 [](const Iteration& it, std::size_t i) {
+                                   double sum = 0;
+                                   for (int r = 0; r < it.n; ++r)
+                                     sum += Iteration{.rank = r, .iterations = it.iterations}.own(it.k, i) /
+                                            (it.n < 3 || (it.n == 3 && r == 0) ? 1.0 : 2.0);
+                                   return sum;
+                                 })),
+            "divided_by_ranks_of_node");
+  EXPECT_EQ(by([](const Iteration& it, std::size_t) { return it.n == 1 ? 1.0 : it.n / 2.0; }), "divided_by_nodes");
   EXPECT_EQ(overlap(
                 6, [](Iteration&) {}, [](RankSeen& seen) { seen.events.back().about = {4000}; }),
             "bytes_not_halved");
