@@ -14,6 +14,13 @@ export function readResult(file, folder = 'slides/results') {
   return result;
 }
 
+/** What a result file holds that was computed, on no machine in particular: it says the command instead. */
+export function readComputed(file) {
+  const { path, result } = read(file, 'slides/results');
+  if (!result.command) throw new Problem(`${fromKit(path)} doesn't say which command computed it.`);
+  return result;
+}
+
 /** Figures that others have published, by the name of their source: each has { source: { en, ja }, ...figures }. */
 export function readQuoted(file = 'quoted.json', folder = 'slides/results') {
   const { path, result } = read(file, folder);

@@ -1,10 +1,12 @@
 // What pictures and timetables promise.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { readComputed } from '../build/results.mjs';
 import { refuseFalsePictures } from '../check/pictures.mjs';
 import { refuseWrongTimes } from '../check/times.mjs';
 import { fitted, linesOf } from '../pictures/fixed_part.mjs';
 import { causes } from '../pictures/where_it_went.mjs';
+import { scaling } from '../results/scaling.mjs';
 import { deckOf, saying, slideText } from './fixtures.mjs';
 
 const withPicture = (id, name, heading = 'A') => slideText({ id, en: `## ${heading}\n![x](picture:${name})`, ja: `## ${heading}\n![x](picture:${name})` });
@@ -44,4 +46,8 @@ test('Where the speedup went adds up, cause by cause', () => {
   assert.deepEqual([ideal, measured], [2, 1.2]);
   assert.ok(Math.abs(evaluate - (16 / 15) / (1 / 2 + 1 / 15)) < 1e-9);
   assert.ok(Math.abs(wait - (16 / 15) / (1 / 2 * 80 / 70 + 1 / 15)) < 1e-9 && exchange < wait);
+});
+
+test('The curves of scaling are what ./odori predict computes', () => {
+  assert.deepEqual(readComputed('scaling.json'), JSON.parse(JSON.stringify(scaling())), 'slides/results/scaling.mjs writes the file anew');
 });
