@@ -183,7 +183,7 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
   add({"--device", "cpu"});
   if (plan.epochs > 0) {
     add({"--model", "tiny", "--out", "out", "--seed", std::to_string(data_.seed + plan.seed)});
-    if (plan.one_training) add({"--no_snapshot", "--keep_going"});
+    if (plan.snapshots) add({"--no_snapshot", "--keep_going"});
     add({"--dataset", data.string()});
     add({"--epoch", std::to_string(plan.epochs), "--batchsize", std::to_string(plan.batch_size)});
     add({"--learnrate", fmt::format("{}", plan.learning_rate)});

@@ -18,7 +18,7 @@ struct RunPlan {
   std::uint64_t seed = 0;               // of the program, counted from the data's: --seed
   bool sum = false;                     // task 1: --compat chainer
   int epochs = 2;                       // --epoch; 0: the program trains nothing, and has no flags for it
-  bool one_training = true;             // else several in turn: the program has no snapshots
+  bool snapshots = true;                // the program can write them
   std::string link = {};                // simulated between nodes, as ODORI_LINK has it: "1gbit,50us"
   int trainings = 1;                    // that the program makes, one after the other: the last one is judged
   std::vector<std::string> flags = {};  // further ones of the program: {"--length", "7"}

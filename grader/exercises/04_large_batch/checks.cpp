@@ -11,7 +11,7 @@ namespace {
 
 RunPlan with_flags(RunPlan plan, int accumulate, int base_batch, int warmup_epochs, const char* schedule,
                    const char* gradients) {
-  plan.one_training = false;
+  plan.snapshots = false;
   plan.flags = {"--accumulate",    std::to_string(accumulate),    "--base_batch", std::to_string(base_batch),
                 "--warmup_epochs", std::to_string(warmup_epochs), "--gradients",  gradients};
   if (plan.trainings == 1) plan.flags.insert(plan.flags.end(), {"--only", schedule});
@@ -19,17 +19,17 @@ RunPlan with_flags(RunPlan plan, int accumulate, int base_batch, int warmup_epoc
 }
 
 // The numbers of images, batches and ranks are different ones, and the factor is no whole number.
-const RunPlan warmed_up = with_flags({.nodes = {0, 0}, .batch_size = 2, .learning_rate = 0.02f, .epochs = 3}, 3, 5, 2,
-                                     "warm_up", "mean"),
-              summed = with_flags({.nodes = {0, 1}, .batch_size = 3, .learning_rate = 0.015f, .seed = 1}, 2, 8, 2,
-                                  "scaled", "sum"),
-              // Fewer images than the rate was found for; and what is exchanged without being accumulated.
-    small =
-        with_flags({.nodes = {0, 1}, .batch_size = 3, .learning_rate = 0.03f, .seed = 3}, 1, 15, 0, "scaled", "mean"),
-              // As a learner runs it: all schedules with 1 batch an update, then with 4. The last one is judged, which
-              // comes out right only if nothing is left of the others.
-    one_after_another = with_flags({.nodes = {0}, .batch_size = 4, .learning_rate = 0.025f, .seed = 2, .trainings = 6},
-                                   4, 6, 1, "warm_up", "mean");
+const RunPlan warmed_up =
+    with_flags({.nodes = {0, 0}, .batch_size = 2, .learning_rate = 0.02f, .epochs = 3}, 3, 5, 2, "warm_up", "mean");
+const RunPlan summed =
+    with_flags({.nodes = {0, 1}, .batch_size = 3, .learning_rate = 0.015f, .seed = 1}, 2, 8, 2, "scaled", "sum");
+// Fewer images than the rate was found for; and what is exchanged without being accumulated.
+const RunPlan small =
+    with_flags({.nodes = {0, 1}, .batch_size = 3, .learning_rate = 0.03f, .seed = 3}, 1, 15, 0, "scaled", "mean");
+// As a learner runs it: all schedules with 1 batch an update, then with 4. The last one is judged, which comes out
+// right only if nothing is left of the others.
+const RunPlan one_after_another = with_flags(
+    {.nodes = {0}, .batch_size = 4, .learning_rate = 0.025f, .seed = 2, .trainings = 6}, 4, 6, 1, "warm_up", "mean");
 
 RunPlan choosing(const char* trials) { return {.nodes = {0}, .epochs = 0, .flags = {"--trials", trials}}; }
 // By each criterion another pair of trainings is the best.
