@@ -1,14 +1,16 @@
 // ./odori slides: builds the decks, checks them, accepts translations.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checks } from '../check/check.mjs';
 import { acceptTranslations, languages, readDecks, refuseOldTranslations } from './deck.mjs';
 import { Problem, gatherProblems, fromKit, kit } from './problem.mjs';
 import { render } from './render.mjs';
+import { showInstead } from './results.mjs';
+import { frameOf } from './traces.mjs';
 
-const options = { lang: { type: 'string' }, html: { type: 'boolean' }, pdf: { type: 'boolean' }, only: { type: 'string' } };
+const options = { lang: { type: 'string' }, html: { type: 'boolean' }, pdf: { type: 'boolean' }, only: { type: 'string' }, room: { type: 'string' } };
 
 async function main() {
   const { values, positionals } = readFlags();
@@ -16,6 +18,7 @@ async function main() {
   if (positionals[0] === 'check') return check(positionals.slice(1), values.only);
   if (positionals.length > 1) throw new Problem(`One deck at a time, or all of them; see ./odori slides --help.`);
   if (values.lang && !languages.includes(values.lang)) throw new Problem(`--lang takes en or ja, not "${values.lang}".`);
+  if (values.room) showInstead('opening.json', frameOf(resolve(values.room)));
   const decks = await readDecks(positionals[0]);
   const formats = ['html', 'pdf'].filter((format) => values[format] || !(values.html || values.pdf));
   const files = await render(decks, values.lang ? [values.lang] : languages, formats, join(kit, 'out/slides'));

@@ -1,26 +1,34 @@
-// Exchange after backward, against exchange of each layer's gradients while backward goes on.
+// The ways of task 5 over a simulated link: two measured iterations of rank 0 in each, and what of the exchange is exposed.
+import { readResult } from '../build/results.mjs';
+import { lanes } from './parts/lanes.mjs';
+import { sourceOf } from './parts/source.mjs';
 import { colours, legend, picture, text } from './parts/svg.mjs';
-import { lanes, measure, timeAxis } from './parts/lanes.mjs';
 
 const words = {
-  en: { after: 'Exchange after backward', during: 'Exchange while backward goes on', compute: 'compute', exchange: 'exchange', exposed: 'exposed', hidden: 'hidden communication',
-    shown: 'exposed communication', time: 'time', forward: 'forward', backward: 'backward', update: 'update', saved: 'saved' },
-  ja: { after: '逆伝播が終わってから交換', during: '逆伝播の途中で交換', compute: '計算', exchange: '通信', exposed: '隠れない', hidden: '計算に隠れた通信',
-    shown: '隠れていない通信', time: '時間', forward: '順伝播', backward: '逆伝播', update: '更新', saved: '短縮' },
+  en: { ways: { synchronous: 'after backward', overlapped: 'during backward', 'double-buffered': 'one iteration late', 'half precision': '16 bits, after backward' }, forward: 'forward', backward: 'backward', update: 'update', communication: 'exposed exchange', hidden: 'hidden exchange', load: 'load',
+    exposed: (part, ms) => `${ms} ms: ${part} % exposed`, how: (n, link) => `lanes: rank 0, two iterations of task 2's program; figures: task 5's, median of ${n} runs; simulated link of ${link}` },
+  ja: { ways: { synchronous: '逆伝播の後に通信', overlapped: '逆伝播の途中で通信', 'double-buffered': '1反復遅れ', 'half precision': '16ビット、逆伝播の後' }, forward: '順伝播', backward: '逆伝播', update: '更新', communication: '隠れていない通信', hidden: '隠れた通信', load: 'データ読込',
+    exposed: (part, ms) => `${ms} ms、うち隠れない通信 ${part} %`, how: (n, link) => `図：タスク2のプログラムのランク0、2反復。数値：タスク5のプログラム、${n}回の中央値。シミュレートした回線 ${link}` },
 };
 
+/** An exchange in parts: hidden where the rank computes meanwhile, exposed where it doesn't. */
+export function exchangeOf(spans) {
+  const computing = spans.filter(({ name }) => ['load', 'forward', 'backward'].includes(name));
+  return spans.filter(({ name }) => name === 'allreduce').flatMap(({ begin_us: from, us }) => {
+    const until = from + us, cuts = [...new Set([from, until, ...computing.flatMap((one) => [one.begin_us, one.begin_us + one.us])])].filter((at) => at >= from && at <= until).sort((a, b) => a - b);
+    return cuts.slice(1).map((end, i) => ({ begin: cuts[i], end, hidden: computing.some((one) => one.begin_us <= cuts[i] && one.begin_us + one.us >= end) }));
+  });
+}
+
 export default function draw(language) {
-  const say = words[language], labels = 130, unit = 62, end = 15.6;
-  const compute = (update) => ({ label: say.compute, spans: [{ kind: 'forward', begin: 0, end: 3, label: say.forward },
-    ...[4, 3, 2, 1].map((layer, i) => ({ kind: 'backward', begin: 3 + i * 1.75, end: 4.75 + i * 1.75, label: String(layer) })),
-    { kind: 'update', begin: update, end: update + 1.2, label: '' }] });
-  const bucket = (layer, begin, length, hidden) => ({ kind: hidden ? 'hidden' : 'communication', begin, end: begin + length, label: String(layer) });
-  const late = [4, 3, 2, 1].map((layer, i) => bucket(layer, 10 + i * 1.1, 1.1, false));
-  const early = [bucket(4, 4.75, 1.1, true), bucket(3, 6.5, 1.1, true), bucket(2, 8.25, 1.1, true), bucket(1, 10, 1.1, false)];
-  const group = (y, title, spans, update) => [text(0, y, title, { anchor: 'start', size: 26, weight: 700 }),
-    lanes([compute(update), { label: say.exchange, spans }], { y: y + 26, labels, unit, height: 60, gap: 8, size: 24, until: end })];
-  return picture(1160, 540, group(18, say.after, late, 14.4), group(232, say.during, early, 11.1),
-    measure(labels + 12.3 * unit, labels + 15.6 * unit, 322, say.saved, { size: 26 }),
-    timeAxis(labels, 414, end * unit - 40, say.time),
-    legend(labels, 480, [[colours.hidden, say.hidden], [colours.communication, say.shown], [colours.update, say.update]], { size: 24 }));
+  const say = words[language], result = readResult('overlap.json');
+  const ends = result.ways.map(({ spans }) => Math.max(...spans.map(({ begin_us, us }) => begin_us + us))), unit = 1150 / Math.max(...ends), high = 32;
+  const way = ({ way: name, spans: all, milliseconds, exposed }, i) => {
+    const y = 6 + i * 112, spans = all.filter(({ rank }) => rank === 0), spanOf = (kind, begin, end) => ({ kind, begin, end: Math.max(end, begin + 3 / unit), label: '' });
+    const rows = [spans.filter((one) => one.name !== 'allreduce').map((one) => spanOf(one.name, one.begin_us, one.begin_us + one.us)), exchangeOf(spans).map(({ begin, end, hidden }) => spanOf(hidden ? 'hidden' : 'communication', begin, end))];
+    return [text(0, y + 8, say.ways[name], { anchor: 'start', size: 24, weight: 700 }), text(1150, y + 8, say.exposed(Math.round(100 * exposed.median / milliseconds.median), milliseconds.median.toFixed(1)), { anchor: 'end', size: 24, weight: 600 }),
+      lanes(rows.map((one) => ({ label: '', spans: one })), { y: y + 26, labels: 0, unit, height: high, gap: 3, until: ends[i] })];
+  };
+  return picture(1160, 540, result.ways.map(way), legend(0, 466, ['load', 'forward', 'backward', 'update', 'communication', 'hidden'].map((kind) => [colours[kind], say[kind]]), { size: 22, gap: 24 }),
+    text(0, 500, say.how(result.ways[0].milliseconds.values.length, result.link), { anchor: 'start', size: 18, fill: colours.soft, class: 'source' }), text(1156, 528, sourceOf(result, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
 }

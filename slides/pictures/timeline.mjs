@@ -2,6 +2,7 @@
 import { box, colours, legend, picture, text } from './parts/svg.mjs';
 import { lanes } from './parts/lanes.mjs';
 import { sourceOf } from './parts/source.mjs';
+import { hatched, rowsOf } from './parts/trace.mjs';
 import { readResult } from '../build/results.mjs';
 
 const words = {
@@ -10,33 +11,14 @@ const words = {
   ja: { tasks: { multi_gpu: 'タスク1：1プロセス、2デバイス', multi_node: 'タスク2：2ランク' }, device: (n) => `デバイス${n}`, rank: (n) => `ランク${n}`, forward: '順伝播', backward: '逆伝播',
     communication: '通信', update: '更新', load: 'データ読込', waiting: '待ち', inside: 'all-reduce の中の待ち', iteration: (n) => `反復${n}` },
 };
-const kindOf = (name) => (colours[name] ? name : 'communication');
-const hatched = `<defs><pattern id="hatched" width="10" height="10" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="10" height="10" fill="${colours.waiting}"/><rect width="4" height="10" fill="${colours.communication}"/></pattern></defs>`;
-
-/** An all-reduce begins to move bytes when the last rank has come: what is before is waiting ("inside"). */
-function splitAtLastArrival(spans) {
-  const nth = new Map(), all = spans.map((span) => {
-    const key = `${span.rank} ${span.device} ${span.name}`, n = nth.get(key) ?? 0;
-    nth.set(key, n + 1);
-    return { ...span, n };
-  });
-  return all.flatMap((span) => {
-    const last = Math.max(...all.filter(({ name, n }) => name === 'allreduce' && n === span.n).map(({ begin_us }) => begin_us));
-    if (span.name !== 'allreduce' || last <= span.begin_us) return [span];
-    return [{ ...span, name: 'inside', us: last - span.begin_us }, { ...span, begin_us: last, us: span.begin_us + span.us - last }];
-  });
-}
 
 function task({ task: name, first_iteration, iterations_us, spans }, y, say) {
   const end = Math.max(...spans.map(({ begin_us, us }) => begin_us + us)), labels = 140, unit = 1005 / end;
-  const rows = [...new Map(spans.map((span) => [`${span.rank} ${span.device}`, span])).values()].sort((a, b) => a.rank - b.rank || a.device - b.device);
-  const ofRow = ({ rank, device }) => ({ label: name === 'multi_gpu' ? say.device(device) : say.rank(rank),
-    spans: splitAtLastArrival(spans).filter((span) => span.rank === rank && span.device === device).map(({ name: what, begin_us, us }) =>
-      ({ kind: kindOf(what), begin: begin_us, end: begin_us + Math.max(us, 4 / unit), label: say[what] ?? '', ...(what === 'inside' && { fill: 'url(#hatched)' }) })) });
+  const rows = rowsOf(spans, unit, ({ rank, device }) => (name === 'multi_gpu' ? say.device(device) : say.rank(rank)), say);
   return [text(0, y, say.tasks[name], { anchor: 'start', size: 26, weight: 700 }),
     iterations_us.map(([begin, length], i) => text(labels + (begin + length / 2) * unit, y + 38, `${say.iteration(first_iteration + i)}, ${(length / 1000).toFixed(0)} ms`, { size: 20, fill: colours.soft }) +
       box(labels + begin * unit + 2, y + 54, length * unit - 4, 3, '', { fill: colours.soft, radius: 0 })),
-    lanes(rows.map(ofRow), { y: y + 64, labels, unit, height: 58, gap: 8, size: 22, until: end, ground: colours.waiting })];
+    lanes(rows, { y: y + 64, labels, unit, height: 58, gap: 8, size: 22, until: end, ground: colours.waiting })];
 }
 
 export default function draw(language) {

@@ -2,11 +2,12 @@
 // Measures all that the slides' charts of speed show, on this machine, into slides/results/*.json.
 //
 //   slides/results/measure.mjs --help
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { iterationsOf, readTrace } from '../build/traces.mjs';
 import { odori, run, scratch, spread, train, writeResult } from './training.mjs';
 
 const help = `slides/results/measure.mjs [flags]: measures what the slides' charts of speed show, within 15 minutes of two quiet
@@ -127,14 +128,7 @@ function timeline() {
   const tasks = ways.map(({ task, words }) => {
     const trace = join(scratch, `trace_${task}`);
     result = mid(`timeline/${task}`, words, ['--fraction', fraction, '--epoch', 1, '--trace', trace]);
-    const events = readdirSync(trace).filter((name) => /^trace\.\d+\.json$/.test(name)).flatMap((name) => JSON.parse(readFileSync(join(trace, name), 'utf8')))
-      .filter(({ ph }) => ph === 'X');
-    const iterationsOf = (rank) => events.filter(({ name, pid }) => name === 'iteration' && pid === rank).sort((a, b) => a.ts - b.ts).slice(first, first + n);
-    const perRank = [...new Set(events.map(({ pid }) => pid))].sort().map(iterationsOf);  // ranks don't begin an iteration at the same moment
-    const begin = Math.min(...perRank.map(([one]) => one.ts));
-    const spans = events.filter(({ name, pid, ts }) => name !== 'iteration' && perRank[pid].some((one) => ts >= one.ts && ts < one.ts + one.dur))
-      .map(({ name, pid, tid, ts, dur, args }) => ({ name, rank: pid, device: tid, begin_us: ts - begin, us: dur, bytes: args?.bytes ?? 0 }));
-    return { task, first_iteration: first + 1, iterations_us: perRank[0].map(({ ts, dur }) => [ts - begin, dur]), spans };
+    return { task, first_iteration: first + 1, ...iterationsOf(readTrace(trace), first, n) };
   });
   save('timeline', { machine: result.machine, date: result.date, model: result.network, batchsize: 64, tasks });
 }

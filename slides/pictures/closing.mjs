@@ -1,0 +1,4 @@
+// The opening frame once more, with names and figures.
+import { frame } from './parts/frame.mjs';
+
+export default (language) => frame(language, { named: true });
