@@ -99,6 +99,7 @@ why_curl_failed() {
 
 # download URL: true if the part file has its full size. A connection that breaks is taken up again as long as bytes come at
 # the least pace. curl's own limit looks at the last seconds alone; --max-time holds who sends in bursts to that pace too.
+# --no-buffer: what has come is in the file, whatever ends curl.
 download() {
   local before code attempt begin
   for ((attempt = 1; attempt <= attempts_per_mirror; ++attempt)); do
@@ -106,7 +107,7 @@ download() {
     ((before < bytes)) || return 0
     ((before == 0)) || say "Going on at byte $before of $bytes."
     code=0 begin=$SECONDS
-    curl --fail --location --continue-at - --max-filesize "$bytes" --connect-timeout 20 --speed-limit "$least_pace" \
+    curl --fail --location --no-buffer --continue-at - --max-filesize "$bytes" --connect-timeout 20 --speed-limit "$least_pace" \
       --speed-time "$stall_seconds" --max-time $((stall_seconds + (bytes - before) / least_pace)) --output "$part" "$1" || code=$?
     if ((code == 0)); then
       (($(bytes_of "$part") == bytes)) && return 0

@@ -95,8 +95,11 @@ TEST(Run, GivesAProgramThatTrainsNothingItsOwnFlags) {
   const std::atomic<bool> cancelled = false;
   const auto flags = [&](const RunPlan& plan) { return runner.run({program, ""}, plan, cancelled).detail; };
   EXPECT_EQ(flags({.nodes = {0}, .seed = 2, .epochs = 0, .flags = {"--length", "7"}}),
-            "Unexpected: --device cpu --out out --seed 9 --length 7.");
-  EXPECT_NE(flags({.nodes = {0}, .epochs = 3}).find("--epoch 3 --batchsize 4"), std::string::npos);
+            "Unexpected: --device cpu --length 7.");
+  const std::string trained = flags({.nodes = {0}, .seed = 2, .epochs = 3});
+  for (const char* given : {"--out out --seed 9", "--no_snapshot --keep_going", "--epoch 3 --batchsize 4"})
+    EXPECT_NE(trained.find(given), std::string::npos) << given;
+  EXPECT_EQ(flags({.nodes = {0}, .snapshots = false}).find("snapshot"), std::string::npos);
 }
 
 TEST(Accident, ThatTheKitsProgramHasTooIsTheMachines) {

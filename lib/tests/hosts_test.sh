@@ -52,7 +52,7 @@ expect_refusal() { # SENTENCE HOSTS COMMUNICATOR
 }
 
 communicators() {
-  "$program" --communicator none 2>&1 | sed -n 's/.*There are: \(.*\)\./\1/p' | tr -d ,
+  "$program" --communicator none 2>&1 | sed -n 's/ or / /; s/^--communicator takes \(.*\), not "none"\.$/\1/p' | tr -d ,
 }
 
 two_hosts() {

@@ -42,7 +42,8 @@ def here(says, *more, codes=(0,)):
 def smaller(says, codes=(0,), more=" --no_snapshot"):
     """A training: of the kit's answer, as learners' may be unfinished, and of a small network on few images."""
     def run(command):
-        command = re.sub(r" (--(model|batchsize|epoch|dataset) \S+|--solution|\.\.\.)", "", command)
+        command = re.sub(r" (--(model|batchsize|epoch|dataset|out|fraction) \S+|--solution|\.\.\.)", "", command)
+        command = re.sub(r"--trace \S+", f"--trace {SCRATCH.name}/trace", command)
         command = re.sub(r"^\./odori run \w+", r"\g<0> --solution", command)
         device = "" if "--device" in command else " --device cpu"
         ends(f"{command}{device} --model tiny --batchsize 8 --epoch 1 --dataset {DATA} --out {SCRATCH.name}/out{more}",
@@ -117,6 +118,7 @@ TABLE = [
      by("dependencies_test", "cmake/dependencies_test.cmake", "-DFETCHCONTENT_SOURCE_DIR_", "-DODORI_CUDA=")),
     (r"cmake --preset release", by("odd_places", "lib/tests/odd_places.sh", "cmake --preset release")),
     (r"\./odori slides( hands_on --lang ja --pdf)?", by("slides_pdf_test", "slides/tests/pdf.test.mjs")),
+    (r"\./odori slides hands_on --room out/room", by("slides_traces_test", "slides/tests/traces.test.mjs", "A room")),
     (r"\./odori slides check .*", by("slides_layout", "slides/CMakeLists.txt", "main.mjs check --only")),
     (r"\./odori slides accept .*", by("slides_deck_test", "slides/tests/deck.test.mjs", "accept")),
     (r"(PROFILE=1 )?bash run_multi_\w+_training.sh", by("jobscripts_test", "grader/tests/jobscripts_test.cpp", "PROFILE=1")),
