@@ -87,15 +87,14 @@ export PMIX_MCA_gds=${PMIX_MCA_gds:-hash}
 
 # For ranks on several machines. A machine that is lost, or its network, says nothing. Left to themselves, mpirun and its daemons
 # wait for minutes, or for ever: here they ask each other, and after ODORI_TIMEOUT seconds without an answer say whom they miss,
-# and end the job. Messages that two ranks send each other over one TCP connection go one after the other, since what asks for
-# one waits behind the other: two connections let both go at a time.
+# and end the job. (Two TCP connections a pair of ranks, OMPI_MCA_btl_tcp_links=2, would let messages both ways go at a time, but one
+# of a dozen jobs on three hosts hung in MPI_Wait with them.)
 settings_for_networks() {
   local limit=${ODORI_TIMEOUT:-60}
   [[ $limit =~ ^[0-9]{1,6}$ ]] || limit=60 # the ranks will refuse it
   export OMPI_MCA_oob_tcp_keepalive_time=${OMPI_MCA_oob_tcp_keepalive_time:-$(((limit + 1) / 2))}
   export OMPI_MCA_oob_tcp_keepalive_intvl=${OMPI_MCA_oob_tcp_keepalive_intvl:-$(((limit + 5) / 6))}
   export OMPI_MCA_oob_tcp_keepalive_probes=${OMPI_MCA_oob_tcp_keepalive_probes:-3}
-  export OMPI_MCA_btl_tcp_links=${OMPI_MCA_btl_tcp_links:-2}
 }
 
 # this_machine_alone MPIRUN: for ranks of this machine alone, which need no hosts of a job in which this shell may be, and no
