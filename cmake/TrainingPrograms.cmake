@@ -1,5 +1,5 @@
-# What learners edit has to build quickly: one precompiled odori.h for all training programs, and no optimisation, since
-# nothing hot runs in them (the library is optimised).
+# What learners edit has to build quickly: one precompiled odori.h for all training programs, and little optimisation. Some,
+# since from exercise 03 on the blanks loop over all gradients.
 
 # odori_training_program(TARGET SOURCE [EXERCISE]): a training program, named as its source, in build/bin/solutions or
 # build/bin/exercises. An exercise's blanks leave variables unused. It is no part of `all`, so that a half-edited one
@@ -7,7 +7,7 @@
 function(odori_training_program target source)
   cmake_parse_arguments(PROGRAM "EXERCISE" "" "" ${ARGN})
   odori_program(${target} ${source})
-  target_compile_options(${target} PRIVATE -O0)
+  target_compile_options(${target} PRIVATE ${ODORI_QUICK})
   set(folder solutions)
   if(PROGRAM_EXERCISE)
     set(folder exercises)
