@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <cstring>
+#include <string_view>
 
 #include "backend/cpu/convolution_algorithm.h"
 #include "backend/cpu/operation.h"
@@ -12,7 +13,13 @@ namespace {
 using dnnl::algorithm;
 using dnnl::memory;
 
-/// Describes the three primitives of a convolution.
+/// oneDNN's implementations named "ref" are plain loops, tens of times slower.
+bool is_quick(const dnnl::primitive_desc_base& description) {
+  return description && !std::string_view(description.impl_info_str()).starts_with("ref");
+}
+
+/// Describes the three primitives of a convolution. x and y stand in the layouts of the operations around; where oneDNN
+/// knows nothing quick for those (AVX2 has no weight gradients for images of 2 x 2), a gradient's primitive may choose.
 struct Descriptions {
   using Forward = dnnl::convolution_forward;
   using BackwardData = dnnl::convolution_backward_data;
@@ -26,14 +33,24 @@ struct Descriptions {
     return describe_forward<Forward>(engine, dnnl::prop_kind::forward_training, a, x, weight, y, strides, padding,
                                      padding);
   }
-  BackwardData::primitive_desc backward_data(algorithm a) const {
-    return describe_backward<BackwardData>(engine, forward(algorithm::convolution_direct), a, x, weight, y, strides,
-                                           padding, padding);
-  }
+  BackwardData::primitive_desc backward_data(algorithm a) const { return backward<BackwardData>(a, weight); }
   BackwardWeights::primitive_desc backward_weights(algorithm a) const {
-    return describe_backward<BackwardWeights>(engine, forward(algorithm::convolution_direct), a, x, weight_gradient, y,
-                                              strides, padding, padding);
+    return backward<BackwardWeights>(a, weight_gradient);
   }
+
+ private:
+  template <typename Primitive>
+  typename Primitive::primitive_desc backward(algorithm a, const memory::desc& w) const {
+    const auto describe = [&](const memory::desc& x_there, const memory::desc& y_there) {
+      return describe_backward<Primitive>(engine, forward(algorithm::convolution_direct), a, x_there, w, y_there, strides,
+                                          padding, padding);
+    };
+    const auto as_they_stand = describe(x, y);
+    if (!as_they_stand || is_quick(as_they_stand)) return as_they_stand;
+    const auto free = describe(any_layout_of(x), any_layout_of(y));
+    return is_quick(free) ? free : as_they_stand;
+  }
+  static memory::desc any_layout_of(const memory::desc& d) { return {d.dims(), d.data_type(), memory::format_tag::any}; }
 };
 
 Shape output_shape(const Shape& x, const ConvolutionSpec& spec) {
@@ -139,8 +156,10 @@ class Convolution : public Operation {
     const memory gradient = setup.plan.in_buffer(setup.memory.gradients, view.offset, weight_layout(view, setup.type));
     const bool same = d.diff_weights_desc() == gradient.get_desc();
     const memory computed = same ? gradient : setup.plan.scratch(d.diff_weights_desc());
+    const memory input = backward_.in_layout(name_ + " input", setup, x.data, d.src_desc());
+    const memory dy = backward_.in_layout(name_ + " output's gradient", setup, output_.gradient, d.diff_dst_desc());
     backward_.add(line(Pass::backward_weights, choice), setup, d, dnnl::convolution_backward_weights(d),
-                  {{DNNL_ARG_SRC, x.data}, {DNNL_ARG_DIFF_DST, output_.gradient}, {DNNL_ARG_DIFF_WEIGHTS, computed}});
+                  {{DNNL_ARG_SRC, input}, {DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_DIFF_WEIGHTS, computed}});
     if (!same) backward_.add_reorder(name_ + " weight gradients", setup, computed, gradient);
   }
 
@@ -157,8 +176,12 @@ class Convolution : public Operation {
     setup.plan.begin_pass();
     const auto d = descriptions_.backward_data(choice.algorithm);
     const memory weight = weight_for(backward_, setup, view, d.weights_desc());
+    const memory dy = backward_.in_layout(name_ + " output's gradient", setup, output_.gradient, d.diff_dst_desc());
+    const bool same = d.diff_src_desc() == x.gradient.get_desc();
+    const memory dx = same ? x.gradient : setup.plan.scratch(d.diff_src_desc());
     backward_.add(line(Pass::backward_data, choice), setup, d, dnnl::convolution_backward_data(d),
-                  {{DNNL_ARG_DIFF_DST, output_.gradient}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_SRC, x.gradient}});
+                  {{DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_SRC, dx}});
+    if (!same) backward_.add_reorder(name_ + " input's gradient", setup, dx, x.gradient);
   }
 
   dnnl::stream& stream_;
