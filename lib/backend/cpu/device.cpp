@@ -41,6 +41,7 @@ void parallel_range(Range range, const Work& work) {
 
 CpuDevice::CpuDevice(int id, int threads, Precision precision) : id_(id), threads_(threads), precision_(precision) {
   require(threads > 0, "A CPU device needs at least one thread, not {}.", threads);
+  require_address_space((id + 1) * threads);  // those before it may not have begun either
 }
 
 std::string CpuDevice::description() const {

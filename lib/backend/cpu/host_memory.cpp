@@ -16,16 +16,17 @@ namespace odori::cpu {
 
 namespace {
 
-/// What remains of the address space (ulimit -v), less what threads, oneDNN and its compiled kernels take besides: they
-/// don't all survive it if they get none.
+/// What threads, oneDNN and its compiled kernels take besides a model's memory, in bytes.
+constexpr std::size_t besides(std::size_t threads) { return (32 + 16 * threads) << 20; }
+
+/// What remains of the address space (ulimit -v), in bytes.
 std::size_t addressable_bytes() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
     return std::numeric_limits<std::size_t>::max();
-  constexpr std::size_t besides = std::size_t{64} << 20;
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
-  const std::size_t taken = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + besides;
+  const std::size_t taken = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return limit.rlim_cur > taken ? limit.rlim_cur - taken : 0;
 }
 
@@ -40,13 +41,22 @@ std::size_t available_bytes() {
 
 }  // namespace
 
+void require_address_space(int threads) {
+  const std::size_t needed = besides(static_cast<std::size_t>(threads)), left = addressable_bytes();
+  require(left >= needed,
+          "A limit on memory (ulimit -v) leaves {} MB, and {} thread{} of CPU devices need{} at least {} MB, and the "
+          "model's memory. Raise it: ulimit -v unlimited.",
+          left >> 20, threads, threads == 1 ? "" : "s", threads == 1 ? "s" : "", needed >> 20);
+}
+
 Buffer allocate_floats(std::size_t n) {
   // Huge pages (2 MB): a step walks through hundreds of megabytes, and small pages cost misses of the TLB.
   constexpr std::size_t huge_page = 2 << 20, cache_line = 64;
   const std::size_t wanted = n * sizeof(float) + cache_line;  // vector instructions may read past the last number
   const std::size_t alignment = wanted >= huge_page ? huge_page : cache_line;
   const std::size_t bytes = (wanted + alignment - 1) / alignment * alignment;
-  const std::size_t free = available_bytes(), addressable = addressable_bytes();
+  constexpr std::size_t kept = besides(2);
+  const std::size_t free = available_bytes(), left = addressable_bytes(), addressable = left > kept ? left - kept : 0;
   require(bytes < huge_page || bytes <= addressable,
           "{} MB of memory are needed, but a limit (ulimit -v) leaves {} MB. Raise it, or use a smaller --batchsize or "
           "fewer devices.",
