@@ -74,7 +74,13 @@ follows from the first." "$2: 知られている問題は見つかりません�
 }
 
 # Nothing that a log holds reaches the terminal but its text: control characters are taken out, and long lines cut.
-readable=$(mktemp)
+no_room() {
+  say "odori: there is no room for a copy of the log: neither ${TMPDIR:-/tmp} (TMPDIR) nor /tmp takes a file. Let TMPDIR name a folder that can be written to." \
+    "odori: ログの写しを置く場所がありません。${TMPDIR:-/tmp}（TMPDIR）にも /tmp にも書き込めません。TMPDIR に書き込めるフォルダを指定してください。" >&2
+  exit 20
+}
+# A TMPDIR of a job that is over, or of another machine, isn't there.
+readable=$(mktemp 2>/dev/null || mktemp -p /tmp 2>/dev/null) || no_room
 trap 'rm -f "$readable"' EXIT
 # What isn't UTF-8 (a site that speaks another encoding) goes too: grep would show no line of such a file.
 plain_text() {
@@ -86,7 +92,7 @@ for log in "${logs[@]}"; do
   shown=$log
   if [[ $log == - ]]; then
     shown=$(say "the input" "入力")
-    plain_text >"$readable"
+    plain_text >"$readable" || no_room
   else
     [[ -n $log && -e $log ]] || refuse "There is no log \"$log\"." "\"$log\" というログはありません。"
     [[ ! -d $log ]] || refuse "$log is a folder; name the log in it." "$log はフォルダです。その中のログを指定してください。"
@@ -94,7 +100,7 @@ for log in "${logs[@]}"; do
       refuse "$log is a device; name a job's log." "$log はデバイスです。ジョブのログを指定してください。"
     [[ -r $log ]] || refuse "$log can't be read: PBS writes a job's log for its owner alone (mode 600). Its owner can share it: chmod 644 $log" \
       "$log を読めません。PBS はジョブのログを本人だけが読めるように（モード 600 で）書きます。本人が chmod 644 $log とすれば読めます。"
-    plain_text <"$log" >"$readable"
+    plain_text <"$log" >"$readable" || no_room
   fi
   if [[ -s $readable ]]; then
     explain "$readable" "$shown"
