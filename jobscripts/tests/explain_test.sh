@@ -72,6 +72,7 @@ disk_full|cp: error writing 'x': Disk quota exceeded
 no_data|There is no data set in datasets/cache.
 no_permission|bash: run_multi_gpu_training.sh: Permission denied
 mpi_abort|MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD
+mpi_abort|Rank 1 of 4 stopped, and all ranks with it.
 slower|Speedup: 0.83 (43.1 / 51.8 [images/sec.])
 END
 }
@@ -125,6 +126,17 @@ for locale in C.UTF-8 C; do
   LC_ALL=$locale "$explain" --lang en "$folder/log" >"$folder/said" 2>&1
   grep -q 'log:1:.*qsub: Unknown queue' "$folder/said" || fail "in the locale $locale a line that isn't UTF-8 isn't shown: $(<"$folder/said")"
   LC_ALL=C grep -q $'\x9b' "$folder/said" && fail "in the locale $locale a control character above ASCII reaches the terminal"
+done
+# A TMPDIR that isn't there; and none that takes a file, where a log must not be called empty.
+printf 'qsub: Unknown queue\n' >"$folder/log"
+TMPDIR=/nonexistent "$explain" --lang en "$folder/log" 2>&1 | grep -q 'has no queue of that name' || fail "a TMPDIR that isn't there stops it"
+mkdir "$folder/bin"
+# A link to /dev/full: explain removes its copy, and what it removes must be this test's own.
+for mktemp in 'exit 1' "ln -sf /dev/full '$folder/full' && echo '$folder/full'"; do
+  printf '#!/bin/sh\n%s\n' "$mktemp" >"$folder/bin/mktemp"
+  chmod +x "$folder/bin/mktemp"
+  said=$(PATH=$folder/bin:$PATH "$explain" --lang en "$folder/log" 2>&1)
+  [[ $? -eq 20 && $said == *"there is no room for a copy of the log"* && $said != *"is empty"* ]] || fail "with mktemp as $mktemp: $said"
 done
 timeout 60 "$explain" --lang en /dev/zero 2>&1 | grep -q 'is a device' || fail "a device is read without end"
 printf 'Throughput: 51\nSpeedup: 1.69 (87.7 / 51.8 [images/sec.])\n' >"$folder/log"

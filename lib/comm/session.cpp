@@ -53,8 +53,8 @@ void finalize() {
   watch.join();
 }
 
-/// The sentence of an error of the user's has been said, and Open MPI's box about MPI_Abort() would only hide it. What
-/// mpirun itself says, as of a rank that dies by a signal, stays. Open MPI 5 hasn't this switch, and shows its box.
+/// The failure has been told in a sentence, and Open MPI's box about MPI_Abort() would only hide it. What mpirun itself
+/// says, as of a rank that dies by a signal, stays. Open MPI 5 hasn't this switch, and shows its box.
 void leave_out_open_mpis_box() {
   if (void* const quiet = ::dlsym(RTLD_DEFAULT, "orte_execute_quiet")) *static_cast<bool*>(quiet) = true;
 }
@@ -63,7 +63,7 @@ void leave_out_open_mpis_box() {
 void end_job(int code) {
   if (finalized()) return;
   if (code == exit_code::ok) return finalize();
-  if (code == exit_code::usage || code == exit_code::unfilled) leave_out_open_mpis_box();
+  leave_out_open_mpis_box();
   MPI_Abort(MPI_COMM_WORLD, code);
 }
 

@@ -51,6 +51,14 @@ Ending run(const std::string& way, int ranks = 3, const std::string& environment
 const char* const cause = "The cause of this failure.";
 constexpr double soon = 30;  // well before the limit on waiting, on a busy machine too
 
+/// Nothing of Open MPI's stands beside the program's own sentence. Open MPI 5 shows its box all the same.
+void expect_no_box(const Ending& ending) {
+  static const bool can_be_silent = start("--version").count("(Open MPI) 4.") > 0;
+  if (!can_be_silent) return;
+  for (const char* const words : {"MPI_ABORT", "mpirun", "-----"})
+    EXPECT_EQ(ending.count(words), 0) << ending.output;
+}
+
 TEST(Failure, NoneEndsWithZero) {
   const Ending ending = run("none");
   EXPECT_EQ(ending.code, 0) << ending.output;
@@ -61,6 +69,7 @@ TEST(Failure, AnExceptionOnOneRankEndsAll) {
   EXPECT_EQ(ending.code, 1);
   EXPECT_LT(ending.seconds, soon);
   EXPECT_EQ(ending.count(cause), 1) << ending.output;
+  expect_no_box(ending);
 }
 
 TEST(Failure, TheSameExceptionOnEveryRankIsToldOnce) {
@@ -68,6 +77,7 @@ TEST(Failure, TheSameExceptionOnEveryRankIsToldOnce) {
   EXPECT_EQ(ending.code, 1);
   EXPECT_LT(ending.seconds, soon);
   EXPECT_EQ(ending.count(cause), 1) << ending.output;
+  expect_no_box(ending);
 }
 
 TEST(Failure, TheErrorsOwnExitCodeIsTheJobs) {
@@ -77,10 +87,8 @@ TEST(Failure, TheErrorsOwnExitCodeIsTheJobs) {
   const Ending usage = run("communicator");
   EXPECT_EQ(usage.code, 2);
   EXPECT_EQ(usage.count("There is no communicator \"no such thing\""), 1) << usage.output;
-  if (start("--version").count("(Open MPI) 4.") > 0) {
-    EXPECT_EQ(blank.count("MPI_ABORT"), 0) << blank.output;
-    EXPECT_EQ(usage.count("MPI_ABORT"), 0) << usage.output;
-  }
+  expect_no_box(blank);
+  expect_no_box(usage);
 }
 
 TEST(Failure, ARankThatExitsEarlyEndsAll) {
