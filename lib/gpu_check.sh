@@ -119,7 +119,7 @@ describe_machine() {
     grep -h '^PRETTY_NAME=' /etc/os-release
     nvidia-smi --query-gpu=index,name,driver_version,memory.total,clocks.max.sm,mig.mode.current --format=csv
     for tool in cmake ninja "${CXX:-c++}" nvcc mpirun "$python" compute-sanitizer; do
-      printf '%s: %s\n' "$tool" "$(command -v "$tool" >/dev/null && "$tool" --version 2>&1 | grep -m 1 '[0-9]' || echo none)"
+      printf '%s: %s\n' "$tool" "$(command -v "$tool" >/dev/null && "$tool" --version 2>&1 | grep -m 1 '[0-9]\.[0-9]' || echo none)"
     done
     printf 'ssh: %s\n' "$(command -v ssh || echo none)"
     printf 'OpenCL: %s\n' "$(ldconfig -p 2>/dev/null | grep -m 1 -o 'libOpenCL.*' || echo none)"
@@ -140,7 +140,10 @@ unpack_packages() {
   ln -sf "$(find "$root" -name 'libz.so.1.*' | head -n 1)" "$libraries/libz.so" # it is an absolute link in the package
   ln -sf mpirun.openmpi "$root/usr/bin/mpirun"
   ln -sf mpicxx.openmpi "$root/usr/bin/mpicxx"
-  export OPAL_PREFIX=$root/usr PATH=$root/usr/bin:$PATH OMPI_MCA_mca_base_component_show_load_errors=0
+  # Debian's settings for Open MPI, which leave out networks that aren't here, are looked for beside it.
+  ln -sfn ../etc/openmpi "$root/usr/etc"
+  printf '\nmca_base_component_show_load_errors = 0\n' >>"$root/etc/openmpi/openmpi-mca-params.conf"
+  export OPAL_PREFIX=$root/usr PATH=$root/usr/bin:$PATH OMPI_MCA_mca_base_param_files=$root/usr/etc/openmpi-mca-params.conf
   export PMIX_INSTALL_PREFIX=$libraries/pmix2 PMIX_MCA_mca_base_component_path=$libraries/pmix2/lib/pmix
   export LD_LIBRARY_PATH=$libraries:$root/lib/$of_machine${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   options+=("-DCMAKE_PREFIX_PATH=$root/usr" "-DMPI_CXX_COMPILER=$root/usr/bin/mpicxx"

@@ -29,7 +29,7 @@ expect() {
 }
 
 mkdir "$scratch/bin"
-for tool in awk bash cat cp cut date dirname env find grep head ln mkdir mktemp nproc rm sed sort tail tee timeout touch tr wc; do
+for tool in awk bash cat cp cut date dirname env find grep head ln mkdir mktemp nproc rm sed sort tail tee timeout touch tr uname wc; do
   ln -s "$(command -v $tool)" "$scratch/bin/$tool"
 done
 ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$scratch/bin/python3"
@@ -82,6 +82,16 @@ order=$(sed -n 's/.*"what": "\(.*_test.*_gpu\)".*/\1/p' "$scratch/out/result.jso
 flags="--only test" expect 2 'there is no stage "test"'
 flags="--only tests" expect 0 "INCOMPLETE, on NVIDIA Stand-in" "Not proven here: the stages that --only leaves out"
 ! grep -q training "$scratch/out/log.txt" || { echo "FAILED: --only tests trains" && failures=$((failures + 1)); }
+
+# Carried packages: Open MPI reads the settings among them, which leave out networks that aren't there.
+packages=$scratch/packages
+program "$packages/mpirun.deb" 'for file in ${OMPI_MCA_mca_base_param_files//,/ }; do [[ ! -e $file ]] || settings+=$(<"$file"); done' \
+  '[[ $settings == *"pml = ^ucx"*$'"'\n'"'"mca_base_component_show_load_errors = 0"* ]] || { echo "no settings"; exit 1; }' \
+  'exec "'"$scratch"'/bin/mpirun" "$@"'
+program "$scratch/bin/dpkg" 'mkdir -p "$3/etc/openmpi" "$3/usr/bin" "$3/usr/lib/$(uname -m)-linux-gnu"' \
+  'cp "$2" "$3/usr/bin/mpirun.openmpi"; printf "pml = ^ucx" >"$3/etc/openmpi/openmpi-mca-params.conf"'
+flags="--only ranks" expect 0 "all-reduce, 2 ranks                          PASS"
+packages=""
 
 # What failed, was skipped, or was never run, is told apart, and stops nothing that comes after it.
 ACCURACY=0.3 expect 1 "FAILED, on NVIDIA Stand-in"
