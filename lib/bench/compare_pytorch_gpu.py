@@ -4,8 +4,8 @@
 usage: compare_pytorch_gpu.py [--settings 32x128 32x512 256x32] [--precisions bf16 tf32 fp32] [--rivals eager graph compile]
                               [--rounds 5] [--seconds 1] [--json FILE]
 
-A setting is IMAGE_SIZE x BATCH. PyTorch trains channels-last under bf16 autocast: eager; graph: the same step recorded
-as a CUDA graph; compile: torch.compile. The kit's program runs once a setting and precision, since measuring which
+A setting is IMAGE_SIZE x BATCH. PyTorch (2.3 or later) trains channels-last under bf16 autocast, with its fused SGD: eager;
+graph: the same step recorded as a CUDA graph; compile: torch.compile, mode reduce-overhead. The kit's program runs once a setting and precision, since measuring which
 algorithms are fastest takes longer than a round; half of PyTorch's rounds come before it, half after it. Prints images/s,
 median (least .. greatest) of the rounds; the kit's ratio to each rival is that of the medians, of the kit's bf16. The peak is that of a large bf16 matrix product, measured here. Exit code 20 where there
 is no GPU or no PyTorch that can use it; 1 where the kit's program fails.
@@ -45,10 +45,10 @@ class Rival:
         torch.manual_seed(0)
         self.batch = batch
         self.model = pytorch_vgg.vgg(image_size=size).cuda().to(memory_format=torch.channels_last).train()
-        self.optimizer = pytorch_vgg.momentum_sgd(self.model)
+        self.optimizer = pytorch_vgg.momentum_sgd(self.model, fused=True)
         self.images = torch.randn(batch, 3, size, size, device="cuda").to(memory_format=torch.channels_last)
         self.labels = torch.randint(10, (batch,), device="cuda")
-        self.forward = torch.compile(self.model) if way == "compile" else self.model
+        self.forward = torch.compile(self.model, mode="reduce-overhead") if way == "compile" else self.model
         self.step = self.train_once
         self.repeat(3)
         if way == "graph":

@@ -35,9 +35,9 @@ def vgg(n_classes=10, image_size=32):
     return model
 
 
-def momentum_sgd(model, rate=0.05):
+def momentum_sgd(model, rate=0.05, **options):
     """Chainer's MomentumSGD with WeightDecay(5e-4): the same rule as torch's at a constant learning rate."""
-    return torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9, weight_decay=5e-4)
+    return torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9, weight_decay=5e-4, **options)
 
 
 def load_cifar10(folder, fraction=1.0):
