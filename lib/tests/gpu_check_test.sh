@@ -65,6 +65,13 @@ expect 0 "INCOMPLETE, on NVIDIA Stand-in" # without compute-sanitizer
 program "$scratch/cuda/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
 expect 0 "task 2: 4 ranks, pure_nccl" "bf16, --autotune" "PASSED, on NVIDIA Stand-in" "ssh: none" \
   "Not proven here: several GPUs in one process over NCCL"
+program "$scratch/cuda/bin/compute-sanitizer" 'echo "========= Error: Device not supported"; exit 1'
+flags="--only tests,sanitizer" expect 0 "racecheck, a small training                  NOT RUN" \
+  "compute-sanitizer does not support this machine's GPU" "INCOMPLETE, on NVIDIA Stand-in"
+program "$scratch/cuda/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 1 error"; exit 1'
+flags="--only tests,sanitizer" expect 1 "racecheck, a small training                  FAIL" "exit code 1: ERROR SUMMARY: 1 error"
+program "$scratch/cuda/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
+expect 0 "PASSED, on NVIDIA Stand-in"
 result_has() { # WORDS
   grep -q "$1" "$scratch/out/result.json" || {
     printf 'FAILED: result.json has no %s: %s\n' "$1" "$(<"$scratch/out/result.json")"
