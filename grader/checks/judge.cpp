@@ -213,7 +213,10 @@ class Judging {
       program->cancel();
       Failures wrong = find_wrong_alone(blanks, first);
       Runs* rest = wrong.empty() ? nullptr : spare_right_together(blanks, wrong, *program, *failure);
-      if (wrong.empty()) wrong = find_disagreeing({blanks.begin(), blanks.end()}, first, program);
+      if (wrong.empty()) {
+        wrong = find_disagreeing({blanks.begin(), blanks.end()}, first, program);
+        if (!wrong.empty()) wrong = find_wrong_later(blanks, std::move(wrong), first + 1);
+      }
       if (wrong.empty() && ++unconfirmed < most_unconfirmed) continue;
       if (wrong.empty()) return tell_all(blanks, {Verdict::environment, Finding{"not_the_same_again", {}}});
       for (const auto& [blank, its] : wrong) {
@@ -346,6 +349,22 @@ class Judging {
         return {{blanks[i + 1], *failure}};
     program = programs.empty() ? nullptr : programs.back();
     return {};
+  }
+
+  /// The blank that disagrees with those before it; or those of them that fail alone in a later situation, so that it
+  /// isn't blamed for not following them.
+  Failures find_wrong_later(const Blanks& blanks, Failures disagreeing, std::size_t first) {
+    const int last = disagreeing.begin()->first;
+    Failures wrong;
+    for (const int blank : blanks) {
+      if (blank >= last || first == exam_.situations.size()) break;
+      Runs& runs = *judged_.variants.at(blank);
+      auto failure = find_failure(runs, blank, first, exam_.situations.size());
+      runs.cancel();
+      if (failure && failure->outcome.verdict != Verdict::environment && used_among(blank, wrong) == 0)
+        wrong[blank] = std::move(*failure);
+    }
+    return wrong.empty() ? disagreeing : wrong;
   }
 
   const Judged& judged_;

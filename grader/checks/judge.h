@@ -34,8 +34,9 @@ Finding with_load(Finding finding, double load, unsigned cores);
 /// Judges each blank that has a variant, as GoogleTests. What passes every check in every situation is right, with all
 /// blanks that it holds. Where the whole fails, each blank is tried alone in that situation; those that fail are wrong,
 /// unless they are right beside others of the learner's, and the others are judged together without them. If none fails
-/// alone, blanks disagree: then they are put together one by one, and the first with which it fails is wrong. So no
-/// blank is judged beside one that isn't known to be right. `tell` hears of each blank as soon as it is decided. Not to
+/// alone, blanks disagree: then they are put together one by one, and the first with which it fails is wrong, unless one
+/// before it fails alone in a later situation: then that one is. So no blank is judged beside one that isn't known to be
+/// right. `tell` hears of each blank as soon as it is decided. Not to
 /// be called within a GoogleTest. Throws Error on Ctrl-C.
 void judge(const Judged& judged, const Exam& exam, const std::function<void(int blank, const Outcome&)>& tell);
 

@@ -158,6 +158,8 @@ struct Rounds {
       judged({&wrong, {{1, &right_1}, {2, &right_2}}}, [this](const std::set<int>&) -> Runs* { return &changing; });
   Round second_of_four = judged({&wrong, {{1, &right_1}, {2, &right_1}, {3, &right_1}, {4, &right_1}}},
                                 [this](const std::set<int>& set) { return set.contains(3) ? &wrong : &right_1; });
+  Round beside_one_wrong_later =
+      judged({&wrong, {{1, &on_three}, {2, &right_2}}}, [this](const std::set<int>&) { return &wrong; });
   Round needs_another = judged({&wrong, {{1, &wrong}, {2, &wrong}, {3, &right_3}}, {{2, {1, 2}}}});
   Round right_beside_a_wrong_one = judged({&wrong, {{1, &wrong}, {2, &right_2}, {3, &right_3}}, {{2, {1, 2}}}});
   Round own_way_beside_a_wrong_one = judged_own_device({1, 2, 3, 4}), own_way = judged_own_device({1, 3, 4}),
@@ -237,6 +239,12 @@ TEST(Judge, BlanksThatDisagreeCostTheOneThatDoesNotFollowThoseBeforeIt) {
   expect(rounds().second_of_four, 3, Verdict::wrong, "wrong_device");
   for (const int blank : {1, 2, 4}) expect(rounds().second_of_four, blank, Verdict::pass);
   EXPECT_EQ(rounds().second_of_four.built, (std::vector<Sets>{{{1, 2}, {1, 2, 3}, {1, 2, 3, 4}}, {{1, 2, 4}}}));
+}
+
+TEST(Judge, WhoeverDisagreesWithABlankThatIsWrongElsewhereIsNotBlamed) {
+  expect(rounds().beside_one_wrong_later, 1, Verdict::wrong, "wrong_device");
+  EXPECT_EQ(rounds().beside_one_wrong_later.told.at(1).finding->values.at("with_n_gpus"), "3");
+  expect(rounds().beside_one_wrong_later, 2, Verdict::pass);
 }
 
 TEST(Judge, AFailureThatDoesNotComeAgainIsNobodys) {
