@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem, kit } from './problem.mjs';
 import { readQuoted, readResult } from './results.mjs';
+import { ring } from './ring.mjs';
 import { vgg } from './vgg.mjs';
 
 const { ceil, floor, round, min, max, log2, sqrt } = Math;
@@ -13,7 +14,7 @@ function minutesOf(deck, id) {
   return Number(minutes);
 }
 
-const given = { ceil, floor, round, min, max, log2, sqrt, vgg, minutesOf, result: readResult };
+const given = { ceil, floor, round, min, max, log2, sqrt, vgg, ring, minutesOf, result: readResult };
 
 const marks = /\{\{(.*?)\}\}/g;
 const formatAtEnd = /\s(,?(?:\.\d)?[f%]?)$/;

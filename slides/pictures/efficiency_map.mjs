@@ -1,5 +1,6 @@
 // What pays: how much is computed for each byte that is exchanged, against how fast bytes travel. Lines of equal efficiency, computed.
 import { readQuoted } from '../build/results.mjs';
+import { ring } from '../build/ring.mjs';
 import { vgg } from '../build/vgg.mjs';
 import { axes, curve, dot } from './parts/plot.mjs';
 import { colours, picture, text } from './parts/svg.mjs';
@@ -16,7 +17,7 @@ export default function draw(language) {
   const say = words[language], { images_per_second: rate } = readQuoted().reedbush, speed = rate * 3 * vgg(256).flop;
   const { svg, at } = axes(150, 50, 930, 350, { from: 1, to: 1000, log: true, ticks: [1, 10, 100, 1000].map((g) => [g, `${g.toLocaleString('en-US')} Gbit/s`]), title: say.link },
     { from: 1e2, to: 1e6, log: true, ticks: [[1e2, '100'], [1e3, '1,000'], [1e4, '10,000'], [1e5, '100,000']], title: say.work });
-  const needed = (efficiency, gbit) => efficiency / (1 - efficiency) * 2 * (n - 1) / n * speed / (gbit * 1.25e8);
+  const needed = (efficiency, gbit) => efficiency / (1 - efficiency) * ring(n).share * speed / (gbit * 1.25e8);
   const lines = [[0.5, colours.wrong], [0.8, colours.soft], [0.95, colours.ink]];
   const places = [[32, 32], [32, 512], [256, 32]].map(([size, batch]) => ({ size, batch, work: batch * 3 * vgg(size).flop / vgg(size).bytes }));
   return picture(1160, 500, svg,

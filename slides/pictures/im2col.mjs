@@ -2,8 +2,8 @@
 import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 
 const words = {
-  en: { picture: 'picture', filter: 'filter', matrix: 'a column a patch', result: 'result' },
-  ja: { picture: '画像', filter: 'フィルタ', matrix: '窓ごとに1列', result: '結果' },
+  en: { picture: 'image', filter: 'filter', matrix: 'a column a patch', result: 'result' },
+  ja: { picture: '画像', filter: 'フィルタ', matrix: 'パッチごとに1列', result: '結果' },
 };
 const image = [[1, 2, 0, 1], [0, 1, 3, 1], [2, 1, 0, 2], [1, 0, 1, 1]], filter = [[1, 0], [2, 1]], size = 3;
 const tints = ['#bcd9f0', '#f3d58d', '#f0b9c8', '#d8cdee', '#c9e4cf', '#f7cfae', '#cfd6e1', '#b9e0e6', '#e3e0a5'];

@@ -3,7 +3,7 @@ import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 
 const words = {
   en: { set: 'training data', whole: 'Each device has the whole set', split: 'Each device has its random share', device: (n) => `device ${n}`,
-    twice: 'an epoch = 2 x the pictures\nno time is saved', half: 'an epoch = the set, once\nhalf of the iterations' },
+    twice: 'an epoch = 2 × the images\nno time is saved', half: 'an epoch = the set, once\nhalf of the iterations' },
   ja: { set: '学習データ', whole: '各デバイスに全データ', split: '各デバイスにランダムな一部', device: (n) => `デバイス${n}`,
     twice: '1エポック＝学習データの2倍\n時間は短くならない', half: '1エポック＝学習データ1回分\n反復数は半分' },
 };

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readComputed } from '../build/results.mjs';
+import { ringSeconds } from '../build/ring.mjs';
+import { vgg } from '../build/vgg.mjs';
 import { refuseFalsePictures } from '../check/pictures.mjs';
 import { refuseWrongTimes } from '../check/times.mjs';
 import { fitted, linesOf } from '../pictures/fixed_part.mjs';
 import { causes } from '../pictures/where_it_went.mjs';
-import { scaling } from '../results/scaling.mjs';
+import { predicted, scaling } from '../results/scaling.mjs';
 import { deckOf, saying, slideText } from './fixtures.mjs';
 
 const withPicture = (id, name, heading = 'A') => slideText({ id, en: `## ${heading}\n![x](picture:${name})`, ja: `## ${heading}\n![x](picture:${name})` });
@@ -50,4 +52,14 @@ test('Where the speedup went adds up, cause by cause', () => {
 
 test('The curves of scaling are what ./odori predict computes', () => {
   assert.deepEqual(readComputed('scaling.json'), JSON.parse(JSON.stringify(scaling())), 'slides/results/scaling.mjs writes the file anew');
+});
+
+test('A ring takes on slides what ./odori predict says', () => {
+  const { between, gradients, scaling: rows } = predicted(['--model', 'vgg', '--image_size', 32, '--batchsize', 1, '--timings', '1:1,2:2', '--nodes', 8, '--network', '10gbit,50us', '--communicator', 'ring']);
+  assert.equal(vgg(32).bytes, gradients);
+  assert.equal(rows.length, 4);
+  for (const { devices, weak } of rows) {
+    const seconds = ringSeconds(devices, gradients, between.bandwidth / 1.25e8, between.latency);
+    assert.ok(Math.abs(seconds - weak.exchange) < 1e-9, `${devices} devices: ${seconds} s, not ${weak.exchange}`);
+  }
 });
