@@ -10,7 +10,7 @@ export const languages = ['en', 'ja'];
 const folder = join(kit, 'slides/decks');
 const classes = ['title', 'section', 'split', 'wide', 'picture', 'code', 'dense'];
 const slideMark = /^<!-- slide: (.*) -->$/;
-const slideWords = /^([a-z][a-z0-9_]*), (\d+(?:\.\d+)?) min(?:, class: ([a-z ]+))?$/;
+const slideWords = /^([a-z][a-z0-9_]*), (\d+(?:\.\d+)?) min(?:, class: ([a-z ]+))?(?:, frames: (\d+))?$/;
 const languageMark = /^<!-- (en|ja)(?: ([0-9a-f]{8}))? -->$/;
 const notesMark = '<!-- notes -->';
 
@@ -26,7 +26,8 @@ export async function readDecks(name) {
 
 /**
  * Reads a deck: { path, name, title: {en, ja}, numbers: {NAME: number or expression}, slides: [{ id, minutes, classes, line, en: part, ja: part }] }, where a part is
- * { body, notes, line, hash } and hash is the one recorded (of a Japanese part) or undefined.
+ * { body, notes, line, hash } and hash is the one recorded (of a Japanese part) or undefined. A slide of several frames stands there
+ * once for each, with `frame` from 1 on; the first has its minutes.
  */
 export async function readDeck(path) {
   const lines = readFileSync(path, 'utf8').split('\n');
@@ -53,8 +54,13 @@ export async function readDeck(path) {
   for (const slide of slides) for (const language of languages) finishPart(slide[language]);
   const deck = { path, name: basename(path, '.md'), title, numbers, slides };
   await refuseUnlikeLanguages(deck);
-  return deck;
+  return { ...deck, slides: slides.flatMap(framesOf) };
 }
+
+const framesOf = ({ frames, ...slide }) => (frames === 1 ? [slide] : Array.from({ length: frames }, (_, i) =>
+  ({ ...slide, frame: i + 1, ...(i && { id: `${slide.id}_${i + 1}`, minutes: 0 }) })));
+
+const isWritten = ({ frame = 1 }) => frame === 1; // further frames have no text of their own
 
 function readHead(path, lines) {
   const end = lines.indexOf('---', 1);
@@ -65,11 +71,11 @@ function readHead(path, lines) {
 
 function beginSlide(path, text, line) {
   const words = slideMark.exec(text)?.[1].match(slideWords);
-  if (!words) throw new Problem(`"${text}" should read: <!-- slide: ID, MINUTES min[, class: CLASSES] -->.`, path, line);
-  const [, id, minutes, given] = words;
+  if (!words) throw new Problem(`"${text}" should read: <!-- slide: ID, MINUTES min[, class: CLASSES][, frames: N] -->.`, path, line);
+  const [, id, minutes, given, frames = 1] = words;
   const unknown = given?.split(' ').find((one) => !classes.includes(one));
   if (unknown) throw new Problem(`There is no class "${unknown}"; there are ${classes.join(', ')}.`, path, line);
-  return { id, minutes: Number(minutes), classes: given ?? '', line };
+  return { id, minutes: Number(minutes), classes: given ?? '', frames: Number(frames), line };
 }
 
 function beginPart(path, slide, text, line) {
@@ -117,7 +123,7 @@ export const hashOf = ({ body, notes }) => createHash('sha256').update(`${body}\
 
 /** Throws a problem that names each slide whose Japanese is older than its English, or was never accepted. */
 export function refuseOldTranslations({ path, name, slides }) {
-  return gatherProblems(slides, ({ id, en, ja }) => {
+  return gatherProblems(slides.filter(isWritten), ({ id, en, ja }) => {
     const accept = `see that they say the same, then ./odori slides accept ${name} ${id}`;
     if (!ja.hash) throw new Problem(`The Japanese of the slide ${id} was never held against the English: ${accept}.`, path, ja.line);
     if (ja.hash !== hashOf(en)) {
@@ -131,7 +137,7 @@ export function acceptTranslations({ path, slides }, ids) {
   const unknown = ids.find((id) => !slides.some((slide) => slide.id === id));
   if (unknown) throw new Problem(`There is no slide ${unknown}.`, path);
   const lines = readFileSync(path, 'utf8').split('\n');
-  const changed = slides.filter(({ id, en, ja }) => (!ids.length || ids.includes(id)) && ja.hash !== hashOf(en));
+  const changed = slides.filter(isWritten).filter(({ id, en, ja }) => (!ids.length || ids.includes(id)) && ja.hash !== hashOf(en));
   for (const { en, ja } of changed) lines[ja.line - 1] = `<!-- ja ${hashOf(en)} -->`;
   writeFileSync(path, lines.join('\n'));
   return changed.length;

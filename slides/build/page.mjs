@@ -18,7 +18,7 @@ export async function marpText(deck, language) {
   for (const slide of deck.slides) {
     elapsed += slide.minutes;
     const part = slide[language];
-    const body = await withProblemsPlaced(deck.path, part.line, () => bodyOf(part.body, slide.classes, language, deck.numbers));
+    const body = await withProblemsPlaced(deck.path, part.line, () => bodyOf(part.body, slide, language, deck.numbers));
     const notes = [timing[language](slide.minutes, elapsed, total), await withProblemsPlaced(deck.path, part.line, () => withNumbers(part.notes, deck.numbers))].join('\n\n').replaceAll('-->', '→');
     pages.push([`<!-- _class: "${slide.classes}" -->`, `<div id="${slide.id}"></div>`, body, `<!--\n${notes}\n-->`].join('\n\n'));
   }
@@ -39,7 +39,7 @@ async function withProblemsPlaced(path, line, work) {
   }
 }
 
-async function bodyOf(body, classes, language, numbers) {
+async function bodyOf(body, { classes, frame }, language, numbers) {
   const lines = [];
   const given = body.split('\n');
   const nTextLines = given.filter((line) => line.trim() && !line.startsWith('<!--') && !/^\|[-| :]+\|$/.test(line)).length - 1;
@@ -53,7 +53,7 @@ async function bodyOf(body, classes, language, numbers) {
     if (code) {
       lines.push(`\`\`\`\`${excerpts[shown].language}`, codes[shown++], '````');
     } else if (picture) {
-      lines.push(await figure(picture[1], picture[2], language));
+      lines.push(await figure(picture[1], picture[2], language, frame));
     } else if (/^<!-- (?!column)/.test(line)) {
       throw new Problem(`"${line}" is no directive; there are code and column.`);
     } else {
@@ -105,18 +105,18 @@ function inColumns(body) {
 }
 
 /** A picture as part of the page: one file is all that a deck is, and each picture keeps its own styles. */
-async function figure(caption, name, language) {
-  const image = Buffer.from(await picture(name, language)).toString('base64');
+async function figure(caption, name, language, frame) {
+  const image = Buffer.from(await picture(name, language, frame)).toString('base64');
   const alt = caption.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
   return `<figure><img alt="${alt}" src="data:image/svg+xml;base64,${image}"></figure>`;
 }
 
-/** The SVG that pictures/NAME.mjs draws in this language. */
-export async function picture(name, language) {
+/** The SVG that pictures/NAME.mjs draws in this language, of a slide's frames this one. */
+export async function picture(name, language, frame) {
   const path = join(kit, 'slides/pictures', `${name}.mjs`);
   if (!existsSync(path)) throw new Problem(`There is no slides/pictures/${name}.mjs to draw the picture ${name}.`);
   const { default: draw } = await import(pathToFileURL(path));
-  const svg = String(await draw(language)).trim();
+  const svg = String(await draw(language, frame)).trim();
   if (!svg.startsWith('<svg') || !svg.includes('xmlns=') || !svg.includes('viewBox=')) {
     throw new Problem(`slides/pictures/${name}.mjs should return <svg xmlns="..." viewBox="...">; it returned "${svg.slice(0, 60)}".`);
   }

@@ -12,7 +12,7 @@ const enoughRuns = 3;
 /** Throws a problem that names each picture of these decks that is shown twice, contradicts its heading, or hides how few runs it stands on. */
 export async function refuseFalsePictures(decks, drawn = picture) {
   const shown = new Map();
-  const uses = decks.flatMap((deck) => deck.slides.flatMap((slide) => namesIn(slide.en.body).map((name) => ({ deck, slide, name }))));
+  const uses = decks.flatMap((deck) => deck.slides.flatMap((slide) => (slide.frame > 1 ? [] : namesIn(slide.en.body)).map((name) => ({ deck, slide, name }))));
   await gatherProblems(uses, async ({ deck, slide, name }) => {
     const refuse = (sentence) => { throw new Problem(sentence, deck.path, slide.line); };
     const first = shown.get(name);

@@ -11,6 +11,13 @@ test('A deck is read, with both languages of each slide', async (t) => {
   assert.deepEqual([slides[0].en.body, slides[0].ja.notes], ['## Head\nText', '話す。']);
 });
 
+test('Frames are pages of one slide: one text, one time, one translation', async (t) => {
+  const deck = await deckOf(t, slideText({ words: 'one, 2 min, class: picture, frames: 3' }), slideText({ id: 'two' }));
+  assert.deepEqual(deck.slides.map(({ id, minutes, frame }) => [id, minutes, frame]), [['one', 2, 1], ['one_2', 0, 2], ['one_3', 0, 3], ['two', 1, undefined]]);
+  await assert.rejects(refuseOldTranslations(deck), ({ message }) => message.split('was never held').length === 3);
+  assert.equal(acceptTranslations(deck, []), 2);
+});
+
 test('What is not a deck is refused, with the line', async (t) => {
   const refused = [
     [slideText({ words: 'One, 1 min' }), 'should read: <!-- slide: ID, MINUTES min', ':5:'],
