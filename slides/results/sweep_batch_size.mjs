@@ -1,16 +1,17 @@
 #!/usr/bin/env node
-// Batch size against accuracy: the demo's network on CIFAR-10, the same epochs with every batch size, once with the
-// learning rate as it is and once scaled with the batch size. Writes batch_accuracy.json after each training.
+// Batch size against accuracy: a small network on CIFAR-10, the same epochs with every batch size, once with the learning
+// rate as it is and once scaled with the batch size. Writes batch_accuracy.json after each training.
 //
 //   slides/results/sweep_batch_size.mjs --help
 import { parseArgs } from 'node:util';
 import { spread, train, writeResult } from './training.mjs';
 
-const base = { batchsize: 64, learnrate: 0.05 };
 const help = `slides/results/sweep_batch_size.mjs [flags]: test accuracy by batch size, into slides/results/batch_accuracy.json.
   --sizes N,N,...   batch sizes (16,64,256,512,1024,2048)
   --epoch N         epochs of each training (5)
   --fraction F      the part of the data to train and to test on (0.25)
+  --model NAME      the network (mid); tiny takes a twentieth of the time, and learns less
+  --learnrate R     the learning rate at a batch size of 64 (0.05)
   --seeds N         training runs of each kind (5); a round is finished before the next begins
   --dataset NAME    cifar10, or a folder with it in its binary format
   --copies          that folder holds JPEG copies of the pictures, not the archive's own: said in the result
@@ -19,12 +20,14 @@ Training runs that have ended are kept in out/slides/measured, and not repeated 
 const { values: flags } = parseArgs({ options: {
   sizes: { type: 'string', default: '16,64,256,512,1024,2048' }, epoch: { type: 'string', default: '5' },
   fraction: { type: 'string', default: '0.25' }, seeds: { type: 'string', default: '5' },
+  model: { type: 'string', default: 'mid' }, learnrate: { type: 'string', default: '0.05' },
   dataset: { type: 'string', default: 'cifar10' }, copies: { type: 'boolean' }, help: { type: 'boolean' } } });
 if (flags.help) {
   console.log(help);
   process.exit();
 }
 
+const base = { batchsize: 64, learnrate: Number(flags.learnrate) };
 const sizes = flags.sizes.split(',').map(Number);
 const kinds = sizes.flatMap((batchsize) => [
   { batchsize, scaled: false, learnrate: base.learnrate },
@@ -33,8 +36,8 @@ const kinds = sizes.flatMap((batchsize) => [
 
 /** Test accuracy after each epoch. */
 function accuracies({ batchsize, learnrate }, seed) {
-  const result = train(`sweep/batch_${batchsize}_rate_${learnrate}_seed_${seed}`,
-    ['single_gpu', '--dataset', flags.dataset, '--model', 'mid', '--device', 'cpu', '--batchsize', batchsize, '--learnrate', learnrate,
+  const result = train(`sweep/${flags.model}_batch_${batchsize}_rate_${learnrate}_seed_${seed}`,
+    ['single_gpu', '--dataset', flags.dataset, '--model', flags.model, '--device', 'cpu', '--batchsize', batchsize, '--learnrate', learnrate,
       '--epoch', flags.epoch, '--fraction', flags.fraction, '--seed', seed], { keep: true });
   return { result, accuracy: result.log.map((epoch) => epoch['validation/main/accuracy']) };
 }
@@ -48,7 +51,7 @@ for (let seed = 0; seed < Number(flags.seeds); ++seed) {
     console.log(`seed ${seed}, batch size ${run.batchsize}, learning rate ${run.learnrate}: ${accuracy.at(-1)}`);
     writeResult('batch_accuracy', {
       machine: result.machine, date: result.date,
-      command: `slides/results/sweep_batch_size.mjs --sizes ${flags.sizes} --epoch ${flags.epoch} --fraction ${flags.fraction} --seeds ${seed + 1}`,
+      command: `slides/results/sweep_batch_size.mjs --model ${flags.model} --learnrate ${flags.learnrate} --sizes ${flags.sizes} --epoch ${flags.epoch} --fraction ${flags.fraction} --seeds ${seed + 1}`,
       ...((run !== runs.at(-1)) && { stopped: true }),  // in the middle of a round: points have different numbers of runs
       dataset: flags.copies ? 'CIFAR-10 (JPEG copies)' : 'CIFAR-10', model: result.network, n_images: result.images / result.epochs,
       epoch: result.epochs, base, seeds: seed + (run === runs.at(-1)), runs: runs.filter((one) => one.accuracy.length),
