@@ -7,9 +7,9 @@ import { kit } from '../build/problem.mjs';
 import { predicted } from './scaling.mjs';
 import { run, spread, train, writeResult } from './training.mjs';
 
-const rounds = Number(process.argv[2] ?? 5), n = 4, latency_us = 50, models = ['mid', 'vgg'], links = [1, 10, 100];
+const rounds = Number(process.argv[2] ?? 5), n = 2, latency_us = 50, models = ['mid', 'vgg'], links = [1, 10, 100];
 const bin = (name) => join(process.env.ODORI_BUILD ?? join(kit, 'build'), 'bin', name);
-const mpirun = [join(kit, 'lib/comm/mpirun.sh'), 'mpirun', '--oversubscribe', '--bind-to', 'none', '--mca', 'mpi_yield_when_idle', 1, ...(process.getuid() ? [] : ['--allow-run-as-root']), '-np', n];
+const mpirun = [join(kit, 'lib/comm/mpirun.sh'), 'mpirun', '--oversubscribe', '--bind-to', 'none', ...(process.getuid() ? [] : ['--allow-run-as-root']), '-np', n];
 
 /** A network's gradients in bytes. */
 const bytesOf = (model) => predicted(['--model', model, '--batchsize', 1, '--timings', '1:1,2:2']).gradients;
