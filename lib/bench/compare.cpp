@@ -1,16 +1,21 @@
 // All communicators beside each other: what it costs to average a network's gradients, and of how much of an iteration.
 //
 //   ./odori compare --ranks 2 --nodes 2 --link 1gbit,50us
+//   mpirun build/bin/odori_compare                           in a job: between its hosts
 //
 // In each round every rank computes an iteration, and then all communicators average its gradients once, one after the
 // other. A time is that of the slowest rank; the prediction's latency and bandwidth are those of messages between two
-// ranks, measured here too. Beside them stands ParallelUpdater, task 1's way: as many devices in one
-// process. It can't be asked for its exchange alone, which is what an iteration takes longer than without any.
+// ranks, measured here too. When the ranks are through, the first goes on alone, with ParallelUpdater, task 1's way: as
+// many devices in one process as there were ranks on its machine. It can't be asked for its exchange alone, which is
+// what an iteration takes longer than without any.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -21,7 +26,6 @@
 #include "comm/session.h"
 #include "core/error.h"
 #include "core/file.h"
-#include "core/process.h"
 #include "core/program.h"
 #include "flags/command_line.h"
 #include "report/costs.h"
@@ -32,18 +36,15 @@ namespace {
 
 struct Flags {
   std::string model = "vgg", out = "out/compare", json, device = "auto";
-  int ranks = 2, batchsize = 32, rounds = 5;
-  bool of_ranks = false;  // this program started itself under mpirun
+  int batchsize = 32, rounds = 5;
 };
 
 Flags parse_flags(int argc, char** argv) {
   Flags flags;
-  CommandLine line("What it costs to average gradients, with each communicator, on this machine.", "./odori compare",
-                   argc, argv);
+  CommandLine line("What it costs to average gradients, with each communicator, between the ranks that mpirun starts.",
+                   "./odori compare", argc, argv);
   CLI::App& app = line.app();
-  app.add_option("--model", flags.model, "The network: vgg or mid")
-      ->check(line.one_of({"vgg", "mid"}))
-      ->capture_default_str();
+  app.add_option("--model", flags.model, "The network")->check(line.one_of(network_names()))->capture_default_str();
   app.add_option("--device", flags.device, "auto, cpu or cuda; auto takes GPUs where there are any")
       ->check(line.one_of({"auto", "cpu", "cuda"}))
       ->capture_default_str();
@@ -55,18 +56,14 @@ Flags parse_flags(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--out", flags.out, "Folder for result.json and the page, report.html")->capture_default_str();
   app.add_option("--json", flags.json, "Write the result into this file as well");
-  app.add_option("--n_ranks", flags.ranks)->check(line.whole_number(1, 9999))->group("");  // the driver's --ranks
-  app.add_flag("--of_ranks", flags.of_ranks)->group("");                                   // of a rank, for itself
   line.parse({"--ranks", "--nodes", "--link"});
   return flags;
 }
 
-DevicePoolOptions devices(const Flags& flags) {
+DevicePoolOptions devices_of(const Flags& flags) {
   const bool gpus = flags.device == "cuda" || (flags.device == "auto" && gpu_count() > 0);
   return {.request = gpus ? DeviceRequest::cuda : DeviceRequest::cpu};
 }
-
-std::string file_of_ranks(const Flags& flags) { return flags.out + "/ranks.json"; }
 
 std::string text_of(const ExchangeCosts& costs) { return nlohmann::json(costs).dump(2) + "\n"; }
 
@@ -118,6 +115,7 @@ class Rank {
   }
 
   ExchangeCosts measure() {
+    if (all_->rank() == 0) say_what_comes();
     std::vector<double> compute;
     for (int round = -1; round < flags_.rounds; ++round) {  // the first is a rehearsal
       const double iteration = slowest([&] { trainee_.iterate(1); });
@@ -149,9 +147,14 @@ class Rank {
     return costs;
   }
 
-  bool is_first() const { return all_->rank() == 0; }
+  Communicator& all() { return *all_; }
 
  private:
+  void say_what_comes() const {
+    fmt::print("Measuring {} communicators between {} rank{}, {} round{} ...\n", ways_.size(), all_->size(),
+               all_->size() == 1 ? "" : "s", flags_.rounds, flags_.rounds == 1 ? "" : "s");
+    std::fflush(stdout);
+  }
   void mean(Communicator& comm) {
     comm.all_reduce_mean(trainee_.model.device(), trainee_.model.memory().gradients, pieces_);
     trainee_.model.device().synchronize();
@@ -215,48 +218,42 @@ class Rank {
   const Flags& flags_;
   std::unique_ptr<Communicator> all_ = create_communicator("flat");
   std::vector<Way> ways_ = all_ways();
-  DevicePool pool_{devices(flags_)};
+  DevicePool pool_{devices_of(flags_)};
   bench::RandomImages images_;
   Batch batch_;
   bench::Trainee trainee_;
   std::vector<Range> pieces_;
 };
 
-int run_rank(int argc, char** argv, const Flags& flags) {
-  const MpiSession mpi(argc, argv);
-  Rank rank(flags);
-  const ExchangeCosts costs = rank.measure();
-  if (rank.is_first()) write_file(file_of_ranks(flags), text_of(costs));
-  return 0;
+/// How many ranks stand on this machine, whatever nodes it plays.
+int ranks_here(Communicator& all) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const std::vector<std::size_t> hosts = all.all_gather(std::hash<std::string>()(host.data()));
+  return static_cast<int>(std::count(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(all.rank())]));
 }
 
-/// Starts this program as ranks.
-ExchangeCosts measure_ranks(const Flags& flags) {
-  std::filesystem::remove(file_of_ranks(flags));  // so that an old one is never taken for this one's
-  const std::string command = fmt::format(
-      "exec " ODORI_MPIRUN
-      " --allow-run-as-root --oversubscribe --bind-to none -np {} \"$0\" --of_ranks --model {} --batchsize {} --rounds "
-      "{} --device {} --out \"$1\"",
-      flags.ranks, flags.model, flags.batchsize, flags.rounds, flags.device);
-  const int code =
-      run_in_foreground({"bash", "-c", command, std::filesystem::read_symlink("/proc/self/exe").string(), flags.out});
-  if (code != 0) throw Error("The ranks ended with an error; their last words are above.", code);
-  return nlohmann::json::parse(read_file(file_of_ranks(flags))).get<ExchangeCosts>();
+/// Between all ranks. Nothing on those that aren't the first.
+std::optional<ExchangeCosts> measure_ranks(const Flags& flags, int& n_here) {
+  Rank rank(flags);
+  n_here = ranks_here(rank.all());
+  ExchangeCosts costs = rank.measure();
+  return rank.all().rank() == 0 ? std::optional(std::move(costs)) : std::nullopt;
 }
 
 /// As many devices in one process.
-MeasuredExchange task_1(const Flags& flags) {
-  MeasuredExchange exchange{.name = "ParallelUpdater", .counted = false};
-  const bool gpus = devices(flags).request == DeviceRequest::cuda;
+MeasuredExchange task_1(const Flags& flags, int devices) {
+  MeasuredExchange exchange{.name = "ParallelUpdater", .counted = false, .devices = devices};
+  const bool gpus = devices_of(flags).request == DeviceRequest::cuda;
   const int n_devices = gpus ? gpu_count() : this_machine().cores;
-  if (flags.ranks > n_devices) {
-    exchange.refused = fmt::format("{} devices of one process would have to share this machine's {} {}", flags.ranks,
+  if (devices > n_devices) {
+    exchange.refused = fmt::format("{} devices of one process would have to share this machine's {} {}", devices,
                                    n_devices, gpus ? "GPUs" : "cores");
     return exchange;
   }
-  bench::InOneProcess process(flags.model, flags.batchsize, flags.ranks, devices(flags));
+  bench::InOneProcess process(flags.model, flags.batchsize, devices, devices_of(flags));
   std::vector<double> milliseconds;
-  const auto of = [&](double rate) { return 1e3 * flags.ranks * flags.batchsize / rate; };
+  const auto of = [&](double rate) { return 1e3 * devices * flags.batchsize / rate; };
   for (int round = 0; round < flags.rounds; ++round) {
     const double alone = of(process.ceiling(1));
     milliseconds.push_back(std::max(0.0, of(process.parallel(1)) - alone));
@@ -265,23 +262,29 @@ MeasuredExchange task_1(const Flags& flags) {
   return exchange;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) try {
-  const Flags flags = parse_flags(argc, argv);
-  if (flags.of_ranks) return run_rank(argc, argv, flags);
-  catch_interrupts();
-  std::error_code ignored;  // writing will tell
+void report(const ExchangeCosts& costs, const Flags& flags) {
+  std::error_code ignored;  // writing tells
   std::filesystem::create_directories(flags.out, ignored);
-  fmt::print("Measuring {} communicators between {} rank{}, {} round{} ...\n", communicator_names().size(), flags.ranks,
-             flags.ranks == 1 ? "" : "s", flags.rounds, flags.rounds == 1 ? "" : "s");
-  std::fflush(stdout);
-  ExchangeCosts costs = measure_ranks(flags);  // first, since it refuses what --nodes and --link can't be
-  if (flags.ranks > 1) costs.exchanges.push_back(task_1(flags));
   for (const std::string& path : {flags.out + "/result.json", flags.json})
     if (!path.empty()) write_file(path, text_of(costs));
   write_file(flags.out + "/report.html", to_page(costs));
   fmt::print("{}Written: {}/result.json and, as a page, {}/report.html\n", to_text(costs), flags.out, flags.out);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  Flags flags;
+  std::optional<ExchangeCosts> costs;
+  int n_here = 1;
+  {
+    const MpiSession mpi(argc, argv);
+    flags = parse_flags(argc, argv);
+    costs = measure_ranks(flags, n_here);
+  }
+  if (!costs) return 0;
+  if (n_here > 1) costs->exchanges.push_back(task_1(flags, n_here));
+  report(*costs, flags);
   return 0;
 } catch (...) {
   return report_failure();

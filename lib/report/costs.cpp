@@ -12,8 +12,8 @@ namespace {
 double megabytes(const MeasuredExchange::Sent& sent) { return static_cast<double>(sent.bytes) / 1e6; }
 
 TableRow to_row(const ExchangeCosts& costs, const MeasuredExchange& of) {
-  if (!of.refused.empty()) return {of.name, "-", "-", "-", "-", "-", "-", "-", "-", "-"};
-  TableRow row{of.name,
+  if (!of.refused.empty()) return {costs.shown(of), "-", "-", "-", "-", "-", "-", "-", "-", "-"};
+  TableRow row{costs.shown(of),
                fmt::format("{:.1f}", of.milliseconds),
                fmt::format("{:.1f} .. {:.1f}", of.least, of.most),
                of.predicted ? fmt::format("{:.1f}", *of.predicted) : "-",
@@ -52,6 +52,10 @@ std::string ExchangeCosts::place() const {
                      link.empty() ? "" : ", over a simulated link of " + link);
 }
 
+std::string ExchangeCosts::shown(const MeasuredExchange& of) const {
+  return of.devices == 0 || of.devices == ranks ? of.name : fmt::format("{} x {}", of.name, of.devices);
+}
+
 std::string to_text(const ExchangeCosts& costs) {
   std::vector<TableRow> rows;
   std::string notes;
@@ -82,6 +86,7 @@ void to_json(nlohmann::json& json, const ExchangeCosts& costs) {
   nlohmann::json exchanges = nlohmann::json::array();
   for (const MeasuredExchange& of : costs.exchanges) {
     nlohmann::json entry = {{"name", of.name}};
+    if (of.devices > 0) entry["devices"] = of.devices;
     if (of.refused.empty()) {
       entry["milliseconds"] = {{"median", of.milliseconds}, {"least", of.least}, {"most", of.most}};
       if (of.predicted) entry["predicted_milliseconds"] = *of.predicted;
@@ -126,7 +131,8 @@ void from_json(const nlohmann::json& json, ExchangeCosts& costs) {
   if (json.contains("within_node")) costs.within = link_from(json.at("within_node"));
   if (json.contains("between_nodes")) costs.between = link_from(json.at("between_nodes"));
   for (const nlohmann::json& entry : json.at("exchanges")) {
-    MeasuredExchange of{.name = entry.at("name"), .refused = entry.value("refused", "")};
+    MeasuredExchange of{
+        .name = entry.at("name"), .refused = entry.value("refused", ""), .devices = entry.value("devices", 0)};
     if (of.refused.empty()) {
       const nlohmann::json& time = entry.at("milliseconds");
       of.milliseconds = time.at("median"), of.least = time.at("least"), of.most = time.at("most");

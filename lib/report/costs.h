@@ -23,6 +23,7 @@ struct MeasuredExchange {
   std::optional<double> predicted = {};          // milliseconds, by comm/cost.h
   bool counted = true;                           // are these known?
   Sent within_node = {}, to_other_nodes = {};
+  int devices = 0;  // that took part; 0: one a rank
 };
 
 /// Between two ranks: what a message of m bytes takes is latency + m / bandwidth.
@@ -43,8 +44,10 @@ struct ExchangeCosts {
   /// Of an iteration: the exchange follows the computation.
   double share(const MeasuredExchange& of) const { return of.milliseconds / (compute_milliseconds + of.milliseconds); }
   double images_per_second(const MeasuredExchange& of) const {
-    return 1e3 * ranks * batchsize / (compute_milliseconds + of.milliseconds);
+    return 1e3 * (of.devices > 0 ? of.devices : ranks) * batchsize / (compute_milliseconds + of.milliseconds);
   }
+  /// Its name, with the number of devices where that isn't the ranks'.
+  std::string shown(const MeasuredExchange& of) const;
   /// "2 ranks on 2 nodes, over a simulated link of 1 Gbit/s, 50 us".
   std::string place() const;
 };

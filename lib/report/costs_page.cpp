@@ -17,7 +17,7 @@ std::string sent_text(const MeasuredExchange& of, const MeasuredExchange::Sent& 
 }
 
 Json exchange_row(const ExchangeCosts& costs, const MeasuredExchange& of, double slowest) {
-  return {{"name", of.name},
+  return {{"name", costs.shown(of)},
           {"refused", of.refused},
           {"time", fmt::format("{:.1f} ({:.1f} – {:.1f})", of.milliseconds, of.least, of.most)},
           {"width", fmt::format("{:.1f}", 100 * of.milliseconds / slowest)},

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Task 2 on several hosts, which are namespaces of this machine (hosts.sh). Each communicator trains as on one host; and where a
-# rank is killed, a host's cable is pulled, or the network is slowed until nothing arrives, all ranks end within 10 s, with a
+# Task 2 on several hosts, which are namespaces of this machine (hosts.sh). Each communicator trains as on one host; what each
+# costs is measured between hosts (./odori compare's program); and where a rank is killed, a host's cable is pulled, or the network is slowed until nothing arrives, all ranks end within 10 s, with a
 # code above 0, and the cause is named once.
 #   hosts_test.sh BUILD [--few]         all of it, side by side, and that none of it leaves anything; or one training alone
 #   hosts_test.sh BUILD PART FOLDER     for itself: one of it, on hosts of its own
@@ -76,6 +76,29 @@ three_hosts() {
   local name
   for name in hierarchical non_cuda_aware ring tree; do expect_training 3 node1:1,node2:2,node3:1 "$name"; done
   expect_refusal "the nodes have 1, 2, 1" node1:1,node2:2,node3:1 two_dimensional
+}
+
+# A table of all communicators, and task 1's way on the first host alone.
+comparison() {
+  hosts 2
+  local said=$folder/said name
+  mpirun_on node1:2,node2:2 --mca mpi_yield_when_idle 1 "$build/bin/odori_compare" --device cpu --model tiny --batchsize 8 \
+    --rounds 1 --out "$folder/out" >"$said" 2>&1 || { fail "the comparison ended with $?: $(<"$said")" && return; }
+  for name in naive flat hierarchical two_dimensional non_cuda_aware ring tree dummy "ParallelUpdater x 2"; do
+    grep -qE "^$name +[0-9]" "$said" || fail "$name has no times: $(<"$said")"
+  done
+  grep -q "^4 ranks on 2 nodes, devices: " "$said" || fail "the hosts aren't seen: $(<"$said")"
+  python3 - "$folder/out/result.json" <<'END' || fail "the messages are not those between the hosts: $(<"$said")"
+import json, sys
+result = json.load(open(sys.argv[1]))
+assert (result["ranks"], result["nodes"]) == (4, 2), result
+assert {"within_node", "between_nodes"} <= set(result), "what a message takes was measured in a host and between hosts"
+size, ways = result["gradient_bytes"], {way["name"]: way for way in result["exchanges"]}
+sent = ways["hierarchical"]["sent_to_other_nodes"]["bytes"]
+assert abs(sent - size) <= 0.001 * size, (sent, size)
+assert ways["ParallelUpdater"]["devices"] == 2
+assert "single_node works within one node" in ways["single_node"]["refused"]
+END
 }
 
 few() {
@@ -195,7 +218,7 @@ if [[ $part == --few ]]; then
   run_parts few
   exit $((failures > 0))
 fi
-run_parts two_hosts three_hosts killed_rank pulled_cable slowed_network
+run_parts two_hosts three_hosts comparison killed_rank pulled_cable slowed_network
 expect_nothing_left "all"
 
 mkdir "$scratch/held"
