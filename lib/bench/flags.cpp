@@ -34,7 +34,6 @@ void add_training_flags(CommandLine& line, Options& options) {
   app.add_option("--threads", options.devices.threads_per_device, "Threads of a CPU device")
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();
-  app.add_flag("--autotune", options.autotune, "Measure which convolution algorithm is the fastest, at set-up");
 }
 
 }  // namespace
@@ -48,7 +47,9 @@ Options parse(int argc, char** argv, Benchmark benchmark, const std::string& abo
       ->check(line.whole_number(1, 1000))
       ->capture_default_str();
   if (benchmark != Benchmark::allreduce) add_training_flags(line, options);
-  if (benchmark != Benchmark::scaling) add_device_flags(line, options);
+  if (benchmark == Benchmark::scaling || benchmark == Benchmark::vgg)
+    app.add_flag("--autotune", options.autotune, "Measure which convolution algorithm is the fastest, at set-up");
+  if (benchmark == Benchmark::vgg || benchmark == Benchmark::allreduce) add_device_flags(line, options);
   if (benchmark == Benchmark::scaling) app.add_option("--rank_of", options.rank_of)->group("");  // hidden
   if (benchmark == Benchmark::vgg) {
     app.add_option_function<std::string>(
@@ -60,8 +61,11 @@ Options parse(int argc, char** argv, Benchmark benchmark, const std::string& abo
     app.add_option("--peak_tflops", options.peak_tflops, "What the device could do, in 10^12 operations a second");
   }
   if (benchmark == Benchmark::allreduce) {
-    app.add_option("--communicator", options.communicator, fmt::format("{}", fmt::join(communicator_names(), ", ")))
+    app.add_option("--communicator", options.communicator,
+                   fmt::format("One, or several joined by commas: {}", fmt::join(communicator_names(), ", ")))
         ->capture_default_str();
+    app.add_flag("--beside_mpi", options.beside_mpi,
+                 "MPI_Allreduce itself in the same rounds, and each communicator's ratio to it");
     app.add_flag("--share_devices", options.devices.share_devices, "Let several ranks share one GPU");
   }
   line.parse();

@@ -18,12 +18,13 @@ struct Options {
   std::optional<Precision> beside;                           // bench_vgg: measured in turn with --precision
   int image_size = 32;                                       // bench_vgg
   double peak_tflops = 0;                                    // bench_vgg: what the device could do; 0: unknown
-  std::string communicator = "pure_nccl";                    // bench_allreduce
+  std::string communicator = "pure_nccl";                    // bench_allreduce: one, or several joined by commas
+  bool beside_mpi = false;                                   // bench_allreduce
   std::string rank_of;  // bench_scaling starts itself with this under mpirun: the communicator
 };
 
 /// Which benchmark asks: each has flags of its own.
-enum class Benchmark { scaling, vgg, allreduce };
+enum class Benchmark { scaling, vgg, allreduce, exchange };
 
 /// What isn't given stays as it is in `options`. Throws UsageError and HelpRequested.
 Options parse(int argc, char** argv, Benchmark benchmark, const std::string& about, Options options);

@@ -35,7 +35,7 @@ declare -A grader_may=(
 
 # A library beyond the kit, by its headers; the files that may include it; these in words.
 outside=(
-  '^mpi\.h$' '^lib/(comm/|tests/(comm_|mpi_main))' 'lib/comm and its tests'
+  '^mpi\.h$' '^lib/(comm/|tests/(comm_|mpi_main)|bench/bench_allreduce\.cpp$)' 'lib/comm, its tests and bench_allreduce'
   '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
   '^CLI/' '^lib/flags/command_line\.h$' 'lib/flags/command_line.h'
   '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/cuda/|comm/.*nccl|tests/cuda_)' "lib/backend/cuda, its tests, and comm's NCCL file"
