@@ -1,7 +1,10 @@
 #include "distributed/multi_node_agreement.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -69,6 +72,26 @@ void agree_on_model(Classifier& model, Communicator& comm) {
           "The ranks' parameters lie in memory in different orders: those of rank {} otherwise than those of rank 0. "
           "Run all ranks on devices of the same kind, CPUs of the same model or GPUs.",
           other);
+}
+
+void agree_on_exchange(const std::string& words, Communicator& comm) {
+  const std::vector<std::size_t> lengths = comm.all_gather(words.size());
+  const std::size_t longest = *std::max_element(lengths.begin(), lengths.end());
+  std::string own = words;
+  own.resize(longest);
+  const std::vector<std::byte> all = comm.all_gather(std::as_bytes(std::span(own)));
+  std::map<std::string, std::vector<std::size_t>> ranks_of;
+  for (std::size_t r = 0; r < lengths.size(); ++r)
+    ranks_of[{reinterpret_cast<const char*>(all.data()) + r * longest, lengths[r]}].push_back(r);
+  if (ranks_of.size() == 1) return;
+  std::string asked;
+  for (const auto& [of, ranks] : ranks_of)
+    asked += fmt::format("{}{} (rank {})", asked.empty() ? "" : "; ", of.empty() ? "all at once, in fp32" : of,
+                         fmt::join(ranks, ", "));
+  fail(
+      "The ranks exchange gradients in different ways: {}. Give every rank the same --allreduce_dtype, --bucket_mib, "
+      "--double_buffering and --sharded.",
+      asked);
 }
 
 }  // namespace odori

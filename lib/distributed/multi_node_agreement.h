@@ -1,6 +1,8 @@
 // What ranks must have in common before they average anything.
 #pragma once
 
+#include <string>
+
 #include "comm/communicator.h"
 #include "model/classifier.h"
 
@@ -10,5 +12,8 @@ namespace odori {
 /// have the same names, shapes and order, and lie in memory alike. Numbers that don't belong together would be averaged
 /// otherwise, or ranks would wait for ever.
 void agree_on_model(Classifier& model, Communicator& comm);
+
+/// The same for how they exchange their gradients, in words: other types, buckets or parts would be other messages.
+void agree_on_exchange(const std::string& words, Communicator& comm);
 
 }  // namespace odori

@@ -39,6 +39,7 @@ class MultiNodeOptimizer : public Optimizer {
   void setup(Classifier& model) override {
     const evidence::Collective call("optimizer->setup()");
     agree_on_model(model, comm_);
+    agree_on_exchange(in_words(options_), comm_);
     check_options(model.device());
     shares_devices_ = find_sharing(comm_, model.device()).any;
     comm_.broadcast(model.device(), model.memory().parameters);
