@@ -7,7 +7,7 @@ import { excerpt } from './excerpts.mjs';
 import { withoutLongLines } from './long_lines.mjs';
 import { Problem, kit } from './problem.mjs';
 import { originsOf, withNumbers } from './numbers.mjs';
-import { readQuoted, readResult } from './results.mjs';
+import { readQuoted, readResult, resultsOf } from './results.mjs';
 
 /** Marp's Markdown of a deck in one language. */
 export async function marpText(deck, language) {
@@ -19,7 +19,7 @@ export async function marpText(deck, language) {
     elapsed += slide.minutes;
     const part = slide[language];
     const body = await withProblemsPlaced(deck.path, part.line, () => bodyOf(part.body, slide, language, deck.numbers));
-    const notes = [timing[language](slide.minutes, elapsed, total), await withProblemsPlaced(deck.path, part.line, () => withNumbers(part.notes, deck.numbers))].join('\n\n').replaceAll('-->', '→');
+    const notes = [timing[language](slide.minutes, elapsed, total), ...chartsMadeBy(part.body, language), await withProblemsPlaced(deck.path, part.line, () => withNumbers(part.notes, deck.numbers))].join('\n\n').replaceAll('-->', '→');
     pages.push([`<!-- _class: "${slide.classes}" -->`, `<div id="${slide.id}"></div>`, body, `<!--\n${notes}\n-->`].join('\n\n'));
   }
   const settings = `marp: true\ntheme: odori\nlang: ${language}\ntitle: ${title}\npaginate: true`;
@@ -30,6 +30,12 @@ const timing = {
   en: (minutes, elapsed, total) => `${minutes} min (then ${elapsed} of ${total} min have passed)`,
   ja: (minutes, elapsed, total) => `${minutes}分(ここまでで全${total}分のうち${elapsed}分)`,
 };
+
+/** In the notes: the commands that made what this slide's charts show. */
+function chartsMadeBy(body, language) {
+  const commands = new Set([...body.matchAll(/\]\(picture:(\w+)\)/g)].flatMap(([, name]) => resultsOf(name)).map(({ command }) => command).filter(Boolean));
+  return commands.size ? [`${{ en: 'Chart made by: ', ja: '図のコマンド：' }[language]}${[...commands].join('; ')}`] : [];
+}
 
 async function withProblemsPlaced(path, line, work) {
   try {

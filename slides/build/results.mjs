@@ -1,6 +1,6 @@
 // Results of measured runs, and figures that others printed: read at each build.
 import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Problem, fromKit, kit } from './problem.mjs';
 
 /**
@@ -40,6 +40,14 @@ function read(file, folder) {
   const path = resolve(kit, folder, file);
   if (!existsSync(path)) throw new Problem(`There is no result file ${fromKit(path)}: slides/results/README.md says which command makes it.`);
   return { path, result: JSON.parse(readFileSync(path, 'utf8')) };
+}
+
+/** The result files that the picture NAME draws, itself or by the parts that it imports. */
+export function resultsOf(name) {
+  const folder = join(kit, 'slides/pictures'), own = readFileSync(join(folder, `${name}.mjs`), 'utf8');
+  const parts = [...own.matchAll(/from '\.\/(parts\/\w+\.mjs)'/g)].map(([, part]) => readFileSync(join(folder, part), 'utf8'));
+  return [own, ...parts].flatMap((source) => [...source.matchAll(/read(Result|Computed)\('([^']+)'(?:, '([^']+)')?\)/g)])
+    .map(([, kind, file, where]) => (kind === 'Result' ? readResult(file, where) : readComputed(file)));
 }
 
 /** Every { median, min, max, values } in a result: the figures that a chart shows as points. */

@@ -1,11 +1,9 @@
 // What pictures promise: each is shown once, shows the figures of its heading, and says of how few runs a point is.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { languages } from '../build/deck.mjs';
 import { withNumbers } from '../build/numbers.mjs';
 import { picture } from '../build/page.mjs';
-import { Problem, gatherProblems, kit } from '../build/problem.mjs';
-import { readResult, spreadsIn } from '../build/results.mjs';
+import { Problem, gatherProblems } from '../build/problem.mjs';
+import { resultsOf, spreadsIn } from '../build/results.mjs';
 
 const enoughRuns = 3;
 
@@ -18,6 +16,8 @@ export async function refuseFalsePictures(decks, drawn = picture) {
     const first = shown.get(name);
     if (first) refuse(`The slide ${slide.id} shows the picture ${name} once more; ${first} has it. A second look at it wants a picture of its own, or none.`);
     shown.set(name, `${deck.name}'s slide ${slide.id}`);
+    const silent = resultsOf(name).find(({ command }) => !command);
+    if (silent) refuse(`A result that the picture ${name} draws, of ${silent.date}, doesn't say which command made it ("command"): the notes show that.`);
     const runs = fewestRuns(name);
     for (const language of languages) {
       const svg = await drawn(name, language), words = textOf(svg);
@@ -36,8 +36,4 @@ const namesIn = (body) => [...body.matchAll(/\]\(picture:(\w+)\)/g)].map(([, nam
 const textOf = (svg) => [...svg.matchAll(/<text[^>]*>([^<]*)/g)].map(([, words]) => words).join('\n');
 
 /** How many runs its worst point stands on; Infinity for a diagram. */
-function fewestRuns(name) {
-  const source = readFileSync(join(kit, 'slides/pictures', `${name}.mjs`), 'utf8');
-  const spreads = [...source.matchAll(/readResult\('([^']+)'(?:, '([^']+)')?\)/g)].flatMap(([, file, folder]) => spreadsIn(readResult(file, folder)));
-  return Math.min(...spreads.map(({ values }) => values.length));
-}
+const fewestRuns = (name) => Math.min(...resultsOf(name).flatMap(spreadsIn).map(({ values }) => values.length));

@@ -1,7 +1,8 @@
 // What pictures and timetables promise.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readComputed } from '../build/results.mjs';
+import { marpText } from '../build/page.mjs';
+import { readComputed, readResult, showInstead } from '../build/results.mjs';
 import { ringSeconds } from '../build/ring.mjs';
 import { vgg } from '../build/vgg.mjs';
 import { refuseFalsePictures } from '../check/pictures.mjs';
@@ -23,6 +24,15 @@ test('A chart of fewer than three runs says so', async (t) => {
   const deck = await deckOf(t, withPicture('one', 'batch_accuracy'));
   await refuseFalsePictures([deck]);
   await assert.rejects(refuseFalsePictures([deck], async () => '<svg></svg>'), saying('points of 1 run', 'measure 3'));
+});
+
+test('A chart has the command that made it in the notes', async (t) => {
+  const text = await marpText(await deckOf(t, withPicture('one', 'exchange_time'), withPicture('two', 'closing'), withPicture('three', 'gather')), 'en');
+  assert.deepEqual(text.match(/(?<=Chart made by: ).*/g), [readResult('exchange.json').command, readResult('opening.json').command]);
+  const recorded = readResult('opening.json');
+  t.after(() => showInstead('opening.json', recorded));
+  showInstead('opening.json', { machine: {}, date: '2026-01-31', runs: [] });
+  await assert.rejects(async () => refuseFalsePictures([await deckOf(t, withPicture('one', 'closing'))], async () => '<svg></svg>'), saying('of 2026-01-31', "doesn't say which command made it"));
 });
 
 test('A deck takes the time that a timetable gives it', async (t) => {
