@@ -115,11 +115,12 @@ this_machine_alone() {
 }
 
 # mpirun loses what it can't write into a file, since its disk is full, and ends with 0. So it writes into a pipe, and what
-# carries that on says whether all of it arrived. It takes what comes to the end: mpirun doesn't survive a pipe that nobody reads.
+# carries that on says whether all of it arrived. It takes what comes to the end, also where the whole group is told to end:
+# mpirun doesn't survive a pipe that nobody reads.
 run_and_carry() { # MPIRUN...
   local carrier code alive=(setpriv --pdeathsig KILL) # as if this shell had become mpirun
   command -v setpriv >/dev/null || alive=()
-  exec {pipe}> >(cat || { cat >/dev/null && false; })
+  exec {pipe}> >(trap '' TERM HUP INT; cat || { cat >/dev/null && false; })
   carrier=$!
   "${alive[@]}" "$@" <&0 >&"$pipe" {pipe}>&- &
   mpirun=$!

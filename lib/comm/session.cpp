@@ -1,9 +1,12 @@
 #include "comm/session.h"
 
 #include <dlfcn.h>
+#include <sys/prctl.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <future>
 #include <memory>
@@ -51,6 +54,8 @@ void finalize() {
   MPI_Finalize();
   done.set_value();
   watch.join();
+  // What goes on after this is none of mpirun's ranks any more, and would outlive it.
+  if (std::getenv("OMPI_COMM_WORLD_SIZE")) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 /// The failure has been told in a sentence, and Open MPI's box about MPI_Abort() would only hide it. What mpirun itself

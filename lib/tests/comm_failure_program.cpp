@@ -26,6 +26,14 @@ int main(int argc, char** argv) try {
   const std::string way = argc > 1 ? argv[1] : "";
   comm->barrier();
 
+  if (way == "goes on" && comm->rank() == 0)
+    std::atexit([] {
+      fmt::print("PID {}.\n", ::getpid());
+      std::fflush(stdout);
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+      ::kill(::getppid(), SIGKILL);
+      std::this_thread::sleep_for(std::chrono::seconds(120));
+    });
   if (way == "throw everywhere") fail("The cause of this failure.");
   if (way == "help") throw HelpRequested("Usage: as one pleases.\n");
   if (way == "blank") throw Error("The cause of this failure.", exit_code::unfilled);

@@ -228,6 +228,16 @@ TEST(Hang, ALimitThatIsNoNumberIsToldOnce) {
   EXPECT_EQ(ending.count("ODORI_TIMEOUT is the number of seconds"), 1) << ending.output;
 }
 
+TEST(Failure, OfMpirunEndsWhatGoesOnAfterMpi) {
+  const Ending ending = run("goes on", 2);
+  ASSERT_EQ(ending.count("PID "), 1) << ending.output;
+  const int process = std::stoi(ending.output.substr(ending.output.find("PID ") + 4));
+  const auto begin = std::chrono::steady_clock::now();
+  while (::kill(process, 0) == 0 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(60))
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_NE(::kill(process, 0), 0) << "The rank outlives its mpirun.";
+}
+
 // ---- What the grader is told of messages
 
 /// The facts of a rank, without their numbers.

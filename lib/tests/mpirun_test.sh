@@ -88,6 +88,8 @@ wait_for "$scratch/waits"
 kill -TERM $!
 wait $! && fail "into a file, it ends with 0 though it was told to end"
 [[ $(<"$scratch/file") == ended ]] || fail "into a file, it can't be told to end: $(<"$scratch/file")"
+timeout 1 "${mpirun[@]}" -np 1 sleep 60 >"$scratch/file" 2>"$scratch/said" # tells the whole group
+grep -q "could be written" "$scratch/said" && fail "a job that was told to end blames the disk: $(<"$scratch/said")"
 expect_nothing_left "files"
 
 # Killed, it leaves nothing either.
