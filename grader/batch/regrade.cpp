@@ -35,8 +35,8 @@ void copy_files(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-std::vector<Change> changes_between(const std::optional<TaskRecord>& before, const TaskRecord& after) {
-  std::vector<Change> changes;
+std::vector<ChangedVerdict> changes_between(const std::optional<TaskRecord>& before, const TaskRecord& after) {
+  std::vector<ChangedVerdict> changes;
   const std::string state = before ? name_of(before->state) : "";
   const auto add = [&](std::optional<int> blank, const BlankVerdict* old, const BlankVerdict* fresh) {
     changes.push_back({after.student, after.task, blank, copy_of(old), copy_of(fresh), state, name_of(after.state)});
@@ -100,8 +100,8 @@ std::vector<Regrade::Student> Regrade::students() const {
   return students;
 }
 
-std::vector<Change> Regrade::changes() const {
-  std::vector<Change> all;
+std::vector<ChangedVerdict> Regrade::changes() const {
+  std::vector<ChangedVerdict> all;
   for (const auto& [before, after] : students())
     for (const auto& [task, record] : after.tasks) {
       const auto old = before.tasks.find(task);

@@ -16,7 +16,7 @@
 namespace odori::grader {
 
 /// What would change for a student. A blank's verdicts, or that of all blanks of a task.
-struct Change {
+struct ChangedVerdict {
   std::string student, task;
   std::optional<int> blank;                   // none: the task as a whole (its state)
   std::optional<BlankVerdict> before, after;  // of the blank; none where there is no verdict
@@ -45,7 +45,7 @@ class Regrade {
   /// The class as it is and as it would be, by name.
   std::vector<Student> students() const;
   /// In the students' order. An answer that can't be marked now changes nothing.
-  std::vector<Change> changes() const;
+  std::vector<ChangedVerdict> changes() const;
   /// Takes over what changes() shows; earlier records that differ go to the history. Cut short, it is to be called
   /// again.
   void apply();
@@ -62,7 +62,7 @@ class Regrade {
 };
 
 /// What differs between two records of the same answer. `before`: none, if it wasn't marked yet.
-std::vector<Change> changes_between(const std::optional<TaskRecord>& before, const TaskRecord& after);
+std::vector<ChangedVerdict> changes_between(const std::optional<TaskRecord>& before, const TaskRecord& after);
 
 /// If only the older one holds a measured speedup, and all blanks are still right, the newer one takes it over.
 TaskRecord with_speedup_of(const std::optional<TaskRecord>& before, TaskRecord after);

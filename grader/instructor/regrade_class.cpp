@@ -22,13 +22,13 @@ std::string total_of(const StudentRecord& student, const Course& course) {
 
 bool print_changes(const Regrade& regrade, const Course& before_course, const Course& after_course,
                    const Messages& messages, ClassScreen& screen) {
-  const std::vector<Change> changes = regrade.changes();
+  const std::vector<ChangedVerdict> changes = regrade.changes();
   std::vector<std::vector<std::string>> rows{{messages.text("regrade_student"), messages.text("regrade_task"),
                                               messages.text("regrade_blank"), messages.text("regrade_before"),
                                               messages.text("regrade_after")}};
   std::set<std::string> students;
   double sum = 0;
-  for (const Change& change : changes) {
+  for (const ChangedVerdict& change : changes) {
     students.insert(change.student);
     if (change.after) sum += change.after->points - (change.before ? change.before->points : 0);
     if (change.blank)
