@@ -49,6 +49,7 @@
 #include "optim/weight_decay.h"
 #include "predict/measure.h"
 #include "predict/show.h"
+#include "trace/show_to_grader.h"
 #include "trace/trace.h"
 #include "train/evaluator.h"
 #include "train/learning_rate.h"
