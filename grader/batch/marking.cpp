@@ -120,8 +120,8 @@ Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path
   if (error || bytes > most_bytes_of_output)
     return {.fault = Finding{"child_died", {{"code", std::to_string(ended.code)}, {"detail", last_words(ended)}}}};
   try {
-    const std::string text = read_file(json);
-    Attempt attempt{.check = check_from_json(text), .flags = flags_from_json(text)};
+    CheckOutput output = check_output_from_json(read_file(json));
+    Attempt attempt{.check = std::move(output.check), .flags = std::move(output.flags)};
     require_fits(*attempt.check, answer, points_of_.at(answer.task->name));
     require(ended.code == exit_code_of(attempt.check->verdicts), "The exit code is {}.", ended.code);
     if ((attempt.fault = environment_fault(*attempt.check))) attempt.check.reset();

@@ -10,9 +10,9 @@
 
 #include <chrono>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "checks/check_record.h"
 #include "core/error.h"
 #include "core/process.h"
 #include "core/program.h"
@@ -72,19 +72,21 @@ Seen check(const Task& task, const fs::path& program, const fs::path& scratch, b
   if (!speedup) command.arguments.push_back("--no-speedup");
   const Ended ended = run_process(command, {.time = std::chrono::minutes(10)});
   Seen seen{.seconds = ended.seconds};
-  std::ifstream file(json);
-  require(file.is_open(), "The check of {} wrote no verdicts: {}", program.string(), end_of(ended.output));
-  const nlohmann::json result = nlohmann::json::parse(file);
-  for (const auto& verdict : result.at("verdicts")) {
-    if (verdict.at("blank") == 0)
-      seen.verdict = verdict.at("verdict"), seen.key = verdict.value("key", "");
-    else if (verdict.at("verdict") != "PASS")
-      seen.others += fmt::format(" {}: {} {}", verdict.at("blank").get<int>(), verdict.at("verdict").get<std::string>(),
-                                 verdict.value("key", ""));
+  require(fs::exists(json), "The check of {} wrote no verdicts: {}", program.string(), end_of(ended.output));
+  const CheckRecord check = check_output_from_json(read_file(json)).check;
+  for (const BlankVerdict& verdict : check.verdicts) {
+    const std::string key = verdict.finding ? verdict.finding->key : "";
+    if (verdict.blank == 0)
+      seen.verdict = name_of(verdict.verdict), seen.key = key;
+    else if (verdict.verdict != Verdict::pass)
+      seen.others += fmt::format(" {}: {} {}", verdict.blank, name_of(verdict.verdict), key);
   }
-  const nlohmann::json line = result.value("speedup", nlohmann::json::object());
-  seen.rounds = line.value("rounds", "-"), seen.speedup = line.value("speedup", "-");
-  seen.kits = line.value("kits", "-"), seen.ceiling = line.value("ceiling", "-");
+  const auto measured = [&](const char* name) {
+    const bool has = check.speedup && check.speedup->contains(name);
+    return has ? check.speedup->at(name) : "-";
+  };
+  seen.rounds = measured("rounds"), seen.speedup = measured("speedup");
+  seen.kits = measured("kits"), seen.ceiling = measured("ceiling");
   return seen;
 }
 

@@ -21,6 +21,9 @@ struct Finding {
 Finding bounded(Finding finding);
 /// At most so many bytes, cut between two letters, and a mark behind them if there were more.
 std::string bounded(std::string text, std::size_t most);
+/// Bounded, and with files by their names alone: where this machine keeps them is nothing to the student, and records
+/// lie among what is given back.
+Finding fit_to_keep(Finding finding);
 
 /// This machine's fault, and not the learner's: no marks either way. `what()` is for logs.
 class EnvironmentFault : public Error {

@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include "checks/answer_flags.h"
+#include "checks/check_record.h"
 #include "checks/judge_answer.h"
 #include "checks/speedup_step.h"
 #include "core/file.h"
@@ -29,11 +31,31 @@ void remember(const Flags& flags, const Answers& answers, const std::vector<Blan
   fmt::print(stderr, "{}\n", error.what());
 }
 
-int check_and_tell(const Flags& flags, const Messages& messages) {
+/// What may be read by others: texts of bounded length.
+CheckRecord record_of(const Question& question, const Answers& answers, std::vector<BlankVerdict> verdicts,
+                      const std::optional<SpeedupStep>& step) {
+  constexpr std::size_t most_lines = 1000, most_bytes = 500;
+  CheckRecord check{.seed = question.seed, .verdicts = std::move(verdicts)};
+  for (BlankVerdict& verdict : check.verdicts)
+    if (verdict.finding) verdict.finding = bounded(*std::move(verdict.finding));
+  if (step) {
+    if (step->line) check.speedup = step->line->values;
+    if (step->counts) check.counts = step->counts->values;
+    check.timeline = step->timeline;
+  }
+  for (const Submission* submission : {&answers.program, &answers.script})
+    for (const Change& change : submission->changes)
+      if (check.left_out.size() < most_lines)
+        check.left_out.push_back(
+            {submission->path.filename(), change.line, change.removed, bounded(change.text, most_bytes)});
+  return check;
+}
+
+int check_and_tell(const Flags& flags, const Without& without, const Messages& messages) {
   std::optional<Sandbox> sandbox;
   std::vector<std::filesystem::path> hidden = flags.hidden;
   hidden.insert(hidden.end(), {flags.kit, flags.build});
-  if (flags.sandbox) sandbox.emplace(flags.without, hidden);
+  if (flags.sandbox) sandbox.emplace(without, hidden);
   const Question question{.task = task_named(flags.task),
                           .kit = flags.kit,
                           .build = flags.build,
@@ -42,7 +64,7 @@ int check_and_tell(const Flags& flags, const Messages& messages) {
                           .seed = flags.seed ? *flags.seed : fresh_seed(),
                           .out = flags.out,
                           .sandbox = sandbox ? &*sandbox : nullptr,
-                          .without = flags.without,
+                          .without = without,
                           .apart = flags.apart || flags.sandbox};
   Screen screen(question, messages);
   Feed feed(question, messages);
@@ -74,7 +96,12 @@ int check_and_tell(const Flags& flags, const Messages& messages) {
   audience.summary(verdicts);
   const bool own = flags.program == flags.kit / question.task.program.exercise;
   if (own) remember(flags, answers, verdicts);
-  if (!flags.json.empty()) write_file(flags.json, as_json(question, answers, verdicts, step, messages));
+  if (!flags.json.empty()) {
+    std::vector<Finding> for_instructors = flags_for(answers.identifiers, verdicts);
+    for (Finding& flag : for_instructors) flag = bounded(std::move(flag));
+    const CheckRecord record = record_of(question, answers, verdicts, step);
+    write_file(flags.json, as_json(question, record, for_instructors, messages));
+  }
   return exit_code_of(verdicts);
 }
 
@@ -93,10 +120,11 @@ int tell_whether_ready(const Flags& flags, const Messages& messages) {
 }
 
 /// What it returns; or the exit code of what this machine lacks, which is then said.
-int or_fault(int (*work)(const Flags&, const Messages&), const Flags& flags) {
+template <typename Work>
+int or_fault(const Flags& flags, Work work) {
   const Messages messages(flags.kit, language_or_default(flags.language));
   try {
-    return work(flags, messages);
+    return work(messages);
   } catch (const EnvironmentFault& fault) {
     fmt::print("{}\n", messages.text(fault.finding()));
     return fault.code();
@@ -105,8 +133,12 @@ int or_fault(int (*work)(const Flags&, const Messages&), const Flags& flags) {
 
 }  // namespace
 
-int check(const Flags& flags) { return or_fault(check_and_tell, flags); }
+int check(const Flags& flags, const Without& without) {
+  return or_fault(flags, [&](const Messages& messages) { return check_and_tell(flags, without, messages); });
+}
 
-int ready(const Flags& flags) { return or_fault(tell_whether_ready, flags); }
+int ready(const Flags& flags) {
+  return or_fault(flags, [&](const Messages& messages) { return tell_whether_ready(flags, messages); });
+}
 
 }  // namespace odori::grader

@@ -33,9 +33,6 @@ void add_check(CommandLine& line, Flags& flags) {
   check->add_flag("--sandbox", flags.sandbox, "Build and run the answers in a sandbox, as somebody else's");
   check->add_option("--hide", flags.hidden,
                     "With --sandbox: a folder that the answers may see nothing of, as of the kit");
-  check->add_option_function<std::string>(
-      "--without", [&flags](const std::string& names) { flags.without = without_of(names); },
-      "Switch these defences off (A,B,...); only for tests of the defences");
 }
 
 void add_other_words(CommandLine& line, Flags& flags) {

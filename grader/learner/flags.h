@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "worker/defences.h"
-
 namespace odori::grader {
 
 struct Flags {
@@ -25,7 +23,6 @@ struct Flags {
   std::optional<std::uint64_t> seed;
   bool sandbox = false;                       // check: the submission isn't the user's own
   bool apart = false;                         // check: nor is anything shared that it builds
-  Without without;                            // check: defences that are off, in tests
   std::vector<std::filesystem::path> hidden;  // check: what answers in the sandbox may see nothing of, beside the kit
   std::filesystem::path out;                  // check: where the timeline's page goes
 };

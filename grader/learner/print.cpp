@@ -9,8 +9,6 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "checks/answer_flags.h"
-
 namespace odori::grader {
 namespace {
 
@@ -18,7 +16,6 @@ constexpr int number_columns = 4, name_columns = 34, verdict_columns = 13, point
 constexpr int of_columns = 5;  // " / 20"
 constexpr int change_columns = 80;
 constexpr std::size_t most_changes = 6;
-constexpr std::size_t most_changes_in_json = 1000, most_bytes_of_a_change = 500;
 
 int terminal_width() {
   winsize size{};
@@ -250,45 +247,22 @@ void Feed::summary(const std::vector<BlankVerdict>& verdicts) {
   if (tells_of_kits_answers(question_.task, verdicts)) say(messages_.text("judged_one_by_one"));
 }
 
-std::string as_json(const Question& question, const Answers& answers, const std::vector<BlankVerdict>& verdicts,
-                    const std::optional<SpeedupStep>& step, const Messages& messages) {
-  nlohmann::ordered_json json{
-      {"task", question.task.name}, {"seed", question.seed}, {"exit_code", exit_code_of(verdicts)}};
+std::string as_json(const Question& question, const CheckRecord& check, const std::vector<Finding>& flags,
+                    const Messages& messages) {
+  nlohmann::ordered_json json = json_of(check);
   double points = 0, of = 0;
-  for (const BlankVerdict& verdict : verdicts) {
-    nlohmann::ordered_json entry{{"blank", verdict.blank},
-                                 {"name", messages.text(name_key(question.task, verdict.blank))},
-                                 {"verdict", name_of(verdict.verdict)},
-                                 {"points", verdict.points},
-                                 {"of", verdict.of}};
-    if (verdict.finding) {
-      const Finding finding = bounded(*verdict.finding);
-      entry["key"] = finding.key;
-      entry["values"] = finding.values;
-      entry["message"] = messages.text(finding);
-    }
-    json["verdicts"].push_back(std::move(entry));
+  for (std::size_t i = 0; i < check.verdicts.size(); ++i) {
+    const BlankVerdict& verdict = check.verdicts[i];
+    json["verdicts"][i]["name"] = messages.text(name_key(question.task, verdict.blank));
+    if (verdict.finding) json["verdicts"][i]["message"] = messages.text(*verdict.finding);
     points += verdict.points;
     if (verdict.verdict != Verdict::inconclusive) of += verdict.of;
   }
-  json["points"] = points;
-  json["of"] = of;
-  if (step) {
-    if (step->line) json["speedup"] = step->line->values;
-    if (step->counts) json["counts"] = step->counts->values;
-    if (!step->timeline.empty()) json["timeline"] = step->timeline.string();
-  }
-  json["flags"] = nlohmann::ordered_json::array();
-  for (const Finding& flag : flags_for(answers.identifiers, verdicts))
-    json["flags"].push_back({{"key", flag.key}, {"values", bounded(flag).values}});
-  json["left_out"] = nlohmann::ordered_json::array();
-  for (const Submission* submission : {&answers.program, &answers.script})
-    for (const Change& change : submission->changes)
-      if (json["left_out"].size() < most_changes_in_json)
-        json["left_out"].push_back({{"file", submission->path.string()},
-                                    {"line", change.line},
-                                    {"removed", change.removed},
-                                    {"text", bounded(change.text, most_bytes_of_a_change)}});
+  json.update({{"task", question.task.name},
+               {"exit_code", exit_code_of(check.verdicts)},
+               {"points", points},
+               {"of", of},
+               {"flags", json_of(flags)}});
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
 

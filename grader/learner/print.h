@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "checks/check_record.h"
 #include "checks/judge_answer.h"
 #include "checks/speedup_step.h"
 #include "messages/messages.h"
@@ -86,9 +87,8 @@ std::string line_of(const Row& row, int width, bool colours);
 /// Does standard output show colours? NO_COLOR says no, and so do terminals that have none.
 bool wants_colours();
 
-/// All of it for other programs: the verdicts with their messages, what was measured, what was left out, flags
-/// for instructors, seed and exit code.
-std::string as_json(const Question& question, const Answers& answers, const std::vector<BlankVerdict>& verdicts,
-                    const std::optional<SpeedupStep>& step, const Messages& messages);
+/// All of it for other programs: the record, with the verdicts' messages, points, exit code and flags for instructors.
+std::string as_json(const Question& question, const CheckRecord& check, const std::vector<Finding>& flags,
+                    const Messages& messages);
 
 }  // namespace odori::grader

@@ -17,12 +17,14 @@
 #include <random>
 #include <set>
 
+#include "checks/check_record.h"
 #include "core/error.h"
 #include "core/process.h"
 #include "core/program.h"
 #include "exercise/blanks.h"
 #include "instructor/arena.h"
 #include "instructor/handed_in.h"
+#include "learner/check.h"
 #include "most_memory.h"
 #include "undefended.h"
 #include "worker/run.h"
@@ -36,17 +38,29 @@ namespace {
 
 const fs::path kit = ODORI_FOLDER, build_folder = ODORI_BUILD_FOLDER;
 
-std::vector<BlankVerdict> verdicts_in(const fs::path& json) {
-  std::vector<BlankVerdict> verdicts;
-  const auto told = nlohmann::json::parse(read_file(json), nullptr, false);
-  if (!told.is_object()) return verdicts;
-  for (const auto& entry : told.at("verdicts")) {
-    BlankVerdict verdict{.blank = entry.at("blank")};
-    verdict.verdict = verdict_named(entry.at("verdict").get<std::string>()).value_or(Verdict::not_checked);
-    if (entry.contains("key")) verdict.finding = Finding{entry.at("key"), entry.at("values")};
-    verdicts.push_back(std::move(verdict));
-  }
-  return verdicts;
+// The grader has no switch for its defences. So this program plays it: attack_run --undefended NAMES TASK PROGRAM
+// SCRIPT JSON
+constexpr const char* undefended = "--undefended";
+int check_undefended(char** arguments) {
+  return check({.word = "check",
+                .task = arguments[1],
+                .language = "en",
+                .kit = kit,
+                .build = build_folder,
+                .program = arguments[2],
+                .script = arguments[3],
+                .json = arguments[4],
+                .speedup = false,
+                .sandbox = true,
+                .out = kit / "out" / "check" / arguments[1]},
+               without_of(arguments[0]));
+}
+
+/// None where the check was ended before it had written all of them.
+std::vector<BlankVerdict> verdicts_in(const fs::path& json) try {
+  return check_output_from_json(read_file(json)).check.verdicts;
+} catch (const Error&) {
+  return {};
 }
 
 /// What `./odori check` makes of it, in a sandbox, without these defences.
@@ -63,13 +77,17 @@ Seen check(Arena& arena, const Attack& attack, const fs::path& folder, const std
   Command command{.arguments = {"bash", "-c", "exec 9<\"$1\"; shift; exec \"$@\"", "bash", arena.folder() / "secret"},
                   .environment = {{"ODORI_INSTRUCTORS_SECRET", arena.token()}},
                   .folder = folder};
-  for (const std::string& word :
-       {std::string(ODORI_GRADER), std::string("check"), task.name, std::string("--program"), program.string(),
-        std::string("--script"), script.string(), std::string("--json"), json.string(), std::string("--no-speedup"),
-        std::string("--lang"), std::string("en"), std::string("--sandbox")})
-    command.arguments.push_back(word);
+  std::vector<std::string> words{ODORI_GRADER, "check", task.name,      "--program", program, "--script", script,
+                                 "--json",     json,    "--no-speedup", "--lang",    "en",    "--sandbox"};
   if (!without.empty())
-    command.arguments.insert(command.arguments.end(), {"--without", fmt::format("{}", fmt::join(without, ","))});
+    words = {fs::read_symlink("/proc/self/exe"),
+             undefended,
+             fmt::format("{}", fmt::join(without, ",")),
+             task.name,
+             program,
+             script,
+             json};
+  command.arguments.insert(command.arguments.end(), words.begin(), words.end());
   MostMemory memory(json);
   const Ended ended = run_process(command, {.time = 150s, .output_bytes = 8 << 20});
   return {.verdicts = verdicts_in(json),
@@ -146,6 +164,7 @@ fs::path folder_of_arena() {
 
 int main(int argc, char** argv) try {
   catch_interrupts();
+  if (argc == 7 && argv[1] == std::string_view(undefended)) return check_undefended(argv + 2);
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool all = std::erase(words, "--all") > 0, one_each = std::erase(words, "--one-each") > 0;
   std::size_t every = 1;

@@ -31,7 +31,7 @@ Defence defence_named(const std::string& wanted) {
     if (name == wanted) return defence;
     all += (all.empty() ? "" : ", ") + std::string(name);
   }
-  throw UsageError(fmt::format("There is no defence \"{}\". --without takes {}.", wanted, all));
+  throw UsageError(fmt::format("There is no defence \"{}\". There are {}.", wanted, all));
 }
 
 }  // namespace
