@@ -291,6 +291,20 @@ TEST(Costs, ATableSaysShareRateAndWhatIsSent) {
   EXPECT_EQ(one.place(), "1 rank on 1 node");
 }
 
+TEST(Costs, OfOtherDevicesThanTheRanksSayHowMany) {
+  ExchangeCosts costs = example_costs();
+  const auto of = [](int devices) {
+    return MeasuredExchange{.name = "ParallelUpdater", .milliseconds = 20, .counted = false, .devices = devices};
+  };
+  EXPECT_EQ(costs.shown(of(2)), "ParallelUpdater");
+  EXPECT_EQ(costs.shown(of(4)), "ParallelUpdater x 4");
+  EXPECT_DOUBLE_EQ(costs.images_per_second(of(4)), 4 * 32 / 0.32);
+  costs.exchanges = {of(4)};
+  EXPECT_NE(to_text(costs).find("\nParallelUpdater x 4  20.0"), std::string::npos) << to_text(costs);
+  const ExchangeCosts back = nlohmann::json(costs);
+  EXPECT_EQ(back.exchanges.front().devices, 4);
+}
+
 TEST(Costs, JsonBringsThemBack) {
   const nlohmann::json json = example_costs();
   ExchangeCosts back = json;

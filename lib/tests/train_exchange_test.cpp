@@ -208,8 +208,9 @@ TEST_P(Exchange, OfPartsLeavesTheSameWeightsAndTakesAPartOfTheMemory) {
   };
   kept_by({});  // what MPI keeps for later
   const double velocities = static_cast<double>(floats * sizeof(float));
-  EXPECT_NEAR(kept_by({}), velocities, 0.05 * velocities);
-  EXPECT_NEAR(kept_by({.sharded = true}), velocities / comm->size(), 0.05 * velocities / comm->size());
+  const double huge_pages = 4 << 20;  // long vectors are rounded up to one, and a mapping has one more to be aligned in
+  EXPECT_NEAR(kept_by({}), velocities, 0.05 * velocities + huge_pages);
+  EXPECT_NEAR(kept_by({.sharded = true}), velocities / comm->size(), 0.05 * velocities / comm->size() + huge_pages);
 
   RankTraining tiny(*comm, {.sharded = true});
   WrittenOut plain(comm->size());

@@ -54,16 +54,15 @@ Buffer allocate_floats(std::size_t n) {
   constexpr std::size_t huge_page = 2 << 20, cache_line = 64;
   const std::size_t wanted = n * sizeof(float) + cache_line;  // vector instructions may read past the last number
   const std::size_t alignment = wanted >= huge_page ? huge_page : cache_line;
-  // Not a multiple of those: a part of the numbers for each rank (ZeRO-1) is to take a part of the memory.
-  const std::size_t bytes = (wanted + cache_line - 1) / cache_line * cache_line;
+  const std::size_t bytes = (wanted + alignment - 1) / alignment * alignment;
   constexpr std::size_t kept = besides(2);
   const std::size_t free = available_bytes(), left = addressable_bytes(), addressable = left > kept ? left - kept : 0;
   require(bytes < huge_page || bytes <= addressable,
           "{} MB of memory are needed, but a limit (ulimit -v) leaves {} MB. Raise it, or use a smaller --batchsize or "
           "fewer devices.",
           bytes >> 20, addressable >> 20);
-  void* memory = nullptr;
-  require(bytes <= free && ::posix_memalign(&memory, alignment, bytes) == 0,
+  void* memory = bytes <= free ? std::aligned_alloc(alignment, bytes) : nullptr;
+  require(memory != nullptr,
           "{} MB of memory are needed, and {} MB are free. Use a smaller --batchsize or fewer devices.", bytes >> 20,
           free >> 20);
 #ifdef MADV_HUGEPAGE
