@@ -25,12 +25,15 @@ struct ExchangeWay {
 /// Gradients of which all is known, of layers with one or two parameters each. An iteration's are the same by all ways.
 namespace trial {
 
-/// What each way is tried with, one after the other: what it keeps from the first shows in the second. No two agree in
-/// the number of their iterations, nor do the first ones of several.
+/// What each way is tried with, one after the other: what it keeps from the first shows in the second. That one has
+/// more iterations than a learner's own run measures, and another number with other layers, so that no number of an
+/// iteration stands for "not the first".
 struct Setting {
   int layers, iterations;
 };
-inline std::array<Setting, 2> settings(int layers) { return {{{layers, 4 + layers % 4}, {1 + layers % 5, 3}}}; }
+inline std::array<Setting, 2> settings(int layers) {
+  return {{{layers, 4 + layers % 4}, {1 + layers % 5, 30 + layers % 8}}};
+}
 inline constexpr float rate = 0.125f, decay = 0.0625f;  // w -= rate * (gradient + decay * w)
 
 /// The parameters of each layer, in forward's order.

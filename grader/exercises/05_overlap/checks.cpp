@@ -2,14 +2,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "checks/findings.h"
-#include "distributed/multi_node_ways.h"
+#include "ways_seen.h"
 
 namespace odori::grader {
 namespace {
 
-/// The numbers of the ways, as the program tries them.
-enum Way { synchronous, overlapped, double_buffered, half_precision, n_ways };
+using namespace overlap;
 
 RunPlan trying(std::vector<int> nodes, int layers, int buckets) {
   return {.nodes = std::move(nodes),
@@ -27,228 +25,6 @@ const RunPlan measured_over_link{.nodes = {0, 1},
                                  .epochs = 0,
                                  .link = "50mbit,50us",
                                  .flags = {"--model", "tiny", "--batchsize", "32", "--iterations", "8"}};
-
-// ---- What was done
-
-struct Iteration {
-  std::vector<facts::Event> during, after;  // backward
-  std::vector<float> before, weights;       // the weights before the update and behind it
-};
-struct WaySeen {
-  std::vector<Iteration> iterations;  // those that came to their end
-  std::int64_t sent = -1;             // bytes
-};
-
-Range range_of(const facts::Event& event) {
-  if (event.about.size() != 2) return {};
-  return {static_cast<std::size_t>(event.about[0]), static_cast<std::size_t>(event.about[1])};
-}
-std::vector<Range> started_in(const std::vector<facts::Event>& events) {
-  std::vector<Range> started;
-  for (const facts::Event& event : events)
-    if (event.what == "start") started.push_back(range_of(event));
-  return started;
-}
-bool has(const std::vector<facts::Event>& events, const char* what) {
-  return std::ranges::any_of(events, [&](const facts::Event& event) { return event.what == what; });
-}
-bool same(const Range& a, const Range& b) { return a.begin == b.begin && a.end == b.end; }
-
-/// What a plan tries the ways with: once, and then with another network.
-struct Tried {
-  Tried(const RunPlan& plan, std::size_t setting) : n(plan.ranks()) {
-    const auto settings = trial::settings(std::stoi(plan.flags.at(1)));
-    iterations = settings.at(setting).iterations, layers = trial::layers(settings.at(setting).layers);
-    for (std::size_t i = 0; i < setting; ++i) first_way += n_ways, first_value += n_ways * settings.at(i).iterations;
-    for (const auto& layer : layers) parameters.insert(parameters.end(), layer.begin(), layer.end());
-    const std::size_t full = size() / static_cast<std::size_t>(std::stoi(plan.flags.at(3)));
-    for (auto parameter = parameters.rbegin(); parameter != parameters.rend(); ++parameter)
-      if (buckets.empty() || buckets.back().size() >= full)
-        buckets.push_back(*parameter);
-      else
-        buckets.back().begin = parameter->begin;
-  }
-  std::size_t size() const { return end_of_cache_line(parameters.back().end); }
-  float gradient(int rank, int k, std::size_t i) const { return trial::gradient(rank, k, k == iterations - 1, i); }
-
-  int n, iterations = 0;
-  int first_way = 0, first_value = 0;  // of what the ranks showed
-  std::vector<std::vector<Range>> layers;
-  std::vector<Range> parameters, buckets;
-};
-
-WaySeen seen_of(const Tried& tried, const RankSeen& rank, Way way) {
-  WaySeen seen;
-  const int number_of_way = tried.first_way + way;
-  std::vector<Iteration> begun;
-  int current = -1;
-  bool is_over = false;  // backward
-  for (const facts::Event& event : rank.events) {
-    const std::int64_t number = event.about.empty() ? -1 : event.about.front();
-    if (event.what == "way") current = static_cast<int>(number);
-    if (current == number_of_way && event.what == "iteration") begun.emplace_back(), is_over = false;
-    if (current == number_of_way && event.what == "sent") seen.sent = number;
-    if (current == number_of_way && !begun.empty() && event.what != "iteration")
-      (is_over ? begun.back().after : begun.back().during).push_back(event);
-    is_over |= event.what == "finish";
-  }
-  const auto first = static_cast<std::size_t>(tried.first_value + way * tried.iterations);
-  for (std::size_t k = 0; k < begun.size() && first + k < rank.values.size(); ++k) {
-    begun[k].weights = rank.values[first + k];
-    begun[k].before = k > 0 ? rank.values[first + k - 1] : std::vector<float>();
-    seen.iterations.push_back(std::move(begun[k]));
-  }
-  return seen;
-}
-
-/// The first finding of all ranks that showed something, the lowest first.
-template <typename Find>
-Found first_of_ranks(const Situation& situation, Find find) {
-  const auto& ranks = situation.evidence().ranks;
-  for (const std::size_t setting : {0, 1}) {
-    const Tried tried(situation.plan, setting);
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      Found wrong = find(tried, ranks[rank], static_cast<int>(rank));
-      if (wrong && setting > 0) wrong->values["note"] = "second_network";
-      if (wrong) return wrong;
-    }
-  }
-  return {};
-}
-template <typename Find>
-Found first_of_ranks(const Situation& situation, Way way, Find find) {
-  return first_of_ranks(situation, [&](const Tried& tried, const RankSeen& seen, int rank) {
-    return find(tried, seen_of(tried, seen, way), rank);
-  });
-}
-
-/// The library's sentence about numbers that can't travel, or about views that show others.
-Found find_refused(const Situation& situation) {
-  constexpr std::pair<const char*, const char*> sentences[] = {{"start: parameters[", "no_such_parameter"},
-                                                               {"start: this range is no part", "no_such_range"},
-                                                               {"start: ", "cannot_travel"},
-                                                               {"finish: `", "views_changed"}};
-  for (const RankSeen& rank : situation.evidence().ranks)
-    for (const auto& [begins_with, key] : sentences)
-      if (rank.error && rank.error->starts_with(begins_with)) return found(key, {{"detail", *rank.error}});
-  return {};
-}
-
-// ---- By which gradients the weights were updated
-
-/// Was the update of iteration k by `gradient` of each position, which is rounded by `rounding` at most? No if there
-/// was none.
-template <typename Gradient>
-bool updated_by(const Tried& tried, const Iteration& iteration, double rounding, Gradient gradient) {
-  if (iteration.weights.size() != tried.size() || !has(iteration.after, "update")) return false;
-  for (const Range& parameter : tried.parameters)
-    for (std::size_t i = parameter.begin; i < parameter.end; ++i) {
-      const double before = iteration.before.empty() ? trial::first_weight(i) : iteration.before[i];
-      const double seen = (before - iteration.weights[i]) / trial::rate - trial::decay * before;
-      const double expected = gradient(i);
-      if (!(std::abs(seen - expected) <= 1e-4 * (1 + std::abs(before)) + rounding * std::abs(expected))) return false;
-    }
-  return true;
-}
-constexpr double of_fp32 = 1e-5, of_fp16 = 2e-3, of_bf16 = 2e-2;
-
-auto mean_of(const Tried& tried, int k, double factor = 1) {
-  return [&tried, k, factor](std::size_t i) {
-    double sum = 0;
-    for (int rank = 0; rank < tried.n; ++rank) sum += tried.gradient(rank, k, i);
-    return factor * sum / tried.n;
-  };
-}
-auto own_of(const Tried& tried, int rank, int k) {
-  return [&tried, rank, k](std::size_t i) { return static_cast<double>(tried.gradient(rank, k, i)); };
-}
-
-bool is_right(const Tried& tried, const Iteration& iteration, Way way, int k) {
-  if (way == double_buffered && k == 0) return !has(iteration.after, "update");
-  return updated_by(tried, iteration, way == half_precision ? of_fp16 : of_fp32,
-                    mean_of(tried, way == double_buffered ? k - 1 : k));
-}
-
-// ---- Blank 1: the buckets
-
-Found find_in_order(const Situation& situation) {
-  if (Found refused = find_refused(situation)) return refused;
-  return first_of_ranks(situation, overlapped, [](const Tried& tried, const WaySeen& seen, int rank) -> Found {
-    if (seen.iterations.empty()) return {};
-    const std::vector<Range> started = started_in(seen.iterations.front().during);
-    int left_out = 0, twice = 0;
-    for (const Range& parameter : tried.parameters) {
-      const auto times = std::ranges::count_if(
-          started, [&](const Range& range) { return range.begin <= parameter.begin && parameter.end <= range.end; });
-      left_out += times == 0 ? 1 : 0, twice += times > 1 ? 1 : 0;
-    }
-    const std::size_t n = tried.parameters.size();
-    if (left_out + twice > 0) return found("not_each_once", {{"left", left_out}, {"twice", twice}, {"n", n}});
-    if (std::ranges::equal(started, tried.buckets, same)) return {};
-    const auto by_begin = [](const Range& a, const Range& b) { return a.begin < b.begin; };
-    const bool forwards = std::ranges::is_sorted(started, by_begin);
-    return found(forwards ? "forwards" : "another_order",
-                 {{"seen", started.front().begin}, {"size", tried.size()}, {"rank", rank}});
-  });
-}
-
-// ---- Blank 2: when buckets start
-
-/// Of one iteration.
-Found find_in_starts(const Tried& tried, const Iteration& iteration, int k) {
-  std::vector<std::size_t> starts(tried.buckets.size());  // how often each was started
-  std::size_t final_from = tried.size(), late = 0;
-  bool all_at_the_end = true;
-  const auto is_final = [&](const Range& bucket) { return bucket.begin >= final_from; };
-  const auto tell = [&](const char* key, const Range& of) {
-    return found(key, {{"begin", of.begin}, {"end", of.end}, {"from", final_from}, {"k", k}});
-  };
-  const auto count_late = [&] {
-    for (std::size_t b = 0; b < starts.size(); ++b) late += is_final(tried.buckets[b]) && starts[b] == 0 ? 1 : 0;
-  };
-  for (const facts::Event& event : iteration.during) {
-    if (event.what == "wait") return found("waits_in_backward", {{"k", k}});
-    if (event.what == "final" || event.what == "finish") count_late();
-    if (event.what == "final") final_from = range_of(event).begin;
-    if (event.what != "start") continue;
-    const Range range = range_of(event);
-    const auto bucket = std::ranges::find_if(tried.buckets, [&](const Range& each) { return same(each, range); });
-    if (!is_final(range)) return tell("starts_too_early", range);
-    if (bucket == tried.buckets.end()) return tell("starts_no_bucket", range);
-    if (++starts[static_cast<std::size_t>(bucket - tried.buckets.begin())] > 1) return tell("starts_twice", range);
-    all_at_the_end &= final_from == 0;
-  }
-  const auto never = std::ranges::find(starts, 0u);
-  if (never != starts.end())
-    return tell("never_starts", tried.buckets[static_cast<std::size_t>(never - starts.begin())]);
-  if (late == 0) return {};
-  return found(all_at_the_end ? "starts_after_backward" : "starts_late", {{"k", k}, {"n", starts.size()}});
-}
-
-Found find_in_starting(const Situation& situation) {
-  if (Found refused = find_refused(situation)) return refused;
-  return first_of_ranks(situation, overlapped, [](const Tried& tried, const WaySeen& seen, int) -> Found {
-    for (std::size_t k = 0; k < seen.iterations.size(); ++k)
-      if (Found wrong = find_in_starts(tried, seen.iterations[k], static_cast<int>(k))) return wrong;
-    return {};
-  });
-}
-
-// ---- Blank 3: behind backward
-
-Found find_in_finishing(const Situation& situation) {
-  return first_of_ranks(situation, overlapped, [](const Tried& tried, const WaySeen& seen, int) -> Found {
-    for (std::size_t k = 0; k < seen.iterations.size(); ++k) {
-      const Iteration& iteration = seen.iterations[k];
-      const std::size_t started = started_in(iteration.during).size();
-      if (!started_in(iteration.after).empty()) return found("starts_again", {{"k", k}});
-      if (started < tried.buckets.size())
-        return found("next_iteration_lacks_buckets", {{"k", k}, {"seen", started}, {"expected", tried.buckets.size()}});
-      if (!has(iteration.after, "wait")) return found("update_without_wait", {{"k", k}});
-    }
-    return {};
-  });
-}
 
 // ---- Blank 4: two buffers
 
@@ -352,6 +128,12 @@ Found find_in_half_precision(const Situation& situation) {
 }
 
 // ---- Of all
+
+bool is_right(const Tried& tried, const Iteration& iteration, Way way, int k) {
+  if (way == double_buffered && k == 0) return !has(iteration.after, "update");
+  return updated_by(tried, iteration, way == half_precision ? of_fp16 : of_fp32,
+                    mean_of(tried, way == double_buffered ? k - 1 : k));
+}
 
 /// The first update that isn't right.
 Found find_wrong_update(const Situation& situation) {

@@ -239,9 +239,12 @@ TEST(Overlap, NamesMistakesOfTheTwoBuffers) {
 TEST(Overlap, NamesMistakesOfWhenToUpdate) {
   EXPECT_EQ(overlap(5, of(double_buffered, [](Iteration& it) { it.updates = true; })), "updated_by_zeros");
   EXPECT_EQ(overlap(5, of(double_buffered, [](Iteration& it) { it.updates = it.k > 1; })), "update_left_out");
-  for (const int literal : {3, 4, 5, 6})
+  for (const int literal : {3, 4, 5, 6, 7, 8, 20, 22, 30}) {
     EXPECT_EQ(overlap(5, of(double_buffered, [=](Iteration& it) { it.updates = it.k > 0 && it.k < literal; })),
               "update_left_out");
+    EXPECT_EQ(overlap(5, of(double_buffered, [=](Iteration& it) { it.updates = it.k > 0 && it.k != literal; })),
+              "update_left_out");
+  }
 }
 
 TEST(Overlap, SeesWhatIsKeptFromTheNetworkBefore) {
