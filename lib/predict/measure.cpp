@@ -83,7 +83,33 @@ std::optional<cost::Measured> timing_of(std::string_view text) {
   return is_whole && is_usable(timing.batch) && is_usable(timing.seconds) ? std::optional(timing) : std::nullopt;
 }
 
+Given given_by(const std::string& text) {
+  const std::vector<std::string> fields = split(text, '/');
+  const auto images = fields.size() == 6 ? number_of<int>(fields[2]) : std::nullopt,
+             batch = fields.size() == 6 ? number_of<int>(fields[3]) : std::nullopt;
+  if (images.value_or(0) < 1 || batch.value_or(0) < 1)
+    throw UsageError(fmt::format(
+        "A further prediction is made from NETWORK/OTHER/IMAGES/BATCH/LINK/TIMINGS, "
+        "\"vgg/mid/6400/64/100mbit,1ms/16:0.023,64:0.051\", with a plus sign between two of them, not from \"{}\".",
+        text));
+  const auto [small, large] = recorded_timings(fields[5]);
+  return {create_network(fields[0], 10),
+          create_network(fields[1], 10),
+          *images,
+          *batch,
+          cost::link_from(fields[4]),
+          small,
+          large};
+}
+
 }  // namespace
+
+std::vector<Given> given_in(const std::string& text) {
+  std::vector<Given> all;
+  if (text.empty()) return all;
+  for (const std::string& one : split(text, '+')) all.push_back(given_by(one));
+  return all;
+}
 
 cost::Measured measure_iteration(const NetworkSpec& network, int batch, int n_devices,
                                  const DevicePoolOptions& devices) {

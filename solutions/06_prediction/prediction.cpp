@@ -64,7 +64,7 @@ double batch_where_gain_ends(const cost::Compute& time, double share) {
 
 int main(int argc, char** argv) try {
   int images = 50000;
-  std::string other_name = "vgg", joined_by = "10gbit,50us", recorded;
+  std::string other_name = "vgg", joined_by = "10gbit,50us", recorded, further;
   const Arguments args = parse_arguments(
       argc, argv,
       {.name = "prediction",
@@ -74,31 +74,39 @@ int main(int argc, char** argv) try {
            {"--images", "Training images of an epoch", &images, 1},
            {"--other_model", "The network of which nothing is measured", &other_name},
            {"--network", "What joins the devices: bandwidth and latency", &joined_by},
-           {"--timings", "Recorded iterations, BATCH:SECONDS,BATCH:SECONDS; without it two are measured", &recorded}}});
-  const NetworkSpec network = create_network(args.model, 10, args.image_size);
-  const NetworkCost proxy = cost_of(network), other = cost_of(create_network(other_name, 10, args.image_size));
-  const cost::Link wire = cost::link_from(joined_by);
-  const int batch = args.batchsize;
-  Prediction prediction{args.model, other_name, images, batch};
-  prediction.iterations = iterations_of_epoch(images, batch);
+           {"--timings", "Recorded iterations, BATCH:SECONDS,BATCH:SECONDS; without it two are measured", &recorded},
+           {"--further", "Further predictions, NETWORK/OTHER/IMAGES/BATCH/LINK/TIMINGS+...", &further}}});
+  const auto predict = [](const Given& given) {
+    const NetworkCost proxy = cost_of(given.network), other = cost_of(given.other);
+    Prediction prediction{given.network.name, given.other.name, given.images, given.batch};
+    prediction.iterations = iterations_of_epoch(given.images, given.batch);
+    const cost::Compute time = line_through(given.small, given.large);
+    prediction.compute = time;
+    prediction.compute_of_other = of_other_network(time, proxy, other);
+    for (int n = 1; n <= 1024; n *= 2) {
+      const double exchange = exchange_time(n, 4 * proxy.parameters, given.wire);
+      prediction.curve.push_back({n, exchange, shared_iteration(time, given.batch, n, exchange)});
+    }
+    prediction.batch_within_10_percent = batch_where_gain_ends(time, 0.1);
+    prediction.batch_within_1_percent = batch_where_gain_ends(time, 0.01);
+    return prediction;
+  };
 
-  const auto [small, large] =
+  const NetworkSpec network = create_network(args.model, 10, args.image_size);
+  const int batch = args.batchsize;
+  Given given{network, create_network(other_name, 10, args.image_size), images, batch, cost::link_from(joined_by)};
+  const std::vector<Given> others = given_in(further);
+  std::tie(given.small, given.large) =
       recorded.empty() ? measure_two(network, batch, 4 * batch, args.devices) : recorded_timings(recorded);
-  const cost::Compute time = line_through(small, large);
-  prediction.compute = time;
-  prediction.compute_of_other = of_other_network(time, proxy, other);
-  for (int n = 1; n <= 1024; n *= 2) {
-    const double exchange = exchange_time(n, 4 * proxy.parameters, wire);
-    prediction.curve.push_back({n, exchange, shared_iteration(time, batch, n, exchange)});
-  }
-  prediction.batch_within_10_percent = batch_where_gain_ends(time, 0.1);
-  prediction.batch_within_1_percent = batch_where_gain_ends(time, 0.01);
+  const Prediction prediction = predict(given);
   show(prediction);
+  for (const Given& other : others) show(predict(other));
   if (!recorded.empty()) return 0;
 
   // Batches that no line was drawn through. Two devices of one process exchange gradients in memory.
+  const cost::Compute time = prediction.compute;
   const cost::Link memory{.latency = 1e-5, .bandwidth = 1e10};
-  const double exchange = exchange_time(2, 4 * proxy.parameters, memory);
+  const double exchange = exchange_time(2, 4 * cost_of(network).parameters, memory);
   show_error("1 device, twice the batch", shared_iteration(time, 2 * batch, 1, 0), network, 2 * batch, 1, args.devices);
   show_error("2 devices, twice the batch", shared_iteration(time, 2 * batch, 2, exchange), network, batch, 2,
              args.devices);

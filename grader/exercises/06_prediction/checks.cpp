@@ -1,6 +1,7 @@
 // Task 6: formulas, applied to recorded timings.
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "checks/findings.h"
@@ -28,12 +29,30 @@ const std::vector<Recorded>& all_recorded() {
   return all;
 }
 
-RunPlan plan_of(const Recorded& r) {
-  return {
-      .epochs = 0,
-      .flags = {"--timings", fmt::format("{}:{},{}:{}", r.small.batch, r.small.seconds, r.large.batch, r.large.seconds),
-                "--images", std::to_string(r.images), "--batchsize", std::to_string(r.batch), "--model", r.network,
-                "--other_model", r.other, "--network", r.link}};
+std::string timings_of(const Recorded& r) {
+  return fmt::format("{}:{},{}:{}", r.small.batch, r.small.seconds, r.large.batch, r.large.seconds);
+}
+
+/// What a run predicts, one after the other: in the last one whatever an answer keeps from one prediction to the next
+/// is wrong in the next, and the first prediction comes back.
+const std::vector<std::vector<std::size_t>>& all_runs() {
+  static const std::vector<std::vector<std::size_t>> all{{0}, {1}, {2}, {3}, {1, 0, 3, 2, 1}};
+  return all;
+}
+
+RunPlan plan_of(const std::vector<std::size_t>& predictions) {
+  const Recorded& r = all_recorded().at(predictions.front());
+  RunPlan plan{.epochs = 0,
+               .flags = {"--timings", timings_of(r), "--images", std::to_string(r.images), "--batchsize",
+                         std::to_string(r.batch), "--model", r.network, "--other_model", r.other, "--network", r.link}};
+  std::string further;
+  for (const std::size_t i : std::span(predictions).subspan(1)) {
+    const Recorded& next = all_recorded().at(i);
+    further += fmt::format("{}{}/{}/{}/{}/{}/{}", further.empty() ? "" : "+", next.network, next.other, next.images,
+                           next.batch, next.link, timings_of(next));
+  }
+  if (!further.empty()) plan.flags.insert(plan.flags.end(), {"--further", further});
+  return plan;
 }
 
 /// What the program showed (lib/predict/show.cpp), and what it should have.
@@ -60,24 +79,37 @@ struct Shown {
 constexpr double shares[] = {0.1, 0.01};
 constexpr int powers_of_2 = 11;  // 1 to 1024 devices
 
-/// Of a program that came so far as to show it.
-std::optional<Shown> shown(const Situation& situation) {
-  const auto& ranks = situation.evidence().ranks;
-  if (ranks.empty() || ranks.front().values.empty()) return {};
-  const std::vector<float>& numbers = ranks.front().values.front();
-  const auto given = std::find_if(all_recorded().begin(), all_recorded().end(),
-                                  [&](const Recorded& r) { return plan_of(r).flags == situation.plan.flags; });
-  if (numbers.size() != 6 + 2 * powers_of_2 || given == all_recorded().end()) return {};
-  Shown seen{.given = *given,
-             .compute = cost::compute_from(given->small, given->large),
-             .proxy = cost_of(create_network(given->network, 10)),
-             .other = cost_of(create_network(given->other, 10)),
-             .link = cost::link_from(given->link)};
+std::optional<Shown> shown(const Recorded& given, const std::vector<float>& numbers) {
+  if (numbers.size() != 6 + 2 * powers_of_2) return {};
+  Shown seen{.given = given,
+             .compute = cost::compute_from(given.small, given.large),
+             .proxy = cost_of(create_network(given.network, 10)),
+             .other = cost_of(create_network(given.other, 10)),
+             .link = cost::link_from(given.link)};
   seen.bytes = 4 * seen.proxy.parameters;
   seen.iterations = numbers[0], seen.per_image = numbers[1], seen.fixed = numbers[2], seen.other_per_image = numbers[3];
   seen.gain_ends[0] = numbers[4], seen.gain_ends[1] = numbers[5];
   for (std::size_t i = 0; i < powers_of_2; ++i) seen.curve.push_back({1 << i, numbers[6 + 2 * i], numbers[7 + 2 * i]});
   return seen;
+}
+
+/// The first finding of all predictions that a run came so far as to show.
+template <typename Find>
+auto in_each(Find find) {
+  return [find](const Situation& situation) -> Found {
+    const auto& ranks = situation.evidence().ranks;
+    const auto run =
+        std::ranges::find(all_runs(), situation.plan.flags, [](const auto& r) { return plan_of(r).flags; });
+    if (ranks.empty() || run == all_runs().end()) return {};
+    const auto& values = ranks.front().values;
+    for (std::size_t i = 0; i < std::min(run->size(), values.size()); ++i)
+      if (const auto seen = shown(all_recorded().at((*run)[i]), values[i]))
+        if (Found wrong = find(*seen)) {
+          if (i > 0) wrong->values["note"] = "later_prediction";
+          return wrong;
+        }
+    return {};
+  };
 }
 
 /// Numbers are shown with 24 bits.
@@ -109,31 +141,26 @@ Found found_point(const Shown& seen, double Shown::Point::*value, const char* ke
 
 // ---- Blank 1
 
-Found find_in_iterations(const Situation& situation) {
-  const auto seen = shown(situation);
-  if (!seen) return {};
-  const double exact = seen->given.images / seen->batch(), expected = std::ceil(exact),
-               rounded_down = std::floor(exact);
-  if (same(seen->iterations, expected)) return {};
+Found find_in_iterations(const Shown& seen) {
+  const double exact = seen.given.images / seen.batch(), expected = std::ceil(exact), rounded_down = std::floor(exact);
+  if (same(seen.iterations, expected)) return {};
   const auto says = [&](const char* key) {
-    return found(key, {{"images", seen->given.images},
-                       {"batch", seen->given.batch},
-                       {"seen", fmt::format("{:g}", seen->iterations)},
+    return found(key, {{"images", seen.given.images},
+                       {"batch", seen.given.batch},
+                       {"seen", fmt::format("{:g}", seen.iterations)},
                        {"expected", fmt::format("{:g}", expected)},
-                       {"left", fmt::format("{:g}", seen->given.images - rounded_down * seen->batch())}});
+                       {"left", fmt::format("{:g}", seen.given.images - rounded_down * seen.batch())}});
   };
-  if (same(seen->iterations, rounded_down)) return says("last_images_left_out");
-  if (same(seen->iterations, expected + 1)) return says("one_iteration_too_many");
-  return says(same(seen->iterations, exact) ? "iterations_not_whole" : "iterations_wrong");
+  if (same(seen.iterations, rounded_down)) return says("last_images_left_out");
+  if (same(seen.iterations, expected + 1)) return says("one_iteration_too_many");
+  return says(same(seen.iterations, exact) ? "iterations_not_whole" : "iterations_wrong");
 }
 
 // ---- Blanks 2 and 3: the line
 
-Found find_in_per_image(const Situation& situation) {
-  const auto seen = shown(situation);
-  if (!seen) return {};
-  const double now = seen->per_image, expected = seen->compute.per_image;
-  const cost::Measured &small = seen->given.small, &large = seen->given.large;
+Found find_in_per_image(const Shown& seen) {
+  const double now = seen.per_image, expected = seen.compute.per_image;
+  const cost::Measured &small = seen.given.small, &large = seen.given.large;
   if (same(now, expected)) return {};
   if (same(now, small.seconds / small.batch) || same(now, large.seconds / large.batch))
     return found_time("line_through_origin", now, expected);
@@ -142,11 +169,9 @@ Found find_in_per_image(const Situation& situation) {
   return found_time("per_image_wrong", now, expected);
 }
 
-Found find_in_fixed(const Situation& situation) {
-  const auto seen = shown(situation);
-  if (!seen) return {};
-  const double now = seen->fixed, expected = seen->compute.fixed, per_image = seen->compute.per_image;
-  const cost::Measured &small = seen->given.small, &large = seen->given.large;
+Found find_in_fixed(const Shown& seen) {
+  const double now = seen.fixed, expected = seen.compute.fixed, per_image = seen.compute.per_image;
+  const cost::Measured &small = seen.given.small, &large = seen.given.large;
   if (same(now, expected)) return {};
   const auto is = [&](double one, double other) { return same(now, one) || same(now, other); };
   const char* key = "fixed_wrong";
@@ -158,19 +183,17 @@ Found find_in_fixed(const Situation& situation) {
 
 // ---- Blank 4
 
-Found find_in_other_network(const Situation& situation) {
-  const auto seen = shown(situation);
-  if (!seen) return {};
-  const double now = seen->other_per_image, one = seen->compute.per_image;
-  const double operations = seen->other.operations / seen->proxy.operations,
-               parameters = seen->other.parameters / seen->proxy.parameters;
+Found find_in_other_network(const Shown& seen) {
+  const double now = seen.other_per_image, one = seen.compute.per_image;
+  const double operations = seen.other.operations / seen.proxy.operations,
+               parameters = seen.other.parameters / seen.proxy.parameters;
   if (same(now, one * operations)) return {};
   const char* key = "other_network_wrong";
   if (same(now, one * parameters)) key = "scaled_by_parameters";
   if (same(now, one / operations)) key = "scale_inverted";
   if (same(now, one)) key = "not_scaled";
-  return found(key, {{"proxy", seen->given.network},
-                     {"other", seen->given.other},
+  return found(key, {{"proxy", seen.given.network},
+                     {"other", seen.given.other},
                      {"seen", milliseconds(now, one * operations)},
                      {"expected", milliseconds(one * operations)},
                      {"operations", fmt::format("{:.3g}", operations)},
@@ -179,36 +202,32 @@ Found find_in_other_network(const Situation& situation) {
 
 // ---- Blanks 5 and 6: the exchange
 
-Found find_in_messages(const Situation& situation) {
-  const auto seen = shown(situation);
-  if (!seen) return {};
+Found find_in_messages(const Shown& seen) {
   const auto value = &Shown::Point::exchange;
   const auto of_messages = [&](auto messages) {
-    return [&seen, messages](int n) { return messages(n) * seen->link.message(seen->bytes / n); };
+    return [&seen, messages](int n) { return messages(n) * seen.link.message(seen.bytes / n); };
   };
   const auto expected = [](int n) { return 2 * (n - 1); };
-  if (all_points(*seen, value, of_messages([](int n) { return n - 1; })))
+  if (all_points(seen, value, of_messages([](int n) { return n - 1; })))
     return found("messages_of_one_round", {{"n", 4}, {"seen", 3}, {"expected", 6}});
-  if (all_points(*seen, value, of_messages([](int n) { return 2 * n; })))
+  if (all_points(seen, value, of_messages([](int n) { return 2 * n; })))
     return found("messages_to_oneself", {{"n", 4}, {"seen", 8}, {"expected", 6}});
-  for (const Shown::Point& point : seen->curve) {
+  for (const Shown::Point& point : seen.curve) {
     const double right = of_messages(expected)(point.n);
     if (!same(point.exchange, right))
       return found("messages_wrong",
                    {{"n", point.n},
-                    {"seen", fmt::format("{:.4g}", point.exchange / seen->link.message(seen->bytes / point.n))},
+                    {"seen", fmt::format("{:.4g}", point.exchange / seen.link.message(seen.bytes / point.n))},
                     {"expected", expected(point.n)}});
   }
   return {};
 }
 
-Found find_in_exchange(const Situation& situation) {
-  const auto seen = shown(situation);
-  if (!seen) return {};
+Found find_in_exchange(const Shown& seen) {
   const auto value = &Shown::Point::exchange;
-  const double latency = seen->link.latency, whole = seen->bytes / seen->link.bandwidth;
+  const double latency = seen.link.latency, whole = seen.bytes / seen.link.bandwidth;
   const auto is = [&](auto formula) {
-    return all_points(*seen, value, [&](int n) { return formula(2.0 * (n - 1), double(n)); });
+    return all_points(seen, value, [&](int n) { return formula(2.0 * (n - 1), double(n)); });
   };
   const char* key = "exchange_wrong";
   if (is([&](double m, double n) { return m * whole / n; })) key = "latency_left_out";
@@ -217,39 +236,35 @@ Found find_in_exchange(const Situation& situation) {
   if (is([&](double, double) { return whole; }) || is([&](double, double) { return latency + whole; }))
     key = "bytes_over_bandwidth";
   if (is([&](double m, double n) { return m * latency + std::floor(m / n) * whole; })) key = "whole_number_division";
-  return found_point(*seen, value, key, [&](int n) { return seen->expected_exchange(n); });
+  return found_point(seen, value, key, [&](int n) { return seen.expected_exchange(n); });
 }
 
 // ---- Blank 7
 
-Found find_in_sharing(const Situation& situation) {
-  const auto seen = shown(situation);
-  if (!seen) return {};
+Found find_in_sharing(const Shown& seen) {
   const auto value = &Shown::Point::iteration;
-  const double fixed = seen->compute.fixed, images = seen->compute.per_image * seen->batch();
+  const double fixed = seen.compute.fixed, images = seen.compute.per_image * seen.batch();
   const auto is = [&](auto formula) {
-    return all_points(*seen, value, [&](int n) { return formula(n, seen->expected_exchange(n)); });
+    return all_points(seen, value, [&](int n) { return formula(n, seen.expected_exchange(n)); });
   };
   const char* key = "sharing_wrong";
   if (is([&](int n, double exchange) { return (fixed + images) / n + exchange; })) key = "fixed_divided";
   if (is([&](int n, double) { return fixed + images / n; })) key = "exchange_left_out";
   if (is([&](int n, double exchange) { return (fixed + images + exchange) / n; })) key = "exchange_divided";
   if (is([&](int, double exchange) { return fixed + images + exchange; })) key = "batch_not_shared";
-  return found_point(*seen, value, key, [&](int n) { return fixed + images / n + seen->expected_exchange(n); });
+  return found_point(seen, value, key, [&](int n) { return fixed + images / n + seen.expected_exchange(n); });
 }
 
 // ---- Blank 8
 
-Found find_in_end_of_gain(const Situation& situation) {
-  const auto seen = shown(situation);
-  if (!seen) return {};
-  const double ratio = seen->compute.fixed / seen->compute.per_image;
+Found find_in_end_of_gain(const Shown& seen) {
+  const double ratio = seen.compute.fixed / seen.compute.per_image;
   const auto is = [&](auto formula) {
-    return same(seen->gain_ends[0], formula(shares[0])) && same(seen->gain_ends[1], formula(shares[1]));
+    return same(seen.gain_ends[0], formula(shares[0])) && same(seen.gain_ends[1], formula(shares[1]));
   };
   const auto roughly = [&](auto formula) {  // rounded in whatever way
-    return std::abs(seen->gain_ends[0] - formula(shares[0])) <= 1 &&
-           std::abs(seen->gain_ends[1] - formula(shares[1])) <= 1;
+    return std::abs(seen.gain_ends[0] - formula(shares[0])) <= 1 &&
+           std::abs(seen.gain_ends[1] - formula(shares[1])) <= 1;
   };
   if (is([&](double share) { return std::ceil(ratio / share); })) return {};
   const char* key = "end_of_gain_wrong";
@@ -261,11 +276,11 @@ Found find_in_end_of_gain(const Situation& situation) {
   if (is([&](double share) { return std::floor(ratio / share); })) key = "batch_rounded_down";
   for (const std::size_t i : {0, 1}) {
     const double expected = std::ceil(ratio / shares[i]);
-    if (same(seen->gain_ends[i], expected)) continue;
+    if (same(seen.gain_ends[i], expected)) continue;
     return found(key, {{"percent", fmt::format("{:g}", 100 * shares[i])},
-                       {"fixed", milliseconds(seen->compute.fixed)},
-                       {"per_image", milliseconds(seen->compute.per_image)},
-                       {"seen", fmt::format("{:.5g}", seen->gain_ends[i])},
+                       {"fixed", milliseconds(seen.compute.fixed)},
+                       {"per_image", milliseconds(seen.compute.per_image)},
+                       {"seen", fmt::format("{:.5g}", seen.gain_ends[i])},
                        {"expected", fmt::format("{:g}", expected)}});
   }
   return {};
@@ -275,16 +290,16 @@ Found find_in_end_of_gain(const Situation& situation) {
 
 Exam exam_of_prediction() {
   std::vector<RunPlan> plans;
-  for (const Recorded& recorded : all_recorded()) plans.push_back(plan_of(recorded));
+  for (const auto& predictions : all_runs()) plans.push_back(plan_of(predictions));
   return {plans,
-          {{1, "EpochHasAllImages", find_in_iterations},
-           {2, "ImagesTakeTheSlope", find_in_per_image},
-           {3, "FixedTimeIsTheRest", find_in_fixed},
-           {4, "OtherNetworkTakesItsArithmetic", find_in_other_network},
-           {5, "RingSendsItsMessages", find_in_messages},
-           {6, "MessagesTakeTheirTime", find_in_exchange},
-           {7, "ImagesAloneAreShared", find_in_sharing},
-           {8, "GainEndsWhereTheFixedTimeIsSmall", find_in_end_of_gain},
+          {{1, "EpochHasAllImages", in_each(find_in_iterations)},
+           {2, "ImagesTakeTheSlope", in_each(find_in_per_image)},
+           {3, "FixedTimeIsTheRest", in_each(find_in_fixed)},
+           {4, "OtherNetworkTakesItsArithmetic", in_each(find_in_other_network)},
+           {5, "RingSendsItsMessages", in_each(find_in_messages)},
+           {6, "MessagesTakeTheirTime", in_each(find_in_exchange)},
+           {7, "ImagesAloneAreShared", in_each(find_in_sharing)},
+           {8, "GainEndsWhereTheFixedTimeIsSmall", in_each(find_in_end_of_gain)},
            {0, "ShowsItsNumbers", find_no_values},
            {0, "EvidenceIsOfTheProgram", find_forgery}}};
 }

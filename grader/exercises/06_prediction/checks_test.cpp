@@ -1,6 +1,7 @@
 // The checks of task 6, on evidence put together here: what each misconception makes of right predictions.
 #include <cmath>
 
+#include "core/text.h"
 #include "fabricated.h"
 #include "model/networks.h"
 
@@ -12,35 +13,48 @@ using Numbers = std::vector<double>;
 constexpr std::size_t iterations = 0, per_image = 1, fixed = 2, other = 3, within_10 = 4, within_1 = 5, curve = 6;
 
 /// A situation's flags, read anew.
-struct Given {
+struct Recorded {
   double small_batch = 0, small_seconds = 0, large_batch = 0, large_seconds = 0, images = 0, batch = 0;
   NetworkCost proxy, other;
   double latency = 0, bandwidth = 0;  // bytes a second
 };
-Given given_of(const RunPlan& plan) {
-  std::map<std::string, std::string> flags;
-  for (std::size_t i = 0; i + 1 < plan.flags.size(); i += 2) flags[plan.flags[i]] = plan.flags[i + 1];
-  Given g;
-  EXPECT_EQ(std::sscanf(flags.at("--timings").c_str(), "%lf:%lf,%lf:%lf", &g.small_batch, &g.small_seconds,
-                        &g.large_batch, &g.large_seconds),
+Recorded read(const std::string& network, const std::string& other, const std::string& images, const std::string& batch,
+              const std::string& link, const std::string& timings) {
+  Recorded g;
+  EXPECT_EQ(std::sscanf(timings.c_str(), "%lf:%lf,%lf:%lf", &g.small_batch, &g.small_seconds, &g.large_batch,
+                        &g.large_seconds),
             4);
   char unit = 0, after = 0;
-  EXPECT_EQ(std::sscanf(flags.at("--network").c_str(), "%lf%cbit,%lf%c", &g.bandwidth, &unit, &g.latency, &after), 4);
+  EXPECT_EQ(std::sscanf(link.c_str(), "%lf%cbit,%lf%c", &g.bandwidth, &unit, &g.latency, &after), 4);
   g.bandwidth *= (unit == 'g' ? 1e9 : 1e6) / 8;
   g.latency *= after == 'u' ? 1e-6 : 1e-3;
-  g.images = std::stod(flags.at("--images")), g.batch = std::stod(flags.at("--batchsize"));
-  g.proxy = cost_of(create_network(flags.at("--model"), 10));
-  g.other = cost_of(create_network(flags.at("--other_model"), 10));
+  g.images = std::stod(images), g.batch = std::stod(batch);
+  g.proxy = cost_of(create_network(network, 10)), g.other = cost_of(create_network(other, 10));
   return g;
 }
+/// All predictions of a run, in their order.
+std::vector<Recorded> all_of(const RunPlan& plan) {
+  std::map<std::string, std::string> flags;
+  for (std::size_t i = 0; i + 1 < plan.flags.size(); i += 2) flags[plan.flags[i]] = plan.flags[i + 1];
+  std::vector<Recorded> all{read(flags.at("--model"), flags.at("--other_model"), flags.at("--images"),
+                                 flags.at("--batchsize"), flags.at("--network"), flags.at("--timings"))};
+  if (flags.contains("--further"))
+    for (const std::string& further : split(flags.at("--further"), '+')) {
+      const std::vector<std::string> f = split(further, '/');
+      all.push_back(read(f.at(0), f.at(1), f.at(2), f.at(3), f.at(4), f.at(5)));
+    }
+  return all;
+}
 
-double slope(const Given& g) { return (g.large_seconds - g.small_seconds) / (g.large_batch - g.small_batch); }
-double rest(const Given& g) { return g.small_seconds - slope(g) * g.small_batch; }
-double bytes(const Given& g) { return 4 * g.proxy.parameters; }
-double exchange(const Given& g, double n) { return 2 * (n - 1) * g.latency + 2 * (n - 1) / n * bytes(g) / g.bandwidth; }
-double shared(const Given& g, double n) { return rest(g) + slope(g) * g.batch / n + exchange(g, n); }
+double slope(const Recorded& g) { return (g.large_seconds - g.small_seconds) / (g.large_batch - g.small_batch); }
+double rest(const Recorded& g) { return g.small_seconds - slope(g) * g.small_batch; }
+double bytes(const Recorded& g) { return 4 * g.proxy.parameters; }
+double exchange(const Recorded& g, double n) {
+  return 2 * (n - 1) * g.latency + 2 * (n - 1) / n * bytes(g) / g.bandwidth;
+}
+double shared(const Recorded& g, double n) { return rest(g) + slope(g) * g.batch / n + exchange(g, n); }
 
-Numbers right_numbers(const Given& g) {
+Numbers right_numbers(const Recorded& g) {
   Numbers numbers{std::ceil(g.images / g.batch),
                   slope(g),
                   rest(g),
@@ -51,91 +65,105 @@ Numbers right_numbers(const Given& g) {
   return numbers;
 }
 
-using Change = std::function<void(Numbers&, const Given&)>;
-std::string prediction(int blank, const Change& change) {
+using Change = std::function<void(Numbers&, const Recorded&)>;
+/// `from`: the first prediction of a run that is changed.
+std::string prediction(int blank, const Change& change, std::size_t from = 0) {
   return verdict_on("prediction", blank, [&](Evidence& evidence, const RunPlan& plan) {
-    const Given given = given_of(plan);
-    Numbers numbers = right_numbers(given);
-    change(numbers, given);
-    evidence.ranks.front().values = {std::vector<float>(numbers.begin(), numbers.end())};
+    const std::vector<Recorded> all = all_of(plan);
+    evidence.ranks.front().values.clear();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      Numbers numbers = right_numbers(all[i]);
+      if (i >= from) change(numbers, all[i]);
+      evidence.ranks.front().values.emplace_back(numbers.begin(), numbers.end());
+    }
   });
 }
 /// What one of the six numbers becomes.
-std::string number(int blank, std::size_t which, const std::function<double(const Given&)>& formula) {
-  return prediction(blank, [&](Numbers& numbers, const Given& g) { numbers[which] = formula(g); });
+std::string number(int blank, std::size_t which, const std::function<double(const Recorded&)>& formula) {
+  return prediction(blank, [&](Numbers& numbers, const Recorded& g) { numbers[which] = formula(g); });
 }
 /// What the exchanges, or the iterations, become.
-std::string point(int blank, std::size_t which, const std::function<double(const Given&, double n)>& formula) {
-  return prediction(blank, [&](Numbers& numbers, const Given& g) {
+std::string point(int blank, std::size_t which, const std::function<double(const Recorded&, double n)>& formula) {
+  return prediction(blank, [&](Numbers& numbers, const Recorded& g) {
     double n = 1;
     for (std::size_t i = curve + which; i < numbers.size(); i += 2, n *= 2) numbers[i] = formula(g, n);
   });
 }
 std::string gain(const std::function<double(double ratio, double share)>& formula) {
-  return prediction(8, [&](Numbers& numbers, const Given& g) {
+  return prediction(8, [&](Numbers& numbers, const Recorded& g) {
     numbers[within_10] = formula(rest(g) / slope(g), 0.1), numbers[within_1] = formula(rest(g) / slope(g), 0.01);
   });
 }
 
 TEST(Prediction, AcceptsRightOnes) {
   for (int blank = 1; blank <= 8; ++blank)
-    EXPECT_EQ(prediction(blank, [](Numbers&, const Given&) {}), "right") << blank;
-  EXPECT_EQ(number(2, per_image, [](const Given& g) { return slope(g) * (1 + 5e-7); }), "right");
-  EXPECT_NE(number(2, per_image, [](const Given& g) { return slope(g) * (1 + 5e-6); }), "right");
+    EXPECT_EQ(prediction(blank, [](Numbers&, const Recorded&) {}), "right") << blank;
+  EXPECT_EQ(number(2, per_image, [](const Recorded& g) { return slope(g) * (1 + 5e-7); }), "right");
+  EXPECT_NE(number(2, per_image, [](const Recorded& g) { return slope(g) * (1 + 5e-6); }), "right");
 }
 
 TEST(Prediction, WantsNumbers) {
   EXPECT_EQ(verdict_on("prediction", 1, [](Evidence&, const RunPlan&) {}), "no_values");
-  EXPECT_EQ(number(2, per_image, [](const Given&) { return NAN; }), "per_image_wrong");
-  EXPECT_EQ(number(8, within_10, [](const Given&) { return INFINITY; }), "end_of_gain_wrong");
+  EXPECT_EQ(number(2, per_image, [](const Recorded&) { return NAN; }), "per_image_wrong");
+  EXPECT_EQ(number(8, within_10, [](const Recorded&) { return INFINITY; }), "end_of_gain_wrong");
+}
+
+TEST(Prediction, SeesWhatIsKeptFromThePredictionBefore) {
+  const std::map<std::size_t, int> blanks{{iterations, 1}, {per_image, 2}, {fixed, 3},     {other, 4},
+                                          {within_10, 8},  {within_1, 8},  {curve + 2, 6}, {curve + 3, 7}};
+  for (const auto& [which, blank] : blanks) {
+    const Change change = [&, which](Numbers& numbers, const Recorded&) { numbers[which] *= 3; };
+    EXPECT_NE(prediction(blank, change, 1), "right") << which;
+  }
 }
 
 TEST(Prediction, NamesMistakesOfIterations) {
   const auto says = [](double (*formula)(double)) {
-    return number(1, iterations, [&](const Given& g) { return formula(g.images / g.batch); });
+    return number(1, iterations, [&](const Recorded& g) { return formula(g.images / g.batch); });
   };
   EXPECT_EQ(says([](double exact) { return std::floor(exact); }), "last_images_left_out");
   EXPECT_EQ(says([](double exact) { return std::floor(exact) + 1; }), "one_iteration_too_many");
   EXPECT_EQ(says([](double exact) { return exact; }), "iterations_not_whole");
   EXPECT_EQ(says([](double exact) { return 2 * std::ceil(exact); }), "iterations_wrong");
-  EXPECT_EQ(number(1, iterations, [](const Given& g) { return std::ceil(g.images * (1.0 / g.batch)); }),
+  EXPECT_EQ(number(1, iterations, [](const Recorded& g) { return std::ceil(g.images * (1.0 / g.batch)); }),
             "one_iteration_too_many");
 }
 
 TEST(Prediction, NamesMistakesOfTheLine) {
-  EXPECT_EQ(number(2, per_image, [](const Given& g) { return g.large_seconds / g.large_batch; }),
+  EXPECT_EQ(number(2, per_image, [](const Recorded& g) { return g.large_seconds / g.large_batch; }),
             "line_through_origin");
-  EXPECT_EQ(number(2, per_image, [](const Given& g) { return g.small_seconds / g.small_batch; }),
+  EXPECT_EQ(number(2, per_image, [](const Recorded& g) { return g.small_seconds / g.small_batch; }),
             "line_through_origin");
-  EXPECT_EQ(number(2, per_image, [](const Given& g) { return 1 / slope(g); }), "images_per_second");
-  EXPECT_EQ(number(2, per_image, [](const Given& g) { return 2 * slope(g); }), "per_image_wrong");
-  EXPECT_EQ(number(3, fixed, [](const Given&) { return 0; }), "fixed_left_out");
-  EXPECT_EQ(number(3, fixed, [](const Given& g) { return g.small_seconds; }), "fixed_is_whole_iteration");
-  EXPECT_EQ(number(3, fixed, [](const Given& g) { return g.large_seconds - slope(g) * g.small_batch; }),
+  EXPECT_EQ(number(2, per_image, [](const Recorded& g) { return 1 / slope(g); }), "images_per_second");
+  EXPECT_EQ(number(2, per_image, [](const Recorded& g) { return 2 * slope(g); }), "per_image_wrong");
+  EXPECT_EQ(number(3, fixed, [](const Recorded&) { return 0; }), "fixed_left_out");
+  EXPECT_EQ(number(3, fixed, [](const Recorded& g) { return g.small_seconds; }), "fixed_is_whole_iteration");
+  EXPECT_EQ(number(3, fixed, [](const Recorded& g) { return g.large_seconds - slope(g) * g.small_batch; }),
             "points_mixed");
-  EXPECT_EQ(number(3, fixed, [](const Given& g) { return 2 * rest(g); }), "fixed_wrong");
+  EXPECT_EQ(number(3, fixed, [](const Recorded& g) { return 2 * rest(g); }), "fixed_wrong");
 }
 
 TEST(Prediction, NamesMistakesOfAnotherNetwork) {
-  const auto says = [](const std::function<double(const Given&)>& factor) {
-    return number(4, other, [&](const Given& g) { return slope(g) * factor(g); });
+  const auto says = [](const std::function<double(const Recorded&)>& factor) {
+    return number(4, other, [&](const Recorded& g) { return slope(g) * factor(g); });
   };
-  EXPECT_EQ(says([](const Given& g) { return g.other.parameters / g.proxy.parameters; }), "scaled_by_parameters");
-  EXPECT_EQ(says([](const Given& g) { return g.proxy.operations / g.other.operations; }), "scale_inverted");
-  EXPECT_EQ(says([](const Given&) { return 1; }), "not_scaled");
-  EXPECT_EQ(says([](const Given&) { return 100; }), "other_network_wrong");
+  EXPECT_EQ(says([](const Recorded& g) { return g.other.parameters / g.proxy.parameters; }), "scaled_by_parameters");
+  EXPECT_EQ(says([](const Recorded& g) { return g.proxy.operations / g.other.operations; }), "scale_inverted");
+  EXPECT_EQ(says([](const Recorded&) { return 1; }), "not_scaled");
+  EXPECT_EQ(says([](const Recorded&) { return 100; }), "other_network_wrong");
 }
 
 TEST(Prediction, NamesMistakesOfTheExchange) {
   const auto messages = [](double (*count)(double n)) {
-    return point(5, 0, [&](const Given& g, double n) { return count(n) * (g.latency + bytes(g) / n / g.bandwidth); });
+    return point(5, 0,
+                 [&](const Recorded& g, double n) { return count(n) * (g.latency + bytes(g) / n / g.bandwidth); });
   };
   EXPECT_EQ(messages([](double n) { return n - 1; }), "messages_of_one_round");
   EXPECT_EQ(messages([](double n) { return 2 * n; }), "messages_to_oneself");
   EXPECT_EQ(messages([](double n) { return n; }), "messages_wrong");
   const auto takes = [](const std::function<double(double m, double n, double latency, double whole)>& formula) {
-    return point(6, 0,
-                 [&](const Given& g, double n) { return formula(2 * (n - 1), n, g.latency, bytes(g) / g.bandwidth); });
+    return point(
+        6, 0, [&](const Recorded& g, double n) { return formula(2 * (n - 1), n, g.latency, bytes(g) / g.bandwidth); });
   };
   EXPECT_EQ(takes([](double m, double n, double, double whole) { return m * whole / n; }), "latency_left_out");
   EXPECT_EQ(takes([](double m, double n, double l, double whole) { return l + m * whole / n; }), "latency_once");
@@ -151,7 +179,7 @@ TEST(Prediction, NamesMistakesOfTheExchange) {
 TEST(Prediction, NamesMistakesOfSharing) {
   const auto takes = [](const std::function<double(double fixed, double images, double n, double exchange)>& formula) {
     return point(7, 1,
-                 [&](const Given& g, double n) { return formula(rest(g), slope(g) * g.batch, n, exchange(g, n)); });
+                 [&](const Recorded& g, double n) { return formula(rest(g), slope(g) * g.batch, n, exchange(g, n)); });
   };
   EXPECT_EQ(takes([](double f, double i, double n, double e) { return (f + i) / n + e; }), "fixed_divided");
   EXPECT_EQ(takes([](double f, double i, double n, double) { return f + i / n; }), "exchange_left_out");
