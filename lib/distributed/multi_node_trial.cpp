@@ -168,6 +168,15 @@ void show_choice(const std::vector<Trial>& trials, const Choice& choose, const C
   if (comm.rank() == 0) print(trials, {chosen});
 }
 
+void tell_of_warm_up(int warmup_epochs, int epochs, const std::string& only, const Communicator& comm) {
+  const bool warms_up = only.empty() || only == "warm_up";
+  if (comm.rank() != 0 || !warms_up || warmup_epochs <= epochs) return;
+  fmt::print(
+      "--warmup_epochs {} is more than --epoch {}: with warm-up, no update has the scaled rate. Train for longer, or "
+      "warm up in fewer epochs.\n",
+      warmup_epochs, epochs);
+}
+
 void compare_trials(const std::function<Trial(const std::string& schedule, int m)>& train, const Choice& choose,
                     int largest, const std::string& only, const Communicator& comm, const std::string& out,
                     const std::string& stored) {

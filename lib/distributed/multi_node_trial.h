@@ -47,6 +47,10 @@ using Choice = std::function<Trial(const std::vector<Trial>&)>;
 /// Rank 0 prints what is chosen of these. The grader gets its numbers.
 void show_choice(const std::vector<Trial>& trials, const Choice& choose, const Communicator& comm);
 
+/// Rank 0 says so if a warm-up is longer than the trainings: none of them reaches the scaled rate then. `only`: the one
+/// schedule that is trained by, if it isn't empty.
+void tell_of_warm_up(int warmup_epochs, int epochs, const std::string& only, const Communicator& comm);
+
 /// Trains with m = 1, 4, 16 ... `largest` batches of each rank an update, by each schedule; or, if `only` names a
 /// schedule, once by that and with `largest`, and nothing is chosen. Rank 0 prints what came of each, and when it had
 /// nine tenths of the best accuracy, and makes a picture of their accuracies by batch in the folder `out` (and

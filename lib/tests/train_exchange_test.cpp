@@ -372,6 +372,19 @@ TEST(Trials, OfEachBatchAreTrainedChosenAmongAndDrawn) {
   EXPECT_SENTENCE(compare_trials(train, choose, 4, "slow", *comm, folder.path(), ""), "--only takes fixed, scaled or");
 }
 
+TEST(Trials, TellOfAWarmUpThatDoesNotEnd) {
+  const auto comm = create_communicator("flat");
+  const auto said = [&](int warmup_epochs, const char* only) {
+    testing::internal::CaptureStdout();
+    tell_of_warm_up(warmup_epochs, 2, only, *comm);
+    return testing::internal::GetCapturedStdout();
+  };
+  for (const char* only : {"", "warm_up"})
+    EXPECT_EQ(said(3, only).find("--warmup_epochs 3 is more than --epoch 2") == 0, comm->rank() == 0);
+  EXPECT_EQ(said(3, "scaled"), "");
+  EXPECT_EQ(said(2, ""), "");
+}
+
 TEST(ExchangeOptions, ThatCannotBeAreRefused) {
   const auto comm = create_communicator("flat");
   EXPECT_SENTENCE(RankTraining(*comm, {.double_buffering = true, .bucket_mib = 25}), "two ways to hide one exchange");

@@ -2,9 +2,8 @@
 //
 //   ./odori run large_batch --model tiny --batchsize 8 --learnrate 0.0025 --epoch 10 --fraction 0.4
 //
-// The more devices, the larger the batch of an update, and the fewer updates in an epoch. Here batches grow as if there
-// were more ranks: each adds up the gradients of several batches before an exchange. Each batch is trained on three
-// times: with the rate as it is, scaled, and warmed up.
+// The more devices, the larger the batch of an update, and the fewer updates in an epoch. Here it grows as if there
+// were more ranks: each adds up several batches' gradients before an exchange. The rate is fixed, scaled, or warmed up.
 #include "odori.h"
 
 using namespace odori;
@@ -80,19 +79,18 @@ int main(int argc, char** argv) try {
                {"--trials", "Recorded trainings, SCHEDULE:IMAGES_PER_SECOND:LOSS:ACCURACY,...", &recorded}}});
   const std::unique_ptr<Communicator> comm = create_communicator("flat");
   if (!recorded.empty()) return show_choice(recorded_trials(recorded), choose, *comm), 0;
+  tell_of_warm_up(warmup_epochs, args.epoch, only, *comm);
   TrainTest whole;
   if (comm->rank() == 0) whole = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
   const DatasetPtr train = scatter_dataset(whole.train, *comm, {.shuffle = true, .seed = args.seed});
   const DatasetPtr test = scatter_dataset(whole.test, *comm, {.shuffle = true, .seed = args.seed});
   DevicePool pool(args.devices);
-  pool.use(comm->intra_rank());
   const auto train_once = [&](const std::string& schedule, int m) {
-    const auto stream = static_cast<std::uint32_t>(comm->rank());
-    SerialIterator train_iter(train, args.batchsize, {.seed = args.seed, .stream = stream});
+    const auto rank = static_cast<std::uint32_t>(comm->rank());
+    SerialIterator train_iter(train, args.batchsize, {.seed = args.seed, .stream = rank});
     SerialIterator test_iter(test, args.batchsize, {.repeat = false, .shuffle = false});
-    const NetworkSpec network = create_network(args.model, train->n_classes(), args.image_size);
-    Classifier model(network, args.batchsize, args.seed, stream);
-    model.to_device(pool.current(), args.autotune);
+    Classifier model(create_network(args.model, train->n_classes(), args.image_size), args.batchsize, args.seed, rank);
+    model.to_device(pool.use(comm->intra_rank()), args.autotune);
     MomentumSGD optimizer(args.learnrate);
     optimizer.setup(model);
     optimizer.add_hook(std::make_unique<WeightDecay>(5e-4f));

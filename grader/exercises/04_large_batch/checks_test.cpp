@@ -279,6 +279,8 @@ TEST(LargeBatch, NamesMistakesOfTheChoice) {
   EXPECT_EQ(chosen([](const auto& trial) { return trial[0]; }), "chosen_by_throughput");
   EXPECT_EQ(chosen([](const auto& trial) { return -trial[1]; }), "chosen_by_training_loss");
   EXPECT_EQ(chosen([](const auto& trial) { return -trial[2]; }), "chosen_least_accurate");
+  EXPECT_EQ(chosen([](const auto& trial) { return trial[0] * trial[2]; }), "choice_wrong") << "it looked";
+  EXPECT_EQ(chosen([](const auto& trial) { return trial[1]; }), "choice_wrong");
   for (std::size_t i = 0; i < 3; ++i)
     EXPECT_EQ(large_batch(7,
                           [&](Evidence& evidence, const RunPlan& plan) {
