@@ -96,23 +96,23 @@ ParallelUpdater::ParallelUpdater(std::vector<SerialIterator> iterators, Optimize
     parameters_.push_back(&replica->memory().parameters);
   }
   n_slices_ = group_->slices(gradients_.front()->size());
-  if (const std::string links = group_->description(); !links.empty()) fmt::print("{}\n", links);
   set_rule();
+  if (const std::string links = group_->description(); !links.empty()) setting_ = links + '\n' + setting_;
 }
 
 void ParallelUpdater::set_rule() {
   const auto n = static_cast<float>(team_.size());
   const float rate = optimizer_.learning_rate();
   if (rule_ == GradientRule::mean) {
-    fmt::print("Gradients: {}; the learning rate stays {}.\n", description(), rate);
+    setting_ = fmt::format("Gradients: {}; the learning rate stays {}.", description(), rate);
     return;
   }
   optimizer_.set_learning_rate(rate / n);
   std::fflush(stdout);
   fmt::print(stderr, "UserWarning: optimizer.lr is changed to {} by MultiprocessParallelUpdater for new batch size.\n",
              rate / n);
-  fmt::print("Gradients: {}; the learning rate is {} / {} = {}, and weight decay acts by 1 / {}.\n", description(),
-             rate, n, rate / n, n);
+  setting_ = fmt::format("Gradients: {}; the learning rate is {} / {} = {}, and weight decay acts by 1 / {}.",
+                         description(), rate, n, rate / n, n);
 }
 
 std::string ParallelUpdater::description() const {

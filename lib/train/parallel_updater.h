@@ -21,7 +21,7 @@ class ParallelUpdater : public Updater {
  public:
   /// `devices` names the devices by number; "main" is the one that the optimizer's model is on, and updates.
   /// iterators[0] feeds "main", the others feed the other devices in the order of their names.
-  /// Prints the rule in force. Throws Error for: no "main"; a device twice; not as many iterators as devices;
+  /// Throws Error for: no "main"; a device twice; not as many iterators as devices;
   /// iterators over sets of different sizes; a model that is not on the main device; a batch larger than a share.
   ParallelUpdater(std::vector<SerialIterator> iterators, Optimizer& optimizer,
                   const std::map<std::string, int>& devices, DevicePool& pool, GradientRule rule = GradientRule::mean);
@@ -32,6 +32,8 @@ class ParallelUpdater : public Updater {
   std::vector<SerialIterator>& iterators() override { return iterators_; }
   std::vector<Classifier*> models() override;
   std::string description() const override;
+  /// How GPUs are linked, and the rule in force. Said by who prints a table: measuring prints none.
+  std::string setting() const override { return setting_; }
   GradientRule rule() const { return rule_; }
   const std::map<std::string, int>& devices() const { return devices_; }
   bool shares_devices() override;
@@ -46,6 +48,7 @@ class ParallelUpdater : public Updater {
 
   std::vector<SerialIterator> iterators_;
   GradientRule rule_;
+  std::string setting_;
   std::map<std::string, int> devices_;
   std::vector<std::unique_ptr<Classifier>> replicas_;  // on the devices other than main
   std::vector<Buffer*> gradients_, parameters_;        // one flat vector a device, main first
