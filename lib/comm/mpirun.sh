@@ -107,6 +107,7 @@ this_machine_alone() {
     case ${name#*_MCA_} in
       ?rte_tmpdir_base) ;; # own_mpi_folder's
       btl | hwloc_base_* | mca_base_* | orte_* | plm* | prte_* | ras* | rmaps_*) unset "$name" ;;
+      pml | mtl | osc | oob | *_tcp_if_*) unset "$name" ;; # a network that this machine may not have
     esac
   done
   # Open MPI 4 asks for one even where it starts nothing elsewhere.

@@ -57,15 +57,16 @@ said=$("$script" no_such_mpirun 2>&1)
 [[ $? -eq 20 && $said == *"there is no no_such_mpirun in PATH"* ]] || fail "without an mpirun: $said"
 
 # In somebody's interactive job, with settings for a cluster.
-for place in slurm pbs environment home; do
+for place in slurm pbs environment network home; do
   (
     case $place in
       slurm) export SLURM_JOB_ID=7 SLURM_JOBID=7 SLURM_NODELIST='node[1-2]' SLURM_NNODES=2 SLURM_TASKS_PER_NODE='1(x2)' ;;
       pbs) export PBS_JOBID=7.head PBS_NODEFILE=$scratch/hosts PBS_ENVIRONMENT=PBS_INTERACTIVE && printf 'node1\nnode2\n' >"$PBS_NODEFILE" ;;
       environment) export OMPI_MCA_btl=openib OMPI_MCA_plm_rsh_agent=nowhere OMPI_MCA_orte_default_hostfile=/nowhere ;;
+      network) export OMPI_MCA_{pml,osc}=ucx OMPI_MCA_mtl=psm2 OMPI_MCA_{btl,oob}_tcp_if_include=ib7 ;;
       home) export HOME=$scratch && mkdir "$HOME/.openmpi" && printf 'btl = sm,openib\nplm_rsh_agent = nowhere\n' >"$HOME/.openmpi/mca-params.conf" ;;
     esac
-    timeout 60 "${mpirun[@]}" -np 2 sh -c 'echo "rank $OMPI_COMM_WORLD_RANK"'
+    timeout 60 "${mpirun[@]}" -np 2 sh -c 'echo "rank $OMPI_COMM_WORLD_RANK$OMPI_MCA_pml$OMPI_MCA_osc$OMPI_MCA_mtl$OMPI_MCA_btl_tcp_if_include"'
   ) >"$scratch/said" 2>&1
   [[ $(sort "$scratch/said") == $'rank 0\nrank 1' ]] || fail "$place: $(<"$scratch/said")"
 done
