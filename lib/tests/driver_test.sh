@@ -179,8 +179,7 @@ unset ODORI_READY
 mkdir -p "$scratch/broken"
 printf '#!/bin/sh\n[ "$1" != --build ]\n' >"$scratch/bin/cmake"
 printf '#!/bin/sh\n' >"$scratch/bin/c++"
-printf '#!/bin/sh\nexec /bin/mv "$@"\n' >"$scratch/bin/mv"
-chmod +x "$scratch/bin/"{cmake,c++,mv}
+chmod +x "$scratch/bin/"{cmake,c++}
 broken=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/broken" "$odori" run)
 expect 12 "exercises/01_multi_gpu/train_cifar_multi_gpu.cpp are explained by: ./odori check multi_gpu" "${broken[@]}" multi_gpu
 expect 12 "The build failed; see above." "${broken[@]}" multi_gpu --solution
@@ -191,6 +190,11 @@ for run in "multi_gpu --solution" single_gpu; do
     failures=$((failures + 1))
   }
 done
+
+# A build folder that can't be made or written to, also for root; and a shell that exports that * is no pattern.
+expect 20 "the kit can't be built in /proc/build: that folder can't be written to. ODORI_BUILD=FOLDER" \
+  env PATH="$scratch/bin" ODORI_BUILD=/proc/build "$odori" run multi_gpu
+expect 0 "Tasks: single_gpu multi_gpu" bash -fc 'export SHELLOPTS; "$1" run --help' _ "$odori"
 
 # One ./odori at a time builds; another says for whom it waits, can be stopped, and holds nothing while its program runs.
 ln -s "$(command -v flock)" "$(command -v mkdir)" "$scratch/bin/"
@@ -210,7 +214,7 @@ rm "$scratch/bin/flock"
 printf '#!/bin/sh\nexit 71\n' >"$scratch/bin/flock"
 chmod +x "$scratch/bin/flock"
 expect 71 "$scratch/build is on a file system that can't lock files." "${building[@]}"
-rm "$scratch/bin/"{cmake,c++,mv,flock,mkdir}
+rm "$scratch/bin/"{cmake,c++,flock,mkdir}
 
 bare=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/unbuilt" CXX=no_such_compiler "$odori")
 expect 20 "Missing programs: no_such_compiler cmake" "${bare[@]}" demo
