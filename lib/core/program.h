@@ -22,7 +22,7 @@ void set_job_end(const JobEnd& job_end) noexcept;
 /// Who also hears what report_failure() says, before it does; one at most.
 void set_failure_listener(void (*listener)(const std::string& sentence, int code)) noexcept;
 
-/// Ctrl-C (SIGINT) and SIGTERM set a flag that the trainer reads between two iterations.
+/// Ctrl-C (SIGINT), SIGTERM and a terminal that is gone (SIGHUP) set a flag that the trainer reads between two iterations.
 void catch_interrupts();
 bool interrupted() noexcept;
 

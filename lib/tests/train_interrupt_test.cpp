@@ -1,4 +1,5 @@
-// Ctrl-C ends a training between two iterations, with a sentence that says how to go on, and a snapshot that can be.
+// Ctrl-C, or a terminal that is gone, ends a training between two iterations, with a sentence that says how to go on, and a
+// snapshot that can be.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <regex>
 #include <thread>
 
+#include "core/program.h"
 #include "distributed/snapshot.h"
 #include "train_support.h"
 
@@ -23,6 +25,7 @@ struct Interrupted {
     const std::string errors = folder / "errors";
     const pid_t child = ::fork();
     if (child == 0) {
+      std::signal(SIGHUP, SIG_DFL);  // as in a terminal, however this test was started
       if (!std::freopen(errors.c_str(), "w", stderr)) ::_exit(98);
       ::execl(ODORI_INTERRUPT_PROGRAM, "train_interrupt_program", folder.path().c_str(), snapshots, nullptr);
       ::_exit(99);
@@ -41,7 +44,7 @@ struct Interrupted {
 };
 
 TEST(Interrupt, NamesTheLastSnapshotAndItCanBeResumed) {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     Folder folder;
     const Interrupted run(folder, "snapshots", "snapshot_epoch_2", signal);
     EXPECT_EQ(run.code, 130);
@@ -67,6 +70,13 @@ TEST(Interrupt, SaysThatThereIsNoSnapshot) {
   EXPECT_NE(run.said.find("There is no snapshot yet, so that a new start begins at the first epoch."),
             std::string::npos)
       << run.said;
+}
+
+TEST(Interrupt, ATrainingUnderNohupOutlivesItsTerminal) {
+  std::signal(SIGHUP, SIG_IGN);
+  catch_interrupts();
+  EXPECT_EQ(std::signal(SIGHUP, SIG_DFL), SIG_IGN);
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
 }
 
 }  // namespace
