@@ -154,7 +154,10 @@ void Screen::left_out(const Submission& submission) {
 
 void Screen::verdict(const BlankVerdict& verdict) {
   fmt::print("{}\n", line_of(row_of(verdict, question_, messages_), width_, colours_));
-  gap_ = verdict.finding && verdict.finding != last_ && verdict.verdict != Verdict::unfilled;
+  // What is wrong with a blank's own answer is said below it, even where its neighbour's has the same mistake.
+  using enum Verdict;
+  const bool is_its_own = verdict.verdict == wrong || verdict.verdict == crash || verdict.verdict == hang;
+  gap_ = verdict.finding && (is_its_own || verdict.finding != last_) && verdict.verdict != unfilled;
   if (gap_) {
     for (const std::string& text : texts_of(verdict, question_, messages_)) say(text, 6);
     fmt::print("\n");

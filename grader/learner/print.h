@@ -47,7 +47,7 @@ class Screen : public CheckAudience {
   const Messages& messages_;
   bool colours_;
   int width_;
-  std::optional<Finding> last_;  // the same is not said twice in a row
+  std::optional<Finding> last_;  // what is no answer's own fault is not said twice in a row
   bool gap_ = false;             // the last line is empty
 };
 

@@ -113,6 +113,13 @@ TEST(Check, WhereSeveralAreWrongItSaysThatEachWasTriedByItself) {
   EXPECT_EQ(two.count("tried by itself"), 1) << two.output;
 }
 
+TEST(Check, NeighboursWithOneMistakeAreEachToldOfIt) {
+  const std::string in_order = replaced(solution("multi_node"), ".shuffle = true", ".shuffle = false");
+  const Ended both = check("multi_node", "in_order.cpp", in_order);
+  EXPECT_EQ(both.count("WRONG"), 2) << both.output;
+  EXPECT_EQ(both.count("was not shuffled"), 2) << both.output;
+}
+
 TEST(Check, LineEndsTabsAndByteOrderMarkMakeNoDifference) {
   const std::string text = "\xEF\xBB\xBF" + replaced(replaced(solution("multi_gpu"), "\n", "\r\n"), "  ", "\t");
   const Ended ended = check("multi_gpu", "windows.cpp", text);
