@@ -144,8 +144,16 @@ TEST(Programs, ANameFromABlankThatDoesNotCompileLeavesTheOtherUnchecked) {
 TEST(Programs, TwoBlanksThatDeclareTheSameNameCollideInTheSecond) {
   const Built built({{2, "  const int mine = 0;\n  const int main_device_id = mine;"},
                      {3, "  const int mine = 0;\n  const int current_device_id = mine;"}});
+  EXPECT_EQ(built.failure(3).key, "compile_declared_twice");
   EXPECT_EQ(built.value(3, "message"), "redeclaration of 'const int mine'");
   EXPECT_FALSE(built.programs.failures.contains(2));
+}
+
+TEST(Programs, AVariableOfALaterBlankIsToldByItsName) {
+  const Built built({{2, "  const int main_device_id = 0, current_device_id = 0;"}, {7, right_7}});
+  EXPECT_EQ(built.failure(2).key, "compile_declared_below");
+  EXPECT_EQ(built.value(2, "name"), "current_device_id");
+  EXPECT_EQ(built.programs.failures.size(), 1u);
 }
 
 TEST(Programs, TabsDoNotShiftTheCaret) {
@@ -269,6 +277,14 @@ TEST(CompilerWords, OfBothCompilersMeanTheSame) {
             "near", "learnrate"},
            {"'const struct odori::Arguments' has no member named 'x'", "", "compile_unknown_name", "name", "x"},
            {"use of undeclared identifier 'x'", "", "compile_unknown_name", "name", "x"},
+           {"'string' was not declared in this scope",
+            "suggested alternatives:\n  'std::string'\n  'std::pmr::string'\n", "compile_misspelt", "near",
+            "std::string"},
+           {"redeclaration of 'std::map<std::__cxx11::basic_string<char>, int> other_devices'",
+            "previously declared here\n", "compile_declared_twice", "name", "other_devices"},
+           {"conflicting declaration 'int devices'", "", "compile_declared_twice", "name", "devices"},
+           {"redefinition of 'devices' with a different type: 'int' vs 'float'", "", "compile_declared_twice", "name",
+            "devices"},
            {"expected ',' or ';' before 'const'", "", "compile_semicolon_missing", "", ""},
            {"expected ';' at end of declaration", "", "compile_semicolon_missing", "", ""},
            {"too few arguments to function 'odori::DatasetPtr odori::scatter_dataset(const DatasetPtr&, Communicator&, "

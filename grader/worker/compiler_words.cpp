@@ -64,7 +64,7 @@ std::optional<Finding> words_for_pointers(const Conversion& conversion) {
                  {{"wanted", conversion.wanted}, {"given", conversion.given}, {"type", type}}};
 }
 
-std::optional<Finding> words_for_names(std::string_view message) {
+std::optional<Finding> words_for_names(std::string_view message, std::string_view notes) {
   const std::vector<std::string_view> quoted = quoted_in(message);
   if (quoted.empty()) return {};
   if (message.ends_with(" is not a member of 'std'") || message.ends_with(" in namespace 'std'"))
@@ -75,6 +75,9 @@ std::optional<Finding> words_for_names(std::string_view message) {
   if (name.empty()) return {};
   if (says(message, "did you mean '"))
     return Finding{"compile_misspelt", {{"name", name}, {"near", std::string(quoted.back())}}};
+  // Where several namespaces have the name, notes list them.
+  if (const std::string in_std = "std::" + name; !no_member && says(notes, '\'' + in_std + '\''))
+    return Finding{"compile_misspelt", {{"name", name}, {"near", in_std}}};
   return Finding{"compile_unknown_name", {{"name", name}}};
 }
 
@@ -91,6 +94,17 @@ std::optional<Finding> words_for_arguments(std::string_view message, std::string
   }
   if (!says(signature, "odori::")) return {};
   return Finding{"compile_wrong_arguments", {{"signature", plain_names(signature)}}};
+}
+
+/// "x" of "redeclaration of 'const int x'", "conflicting declaration 'int x'", and Clang's "redefinition of 'x'".
+std::optional<Finding> words_for_declarations(std::string_view message) {
+  const bool twice = message.starts_with("redeclaration of '") || message.starts_with("redefinition of '") ||
+                     message.starts_with("conflicting declaration '");
+  const std::vector<std::string_view> quoted = quoted_in(message);
+  if (!twice || quoted.empty()) return {};
+  const std::string_view name = quoted[0].substr(quoted[0].find_last_of(" &*") + 1);
+  if (!is_name(name)) return {};
+  return Finding{"compile_declared_twice", {{"name", std::string(name)}}};
 }
 
 }  // namespace
@@ -115,7 +129,8 @@ std::string unknown_name(std::string_view message) {
 
 std::optional<Finding> plain_words_for(std::string_view message, std::string_view notes) {
   if (says(message, "deleted") && says(message, "unique_ptr<")) return Finding{"compile_move_forgotten"};
-  if (auto names = words_for_names(message)) return names;
+  if (auto names = words_for_names(message, notes)) return names;
+  if (auto declarations = words_for_declarations(message)) return declarations;
   if (auto arguments = words_for_arguments(message, notes)) return arguments;
   if (message.starts_with("expected ") && says(message, "';'")) return Finding{"compile_semicolon_missing"};
   if (const auto conversion = conversion_in(message)) {

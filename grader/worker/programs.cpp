@@ -182,6 +182,10 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
     return Finding{"variable_missing", {{"variable", unknown}}};
   int line = error.line, column = error.column;
   if (error.in_kit || line < place.text_line || line >= place.last_line) {
+    if (finding.key == "compile_declared_twice") {
+      finding.key = "compile_declared_below";
+      return finding;
+    }
     const bool declares = kept.find(' ') != std::string::npos;
     finding.key = declares ? "compile_error_elsewhere" : "compile_error_around";
     if (declares) finding.values["declaration"] = kept;
