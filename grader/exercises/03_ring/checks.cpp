@@ -139,17 +139,21 @@ Found find_in_training(const Situation& situation) {
 
 // ---- Blank 1: chunks
 
-/// Where numbers of 16 or 32 bits don't suffice.
+/// Where numbers of 16 or 32 bits don't suffice, and fractions are rounded.
 Found find_in_large_chunk(const Evidence& evidence) {
-  const auto [c, n, length] = LargeChunk();
-  for (const RankSeen& rank : evidence.ranks)
+  for (const RankSeen& rank : evidence.ranks) {
+    const LargeChunk* large = std::begin(large_chunks);
     for (const facts::Event& event : rank.events) {
-      if (event.what != "large_chunk" || event.about.size() != 2) continue;
+      if (event.what != "large_chunk" || event.about.size() != 2 || large == std::end(large_chunks)) continue;
+      const auto [c, n, length] = *large++;
       const auto first = static_cast<std::size_t>(event.about[0]), last = static_cast<std::size_t>(event.about[1]);
       const bool is_even = last - first == length / n || last - first == length / n + 1;
-      if (is_even && first >= c * (length / n) && last <= length) continue;
-      return found("large_chunk_wrong", {{"c", c}, {"n", n}, {"length", length}, {"first", first}, {"last", last}});
+      const bool is_end = c + 1 < n ? last <= length : last == length;
+      if (is_even && is_end && first >= c * (length / n)) continue;
+      return found("large_chunk_wrong",
+                   {{"c", c}, {"n", n}, {"length", length}, {"first", event.about[0]}, {"last", event.about[1]}});
     }
+  }
   return {};
 }
 
@@ -173,8 +177,9 @@ Found find_in_chunks(const Situation& situation) {
         shortest = std::min(shortest, message.sent);
         longest = std::max(longest, message.sent);
       }
-  if (longest <= shortest || longest - shortest == 1) return find_in_large_chunk(evidence);
-  return found("chunks_uneven", {{"shortest", shortest}, {"longest", longest}});
+  if (shortest < longest - 1) return found("chunks_uneven", {{"shortest", shortest}, {"longest", longest}});
+  // Last, since small chunks tell better what is wrong.
+  return situation.plan == no_number ? find_in_large_chunk(evidence) : Found();
 }
 
 // ---- Blank 2: the neighbours

@@ -1,4 +1,5 @@
 // The checks of task 3, on evidence put together here: what each misconception makes of a right all-reduce.
+#include "comm/chunk_of.h"
 #include "comm/try_all_reduce.h"
 #include "fabricated.h"
 
@@ -92,15 +93,30 @@ TEST(Ring, NamesMistakesOfChunks) {
   EXPECT_EQ(numbers(1, [](int, std::size_t, std::size_t, int) { return -1; }), "number_wrong");
 }
 
-TEST(Ring, LooksAtALargeChunk) {
-  const auto at = [](std::int64_t first, std::int64_t last) {
-    return ring(1, [=](Evidence& evidence, int) { evidence.ranks.front().events = {{"large_chunk", {first, last}}}; });
+TEST(Ring, LooksAtLargeChunks) {
+  const auto at = [](std::int64_t first, std::int64_t last, std::int64_t end = 50'000'010) {
+    return ring(1, [=](Evidence& evidence, int) {
+      evidence.ranks.front().events = {{"large_chunk", {first, last}}, {"large_chunk", {end - 16'667, end}}};
+    });
   };
-  for (const std::int64_t first : {4'880'000, 4'882'815, 4'882'883}) EXPECT_EQ(at(first, first + 1220), "right");
-  EXPECT_EQ(at(4'882'816, 4'882'816 + 1221), "right");
-  EXPECT_EQ(at(-360'064, -358'843), "large_chunk_wrong") << "an int's product";
-  EXPECT_EQ(at(688'511, 689'732), "large_chunk_wrong") << "32 bits without a sign";
-  EXPECT_EQ(at(4'882'816, 4'882'816), "large_chunk_wrong");
+  constexpr std::int64_t begin = 2699 * 12'289;
+  for (const std::int64_t first : {begin, begin + 301}) EXPECT_EQ(at(first, first + 12'289), "right");
+  EXPECT_EQ(at(begin, begin + 12'290), "right");
+  EXPECT_EQ(at(begin, begin), "large_chunk_wrong");
+  EXPECT_EQ(at(begin, begin + 12'289, 50'000'009), "large_chunk_wrong") << "the last number is in no chunk";
+  const auto by = [&](auto begin_of_chunk) {
+    const auto [c, n, length] = large_chunks[0];
+    return at(static_cast<std::int64_t>(begin_of_chunk(c, n, length)),
+              static_cast<std::int64_t>(begin_of_chunk(c + 1, n, length)));
+  };
+  EXPECT_EQ(by([](std::size_t c, std::size_t n, std::size_t length) { return c * length / n; }), "right");
+  EXPECT_EQ(by([](auto c, auto n, auto length) { return double(c) * double(length) / double(n); }), "right");
+  EXPECT_EQ(by([](auto c, auto n, auto length) { return double(c) / double(n) * double(length); }), "large_chunk_wrong");
+  EXPECT_EQ(by([](auto c, auto n, auto length) { return float(c) / float(n) * float(length); }), "large_chunk_wrong");
+  EXPECT_EQ(by([](auto c, auto n, auto length) { return std::uint32_t(c) * std::uint32_t(length) / std::uint32_t(n); }),
+            "large_chunk_wrong");
+  EXPECT_EQ(by([](auto c, auto n, auto length) { return std::int32_t(c * length) / std::int32_t(n); }),
+            "large_chunk_wrong");
 }
 
 TEST(Ring, RefusesCollectivesButABarrierWithinTheRing) {
