@@ -56,7 +56,7 @@ TEST(Messages, AreThereInBothLanguagesWithTheSamePlaceholders) {
 std::string code_of(const fs::path& folder) {
   std::string code;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().extension() == ".cpp") code += read_file(entry.path());
+    if (entry.path().extension() == ".cpp" || entry.path().extension() == ".h") code += read_file(entry.path());
   return code;
 }
 

@@ -37,10 +37,10 @@ int main(int argc, char** argv) try {
   pool.use(0);
   const auto [train, test] = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
 
+  const int batch = sum_of({1, args.batchsize - 1});
   const float half = half_of(7.0f);
   show_to_grader("halved", {7});
   show_to_grader({&half, 1});
-  const int batch = sum_of({1, args.batchsize - 1});
   // BLANK 3: How many images does an update take?
   const int images = batch;
   // END BLANK
