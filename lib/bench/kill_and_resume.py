@@ -101,7 +101,7 @@ def command_of(pid):
 
 
 def resumed_behind(said, expected):
-    match = re.search(r"Going on from \S+: (\d+) epochs", said)
+    match = re.search(r"Going on from \S+: (\d+) epochs?,", said)
     if (int(match[1]) if match else 0) != expected:
         raise Failure(f"The newest snapshot is of epoch {expected}, but a resumed training said:\n{said}")
 
