@@ -12,7 +12,8 @@
 
 namespace odori::grader {
 
-/// Watches the process that has `mark` among its arguments, and "odori_grader" as its program, from here on.
+/// Watches the process that has `mark` among its arguments, and the grader as its program, or attack_run, which plays the
+/// grader without a defence, from here on.
 class MostMemory {
  public:
   explicit MostMemory(std::string mark)
@@ -32,7 +33,8 @@ class MostMemory {
     for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
       const std::string arguments = read_file(entry.path() / "cmdline");
       const std::string program = arguments.substr(0, arguments.find('\0'));
-      if (!program.ends_with("odori_grader") || arguments.find(mark_) == std::string::npos) continue;
+      const bool grades = program.ends_with("odori_grader") || program.ends_with("attack_run");
+      if (!grades || arguments.find(mark_) == std::string::npos) continue;
       std::istringstream status(read_file(entry.path() / "status"));
       for (std::string name; status >> name;)
         if (long peak = 0; name == "VmHWM:" && status >> peak) kilobytes_ = std::max(kilobytes_, peak);
