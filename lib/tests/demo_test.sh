@@ -26,6 +26,7 @@ repeats=$((expected > 1 ? 4 : 2))
 [[ $throughputs -eq $((expected + repeats)) ]] || { cat log; fail "$throughputs trainings showed their throughput, not $((expected + repeats))"; }
 grep -q '^The baseline, one device, was timed 3 times, in between the others, at ' log || { cat log; fail "the first run wasn't timed in between"; }
 [[ $expected -eq 1 ]] || grep -q 'task 1: 1 process x 2 devices was [0-9.]* to [0-9.]* times as fast in 3 rounds' log || { cat log; fail "the headline has no range"; }
+[[ $(grep -c '^The others take about [0-9.]* minutes, all together\.$' log) -eq 1 ]] || { cat log; fail "it doesn't say once how long it will take"; }
 grep -q '^epoch  *main/loss  *validation/main/loss' log || { cat log; fail "no epoch table was shown"; }
 grep -q '^one device  *1  *1  *-  *[0-9]*  *1.00  *100 %' log || { cat log; fail "no table compares the trainings"; }
 [[ $expected -eq 7 ]] || grep -q '^Not timed: .* would have to share' log || fail "it hides what it did not time"
