@@ -64,12 +64,12 @@ TEST_F(Words, HintsAndAnswersAreForTheDevicesOfThisClustersNodes) {
   EXPECT_EQ(hint("multi_gpu 8 --all").count("ompthreads=2\n"), 1);
   EXPECT_EQ(hint("multi_node 7 --all").count(" 2 デバイス"), 1);
   std::ofstream(kit_ / "jobscripts/site.sh") << "GPUS_A_NODE=8\n";
-  EXPECT_EQ(word("solution multi_gpu 8 --yes").count("On this cluster, by its site file, it is `ompthreads=8`"), 1);
-  EXPECT_EQ(word("solution multi_gpu 7 --yes").count("On this cluster"), 0);
-  EXPECT_EQ(word("solution multi_node 7 --yes").count("On this cluster"), 0);
+  EXPECT_EQ(word("solution multi_gpu 8 --yes").count("By its site file, this cluster needs `ompthreads=8`"), 1);
+  EXPECT_EQ(word("solution multi_gpu 7 --yes").count("By its site file"), 0);
+  EXPECT_EQ(word("solution multi_node 7 --yes").count("By its site file"), 0);
   EXPECT_EQ(hint("multi_gpu 8 --all").count("ompthreads=8\n"), 1);
   std::ofstream(kit_ / "jobscripts/site.sh") << "GPUS_A_NODE=1\n";
-  EXPECT_EQ(word("solution multi_node 7 --yes").count("it is `mpiprocs=1`"), 1);
+  EXPECT_EQ(word("solution multi_node 7 --yes").count("it needs `mpiprocs=1`"), 1);
   EXPECT_EQ(hint("multi_node 7 --all").count(" 1 デバイス"), 1);
   std::ofstream(kit_ / "jobscripts/site.sh") << "exit 1\n";
   EXPECT_EQ(word("solution multi_node 7 --yes").count("site.sh can't be used"), 1);

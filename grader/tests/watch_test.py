@@ -112,7 +112,7 @@ def at_a_terminal(columns, rows):
 
     shows("Waiting", "Next: fill in blank 1", verdict="UNFILLED")
     fill("select=1:mpiprocs=2:ompthreads=1")
-    shows("Waiting", "WRONG", "That is task 2's way", verdict="WRONG")
+    shows("Waiting", "WRONG", "as in task 2", verdict="WRONG")
     fill("select=1:mpiprocs=1:ompthreads=2")
     shows("Waiting", "PASS")
 
