@@ -126,7 +126,7 @@ TEST_F(JobScripts, WhatIsSubmittedIsWhatARealQsubTakes) {
   for (const auto& [line, said] : {std::pair("#PBS -l PUT_YOUR_CODE", "PUT_YOUR_CODE itself"),
                                    std::pair("#PBS -l select=2:mpiproc=2", "a name in it is misspelt"),
                                    std::pair("#PBS -l nodes=2", "a name in it is misspelt"),
-                                   std::pair("#PBS --select 2", "isn't one that qsub understands")}) {
+                                   std::pair("#PBS --select 2", "qsub doesn't understand a line")}) {
     fs::copy_file(kits, answer, fs::copy_options::overwrite_existing);
     replace_line(answer, "#PBS -l select", line);
     const Ended ending = run_command(
