@@ -6,18 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source "$here/archives.sh"
 . "$here/../lib/flags/command_line.sh"
 
-usage() {
-  cat <<END
-usage: ./odori data synthetic [--train N] [--test N] [--seed S] [--out DIR] [--force]
-       ./odori data fetch cifar10|cifar100 [--mirror URL] [--out DIR]
-       ./odori data list
-
-  synthetic  write ten classes of drawn shapes in CIFAR-10's format: no download needed
-  fetch      download the official CIFAR archive, verify and unpack it
-  list       what is there
-Each has --help. The sets lie in $data_root
-END
-}
+usage() { "$here/../odori" data --help "$@"; }
 
 list() {
   local name folder fault
@@ -51,7 +40,7 @@ case ${1:-} in
   synthetic) make_synthetic "${@:2}" ;;
   fetch) exec "$here/fetch_cifar.sh" "${@:2}" ;;
   list) list ;;
-  --help | -h) usage ;;
+  --help | -h) usage "${@:2}" ;;
   "") usage >&2; exit 2 ;;
   *)
     take_language "$@"

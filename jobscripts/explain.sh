@@ -9,13 +9,7 @@ take_language "$@"
 logs=()
 for argument in "${arguments[@]}"; do
   case $argument in
-    --help)
-      cat <<'END'
-./odori explain LOG... [--lang en|ja]: what went wrong in a job, by its log, and what to do. Without LOG, or for -, it reads what
-is piped into it: qstat -f ID | ./odori explain
-PBS writes a job's output to NAME.oNUMBER in the folder where it was submitted, the kit's job scripts to out/jobs.
-END
-      exit ;;
+    --help) exec "${here%/jobscripts}/odori" explain --help --lang "$language" ;;
     -) logs+=(-) ;;
     -*) refuse "Unknown flag $argument.$(did_you_mean "$argument" --lang --help) See ./odori explain --help" \
       "$argument というフラグはありません。$(did_you_mean "$argument" --lang --help)./odori explain --help を見てください。" ;;

@@ -11,18 +11,6 @@ kit=${here%/jobscripts}
 . "$kit/lib/flags/command_line.sh"
 . "$kit/lib/flags/exercises.sh"
 
-usage() {
-  cat <<END
-./odori submit TASK [--solution] [--print] [flags of qsub, sbatch or pjsub]
-  TASK         $(exercises_with_a_job | paste -sd ' ')
-  --solution   submit the kit's answer instead of yours
-  --print      only show what would be submitted, and by which command
-The cluster's names come from jobscripts/site.sh; jobscripts/sites holds examples to copy. Without a scheduler
-(SCHEDULER=none) the script runs right here. The job gets FLAGS, PROFILE, ODORI_OUT, ODORI_BUILD and ODORI_SITE as they are
-set here: FLAGS="--epoch 1" ./odori submit multi_gpu
-END
-}
-
 # ---- What would only waste a place in the queue
 
 # The grader reads the select line and the program's blanks; it says itself what it refuses, and why.
@@ -37,7 +25,7 @@ refuse_unready() {
 
 take_language "$@"
 task=${1:-} folder=$here print="" flags=()
-[[ $task != --help ]] || { usage && exit; }
+[[ $task != --help ]] || exec "$kit/odori" submit --help --lang "$language"
 require_task submit "$task" $(exercises_with_a_job)
 shift
 while [[ $# -gt 0 ]]; do

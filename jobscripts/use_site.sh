@@ -6,13 +6,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 kit=${here%/jobscripts}
 . "$here/directives.sh"
 
-if [[ ${1:-} == --help ]]; then
-  cat <<'END'
-./odori site FILE: takes FILE as this kit's site file (jobscripts/site.sh), and writes the names of its queue and group
-into the job scripts. jobscripts/sites holds examples to copy. `./odori site` alone names the site file in force.
-END
-  exit
-fi
+[[ ${1:-} != --help ]] || exec "$kit/odori" site "$@"
 if [[ $# -eq 0 ]]; then
   [[ -e $here/site.sh ]] || stop 2 "no site file was chosen yet; ./odori site FILE does. Examples are in $here/sites."
   echo "$here/site.sh:" && sed 's/^/  /' "$here/site.sh"

@@ -30,6 +30,21 @@ say() { # ENGLISH JAPANESE
   if [[ $language == ja ]]; then printf '%s\n' "$2"; else printf '%s\n' "$1"; fi
 }
 
+# What the driver says with help: lib/flags/help.md, and help.ja.md.
+help_file() {
+  local folder=${BASH_SOURCE[0]%/*}
+  say "$folder/help.md" "$folder/help.ja.md"
+}
+
+# COMMAND SUMMARY, a line for each.
+help_summaries() { awk '/^## / { name = $2; next } name != "" && NF { print name, $0; name = "" }' "$(help_file)"; }
+
+help_text() { # COMMAND: without its summary
+  awk -v title="## $1" '
+    /^## / { inside = $0 == title; line = 0; next }
+    inside && ++line > 2 { if (NF) { for (; blank > 0; --blank) print ""; print } else ++blank }' "$(help_file)"
+}
+
 refuse() { # ENGLISH JAPANESE
   printf 'odori: %s\n' "$(say "$@")" >&2
   exit 2

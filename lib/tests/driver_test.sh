@@ -23,17 +23,19 @@ expect() {
 
 expect 0 "./odori COMMAND" "$odori"
 for word in demo test run check watch hint status reset solution compare timeline predict doctor data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
-expect 0 "marks a class" "$odori" grade --lang ja --help # as without a flag before it
+expect 0 "クラス全員の提出物を採点します" "$odori" grade --lang ja --help # as without a flag before it
 expect 0 "./odori COMMAND" env CDPATH="$(dirname "${odori%/*}")" bash -c 'cd "${1%/*/*}" && "${1#"${1%/*/*}/"}"' _ "$odori"
-# The list and each command's summary, in Japanese too.
+# The list and each command's help, in Japanese too, with the same flags.
+flags_in() { grep -oE -e '--[a-z-]+' <<<"$1" | sort -u; }
 english=$("$odori" help) japanese=$("$odori" help --lang ja)
 for word in $(awk '/^  [a-z]/ { print $1 }' <<<"$english"); do
   summary=$(sed -n "s/^  $word  *//p" <<<"$japanese")
-  [[ $summary == *[ぁ-んァ-ヶ一-龠]* ]] || {
-    printf 'FAILED: what %s does is not in the Japanese list\n%s\n' "$word" "$japanese"
+  in_english=$("$odori" "$word" --help) in_japanese=$("$odori" "$word" --help --lang ja)
+  [[ $summary == *[ぁ-んァ-ヶ一-龠]* && $in_japanese == *[ぁ-んァ-ヶ一-龠]* &&
+    $(flags_in "$in_english") == "$(flags_in "$in_japanese")" ]] || {
+    printf 'FAILED: what %s does is not told in Japanese as in English\n%s\n%s\n' "$word" "$in_english" "$in_japanese"
     failures=$((failures + 1))
   }
-  [[ $word == help ]] || expect 0 "$word: $summary" "$odori" "$word" --help --lang ja
 done
 expect 0 "最初に呼ぶと" env LC_ALL= LC_MESSAGES= LANG=ja_JP.UTF-8 "$odori"
 expect 2 'there is no command "dance". The commands are demo test' "$odori" dance

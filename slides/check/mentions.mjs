@@ -41,10 +41,11 @@ function faultOfLink(target) {
 
 const faultOfPath = (path) => (existsSync(join(kit, path.split(' ')[0])) ? '' : "and there is no such file in the kit (paths are written from its folder)");
 
+const help = join(kit, 'lib/flags/help.md');
+
 /** As `odori` itself lists them. */
 function driverWords() {
-  const list = /^commands\(\) \{\n  cat <<'END'\n(.*?)^END$/ms.exec(readFileSync(join(kit, 'odori'), 'utf8'))[1];
-  return [...list.matchAll(/^[a-z]+/gm)].map(([word]) => word);
+  return [...readFileSync(help, 'utf8').matchAll(/^## ([a-z]+)$/gm)].map(([, word]) => word);
 }
 
 let flags;
@@ -52,7 +53,7 @@ let flags;
 function kitFlags() {
   if (!flags) {
     const sources = ['lib', 'grader', 'datasets', 'jobscripts'].flatMap((folder) => sourcesIn(join(kit, folder)));
-    const text = [join(kit, 'odori'), ...sources].map((path) => readFileSync(path, 'utf8')).join('\n');
+    const text = [join(kit, 'odori'), help, ...sources].map((path) => readFileSync(path, 'utf8')).join('\n');
     flags = new Set(text.match(/--[a-z][a-z_-]*/g));
   }
   return flags;
