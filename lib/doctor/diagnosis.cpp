@@ -20,10 +20,10 @@ void diagnose_gpus(const Facts& facts, Diagnoses& findings) {
          Level::note,
          {fmt::format("No GPU was found ({}), so CPU threads are used as devices.",
                       facts.has_nvidia_smi ? "nvidia-smi lists none" : "there is no nvidia-smi"),
-          fmt::format("GPUは見つかりません（{}）。CPUのスレッドをデバイスとして使います。",
-                      facts.has_nvidia_smi ? "nvidia-smiに1台も表示されません" : "nvidia-smiがありません")},
+          fmt::format("GPU は見つかりません（{}）。CPU のスレッドをデバイスとして使います。",
+                      facts.has_nvidia_smi ? "nvidia-smi に 1 台も表示されません" : "nvidia-smi がありません")},
          {"All exercises work without a GPU. On a cluster, run this inside a job that asks for one.",
-          "演習はこのままできます。クラスタでは、GPUを要求したジョブの中で実行してください。"}});
+          "演習はこのままできます。クラスタでは、GPU を要求したジョブの中で実行してください。"}});
     return;
   }
   std::vector<std::string> names;
@@ -33,27 +33,27 @@ void diagnose_gpus(const Facts& facts, Diagnoses& findings) {
   if (facts.usable_gpus >= n) {
     findings.push_back({"gpus",
                         Level::good,
-                        {fmt::format("{}: {}.", gpus_in_words(n), list), fmt::format("GPU {}台: {}", n, list)},
+                        {fmt::format("{}: {}.", gpus_in_words(n), list), fmt::format("GPU {} 台: {}", n, list)},
                         {}});
   } else if (facts.build_cuda.empty()) {
     findings.push_back(
         {"gpus",
          Level::broken,
          {fmt::format("{} found ({}), but this build supports CPUs only.", gpus_in_words(n), list),
-          fmt::format("GPUが{}台あります（{}）が、このビルドはCPUだけに対応しています。", n, list)},
+          fmt::format("GPU が {} 台あります（{}）が、このビルドは CPU だけに対応しています。", n, list)},
          {"Load or install the CUDA toolkit, cuDNN 9 and NCCL, then run ./odori setup -DODORI_CUDA=ON. It "
           "says what is still missing.",
-          "CUDA Toolkit、cuDNN 9、NCCLをロードまたはインストールし、./odori setup -DODORI_CUDA=ON "
+          "CUDA Toolkit、cuDNN 9、NCCL をロードまたはインストールし、./odori setup -DODORI_CUDA=ON "
           "を実行してください。足りないものが表示されます。"}});
   } else {
     findings.push_back({"gpus",
                         Level::broken,
                         {fmt::format("{} found ({}), but the kit can use {}: {}", gpus_in_words(n), list,
                                      facts.usable_gpus, facts.why_no_gpu),
-                         fmt::format("GPUが{}台あります（{}）が、使えるのは{}台です: {}", n, list, facts.usable_gpus,
+                         fmt::format("GPU が {} 台あります（{}）が、使えるのは {} 台です: {}", n, list, facts.usable_gpus,
                                      facts.why_no_gpu)},
                         {"Check CUDA_VISIBLE_DEVICES, and whether the job asked for these GPUs.",
-                         "CUDA_VISIBLE_DEVICESの値と、ジョブがGPUを要求しているかを確認してください。"}});
+                         "CUDA_VISIBLE_DEVICES の値と、ジョブが GPU を要求しているかを確認してください。"}});
   }
 }
 
@@ -65,8 +65,8 @@ void diagnose_driver(const Facts& facts, Diagnoses& findings) {
                         Level::good,
                         {fmt::format("Driver {}, which runs CUDA up to {}{}.", driver.version, driver.cuda,
                                      facts.build_cuda.empty() ? "" : "; this build uses CUDA " + facts.build_cuda),
-                         fmt::format("ドライバ {}（CUDA {}まで対応{}）", driver.version, driver.cuda,
-                                     facts.build_cuda.empty() ? "" : "、このビルドはCUDA " + facts.build_cuda)},
+                         fmt::format("ドライバ {}（CUDA {} まで対応{}）", driver.version, driver.cuda,
+                                     facts.build_cuda.empty() ? "" : "、このビルドは CUDA " + facts.build_cuda)},
                         {}});
     return;
   }
@@ -75,13 +75,13 @@ void diagnose_driver(const Facts& facts, Diagnoses& findings) {
        Level::broken,
        {fmt::format("Driver {} runs CUDA up to {}, but this build needs CUDA {}.", driver.version, driver.cuda,
                     facts.build_cuda),
-        fmt::format("ドライバ {}はCUDA {}までですが、このビルドはCUDA {}です。", driver.version, driver.cuda,
+        fmt::format("ドライバ {} は CUDA {} までですが、このビルドは CUDA {} です。", driver.version, driver.cuda,
                     facts.build_cuda)},
        {fmt::format(
             "Build with a CUDA toolkit {}.x (module load, then a new build folder), or have the driver updated.",
             major_version(driver.cuda)),
         fmt::format(
-            "CUDA Toolkit {}.xをロードして新しいビルドフォルダでビルドするか、ドライバの更新を依頼してください。",
+            "CUDA Toolkit {}.x をロードして新しいビルドフォルダでビルドするか、ドライバの更新を依頼してください。",
             major_version(driver.cuda))}});
 }
 
@@ -100,13 +100,13 @@ void diagnose_links(const Facts& facts, Diagnoses& findings) {
                     : far      ? Level::slow
                                : Level::note,
                     {fmt::format("Between GPUs: {} ({}).", list, all_nvlink ? "NVLink" : "PCIe, at least in part"),
-                     fmt::format("GPU間の接続: {}（{}）", list, all_nvlink ? "NVLink" : "一部または全部がPCIe")},
+                     fmt::format("GPU 間の接続: {}（{}）", list, all_nvlink ? "NVLink" : "一部または全部が PCIe")},
                     {}};
   if (far)
     finding.remedy = {
         "Some pairs are connected only across sockets (SYS) or host bridges (NODE). Choose GPUs that are near each "
         "other with CUDA_VISIBLE_DEVICES.",
-        "ソケット間（SYS）やホストブリッジ間（NODE）を通る組があります。CUDA_VISIBLE_DEVICESで近いGPUどうしを"
+        "ソケット間（SYS）やホストブリッジ間（NODE）を通る組があります。CUDA_VISIBLE_DEVICES で近い GPU どうしを"
         "選んでください。"};
   findings.push_back(finding);
 }
@@ -117,18 +117,18 @@ void diagnose_sockets(const Facts& facts, Diagnoses& findings) {
   for (const NearGpu& near : facts.topology.near) {
     if (near.cores.empty()) continue;
     english.push_back(fmt::format("GPU{}: NUMA node {}, cores {}", near.gpu, near.numa_node, near.cores));
-    japanese.push_back(fmt::format("GPU{}: NUMAノード{}、コア{}", near.gpu, near.numa_node, near.cores));
+    japanese.push_back(fmt::format("GPU{}: NUMA ノード {}、コア {}", near.gpu, near.numa_node, near.cores));
     nodes.insert(near.numa_node);
   }
   if (english.empty()) return;
   Diagnosis finding{"sockets",
                     Level::note,
                     {fmt::format("Near each GPU: {}.", fmt::join(english, "; ")),
-                     fmt::format("各GPUに近いCPU: {}", fmt::join(japanese, "、"))},
+                     fmt::format("各 GPU に近い CPU: {}", fmt::join(japanese, "、"))},
                     {}};
   if (nodes.size() > 1)
     finding.remedy = {"Bind each rank to its GPU's socket: mpirun --map-by numa --bind-to numa.",
-                      "各ランクをGPUと同じソケットに固定します: mpirun --map-by numa --bind-to numa"};
+                      "各ランクを GPU と同じソケットに固定します: mpirun --map-by numa --bind-to numa"};
   findings.push_back(finding);
 }
 
@@ -141,10 +141,10 @@ void diagnose_nccl(const Facts& facts, Diagnoses& findings) {
          Level::broken,
          {fmt::format("Two ranks could not talk to each other over NCCL. {}",
                       run.warnings.empty() ? "It said nothing." : "It said: " + run.warnings.front()),
-          fmt::format("2つのランクがNCCLで通信できませんでした。{}",
-                      run.warnings.empty() ? "" : "NCCLの警告: " + run.warnings.front())},
+          fmt::format("2 つのランクが NCCL で通信できませんでした。{}",
+                      run.warnings.empty() ? "" : "NCCL の警告: " + run.warnings.front())},
          {"NCCL_DEBUG=INFO mpirun -np 2 ... shows all of its messages; --communicator flat works without NCCL.",
-          "NCCL_DEBUG=INFOを付けて実行すると詳細が表示されます。--communicator flatならNCCLなしで動きます。"}});
+          "NCCL_DEBUG=INFO を付けて実行すると詳細が表示されます。--communicator flat なら NCCL なしで動きます。"}});
     return;
   }
   std::vector<std::string> ways;
@@ -156,17 +156,17 @@ void diagnose_nccl(const Facts& facts, Diagnoses& findings) {
   Diagnosis finding{"nccl",
                     socket ? Level::slow : Level::good,
                     {fmt::format("NCCL {}: two ranks of this node talk over {}.", run.version, fmt::join(ways, ", ")),
-                     fmt::format("NCCL {}: このノードの2ランクは{}で通信します。", run.version, fmt::join(ways, ", "))},
+                     fmt::format("NCCL {}: このノードの 2 ランクは {} で通信します。", run.version, fmt::join(ways, ", "))},
                     {}};
   if (socket && facts.gpus.size() < 2)
     finding.remedy = {
         "With one GPU, two ranks have to share it, and NCCL then uses sockets. No speedup can be measured here.",
-        "GPUが1台なので2ランクで共有し、通信はソケット経由になります。速度向上はここでは測れません。"};
+        "GPU が 1 台なので 2 ランクで共有し、通信はソケット経由になります。速度向上はここでは測れません。"};
   else if (socket)
     finding.remedy = {
         "Sockets are the slowest way. Unset NCCL_P2P_DISABLE and NCCL_SHM_DISABLE, and give containers "
         "more shared memory (--shm-size).",
-        "ソケット経由は最も遅い通信です。NCCL_P2P_DISABLE、NCCL_SHM_DISABLEを外し、コンテナでは共有メモリを"
+        "ソケット経由は最も遅い通信です。NCCL_P2P_DISABLE、NCCL_SHM_DISABLE を外し、コンテナでは共有メモリを"
         "増やしてください（--shm-size）。"};
   findings.push_back(finding);
 }
@@ -179,14 +179,14 @@ void diagnose_gpu_use(const Facts& facts, Diagnoses& findings) {
   Diagnosis finding{"gpu_use",
                     median > 90 ? Level::good : Level::slow,
                     {fmt::format("During a short training the GPU was busy {} % of the time.", median),
-                     fmt::format("短い学習の間、GPU使用率は{} %でした。", median)},
+                     fmt::format("短い学習の間、GPU 使用率は {} % でした。", median)},
                     {}};
   if (median <= 90)
     finding.remedy = {
         "Above 90 % is good. Try a larger --batchsize, end other programs on this GPU (nvidia-smi), and "
         "use PROFILE=1 in a job script to see more.",
-        "90 %を超えるのが目安です。--batchsizeを大きくし、同じGPUを使う他のプログラムを確認し（nvidia-smi）、"
-        "ジョブスクリプトのPROFILE=1で調べてください。"};
+        "90 % を超えるのが目安です。--batchsize を大きくし、同じ GPU を使う他のプログラムを確認し（nvidia-smi）、"
+        "ジョブスクリプトの PROFILE=1 で調べてください。"};
   findings.push_back(finding);
 }
 
@@ -195,9 +195,9 @@ void diagnose_mpi(const Facts& facts, Diagnoses& findings) {
     findings.push_back(
         {"mpi",
          Level::broken,
-         {"There is no mpirun in PATH, so task 2 can't run.", "PATHにmpirunがないため、タスク2を実行できません。"},
+         {"There is no mpirun in PATH, so task 2 can't run.", "PATH に mpirun がないため、タスク 2 を実行できません。"},
          {"Run module load openmpi, or install the Debian package openmpi-bin.",
-          "module load openmpi を実行するか、openmpi-binをインストールしてください。"}});
+          "module load openmpi を実行するか、openmpi-bin をインストールしてください。"}});
     return;
   }
   const std::string version = facts.mpi_version.empty() ? "mpirun" : facts.mpi_version;
@@ -209,7 +209,7 @@ void diagnose_mpi(const Facts& facts, Diagnoses& findings) {
        {fmt::format("{}; CUDA-aware: {}. The kit doesn't need that: gradients on GPUs go over NCCL, or "
                     "through the host.",
                     version, aware),
-        fmt::format("{}（CUDA-aware: {}）。GPU上の勾配はNCCLまたはホスト経由で送るので、対応は必須ではありません。",
+        fmt::format("{}（CUDA-aware: {}）。GPU 上の勾配は NCCL またはホスト経由で送るので、対応は必須ではありません。",
                     version, aware_ja)},
        {}});
 }
@@ -220,17 +220,17 @@ void diagnose_binding(const Facts& facts, Diagnoses& findings) {
                                        [](const Binding& a, const Binding& b) { return a.cores < b.cores; });
   if (fewest->cores == 0) {
     findings.push_back(
-        {"binding", Level::good, {"mpirun doesn't bind ranks to cores.", "mpirunはランクをコアに固定しません。"}, {}});
+        {"binding", Level::good, {"mpirun doesn't bind ranks to cores.", "mpirun はランクをコアに固定しません。"}, {}});
     return;
   }
   findings.push_back(
       {"binding",
        Level::note,
        {fmt::format("mpirun binds each rank to {} core{} by default.", fewest->cores, fewest->cores == 1 ? "" : "s"),
-        fmt::format("mpirunは既定で各ランクを{}コアに固定します。", fewest->cores)},
+        fmt::format("mpirun は既定で各ランクを {} コアに固定します。", fewest->cores)},
        {"The kit starts mpirun with --bind-to none. Add it when you call mpirun yourself; else all threads of a rank "
         "share these cores.",
-        "キットは--bind-to noneを付けて実行します。自分でmpirunを呼ぶときも付けないと、ランクの全スレッドが"
+        "キットは --bind-to none を付けて実行します。自分で mpirun を呼ぶときも付けないと、ランクの全スレッドが"
         "これらのコアを共有します。"}});
 }
 
@@ -240,12 +240,12 @@ void diagnose_cores(const Facts& facts, Diagnoses& findings) {
                     : facts.cores < facts.online_cores ? Level::note
                                                        : Level::good,
                     {fmt::format("This process may use {} of the machine's {} cores.", facts.cores, facts.online_cores),
-                     fmt::format("このマシンの{1}コアのうち{0}コアを使えます。", facts.cores, facts.online_cores)},
+                     fmt::format("このマシンの {1} コアのうち {0} コアを使えます。", facts.cores, facts.online_cores)},
                     {}};
   if (facts.cores < 2)
     finding.remedy = {
         "Two CPU devices on one core give no speedup. Ask for more cores (ompthreads, -c, --cpus).",
-        "1コアではCPUデバイスを2つにしても速くなりません。コアを増やしてください（ompthreads、-c、--cpus）。"};
+        "1 コアでは CPU デバイスを 2 つにしても速くなりません。コアを増やしてください（ompthreads、-c、--cpus）。"};
   findings.push_back(finding);
 }
 
@@ -254,12 +254,12 @@ void diagnose_disk(const Facts& facts, Diagnoses& findings) {
   Diagnosis finding{"disk",
                     full ? Level::broken : Level::good,
                     {fmt::format("{:.1f} GB are free in {}.", facts.free_gb, facts.out),
-                     fmt::format("{1} の空き容量は{0:.1f} GBです。", facts.free_gb, facts.out)},
+                     fmt::format("{1} の空き容量は {0:.1f} GB です。", facts.free_gb, facts.out)},
                     {}};
   if (full)
     finding.remedy = {
         "Data sets and snapshots need 0.5 GB. Delete something, or work on another disk.",
-        "データセットとスナップショットに0.5 GB必要です。空きを増やすか、別のディスクで作業してください。"};
+        "データセットとスナップショットに 0.5 GB 必要です。空きを増やすか、別のディスクで作業してください。"};
   findings.push_back(finding);
 }
 
