@@ -57,7 +57,7 @@ void ClassScreen::record(const TaskRecord& record, const TaskMarks& marks, const
   std::string line = messages_.text(line_of(record, marks));
   // What was there instead comes first among an absent one's flags.
   if (record.state == RecordState::absent && record.flags.size() > 1)
-    line += ". " + messages_.text(record.flags.front());
+    line += ' ' + messages_.text(record.flags.front());
   if (!before.empty()) line += ' ' + messages_.text("batch_instead_of", {{"before", before}});
   print(fmt::format("[{:>{}}/{}] {}", progress.done, std::to_string(progress.of).size(), progress.of, line));
 }
