@@ -3,34 +3,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include "backend/gpu_plugin.h"
-#include "comm/mpi_communicator.h"
+#include "comm/algorithm.h"
 #include "core/error.h"
 
 namespace odori {
 namespace {
 
-std::unique_ptr<Communicator> load_pure_nccl_communicator();
-
-struct Algorithm {
-  const char* name;
-  std::unique_ptr<Communicator> (*make)();
-  bool takes_half_precision = false;
-};
-constexpr std::array algorithms{
-    Algorithm{"naive", make_naive_communicator, true},
-    Algorithm{"flat", make_flat_communicator, true},
-    Algorithm{"hierarchical", make_hierarchical_communicator},
-    Algorithm{"two_dimensional", make_two_dimensional_communicator},
-    Algorithm{"single_node", make_single_node_communicator},
-    Algorithm{"non_cuda_aware", make_non_cuda_aware_communicator},
-    Algorithm{"ring", make_ring_communicator, true},
-    Algorithm{"tree", make_tree_communicator, true},
-    Algorithm{"pure_nccl", load_pure_nccl_communicator},
-    Algorithm{"dummy", make_dummy_communicator},
-};
+/// The last one that listed itself, in no order that could be told.
+constinit const Algorithm* last_listed = nullptr;
 
 /// Throws UsageError where there is none.
 const GpuPlugin& plugin_with_nccl() {
@@ -43,29 +26,52 @@ const GpuPlugin& plugin_with_nccl() {
 
 std::unique_ptr<Communicator> load_pure_nccl_communicator() { return plugin_with_nccl().make_pure_nccl_communicator(); }
 
+/// Its own file is a part of the plug-in, which need not be there.
+const Algorithm pure_nccl_algorithm{
+    "pure_nccl", load_pure_nccl_communicator,
+    [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
+      return cost::quicker(cluster, gradients.bytes);
+    }};
+
 }  // namespace
+
+Algorithm::Algorithm(const char* its_name, Make its_make, Seconds its_seconds, Takes takes) noexcept
+    : name(its_name),
+      make(its_make),
+      seconds(its_seconds),
+      takes_half_precision(takes == Takes::half_precision_too),
+      next_(std::exchange(last_listed, this)) {}
+
+const Algorithm* Algorithm::find(const std::string& name) {
+  const Algorithm* one = last_listed;
+  while (one && name != one->name) one = one->next_;
+  return one;
+}
+
+const Algorithm& Algorithm::named(const std::string& name) {
+  if (const Algorithm* one = find(name)) return *one;
+  throw UsageError(
+      fmt::format("There is no communicator \"{}\". There are: {}.", name, fmt::join(communicator_names(), ", ")));
+}
 
 std::vector<std::string> communicator_names() {
   std::vector<std::string> names;
-  for (const Algorithm& algorithm : algorithms) names.emplace_back(algorithm.name);
+  for (const Algorithm* one = last_listed; one; one = one->next_) names.emplace_back(one->name);
+  std::ranges::sort(names);
   return names;
 }
 
 bool takes_half_precision(const std::string& name) {
-  return std::ranges::any_of(
-      algorithms, [&](const Algorithm& one) { return name == one.name && one.takes_half_precision; });
+  const Algorithm* one = Algorithm::find(name);
+  return one && one->takes_half_precision;
 }
 
 std::unique_ptr<Communicator> create_communicator(const std::string& name) {
-  for (const Algorithm& algorithm : algorithms)
-    if (name == algorithm.name) {
-      // Told of a program that isn't under mpirun, too.
-      if (algorithm.make == load_pure_nccl_communicator) plugin_with_nccl();
-      agree_on_communicator(name);
-      return algorithm.make();
-    }
-  throw UsageError(
-      fmt::format("There is no communicator \"{}\". There are: {}.", name, fmt::join(communicator_names(), ", ")));
+  const Algorithm& algorithm = Algorithm::named(name);
+  // Told of a program that isn't under mpirun, too.
+  if (algorithm.make == load_pure_nccl_communicator) plugin_with_nccl();
+  agree_on_communicator(name);
+  return algorithm.make();
 }
 
 }  // namespace odori

@@ -1,21 +1,16 @@
 #include "comm/cost.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "comm/communicator.h"
+#include "comm/algorithm.h"
 #include "comm/link.h"
-#include "comm/mpi_communicator.h"
 #include "comm/steps.h"
 #include "core/error.h"
 
 namespace odori::cost {
-namespace {
 
-/// All ranks, neighbours in turn.
 double ring(const Cluster& cluster, double bytes) {
   const double n = cluster.ranks(), chunk = bytes / n;
   // Each step waits for its slowest message; of a node's ranks one sends to the next node.
@@ -25,7 +20,6 @@ double ring(const Cluster& cluster, double bytes) {
   return 2 * (n - 1) * step;
 }
 
-/// Recursive halving and doubling, there and back.
 double tree(const Cluster& cluster, double bytes) {
   double seconds = 0, within = 0, between = 0;  // the most of a rank and, to other nodes, of a node, in this step
   std::vector<double> sent(static_cast<std::size_t>(cluster.nodes));
@@ -51,34 +45,23 @@ double tree(const Cluster& cluster, double bytes) {
 
 double quicker(const Cluster& cluster, double bytes) { return std::min(ring(cluster, bytes), tree(cluster, bytes)); }
 
-/// The first ranks of the nodes; what all ranks of a node send at once takes their one card as long.
-double between_nodes(const Cluster& cluster, double bytes) {
-  return quicker({.nodes = cluster.nodes, .within = cluster.within, .between = cluster.between}, bytes);
+Cluster between_nodes(const Cluster& cluster) {
+  return {.nodes = cluster.nodes, .within = cluster.within, .between = cluster.between};
 }
 
 double to_or_from_first(const Cluster& cluster, double bytes) {
   return std::ceil(std::log2(cluster.ranks_per_node)) * cluster.within.message(bytes);
 }
 
-/// Reduce-scatter or all-gather in the node.
 double halves(const Cluster& cluster, double bytes) {
   const double n = cluster.ranks_per_node;
   return (n - 1) * cluster.within.message(bytes / n);
 }
 
-/// One slice of the vector.
-double slice(const std::string& communicator, const Cluster& cluster, double bytes) {
-  if (communicator == "hierarchical") return 2 * to_or_from_first(cluster, bytes) + between_nodes(cluster, bytes);
-  if (communicator == "non_cuda_aware") {  // an all-to-all and an all-gather: messages and bytes of a ring
-    const Cluster first{.nodes = cluster.nodes, .within = cluster.within, .between = cluster.between};
-    return 2 * to_or_from_first(cluster, bytes) + ring(first, bytes);
-  }
-  if (communicator == "two_dimensional") return 2 * halves(cluster, bytes) + between_nodes(cluster, bytes);
-  if (communicator == "single_node") return 2 * halves(cluster, bytes);
-  return quicker(cluster, bytes);  // naive, flat
+double in_slices(double bytes, const std::function<double(double)>& slice) {
+  const double slices = std::ceil(bytes / static_cast<double>(slice_bytes));
+  return slices * slice(bytes / std::max(slices, 1.0));
 }
-
-}  // namespace
 
 Link link_from(const std::string& text) {
   const LinkSpeed speed = parse_link(text);
@@ -86,18 +69,9 @@ Link link_from(const std::string& text) {
 }
 
 std::optional<double> all_reduce(const std::string& communicator, const Cluster& cluster, const Gradients& gradients) {
-  const auto names = communicator_names();
-  if (std::find(names.begin(), names.end(), communicator) == names.end())
-    throw UsageError(
-        fmt::format("There is no communicator \"{}\". There are: {}.", communicator, fmt::join(names, ", ")));
-  if (communicator == "single_node" && cluster.nodes > 1) return {};
-  if (communicator == "dummy" || cluster.ranks() == 1) return 0;
-  if (communicator == "ring") return ring(cluster, gradients.bytes);
-  if (communicator == "tree") return tree(cluster, gradients.bytes);
-  if (communicator == "pure_nccl") return quicker(cluster, gradients.bytes);
-  const int vectors = communicator == "naive" ? gradients.arrays : 1;
-  const double each = gradients.bytes / vectors, slices = std::ceil(each / static_cast<double>(slice_bytes));
-  return vectors * slices * slice(communicator, cluster, each / std::max(slices, 1.0));
+  const Algorithm& algorithm = Algorithm::named(communicator);
+  if (cluster.ranks() == 1) return 0;
+  return algorithm.seconds(cluster, gradients);
 }
 
 Compute compute_from(const Measured& one, const Measured& other) {

@@ -1,5 +1,5 @@
-// What an all-reduce takes, and an iteration with it, by arithmetic alone. The formulas stand here and nowhere else;
-// exercise 06 has learners write the ring's.
+// What an all-reduce takes, and an iteration with it, by arithmetic alone. Each algorithm's formula stands in its own
+// file, of parts that algorithm.h has; exercise 06 has learners write the ring's.
 //
 // A message of m bytes takes latency + m / bandwidth (R. W. Hockney, 1994, "The communication challenge for MPP").
 // Sums, copies between a GPU and its host, and other users of the network are not counted.

@@ -5,7 +5,7 @@
 // Slices are alike and large, whatever the model's parameters are; the last is the rest. Nothing is packed, as
 // gradients lie in one vector from the start. Bytes a rank sends: at least 2 E (P-1)/P, E the bytes of all gradients.
 // Source: ChainerMN's FlatCommunicator, which packs, and makes one call of it all. The bound: see naive.cpp.
-#include "comm/mpi_communicator.h"
+#include "comm/algorithm.h"
 
 namespace odori {
 namespace {
@@ -15,8 +15,12 @@ class FlatCommunicator : public MpiCommunicator {
   std::string name() const override { return "flat"; }
 };
 
+const Algorithm flat_algorithm{
+    "flat", make<FlatCommunicator>,
+    [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
+      return cost::in_slices(gradients.bytes, [&](double bytes) { return cost::quicker(cluster, bytes); });
+    },
+    Algorithm::Takes::half_precision_too};
+
 }  // namespace
-
-std::unique_ptr<Communicator> make_flat_communicator() { return std::make_unique<FlatCommunicator>(); }
-
 }  // namespace odori

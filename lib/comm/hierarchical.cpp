@@ -10,7 +10,7 @@
 // rank, while the others wait; within a node at least E comes to the first rank, and E goes to each other one. Nodes
 // may have different numbers of ranks.
 // Source: ChainerMN 1.3's HierarchicalCommunicator, which has NCCL within a node. Here both are MPI's, in host memory.
-#include "comm/mpi_communicator.h"
+#include "comm/algorithm.h"
 
 namespace odori {
 namespace {
@@ -34,8 +34,13 @@ class HierarchicalCommunicator : public MpiCommunicator {
   Group intra_ = intra(), inter_ = inter();
 };
 
+const Algorithm hierarchical_algorithm{
+    "hierarchical", make<HierarchicalCommunicator>,
+    [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
+      return cost::in_slices(gradients.bytes, [&](double bytes) {
+        return 2 * cost::to_or_from_first(cluster, bytes) + cost::quicker(cost::between_nodes(cluster), bytes);
+      });
+    }};
+
 }  // namespace
-
-std::unique_ptr<Communicator> make_hierarchical_communicator() { return std::make_unique<HierarchicalCommunicator>(); }
-
 }  // namespace odori

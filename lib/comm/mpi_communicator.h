@@ -94,16 +94,4 @@ class MpiCommunicator : public Communicator {
   std::int64_t not_finite_ = 0;
 };
 
-// One algorithm a file.
-std::unique_ptr<Communicator> make_naive_communicator();
-std::unique_ptr<Communicator> make_flat_communicator();
-std::unique_ptr<Communicator> make_hierarchical_communicator();
-std::unique_ptr<Communicator> make_two_dimensional_communicator();
-std::unique_ptr<Communicator> make_single_node_communicator();
-std::unique_ptr<Communicator> make_non_cuda_aware_communicator();
-std::unique_ptr<Communicator> make_ring_communicator();
-std::unique_ptr<Communicator> make_tree_communicator();
-std::unique_ptr<Communicator> make_dummy_communicator();
-std::unique_ptr<Communicator> make_pure_nccl_communicator();
-
 }  // namespace odori

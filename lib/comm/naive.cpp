@@ -6,7 +6,7 @@
 // takes to start counts. Bytes a rank sends: at least 2 E (P-1)/P in all, E the bytes of all gradients.
 // Source: ChainerMN's NaiveCommunicator. The bound: P. Patarasuk, X. Yuan, 2009, "Bandwidth optimal all-reduce
 // algorithms for clusters of workstations".
-#include "comm/mpi_communicator.h"
+#include "comm/algorithm.h"
 #include "core/error.h"
 
 namespace odori {
@@ -25,8 +25,13 @@ class NaiveCommunicator : public MpiCommunicator {
   }
 };
 
+const Algorithm naive_algorithm{
+    "naive", make<NaiveCommunicator>,
+    [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
+      return gradients.arrays * cost::in_slices(gradients.bytes / gradients.arrays,
+                                                [&](double bytes) { return cost::quicker(cluster, bytes); });
+    },
+    Algorithm::Takes::half_precision_too};
+
 }  // namespace
-
-std::unique_ptr<Communicator> make_naive_communicator() { return std::make_unique<NaiveCommunicator>(); }
-
 }  // namespace odori

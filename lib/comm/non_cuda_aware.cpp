@@ -11,7 +11,7 @@
 // node as hierarchical. Nodes may have different numbers of ranks.
 // Source: ChainerMN 1.3's NonCudaAwareCommunicator, which has NCCL within a node, and copies to the host for MPI. Here
 // both are MPI's, in host memory.
-#include "comm/mpi_communicator.h"
+#include "comm/algorithm.h"
 
 namespace odori {
 namespace {
@@ -36,10 +36,14 @@ class NonCudaAwareCommunicator : public MpiCommunicator {
   Group intra_ = intra(), inter_ = inter();
 };
 
+const Algorithm non_cuda_aware_algorithm{
+    "non_cuda_aware", make<NonCudaAwareCommunicator>,
+    [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
+      // An all-to-all and an all-gather: messages and bytes of a ring.
+      return cost::in_slices(gradients.bytes, [&](double bytes) {
+        return 2 * cost::to_or_from_first(cluster, bytes) + cost::ring(cost::between_nodes(cluster), bytes);
+      });
+    }};
+
 }  // namespace
-
-std::unique_ptr<Communicator> make_non_cuda_aware_communicator() {
-  return std::make_unique<NonCudaAwareCommunicator>();
-}
-
 }  // namespace odori

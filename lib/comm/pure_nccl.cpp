@@ -129,6 +129,7 @@ class PureNcclCommunicator : public MpiCommunicator {
 
 }  // namespace
 
+// For the plug-in (backend/cuda/gpus.cpp).
 std::unique_ptr<Communicator> make_pure_nccl_communicator() { return std::make_unique<PureNcclCommunicator>(); }
 
 }  // namespace odori

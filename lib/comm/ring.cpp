@@ -11,7 +11,7 @@
 // that there can be. Each rank computes the n-th part of the sum.
 // Sources: P. Patarasuk, X. Yuan, 2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations";
 // A. Gibiansky, 2017, "Bringing HPC techniques to deep learning" (Baidu's ring, from which Horovod grew).
-#include "comm/mpi_communicator.h"
+#include "comm/algorithm.h"
 
 namespace odori {
 namespace {
@@ -40,8 +40,12 @@ class RingCommunicator : public MpiCommunicator {
   std::vector<float> received_;
 };
 
+const Algorithm ring_algorithm{
+    "ring", make<RingCommunicator>,
+    [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
+      return cost::ring(cluster, gradients.bytes);
+    },
+    Algorithm::Takes::half_precision_too};
+
 }  // namespace
-
-std::unique_ptr<Communicator> make_ring_communicator() { return std::make_unique<RingCommunicator>(); }
-
 }  // namespace odori

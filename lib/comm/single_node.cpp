@@ -7,7 +7,7 @@
 // Bytes a rank sends, of E bytes of gradients: at least 2 E (P-1)/P, all of them within the node. Refuses more nodes.
 // Source: ChainerMN 1.3's SingleNodeCommunicator, which is one call of NCCL's all-reduce. Here it is MPI, which speaks
 // through shared memory within a node.
-#include "comm/mpi_communicator.h"
+#include "comm/algorithm.h"
 #include "core/error.h"
 
 namespace odori {
@@ -32,8 +32,12 @@ class SingleNodeCommunicator : public MpiCommunicator {
   }
 };
 
+const Algorithm single_node_algorithm{
+    "single_node", make<SingleNodeCommunicator>,
+    [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
+      if (cluster.nodes > 1) return {};
+      return cost::in_slices(gradients.bytes, [&](double bytes) { return 2 * cost::halves(cluster, bytes); });
+    }};
+
 }  // namespace
-
-std::unique_ptr<Communicator> make_single_node_communicator() { return std::make_unique<SingleNodeCommunicator>(); }
-
 }  // namespace odori

@@ -12,7 +12,7 @@
 // all gradients, and E more on these ranks; the e others send one message of E bytes. The ring takes 2 (P-1) messages.
 // Source: R. Rabenseifner, 2004, "Optimization of collective reduction operations"; R. Thakur, R. Rabenseifner,
 // W. Gropp, 2005, "Optimization of collective communication operations in MPICH".
-#include "comm/mpi_communicator.h"
+#include "comm/algorithm.h"
 
 namespace odori {
 namespace {
@@ -71,8 +71,12 @@ class TreeCommunicator : public MpiCommunicator {
   std::vector<float> received_;
 };
 
+const Algorithm tree_algorithm{
+    "tree", make<TreeCommunicator>,
+    [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
+      return cost::tree(cluster, gradients.bytes);
+    },
+    Algorithm::Takes::half_precision_too};
+
 }  // namespace
-
-std::unique_ptr<Communicator> make_tree_communicator() { return std::make_unique<TreeCommunicator>(); }
-
 }  // namespace odori

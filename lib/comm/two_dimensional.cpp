@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-#include "comm/mpi_communicator.h"
+#include "comm/algorithm.h"
 #include "core/error.h"
 
 namespace odori {
@@ -47,10 +47,13 @@ class TwoDimensionalCommunicator : public MpiCommunicator {
   Group intra_, inter_;
 };
 
+const Algorithm two_dimensional_algorithm{
+    "two_dimensional", make<TwoDimensionalCommunicator>,
+    [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
+      return cost::in_slices(gradients.bytes, [&](double bytes) {
+        return 2 * cost::halves(cluster, bytes) + cost::quicker(cost::between_nodes(cluster), bytes);
+      });
+    }};
+
 }  // namespace
-
-std::unique_ptr<Communicator> make_two_dimensional_communicator() {
-  return std::make_unique<TwoDimensionalCommunicator>();
-}
-
 }  // namespace odori

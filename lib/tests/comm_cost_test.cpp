@@ -91,6 +91,16 @@ TEST(AllReduce, CutsLongVectorsIntoSlices) {
   EXPECT_DOUBLE_EQ(seconds("ring", latency, {.bytes = 3 * mebibyte}), 2);
 }
 
+TEST(AllReduce, OfOneMoreIsKnownByItsFileAlone) {
+  EXPECT_DOUBLE_EQ(seconds("star", four_nodes), 2 * 3 * 9e-3);
+  try {
+    all_reduce("no such", four_nodes, gradients);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("single_node, star, tree"), std::string::npos) << error.what();
+  }
+}
+
 TEST(AllReduce, IsKnownOfEachCommunicator) {
   for (const std::string& name : communicator_names()) {
     if (name == "dummy") continue;

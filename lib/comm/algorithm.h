@@ -1,0 +1,59 @@
+// What the kit knows of an algorithm: its name, how it is made, what it costs. All of it stands in the algorithm's own
+// file, and nowhere else: help, errors, tests, benchmarks, compare and predict read the list that these objects make.
+#pragma once
+
+#include "comm/cost.h"
+#include "comm/mpi_communicator.h"
+
+namespace odori {
+
+class Algorithm {
+ public:
+  using Make = std::unique_ptr<Communicator> (*)();
+  /// Seconds of one all-reduce over two ranks or more; nothing where it refuses the cluster.
+  using Seconds = std::optional<double> (*)(const cost::Cluster& cluster, const cost::Gradients& gradients);
+  enum class Takes { fp32, half_precision_too };
+
+  /// Lists itself: constants of a file are made when the library is loaded.
+  Algorithm(const char* its_name, Make its_make, Seconds its_seconds, Takes takes = Takes::fp32) noexcept;
+
+  const char* const name;
+  const Make make;
+  const Seconds seconds;
+  /// Does it add and divide by add() and divide() alone?
+  const bool takes_half_precision;
+
+  /// Throws UsageError, which says what there is, for a name that isn't one of communicator_names().
+  static const Algorithm& named(const std::string& name);
+  static const Algorithm* find(const std::string& name);
+
+ private:
+  friend std::vector<std::string> communicator_names();
+  const Algorithm* next_;
+};
+
+template <typename Made>
+std::unique_ptr<Communicator> make() {
+  return std::make_unique<Made>();
+}
+
+// ---- Of what costs are made.
+namespace cost {
+
+/// All ranks, neighbours in turn.
+double ring(const Cluster& cluster, double bytes);
+/// Recursive halving and doubling, there and back.
+double tree(const Cluster& cluster, double bytes);
+/// Of the two: where MPI or NCCL picks.
+double quicker(const Cluster& cluster, double bytes);
+/// The first ranks of the nodes alone. What all ranks of a node send at once takes their one card as long.
+Cluster between_nodes(const Cluster& cluster);
+/// In the node: reduce to its first rank, or broadcast from there.
+double to_or_from_first(const Cluster& cluster, double bytes);
+/// In the node: reduce-scatter, or all-gather.
+double halves(const Cluster& cluster, double bytes);
+/// Of a vector that is cut into slices, `slice` being the seconds of one.
+double in_slices(double bytes, const std::function<double(double)>& slice);
+
+}  // namespace cost
+}  // namespace odori
