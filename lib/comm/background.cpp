@@ -33,9 +33,9 @@ class Background::Worker {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return calls_.empty(); });
   }
-  std::exception_ptr take_failure() {
+  std::exception_ptr failure() {
     const std::lock_guard lock(mutex_);
-    return std::exchange(failure_, nullptr);
+    return failure_;
   }
 
  private:
@@ -44,15 +44,16 @@ class Background::Worker {
     std::unique_lock lock(mutex_);
     while (changed_.wait(lock, stop, [this] { return !calls_.empty(); })) {
       const std::function<void()>& call = calls_.front();  // stays there until it has ended
+      const bool has_failed = failure_ != nullptr;
       lock.unlock();
       std::exception_ptr failure;
       try {
-        if (!failed_) call();
+        if (!has_failed) call();
       } catch (...) {
         failure = std::current_exception();
       }
       lock.lock();
-      if (failure) failure_ = failure, failed_ = true;
+      if (failure) failure_ = failure;
       calls_.pop_front();
       changed_.notify_all();
     }
@@ -61,8 +62,7 @@ class Background::Worker {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<std::function<void()>> calls_;  // the first is being made
-  std::exception_ptr failure_;
-  bool failed_ = false;  // what follows a call that failed isn't made: the ranks no longer agree
+  std::exception_ptr failure_;               // what follows a call that failed isn't made: the ranks no longer agree
   std::jthread thread_{[this](const std::stop_token& stop) { work(stop); }};  // last: it ends before what it uses
 };
 
@@ -81,7 +81,7 @@ void Background::start(std::function<void()> call) { worker_->start(std::move(ca
 
 void Background::wait() {
   worker_->wait_until_idle();
-  if (const std::exception_ptr failure = worker_->take_failure()) std::rethrow_exception(failure);
+  if (const std::exception_ptr failure = worker_->failure()) std::rethrow_exception(failure);
 }
 
 void Background::wait_for_all() noexcept {

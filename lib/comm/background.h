@@ -22,7 +22,8 @@ class Background {
   /// `call` is made when those that were started before have ended. From the program's main thread, as all that
   /// follows.
   void start(std::function<void()> call);
-  /// Returns when all have ended. Throws what the first of them threw that did.
+  /// Returns when all have ended. Throws what the first of them threw that did, each time: those behind it were not
+  /// made.
   void wait();
   /// The same for all of this process, without a throw. Does nothing within a call in the background.
   static void wait_for_all() noexcept;

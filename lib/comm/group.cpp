@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "comm/await.h"
+#include "comm/background.h"
 #include "comm/chunks.h"
 #include "comm/collective.h"
 #include "comm/half_precision.h"
@@ -24,7 +25,9 @@ struct Group::Handle {
   ~Handle() {
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (comm != MPI_COMM_WORLD && !finalized && std::uncaught_exceptions() == 0) MPI_Comm_free(&comm);
+    if (comm == MPI_COMM_WORLD || finalized || std::uncaught_exceptions() > 0) return;
+    Background::wait_for_all();  // one thread at a time
+    MPI_Comm_free(&comm);
   }
 };
 

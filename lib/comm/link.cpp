@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "comm/await.h"
+#include "comm/collective.h"
 #include "comm/mpi_check.h"
 #include "core/error.h"
 #include "core/rank_table.h"
@@ -119,7 +120,9 @@ struct Link::Cards {
   ~Cards() {
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (window != MPI_WIN_NULL && !finalized && std::uncaught_exceptions() == 0) MPI_Win_free(&window);
+    if (window == MPI_WIN_NULL || finalized || std::uncaught_exceptions() > 0) return;
+    const Exchange call({"the communicator's end"});  // waits for all ranks
+    MPI_Win_free(&window);
   }
 };
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <numeric>
 
+#include "comm/background.h"
 #include "comm/chunks.h"
 #include "comm/collective.h"
 #include "comm/half_precision.h"
@@ -59,9 +60,15 @@ void MpiCommunicator::require_takes(Dtype dtype) const {
       name(), to_string(dtype), fmt::join(others, ", ")));
 }
 
+const TrafficOfRank& MpiCommunicator::traffic() const {
+  Background::wait_for_all();  // they count, too
+  return interconnect_->traffic();
+}
+
 std::int64_t MpiCommunicator::all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients,
                                                  std::span<const Range> pieces) {
   require_takes(dtype);
+  Background::wait_for_all();  // a mean that is under way there is of another type
   dtype_ = dtype;
   not_finite_ = 0;
   all_reduce_mean(device, gradients, pieces);

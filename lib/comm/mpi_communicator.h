@@ -50,7 +50,7 @@ class MpiCommunicator : public Communicator {
   void send(std::span<const float> values, int to) final;
   void receive(std::span<float> values, int from) final;
   void exchange(std::span<const float> sent, int to, std::span<float> received, int from) final;
-  const TrafficOfRank& traffic() const final { return interconnect_->traffic(); }
+  const TrafficOfRank& traffic() const final;
   std::string link() const final { return interconnect_->link() ? in_words(interconnect_->link()->speed()) : ""; }
 
  protected:

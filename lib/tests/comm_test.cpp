@@ -3,9 +3,11 @@
 // ranks; every rank computes the truth itself.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "comm/background.h"
 #include "comm/chunks.h"
@@ -185,8 +187,43 @@ TEST(InTheBackground, AFailureIsToldAndEndsWhatFollows) {
   background.start([] { fail("The cause."); });
   another.start([&] { goes_on = true; });
   EXPECT_THROW(background.wait(), Error);
-  another.wait();
+  EXPECT_THROW(another.wait(), Error) << "its call was not made, and that is told";
   EXPECT_FALSE(goes_on);
+}
+
+TEST(InTheBackground, AMeanKeepsItsTypeWhileOneOfAnotherTypeIsAskedFor) {
+  const auto comm = create_communicator("flat");
+  DevicePool pool({.request = DeviceRequest::cpu});
+  Device& device = pool.use(comm->intra_rank());
+  constexpr float no_fp16 = 1.0f + 1.0f / 4096;
+  const std::vector<float> host(1000, no_fp16);
+  Buffer in_fp32 = device.allocate(host.size()), in_fp16 = device.allocate(host.size());
+  device.write(in_fp32, 0, host);
+  device.write(in_fp16, 0, host);
+  const Range all{0, host.size()};
+  Background background;
+  background.start([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the other call comes meanwhile
+    comm->all_reduce_mean(device, in_fp32, {&all, 1});
+  });
+  comm->all_reduce_mean_in(Dtype::fp16, device, in_fp16, {&all, 1});
+  background.wait();
+  EXPECT_NEAR(in_fp32.data()[7], no_fp16, 1e-6);
+}
+
+TEST(InTheBackground, WhatWasSentIsCountedToTheEnd) {
+  const auto comm = create_communicator("flat");
+  DevicePool pool({.request = DeviceRequest::cpu});
+  Device& device = pool.use(comm->intra_rank());
+  Buffer buffer = device.allocate(1000);
+  const Range all{0, 1000};
+  Background background;
+  background.start([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    comm->all_reduce_mean(device, buffer, {&all, 1});
+  });
+  EXPECT_EQ(comm->traffic().sent_within_node.messages > 0, comm->size() > 1);
+  background.wait();
 }
 
 TEST(Chunks, CoverEverythingOnce) {
