@@ -286,6 +286,33 @@ Found find_in_end_of_gain(const Shown& seen) {
   return {};
 }
 
+// ---- What a right answer shows
+
+/// No timings are given: the program measures what it can. With the tiny network that takes some seconds.
+const RunPlan measured_here{
+    .epochs = 0, .flags = {"--batchsize", "32", "--model", "tiny", "--other_model", "vgg", "--network", "10gbit,50us"}};
+
+/// In milliseconds with three decimals; none where a busy machine made a time that a logarithmic axis has no place for.
+std::optional<double> on_axis(double seconds) {
+  return seconds > 0 ? std::optional(std::round(1e6 * seconds) / 1e3) : std::nullopt;
+}
+
+ShownFigure predicted_and_measured(Runs& whole) {
+  const std::vector<std::optional<double>> none(powers_of_2);
+  Curve shared{"curve_shared", none}, predicted{"curve_predicted", none}, seen{"curve_measured", none, true};
+  std::vector<double> devices;
+  for (int n = 1; n <= 1024; n *= 2) devices.push_back(n);
+  const auto& ranks = whole.of(measured_here).ranks;
+  for (std::size_t which = 0; !ranks.empty() && which < ranks.front().values.size(); ++which) {
+    const std::vector<float>& numbers = ranks.front().values[which];
+    for (std::size_t i = 0; which == 0 && numbers.size() == 6 + 2 * powers_of_2 && i < powers_of_2; ++i)
+      shared.values[i] = on_axis(numbers[7 + 2 * i]);
+    if (which > 0 && which <= 2 && numbers.size() == 2)  // of one device, then of two
+      predicted.values[which - 1] = on_axis(numbers[0]), seen.values[which - 1] = on_axis(numbers[1]);
+  }
+  return {{"curve", "curve_is", "curve_devices", "curve_milliseconds", devices, {shared, predicted, seen}}, {}};
+}
+
 }  // namespace
 
 Exam exam_of_prediction() {
@@ -301,7 +328,8 @@ Exam exam_of_prediction() {
            {7, "ImagesAloneAreShared", in_each(find_in_sharing)},
            {8, "GainEndsWhereTheFixedTimeIsSmall", in_each(find_in_end_of_gain)},
            {0, "ShowsItsNumbers", find_no_values},
-           {0, "EvidenceIsOfTheProgram", find_forgery}}};
+           {0, "EvidenceIsOfTheProgram", find_forgery}},
+          predicted_and_measured};
 }
 
 }  // namespace odori::grader

@@ -1,4 +1,5 @@
 // The checks of task 6, on evidence put together here: what each misconception makes of right predictions.
+#include <algorithm>
 #include <cmath>
 
 #include "core/text.h"
@@ -198,6 +199,38 @@ TEST(Prediction, NamesMistakesOfWhereTheGainEnds) {
   EXPECT_EQ(gain([](double ratio, double share) { return std::ceil(ratio * (1 - share) / share); }),
             "share_of_the_whole");
   EXPECT_EQ(gain([](double ratio, double share) { return std::ceil(2 * ratio / share); }), "end_of_gain_wrong");
+}
+
+TEST(Prediction, ShowsWhatWasPredictedAndMeasured) {
+  const auto shown_of = [](std::vector<std::vector<float>> values) {
+    Fabricated runs([&](Evidence& evidence, const RunPlan& plan) {
+      EXPECT_EQ(std::ranges::count(plan.flags, "--timings"), 0) << "it has to measure";
+      evidence.ranks.front().values = values;
+    });
+    return exam_of(task_named("prediction")).shows(runs);
+  };
+  std::vector<float> numbers(6);
+  for (int i = 0; i < 11; ++i) numbers.insert(numbers.end(), {0.001f, 0.001f * static_cast<float>(100 - i)});
+  const ShownFigure shown = shown_of({numbers, {0.2f, 0.25f}, {0.12f, 0.1f}});
+  const Figure& figure = shown.figure;
+  ASSERT_EQ(figure.curves.size(), 3u);
+  EXPECT_EQ(figure.x.back(), 1024);
+  EXPECT_EQ(figure.curves[0].values.front(), 100) << "milliseconds";
+  EXPECT_EQ(figure.curves[0].values.back(), 90);
+  std::vector<std::optional<double>> predicted(11), measured(11);
+  predicted[0] = 200, predicted[1] = 120, measured[0] = 250, measured[1] = 100;
+  EXPECT_EQ(figure.curves[1].values, predicted);
+  EXPECT_EQ(figure.curves[2].values, measured);
+  EXPECT_TRUE(figure.curves[2].measured);
+  EXPECT_EQ(shown_of({numbers, {-0.2f, 0.25f}}).figure.curves[1].values, (std::vector<std::optional<double>>(11)))
+      << "an axis that is logarithmic has no place for it";
+  EXPECT_EQ(shown_of({}).figure.curves[0].values, (std::vector<std::optional<double>>(11))) << "not measured";
+  for (const char* language : {"en", "ja"}) {
+    const Messages messages(ODORI_FOLDER, language);
+    std::vector<std::string> keys{figure.title, figure.text, figure.x_name, figure.y_name};
+    for (const Curve& one : figure.curves) keys.push_back(one.name);
+    for (const std::string& key : keys) EXPECT_NE(messages.text(key, shown.values), key);
+  }
 }
 
 }  // namespace
