@@ -75,9 +75,11 @@ std::string to_page(const Comparison& comparison, const std::string& chart_js) {
             {"data", html::json_in_script(comparison)},
             {"chart_js", html::code_in_script(chart_js)}};
   if (best.devices > 1 && comparison.speedup(best) > 1)
-    page["faster"] = {{"devices", best.devices},
-                      {"speedup", fmt::format("{:.2f}", comparison.speedup(best))},
-                      {"range", best.timings.size() > 1 ? fmt::format(" ({:.2f}–{:.2f})", least, most) : ""}};
+    page["faster"] = {
+        {"devices", best.devices},
+        {"speedup", fmt::format("{:.2f}", comparison.speedup(best))},
+        // Word joiners: a line is broken neither before the dash nor after it.
+        {"range", best.timings.size() > 1 ? fmt::format(" ({:.2f}\u2060–\u2060{:.2f})", least, most) : ""}};
   for (const Run& run : comparison.runs) page["runs"].push_back(row_of(comparison, run));
   return html::render(pages::page_html, page);
 }

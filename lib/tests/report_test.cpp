@@ -62,7 +62,7 @@ TEST(Comparison, EachTimingIsComparedWithTheBaselinesAroundIt) {
             "rounds.");
   EXPECT_NE(to_text(comparison).find(comparison.timing_note()), std::string::npos);
   const std::string page = to_page(comparison, "");
-  EXPECT_NE(page.find("4 devices: 3.00 times as fast as one (3.00–3.10)"), std::string::npos);
+  EXPECT_NE(page.find("4 devices: 3.00 times as fast as one (3.00\u2060–\u20603.10)"), std::string::npos);
   EXPECT_NE(page.find("two &amp; two was 3.00 to 3.10"), std::string::npos);
   const nlohmann::json json = comparison;
   EXPECT_EQ(json["baseline"], (std::vector<double>{800, 840, 840}));
