@@ -36,8 +36,12 @@ void show(const Prediction& p) {
         "run this again.\n");
   fmt::print("An epoch of {} images: {} iterations, {:.1f} s with {}, {:.1f} s with {}\n", p.images, p.iterations,
              seconds(p.compute), p.network, seconds(p.compute_of_other), p.other_network);
-  fmt::print("From batch {} on, larger ones save at most 10 % of an epoch; from batch {} on, 1 %\n\n",
-             p.batch_within_10_percent, p.batch_within_1_percent);
+  if (p.batch_within_10_percent < 0)
+    fmt::print("Larger batches would save nothing: the formula gives the batches {} and {} for 10 % and 1 %.\n\n",
+               p.batch_within_10_percent, p.batch_within_1_percent);
+  else
+    fmt::print("From batch {} on, larger ones save at most 10 % of an epoch; from batch {} on, 1 %\n\n",
+               p.batch_within_10_percent, p.batch_within_1_percent);
   if (p.curve.empty()) return;
 
   const auto quickest = std::min_element(p.curve.begin(), p.curve.end(),

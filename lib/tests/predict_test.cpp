@@ -28,8 +28,9 @@ TEST(Timings, AreReadOrRefusedInASentence) {
   EXPECT_EQ(one.seconds, 0.041);
   EXPECT_EQ(other.batch, 128);
   EXPECT_EQ(other.seconds, 0.15);
-  for (const char* text : {"", "32", "32:0.1", "32:0.1,", "32:0.1,64", "32:0.1,64:", "32:0.1,64:0", "32:-1,64:2",
-                           "32:0.1,64:0.2,96:0.3", "32.5:0.1,64:0.2", "32:0.041,64:0.083", "64:0.083,32:0.041", "32:nan,64:inf", "a:b,c:d"})
+  for (const char* text :
+       {"", "32", "32:0.1", "32:0.1,", "32:0.1,64", "32:0.1,64:", "32:0.1,64:0", "32:-1,64:2", "32:0.1,64:0.2,96:0.3",
+        "32.5:0.1,64:0.2", "32:0.041,64:0.083", "64:0.083,32:0.041", "32:nan,64:inf", "a:b,c:d"})
     EXPECT_THROW(recorded_timings(text), UsageError) << text;
 }
 
@@ -84,6 +85,17 @@ TEST(Prediction, SaysWhatATimeBelowZeroMeans) {
   };
   EXPECT_NE(said(-0.001).find("\nA time below 0 can't be."), std::string::npos);
   EXPECT_EQ(said(0.001).find("below 0"), std::string::npos);
+}
+
+TEST(Prediction, SaysNoBatchBelowZero) {
+  const auto said = [](double ends) {
+    testing::internal::CaptureStdout();
+    show({.network = "tiny", .other_network = "vgg", .images = 100, .batch = 10, .batch_within_10_percent = ends});
+    return testing::internal::GetCapturedStdout();
+  };
+  EXPECT_NE(said(-101).find("\nLarger batches would save nothing"), std::string::npos);
+  EXPECT_EQ(said(-101).find("From batch"), std::string::npos);
+  EXPECT_NE(said(101).find("\nFrom batch 101 on"), std::string::npos);
 }
 
 TEST(Forecast, EndsWithTheClustersNodesWhateverTheirNumber) {
