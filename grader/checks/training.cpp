@@ -118,12 +118,12 @@ std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPla
   return {};
 }
 
-bool learnt_alone(const RunData& data, const RunPlan& plan, const Step& step) {
+bool learnt_alone(const RunData& data, const RunPlan& plan, const Step& step, int rank) {
   const Images images = images_of(data, static_cast<std::size_t>(plan.batch_size), {step});
-  const std::vector<float> start = first_weights(data, data.seed + plan.seed);
+  const std::vector<float> start = first_weights(data, data.seed + plan.seed + static_cast<std::uint64_t>(rank));
   if (images.empty() || step.parameters.size() != start.size()) return false;
   Reference reference(data, plan.batch_size);
-  return compare_step(sgd_of(plan), reference.gradient(start, images), start, start, step.parameters).off < same_step;
+  return compare_step(sgd_of(plan), reference.gradient(start, images), start, start, step.parameters).rest < same_step;
 }
 
 }  // namespace odori::grader

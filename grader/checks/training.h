@@ -45,7 +45,8 @@ std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPla
                                                std::size_t images_of_worker,
                                                const std::function<Sgd(std::size_t update)>& sgd_of);
 
-/// Did this worker's first update come of its own images alone?
-bool learnt_alone(const RunData& data, const RunPlan& plan, const Step& step);
+/// Did this worker's first update come of its own images alone, at whatever rate, from the weights that `rank` has by
+/// itself?
+bool learnt_alone(const RunData& data, const RunPlan& plan, const Step& step, int rank = 0);
 
 }  // namespace odori::grader

@@ -214,16 +214,13 @@ Found find_in_test_data(const Situation& situation) {
 
 /// Ranks that don't end an update with the same weights: what did they do instead?
 Found find_apart(const Situation& situation, const Updates& updates, const Disagreement& apart) {
-  const Evidence& evidence = situation.evidence();
-  const auto n_train = static_cast<std::int64_t>(situation.data().sets.train->size());
-  const auto wrapped = ranks_with(evidence, [](const RankSeen& rank) { return calls(rank, setup) > 0; });
   const Step& others = updates.front()[static_cast<std::size_t>(apart.other)];
-  const bool in_training_set = std::all_of(others.images.begin(), others.images.end(),
-                                           [&](std::int64_t image) { return image >= 0 && image < n_train; });
-  if (apart.update == 1 && wrapped.empty() && in_training_set && !others.images.empty()) {
-    if (learnt_alone(situation.data(), situation.plan, others)) return found("gradients_not_averaged");
+  const auto alone_from_start_of = [&](int rank) {
+    return apart.update == 1 && learnt_alone(situation.data(), situation.plan, others, rank);
+  };
+  if (alone_from_start_of(0)) return found("gradients_not_averaged");
+  if (alone_from_start_of(apart.other))
     return found("optimizer_not_wrapped", {{"one", apart.one}, {"other", apart.other}});
-  }
   return found("ranks_disagree", {{"update", apart.update}, {"one", apart.one}, {"other", apart.other}});
 }
 

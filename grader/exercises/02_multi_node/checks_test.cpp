@@ -167,6 +167,12 @@ TEST(MultiNode, NamesMistakesOfTheRanksOptimizer) {
   EXPECT_EQ(apart([&](const Images& images, int rank) { return by_itself(images, static_cast<unsigned>(rank)); }),
             "optimizer_not_wrapped");
   EXPECT_EQ(apart([&](const Images& images, int) { return by_itself(images, 0); }), "gradients_not_averaged");
+  const auto mean_of_the_second_half = [&](const Images& images, int) {
+    std::vector<float> weights = by_itself(images, 0);
+    std::fill(weights.begin() + static_cast<std::ptrdiff_t>(weights.size() / 2), weights.end(), 0.5f);
+    return weights;
+  };
+  EXPECT_EQ(apart(mean_of_the_second_half), "ranks_disagree");
   EXPECT_EQ(
       multi_node(5, [](RankSeen& seen, int rank) { seen.steps[1].front().parameters[0] += static_cast<float>(rank); }),
       "ranks_disagree");
