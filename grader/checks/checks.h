@@ -56,7 +56,5 @@ struct Exam {
 
 /// Of grader/exercises/NN_NAME/checks.cpp.
 Exam exam_of(const Task& task);
-/// Of a grader that believes a program that ends well: for tests alone, to see what the others are good for.
-Exam endings_alone(const Task& task);
 
 }  // namespace odori::grader

@@ -20,8 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path solution_of_program(const Question& question) { return question.kit / question.task.program.solution; }
-
 std::string read_kits(const fs::path& path) {
   std::string text = read_file(path);
   if (text.empty()) throw EnvironmentFault({"kit_incomplete", {{"file", path.string()}}});
@@ -113,9 +111,9 @@ Outcome outcome_of_script(const Question& question, const Submission& script) {
   }
 }
 
-std::map<int, BlankIdentifiers> identifiers_of(const Question& question, const Submission& program) {
-  const fs::path solution = solution_of_program(question);
-  const std::set<std::string> kits = identifiers_of_kit(question.kit, cut(read_kits(solution), solution.string()));
+std::map<int, BlankIdentifiers> identifiers_of(const Question& question, const Submission& program,
+                                               const std::string& exercise) {
+  const std::set<std::string> kits = identifiers_of_kit(question.kit, exercise);
   std::vector<Blank> filled;
   for (const auto& [number, blank] : program.blanks)
     if (!outcome_of_file(program, number)) filled.push_back(blank);
@@ -125,22 +123,14 @@ std::map<int, BlankIdentifiers> identifiers_of(const Question& question, const S
   return identifiers;
 }
 
-/// The kit's program, with what was written between the blanks where no defence is in the way.
-std::string program_around_blanks(const Question& question, const Answers& answers) {
-  return question.without.contains(Defence::submission) ? join_lines(answers.program.lines)
-                                                        : read_kits(solution_of_program(question));
-}
-
 /// Builds the filled blanks, runs and judges them. Returns the answer if all that is filled is right.
-std::optional<RightAnswer> judge_program(const Question& question, const Answers& answers, const std::set<int>& filled,
-                                         InOrder& verdicts) {
+std::optional<RightAnswer> judge_program(const Question& question, const Answers& answers, const Exam& exam,
+                                         const std::set<int>& filled, InOrder& verdicts) {
   const fs::path kits = question.build / "bin" / "solutions" / question.task.program.solution.stem();
   const Runner runner(question.task, kits, question.seed, question.sandbox);
   const Compiler compiler(question.build, outputs_of(question), question.sandbox);
-  const std::string around = program_around_blanks(question, answers);
-  const bool refuses_names = !question.without.contains(Defence::names);
   const BuiltPrograms programs =
-      question.built ? *question.built : build_programs(compiler, around, answers.program, filled, refuses_names);
+      question.built ? *question.built : build_programs(compiler, answers.around, answers.program, filled);
   for (const auto& [blank, finding] : programs.failures) verdicts.know(blank, {Verdict::compile, finding});
   for (const auto& [blank, other] : programs.needs_failed)
     verdicts.know(blank, {Verdict::not_checked, Finding{"needs_other_blank", {{"other", std::to_string(other)}}}});
@@ -154,12 +144,10 @@ std::optional<RightAnswer> judge_program(const Question& question, const Answers
   if (programs.whole) judged.whole = runs_of(*programs.whole);
   judged.build = [&](const std::vector<std::set<int>>& sets) {
     std::vector<Runs*> runs;
-    for (const BuiltProgram& program : build_sets(compiler, around, answers.program, sets, refuses_names))
+    for (const BuiltProgram& program : build_sets(compiler, answers.around, answers.program, sets))
       runs.push_back(runs_of(program));
     return runs;
   };
-  const Exam exam =
-      question.without.contains(Defence::evidence) ? endings_alone(question.task) : exam_of(question.task);
   judge(judged, exam, [&](int blank, const Outcome& outcome) { verdicts.know(blank, outcome); });
   if (!programs.whole || !verdicts.all_right()) return {};
   const bool is_looked_at = exam.shows && !question.apart;
@@ -169,14 +157,18 @@ std::optional<RightAnswer> judge_program(const Question& question, const Answers
 }  // namespace
 
 Answers read_answers(const Question& question) {
-  const auto read = [](const fs::path& learners, const fs::path& kits) {
-    return read_submission(learners, cut(read_kits(kits), kits.string()));
-  };
-  Answers answers{.program = read(question.program, solution_of_program(question)),
+  const Task& task = question.task;
+  const fs::path solution = question.kit / task.program.solution;
+  const std::string kits = read_kits(solution), exercise = cut(kits, solution.string());
+  Answers answers{.program = read_submission(question.program, exercise),
                   .script = {},
-                  .points_of = points_of(question.task, question.kit)};
-  if (question.task.script) answers.script = read(question.script, question.kit / question.task.script->solution);
-  if (!question.without.contains(Defence::words)) answers.identifiers = identifiers_of(question, answers.program);
+                  .points_of = points_of(task, question.kit),
+                  .around = kits};
+  if (task.script) {
+    const fs::path script = question.kit / task.script->solution;
+    answers.script = read_submission(question.script, cut(read_kits(script), script.string()));
+  }
+  answers.identifiers = identifiers_of(question, answers.program, exercise);
   return answers;
 }
 
@@ -191,7 +183,7 @@ std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answ
   return verdicts;
 }
 
-std::optional<RightAnswer> judge_answer(const Question& question, const Answers& answers,
+std::optional<RightAnswer> judge_answer(const Question& question, const Answers& answers, const Exam& exam,
                                         const std::function<void(const BlankVerdict&)>& tell) {
   InOrder verdicts(question, answers, tell);
   std::set<int> filled;
@@ -202,7 +194,7 @@ std::optional<RightAnswer> judge_answer(const Question& question, const Answers&
       filled.insert(blank);
   std::optional<RightAnswer> right;
   try {
-    if (!filled.empty()) right = judge_program(question, answers, filled, verdicts);
+    if (!filled.empty()) right = judge_program(question, answers, exam, filled, verdicts);
   } catch (const EnvironmentFault& fault) {
     verdicts.know_all({Verdict::environment, fault.finding()});
   }

@@ -26,7 +26,6 @@ struct Question {
   std::optional<BuiltPrograms> built = {};  // the blanks' programs, if they are built already
   std::filesystem::path out = {};           // the folder for pages
   const Sandbox* sandbox = nullptr;         // round all of a submission's that isn't the user's own
-  Without without = {};                     // defences that are off
   bool apart = false;                       // it is somebody else's answer: what it builds is kept in TMPDIR alone
 };
 
@@ -34,6 +33,7 @@ struct Answers {
   Submission program, script;
   std::map<int, double> points_of;
   std::map<int, BlankIdentifiers> identifiers = {};  // of each of the program's blanks that holds an answer
+  std::string around = {};                           // the program that its blanks are taken into: the kit's
 };
 
 /// Reads the learner's files. Throws EnvironmentFault if they, or the kit's, can't be read.
@@ -45,13 +45,13 @@ std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answ
 
 /// An answer, all of which is right.
 struct RightAnswer {
-  BuiltProgram whole;  // what the speedup is measured with
+  BuiltProgram whole;                // what the speedup is measured with
   std::optional<ShownFigure> shown;  // to its author
 };
 
 /// Judges every blank, and tells of each one in order as soon as it and those before it are decided. Returns the
 /// answer if all of it is right. Throws Error on Ctrl-C. The speedup isn't judged here.
-std::optional<RightAnswer> judge_answer(const Question& question, const Answers& answers,
+std::optional<RightAnswer> judge_answer(const Question& question, const Answers& answers, const Exam& exam,
                                         const std::function<void(const BlankVerdict&)>& tell);
 
 }  // namespace odori::grader

@@ -51,11 +51,11 @@ CheckRecord record_of(const Question& question, const Answers& answers, std::vec
   return check;
 }
 
-int check_and_tell(const Flags& flags, const Without& without, const Messages& messages) {
+int check_and_tell(const Flags& flags, const Messages& messages) {
   std::optional<Sandbox> sandbox;
   std::vector<std::filesystem::path> hidden = flags.hidden;
   hidden.insert(hidden.end(), {flags.kit, flags.build});
-  if (flags.sandbox) sandbox.emplace(without, hidden);
+  if (flags.sandbox) sandbox.emplace(hidden);
   const Question question{.task = task_named(flags.task),
                           .kit = flags.kit,
                           .build = flags.build,
@@ -64,7 +64,6 @@ int check_and_tell(const Flags& flags, const Without& without, const Messages& m
                           .seed = flags.seed ? *flags.seed : fresh_seed(),
                           .out = flags.out,
                           .sandbox = sandbox ? &*sandbox : nullptr,
-                          .without = without,
                           .apart = flags.apart || flags.sandbox};
   Screen screen(question, messages);
   Feed feed(question, messages);
@@ -77,7 +76,7 @@ int check_and_tell(const Flags& flags, const Without& without, const Messages& m
   };
   audience.left_out(answers.program);
   audience.left_out(answers.script);
-  const auto right = judge_answer(question, answers, tell);
+  const auto right = judge_answer(question, answers, exam_of(question.task), tell);
   std::optional<SpeedupStep> step;
   if (question.task.measures_speedup && right && flags.speedup) {
     audience.measuring();
@@ -133,8 +132,8 @@ int or_fault(const Flags& flags, Work work) {
 
 }  // namespace
 
-int check(const Flags& flags, const Without& without) {
-  return or_fault(flags, [&](const Messages& messages) { return check_and_tell(flags, without, messages); });
+int check(const Flags& flags) {
+  return or_fault(flags, [&](const Messages& messages) { return check_and_tell(flags, messages); });
 }
 
 int ready(const Flags& flags) {

@@ -2,13 +2,11 @@
 #pragma once
 
 #include "learner/flags.h"
-#include "worker/defences.h"
 
 namespace odori::grader {
 
-/// Prints the verdicts as they come. Returns the exit code of grader/README.md's table. `without`: defences that are
-/// off, for tests of them; no program but such a test has a flag for it.
-int check(const Flags& flags, const Without& without = {});
+/// Prints the verdicts as they come. Returns the exit code of grader/README.md's table.
+int check(const Flags& flags);
 
 /// Is the task ready to be submitted, as far as its files tell? Prints what isn't: blanks left empty, a select line
 /// that asks for the wrong thing. Nothing is built or run, so that it works on a login node. Returns 0 or the exit

@@ -24,7 +24,8 @@
 #include "exercise/blanks.h"
 #include "instructor/arena.h"
 #include "instructor/handed_in.h"
-#include "learner/check.h"
+#include "learner/print.h"
+#include "loosened_sandbox.h"
 #include "most_memory.h"
 #include "undefended.h"
 #include "worker/run.h"
@@ -38,22 +39,38 @@ namespace {
 
 const fs::path kit = ODORI_FOLDER, build_folder = ODORI_BUILD_FOLDER;
 
-// The grader has no switch for its defences. So this program plays it: attack_run --undefended NAMES TASK PROGRAM
-// SCRIPT JSON
+/// Of a grader that believes a program that ends well.
+Exam endings_alone(const Task& task) {
+  const auto ends_well = [](const Situation& situation) {
+    situation.evidence();
+    return std::optional<Finding>();
+  };
+  return {{exam_of(task).situations.front()}, {{0, "EndsWell", ends_well}}};
+}
+
+// The grader has no switch for its defences. So this program plays one that lacks them: attack_run --undefended NAMES
+// TASK PROGRAM SCRIPT JSON
 constexpr const char* undefended = "--undefended";
 int check_undefended(char** arguments) {
-  return check({.word = "check",
-                .task = arguments[1],
-                .language = "en",
-                .kit = kit,
-                .build = build_folder,
-                .program = arguments[2],
-                .script = arguments[3],
-                .json = arguments[4],
-                .speedup = false,
-                .sandbox = true,
-                .out = kit / "out" / "check" / arguments[1]},
-               without_of(arguments[0]));
+  const std::vector<std::string> names = split(arguments[0], ',');
+  const Without without(names.begin(), names.end());
+  const LoosenedSandbox sandbox(without, {kit, build_folder});
+  const Question question{.task = task_named(arguments[1]),
+                          .kit = kit,
+                          .build = build_folder,
+                          .program = arguments[2],
+                          .script = arguments[3],
+                          .seed = std::random_device()() % 1'000'000,
+                          .sandbox = &sandbox,
+                          .apart = true};
+  Answers answers = read_answers(question);
+  if (without.contains("words")) answers.identifiers.clear();
+  if (without.contains("submission")) answers.around = join_lines(answers.program.lines);
+  const Exam exam = without.contains("evidence") ? endings_alone(question.task) : exam_of(question.task);
+  CheckRecord check{.seed = question.seed};
+  judge_answer(question, answers, exam, [&](const BlankVerdict& verdict) { check.verdicts.push_back(verdict); });
+  write_file(arguments[4], as_json(question, check, {}, Messages(kit, "en")));
+  return 0;
 }
 
 /// None where the check was ended before it had written all of them.
@@ -77,17 +94,17 @@ Seen check(Arena& arena, const Attack& attack, const fs::path& folder, const std
   Command command{.arguments = {"bash", "-c", "exec 9<\"$1\"; shift; exec \"$@\"", "bash", arena.folder() / "secret"},
                   .environment = {{"ODORI_INSTRUCTORS_SECRET", arena.token()}},
                   .folder = folder};
-  std::vector<std::string> words{ODORI_GRADER, "check", task.name,      "--program", program, "--script", script,
-                                 "--json",     json,    "--no-speedup", "--lang",    "en",    "--sandbox"};
+  std::vector<std::string> grader{ODORI_GRADER, "check", task.name,      "--program", program, "--script", script,
+                                  "--json",     json,    "--no-speedup", "--lang",    "en",    "--sandbox"};
   if (!without.empty())
-    words = {fs::read_symlink("/proc/self/exe"),
-             undefended,
-             fmt::format("{}", fmt::join(without, ",")),
-             task.name,
-             program,
-             script,
-             json};
-  command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+    grader = {fs::read_symlink("/proc/self/exe"),
+              undefended,
+              fmt::format("{}", fmt::join(without, ",")),
+              task.name,
+              program,
+              script,
+              json};
+  command.arguments.insert(command.arguments.end(), grader.begin(), grader.end());
   MostMemory memory(json);
   const Ended ended = run_process(command, {.time = 150s, .output_bytes = 8 << 20});
   return {.verdicts = verdicts_in(json),

@@ -161,7 +161,8 @@ std::string complaints_about(const Answer& answer, std::uint64_t seed) try {
   const Question question = question_of(answer, seed);
   const Answers answers = read_answers(question);
   std::vector<BlankVerdict> verdicts;
-  judge_answer(question, answers, [&](const BlankVerdict& verdict) { verdicts.push_back(verdict); });
+  judge_answer(question, answers, exam_of(question.task),
+               [&](const BlankVerdict& verdict) { verdicts.push_back(verdict); });
   return complaints_about(answer.entry, verdicts, answers.points_of);
 } catch (const Error& error) {
   if (error.code() == exit_code::interrupted) throw;

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "worker/build.h"
+#include "worker/refused_names.h"
 
 namespace odori::grader {
 namespace {
@@ -32,32 +33,34 @@ Submission submission() {
 }
 
 TEST(Source, HoldsEachVariantInANamespaceWithTheLearnersLineNumbers) {
-  EXPECT_EQ(source_of(solution, submission(), {{"blank_2", {2}}}, false),
+  EXPECT_EQ(source_of(solution, submission(), {{"blank_2", {2}}}),
             "#include \"odori.h\"\n"
             "namespace odori::evidence {\nvoid pass_blanks();\n}\n"
-            "#define odori__blanks_passed ::odori::evidence::pass_blanks()\n"
-            "namespace odori_blank_2 {\n"
-            "#line 3 \"blank_2\"\n"
-            "int odori__main(int argc, char** argv) {\n"
-            "  // BLANK 1: Which?\n"
-            "#line 1 \"blank_2.kit\"\n"
-            "  const int a = kits_a;\n"
-            "#line 7 \"blank_2\"\n"
-            "  // END BLANK\n"
-            "  ::odori::use(a);\n"
-            "  // BLANK 2: And this?\n"
-            "#line 10 \"blank_2\"\n"
-            "  const int b = mine_b;\n"
-            "{}\n"
-            "#line 11 \"blank_2\"\n"
-            "odori__blanks_passed;  // END BLANK\n"
-            "}\n}\n"
-            "#line 1 \"chooser\"\n"
-            "int main(int argc, char** argv) {\n"
-            "  const std::string variant = argc > 1 ? argv[1] : \"\";\n"
-            "  if (variant == \"blank_2\") return odori_blank_2::odori__main(argc - 1, argv + 1);\n"
-            "  return 2;\n"
-            "}\n");
+            "#define odori__blanks_passed ::odori::evidence::pass_blanks()\n" +
+                refused_names_begin() +
+                "namespace odori_blank_2 {\n"
+                "#line 3 \"blank_2\"\n"
+                "int odori__main(int argc, char** argv) {\n"
+                "  // BLANK 1: Which?\n"
+                "#line 1 \"blank_2.kit\"\n"
+                "  const int a = kits_a;\n"
+                "#line 7 \"blank_2\"\n"
+                "  // END BLANK\n"
+                "  ::odori::use(a);\n"
+                "  // BLANK 2: And this?\n"
+                "#line 10 \"blank_2\"\n"
+                "  const int b = mine_b;\n"
+                "{}\n"
+                "#line 11 \"blank_2\"\n"
+                "odori__blanks_passed;  // END BLANK\n"
+                "}\n}\n" +
+                refused_names_end() +
+                "#line 1 \"chooser\"\n"
+                "int main(int argc, char** argv) {\n"
+                "  const std::string variant = argc > 1 ? argv[1] : \"\";\n"
+                "  if (variant == \"blank_2\") return odori_blank_2::odori__main(argc - 1, argv + 1);\n"
+                "  return 2;\n"
+                "}\n");
 }
 
 TEST(Source, NamesWhatTheKitsTextCallsInFullAndNoKeywordOrMacro) {
@@ -71,7 +74,7 @@ TEST(Source, NamesWhatTheKitsTextCallsInFullAndNoKeywordOrMacro) {
       "  if (a > 1) return run(a); else stop(a);\n"
       "  Trainer trainer(A_MACRO);\n"
       "}\n";
-  const std::string source = source_of(calls, {}, {{"blank_1", {}}}, false);
+  const std::string source = source_of(calls, {}, {{"blank_1", {}}});
   EXPECT_NE(source.find("  static_assert(sizeof(a) == alignof(int));\n"
                         "  if (a > 1) return ::odori::run(a); else ::odori::stop(a);\n"
                         "  ::odori::Trainer trainer(A_MACRO);\n"),
@@ -93,7 +96,7 @@ TEST(Source, LeavesWhatAClassMayHaveFromItsBaseAsItIs) {
       "int main(int argc, char** argv) {\n"
       "  other();\n"
       "}\n";
-  const std::string source = source_of(kits, {}, {{"blank_1", {}}}, false);
+  const std::string source = source_of(kits, {}, {{"blank_1", {}}});
   for (const char* text : {"{ ::odori::call(); }", "struct Derived : ::odori::Base {", "    begin(1);\n",
                            "if (a) { inherited(2); }", "  ::odori::other();"})
     EXPECT_NE(source.find(text), std::string::npos) << text << " in\n" << source;
@@ -176,7 +179,7 @@ Submission above_main() {
 }
 
 TEST(Source, BlanksAboveMainAreVariantsToo) {
-  const std::string source = source_of(functions, above_main(), {{"blank_1", {1}}, {"blank_2", {2}}}, false);
+  const std::string source = source_of(functions, above_main(), {{"blank_1", {1}}, {"blank_2", {2}}});
   EXPECT_TRUE(source.starts_with("#include \"odori.h\"\nusing namespace odori;\nnamespace odori::evidence {\n"))
       << source;
   EXPECT_NE(source.find("namespace odori_blank_1 {\n#line 4 \"blank_1\"\ntemplate <typename T, class Combine>\n"),
@@ -195,7 +198,7 @@ TEST(Source, BlanksAboveMainAreVariantsToo) {
 }
 
 TEST(Source, WhatTheKitsProgramDeclaresIsNotTheLibrarys) {
-  const std::string source = source_of(functions, above_main(), {{"blank_1", {1}}}, false);
+  const std::string source = source_of(functions, above_main(), {{"blank_1", {1}}});
   for (const char* line : {"  combine(::odori::add(data, a), T::zero(), Combine::name());\n",
                            "  const ::odori::trace::File trace(args);\n",
                            "  Ring own; ::odori::Trainer trainer(sum(1), size_of(own), ::odori::run(own), Ring(), "

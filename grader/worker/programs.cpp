@@ -17,13 +17,8 @@ std::string name_of(int blank) { return fmt::format("blank_{}", blank); }
 
 class Builder {
  public:
-  Builder(const Compiler& compiler, const std::string& solution, const Submission& submission, std::set<int> filled,
-          bool refuses_names)
-      : compiler_(compiler),
-        solution_(solution),
-        submission_(submission),
-        refuses_names_(refuses_names),
-        alive_(std::move(filled)) {
+  Builder(const Compiler& compiler, const std::string& solution, const Submission& submission, std::set<int> filled)
+      : compiler_(compiler), solution_(solution), submission_(submission), alive_(std::move(filled)) {
     for (const int blank : alive_) {
       together_[blank] = {blank};
       if (!is_self_contained(submission_.blanks.at(blank).text)) apart_.insert(blank);
@@ -48,7 +43,7 @@ class Builder {
 
  private:
   Built build_variants(const std::vector<Variant>& variants) const {
-    Built built = compiler_.build(source_of(solution_, submission_, variants, refuses_names_));
+    Built built = compiler_.build(source_of(solution_, submission_, variants));
     if (built.gave_up) {
       const Built kits = compiler_.build_anew(source_of(solution_, submission_, {{"whole", {}}}));
       if (kits.program.empty())
@@ -164,7 +159,6 @@ class Builder {
   const Compiler& compiler_;
   const std::string& solution_;
   const Submission& submission_;
-  const bool refuses_names_;
   std::set<int> alive_, apart_;
   std::map<int, std::set<int>> together_;  // a blank, and those whose names it uses
   BuiltPrograms programs_;
@@ -206,16 +200,15 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
 }
 
 BuiltPrograms build_programs(const Compiler& compiler, const std::string& solution, const Submission& submission,
-                             const std::set<int>& filled, bool refuses_names) {
-  return Builder(compiler, solution, submission, filled, refuses_names).build();
+                             const std::set<int>& filled) {
+  return Builder(compiler, solution, submission, filled).build();
 }
 
 std::vector<BuiltProgram> build_sets(const Compiler& compiler, const std::string& solution,
-                                     const Submission& submission, const std::vector<std::set<int>>& sets,
-                                     bool refuses_names) {
+                                     const Submission& submission, const std::vector<std::set<int>>& sets) {
   std::vector<Variant> variants;
   for (const auto& set : sets) variants.push_back({fmt::format("blanks_{}", fmt::join(set, "_")), set});
-  const Built built = compiler.build(source_of(solution, submission, variants, refuses_names));
+  const Built built = compiler.build(source_of(solution, submission, variants));
   std::vector<BuiltProgram> programs;
   if (!built.program.empty())
     for (const Variant& variant : variants) programs.push_back({built.program, variant.name});

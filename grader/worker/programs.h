@@ -30,14 +30,13 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
 /// `filled`: the blanks to build; `solution`: the text of the kit's program. One build, if all is well. If some blanks
 /// don't compile, or use a name that another one declares, a second one without the former and with the latter's texts
 /// together; more only where an error comes to light when others are gone. A blank that can't stand beside others in
-/// one file (is_self_contained) is built for itself. `refuses_names`: as source_of has it. Throws EnvironmentFault.
+/// one file (is_self_contained) is built for itself. Throws EnvironmentFault.
 BuiltPrograms build_programs(const Compiler& compiler, const std::string& solution, const Submission& submission,
-                             const std::set<int>& filled, bool refuses_names = true);
+                             const std::set<int>& filled);
 
 /// Programs that hold these sets of blanks, in one build; none if one of them doesn't compile. Throws
 /// EnvironmentFault.
 std::vector<BuiltProgram> build_sets(const Compiler& compiler, const std::string& solution,
-                                     const Submission& submission, const std::vector<std::set<int>>& sets,
-                                     bool refuses_names = true);
+                                     const Submission& submission, const std::vector<std::set<int>>& sets);
 
 }  // namespace odori::grader

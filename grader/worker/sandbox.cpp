@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstring>
 #include <fstream>
+#include <set>
 
 #include "core/usage.h"
 
@@ -96,15 +97,15 @@ unsigned unused_user() {
 /// Ends the command when all its processes together take too much.
 class Watch {
  public:
-  explicit Watch(const SandboxPolicy& policy, const Without& without) : policy_(policy), without_(without) {}
+  explicit Watch(const SandboxPolicy& policy) : policy_(policy) {}
 
   void begin(int process) { process_ = process; }
   bool is_over() {
     const Usage usage = usage_of(process_);
-    if (!without_.contains(Defence::memory) && usage.memory > policy_.memory)
+    if (usage.memory > policy_.memory)
       broke =
           Finding{"over_memory", {{"limit", fmt::format("{:.2g}", static_cast<double>(policy_.memory) / (1 << 30))}}};
-    else if (!without_.contains(Defence::processes) && usage.tasks >= policy_.processes)
+    else if (usage.tasks >= policy_.processes)
       broke = Finding{"over_processes", {{"limit", std::to_string(policy_.processes)}}};
     return broke.has_value();
   }
@@ -112,13 +113,12 @@ class Watch {
 
  private:
   const SandboxPolicy& policy_;
-  const Without& without_;
   int process_ = -1;
 };
 
 }  // namespace
 
-Sandbox::Sandbox(Without without, const std::vector<fs::path>& hidden) : without_(std::move(without)) {
+Sandbox::Sandbox(const std::vector<fs::path>& hidden) {
   std::error_code none;
   for (const fs::path& folder : hidden) {
     const fs::path real = fs::canonical(folder, none);
@@ -139,37 +139,17 @@ bool Sandbox::is_there_already(const fs::path& path) const {
          std::none_of(hidden_.begin(), hidden_.end(), holds);
 }
 
-/// Of this process's own: for bubblewrap too, whose environment can be read inside.
-std::map<std::string, std::string> Sandbox::environment_of(const Command& command) const {
-  std::map<std::string, std::string> environment;
-  if (has(Defence::environment))
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-      const std::string text = *entry, name = text.substr(0, text.find('='));
-      const auto begins = [&](const char* prefix) { return name.starts_with(prefix); };
-      if (std::find(variables.begin(), variables.end(), name) == variables.end() &&
-          std::none_of(prefixes.begin(), prefixes.end(), begins))
-        environment[name] = "";
-    }
-  environment["HOME"] = "/tmp";
-  for (const auto& [name, value] : command.environment) environment[name] = value;
-  return environment;
-}
-
-Arguments Sandbox::enclosed(const Command& command, const SandboxPolicy& policy) const {
+Arguments Sandbox::arguments_of(const Command& command, const SandboxPolicy& policy) const {
   const bool root = geteuid() == 0;
   const std::string temporary = std::to_string(policy.temporary);
   Arguments arguments;
   // bubblewrap asks to end with whoever started it only after some milliseconds: what it has begun until then would
   // stay for ever. It doesn't as the first process of a namespace that ends with it.
-  if (has(Defence::escape)) {
-    add(arguments, {"unshare", "--pid", "--fork", "--kill-child"});
-    if (!root) add(arguments, {"--user", "--map-current-user"});
-  }
+  add(arguments, {"unshare", "--pid", "--fork", "--kill-child"});
+  if (!root) add(arguments, {"--user", "--map-current-user"});
   add(arguments, {"bwrap", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"});
   const auto empty = [&](const fs::path& folder) {
-    add(arguments, {"--perms", "1777"});
-    if (has(Defence::disk)) add(arguments, {"--size", temporary});
-    add(arguments, {"--tmpfs", folder.string()});
+    add(arguments, {"--perms", "1777", "--size", temporary, "--tmpfs", folder.string()});
   };
   std::set<fs::path> made;
   // Folders on the way to a path: bubblewrap would close them to all but the user who makes them.
@@ -183,39 +163,29 @@ Arguments Sandbox::enclosed(const Command& command, const SandboxPolicy& policy)
     add(arguments, {how, path.string(), path.string()});
   };
   if (!root) add(arguments, {"--unshare-user", "--disable-userns", "--cap-drop", "ALL"});
-  if (has(Defence::network)) add(arguments, {"--unshare-net"});
-  if (has(Defence::escape)) add(arguments, {"--unshare-pid", "--die-with-parent", "--new-session"});
+  add(arguments, {"--unshare-net", "--unshare-pid", "--die-with-parent", "--new-session"});
 
-  if (has(Defence::files)) {
-    for (const fs::path folder : system_folders) {
-      if (fs::is_symlink(folder))
-        add(arguments, {"--symlink", fs::read_symlink(folder).string(), folder.string()});
-      else if (fs::is_directory(folder))
-        add(arguments, {"--ro-bind", folder.string(), folder.string()});
-    }
-    for (const fs::path& folder : hidden_) add(arguments, {"--perms", "0755", "--tmpfs", folder.string()});
-    for (const char* path : settings) show("--ro-bind-try", path);
-    add(arguments, {"--dev", "/dev"});
-    // Not tried on a machine with GPUs yet.
-    bool gpus = false;
-    for (const auto& entry : fs::directory_iterator("/dev"))
-      if (is_of_a_gpu(entry)) gpus = true, show("--dev-bind", entry.path());
-    if (gpus)
-      show("--ro-bind", "/sys");
-    else
-      for (const char* path : topology) show("--ro-bind-try", path);
-    empty("/dev/shm");
-  } else {
-    add(arguments, {"--dev-bind", "/", "/"});
+  for (const fs::path folder : system_folders) {
+    if (fs::is_symlink(folder))
+      add(arguments, {"--symlink", fs::read_symlink(folder).string(), folder.string()});
+    else if (fs::is_directory(folder))
+      add(arguments, {"--ro-bind", folder.string(), folder.string()});
   }
+  for (const fs::path& folder : hidden_) add(arguments, {"--perms", "0755", "--tmpfs", folder.string()});
+  for (const char* path : settings) show("--ro-bind-try", path);
+  add(arguments, {"--dev", "/dev"});
+  // Not tried on a machine with GPUs yet.
+  bool gpus = false;
+  for (const auto& entry : fs::directory_iterator("/dev"))
+    if (is_of_a_gpu(entry)) gpus = true, show("--dev-bind", entry.path());
+  if (gpus)
+    show("--ro-bind", "/sys");
+  else
+    for (const char* path : topology) show("--ro-bind-try", path);
+  empty("/dev/shm");
   // The first process is bubblewrap's, with all these arguments.
-  if (has(Defence::escape)) add(arguments, {"--proc", "/proc", "--ro-bind", "/dev/null", "/proc/1/cmdline"});
-  if (!has(Defence::escape) && has(Defence::files)) add(arguments, {"--dev-bind", "/proc", "/proc"});
+  add(arguments, {"--proc", "/proc", "--ro-bind", "/dev/null", "/proc/1/cmdline"});
   empty("/tmp");
-  if (!has(Defence::files))
-    for (const auto& entry : fs::directory_iterator("/tmp"))
-      if (std::error_code gone; (entry.status(gone).permissions() & fs::perms::others_read) != fs::perms::none)
-        add(arguments, {"--dev-bind-try", entry.path().string(), entry.path().string()});
   made.clear();
   for (const fs::path& folder : policy.folders) open_way(folder), empty(folder);
   for (const fs::path& path : policy.readable)
@@ -223,10 +193,8 @@ Arguments Sandbox::enclosed(const Command& command, const SandboxPolicy& policy)
   for (const fs::path& path : policy.writable) show("--bind", path);
   if (!command.folder.empty()) open_way(command.folder / "any");
   // What bubblewrap made itself is a file system in memory too, and without a limit.
-  if (has(Defence::disk) && has(Defence::files)) {
-    add(arguments, {"--remount-ro", "/dev", "--remount-ro", "/"});
-    for (const fs::path& folder : hidden_) add(arguments, {"--remount-ro", folder.string()});
-  }
+  add(arguments, {"--remount-ro", "/dev", "--remount-ro", "/"});
+  for (const fs::path& folder : hidden_) add(arguments, {"--remount-ro", folder.string()});
   add(arguments, {"--chdir", command.folder.empty() ? "/tmp" : command.folder.string()});
 
   // Limits of processes don't hold for root, and what root may do, bubblewrap's namespaces alone don't keep it from.
@@ -234,33 +202,40 @@ Arguments Sandbox::enclosed(const Command& command, const SandboxPolicy& policy)
     const std::string user = std::to_string(unused_user());
     add(arguments,
         {"setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--bounding-set=-all", "--inh-caps=-all",
-         "--no-new-privs", "bwrap", "--unshare-user", "--disable-userns", "--dev-bind", "/", "/"});
-    if (has(Defence::escape)) add(arguments, {"--die-with-parent"});
+         "--no-new-privs", "bwrap", "--unshare-user", "--disable-userns", "--dev-bind", "/", "/", "--die-with-parent"});
   }
   // unshare too asks for that a moment too late. So the last step before the command looks whether its input has ended,
   // as it does with this process.
-  if (has(Defence::escape)) add(arguments, {"bash", "-c", "read -t 0 && exit 1; exec \"$@\" </dev/null", "bash"});
-  add(arguments, {"prlimit", "--core=0", "--nofile=4096"});
-  if (has(Defence::processes)) add(arguments, {fmt::format("--nproc={}", policy.processes)});
-  if (has(Defence::disk)) add(arguments, {fmt::format("--fsize={}", policy.file)});
-  // Should the watch come too late. Address space, unlike data, is what GPUs' libraries take hundreds of GB of.
-  if (has(Defence::memory)) add(arguments, {fmt::format("--data={}", 2 * policy.memory)});
+  add(arguments, {"bash", "-c", "read -t 0 && exit 1; exec \"$@\" </dev/null", "bash"});
+  // Memory: should the watch come too late. Address space, unlike data, is what GPUs' libraries take hundreds of GB of.
+  add(arguments, {"prlimit", "--core=0", "--nofile=4096", fmt::format("--nproc={}", policy.processes),
+                  fmt::format("--fsize={}", policy.file), fmt::format("--data={}", 2 * policy.memory)});
   arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
   return arguments;
 }
 
+Command Sandbox::enclosed(const Command& command, const SandboxPolicy& policy) const {
+  Command outer{
+      .arguments = arguments_of(command, policy), .environment = {}, .before = refuse_calls, .lifeline = true};
+  // Of this process's own: for bubblewrap too, whose environment can be read inside.
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry, name = text.substr(0, text.find('='));
+    const auto begins = [&](const char* prefix) { return name.starts_with(prefix); };
+    if (std::find(variables.begin(), variables.end(), name) == variables.end() &&
+        std::none_of(prefixes.begin(), prefixes.end(), begins))
+      outer.environment[name] = "";
+  }
+  outer.environment["HOME"] = "/tmp";
+  for (const auto& [name, value] : command.environment) outer.environment[name] = value;
+  return outer;
+}
+
 EndedInside Sandbox::run(const Command& command, const SandboxPolicy& policy, const Limits& limits) const {
-  Command outer{.arguments = enclosed(command, policy), .environment = environment_of(command)};
-  outer.inherits_descriptors = !has(Defence::descriptors);
-  outer.lifeline = has(Defence::escape);
-  if (has(Defence::syscalls)) outer.before = refuse_calls;
-  Watch watch(policy, without_);
+  Watch watch(policy);
   Limits watched = limits;
-  if (!has(Defence::time)) watched.time = std::chrono::hours(1), watched.processor_time.reset();
-  if (!has(Defence::output)) watched.output_bytes = std::size_t{1} << 32;
   watched.started = [&](int process) { watch.begin(process); };
   watched.give_up = [&] { return watch.is_over() || (limits.give_up && limits.give_up()); };
-  return {run_process(outer, watched), std::move(watch.broke)};
+  return {run_process(enclosed(command, policy), watched), std::move(watch.broke)};
 }
 
 EndedInside run_inside(const Sandbox* sandbox, const Command& command, const SandboxPolicy& policy,

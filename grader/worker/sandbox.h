@@ -15,7 +15,6 @@
 
 #include "core/process.h"
 #include "exercise/finding.h"
-#include "worker/defences.h"
 
 namespace odori::grader {
 
@@ -39,20 +38,22 @@ class Sandbox {
  public:
   /// `hidden`: folders that are empty inside, but for what the policy names, also where they lie among the system's own
   /// files. Tries it. Throws EnvironmentFault if this machine has no bubblewrap, or doesn't let it make its namespaces.
-  explicit Sandbox(Without without = {}, const std::vector<std::filesystem::path>& hidden = {});
+  explicit Sandbox(const std::vector<std::filesystem::path>& hidden = {});
+  virtual ~Sandbox() = default;
 
   /// Runs the command inside. What its limits end has `stopped`, and where it was one of the policy's, `broke` says
   /// which: "over_memory", "over_processes". Its folder is empty unless the policy shows it. Several threads may call
   /// it at once. Throws as run_process does.
-  EndedInside run(const Command& command, const SandboxPolicy& policy, const Limits& limits = {}) const;
+  virtual EndedInside run(const Command& command, const SandboxPolicy& policy, const Limits& limits = {}) const;
+
+ protected:
+  /// bubblewrap and its arguments, with the command behind them.
+  virtual Command enclosed(const Command& command, const SandboxPolicy& policy) const;
 
  private:
-  std::vector<std::string> enclosed(const Command& command, const SandboxPolicy& policy) const;
-  std::map<std::string, std::string> environment_of(const Command& command) const;
+  std::vector<std::string> arguments_of(const Command& command, const SandboxPolicy& policy) const;
   bool is_there_already(const std::filesystem::path& path) const;
-  bool has(Defence defence) const { return !without_.contains(defence); }
 
-  Without without_;
   std::vector<std::filesystem::path> hidden_;  // those below the system's folders
 };
 

@@ -122,17 +122,16 @@ class Body {
 
 }  // namespace
 
-std::string source_of(const std::string& solution, const Submission& submission, const std::vector<Variant>& variants,
-                      bool refuses_names) {
+std::string source_of(const std::string& solution, const Submission& submission, const std::vector<Variant>& variants) {
   const Body body(solution, submission.path.string());
   // What is trained before a program has left its blanks behind, the blanks trained and not the program.
   std::string source = body.head() + fmt::format(
                                          "namespace odori::evidence {{\nvoid pass_blanks();\n}}\n"
                                          "#define {} ::odori::evidence::pass_blanks()\n",
                                          blanks_passed);
-  if (refuses_names) source += refused_names_begin();
+  source += refused_names_begin();
   for (const Variant& variant : variants) source += body.variant(variant, submission);
-  if (refuses_names) source += refused_names_end();
+  source += refused_names_end();
   std::vector<std::string> names;
   for (const Variant& variant : variants) names.push_back(variant.name);
   return source + main_choosing(names);

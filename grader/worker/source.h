@@ -19,10 +19,9 @@ struct Variant {
 /// One source file, of these variants and a main that chooses. Its lines carry the learner's line numbers under the
 /// variant's name as the file ("blank_3:57"); the kit's answers are in a file "blank_3.kit", so that they are never
 /// shown. Of the learner's texts it holds no comments, and the kit's name the library's things in full. Where a
-/// variant has left its last blank behind, it tells the evidence so. `solution` is the pristine program;
-/// `refuses_names`: with refused_names. Throws Error if its main isn't found.
-std::string source_of(const std::string& solution, const Submission& submission, const std::vector<Variant>& variants,
-                      bool refuses_names = true);
+/// variant has left its last blank behind, it tells the evidence so. Names that no answer needs are refused
+/// (worker/refused_names). `solution` is the pristine program. Throws Error if its main isn't found.
+std::string source_of(const std::string& solution, const Submission& submission, const std::vector<Variant>& variants);
 
 /// The main that such a file ends with.
 std::string main_choosing(const std::vector<std::string>& variants);
