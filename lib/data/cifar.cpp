@@ -90,7 +90,7 @@ class CifarDataset : public Dataset {
       const MappedFile& file = files_.emplace_back(path);
       const std::size_t n = file.size() / format.record_bytes(), rest = file.size() % format.record_bytes();
       require(rest == 0,
-              "{} has {} bytes, which is no whole number of {} records of {} bytes ({} records and {} bytes): it is "
+              "{} has {} bytes, which is not a whole number of {} records of {} bytes ({} records and {} bytes): it is "
               "damaged, or of another format.",
               path, file.size(), format.name, format.record_bytes(), n, rest);
       check_labels(path, file);
@@ -148,7 +148,7 @@ TrainTest load_cifar(const std::string& name, const CifarOptions& options, const
   const NamedSet* named = find_named(resolve_dataset(name, root));
   const fs::path folder = named ? folder_of(*named, root) : fs::path(name);
   if (named) {
-    require(fs::is_directory(folder), "The data set {} is not there: {} is no folder. Make it with\n  {}", named->name,
+    require(fs::is_directory(folder), "The data set {} is not there: no folder {}. Make it with\n  {}", named->name,
             folder.string(), named->command);
   } else {
     require(fs::is_directory(folder),

@@ -97,15 +97,16 @@ void SerialIterator::check(const IteratorState& state) const {
   require(state.order.size() == dataset_->size(),
           "The iterator's state is of a data set of {} examples, but this one has {}.", state.order.size(), n);
   constexpr std::int64_t most_epochs = 1'000'000'000;
-  require(state.epoch >= 0 && state.epoch <= most_epochs, "The iterator's state can't be: it is in epoch {}.",
+  require(state.epoch >= 0 && state.epoch <= most_epochs, "The iterator's state is impossible: it is in epoch {}.",
           state.epoch);
   require(state.position >= 0 && state.position < n && state.random_position >= 0,
-          "The iterator's state can't be: it is at example {} of {}.", state.position, n);
+          "The iterator's state is impossible: it is at example {} of {}.", state.position, n);
   std::vector<bool> seen(dataset_->size());
   for (const std::int64_t i : state.order) {
-    require(i >= 0 && i < n && !seen[static_cast<std::size_t>(i)],
-            "The iterator's state can't be: its order has example {} twice, or of {} examples none of this number.", i,
-            n);
+    require(
+        i >= 0 && i < n && !seen[static_cast<std::size_t>(i)],
+        "The iterator's state is impossible: its order has example {} twice, or of {} examples none of this number.", i,
+        n);
     seen[static_cast<std::size_t>(i)] = true;
   }
 }

@@ -81,7 +81,7 @@ void GradientExchange::check_whole_parameters(Range range) const {
   require(range.end != behind_the_last.end, "start: parameters[{}] doesn't exist. There are {}, counted from 0.", n, n);
   require(range.end != before_the_first.end, "start: parameters[-1] doesn't exist. There are {}, counted from 0.", n);
   require(range.begin < range.end && range.end <= memory_->size(),
-          "start: this range is no part of the {} gradients, or is empty.", memory_->size());
+          "start: this range is not a part of the {} gradients, or is empty.", memory_->size());
   require(std::ranges::any_of(parameters(), begins) &&
               (range.end == memory_->size() || std::ranges::any_of(parameters(), ends)),
           "start: [{}, {}) of {} gradients doesn't begin and end with a parameter.", range.begin, range.end,

@@ -72,7 +72,7 @@ Figure figure_of(const std::vector<Trial>& trials, const Stored& stored) {
   };
   add_batches(now), add_batches(stored.accuracies);
   Figure figure{.title = "Accuracy by batch, after the same number of epochs",
-                .text = "Marks: your trainings. " + (stored.about.empty() ? "" : "Lines: " + stored.about),
+                .text = "Marks: your training runs. " + (stored.about.empty() ? "" : "Lines: " + stored.about),
                 .x_name = "images of an update",
                 .y_name = "held-out accuracy, %",
                 .x = {batches.begin(), batches.end()},

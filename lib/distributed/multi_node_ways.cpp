@@ -172,7 +172,7 @@ void try_ways(Communicator& comm, const std::vector<ExchangeWay>& ways, int laye
     }
   }
   if (comm.rank() == 0)
-    fmt::print("Tried on {} ranks, with gradients of which all is known:\n{}\n", comm.size(),
+    fmt::print("Tried on {} ranks, with gradients whose values are known:\n{}\n", comm.size(),
                text_table({"layers", "iterations", "exchange", "the weights are", "bytes sent"}, rows));
 }
 

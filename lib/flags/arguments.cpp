@@ -87,7 +87,7 @@ void add_rank_flags(CommandLine& line, Arguments& args) {
       ->check(line.whole_number(1, 1 << 20))
       ->default_str("1");
   app.add_flag("--scale_learnrate", args.scale_learnrate,
-               "Multiply --learnrate by the number of ranks, by which their common batch is larger");
+               "Multiply --learnrate by the number of ranks: so many times as large is their common batch");
   app.add_option(
          "--warmup_epochs", args.warmup_epochs,
          "Epochs in which the learning rate rises, update by update, from its value divided by the number of ranks")
@@ -102,7 +102,7 @@ void add_rank_flags(CommandLine& line, Arguments& args) {
       ->capture_default_str();
   app.add_option_function<std::string>(
          "--allreduce_dtype", [&args](const std::string& name) { args.exchange.dtype = dtypes.at(name); },
-         "CPU devices: in which numbers gradients travel: fp32, fp16 or bf16")
+         "CPU devices: number format in which gradients travel: fp32, fp16 or bf16")
       ->check(line.one_of({"fp32", "fp16", "bf16"}))
       ->default_str("fp32");
   app.add_option("--check_every", args.check_every,

@@ -90,7 +90,7 @@ std::string without_half_precision(const std::vector<OfCommunicator>& all) {
   std::vector<std::string> take;
   for (const OfCommunicator& of : all)
     if (of.half) take.push_back(of.name);
-  return fmt::format("Half precision (--allreduce_dtype) is taken by {} alone.\n", fmt::join(take, ", "));
+  return fmt::format("Only {} can exchange in half precision (--allreduce_dtype).\n", fmt::join(take, ", "));
 }
 
 /// What more nodes do for one batch that all share.
@@ -100,7 +100,7 @@ std::string gain_of_nodes(const Forecast& all) {
   const bool all_known = std::ranges::all_of(all.scaling, [](const OfNodes& row) { return row.weak.has_value(); });
   const bool gains = std::ranges::any_of(all.scaling, [](const OfNodes& row) { return row.speedup > 1; });
   if (!all_known) return fmt::format("-: {} can't be used there.\n", all.question.training.communicator);
-  if (!gains) return fmt::format("One device alone takes less for {}.\n", counted(images, "image"));
+  if (!gains) return fmt::format("For {}, one device alone is faster.\n", counted(images, "image"));
   if (all.best_nodes < nodes)
     return fmt::format("Shared by more than {}, {} images gain nothing more.\n", counted(all.best_nodes, "node"),
                        images);

@@ -65,7 +65,7 @@ void add_training_flags(CommandLine& line, Flags& flags) {
   app.add_option("--images", flags.images, "Training images of an epoch")
       ->check(line.whole_number(1, 2'000'000'000))
       ->capture_default_str();
-  app.add_option("--proxy", flags.proxy, "Measure this network instead, and tell the other's time by its arithmetic")
+  app.add_option("--proxy", flags.proxy, "Measure this network instead, and compute the other's time from operations")
       ->check(line.one_of(network_names()));
   app.add_option("--timings", flags.timings,
                  "Recorded iterations of one device, BATCH:SECONDS,BATCH:SECONDS; without it, two are measured here");

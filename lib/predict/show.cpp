@@ -32,7 +32,7 @@ void show(const Prediction& p) {
              1e3 * p.compute.fixed, 1e3 * p.compute.per_image, 1e3 * p.compute.seconds(p.batch));
   if (p.compute.fixed < 0)
     fmt::print(
-        "A time below 0 can't be. If the formulas are right, the machine was busy while the larger batch was measured: "
+        "A time can't be below 0. If the formulas are right, the machine was busy while the larger batch was measured: "
         "run this again.\n");
   fmt::print("An epoch of {} images: {} iterations, {:.1f} s with {}, {:.1f} s with {}\n", p.images, p.iterations,
              seconds(p.compute), p.network, seconds(p.compute_of_other), p.other_network);

@@ -1,5 +1,5 @@
-// Ctrl-C, or a terminal that is gone, ends a training between two iterations, with a sentence that says how to go on, and a
-// snapshot that can be.
+// Ctrl-C, or a terminal that is gone, ends a training between two iterations, with a sentence that says how to go on,
+// and a snapshot that can be.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,8 +67,7 @@ TEST(Interrupt, SaysThatThereIsNoSnapshot) {
   Folder folder;
   const Interrupted run(folder, "none", "log", SIGINT);
   EXPECT_EQ(run.code, 130);
-  EXPECT_NE(run.said.find("There is no snapshot yet, so that a new start begins at the first epoch."),
-            std::string::npos)
+  EXPECT_NE(run.said.find("There is no snapshot yet, so a new start begins at the first epoch."), std::string::npos)
       << run.said;
 }
 

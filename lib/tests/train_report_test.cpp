@@ -103,7 +103,7 @@ TEST_F(Loop, WhatWasSetStandsAboveTheTable) {
     return all.substr(0, all.find("epoch     \n"));
   };
   EXPECT_EQ(said(1, 1, 0), "");
-  EXPECT_EQ(said(1, 2, 0), "An update is by the mean gradient of 2 batches of 4 images.\n");
+  EXPECT_EQ(said(1, 2, 0), "An update uses the mean gradient of 2 batches of 4 images.\n");
   EXPECT_EQ(said(2, 1, 1), "Learning rate: 0.05 x 4 = 0.2, from 0.05 at first to 0.2 at the end.\n");
   EXPECT_EQ(said(1, 1, 3),
             "Learning rate: 0.05 x 4 = 0.2, from 0.05 at first to 0.1 at the end. It does not reach 0.2: the warm-up "
@@ -228,8 +228,9 @@ TEST_F(Loop, ATrainingThatHadNothingLeftToDoHasNoThroughput) {
   trainer.run();
   report_throughput(trainer, 10);
   const std::string said = testing::internal::GetCapturedStdout();
-  EXPECT_TRUE(said.ends_with("\nNothing was left to train: the snapshot has 1 epoch behind it. A larger --epoch trains "
-                             "on.\n"))
+  EXPECT_TRUE(
+      said.ends_with("\nNothing was left to train: the snapshot has 1 epoch behind it. A larger --epoch trains "
+                     "on.\n"))
       << said;
 }
 

@@ -144,7 +144,8 @@ TEST_F(Ways, RefuseWhatCantTravel) {
   };
   const std::string whole = "doesn't begin and end with a parameter.";
   for (const Range range : {Range{0, 0}, Range{32, 80}, Range{32, 20}, Range{1 << 20, 1 << 21}})
-    EXPECT_EQ(says([&] { exchange.start(range); }), "start: this range is no part of the 64 gradients, or is empty.");
+    EXPECT_EQ(says([&] { exchange.start(range); }),
+              "start: this range is not a part of the 64 gradients, or is empty.");
   const Range *const first = exchange.parameters.data(), behind = first[2], before = first[-1];
   for (const Range range : {behind, Range{0, behind.end}})
     EXPECT_EQ(says([&] { exchange.start(range); }), "start: parameters[2] doesn't exist. There are 2, counted from 0.");

@@ -17,7 +17,7 @@ Evaluator::Evaluator(SerialIterator iterator, Classifier& model, int device)
           "The model is on device {}, but the evaluator was given device {}. A model is evaluated where it is.",
           model.device().id(), device);
   require(!iterator_.repeat(),
-          "The evaluator's iterator starts again after the last image, so that an evaluation "
+          "The evaluator's iterator starts again after the last image, so an evaluation "
           "would never end: give it repeat = false.");
 }
 

@@ -16,7 +16,7 @@ double square_root_scaling(int n) { return std::sqrt(n); }
 
 Schedule warm_up(int n, double epochs, Schedule then) {
   require(n > 0 && epochs >= 0,
-          "A warm-up from 1/{} over {} epochs can't be: give 1 or more, and no less than 0 epochs.", n, epochs);
+          "A warm-up from 1/{} over {} epochs is impossible: give 1 or more, and 0 epochs or more.", n, epochs);
   return [n, epochs, then = std::move(then)](double behind) {
     const double first = 1.0 / n;
     if (behind < epochs) return first + (1 - first) * behind / epochs;

@@ -65,7 +65,7 @@ std::string StandardUpdater::description() const {
 
 std::string StandardUpdater::setting() const {
   if (n_batches_.value_or(1) == 1) return {};
-  return fmt::format("An update is by the mean gradient of {} batches of {} images{}.", *n_batches_,
+  return fmt::format("An update uses the mean gradient of {} batches of {} images{}.", *n_batches_,
                      iterators_.front().batch_size(), optimizer_.synchronizes() ? " of each rank" : "");
 }
 

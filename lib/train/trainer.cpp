@@ -114,7 +114,7 @@ void Trainer::stop_interrupted() {
 }
 
 std::string Trainer::way_on() const {
-  if (last_snapshot_.empty()) return "There is no snapshot yet, so that a new start begins at the first epoch.";
+  if (last_snapshot_.empty()) return "There is no snapshot yet, so a new start begins at the first epoch.";
   return fmt::format("The last good snapshot is {0}: --resume {0} goes on from there.", last_snapshot_);
 }
 
