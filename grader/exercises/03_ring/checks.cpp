@@ -15,10 +15,10 @@ RunPlan trying(std::vector<int> nodes, int length) {
   return {.nodes = std::move(nodes), .epochs = 0, .flags = {"--epoch", "0", "--length", std::to_string(length)}};
 }
 
-// Two ranks hide which way a chunk travels; a length that the number of ranks divides hides the remainder; where there
-// are fewer numbers than ranks, chunks are empty.
+// Two ranks hide which way a chunk travels; a length that the number of ranks divides hides the remainder, and a small
+// remainder how it is spread; where there are fewer numbers than ranks, chunks are empty.
 const RunPlan plainest = trying({0, 0, 0}, 7), two = trying({0, 0}, 1000), four = trying({0, 1, 0, 1}, 1000),
-              five = trying({0, 0, 0, 0, 0}, 7), long_on_five = trying({0, 0, 0, 0, 0}, 1000),
+              five = trying({0, 0, 0, 0, 0}, 9), long_on_five = trying({0, 0, 0, 0, 0}, 1000),
               one_number = trying({0, 0, 0, 1}, 1), no_number = trying({0, 1, 1}, 0), alone = trying({0}, 7);
 // Tried numbers are known, and come once. A training's gradients are neither.
 const RunPlan training{.nodes = {0, 1, 1}, .epochs = 1, .flags = {"--length", "7"}};
@@ -116,6 +116,14 @@ Found find_other_length(const Evidence& evidence, const char* key) {
 
 // ---- Anyone's
 
+/// A rank's: n - 1 while adding, and n - 1 while gathering.
+int messages_of_ring(const RunPlan& plan) { return 2 * (plan.ranks() - 1); }
+
+int messages_sent(const RankSeen& rank) {
+  const auto sends = [](const MessageSeen& message) { return message.call != "receive"; };
+  return static_cast<int>(std::count_if(rank.messages.begin(), rank.messages.end(), sends));
+}
+
 /// Numbers travel by messages between neighbours alone. A barrier moves none.
 Found find_inner_collective(const Situation& situation) {
   const auto& ranks = situation.evidence().ranks;
@@ -173,7 +181,7 @@ Found find_in_chunks(const Situation& situation) {
   int shortest = std::numeric_limits<int>::max(), longest = 0;
   for (const RankSeen& rank : evidence.ranks)
     for (const MessageSeen& message : rank.messages)
-      if (message.to >= 0) {
+      if (message.to >= 0 && messages_sent(rank) == messages_of_ring(situation.plan)) {  // a chunk each
         shortest = std::min(shortest, message.sent);
         longest = std::max(longest, message.sent);
       }
@@ -238,14 +246,18 @@ Found find_in_messages(const Situation& situation) {
     }
   if (Found lengths = find_other_length(evidence, "lengths_do_not_match")) return lengths;
   if (evidence.ending != Ending::finished || situation.plan.epochs > 0) return {};
+  const int expected = messages_of_ring(situation.plan);
+  std::size_t sent = 0;
   for (int rank = 0; rank < n; ++rank) {
-    const auto& messages = evidence.ranks[static_cast<std::size_t>(rank)].messages;
-    const auto sent =
-        std::count_if(messages.begin(), messages.end(), [](const auto& m) { return m.call != "receive"; });
-    if (sent != 2 * (n - 1))
-      return found(sent < 2 * (n - 1) ? "too_few_messages" : "too_many_messages",
-                   {{"rank", rank}, {"seen", sent}, {"expected", 2 * (n - 1)}, {"n", n}});
+    const RankSeen& seen = evidence.ranks[static_cast<std::size_t>(rank)];
+    if (const int messages = messages_sent(seen); messages < expected)
+      return found("too_few_messages", {{"rank", rank}, {"seen", messages}, {"expected", expected}, {"n", n}});
+    for (const MessageSeen& message : seen.messages) sent += static_cast<std::size_t>(std::max(message.sent, 0));
   }
+  // In how many pieces a chunk travels is free.
+  const std::size_t length = evidence.ranks.front().values.empty() ? 0 : evidence.ranks.front().values.back().size();
+  if (const std::size_t enough = static_cast<std::size_t>(expected) * length; sent > enough)
+    return found("too_many_numbers", {{"seen", sent}, {"expected", enough}, {"n", n}, {"length", length}});
   return {};
 }
 
