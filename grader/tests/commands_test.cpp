@@ -180,6 +180,7 @@ TEST_F(Words, AWordWithoutItsTaskNamesThemAll) {
   const Ended misspelt = word("check multi_gpu --nospeedup");
   EXPECT_EQ(misspelt.code, 2);
   EXPECT_EQ(misspelt.count("Unknown flag --nospeedup. Did you mean --no-speedup?"), 1) << misspelt.output;
+  EXPECT_EQ(word("check --langs ja multi_gpu").count("Unknown flag --langs. Did you mean --lang?"), 1);
   EXPECT_EQ(word("check multi_gpu --nospeedup", "ja").count("--no-speedup のことですか。"), 1);
   EXPECT_EQ(word("check", "ja").count("どのタスクですか。"), 1) << word("check", "ja").output;
   EXPECT_EQ(word("reset multi_gpu nine").code, 2);

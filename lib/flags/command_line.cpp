@@ -113,7 +113,10 @@ void CommandLine::parse(const std::vector<std::string>& also) {
   } catch (const CLI::ExtrasError&) {
     sentence = unknown(app_.remaining(true).front(), also);
   } catch (const CLI::ValidationError& error) {
-    sentence = refused_value(error.what());
+    // What follows an unknown flag can have been taken for something else.
+    const auto rest = app_.remaining(true);
+    const bool has_unknown = !rest.empty() && rest.front().starts_with("--");
+    sentence = has_unknown ? unknown(rest.front(), also) : refused_value(error.what());
   } catch (const CLI::ArgumentMismatch& error) {  // "--epoch: 1 required INT missing"
     const std::string text = error.what();
     sentence = text.substr(0, text.find(':')) + say({" needs a value.", " には値が必要です。"});
