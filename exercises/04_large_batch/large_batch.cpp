@@ -44,7 +44,7 @@ std::vector<float> accumulated_gradients(MultiNodeUpdater& updater, int m) {
   std::vector<float> total(updater.n_gradients());
   for (int batch = 0; batch < m; ++batch) {
     std::vector<float> gradients = updater.next_gradients();  // the mean of one batch
-    // BLANK 5: What becomes of `total`? It is as long as `gradients`.
+    // BLANK 5: What becomes of `total`? It is as long as `gradients`, whose last few numbers are padding.
     PUT_YOUR_CODE;
     // END BLANK
   }
