@@ -344,9 +344,16 @@ class Judging {
     for (std::size_t n = 2; n <= blanks.size(); ++n)
       first_blanks.emplace_back(blanks.begin(), blanks.begin() + static_cast<std::ptrdiff_t>(n));
     const std::vector<Runs*> programs = judged_.build(first_blanks);
-    for (std::size_t i = 0; i < programs.size(); ++i)
-      if (auto failure = find_failure(*programs[i], blanks[i + 1], situation, situation + 1))
-        return {{blanks[i + 1], *failure}};
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+      auto failure = find_failure(*programs[i], blanks[i + 1], situation, situation + 1);
+      if (!failure) continue;
+      auto& finding = failure->outcome.finding;
+      if (finding && finding->values.try_emplace("note", "not_beside").second) {
+        finding->values["n_others"] = std::to_string(i + 1);
+        finding->values["others"] = list({blanks.begin(), blanks.begin() + static_cast<std::ptrdiff_t>(i) + 1});
+      }
+      return {{blanks[i + 1], *failure}};
+    }
     program = programs.empty() ? nullptr : programs.back();
     return {};
   }

@@ -238,6 +238,8 @@ TEST(Judge, BlanksThatDisagreeCostTheOneThatDoesNotFollowThoseBeforeIt) {
   expect(rounds().not_together, 2, Verdict::wrong, "wrong_device");
   expect(rounds().second_of_four, 3, Verdict::wrong, "wrong_device");
   for (const int blank : {1, 2, 4}) expect(rounds().second_of_four, blank, Verdict::pass);
+  const auto& values = rounds().second_of_four.told.at(3).finding->values;
+  EXPECT_EQ(values.at("note") + ' ' + values.at("n_others") + ": " + values.at("others"), "not_beside 2: 1, 2");
   EXPECT_EQ(rounds().second_of_four.built, (std::vector<Sets>{{{1, 2}, {1, 2, 3}, {1, 2, 3, 4}}, {{1, 2, 4}}}));
 }
 
