@@ -1,6 +1,7 @@
 // Task 5: ways to exchange gradients, by the order of what each of them does, and by the weights that it leads to.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "ways_seen.h"
 
@@ -150,6 +151,19 @@ Found find_wrong_update(const Situation& situation) {
   return {};
 }
 
+/// What start(), average() and sum_in() send is known; what else is sent, isn't. A barrier sends nothing.
+Found find_other_calls(const Situation& situation) {
+  const std::set<std::string> known{"comm->all_reduce_mean()", "comm->barrier()", "MPI_Finalize()"};
+  const auto& ranks = situation.evidence().ranks;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::vector<std::string> calls = ranks[rank].collectives;
+    for (const MessageSeen& message : ranks[rank].messages) calls.push_back("comm->" + message.call + "()");
+    for (const std::string& call : calls)
+      if (!known.contains(call)) return found("travels_otherwise", {{"rank", rank}, {"call", call}});
+  }
+  return {};
+}
+
 // ---- What a right answer shows
 
 /// Of an iteration's time, what is spent on the exchange alone.
@@ -179,6 +193,7 @@ Exam exam_of_overlap() {
            {5, "FirstIterationUpdatesNothing", find_in_updating},
            {6, "HalfPrecisionStaysFinite", find_in_half_precision},
            {0, "AllWeightsAreRight", find_wrong_update},
+           {0, "GradientsTravelByTheExchangesCalls", find_other_calls},
            {0, "ShowsItsNumbers", find_no_values},
            {0, "EvidenceIsOfTheProgram", find_forgery}},
           exposed_shares};

@@ -299,6 +299,20 @@ TEST(Overlap, WantsNumbers) {
             "no_values");
 }
 
+TEST(Overlap, KnowsOfNoOtherCallsThanTheExchanges) {
+  const auto calls = [](std::vector<std::string> collectives, std::vector<MessageSeen> messages = {}) {
+    return overlap(
+        6, [](Iteration&) {},
+        [=](RankSeen& seen) {
+          seen.collectives = collectives;
+          seen.messages = messages;
+        });
+  };
+  EXPECT_EQ(calls({"comm->all_reduce_mean()", "comm->barrier()", "MPI_Finalize()"}), "right");
+  EXPECT_EQ(calls({"comm->all_reduce_mean()", "comm->sum()"}), "travels_otherwise");
+  EXPECT_EQ(calls({}, {{.call = "exchange"}}), "travels_otherwise");
+}
+
 TEST(Overlap, ShowsTheExposedShares) {
   const auto shown_of = [](std::vector<float> shares) {
     Fabricated runs([&](Evidence& evidence, const RunPlan& plan) {
