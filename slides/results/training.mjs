@@ -1,6 +1,6 @@
 // Training runs by the command that learners type, and what they wrote about themselves.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -23,19 +23,12 @@ export function run(words, environment = {}) {
 /** The same through the driver, which has been set up already. */
 export const odori = (...words) => run(['./odori', ...words], { ODORI_READY: '1' });
 
-/**
- * Trains a solution and gives its result.json. `name` is its folder in the scratch; with `keep`, a training that has
- * ended there with the same flags isn't repeated, so that a long sweep can be stopped and taken up again.
- */
-export function train(name, words, { keep = false } = {}) {
-  const out = join(scratch, name), path = join(out, 'result.json'), flags = join(out, 'flags.json');
-  const said = JSON.stringify(words);
-  if (!(keep && existsSync(path) && existsSync(flags) && readFileSync(flags, 'utf8') === said)) {
-    rmSync(out, { recursive: true, force: true });
-    odori('run', words[0], '--solution', ...words.slice(1), '--no_snapshot', '--out', out);
-    writeFileSync(flags, said);
-  }
-  return JSON.parse(readFileSync(path, 'utf8'));
+/** Trains a solution and gives its result.json. `name` is its folder in the scratch. */
+export function train(name, words) {
+  const out = join(scratch, name);
+  rmSync(out, { recursive: true, force: true });
+  odori('run', words[0], '--solution', ...words.slice(1), '--no_snapshot', '--out', out);
+  return JSON.parse(readFileSync(join(out, 'result.json'), 'utf8'));
 }
 
 /** { median, min, max, values } of some numbers. */

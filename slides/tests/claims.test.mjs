@@ -21,9 +21,12 @@ test('A picture is shown once, with the figures of its heading', async (t) => {
 });
 
 test('A chart of fewer than three runs says so', async (t) => {
-  const deck = await deckOf(t, withPicture('one', 'batch_accuracy'));
+  const deck = await deckOf(t, withPicture('one', 'batch_accuracy')), recorded = readResult('batch_accuracy.json');
   await refuseFalsePictures([deck]);
-  await assert.rejects(refuseFalsePictures([deck], async () => '<svg></svg>'), saying('points of 1 run', 'measure 3'));
+  t.after(() => showInstead('batch_accuracy.json', recorded));
+  showInstead('batch_accuracy.json', { ...recorded, seeds: 5, points: recorded.points.map((point) => ({ ...point, accuracy: { ...point.accuracy, values: [0.4] } })) });
+  await assert.rejects(refuseFalsePictures([deck]), saying('points of 1 run', 'measure 3'));
+  await refuseFalsePictures([deck], async () => '<svg><text class="few-runs">1 run</text></svg>');
 });
 
 test('A chart has the command that made it in the notes', async (t) => {

@@ -37,5 +37,5 @@ export function byBatch(language, result, { goal, top, dataset }) {
   });
   return picture(1160, 540, legend(4, 18, kinds.map(([name, colour]) => [colour, say[name]]), { size: 24 }), left.svg, right.svg,
     rule([left.at(x.from, 0.1), left.at(x.to, 0.1)], { stroke: colours.soft, dash: '8 6', line: 3 }), text(left.at(x.from, 0.1)[0] + 8, left.at(x.from, 0.1)[1] + 16, say.chance, { anchor: 'start', size: 20, fill: colours.soft }), drawn,
-    text(0, 498, `${say.runs(seeds)} · ${say.all}`, { anchor: 'start', size: 20, weight: 600 }), text(1156, 526, sourceOf({ ...result, dataset, n_images: images, model: 'tiny' }, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
+    text(0, 498, `${say.runs(seeds)} · ${say.all}`, { anchor: 'start', size: 20, weight: 600, class: seeds < 3 && 'few-runs' }), text(1156, 526, sourceOf({ ...result, dataset, n_images: images, model: 'tiny' }, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
 }
