@@ -131,6 +131,9 @@ set_mpirun_flags() {
   [ "$(id -u)" -ne 0 ] || MPIRUN_FLAGS+=" --allow-run-as-root"
   if [ -n "$PBS_NODEFILE" ]; then
     compare_hosts PBS_NODEFILE
+    # A profile may have set PATH anew, without PBS's own programs.
+    local settings=${PBS_CONF_FILE:-/etc/pbs.conf}
+    [ ! -r "$settings" ] || PATH+=:$(sed -n 's/^PBS_EXEC=//p' "$settings")/bin
     open_mpi_knows tm || use_hosts pbs_tmrsh <"$PBS_NODEFILE"
   elif [ -n "$PE_HOSTFILE" ]; then
     compare_hosts PE_HOSTFILE

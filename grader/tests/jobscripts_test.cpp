@@ -236,6 +236,15 @@ TEST_F(JobScripts, AnOpenMpiThatDoesNotIsGivenTheHostsAndPbssLauncher) {
   const Ended spaces = run_under_pbs(root_, "mca:plm:rsh:version:mca:2.1.0");
   unsetenv("TMPDIR");
   EXPECT_EQ(spaces.count("ORTED -mca ess env\n"), 1) << spaces.output;
+  // And where a profile leaves PBS's own programs out of PATH.
+  fs::remove(root_ / "spooled.SC");
+  fs::create_directories(root_ / "pbs/bin");
+  fs::rename(root_ / "bin/pbs_tmrsh", root_ / "pbs/bin/pbs_tmrsh");
+  write_file(root_ / "pbs.conf", fmt::format("PBS_SERVER=head\nPBS_EXEC={}\n", (root_ / "pbs").string()));
+  setenv("PBS_CONF_FILE", (root_ / "pbs.conf").c_str(), 1);
+  const Ended elsewhere = run_under_pbs(root_, "mca:plm:rsh:version:mca:2.1.0");
+  unsetenv("PBS_CONF_FILE");
+  EXPECT_EQ(elsewhere.count("ORTED -mca ess env\n"), 1) << elsewhere.output;
 }
 
 TEST_F(JobScripts, TheSiteFileSaysHowProcessesAreStarted) {
