@@ -27,13 +27,14 @@ text_of() {
 }
 
 # Each fault whose pattern is in the log, once, with the first line that shows it. What follows from another fault is
-# left out when the cause was found: an abort, and a refusal that another section explains better.
+# left out when the cause was found: an abort, a refusal that another section explains better, and an end of which PBS says why.
 explain() {
-  local log=$1 shown=$2 key pattern line found=0
+  local log=$1 shown=$2 key pattern line found=0 before=""
   while IFS=$'\t' read -r key pattern; do
     [[ $found -eq 0 || ($key != mpi_abort && $key != no_permission) ]] || continue
+    [[ $before != killed_at_walltime || $key != removed ]] || continue
     line=$(grep -m 1 -nEi -- "$pattern" "$log") || continue
-    found=1
+    found=1 before=$key
     printf '\n%s:%s\n' "$shown" "$(cut -c 1-200 <<<"$line")"
     text_of "$key" | sed 's/^/  /'
   done < <(awk '/^## / { key = $2 } /^    / { sub(/^    /, ""); print key "\t" $0 }' "$folder/messages.md")
@@ -42,7 +43,16 @@ explain() {
 
 # A job's log begins with "Job ID: TASK on HOST", and ends in the last line that its script prints.
 unexplained() {
-  local log=$1 last task
+  local log=$1 last task state
+  state=$(sed -nE 's/^ *job_state = ([QHR])$/\1/p' "$log" | head -n 1)
+  if [[ $state == R ]]; then
+    say "$2: by what qstat says, this job runs, and nothing is wrong with it." "$2: qstat によると、このジョブは実行中で、問題はありません。"
+    return
+  elif [[ -n $state ]]; then
+    say "$2: by what qstat says, this job waits. Its line \"comment\" says what for; without that line the scheduler hasn't come to it yet." \
+      "$2: qstat によると、このジョブは待っています。何を待っているかは comment の行にあります。その行がなければ、スケジューラはまだこのジョブを見ていません。"
+    return
+  fi
   task=$(sed -nE 's/^Job [^ ]+: ([a-z_]+) on .*/\1/p' "$log" | head -n 1)
   case $task in
     multi_*) last=$(grep '^Speedup:' "$log" | tail -n 1) ;;

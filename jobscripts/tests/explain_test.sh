@@ -23,6 +23,15 @@ too_many_nodes|comment = Can Never Run: Insufficient amount of resource: ncpus
 too_many_nodes|sbatch: error: Batch job submission failed: Requested node configuration is not available
 wrong_group|qsub: Unauthorized Request
 select_refused|qsub: Illegal attribute or resource value Resource_List.select
+select_refused|qsub: Illegal attribute or resource value select.mpiprocs
+select_refused|qsub: Illegal attribute or resource value
+select_refused|qsub: Cannot be used with select or place: nodes
+select_refused|qsub: Cannot have "place" without "select"
+select_refused|qsub: Unknown resource Resource_List.PUT_YOUR_CODE
+resource_refused|qsub: Illegal attribute or resource value Resource_List.walltime
+resource_refused|qsub: Illegal attribute or resource value Resource_List.place
+variable_not_set|qsub: cannot send environment with the job
+another_folder|qsub: script file:: No such file or directory
 no_mpirun|bash: mpirun: command not found
 killed_by_memory|terminate called after throwing an instance of 'std::bad_alloc'
 killed_by_memory|slurmstepd: error: Detected 1 oom_kill event in StepId=12.batch.
@@ -105,6 +114,12 @@ printf 'Rank 1: There is no GPU 3\nMPI_ABORT was invoked on rank 1\n' >"$folder/
 # Healthy: `qstat -f` names the group_list of each job.
 printf 'Job Id: 7.head\n    group_list = students\n    Resource_List.select = 2:mpiprocs=2\n' >"$folder/log"
 "$explain" --lang en "$folder/log" | grep -q "isn't one of yours" && fail "a healthy qstat -f is told that its group is wrong"
+printf 'Job Id: 7.head\n    job_state = R\n    group_list = students\n' | "$explain" --lang en | grep -q 'this job runs' ||
+  fail "a qstat -f of a job that runs isn't told so"
+printf 'Job Id: 7.head\n    job_state = Q\n' | "$explain" --lang en | grep -q 'this job waits' || fail "nor one of a job that waits"
+# PBS says why it ended the job, and the job itself only that it was ended.
+printf '=>> PBS: job killed: walltime 10 exceeded limit 6\nThe scheduler ended this job: its time was over, or somebody removed it\n' |
+  "$explain" --lang en | grep -q 'qdel' && fail "a job that PBS killed at its limit is told of qdel"
 # Killed in its baseline, in the second training, and between them.
 printf 'Job 7: multi_node on n1, 2026\nThroughput: 51 [images/sec.]\n' >"$folder/log"
 "$explain" --lang en "$folder/log" | grep -q 'ends early' || fail "a log that ends behind the baseline isn't called early"
