@@ -86,17 +86,25 @@ while [[ $# -gt 0 ]]; do
   shift
 done
 [[ $variables -le 1 ]] || { echo "qsub: only one -v" >&2; exit 2; }
+for name in ${names//,/ }; do
+  [[ $name == *=* || -n ${!name+set} ]] || { echo "qsub: cannot send environment with the job" >&2; exit 1; }
+done
 ! grep -q $'\r' "$script" || { echo "qsub: script contains cr, lf" >&2; exit 1; }
 while read -r _ option value; do
   case $option in
-    -l) [[ $value =~ ^(select=|place=(scatter|pack|free)|walltime=[0-9:]+$|filesystems=) ]] ||
-          { echo "qsub: Unknown resource: ${value%%=*}" >&2; exit 175; }
+    -l) [[ $value == *=* || -z $value ]] || { echo "qsub: Unknown resource Resource_List.$value" >&2; exit 187; }
+        [[ $value != nodes=* ]] || ! grep -qE '^#PBS -l (select|place)=' "$script" ||
+          { echo "qsub: Cannot be used with select or place: nodes" >&2; exit 1; }
+        [[ ! $value =~ ^(place|walltime)= || $value =~ ^(place=(scatter|pack|free)$|walltime=[0-9:]+$) ]] ||
+          { echo "qsub: Illegal attribute or resource value Resource_List.${value%%=*}" >&2; exit 166; }
+        [[ $value =~ ^(select|place|walltime|filesystems|nodes)= ]] ||
+          { echo "qsub: directive error: $option $value" >&2; exit 1; }
         for part in $(tr ':+' '  ' <<<"${value#select=}"); do
           [[ $value != select=* || $part =~ ^([0-9]+|(mpiprocs|ompthreads|ncpus)=[0-9]+)$ ]] ||
-            { echo "qsub: Unknown resource: ${part%%=*}" >&2; exit 175; }
+            { echo "qsub: Unknown resource: ${part%%=*}" >&2; exit 187; }
         done ;;
-    -q | -N | -W | -j) [[ -n $value ]] || { echo "qsub: directive error: $option" >&2; exit 2; } ;;
-    *) echo "qsub: directive error: $option $value" >&2; exit 2 ;;
+    -q | -N | -W | -j) [[ -n $value ]] || { echo "qsub: directive error: $option" >&2; exit 1; } ;;
+    *) echo "qsub: directive error: $option $value" >&2; exit 1 ;;
   esac
 done < <(grep '^#PBS ' "$script")
 for name in ${names//,/ }; do printf 'JOB GETS %s=%s\n' "$name" "${!name}"; done
@@ -125,7 +133,8 @@ TEST_F(JobScripts, WhatIsSubmittedIsWhatARealQsubTakes) {
   const fs::path answer = this->answer("multi_node"), kits = kit / "solutions/02_multi_node" / answer.filename();
   for (const auto& [line, said] : {std::pair("#PBS -l PUT_YOUR_CODE", "PUT_YOUR_CODE itself"),
                                    std::pair("#PBS -l select=2:mpiproc=2", "a name in it is misspelt"),
-                                   std::pair("#PBS -l nodes=2", "a name in it is misspelt"),
+                                   std::pair("#PBS -l nodes=2", "in a line of its own beside `select`"),
+                                   std::pair("#PBS -l walltime=soon", "`-l walltime=` takes HH:MM:SS"),
                                    std::pair("#PBS --select 2", "qsub doesn't understand a line")}) {
     fs::copy_file(kits, answer, fs::copy_options::overwrite_existing);
     replace_line(answer, "#PBS -l select", line);
