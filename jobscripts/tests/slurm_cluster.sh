@@ -12,8 +12,7 @@
 set -euo pipefail
 
 partition=workshop
-student_id=23456
-nodes=(node1 node2)
+. "$(dirname "${BASH_SOURCE[0]}")/cluster_hosts.sh"
 
 stop() {
   printf 'slurm_cluster.sh: %s\n' "$1" >&2
@@ -28,25 +27,12 @@ if [[ ${1:-} != --inside ]]; then
   for program in qsub sbatch slurmctld slurmd munged mungekey ip nsenter unshare setpriv; do
     command -v "$program" >/dev/null || stop "$program isn't installed (Debian: slurm-wlm slurm-wlm-torque munge iproute2)."
   done
-  exec unshare --mount --net --pid --uts --ipc --fork --kill-child --mount-proc --propagation private \
-    "$0" --inside "$@"
+  alone "$0" --inside "$@"
 fi
 shift
 folder=$(realpath "$1")
 shift
 mkdir -p "$folder"/{etc,spool,log,munge}
-
-# ---- Files that all hosts see
-
-user_files() {
-  local file
-  { cat /etc/passwd; echo "student:x:$student_id:$student_id::$folder/home:/bin/bash"; } >"$folder/etc/passwd"
-  { cat /etc/group; echo "student:x:$student_id:"; } >"$folder/etc/group"
-  printf '127.0.0.1 localhost\n10.77.0.254 head\n10.77.0.1 node1\n10.77.0.2 node2\n' >"$folder/etc/hosts"
-  for file in passwd group hosts; do mount --bind "$folder/etc/$file" "/etc/$file"; done
-  mkdir -p "$folder/home"
-  chown "$student_id:$student_id" "$folder/home"
-}
 
 slurm_files() {
   mkdir -p /etc/slurm
@@ -85,37 +71,6 @@ END
   mkdir -p "$folder/spool/state"
 }
 
-# ---- Hosts
-
-declare -A first_process  # of each node: holds its namespaces
-
-head_network() {
-  hostname head
-  ip link set lo up
-  ip link add bridge0 type bridge
-  ip link set bridge0 up
-  ip address add 10.77.0.254/24 dev bridge0
-}
-
-start_node() {  # NAME NUMBER
-  local name=$1 number=$2
-  unshare --mount --net --uts --ipc --propagation private bash -c "
-    hostname $name && mount -t tmpfs -o size=256m tmpfs /dev/shm && ip link set lo up && echo ready >'$folder/spool/$name.up'
-    exec sleep infinity" &
-  first_process[$name]=$!
-  until [[ -e $folder/spool/$name.up ]]; do sleep 0.02; done
-  ip link add "veth$number" type veth peer name eth0 netns "${first_process[$name]}"
-  ip link set "veth$number" master bridge0 up
-  on_node "$name" ip address add "10.77.0.$number/24" dev eth0
-  on_node "$name" ip link set eth0 up
-}
-
-on_node() {  # NAME COMMAND...
-  local pid=${first_process[$1]}
-  shift
-  nsenter --target "$pid" --mount --net --uts --ipc -- "$@"
-}
-
 # ---- Daemons
 
 start_daemons() {
@@ -146,4 +101,4 @@ slurm_files
 head_network
 start_daemons
 wait_for_nodes
-exec setpriv --reuid="$student_id" --regid="$student_id" --clear-groups env HOME="$folder/home" USER=student "$@"
+as_student "$@"

@@ -4,6 +4,7 @@
 # Skipped (exit code 77) where Slurm isn't installed or namespaces can't be made; in CI that is a failure.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/cluster_hosts.sh"
 
 if [[ ${1:-} != --student ]]; then
   if [[ $EUID -ne 0 ]] || ! type qsub slurmctld slurmd munged >/dev/null 2>&1; then
@@ -14,44 +15,19 @@ if [[ ${1:-} != --student ]]; then
   folder=$(mktemp -d /tmp/odori_slurm_test.XXXXXX)  # the student may not look everywhere that root may
   trap 'rm -rf "$folder"' EXIT
   chmod 755 "$folder"
-  # A kit of copies, owned by the student: a job reads and writes there alone.
-  mkdir -p "$folder"/kit/{build/bin,grader,lib} "$folder/cluster"
-  cp -a "$kit"/{odori,cmake,jobscripts,solutions,exercises} "$folder/kit/"
-  cp -a "$kit"/lib/{comm,flags} "$folder/kit/lib/"
-  cp -a "$build/library" "$folder/kit/build/"
-  cp -a "$kit"/grader/{messages,exercises} "$folder/kit/grader/"
-  cp -a "$build/bin/solutions" "$folder/kit/build/bin/"
-  cp -a "$build/bin/odori_grader" "$folder/kit/build/bin/"
-  cp -a "$build/CMakeCache.txt" "$folder/kit/build/"
-  cp -a "$here/slurm_cluster.sh" "$here/slurm_test.sh" "$folder/"
-  rm -f "$folder/kit/jobscripts/site.sh"
-  "$build/bin/odori_make_synthetic" --train 640 --test 160 --out "$folder/kit/data" >/dev/null || exit
-  chown -R 23456:23456 "$folder/kit"
+  mkdir "$folder/cluster"
+  student_kit "$kit" "$build" "$folder/kit" || exit
+  cp -a "$here"/{cluster_hosts,slurm_cluster,slurm_test}.sh "$folder/"
   "$folder/slurm_cluster.sh" "$folder/cluster" "$folder/slurm_test.sh" --student "$folder/kit"
   exit
 fi
 
 # ---- From here on the student, on the cluster's head
 kit=$2
-failures=0
 export LC_ALL=C.UTF-8
 unset ODORI_SITE
 export FLAGS="--device cpu --model tiny --epoch 2 --batchsize 16 --no_snapshot --dataset $kit/data"
 
-check() {  # WHAT COMMAND...
-  local what=$1
-  shift
-  if "$@"; then echo "ok: $what"; else echo "FAILED: $what" && failures=$((failures + 1)); fi
-}
-
-has() {  # FILE PATTERN
-  grep -qE -- "$2" "$1" || { echo "--- $1 has no line like '$2':" && cat "$1" && return 1; }
-}
-
-explained() {  # LOG PATTERN: `explain` recognises it
-  "$kit/jobscripts/explain.sh" "$1" >"$kit/explained.txt"
-  has "$kit/explained.txt" "$2" || { cat "$1" && return 1; }
-}
 # Submits, waits for the job's end, and gives the job's output: the newest file NAME.oID in this folder.
 job_output() {  # COMMAND...
   local id
