@@ -29,7 +29,7 @@ blanks=$(grep -c '^## .*\.1$' "$hints")
 files=("$kit"/exercises/*_"$task"/*.cpp "$kit/jobscripts/run_${task}_training.sh")
 
 remembered() { # WORD: the rest of its line for this task and blank
-  [[ ! -r $state ]] || awk -v word="$1" -v task="$task" -v blank="$blank" \
+  [[ ! -f $state || ! -r $state ]] || awk -v word="$1" -v task="$task" -v blank="$blank" \
     '$1 == word && $2 == task && $3 == blank { print $4 }' "$state" | tail -n 1
 }
 
@@ -46,10 +46,11 @@ first_to_do() {
 
 remember() { # COUNT
   local fresh=$state.$$
+  [[ ! -d $state ]] || return 0
   {
     [[ ! -r $state ]] || grep -av "^hint $task $blank " "$state" || true
     echo "hint $task $blank $1"
-  } 2>/dev/null >"$fresh" || return 0 # a folder that can't be written to: then nothing is remembered
+  } 2>/dev/null >"$fresh" || return 0 # where nothing can be written, nothing is remembered
   mv -f "$fresh" "$state"
 }
 

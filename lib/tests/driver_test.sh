@@ -105,7 +105,9 @@ rm "$ODORI_STATE"
 }
 printf '\1\2\377 rubbish\n' >"$ODORI_STATE"
 expect 0 "blank 3: hint 1 of 3" "$odori" hint multi_gpu 3 --lang en
-ODORI_STATE=/no/such/folder/state expect 0 "blank 3: hint 1 of 3" "$odori" hint multi_gpu 3 --lang en
+for state in /no/such/folder/state "$scratch"; do # and a folder where the file should be
+  ODORI_STATE=$state expect 0 "blank 3: hint 1 of 3" "$odori" hint multi_gpu 3 --lang en
+done
 
 export ODORI_READY=1
 expect 2 '--ranks takes a number of processes, up to 99 on one machine, not "two"' "$odori" run multi_node --ranks two
