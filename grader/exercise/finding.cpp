@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "exercise/utf8.h"
+
 namespace odori::grader {
 namespace {
 
@@ -37,8 +39,7 @@ std::string without_folders(std::string_view text) {
 
 std::string bounded(std::string text, std::size_t most) {
   if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
-  text.resize(most);
+  text.resize(begin_of_character(text, most));
   return text + " […]";
 }
 

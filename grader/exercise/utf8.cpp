@@ -45,6 +45,13 @@ std::pair<char32_t, std::size_t> character_at(std::string_view text, std::size_t
   return {character < 0 ? U'\uFFFD' : static_cast<char32_t>(character), size};
 }
 
+std::size_t begin_of_character(std::string_view text, std::size_t at) {
+  const std::size_t first = at < U8_MAX_LENGTH ? 0 : at - U8_MAX_LENGTH;
+  auto place = static_cast<std::int32_t>(at - first);
+  U8_SET_CP_START(reinterpret_cast<const std::uint8_t*>(text.data()) + first, 0, place);
+  return first + static_cast<std::size_t>(place);
+}
+
 bool is_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const auto [character, size] = next_at(text, at);

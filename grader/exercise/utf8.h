@@ -13,6 +13,9 @@ namespace odori::grader {
 /// surrogates and what is beyond Unicode included), as many as can have been meant as one character.
 std::pair<char32_t, std::size_t> character_at(std::string_view text, std::size_t at);
 
+/// Where the character begins that the byte at this place is part of.
+std::size_t begin_of_character(std::string_view text, std::size_t at);
+
 bool is_utf8(std::string_view text);
 
 /// Controls, what is there without being seen, what turns the direction of a text, and what is no character.

@@ -56,10 +56,7 @@ std::vector<Piece> pieces_of(std::string_view paragraph) {
 }
 
 bool ends_wide(const std::string& text) {
-  std::size_t at = text.size();
-  while (at > 0 && (static_cast<unsigned char>(text[--at]) & 0xC0) == 0x80) {
-  }
-  return !text.empty() && is_wide(character_at(text, at).first);
+  return !text.empty() && is_wide(character_at(text, begin_of_character(text, text.size() - 1)).first);
 }
 
 void wrap_paragraph(const std::string& paragraph, int width, const std::string& indent,

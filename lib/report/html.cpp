@@ -1,12 +1,12 @@
 #include "report/html.h"
 
 #include <cstdlib>
-#include <fstream>
 #include <mustache.hpp>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/error.h"
+#include "core/file.h"
+#include "core/text.h"
 #include "report/pages.h"  // made by CMake
 
 namespace odori::html {
@@ -14,12 +14,6 @@ namespace {
 
 namespace mustache = kainjow::mustache;
 using Json = nlohmann::json;
-
-std::string replace_all(std::string text, std::string_view what, std::string_view by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
-    text.replace(at, what.size(), by);
-  return text;
-}
 
 mustache::data data_of(const Json& json) {
   if (json.is_object()) {
@@ -59,18 +53,16 @@ std::string render(const std::string& page, const Json& data, const std::map<std
 
 Json both(const std::string& english, const std::string& japanese) { return {{"en", english}, {"ja", japanese}}; }
 
-std::string json_in_script(const Json& json) { return replace_all(json.dump(), "<", "\\u003c"); }
+std::string json_in_script(const Json& json) { return replaced(json.dump(), "<", "\\u003c"); }
 
-std::string code_in_script(const std::string& code) { return replace_all(code, "</script", "<\\/script"); }
+std::string code_in_script(const std::string& code) { return replaced(code, "</script", "<\\/script"); }
 
 std::string read_library(const char* variable, const char* file) {
   const char* named = std::getenv(variable);
-  std::ifstream stream(named ? named : file);
-  std::ostringstream text;
-  if (stream) text << stream.rdbuf();
-  require(!named || !text.str().empty(), "{} names {}, which can't be read. Name the library's JavaScript file.",
-          variable, named ? named : "");
-  return text.str();
+  std::string text = read_file(named ? named : file);
+  require(!named || !text.empty(), "{} names {}, which can't be read. Name the library's JavaScript file.", variable,
+          named ? named : "");
+  return text;
 }
 
 }  // namespace odori::html

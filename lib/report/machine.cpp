@@ -6,9 +6,11 @@
 
 #include <cmath>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
+
+#include "core/file.h"
+#include "core/text.h"
 
 namespace odori {
 namespace {
@@ -16,13 +18,12 @@ namespace {
 /// What stands behind `separator` in the first line of `path` that begins with `key`, without quotes and
 /// blanks.
 std::string value_in(const char* path, std::string_view key, char separator) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string& line : split_lines(read_file(path))) {
     const auto at = line.find(separator);
     if (!line.starts_with(key) || at == std::string::npos) continue;
-    const auto first = line.find_first_not_of(" \t\"", at + 1);
-    if (first == std::string::npos) break;
-    return line.substr(first, line.find_last_not_of(" \t\"") - first + 1);
+    if (const auto value = trim(std::string_view(line).substr(at + 1), " \t\""); !value.empty())
+      return std::string(value);
+    break;
   }
   return "unknown";
 }

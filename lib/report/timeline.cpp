@@ -1,15 +1,14 @@
 #include "report/timeline.h"
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "core/error.h"
+#include "core/file.h"
 
 namespace odori::timeline {
 namespace {
@@ -23,15 +22,9 @@ const std::set<std::string, std::less<>> communicating{"gather",    "send",    "
 const std::set<std::string, std::less<>> of_all_ranks{"allreduce", "allgather",
                                                       "barrier"};  // none ends before all came
 
-std::string text_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
 /// A missing end is legal: what stands behind the last whole line is dropped.
 Json events_of(const fs::path& path) {
-  std::string text = text_of(path);
+  std::string text = read_file(path);
   Json events = Json::parse(text, nullptr, false);
   if (events.is_discarded()) {
     text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n'));
