@@ -14,12 +14,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// "CRASH|HANG"
-std::vector<Verdict> verdicts_named(const std::string& words, const std::string& where) {
+std::vector<Verdict> verdicts_named(const std::string& names, const std::string& where) {
   std::vector<Verdict> verdicts;
-  std::istringstream list(words);
-  for (std::string word; std::getline(list, word, '|');) {
-    const auto verdict = word == "NOT_CHECKED" ? Verdict::not_checked : verdict_named(word);
-    require(verdict.has_value(), "{}: there is no verdict {}.", where, word);
+  std::istringstream list(names);
+  for (std::string name; std::getline(list, name, '|');) {
+    const auto verdict = name == "NOT_CHECKED" ? Verdict::not_checked : verdict_named(name);
+    require(verdict.has_value(), "{}: there is no verdict {}.", where, name);
     verdicts.push_back(*verdict);
   }
   return verdicts;
@@ -96,6 +96,11 @@ class Reader {
 };
 
 }  // namespace
+
+Expected expected_of(const std::map<int, Expected>& said, int blank) {
+  const auto found = said.find(blank);
+  return found == said.end() ? Expected{} : found->second;
+}
 
 bool Expected::allows(const BlankVerdict& seen) const {
   const bool is_one = std::find(verdicts.begin(), verdicts.end(), seen.verdict) != verdicts.end();

@@ -19,6 +19,9 @@ struct Expected {
   bool allows(const BlankVerdict& seen) const;
 };
 
+/// UNFILLED where nothing is said of the blank.
+Expected expected_of(const std::map<int, Expected>& said, int blank);
+
 struct AnswerEntry {
   std::string file, name;  // the file's name without its folders
   int line = 0;

@@ -93,7 +93,7 @@ void Arena::prepare(const Attack& attack) {
   fs::permissions(witness, fs::perms::all);
   if (!bystanders_.contains(attack.id())) bystanders_[attack.id()] = start_bystander(token_);
   const std::lock_guard lock(mutex_);
-  names_.insert(filled(attack, attack.witness.words));
+  names_.insert(filled(attack, attack.witness.text));
 }
 
 std::string Arena::filled(const Attack& attack, std::string text) const {
@@ -113,7 +113,7 @@ std::string Arena::filled(const Attack& attack, std::string text) const {
 }
 
 void Arena::forget(const Attack& attack) {
-  const std::string name = filled(attack, attack.witness.words);
+  const std::string name = filled(attack, attack.witness.text);
   std::error_code ignored;
   if (attack.witness.kind == "file") fs::remove(folder_ / "witnesses" / attack.id() / name, ignored);
   fs::remove_all(folder_ / "witnesses" / attack.id(), ignored);
@@ -133,17 +133,17 @@ void Arena::forget(const Attack& attack) {
 
 bool Arena::succeeded(const Attack& attack, const Seen& seen) {
   const Witness& witness = attack.witness;
-  const std::string words = filled(attack, witness.words);
-  const auto holds = [](const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
+  const std::string text = filled(attack, witness.text);
+  const auto holds = [](const std::string& shown, const std::string& part) {
+    return shown.find(part) != std::string::npos;
   };
-  if (witness.kind == "said") return holds(seen.said, words);
-  if (witness.kind == "page") return holds(seen.page, with_escapes(words));
-  if (witness.kind == "table") return holds(seen.table, with_escapes(words));
+  if (witness.kind == "said") return holds(seen.said, text);
+  if (witness.kind == "page") return holds(seen.page, with_escapes(text));
+  if (witness.kind == "table") return holds(seen.table, with_escapes(text));
   if (witness.kind == "seconds") return seen.seconds > witness.number;
   if (witness.kind == "memory") return seen.megabytes > witness.number;
   if (witness.kind == "killed") return !lives(bystanders_.at(attack.id()));
-  if (witness.kind == "file") return fs::exists(fs::symlink_status(folder_ / "witnesses" / attack.id() / words));
+  if (witness.kind == "file") return fs::exists(fs::symlink_status(folder_ / "witnesses" / attack.id() / text));
   if (witness.kind == "mark")
     return std::any_of(seen.verdicts.begin(), seen.verdicts.end(), [&](const BlankVerdict& verdict) {
       return verdict.blank == witness.number && verdict.verdict == Verdict::pass;
@@ -151,11 +151,11 @@ bool Arena::succeeded(const Attack& attack, const Seen& seen) {
   if (witness.kind == "process") {
     std::this_thread::sleep_for(100ms);  // what is being ended may be seen a moment longer
     const auto all = processes();
-    return std::any_of(all.begin(), all.end(), [&](const auto& process) { return process.name == words; });
+    return std::any_of(all.begin(), all.end(), [&](const auto& process) { return process.name == text; });
   }
   const std::lock_guard lock(mutex_);
   if (witness.kind == "connection") return connected_.contains(attack.id());
-  return most_[words] >= witness.number;  // "processes"
+  return most_[text] >= witness.number;  // "processes"
 }
 
 void Arena::listen_on_loopback() {

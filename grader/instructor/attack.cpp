@@ -15,7 +15,7 @@ namespace {
 
 struct Kind {
   std::string_view name;
-  bool has_number, has_words;
+  bool has_number, has_text;
 };
 constexpr std::array<Kind, 11> kinds{{{"mark", true, false},
                                       {"said", false, true},
@@ -29,7 +29,7 @@ constexpr std::array<Kind, 11> kinds{{{"mark", true, false},
                                       {"page", false, true},
                                       {"table", false, true}}};
 
-/// "words, files"
+/// "identifiers, files"
 std::vector<std::string> listed(const std::string& text) {
   std::vector<std::string> names;
   std::istringstream list(text);
@@ -38,14 +38,14 @@ std::vector<std::string> listed(const std::string& text) {
 }
 
 /// "processes 200 NAME"
-std::optional<Witness> witness_of(const std::string& text) {
-  std::istringstream words(text);
+std::optional<Witness> witness_of(const std::string& line) {
+  std::istringstream fields(line);
   Witness witness;
-  words >> witness.kind;
+  fields >> witness.kind;
   const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.name == witness.kind; });
-  if (kind == kinds.end() || (kind->has_number && !(words >> witness.number))) return {};
-  std::getline(words >> std::ws, witness.words);
-  if (kind->has_words == witness.words.empty()) return {};
+  if (kind == kinds.end() || (kind->has_number && !(fields >> witness.number))) return {};
+  std::getline(fields >> std::ws, witness.text);
+  if (kind->has_text == witness.text.empty()) return {};
   return witness;
 }
 
@@ -68,34 +68,22 @@ void take_fact(Attack& attack, const std::string& name, const std::string& value
   }
 }
 
-void take_text(Attack& attack, const std::string& name, std::vector<std::string> text) {
+void take_text(Attack& attack, const std::string& name, const std::vector<std::string>& text) {
   require(name == "outside" || name == "instead" || name == "handed in", "{}: a text can't be called \"{}\".",
           attack.title(), name);
-  (name == "outside" ? attack.outside : name == "instead" ? attack.instead : attack.handed_in) = std::move(text);
+  (name == "outside" ? attack.outside : name == "instead" ? attack.instead : attack.handed_in) = text;
 }
 
 }  // namespace
 
-std::string Attack::title() const { return fmt::format("{}:{}: {}", file, line, name); }
-
 std::string Attack::id() const { return fmt::format("{}_{}", file.substr(0, file.find('.')), line); }
-
-Expected Attack::expected_of(int blank) const {
-  const auto said = expected.find(blank);
-  return said == expected.end() ? Expected{} : said->second;
-}
 
 std::vector<Attack> read_attacks(const std::filesystem::path& folder) {
   std::vector<Attack> all;
   for (AnswerEntry& entry : read_answer_files(folder)) {
-    Attack& attack = all.emplace_back();
-    attack.file = entry.file;
-    attack.name = entry.name;
-    attack.line = entry.line;
-    attack.expected = std::move(entry.expected);
-    attack.blanks = std::move(entry.blanks);
-    for (const auto& [name, value] : entry.facts) take_fact(attack, name, value);
-    for (auto& [name, text] : entry.texts) take_text(attack, name, std::move(text));
+    Attack& attack = all.emplace_back(Attack{std::move(entry)});
+    for (const auto& [name, value] : attack.facts) take_fact(attack, name, value);
+    for (const auto& [name, text] : attack.texts) take_text(attack, name, text);
     require(!attack.task.empty() && !attack.held_by.empty() && !attack.witness.kind.empty(),
             "{}: an attack has a task, a defence that holds it (held by) and a way in which success shows (shown by).",
             attack.title());

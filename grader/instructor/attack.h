@@ -7,26 +7,21 @@ namespace odori::grader {
 
 /// How it would be seen that an attack got through: the table "How success shows".
 struct Witness {
-  std::string kind, words;  // "said", "@token@"
-  int number = 0;           // of a blank, of processes, megabytes or seconds
+  std::string kind, text;  // "said", "@token@"
+  int number = 0;          // of a blank, of processes, megabytes or seconds
 };
 
-struct Attack {
-  std::string task, file, name;
-  int line = 0;
-  std::map<int, Expected> expected;                // by blank
-  std::map<int, std::vector<std::string>> blanks;  // likewise
-  std::vector<std::string> outside, instead;       // of the program
-  std::vector<std::string> handed_in;              // what the student's folder holds; empty: a program and a script
-  std::vector<std::string> held_by;                // defences, in the order in which it meets them
-  std::vector<std::string> flags;                  // keys
-  std::string student;                             // a name of the student's choice; empty: any
+struct Attack : AnswerEntry {
+  std::string task;
+  std::vector<std::string> outside, instead;  // of the program
+  std::vector<std::string> handed_in;         // what the student's folder holds; empty: a program and a script
+  std::vector<std::string> held_by;           // defences, in the order in which it meets them
+  std::vector<std::string> flags;             // keys
+  std::string student;                        // a name of the student's choice; empty: any
   Witness witness;
   bool slow = false;
 
-  std::string title() const;              // "reading.md:12: The kit's solution, thrown as an error"
-  std::string id() const;                 // "reading_12": for files and processes of its own
-  Expected expected_of(int blank) const;  // UNFILLED where nothing is said
+  std::string id() const;  // "reading_12": for files and processes of its own
 };
 
 /// All of them, in the order of the files. Throws Error with file:line for what the format doesn't have.

@@ -68,7 +68,9 @@ class Class {
     for (const CorpusEntry& entry : flags.all ? corpus : chosen_from(corpus)) {
       Examinee& answer = examinees_.emplace_back(
           Examinee{fmt::format("answer_{:03}", examinees_.size()), entry.title(), entry.task, entry.expected, {}});
-      Attack none{.task = entry.task, .blanks = entry.texts};
+      Attack none;
+      none.task = entry.task;
+      none.blanks = entry.texts;
       write_handed_in(flags.kit, none, folder / answer.name, [](std::string text) { return text; });
     }
     for (const Attack& attack : attacks) {
@@ -140,8 +142,7 @@ class Judge {
  private:
   static bool all_allowed(const Examinee& examinee, const std::vector<BlankVerdict>& verdicts) {
     return std::all_of(verdicts.begin(), verdicts.end(), [&](const BlankVerdict& verdict) {
-      const auto said = examinee.expected.find(verdict.blank);
-      return verdict.blank == 0 || (said == examinee.expected.end() ? Expected{} : said->second).allows(verdict);
+      return verdict.blank == 0 || expected_of(examinee.expected, verdict.blank).allows(verdict);
     });
   }
   Seen seen(const Examinee& examinee, const std::vector<BlankVerdict>& verdicts) const {

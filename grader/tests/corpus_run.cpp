@@ -135,8 +135,7 @@ std::string complaints_about(const CorpusEntry& entry, const std::vector<BlankVe
   static const Messages english(kit, "en"), japanese(kit, "ja");
   std::string complaints;
   for (const BlankVerdict& verdict : verdicts) {
-    const auto place = entry.expected.find(verdict.blank);
-    const Expected expected = place == entry.expected.end() ? Expected{} : place->second;
+    const Expected expected = expected_of(entry.expected, verdict.blank);
     const std::string key = verdict.finding ? verdict.finding->key : "";
     if (!expected.allows(verdict))
       complaints += fmt::format("  blank {}: {} {} was expected, and {} {} was said: {}\n", verdict.blank,
