@@ -20,11 +20,11 @@ int main(int argc, char** argv) try {
                            : grader::grade_class(flags);
   }
   const grader::Flags flags = grader::parse_flags(argc, argv);
-  if (flags.word == "status") return grader::status(flags);
-  if (flags.word == "reset") return grader::reset(flags);
-  if (flags.word == "solution") return grader::solution(flags);
-  if (flags.word == "watch") return grader::watch(flags);
-  if (flags.word == "ready") return grader::ready(flags);
+  if (flags.command == "status") return grader::status(flags);
+  if (flags.command == "reset") return grader::reset(flags);
+  if (flags.command == "solution") return grader::solution(flags);
+  if (flags.command == "watch") return grader::watch(flags);
+  if (flags.command == "ready") return grader::ready(flags);
   return grader::check(flags);
 } catch (...) {
   return report_failure();

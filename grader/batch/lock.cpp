@@ -64,8 +64,8 @@ std::set<int> holders_of(const fs::path& file) {
   if (stat(file.c_str(), &status) != 0) return holders;
   std::ifstream locks("/proc/locks");  // "1: FLOCK  ADVISORY  WRITE 4711 fe:01:393244 0 EOF"
   for (std::string line; std::getline(locks, line);) {
-    std::istringstream words(line);
-    const std::vector<std::string> fields{std::istream_iterator<std::string>(words), {}};
+    std::istringstream text(line);
+    const std::vector<std::string> fields{std::istream_iterator<std::string>(text), {}};
     if (fields.size() < 6 || fields[1] != "FLOCK") continue;
     const int process = std::atoi(fields[4].c_str());
     const auto inode = fields[5].substr(fields[5].rfind(':') + 1);

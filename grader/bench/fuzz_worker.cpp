@@ -9,7 +9,7 @@
 #include <random>
 
 #include "worker/build.h"
-#include "worker/compiler_words.h"
+#include "worker/compiler_messages.h"
 #include "worker/evidence.h"
 #include "worker/programs.h"
 

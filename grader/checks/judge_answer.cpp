@@ -84,7 +84,7 @@ std::optional<Outcome> outcome_of_file(const Submission& submission, int blank) 
   return {};
 }
 
-/// Likewise for the program's blanks, which are built and run unless their words forbid it.
+/// Likewise for the program's blanks, which are built and run unless their text forbids it.
 std::optional<Outcome> outcome_of_text(const Answers& answers, int blank) {
   if (auto outcome = outcome_of_file(answers.program, blank)) return outcome;
   const auto identifiers = answers.identifiers.find(blank);
@@ -119,7 +119,7 @@ std::map<int, BlankIdentifiers> identifiers_of(const Question& question, const S
     if (!outcome_of_file(program, number)) filled.push_back(blank);
   std::map<int, BlankIdentifiers> identifiers;
   for (const Blank& blank : filled)
-    identifiers[blank.number] = look_at_identifiers(blank, kits, filled, question.task.words);
+    identifiers[blank.number] = look_at_identifiers(blank, kits, filled, question.task.identifiers);
   return identifiers;
 }
 

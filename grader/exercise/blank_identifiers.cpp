@@ -10,29 +10,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::set<std::string> set_of(const char* words) {
-  std::istringstream text(words);
+std::set<std::string> set_of(const char* names) {
+  std::istringstream text(names);
   std::set<std::string> set;
-  for (std::string word; text >> word;) set.insert(word);
+  for (std::string name; text >> name;) set.insert(name);
   return set;
 }
 
 /// Names that C++ keeps for compilers.
-bool is_reserved(const std::string& word) {
+bool is_reserved(const std::string& name) {
   static const std::set<std::string> harmless = set_of("__func__ __FILE__ __LINE__ __cplusplus __int128");
   const bool by_its_form =
-      word.find("__") != std::string::npos || (word.size() > 1 && word[0] == '_' && std::isupper(word[1]));
-  return by_its_form && !harmless.contains(word);
+      name.find("__") != std::string::npos || (name.size() > 1 && name[0] == '_' && std::isupper(name[1]));
+  return by_its_form && !harmless.contains(name);
 }
 
 /// Families of calls, of processes and of threads; and what the kit's own text of a program says to the grader.
-bool is_forbidden(const std::string& word) {
-  return word.starts_with("posix_spawn") || word.starts_with("pthread_") || word == "show_to_grader" ||
-         names_never_needed().contains(word);
+bool is_forbidden(const std::string& name) {
+  return name.starts_with("posix_spawn") || name.starts_with("pthread_") || name == "show_to_grader" ||
+         names_never_needed().contains(name);
 }
 
 /// Keywords, and what answers take from C++'s library. Casts that see one type as another aren't among them.
-bool is_common(const std::string& word) {
+bool is_common(const std::string& name) {
   static const std::set<std::string> rare_keywords =
       set_of("asm const_cast export extern register reinterpret_cast thread_local volatile");
   static const std::set<std::string> of_library = set_of(R"(
@@ -56,23 +56,23 @@ bool is_common(const std::string& word) {
     uniform_int_distribution bernoulli_distribution execution fmt join odori
     maybe_unused nodiscard likely unlikely fallthrough deprecated no_unique_address __func__ __FILE__ __LINE__
     __cplusplus __int128)");
-  return (is_keyword(word) && !rare_keywords.contains(word)) || of_library.contains(word);
+  return (is_keyword(name) && !rare_keywords.contains(name)) || of_library.contains(name);
 }
 
 const std::set<std::string>& harmless_attributes() {
-  static const std::set<std::string> words =
+  static const std::set<std::string> names =
       set_of("maybe_unused nodiscard likely unlikely fallthrough deprecated no_unique_address");
-  return words;
+  return names;
 }
 
 void add_header(const fs::path& folder, const fs::path& header, std::set<fs::path>& seen,
-                std::set<std::string>& words) {
+                std::set<std::string>& names) {
   if (!seen.insert(header).second) return;
   const std::vector<std::string> lines = split_lines(read_file(folder / header));
-  words.merge(identifiers_in(lines));
+  names.merge(identifiers_in(lines));
   for (const std::string& line : lines)
     if (constexpr std::string_view include = "#include \""; line.starts_with(include))
-      add_header(folder, line.substr(include.size(), line.find('"', include.size()) - include.size()), seen, words);
+      add_header(folder, line.substr(include.size(), line.find('"', include.size()) - include.size()), seen, names);
 }
 
 /// What a text may not hold, and where: the first of each kind.
@@ -82,7 +82,7 @@ class Search {
       : blank_(blank), tokens_(tokens.all), broken_(tokens.broken), declared_(declared) {}
 
   std::optional<Finding> find() const {
-    for (const auto look : {&Search::word, &Search::attribute, &Search::sign, &Search::bracket})
+    for (const auto look : {&Search::identifier, &Search::attribute, &Search::sign, &Search::bracket})
       if (auto finding = (this->*look)()) return finding;
     if (!broken_) return {};
     Finding finding = *broken_;
@@ -96,7 +96,7 @@ class Search {
     return {key, {{"line", line(at.line)}, {name, value}}};
   }
 
-  std::optional<Finding> word() const {
+  std::optional<Finding> identifier() const {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       const Token& token = tokens_[i];
       if (!token.is_word()) continue;
@@ -156,14 +156,14 @@ class Search {
 }  // namespace
 
 std::set<std::string> identifiers_of_kit(const fs::path& kit, const std::string& exercise) {
-  std::set<std::string> words = identifiers_in(split_lines(exercise));
+  std::set<std::string> names = identifiers_in(split_lines(exercise));
   std::set<fs::path> seen;
-  add_header(kit / "lib", "odori.h", seen, words);
-  return words;
+  add_header(kit / "lib", "odori.h", seen, names);
+  return names;
 }
 
 const std::set<std::string>& names_never_needed() {
-  static const std::set<std::string> words = set_of(R"(
+  static const std::set<std::string> names = set_of(R"(
     asm extern import
     evidence ODORI_EVIDENCE set_rank set_failure_listener set_job_end end_job catch_interrupts
     system popen fork vfork execl execlp execle execv execve execvp execvpe execveat fexecve killpg quick_exit
@@ -180,14 +180,14 @@ const std::set<std::string>& names_never_needed() {
     basic_fstream basic_filebuf filesystem
     socket socketpair sendto sendmsg recvfrom recvmsg getaddrinfo gethostbyname
     clock_gettime gettimeofday clock_settime nanosleep usleep)");
-  return words;
+  return names;
 }
 
 const std::set<std::string>& names_of_system() {
-  static const std::set<std::string> words = set_of(R"(
+  static const std::set<std::string> names = set_of(R"(
     accept alarm clone close connect daemon dup exit kill link listen mount nice open pipe poll raise read recv rename
     select send signal truncate write)");
-  return words;
+  return names;
 }
 
 bool is_slip(const Finding& finding) {

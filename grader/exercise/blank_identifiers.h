@@ -1,4 +1,4 @@
-// Which words a blank may hold: a blank answers a question, and isn't a place for a program of its own.
+// Which identifiers a blank may hold: a blank answers a question, and isn't a place for a program of its own.
 #pragma once
 
 #include <filesystem>
@@ -22,8 +22,8 @@ struct BlankIdentifiers {
 
 /// Forbidden is what reaches beyond the blank (directives, brackets that it hasn't opened, asm, attributes that a
 /// linker sees) or beyond the program (files, processes, signals, the environment, the evidence), and a text that isn't
-/// tokens throughout: by its words, so that an answer that has them for a good reason is refused too, and says so.
-/// Unusual are names other than C++'s, those of common parts of its library, `kits`, and those that one of `blanks`
+/// tokens throughout: by its identifiers, so that an answer that has them for a good reason is refused too, and says
+/// so. Unusual are names other than C++'s, those of common parts of its library, `kits`, and those that one of `blanks`
 /// declares. `allowed`: what the exercise says that its answers may use; of the system's functions these names may be
 /// the program's own.
 BlankIdentifiers look_at_identifiers(const Blank& blank, const std::set<std::string>& kits,

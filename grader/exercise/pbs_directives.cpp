@@ -25,15 +25,15 @@ bool is_command(std::string_view line) {
 }
 
 /// Words as qsub splits them: quotation marks and backslashes keep blanks, and are taken away. "#" begins no comment.
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  std::string word;
+std::vector<std::string> arguments_of(std::string_view text) {
+  std::vector<std::string> arguments;
+  std::string argument;
   bool inside = false;
   char quote = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (quote == 0 && (c == ' ' || c == '\t')) {
-      if (inside) words.push_back(std::exchange(word, {}));
+      if (inside) arguments.push_back(std::exchange(argument, {}));
       inside = false;
       continue;
     }
@@ -43,12 +43,12 @@ std::vector<std::string> words_of(std::string_view text) {
     else if (quote == 0 && (c == '"' || c == '\''))
       quote = c;
     else if (quote == 0 && c == '\\' && i + 1 < text.size())
-      word += text[++i];
+      argument += text[++i];
     else
-      word += c;
+      argument += c;
   }
-  if (inside) words.push_back(word);
-  return words;
+  if (inside) arguments.push_back(argument);
+  return arguments;
 }
 
 /// "select=2:mpiprocs=2,walltime=600" as two resources.
@@ -63,19 +63,19 @@ void add_resources(std::vector<PbsResource>& resources, std::string_view list) {
   }
 }
 
-/// `-l value`, `-lvalue`, and options without a value before it in the same word, as getopt has it.
-void read_options(const std::vector<std::string>& words, PbsDirectives& found) {
-  for (std::size_t w = 0; w < words.size(); ++w) {
-    const std::string& word = words[w];
-    if (word.size() < 2 || word.front() != '-') {
-      found.left_over.push_back(word);
+/// `-l value`, `-lvalue`, and options without a value before it in the same argument, as getopt has it.
+void read_options(const std::vector<std::string>& arguments, PbsDirectives& found) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument.size() < 2 || argument.front() != '-') {
+      found.left_over.push_back(argument);
       continue;
     }
-    const auto option = word.find_first_of(options_with_value, 1);
+    const auto option = argument.find_first_of(options_with_value, 1);
     if (option == std::string::npos) continue;
-    std::string value = word.substr(option + 1);
-    if (value.empty() && w + 1 < words.size()) value = words[++w];
-    if (word[option] == 'l') add_resources(found.resources, value);
+    std::string value = argument.substr(option + 1);
+    if (value.empty() && i + 1 < arguments.size()) value = arguments[++i];
+    if (argument[option] == 'l') add_resources(found.resources, value);
   }
 }
 
@@ -93,7 +93,7 @@ PbsDirectives read_pbs_directives(const std::vector<std::string>& script) {
     } else {
       std::string text(*directive);
       while (text.ends_with('\\') && n + 1 < script.size()) text.replace(text.size() - 1, 1, script[++n]);
-      read_options(words_of(text), found);
+      read_options(arguments_of(text), found);
     }
   }
   return found;

@@ -40,12 +40,12 @@ class Description {
     return titles;
   }
 
-  std::set<std::string> words() const {
-    const Json words = json_.value("words", Json::array());
-    check(
-        words.is_array() && std::all_of(words.begin(), words.end(), [](const Json& word) { return word.is_string(); }),
-        "have as its \"words\" an array of names");
-    return words;
+  std::set<std::string> identifiers() const {
+    const Json identifiers = json_.value("identifiers", Json::array());
+    check(identifiers.is_array() &&
+              std::all_of(identifiers.begin(), identifiers.end(), [](const Json& name) { return name.is_string(); }),
+          "have as its \"identifiers\" an array of names");
+    return identifiers;
   }
 
   std::map<int, double> points() const {
@@ -101,7 +101,7 @@ Task read_task(const fs::path& solution) {
             .script = {},
             .title = description.title(),
             .blanks = description.blanks(),
-            .words = description.words(),
+            .identifiers = description.identifiers(),
             .under_mpi = description.under_mpi(),
             .measures_speedup = description.measures_speedup(),
             .optional = description.optional()};

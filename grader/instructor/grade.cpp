@@ -91,7 +91,7 @@ Terms terms_of(const GradeFlags& flags) {
 }
 
 /// As flags.
-std::string words_of(const Terms& terms) {
+std::string flags_of(const Terms& terms) {
   return fmt::format("--tasks {}{}", fmt::join(terms.tasks, ","), terms.timings ? "" : " --no-timings");
 }
 
@@ -269,7 +269,7 @@ int grade(const GradeFlags& flags, ClassScreen& screen, const Messages& messages
   if (!flags.regrade && results.kit() != kit) throw Refusal({"results_other_kit", {{"folder", flags.out.string()}}});
   if (const Terms terms = terms_of(flags); terms != results.terms() && (!flags.regrade || !flags.students.empty()))
     throw Refusal({flags.regrade ? "results_other_terms_for_some" : "results_other_terms",
-                   {{"folder", flags.out.string()}, {"began", words_of(results.terms())}, {"now", words_of(terms)}}});
+                   {{"folder", flags.out.string()}, {"began", flags_of(results.terms())}, {"now", flags_of(terms)}}});
   if (!flags.sandbox) screen.say("batch_unsafe");
   if (flags.regrade) return grade_again(flags, results, kit, screen, messages);
   return grade_new(flags, results, screen);

@@ -68,17 +68,17 @@ State read_state(const Flags& flags, const Messages& messages) {
   return state;
 }
 
-struct Row {
+struct StatusRow {
   std::string verdict;
   double points = 0, of = 0;
 };
 
 /// What is known of one blank, given its text now (null: it can't be found).
-Row row_of(const std::optional<Remembered>& seen, double of, const Blank* now, Language language,
-           const Messages& messages) {
+StatusRow row_of(const std::optional<Remembered>& seen, double of, const Blank* now, Language language,
+                 const Messages& messages) {
   const bool empty = now != nullptr && is_left_empty(*now, language);
   if (!seen) return {empty ? "UNFILLED" : messages.text("status_unchecked"), 0, of};
-  Row row{seen->verdict, seen->points, seen->of};
+  StatusRow row{seen->verdict, seen->points, seen->of};
   if (seen->verdict == "INCONCLUSIVE") row.of = 0;
   if (now != nullptr && fingerprint(now->text) != seen->text)
     row.verdict += fmt::format(" ({})", messages.text("status_changed"));
@@ -90,7 +90,7 @@ void print_task(const Flags& flags, const Task& task, int number, const State& s
   const auto points_of_blank = points_of(task, flags.kit);
   std::map<int, Blank> texts;
   for (const File& file : place.files) texts.merge(read_submission(file.path, file.pristine).blanks);
-  std::vector<std::pair<int, Row>> rows;
+  std::vector<std::pair<int, StatusRow>> rows;
   double points = 0, of = 0;
   bool known = false;
   for (const int blank : task.judged()) {

@@ -6,8 +6,8 @@
 namespace odori::grader {
 namespace {
 
-void add_word(CommandLine& line, Flags& flags, const char* word, const char* what) {
-  CLI::App* added = line.app().add_subcommand(word, what);
+void add_command(CommandLine& line, Flags& flags, const char* command, const char* what) {
+  CLI::App* added = line.app().add_subcommand(command, what);
   added->add_option("--lang", flags.language, "en or ja; without it, by LC_ALL, LC_MESSAGES or LANG")
       ->check(line.one_of({"en", "ja"}));
   added->add_option("--kit", flags.kit, "The kit's folder")->capture_default_str();
@@ -16,7 +16,7 @@ void add_word(CommandLine& line, Flags& flags, const char* word, const char* wha
 }
 
 void add_check(CommandLine& line, Flags& flags) {
-  add_word(line, flags, "check", "Judges your answers to a task, blank by blank");
+  add_command(line, flags, "check", "Judges your answers to a task, blank by blank");
   CLI::App* check = line.app().get_subcommand("check");
   check->add_flag_callback(
       "--no-speedup", [&flags] { flags.speedup = false; }, "Don't measure the speedup, which takes the longest");
@@ -35,25 +35,25 @@ void add_check(CommandLine& line, Flags& flags) {
                     "With --sandbox: a folder that the answers may see nothing of, as of the kit");
 }
 
-void add_other_words(CommandLine& line, Flags& flags) {
-  add_word(line, flags, "ready", "Says what keeps a task from being submitted; ./odori submit asks this first");
-  add_word(line, flags, "status", "Shows the verdicts and points so far, of one task or of both");
-  add_word(line, flags, "watch", "Checks again after each save, without the speedup");
-  add_word(line, flags, "reset", "Empties your blanks again, and keeps a copy of your answers");
-  add_word(line, flags, "solution", "Shows the kit's answers, after you passed or said yes");
-  for (const char* word : {"reset", "solution"})
+void add_other_commands(CommandLine& line, Flags& flags) {
+  add_command(line, flags, "ready", "Says what keeps a task from being submitted; ./odori submit asks this first");
+  add_command(line, flags, "status", "Shows the verdicts and points so far, of one task or of both");
+  add_command(line, flags, "watch", "Checks again after each save, without the speedup");
+  add_command(line, flags, "reset", "Empties your blanks again, and keeps a copy of your answers");
+  add_command(line, flags, "solution", "Shows the kit's answers, after you passed or said yes");
+  for (const char* command : {"reset", "solution"})
     line.app()
-        .get_subcommand(word)
+        .get_subcommand(command)
         ->add_option("blank", flags.blank, "The number of a blank; without it, all blanks")
         ->check(line.whole_number(1, 99));
   line.app().get_subcommand("solution")->add_flag("--yes", flags.yes, "Show it, whether it was passed or not");
 }
 
-Text which_task(const std::string& word) {
+Text which_task(const std::string& command) {
   Text text{"Which task?", "どのタスクですか。"};
   for (const Task& task : all_tasks()) {
-    text.english += fmt::format("\n  ./odori {} {:12} {}", word, task.name, task.title.english);
-    text.japanese += fmt::format("\n  ./odori {} {:12} {}", word, task.name, task.title.japanese);
+    text.english += fmt::format("\n  ./odori {} {:12} {}", command, task.name, task.title.english);
+    text.japanese += fmt::format("\n  ./odori {} {:12} {}", command, task.name, task.title.japanese);
   }
   return text;
 }
@@ -65,10 +65,10 @@ Flags parse_flags(int argc, char** argv) {
   CommandLine line("Judges answers to the exercises.", "./odori", argc, argv);
   line.app().require_subcommand(1);
   add_check(line, flags);
-  add_other_words(line, flags);
+  add_other_commands(line, flags);
   line.parse();
-  flags.word = line.app().get_subcommands()[0]->get_name();
-  if (flags.task.empty() && flags.word != "status") throw UsageError(line.say(which_task(flags.word)));
+  flags.command = line.app().get_subcommands()[0]->get_name();
+  if (flags.task.empty() && flags.command != "status") throw UsageError(line.say(which_task(flags.command)));
   if (flags.task.empty()) return flags;
   const Task& task = task_named(flags.task);
   if (flags.program.empty()) flags.program = flags.kit / task.program.exercise;

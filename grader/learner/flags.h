@@ -1,4 +1,4 @@
-// The flags of the grader's words.
+// The flags of the grader's commands.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace odori::grader {
 
 struct Flags {
-  std::string word;                       // check, ready, status, reset, solution or watch
+  std::string command;                    // check, ready, status, reset, solution or watch
   std::string task;                       // multi_gpu or multi_node; status: may be empty, for both
   std::optional<int> blank;               // reset, solution: this one alone
   bool yes = false;                       // solution: don't ask

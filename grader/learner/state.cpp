@@ -39,13 +39,13 @@ State::State(std::filesystem::path file) : file_(std::move(file)) {
 }
 
 bool State::read_line(const std::string& line) {
-  std::istringstream words(line);
+  std::istringstream fields(line);
   std::string kind, task;
   int blank = -1;
-  if (!(words >> kind >> task >> blank) || !is_blank_of(task, blank)) return false;
-  if (kind == "hint") return bool(words >> hints_[{task, blank}]);
+  if (!(fields >> kind >> task >> blank) || !is_blank_of(task, blank)) return false;
+  if (kind == "hint") return bool(fields >> hints_[{task, blank}]);
   Remembered& seen = verdicts_[{task, blank}];
-  return kind == "verdict" && words >> seen.verdict >> seen.points >> seen.of >> seen.text;
+  return kind == "verdict" && fields >> seen.verdict >> seen.points >> seen.of >> seen.text;
 }
 
 std::optional<Remembered> State::verdict(const std::string& task, int blank) const {

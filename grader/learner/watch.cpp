@@ -53,8 +53,8 @@ class Watcher {
   }
 
  private:
-  std::vector<std::string> grader(const std::string& word) const {
-    return {"/proc/self/exe", word,       flags_.task, "--lang",    messages_.language(),
+  std::vector<std::string> grader(const std::string& command) const {
+    return {"/proc/self/exe", command,    flags_.task, "--lang",    messages_.language(),
             "--kit",          flags_.kit, "--build",   flags_.build};
   }
 
@@ -67,17 +67,17 @@ class Watcher {
     for (Row& row : view_.rows) row.fresh = false;
     running_ = true;
     show({{"", messages_.text(why)}});
-    auto words = grader("check");
-    if (!speedup) words.push_back("--no-speedup");
-    if (terminal_.has_screen()) words.push_back("--feed");
-    start(words);
+    auto arguments = grader("check");
+    if (!speedup) arguments.push_back("--no-speedup");
+    if (terminal_.has_screen()) arguments.push_back("--feed");
+    start(arguments);
   }
 
   /// Its output goes to this terminal, unless it is laid out here. Ctrl-C reaches the watcher alone, which ends it
   /// then.
-  void start(const std::vector<std::string>& words) {
+  void start(const std::vector<std::string>& arguments) {
     child_.reset();
-    child_.emplace(Command{.arguments = words, .shown = !terminal_.has_screen(), .grace = 5s});
+    child_.emplace(Command{.arguments = arguments, .shown = !terminal_.has_screen(), .grace = 5s});
   }
 
   /// What it has written since the last call.
@@ -194,17 +194,17 @@ class Watcher {
   }
 
   void show_solution(std::optional<int> blank) {
-    auto words = grader("solution");
-    if (blank) words.insert(words.begin() + 3, std::to_string(*blank));
-    words.push_back("--yes");
-    show_output(words, false);
+    auto arguments = grader("solution");
+    if (blank) arguments.insert(arguments.begin() + 3, std::to_string(*blank));
+    arguments.push_back("--yes");
+    show_output(arguments, false);
   }
 
   /// What another program prints, which takes a moment only.
-  void show_output(const std::vector<std::string>& words, bool prose) {
+  void show_output(const std::vector<std::string>& arguments, bool prose) {
     if (!terminal_.has_screen()) fmt::print("\n");
     std::fflush(stdout);
-    start(words);
+    start(arguments);
     std::string text;
     while (!child_->code() && ending_signal() == 0) {
       read_child(text);

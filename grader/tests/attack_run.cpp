@@ -64,7 +64,7 @@ int check_undefended(char** arguments) {
                           .sandbox = &sandbox,
                           .apart = true};
   Answers answers = read_answers(question);
-  if (without.contains("words")) answers.identifiers.clear();
+  if (without.contains("identifiers")) answers.identifiers.clear();
   if (without.contains("submission")) answers.around = join_lines(answers.program.lines);
   const Exam exam = without.contains("evidence") ? endings_alone(question.task) : exam_of(question.task);
   CheckRecord check{.seed = question.seed};

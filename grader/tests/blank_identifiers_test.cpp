@@ -81,7 +81,7 @@ TEST(BlankIdentifiers, AllRightAnswersOfTheCorpusAreFine) {
     }
     for (const Blank& blank : blanks) {
       if (blank.number == task.n_blanks() || !entry.expected.at(blank.number).passes()) continue;
-      const BlankIdentifiers words = look_at_identifiers(blank, kits_words(task), blanks, task.words);
+      const BlankIdentifiers words = look_at_identifiers(blank, kits_words(task), blanks, task.identifiers);
       EXPECT_FALSE(words.forbidden) << entry.title();
       EXPECT_EQ(words.unusual, Words{}) << entry.title();
       ++n;

@@ -9,7 +9,7 @@
 
 #include "exercise/cutter.h"
 #include "exercise/task.h"
-#include "worker/compiler_words.h"
+#include "worker/compiler_messages.h"
 
 namespace odori::grader {
 namespace {

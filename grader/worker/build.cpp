@@ -113,12 +113,12 @@ std::string with_characters(std::string text) {
 /// The files and folders that a recorded command names.
 std::vector<fs::path> named_in(const std::vector<std::string>& arguments, const fs::path& folder) {
   std::vector<fs::path> paths;
-  for (std::string_view word : arguments) {
+  for (std::string_view argument : arguments) {
     for (const std::string_view flag : {"-I", "-L", "-isystem", "-B"})
-      if (word.starts_with(flag)) word.remove_prefix(flag.size());
-    const fs::path path = folder / word;
+      if (argument.starts_with(flag)) argument.remove_prefix(flag.size());
+    const fs::path path = folder / argument;
     std::error_code missing;
-    if (word.empty() || word.starts_with('-') || !fs::exists(path, missing)) continue;
+    if (argument.empty() || argument.starts_with('-') || !fs::exists(path, missing)) continue;
     // A precompiled header lies beside the header that is named.
     paths.push_back(path.extension() == ".hxx" ? path.parent_path() : path);
   }
@@ -169,11 +169,11 @@ Compiler::Compiler(fs::path build, fs::path outputs, const Sandbox* sandbox)
   compile_ = recorded("compile.command");
   link_ = recorded("link.command");
   key_ = read_file(build_ / "grader" / "compile.command") + read_file(build_ / "grader" / "link.command");
-  for (const std::string& word : link_.arguments) {  // the library, and whatever else is linked
+  for (const std::string& argument : link_.arguments) {  // the library, and whatever else is linked
     std::error_code missing;
-    const fs::path path = link_.folder / word;
-    if (!word.ends_with(".o") && fs::is_regular_file(path, missing))
-      key_ += fmt::format("{} {}\n", word, fs::last_write_time(path).time_since_epoch().count());
+    const fs::path path = link_.folder / argument;
+    if (!argument.ends_with(".o") && fs::is_regular_file(path, missing))
+      key_ += fmt::format("{} {}\n", argument, fs::last_write_time(path).time_since_epoch().count());
   }
 }
 
@@ -246,15 +246,15 @@ Built Compiler::build_anew(const std::string& source) const {
 Command Compiler::compile_command(const fs::path& text, const fs::path& object) const {
   Command compile{.environment = {{"LC_ALL", "C"}, {"CCACHE_DISABLE", "1"}}, .folder = compile_.folder};
   for (std::size_t i = 0; i < compile_.arguments.size(); ++i) {
-    const std::string& word = compile_.arguments[i];
-    if (word == "-o" || word == "-c" || word == "-MT" || word == "-MF" || word == "-MQ")
+    const std::string& argument = compile_.arguments[i];
+    if (argument == "-o" || argument == "-c" || argument == "-MT" || argument == "-MF" || argument == "-MQ")
       ++i;
-    else if (word != "-MD" && word != "-MMD" && !word.starts_with("-W"))
-      compile.arguments.push_back(word);
+    else if (argument != "-MD" && argument != "-MMD" && !argument.starts_with("-W"))
+      compile.arguments.push_back(argument);
   }
-  for (const char* word : {"-Werror=return-type", "-fmax-errors=0", "-fno-diagnostics-show-caret",
-                           "-fdiagnostics-color=never", "-ftabstop=1", "-c"})
-    compile.arguments.push_back(word);
+  for (const char* argument : {"-Werror=return-type", "-fmax-errors=0", "-fno-diagnostics-show-caret",
+                               "-fdiagnostics-color=never", "-ftabstop=1", "-c"})
+    compile.arguments.push_back(argument);
   compile.arguments.insert(compile.arguments.end(), {text.string(), "-o", object.string()});
   return compile;
 }
@@ -263,12 +263,12 @@ Command Compiler::link_command(const fs::path& object, const fs::path& program) 
   Command link{.environment = {{"LC_ALL", "C"}}, .folder = link_.folder};
   bool object_is_named = false;
   for (std::size_t i = 0; i < link_.arguments.size(); ++i) {
-    const std::string& word = link_.arguments[i];
-    if (word == "-o") {
+    const std::string& argument = link_.arguments[i];
+    if (argument == "-o") {
       link.arguments.insert(link.arguments.end(), {"-o", program.string()});
       ++i;
-    } else if (!word.ends_with(".o")) {
-      link.arguments.push_back(word);
+    } else if (!argument.ends_with(".o")) {
+      link.arguments.push_back(argument);
     } else if (!object_is_named) {
       link.arguments.push_back(object.string());
       object_is_named = true;

@@ -26,11 +26,11 @@ fs::path installation_of(const fs::path& file) {
 std::vector<std::string> mpirun_arguments(int ranks) {
   std::vector<std::string> arguments{ODORI_MPIRUN_SCRIPT, ODORI_MPIEXEC};
   if (geteuid() == 0) arguments.push_back("--allow-run-as-root");
-  for (const char* word : {"--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"})
-    arguments.push_back(word);
+  for (const char* argument : {"--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"})
+    arguments.push_back(argument);
   // Ranks of one machine need no network, nor the settings that a site has for its own.
-  for (const char* word : {"--mca", "pml", "ob1", "--mca", "orte_default_hostfile", "none", "-np"})
-    arguments.push_back(word);
+  for (const char* argument : {"--mca", "pml", "ob1", "--mca", "orte_default_hostfile", "none", "-np"})
+    arguments.push_back(argument);
   arguments.push_back(std::to_string(ranks));
   return arguments;
 }
@@ -58,9 +58,9 @@ std::vector<fs::path> libraries_of(const fs::path& kits) {
   folders.insert(ODORI_MPIRUN_SCRIPT);
   Command ldd{.arguments = {"ldd", kits.string()}};
   if (built_for_gpus() && has_gpu_driver()) ldd.arguments.push_back(gpu_plugin_file());
-  std::istringstream words(run_process(ldd).output);  // "libmpi.so.40 => /path (0x...)"
-  for (std::string word; words >> word;)
-    if (word.starts_with('/')) add(word);
+  std::istringstream fields(run_process(ldd).output);  // "libmpi.so.40 => /path (0x...)"
+  for (std::string field; fields >> field;)
+    if (field.starts_with('/')) add(field);
   return {folders.begin(), folders.end()};
 }
 

@@ -7,7 +7,7 @@
 
 #include "exercise/cutter.h"
 #include "exercise/lexer.h"
-#include "worker/compiler_words.h"
+#include "worker/compiler_messages.h"
 #include "worker/source.h"
 
 namespace odori::grader {

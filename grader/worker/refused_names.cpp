@@ -7,8 +7,8 @@
 namespace odori::grader {
 namespace {
 
-/// Beside those that the rule on words has: other spellings of keywords, directives, the commonest of families, and
-/// whose attributes a linker sees.
+/// Beside those that the rule on identifiers has: other spellings of keywords, directives, the commonest of families,
+/// and whose attributes a linker sees.
 constexpr const char* also_poisoned =
     "__asm __asm__ __attribute __attribute__ _Exit define undef include include_next ifdef ifndef elif elifdef "
     "elifndef "

@@ -1,5 +1,5 @@
-// What keeps the compiler itself from names that reach out of a blank or out of the program, whatever the rule on words
-// (exercise/blank_identifiers) made of the text.
+// What keeps the compiler itself from names that reach out of a blank or out of the program, whatever the rule on
+// identifiers (exercise/blank_identifiers) made of the text.
 #pragma once
 
 #include <string>

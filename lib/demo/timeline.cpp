@@ -1,4 +1,4 @@
-// ./odori timeline FOLDER: the event stream that a training wrote with --trace, as a picture on one page.
+// ./odori timeline FOLDER: the event stream that a training wrote with --trace, as a diagram on one page.
 #include "report/timeline.h"
 
 #include <fmt/chrono.h>

@@ -57,7 +57,7 @@ Stored read_stored(const std::string& path) {
           100 * point.at("accuracy").at("median").get<double>();
     return stored;
   } catch (const nlohmann::json::exception&) {
-    return {};  // the picture has this training's curves alone
+    return {};  // the diagram has this training's curves alone
   }
 }
 

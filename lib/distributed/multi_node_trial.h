@@ -53,7 +53,7 @@ void tell_of_warm_up(int warmup_epochs, int epochs, const std::string& only, con
 
 /// Trains with m = 1, 4, 16 ... `largest` batches of each rank an update, by each schedule; or, if `only` names a
 /// schedule, once by that and with `largest`, and nothing is chosen. Rank 0 prints what came of each, and when it had
-/// nine tenths of the best accuracy, and makes a picture of their accuracies by batch in the folder `out` (and
+/// nine tenths of the best accuracy, and makes a diagram of their accuracies by batch in the folder `out` (and
 /// trials.json), beside trainings that were `stored` earlier (a path below solutions/).
 void compare_trials(const std::function<Trial(const std::string& schedule, int m)>& train, const Choice& choose,
                     int largest, const std::string& only, const Communicator& comm, const std::string& out,

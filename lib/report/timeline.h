@@ -1,4 +1,4 @@
-// What every device did, as a picture: one web page made of a training's event stream.
+// What every device did, as a diagram: one web page made of a training's event stream.
 #pragma once
 
 #include <cstdint>
@@ -80,7 +80,7 @@ struct PageTexts {
 };
 
 /// The page: it holds all that it needs. `d3` is the text of D3 (see read_d3); without it the page says so, and holds
-/// everything but the picture.
+/// everything but the diagram.
 std::string to_page(const Timeline& timeline, const PageTexts& texts, const std::string& d3);
 
 /// D3's text: of the file that the variable ODORI_D3_JS names, else of Debian's node-d3; empty if neither is there.

@@ -1,4 +1,4 @@
-// The event stream as a picture: what is read, what is left out, and how an iteration's time is divided.
+// The event stream as a diagram: what is read, what is left out, and how an iteration's time is divided.
 #include "report/timeline.h"
 
 #include <gtest/gtest.h>

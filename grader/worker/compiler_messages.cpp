@@ -1,4 +1,4 @@
-#include "worker/compiler_words.h"
+#include "worker/compiler_messages.h"
 
 #include <utility>
 
