@@ -236,7 +236,7 @@ TEST(DoctorReport, BothLanguagesAndJson) {
                 .find("[ slow ] During a short training the GPU was busy 50 % of the time.\n"
                       "         -> Above 90 % is good."),
             std::string::npos);
-  EXPECT_NE(to_text(findings, "ja").find("[ 低速 ] 短い学習の間、GPU使用率は50 %でした。\n"), std::string::npos);
+  EXPECT_NE(to_text(findings, "ja").find("[ 低速 ] 短い学習の間、GPU 使用率は 50 % でした。\n"), std::string::npos);
   for (const Diagnosis& finding : findings) EXPECT_EQ(finding.remedy.english.empty(), finding.remedy.japanese.empty());
   const nlohmann::json json = to_json(findings, "en");
   EXPECT_EQ(json["works"], true);
