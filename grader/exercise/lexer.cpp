@@ -22,7 +22,10 @@ constexpr std::array<std::pair<std::string_view, const char*>, 6> other_spelling
     {{"<:", "["}, {":>", "]"}, {"<%", "{"}, {"%>", "}"}, {"%:", "#"}, {"%:%:", "##"}}};
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
-bool is_control(char c) { return (c >= 0 && c < ' ' && c != '\t' && c != '\n') || c == 0x7F; }
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);  // char has no sign on arm64
+  return (byte < ' ' && byte != '\t' && byte != '\n') || byte == 0x7F;
+}
 
 /// Compilers allow more between a raw string's R" and its bracket.
 bool may_delimit(char c) {
