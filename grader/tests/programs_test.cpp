@@ -9,7 +9,6 @@
 
 #include "exercise/cutter.h"
 #include "exercise/task.h"
-#include "worker/compiler_messages.h"
 
 namespace odori::grader {
 namespace {
@@ -185,41 +184,6 @@ TEST(Programs, ACaretStaysInItsLine) {
   EXPECT_EQ(built.failure(2).key, "compile_error");
 }
 
-TEST(Compiler, LinesOfAnyLengthAreRead) {
-  const std::string long_text(300'000, 'a');
-  for (const std::string& line :
-       {"blank_2:1:1: " + long_text, "blank_2:1:1: error: " + long_text, long_text + ":1:1: error: b",
-        "blank_2:1:1: Error:" + long_text, "blank_2:1:1: " + std::string(300'000, ' ')})
-    for (const CompileError& error : read_errors(line + "\nblank_3:2:3: error: last\n")) {
-      EXPECT_LT(error.message.size(), 1000u);
-    }
-  const auto errors = read_errors("blank_2:1:1: " + long_text + "\nblank_3.kit:2:3: fatal error: last\n");
-  ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0].variant, "blank_3");
-  EXPECT_TRUE(errors[0].in_kit);
-  EXPECT_EQ(errors[0].line, 2);
-  EXPECT_EQ(errors[0].column, 3);
-  EXPECT_EQ(errors[0].message, "last");
-}
-
-TEST(Compiler, NamesAreInTheLearnersCharacters) {
-  const auto message_of = [](const std::string& message) {
-    return read_errors("blank_2:1:1: error: " + message).at(0).message;
-  };
-  EXPECT_EQ(message_of("'\\U0000901a\\U00004fe1' was not declared in this scope"),
-            "'通信' was not declared in this scope");
-  for (const char* other :
-       {"\\U0000", "\\U0000d800", "\\U00110000", "\\Uffffffff", "\\U-0000001", "\\Uzzzzzzzz", "\\U"})
-    EXPECT_EQ(message_of(other), other);
-}
-
-TEST(Compiler, NumbersThatNoLineHasAreNoPlaces) {
-  EXPECT_TRUE(read_errors("blank_2:99999999999999999999:1: error: x\n").empty());
-  EXPECT_TRUE(read_errors("blank_2:-1:1: error: x\nblank_2::1: error: x\nblank_2: error: x\n:1:1: error: x\n").empty());
-  EXPECT_EQ(read_errors("blank_2:5: error: x\n").at(0).column, 0);
-  EXPECT_EQ(read_errors("blank_x:5:1: error: x\n").at(0).variant, "");
-}
-
 TEST(Programs, TheCommonestErrorsAreToldInPlainWords) {
   const Built built(
       {{2, "  const int main_device_id = static_cast<int>(args.learningrate);"},
@@ -231,81 +195,6 @@ TEST(Programs, TheCommonestErrorsAreToldInPlainWords) {
   EXPECT_EQ(built.value(5, "name"), "lisst");
   EXPECT_EQ(built.failure(6).key, "compile_make_unique_forgotten");
   EXPECT_EQ(built.value(6, "type"), "ParallelUpdater");
-}
-
-/// What g++ 12 and clang++ 14 say.
-TEST(CompilerWords, OfBothCompilersMeanTheSame) {
-  struct Said {
-    const char *message, *notes, *key, *name, *value;
-  };
-  for (const Said& said : std::initializer_list<Said>{
-           {"use of deleted function 'std::unique_ptr<_Tp, _Dp>::unique_ptr(const std::unique_ptr<_Tp, _Dp>&) [with "
-            "_Tp = "
-            "odori::Evaluator; _Dp = std::default_delete<odori::Evaluator>]'",
-            "declared here\n", "compile_move_forgotten", "", ""},
-           {"call to deleted constructor of 'std::unique_ptr<Evaluator>'", "", "compile_move_forgotten", "", ""},
-           {"invalid initialization of reference of type 'odori::Communicator&' from expression of type 'const "
-            "std::unique_ptr<odori::Communicator>'",
-            "", "compile_star_forgotten", "type", "Communicator"},
-           {"no matching function for call to 'scatter_dataset'",
-            "candidate function not viable: no known conversion from 'const std::unique_ptr<Communicator>' to "
-            "'odori::Communicator &' for 2nd argument\n",
-            "compile_star_forgotten", "type", "Communicator"},
-           {"conversion from 'odori::ParallelUpdater*' to non-scalar type 'std::unique_ptr<odori::Updater>' requested",
-            "", "compile_make_unique_forgotten", "type", "ParallelUpdater"},
-           {"could not convert 'odori::MomentumSGD(((float)args.odori::Arguments::learnrate), 8.99999976e-1f)' from "
-            "'odori::MomentumSGD' to 'std::unique_ptr<odori::Optimizer>'",
-            "", "compile_make_unique_forgotten", "wanted", "std::unique_ptr<Optimizer>"},
-           {"no viable conversion from 'odori::ParallelUpdater *' to 'std::unique_ptr<Updater>'", "",
-            "compile_make_unique_forgotten", "type", "ParallelUpdater"},
-           {"no matching function for call to 'create_multi_node_optimizer'",
-            "candidate function not viable: no known conversion from 'odori::MomentumSGD' to "
-            "'std::unique_ptr<Optimizer>' "
-            "for 1st argument\n",
-            "compile_make_unique_forgotten", "type", "MomentumSGD"},
-           {"cannot convert 'std::string' {aka 'std::__cxx11::basic_string<char>'} to 'const int' in initialization",
-            "", "compile_type_differs", "wanted", "int"},
-           {"'regex' is not a member of 'std'", "", "compile_unknown_std", "name", "regex"},
-           {"no type named 'regex' in namespace 'std'", "", "compile_unknown_std", "name", "regex"},
-           {"'train_iter' was not declared in this scope; did you mean 'train_iters'?", "", "compile_misspelt", "near",
-            "train_iters"},
-           {"use of undeclared identifier 'train_iter'; did you mean 'train_iters'?", "", "compile_misspelt", "name",
-            "train_iter"},
-           {"'const struct odori::Arguments' has no member named 'learningrate'; did you mean 'learnrate'?", "",
-            "compile_misspelt", "name", "learningrate"},
-           {"no member named 'learningrate' in 'odori::Arguments'; did you mean 'learnrate'?", "", "compile_misspelt",
-            "near", "learnrate"},
-           {"'const struct odori::Arguments' has no member named 'x'", "", "compile_unknown_name", "name", "x"},
-           {"use of undeclared identifier 'x'", "", "compile_unknown_name", "name", "x"},
-           {"'string' was not declared in this scope",
-            "suggested alternatives:\n  'std::string'\n  'std::pmr::string'\n", "compile_misspelt", "near",
-            "std::string"},
-           {"redeclaration of 'std::map<std::__cxx11::basic_string<char>, int> other_devices'",
-            "previously declared here\n", "compile_declared_twice", "name", "other_devices"},
-           {"conflicting declaration 'int devices'", "", "compile_declared_twice", "name", "devices"},
-           {"redefinition of 'devices' with a different type: 'int' vs 'float'", "", "compile_declared_twice", "name",
-            "devices"},
-           {"expected ',' or ';' before 'const'", "", "compile_semicolon_missing", "", ""},
-           {"expected ';' at end of declaration", "", "compile_semicolon_missing", "", ""},
-           {"too few arguments to function 'odori::DatasetPtr odori::scatter_dataset(const DatasetPtr&, Communicator&, "
-            "const ScatterOptions&)'",
-            "declared here\n", "compile_wrong_arguments", "signature",
-            "DatasetPtr scatter_dataset(const DatasetPtr&, Communicator&, const ScatterOptions&)"},
-           {"no matching function for call to "
-            "'odori::ParallelUpdater::ParallelUpdater(std::vector<odori::SerialIterator>&, "
-            "odori::MomentumSGD&)'",
-            "candidate: 'odori::ParallelUpdater::ParallelUpdater(std::vector<odori::SerialIterator>, "
-            "odori::Optimizer&)'\n"
-            "  candidate expects 5 arguments, 2 provided\n",
-            "compile_wrong_arguments", "signature",
-            "ParallelUpdater::ParallelUpdater(std::vector<SerialIterator>, Optimizer&)"}}) {
-    const auto finding = plain_words_for(said.message, said.notes);
-    ASSERT_TRUE(finding) << said.message;
-    EXPECT_EQ(finding->key, said.key) << said.message;
-    EXPECT_EQ(*said.name ? finding->values.at(said.name) : "", said.value) << said.message;
-  }
-  EXPECT_FALSE(plain_words_for("expected primary-expression before 'int'", ""));
-  EXPECT_FALSE(plain_words_for("'", "'"));
 }
 
 TEST(Programs, TheCompilerItselfRefusesFilesAndSignalsThatAreInStdToo) {

@@ -10,7 +10,6 @@
 #include "bench/allocations.h"
 #include "comm/communicator.h"
 #include "distributed/multi_node_optimizer.h"
-#include "distributed/multi_node_trial.h"
 #include "distributed/multi_node_updater.h"
 #include "distributed/snapshot.h"
 #include "trace/trace.h"
@@ -329,60 +328,6 @@ TEST(Accumulation, SeesAnEpochThatBeginsWithinAnUpdate) {
   EXPECT_EQ(seen, (std::vector<bool>{false, true, false, true, true}));
   EXPECT_EQ(updater.epoch(), 3);
   EXPECT_EQ(updater.description(), "1 device, 3 batches an update");
-}
-
-TEST(Trials, AreReadOrRefused) {
-  const std::vector<Trial> trials = recorded_trials("fixed:900:0.5:0.61,warm_up:870:0.4:0.6");
-  ASSERT_EQ(trials.size(), 2u);
-  EXPECT_EQ(trials[1].schedule, "warm_up");
-  EXPECT_EQ(trials[0].images_per_second, 900);
-  EXPECT_EQ(trials[0].training_loss, 0.5);
-  EXPECT_EQ(trials[1].held_out_accuracy, 0.6);
-  for (const char* other : {"", "fixed", "fixed:900:0.5", "fixed:900:0.5:x", "quick:900:0.5:0.6"})
-    EXPECT_SENTENCE(recorded_trials(other), "Recorded trainings are schedules");
-  const Trial trial{.epochs = {{2, 0.3}, {4, 0.7}, {6, 0.6}}};
-  EXPECT_EQ(trial.seconds_to(0.6), 4);
-  EXPECT_LT(trial.seconds_to(0.8), 0);
-}
-
-TEST(Trials, OfEachBatchAreTrainedChosenAmongAndDrawn) {
-  const auto comm = create_communicator("flat");
-  const Folder folder;
-  std::string trained;
-  const auto train = [&](const std::string& schedule, int m) {
-    trained += fmt::format("{} {}, ", schedule, m);
-    return Trial{.schedule = schedule, .batch = 16 * m, .held_out_accuracy = schedule == "scaled" ? 0.7 : 0.6};
-  };
-  int asked = 0;
-  const auto choose = [&](const std::vector<Trial>& trials) { return ++asked, trials.at(1); };
-  testing::internal::CaptureStdout();
-  compare_trials(train, choose, 4, "", *comm, folder.path(), "nothing is stored here");
-  const std::string words = "Training 6 of 6: scaled rate, with warm-up, 4 batches of each rank an update ...\n";
-  EXPECT_EQ(testing::internal::GetCapturedStdout().find(words) != std::string::npos, comm->rank() == 0);
-  EXPECT_EQ(trained, "fixed 1, scaled 1, warm_up 1, fixed 4, scaled 4, warm_up 4, ");
-  EXPECT_EQ(asked, 2);
-  if (comm->rank() == 0) {
-    EXPECT_NE(read_file(folder / "figure.html").find("yours: scaled rate, with warm-up"), std::string::npos);
-    EXPECT_NE(read_file(folder / "trials.json").find("\"held_out_accuracy\": 0.7"), std::string::npos);
-  }
-  trained.clear();
-  compare_trials(train, choose, 4, "warm_up", *comm, folder.path(), "");
-  EXPECT_EQ(trained, "warm_up 4, ");
-  EXPECT_EQ(asked, 2) << "of one training there is nothing to choose";
-  EXPECT_SENTENCE(compare_trials(train, choose, 4, "slow", *comm, folder.path(), ""), "--only takes fixed, scaled or");
-}
-
-TEST(Trials, TellOfAWarmUpThatDoesNotEnd) {
-  const auto comm = create_communicator("flat");
-  const auto said = [&](int warmup_epochs, const char* only) {
-    testing::internal::CaptureStdout();
-    tell_of_warm_up(warmup_epochs, 2, only, *comm);
-    return testing::internal::GetCapturedStdout();
-  };
-  for (const char* only : {"", "warm_up"})
-    EXPECT_EQ(said(3, only).find("--warmup_epochs 3 is more than --epoch 2") == 0, comm->rank() == 0);
-  EXPECT_EQ(said(3, "scaled"), "");
-  EXPECT_EQ(said(2, ""), "");
 }
 
 TEST(ExchangeOptions, ThatCannotBeAreRefused) {
