@@ -49,9 +49,9 @@ bool is_common(const std::string& name) {
     inner_product partial_sum lower_bound upper_bound equal find_if find_if_not count_if partition ranges views
     take drop filter subspan last to_string stoi stol stoul stod to_integer substr starts_with ends_with append c_str
     length npos format print println println cout cerr endl flush left right setw ostringstream istringstream
-    stringstream str abs sqrt pow exp log log2 fmod trunc floor ceil round lround numeric_limits numbers less greater plus minus
-    multiplies hash identity is_same_v is_same decay_t remove_reference_t remove_cvref_t invoke index_sequence
-    make_index_sequence literals bind s sv
+    stringstream str abs sqrt pow exp log log2 fmod trunc floor ceil round lround numeric_limits numbers less greater
+    plus minus multiplies hash identity is_same_v is_same decay_t remove_reference_t remove_cvref_t invoke
+    index_sequence make_index_sequence literals bind s sv
     runtime_error logic_error invalid_argument out_of_range exception what mt19937 mt19937_64 random_device
     uniform_int_distribution bernoulli_distribution execution fmt join odori
     maybe_unused nodiscard likely unlikely fallthrough deprecated no_unique_address __func__ __FILE__ __LINE__

@@ -37,7 +37,7 @@ void add_check(CommandLine& line, Flags& flags) {
 
 void add_other_commands(CommandLine& line, Flags& flags) {
   add_command(line, flags, "ready", "Says what keeps a task from being submitted; ./odori submit asks this first");
-  add_command(line, flags, "status", "Shows the verdicts and points so far, of one task or of both");
+  add_command(line, flags, "status", "Shows the verdicts and points so far, of one task or of all");
   add_command(line, flags, "watch", "Checks again after each save, without the speedup");
   add_command(line, flags, "reset", "Empties your blanks again, and keeps a copy of your answers");
   add_command(line, flags, "solution", "Shows the kit's answers, after you passed or said yes");

@@ -11,7 +11,7 @@ namespace odori::grader {
 
 struct Flags {
   std::string command;                    // check, ready, status, reset, solution or watch
-  std::string task;                       // multi_gpu or multi_node; status: may be empty, for both
+  std::string task;                       // its name; status: may be empty, for all
   std::optional<int> blank;               // reset, solution: this one alone
   bool yes = false;                       // solution: don't ask
   std::string language;                   // en or ja; empty: by LANG

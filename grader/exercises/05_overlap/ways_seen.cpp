@@ -58,7 +58,7 @@ WaySeen seen_of(const Tried& tried, const RankSeen& rank, Way way) {
 
 Found find_refused(const Situation& situation) {
   constexpr std::pair<const char*, const char*> sentences[] = {{"start: parameters[", "no_such_parameter"},
-                                                               {"start: this range is not a part", "no_such_range"},
+                                                               {"start: this range", "no_such_range"},
                                                                {"start: ", "cannot_travel"},
                                                                {"finish: `", "views_changed"}};
   for (const RankSeen& rank : situation.evidence().ranks)
