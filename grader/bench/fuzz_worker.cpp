@@ -62,7 +62,7 @@ const std::vector<std::string> compilers{
 
 const std::vector<std::string> records{
     "{\"fact\":\"use_device\",\"device\":1}\n",
-    "{\"fact\":\"training\",\"kind\":\"a\",\"rule\":\"mean\",\"devices\":[{\"name\":\"main\",\"device\":0}],"
+    "{\"fact\":\"training\",\"kind\":\"a\",\"devices\":[{\"name\":\"main\",\"device\":0}],"
     "\"iterators\":"
     "[{\"batch_size\":2,\"repeat\":1,\"images\":[1,2],\"not_counted\":[]}],\"models\":[0],\"evaluators\":[]}\n",
     "{\"fact\":\"step\",\"device\":0,\"images\":[1,2],\"numbers\":2}\n12345678",

@@ -30,7 +30,7 @@ std::string training(const std::vector<std::string>& images) {
     iterators.push_back(fmt::format(R"({{"batch_size":2,"repeat":1,"images":[{}],"not_counted":[]}})", of_one));
   }
   return fmt::format(
-      R"({{"fact":"training","kind":"ParallelUpdater","rule":"mean","devices":[{{"name":"main","device":0}}],)"
+      R"({{"fact":"training","kind":"ParallelUpdater","devices":[{{"name":"main","device":0}}],)"
       R"("iterators":[{}],"models":[{}],"evaluators":[{{"device":0,"iterator":{{"batch_size":2,"repeat":0,)"
       R"("images":[1,2,3],"not_counted":[]}}}}]}})"
       "\n",
@@ -85,7 +85,7 @@ TEST(Evidence, IsWhatTheTrainingUsesAndNotWhatWasAskedForBefore) {
   const std::string decoys =
       use_device(5) +
       "{\"fact\":\"devices\",\"devices\":[{\"name\":\"decoy\",\"device\":7}]}\n"
-      "{\"fact\":\"updater\",\"kind\":\"Decoy\",\"rule\":\"sum\",\"iterators\":[]}\n"
+      "{\"fact\":\"updater\",\"kind\":\"Decoy\",\"iterators\":[]}\n"
       "{\"fact\":\"evaluator\",\"device\":7,\"iterator\":{\"batch_size\":1,\"repeat\":1,\"images\":[9],"
       "\"not_counted\":[]}}\n";
   for (const std::string& lines : {decoys + training({"7,8"}), training({"7,8"}) + decoys,
@@ -95,7 +95,6 @@ TEST(Evidence, IsWhatTheTrainingUsesAndNotWhatWasAskedForBefore) {
     EXPECT_EQ(seen.model_device, 0);
     EXPECT_EQ(seen.devices, (std::map<std::string, int>{{"main", 0}}));
     EXPECT_EQ(seen.updater, "ParallelUpdater");
-    EXPECT_EQ(seen.rule, "mean");
     ASSERT_EQ(seen.train_iterators.size(), 1u);
     EXPECT_EQ(seen.evaluator_device, 0);
     EXPECT_EQ(seen.test_iterator->images, (Images{1, 2, 3}));
@@ -249,7 +248,6 @@ TEST(Evidence, HasTheSameFactsAsTheLibrary) {
   EXPECT_EQ(line(facts::Trained{}), trained);
   const RankSeen seen = read(line(facts::UseDevice{4}) + line(facts::LoadCifar{}) + line(facts::Enter{"call"}) +
                              line(facts::Training{.kind = "another",
-                                                  .rule = "mean",
                                                   .devices = {},
                                                   .iterators = {iterator},
                                                   .models = {1},

@@ -78,7 +78,6 @@ inline Updates train(const RunPlan& plan, const std::vector<Images>& parts) { re
 inline Evidence one_process(const RunPlan& plan) {
   const int n = plan.devices;
   RankSeen seen{.device = 0, .model_device = 0, .loaded_data = true, .updater = "ParallelUpdater"};
-  seen.rule = plan.sum ? "sum" : "mean";
   for (int device = 0; device < n; ++device)
     seen.devices[device == 0 ? "main" : "gpu" + std::to_string(device)] = device;
   const std::vector<Images> shares = parts_of(n_train(), n);

@@ -206,7 +206,6 @@ class Reader {
   /// An updater's, or a training's with one.
   void take_updater(const auto& shown) {
     seen_.updater = shown.kind;
-    seen_.rule = shown.rule;
     seen_.train_iterators.clear();
     for (const facts::Iterator& iterator : shown.iterators) seen_.train_iterators.push_back(seen_of(iterator));
   }

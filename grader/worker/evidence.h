@@ -53,7 +53,6 @@ struct RankSeen {
   bool loaded_data = false;                   // load_cifar() was called here
   std::map<std::string, int> devices;         // task 1: the map as it is when it is complete
   std::string updater;                        // "ParallelUpdater" or "StandardUpdater"; empty: neither
-  std::string rule;                           // what it makes of its devices' gradients: "mean" or "sum"
   std::optional<int> refused_batch;           // of an iterator that couldn't be made: larger than its data
   std::vector<IteratorSeen> train_iterators;  // what the updater was given
   std::optional<int> evaluator_device;        // what the evaluator was given

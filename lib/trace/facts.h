@@ -135,9 +135,9 @@ struct Iterator {
 };
 struct Updater {
   static constexpr const char* fact = "updater";
-  std::string kind, rule;
+  std::string kind;
   std::vector<Iterator> iterators;
-  void each(auto&& field) { field("kind", kind), field("rule", rule), field("iterators", iterators); }
+  void each(auto&& field) { field("kind", kind), field("iterators", iterators); }
 };
 struct Evaluator {
   static constexpr const char* fact = "evaluator";
@@ -151,14 +151,14 @@ struct Evaluator {
 /// It begins, with these; devices have names in a ParallelUpdater alone.
 struct Training {
   static constexpr const char* fact = "training";
-  std::string kind, rule;
+  std::string kind;
   std::optional<std::vector<NamedDevice>> devices;
   std::vector<Iterator> iterators;
   std::vector<int> models;
   std::vector<Evaluator> evaluators;
   void each(auto&& field) {
-    field("kind", kind), field("rule", rule), field("devices", devices), field("iterators", iterators);
-    field("models", models), field("evaluators", evaluators);
+    field("kind", kind), field("devices", devices), field("iterators", iterators), field("models", models);
+    field("evaluators", evaluators);
   }
 };
 

@@ -60,8 +60,8 @@ void check_iterators(const std::vector<SerialIterator>& iterators, std::size_t n
 }
 
 std::vector<Device*> checked_devices(const std::vector<SerialIterator>& iterators, Optimizer& optimizer,
-                                     const std::map<std::string, int>& devices, DevicePool& pool, GradientRule rule) {
-  record_updater("ParallelUpdater", rule == GradientRule::mean ? "mean" : "sum", iterators);
+                                     const std::map<std::string, int>& devices, DevicePool& pool) {
+  record_updater("ParallelUpdater", iterators);
   require(
       !optimizer.is_sharded(),
       "A sharded optimizer updates a part of the model, so that the devices of one process can't be sent all of it: "
@@ -82,7 +82,7 @@ ParallelUpdater::ParallelUpdater(std::vector<SerialIterator> iterators, Optimize
       rule_(rule),
       devices_(devices),
       replicas_(devices.empty() ? 0 : devices.size() - 1),
-      team_(checked_devices(iterators_, optimizer, devices, pool, rule)) {
+      team_(checked_devices(iterators_, optimizer, devices, pool)) {
   std::mutex reading_main;
   team_.run([&](std::size_t i) {  // each on its own thread: that puts the memory near the core that uses it
     const std::lock_guard lock(reading_main);

@@ -32,8 +32,8 @@ std::vector<facts::NamedDevice> facts_of(const std::map<std::string, int>& devic
 
 }  // namespace
 
-void record_updater(const char* kind, const char* rule, const std::vector<SerialIterator>& iterators) {
-  if (evidence::on()) evidence::write(facts::Updater{kind, rule, facts_of(iterators)});
+void record_updater(const char* kind, const std::vector<SerialIterator>& iterators) {
+  if (evidence::on()) evidence::write(facts::Updater{kind, facts_of(iterators)});
 }
 
 void record_evaluator(const SerialIterator& iterator, int device) {
@@ -52,7 +52,6 @@ void record_training(Trainer& trainer) {
   facts::Training seen{.kind = parallel   ? "ParallelUpdater"
                                : standard ? "StandardUpdater"
                                           : "another",
-                       .rule = parallel && parallel->rule() == GradientRule::sum ? "sum" : "mean",
                        .iterators = facts_of(updater.iterators())};
   if (parallel) seen.devices = facts_of(parallel->devices());
   for (Classifier* model : updater.models()) {

@@ -14,9 +14,8 @@ namespace odori {
 
 class Trainer;
 
-/// An updater as it is asked for, before anything is checked: the iterators with all their images. `rule`: what it
-/// makes of its devices' gradients, "mean" or "sum".
-void record_updater(const char* kind, const char* rule, const std::vector<SerialIterator>& iterators);
+/// An updater as it is asked for, before anything is checked: the iterators with all their images.
+void record_updater(const char* kind, const std::vector<SerialIterator>& iterators);
 /// An evaluator as it is asked for, and the device that it is told.
 void record_evaluator(const SerialIterator& iterator, int device);
 void record_devices(const std::map<std::string, int>& devices);

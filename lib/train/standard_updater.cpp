@@ -9,7 +9,7 @@ namespace odori {
 
 StandardUpdater::StandardUpdater(SerialIterator iterator, Optimizer& optimizer, std::optional<int> accumulate)
     : Updater(optimizer), n_batches_(accumulate ? accumulate : optimizer.accumulate()) {
-  record_updater("StandardUpdater", "mean", {iterator});
+  record_updater("StandardUpdater", {iterator});
   require_fit(iterator, optimizer.model());
   const int n = n_batches_.value_or(1);
   require(n > 0, "An update takes at least one batch, but {} were asked for.", n);
