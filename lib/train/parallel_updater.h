@@ -34,6 +34,7 @@ class ParallelUpdater : public Updater {
   std::string description() const override;
   /// How GPUs are linked, and the rule in force. Said by who prints a table: measuring prints none.
   std::string setting() const override { return setting_; }
+  GradientRule rule() const { return rule_; }
   const std::map<std::string, int>& devices() const { return devices_; }
   bool shares_devices() override;
 
