@@ -106,7 +106,7 @@ Seen check(Arena& arena, const Attack& attack, const fs::path& folder, const std
               json};
   command.arguments.insert(command.arguments.end(), grader.begin(), grader.end());
   MostMemory memory(json);
-  const Ended ended = run_process(command, {.time = 150s, .output_bytes = 8 << 20});
+  const Ended ended = run_process(command, {.time = attack.slow ? 600s : 150s, .output_bytes = 8 << 20});
   return {.verdicts = verdicts_in(json),
           .said = ended.output + read_file(json),
           .page = {},

@@ -81,7 +81,7 @@ EndedInside LoosenedSandbox::run(const Command& command, const SandboxPolicy& po
   if (lacks("memory")) wider.memory = std::size_t{1} << 40;
   if (lacks("processes")) wider.processes = 2000;  // no more than an ordinary user may have
   if (lacks("disk")) wider.file = wider.temporary = std::size_t{1} << 40;
-  if (lacks("time")) longer.time = std::chrono::hours(1), longer.processor_time.reset();
+  if (lacks("time")) longer.time = std::chrono::hours(1), longer.processor_time.reset(), longer.give_up = nullptr;
   if (lacks("output")) longer.output_bytes = std::size_t{1} << 32;
   if (lacks("names"))
     for (const fs::path& file : policy.readable)
