@@ -24,6 +24,9 @@ class Description {
     check(json_.contains("launch") && (json_["launch"] == "process" || json_["launch"] == "mpi"),
           "have a \"launch\", \"process\" or \"mpi\"");
     check(json_.contains("blanks") && json_["blanks"].is_array(), "have an array \"blanks\"");
+    check_fields(json_, {"blanks", "identifiers", "launch", "optional", "speedup", "title"});
+    for (const Json& blank : json_["blanks"])
+      if (blank.is_object()) check_fields(blank, {"points", "title"});
   }
 
   bool measures_speedup() const { return json_.contains("speedup"); }
@@ -59,6 +62,12 @@ class Description {
 
  private:
   void check(bool good, const std::string& what) const { require(good, "{} should {}.", path_, what); }
+  /// A field that nobody reads is a slip, and what it was to say would be missing without a word.
+  void check_fields(const Json& object, const std::vector<std::string>& known) const {
+    for (const auto& [name, value] : object.items())
+      check(std::find(known.begin(), known.end(), name) != known.end(),
+            fmt::format("have no \"{}\": what is read there is {}", name, fmt::join(known, ", ")));
+  }
 
   Text title_of(const Json& object) const {
     const auto has = [](const Json& title, const char* language) {

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "exercise/blanks.h"
+#include "exercise/task.h"
 #include "run_command.h"
 #include "synthetic.h"
 
@@ -124,6 +125,30 @@ TEST(Exercises, BlanksAreThoseOfTheTasks) {
   EXPECT_EQ(numbers("solutions/00_single_gpu/run_single_gpu_training.sh"), (std::vector<int>{}));
   EXPECT_EQ(numbers("solutions/01_multi_gpu/run_multi_gpu_training.sh"), (std::vector{8}));
   EXPECT_EQ(numbers("solutions/02_multi_node/run_multi_node_training.sh"), (std::vector{7}));
+}
+
+TEST(Exercises, AFieldOfTheirDescriptionThatNobodyReadsIsTold) {
+  const Task& task = task_named("ring");
+  const fs::path kit = work_folder(), file = kit / "solutions" / task.folder / "exercise.json";
+  fs::create_directories(file.parent_path());
+  const auto complaint = [&](const auto& change) {
+    auto json = nlohmann::json::parse(read_file(fs::path(ODORI_FOLDER) / "solutions" / task.folder / "exercise.json"));
+    change(json);
+    write_file(file, json.dump());
+    try {
+      points_of(task, kit);
+    } catch (const Error& error) {
+      return std::string(error.what()).substr(file.string().size());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(complaint([](auto&) {}), "accepted");
+  EXPECT_EQ(complaint([](auto& json) { json["words"] = {"midpoint"}; }),
+            " should have no \"words\": what is read there is blanks, identifiers, launch, optional, speedup, title.");
+  EXPECT_EQ(complaint([](auto& json) { json["blanks"][0]["point"] = 5; }),
+            " should have no \"point\": what is read there is points, title.");
+  EXPECT_EQ(complaint([](auto& json) { json["blanks"][0] = "a title"; }),
+            " should give the \"points\" of each blank and of the speedup, numbers from 0.");
 }
 
 }  // namespace
