@@ -67,6 +67,13 @@ test('The curves of scaling are what ./odori predict computes', () => {
   assert.deepEqual(readComputed('scaling.json'), JSON.parse(JSON.stringify(scaling())), 'slides/results/scaling.mjs writes the file anew');
 });
 
+test('Communicators send what the notes of their chart say', () => {
+  const { gradient_bytes: bytes, exchanges } = readResult('compare.json'), sent = (name) => exchanges.find((one) => one.name === name).sent_to_other_nodes;
+  const most = (what) => exchanges.filter(({ sent_to_other_nodes: to }) => to).sort((a, b) => b.sent_to_other_nodes[what] - a.sent_to_other_nodes[what])[0].name;
+  assert.deepEqual([most('messages'), most('bytes')], ['naive', 'ring']);
+  assert.deepEqual(['hierarchical', 'flat'].map((name) => (sent(name).bytes / bytes).toFixed(2)), ['1.00', '0.50']);
+});
+
 test('A ring takes on slides what ./odori predict says', () => {
   const { between, gradients, scaling: rows } = predicted(['--model', 'vgg', '--image_size', 32, '--batchsize', 1, '--timings', '1:1,2:2', '--nodes', 8, '--network', '10gbit,50us', '--communicator', 'ring']);
   assert.equal(vgg(32).bytes, gradients);
