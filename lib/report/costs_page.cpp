@@ -37,6 +37,9 @@ std::string to_page(const ExchangeCosts& costs) {
   for (const MeasuredExchange& of : costs.exchanges) rows.push_back(exchange_row(costs, of, slowest));
   return html::render(pages::costs_html,
                       {{"place", costs.place()},
+                       {"ranks", costs.ranks},
+                       {"nodes", costs.nodes},
+                       {"link", costs.link},
                        {"machine", describe(costs.machine)},
                        {"date", costs.date},
                        {"model", costs.model},

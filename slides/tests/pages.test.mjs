@@ -74,6 +74,7 @@ test('Pages fit a phone and paper, are dark in the dark, and speak one language 
       const japanese = await words();
       assert.ok(english !== japanese && /[ぁ-ん]/.test(japanese), `${name} in Japanese`);
       assert.doesNotMatch(english.replaceAll('日本語', '').replaceAll('踊り', ''), name === 'the class' ? /学習|得点/ : /[ぁ-ん]/, `${name} in English`);
+      assert.doesNotMatch(japanese, /ranks on \d|オールリデュース|通信方式/, `${name}: one word for one thing in Japanese`);
       for (const text of [english, japanese]) assert.doesNotMatch(text, /undefined|NaN|\[object/, name);
     }
 
