@@ -53,6 +53,10 @@ test('Pages fit a phone and paper, are dark in the dark, and speak one language 
     assert.deepEqual(await page.evaluate(sticksOut, 390), [], `${name} on a phone`);
     assert.ok(await page.evaluate('document.documentElement.scrollWidth') <= 390, `${name} on a phone isn't moved sideways as a whole`);
 
+    if (name === 'the costs') {
+      const reasons = await page.$$eval('.reason div', (parts) => parts.map((part) => part.getBoundingClientRect().right));
+      assert.ok(reasons.length && Math.max(...reasons) <= 390, `${name} on a phone: why a way was not measured can be read without moving the table`);
+    }
     const moved = await page.$$eval('.scroll', (parts) => parts.filter((part) => part.scrollWidth > part.clientWidth).map((part) => {
       const first = part.querySelector('tbody tr > :first-child'), before = first.getBoundingClientRect().left;
       part.scrollLeft = 60;
