@@ -19,9 +19,9 @@ export default function draw(language) {
   const right = axes(690, 60, 440, 340, { from: 0.9, to: 290, log: true, ticks: points.map(({ batchsize }) => [batchsize, String(batchsize)]), title: say.batch }, { from: 0, to: 150, ticks: [0, 50, 100, 150].map((n) => [n, String(n)]), title: say.rate });
   const rate = (batch) => 1000 * batch / (a + b * batch);
   const marks = ({ at }, key) => points.map((point) => whisker(at, point.batchsize, point[key], colours.soft) + dot(at(point.batchsize, point[key].median), colours.compute));
-  return picture(1160, 500, left.svg, right.svg,
+  return picture(1160, 540, left.svg, right.svg,
     curve(left.at, (batch) => a + b * batch, [0, 256], { stroke: colours.update }), marks(left, 'ms'), text(130, 120, say.line(a.toFixed(0), b.toFixed(1)), { anchor: 'start', size: 24, weight: 600, fill: '#7a5200' }),
     curve(right.at, rate, [1, 256], { log: true, stroke: colours.update }), curve(right.at, () => 1000 / b, [1, 256], { log: true, stroke: colours.soft, dash: '8 6', line: 3 }),
     marks(right, 'rate'), text(700, right.at(1, 1000 / b)[1] - 18, say.limit((1000 / b).toFixed(0)), { anchor: 'start', size: 22, fill: colours.soft }), text(right.at(12, 1)[0] + 14, right.at(1, 56)[1], say.curve, { anchor: 'start', size: 24, weight: 600, fill: '#7a5200' }),
-    text(0, 484, say.runs(result.rounds), { anchor: 'start', size: 20, fill: colours.soft, class: 'source' }), text(1156, 484, sourceOf(result, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
+    text(0, 520, say.runs(result.rounds), { anchor: 'start', size: 20, fill: colours.soft, class: 'source' }), text(1156, 520, sourceOf(result, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
 }

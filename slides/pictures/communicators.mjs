@@ -1,18 +1,18 @@
 // What ./odori compare measured: an exchange by each communicator beside what its messages should take over this link.
 import { readResult } from '../build/results.mjs';
 import { axes, dot } from './parts/plot.mjs';
-import { sourceOf } from './parts/source.mjs';
+import { linkInWords, sourceOf } from './parts/source.mjs';
 import { colours, legend, picture, rule, text } from './parts/svg.mjs';
 
 const words = {
   en: { time: 'ms an exchange', messages: 'messages', megabytes: 'MB', predicted: 'predicted', measured: 'measured', sent: 'busiest rank, to the other node',
-    how: ({ ranks, nodes, gradient_bytes: bytes, simulated_link: link, rounds, machine }) => `${ranks} ranks on ${nodes} nodes, played by ${machine.cores} cores; gradients ${(bytes / 1e6).toFixed(1)} MB; simulated link ${link}; median and range of ${rounds} rounds` },
+    how: ({ ranks, nodes, gradient_bytes: bytes, simulated_link: link, rounds, machine }) => `${ranks} ranks on ${nodes} nodes, played by ${machine.cores} cores; gradients ${(bytes / 1e6).toFixed(1)} MB; simulated link ${linkInWords(link)}; median and range of ${rounds} rounds` },
   ja: { time: '通信1回（ms）', messages: 'メッセージ', megabytes: 'MB', predicted: '予測', measured: '実測', sent: '最も多く送るランクから他ノードへ',
-    how: ({ ranks, nodes, gradient_bytes: bytes, simulated_link: link, rounds, machine }) => `${nodes}ノード × ${ranks / nodes}ランクを${machine.cores}コアで模擬。勾配 ${(bytes / 1e6).toFixed(1)} MB、シミュレートした回線 ${link}。${rounds}回の中央値と幅` },
+    how: ({ ranks, nodes, gradient_bytes: bytes, simulated_link: link, rounds, machine }) => `${nodes}ノード × ${ranks / nodes}ランクを${machine.cores}コアで模擬。勾配 ${(bytes / 1e6).toFixed(1)} MB、シミュレートした回線 ${linkInWords(link)}。${rounds}回の中央値と幅` },
 };
 
 export default function draw(language) {
-  const say = words[language], recorded = readResult('compare.json'), result = { ...recorded, simulated_link: recorded.simulated_link.replace('us', 'µs') };
+  const say = words[language], result = readResult('compare.json');
   const ways = result.exchanges.filter(({ predicted_milliseconds: predicted }) => predicted > 0).sort((a, b) => a.predicted_milliseconds - b.predicted_milliseconds);
   const most = 1.05 * Math.max(...ways.map(({ milliseconds }) => milliseconds.most)), tick = [5, 10, 20, 50, 100].find((one) => most / one < 6);
   const step = 43, top = 84, height = ways.length * step, { svg, at } = axes(220, top, 600, height, { from: 0, to: most, ticks: Array.from({ length: Math.floor(most / tick) + 1 }, (_, i) => [i * tick, String(i * tick)]), title: '' },

@@ -32,9 +32,9 @@ export default function draw(language) {
   const beside = (y, title, { one, two, limit }, unit, colour) => [text(730, y, title, { anchor: 'start', size: 25, weight: 700, fill: colour }),
     text(730, y + 54, say.lines(...[one, two].map(([a, b]) => say.line(a.toFixed(1), b.toFixed(2), unit))), { anchor: 'start', size: 20 }), text(730, y + 106, say.limit(limit.toFixed(2)), { anchor: 'start', size: 24, weight: 600, fill: colour })];
   const drawn = ({ limit, speedup }, range, colour) => curve(at, speedup, range, { log: true, stroke: colour }) + rule([at(range[0], limit), at(5000, limit)], { stroke: colour, line: 2, dash: '8 6' });
-  return picture(1160, 500, svg, drawn(then, [60, 5000], colours.forward), drawn(now, [0.9, 400], colours.update),
+  return picture(1160, 540, svg, drawn(then, [60, 5000], colours.forward), drawn(now, [0.9, 400], colours.update),
     [few, many].map(([one, two]) => dot(at(one, one / two), colours.forward) + text(at(one, 1)[0] + 14, at(1, one / two)[1] + 24, (one / two).toFixed(2), { anchor: 'start', size: 22, weight: 600, fill: colours.forward })),
     result.runs.map(({ seconds, speedup }) => whisker(at, seconds[0].median, speedup, colours.soft) + dot(at(seconds[0].median, speedup.median), colours.update)),
     beside(80, say.then, then, say.epoch, colours.forward), beside(270, say.now, now, say.thousand, '#7a5200'),
-    text(0, 488, say.runs(result.rounds), { anchor: 'start', size: 18, fill: colours.soft, class: 'source' }), text(1156, 488, sourceOf(result, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
+    text(0, 524, say.runs(result.rounds), { anchor: 'start', size: 18, fill: colours.soft, class: 'source' }), text(1156, 524, sourceOf(result, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
 }

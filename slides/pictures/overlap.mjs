@@ -1,7 +1,7 @@
 // The ways of task 5 over a simulated link: two measured iterations of rank 0 in each, and what of the exchange is exposed.
 import { readResult } from '../build/results.mjs';
 import { lanes } from './parts/lanes.mjs';
-import { sourceOf } from './parts/source.mjs';
+import { linkInWords, sourceOf } from './parts/source.mjs';
 import { colours, legend, picture, text } from './parts/svg.mjs';
 
 const words = {
@@ -30,5 +30,5 @@ export default function draw(language) {
       lanes(rows.map((one) => ({ label: '', spans: one })), { y: y + 26, labels: 0, unit, height: high, gap: 3, until: ends[i] })];
   };
   return picture(1160, 540, result.ways.map(way), legend(0, 466, ['load', 'forward', 'backward', 'update', 'communication', 'hidden'].map((kind) => [colours[kind], say[kind]]), { size: 22, gap: 24 }),
-    text(0, 500, say.how(result.ways[0].milliseconds.values.length, result.link), { anchor: 'start', size: 18, fill: colours.soft, class: 'source' }), text(1156, 528, sourceOf(result, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
+    text(0, 500, say.how(result.ways[0].milliseconds.values.length, linkInWords(result.link)), { anchor: 'start', size: 18, fill: colours.soft, class: 'source' }), text(1156, 528, sourceOf(result, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
 }

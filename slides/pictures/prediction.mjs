@@ -1,7 +1,7 @@
 // Task 6: the speedup that it predicts for one batch on more and more devices, and how far off its predictions were where it can measure.
 import { readResult } from '../build/results.mjs';
 import { axes, dot, whisker } from './parts/plot.mjs';
-import { sourceOf } from './parts/source.mjs';
+import { linkInWords, sourceOf } from './parts/source.mjs';
 import { colours, legend, picture, rule, text } from './parts/svg.mjs';
 
 const words = {
@@ -23,5 +23,5 @@ export default function draw(language) {
     text(left.at(best.devices, best.speedup)[0], left.at(best.devices, best.speedup)[1] - 28, `${best.speedup.toFixed(1)}: ${say.best(best.devices)}`, { size: 22, weight: 700 }),
     errors.map(({ predicted, measured }, i) => [[predicted, 0.35, colours.backward], [measured, 0.65, colours.ink]].map(([value, x, colour]) => [whisker(right.at, i + x, value, colour), dot(right.at(i + x, value.median), colour, 10)])
       .concat(text(right.at(i + 0.5, 0)[0], 446, say.cases[i], { size: 20, weight: 600 }), text(right.at(i + 0.5, 0)[0], right.at(0, Math.max(predicted.max, measured.max))[1] - 22, `${predicted.median > measured.median ? '+' : '−'}${Math.abs(100 * (predicted.median / measured.median - 1)).toFixed(0)} %`, { size: 24, weight: 700 }))),
-    text(0, 500, say.how(result.batchsize, result.network, errors[0].measured.values.length), { anchor: 'start', size: 20 }), text(1156, 528, sourceOf(result, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
+    text(0, 500, say.how(result.batchsize, linkInWords(result.network), errors[0].measured.values.length), { anchor: 'start', size: 20 }), text(1156, 528, sourceOf(result, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
 }

@@ -10,3 +10,6 @@ export function sourceOf({ dataset, n_images: n, model, machine, date, simulated
   return [provisional && say.trial, stopped && say.stopped, dataset?.replace('JPEG copies', (copies) => say[copies] ?? copies), n && `${n.toLocaleString('en-US')}${language === 'ja' ? '' : ' '}${say.images}`, model && `${say.network} ${model}`, simulated && say.nodes,
     `${machine.cpu}, ${machine.cores} ${say.cores}`, date].filter(Boolean).join(' · ');
 }
+
+/** A link in words: "1 Gbit/s, 50 µs" for 1gbit,50us, as --link and --network take it, or for what ./odori compare writes of it. */
+export const linkInWords = (link) => link.replace('gbit', ' Gbit/s').replace(/,(?! )/, ', ').replace(/ ?us/, ' µs');
