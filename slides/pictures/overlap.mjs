@@ -8,7 +8,7 @@ const words = {
   en: { ways: { synchronous: 'after backward', overlapped: 'during backward', 'double-buffered': 'one iteration late', 'half precision': '16 bits, after backward' }, forward: 'forward', backward: 'backward', update: 'update', communication: 'exposed exchange', hidden: 'hidden exchange', load: 'load',
     exposed: (part, ms) => `${ms} ms: ${part} % exposed`, how: (n, link) => `lanes: rank 0, two iterations of task 2's program; figures: task 5's, median of ${n} runs; simulated link of ${link}` },
   ja: { ways: { synchronous: '逆伝播の後に通信', overlapped: '逆伝播の途中で通信', 'double-buffered': '1反復遅れ', 'half precision': '16ビット、逆伝播の後' }, forward: '順伝播', backward: '逆伝播', update: '更新', communication: '隠れていない通信', hidden: '隠れた通信', load: 'データ読込',
-    exposed: (part, ms) => `${ms} ms、うち隠れない通信 ${part} %`, how: (n, link) => `図：タスク2のプログラムのランク0、2反復。数値：タスク5のプログラム、${n}回の中央値。シミュレートした回線 ${link}` },
+    exposed: (part, ms) => `${ms} ms、うち隠れていない通信 ${part} %`, how: (n, link) => `図：タスク2のプログラムのランク0、2反復。数値：タスク5のプログラム、${n}回の中央値。シミュレートした回線 ${link}` },
 };
 
 /** An exchange in parts: hidden where the rank computes meanwhile, exposed where it doesn't. */
