@@ -1,4 +1,4 @@
-// ./odori predict: measures two iterations of one device, and predicts what a cluster of such devices does.
+// ./odori predict: measures iterations of two batch sizes on one device, and predicts what a cluster of such does.
 //
 //   ./odori predict --nodes 1024 --gpus_per_node 8 --network 10gbit
 #include <fmt/ranges.h>
@@ -84,9 +84,8 @@ void add_training_flags(CommandLine& line, Flags& flags) {
 Flags parse_flags(int argc, char** argv) {
   Flags flags;
   CommandLine line(
-      "Measures two iterations of one device, and predicts by arithmetic what a cluster of such devices does: the time "
-      "of "
-      "an iteration, images/s and efficiency, by communicator, and where more nodes stop helping.",
+      "Measures iterations of two batch sizes on one device, and predicts by arithmetic what a cluster of such devices "
+      "does: the time of an iteration, images/s and efficiency, by communicator, and where more nodes stop helping.",
       "./odori predict", argc, argv);
   add_cluster_flags(line, flags);
   add_training_flags(line, flags);
