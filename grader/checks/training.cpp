@@ -104,7 +104,7 @@ std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPla
   if (updates.empty() || updates.front().empty()) return {};
   const std::size_t n_images = images_of_worker * updates.front().size();
   Reference reference(data, static_cast<int>(n_images));
-  std::vector<float> before = first_weights(data, data.seed + plan.seed), earlier = before;
+  std::vector<float> before = first_weights(data, plan.programs_seed(data.seed)), earlier = before;
   for (std::size_t update = 0; update < updates.size(); ++update) {
     const int number = static_cast<int>(update) + 1;
     const Sgd sgd = sgd_of(update);
@@ -120,7 +120,8 @@ std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPla
 
 bool learnt_alone(const RunData& data, const RunPlan& plan, const Step& step, int rank) {
   const Images images = images_of(data, static_cast<std::size_t>(plan.batch_size), {step});
-  const std::vector<float> start = first_weights(data, data.seed + plan.seed + static_cast<std::uint64_t>(rank));
+  const std::vector<float> start =
+      first_weights(data, plan.programs_seed(data.seed) + static_cast<std::uint64_t>(rank));
   if (images.empty() || step.parameters.size() != start.size()) return false;
   Reference reference(data, plan.batch_size);
   return compare_step(sgd_of(plan), reference.gradient(start, images), start, start, step.parameters).rest < same_step;

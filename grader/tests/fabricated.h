@@ -52,7 +52,7 @@ inline IteratorSeen over(const Images& images, bool repeat = true, int batch_siz
 inline Updates train(const RunPlan& plan, const std::vector<Images>& parts, const Sgd& sgd) {
   const auto batch = static_cast<std::size_t>(plan.batch_size);
   Reference reference(data(), plan.batch_size * static_cast<int>(parts.size()));
-  std::vector<float> weights = first_weights(data(), data().seed + plan.seed), velocity(weights.size());
+  std::vector<float> weights = first_weights(data(), plan.programs_seed(data().seed)), velocity(weights.size());
   Updates updates;
   for (std::size_t update = 0; update < 3; ++update) {
     std::vector<Step> steps;

@@ -11,10 +11,10 @@ Updates train_in_floats(const RunPlan& plan, int n_updates) {
   const auto n = static_cast<float>(plan.workers()), factor = plan.sum ? 1.0f : 1.0f / n;
   const float rate = plan.sum ? plan.learning_rate / n : plan.learning_rate;
   Reference one_worker(data(), plan.batch_size);
-  std::vector<float> weights = first_weights(data(), data().seed + plan.seed), velocity(weights.size());
+  std::vector<float> weights = first_weights(data(), plan.programs_seed(data().seed)), velocity(weights.size());
   Updates updates;
   for (int update = 0; update < n_updates; ++update) {
-    const Images order = whole_set_order(n_train(), plan.seed * 100 + static_cast<unsigned>(update));
+    const Images order = whole_set_order(n_train(), *plan.seed * 100 + static_cast<unsigned>(update));
     std::vector<Step> steps;
     std::vector<float> gradient(weights.size());
     for (int worker = 0; worker < plan.workers(); ++worker) {
@@ -36,9 +36,10 @@ Updates train_in_floats(const RunPlan& plan, int n_updates) {
 TEST(Training, IsRightWhateverTheSeed) {
   for (const char* task : {"multi_gpu", "multi_node"})
     for (RunPlan plan : exam_of(task_named(task)).situations)
-      for (plan.seed = 0; plan.seed < 20; ++plan.seed) {
+      for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        plan.seed = seed;
         const auto wrong = find_wrong_weights(data(), plan, train_in_floats(plan, 6));
-        EXPECT_FALSE(wrong) << task << ", " << plan.workers() << " workers, seed " << plan.seed << ", update "
+        EXPECT_FALSE(wrong) << task << ", " << plan.workers() << " workers, seed " << seed << ", update "
                             << wrong->update;
       }
 }

@@ -182,7 +182,7 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
   };
   add({"--device", "cpu"});
   if (plan.epochs > 0) {
-    add({"--model", "tiny", "--out", "out", "--seed", std::to_string(data_.seed + plan.seed)});
+    add({"--model", "tiny", "--out", "out", "--seed", std::to_string(plan.programs_seed(data_.seed))});
     if (plan.snapshots) add({"--no_snapshot", "--keep_going"});
     add({"--dataset", data.string()});
     add({"--epoch", std::to_string(plan.epochs), "--batchsize", std::to_string(plan.batch_size)});
@@ -206,6 +206,7 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
   if ((evidence.broke = ended.broke)) evidence.ending = Ending::crashed;
   EvidenceLimits limits = limits_of(data_);
   limits.trainings = plan.trainings;
+  limits.parameters = std::max(limits.parameters, plan.most_values);
   evidence.ranks = files.read(limits, !program.variant.empty());
   // On the user's own machine other programs may look at files, and nobody gains by forging.
   if (sandbox_ && writers.most_openings() > 1)

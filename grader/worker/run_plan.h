@@ -2,27 +2,32 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace odori::grader {
 
 /// A situation: all that differs from run to run. No value is the default of the program's flag, so that an answer that
-/// writes one down, or leaves it out, is told from one that takes the flag's.
+/// writes one down, or leaves it out, is told from one that takes the flag's; but for the seed 0 of some, which is one
+/// like any other.
 struct RunPlan {
-  int devices = 1;                      // task 1: --n_gpus
-  std::vector<int> nodes;               // task 2: the node of each rank, as ODORI_NODES has it; empty for task 1
-  int batch_size = 4;                   // --batchsize
-  float learning_rate = 0.06f;          // --learnrate
-  std::uint64_t seed = 0;               // of the program, counted from the data's: --seed
-  bool sum = false;                     // task 1: --compat chainer
-  int epochs = 2;                       // --epoch; 0: the program trains nothing, and has no flags for it
-  bool snapshots = true;                // the program can write them
-  std::string link = {};                // simulated between nodes, as ODORI_LINK has it: "1gbit,50us"
-  int trainings = 1;                    // that the program makes, one after the other: the last one is judged
-  std::vector<std::string> flags = {};  // further ones of the program: {"--length", "7"}
+  int devices = 1;                        // task 1: --n_gpus
+  std::vector<int> nodes;                 // task 2: the node of each rank, as ODORI_NODES has it; empty for task 1
+  int batch_size = 4;                     // --batchsize
+  float learning_rate = 0.06f;            // --learnrate
+  std::optional<std::uint64_t> seed = 0;  // of the program, counted from the data's: --seed; none: 0 itself
+  bool sum = false;                       // task 1: --compat chainer
+  int epochs = 2;                         // --epoch; 0: the program trains nothing, and has no flags for it
+  bool snapshots = true;                  // the program can write them
+  std::string link = {};                  // simulated between nodes, as ODORI_LINK has it: "1gbit,50us"
+  int trainings = 1;                      // that the program makes, one after the other: the last one is judged
+  std::size_t most_values = 0;            // that the program shows at once, where they are more than its network has
+  std::vector<std::string> flags = {};    // further ones of the program: {"--length", "7"}
   auto operator<=>(const RunPlan&) const = default;
+  std::uint64_t programs_seed(std::uint64_t of_data) const { return seed ? of_data + *seed : 0; }
   int ranks() const { return nodes.empty() ? 1 : static_cast<int>(nodes.size()); }
   /// Devices of one process, or ranks.
   int workers() const { return nodes.empty() ? devices : ranks(); }

@@ -21,7 +21,7 @@ struct Seen {
 Seen compare(std::span<const float> seen, std::span<const float> truth) {
   Seen result;
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    const double tolerance = 2e-6 * truth[i];  // rounding; of 64 ranks none is missing yet
+    const double tolerance = 2e-6 * std::abs(truth[i]);  // rounding; of 64 ranks none is missing yet
     if (std::abs(double{seen[i]} - truth[i]) <= tolerance) continue;
     if (result.wrong++ == 0) result.first = i, result.value = seen[i], result.expected = truth[i];
   }

@@ -11,7 +11,8 @@ namespace {
 
 // "For any number of devices" can't be seen from one number, nor "the flag's value" from one value.
 const RunPlan three{.devices = 3}, two{.devices = 2, .batch_size = 5, .learning_rate = 0.025f, .seed = 1, .sum = true},
-    five{.devices = 5, .batch_size = 6, .seed = 2}, one{.devices = 1, .batch_size = 35, .learning_rate = 0.025f};
+    five{.devices = 5, .batch_size = 6, .seed = {}, .sum = true},
+    one{.devices = 1, .batch_size = 35, .learning_rate = 0.025f};
 
 /// Everything has another value there.
 const RunPlan& other_than(const RunPlan& plan) { return plan.learning_rate == three.learning_rate ? two : three; }

@@ -1,4 +1,6 @@
 // The checks of task 1, on evidence put together here: what each misconception makes of a right training.
+#include <set>
+
 #include "fabricated.h"
 
 namespace odori::grader::test {
@@ -6,6 +8,18 @@ namespace {
 
 TEST(MultiGpu, FindsNothingInARightTraining) {
   for (int blank = 1; blank <= 7; ++blank) EXPECT_EQ(multi_gpu(blank, [](RankSeen&, int) {}), "right") << blank;
+}
+
+/// What is right with one number of devices alone, or where there is a seed.
+TEST(MultiGpu, AsksForTheSumOnOddAndEvenNumbersOfDevicesAndForTheSeed0) {
+  std::set<int> odd;
+  bool seed_0 = false;
+  for (const RunPlan& plan : exam_of(task_named("multi_gpu")).situations) {
+    if (plan.sum) odd.insert(plan.devices % 2);
+    seed_0 |= plan.programs_seed(7) == 0;
+  }
+  EXPECT_EQ(odd.size(), 2u);
+  EXPECT_TRUE(seed_0);
 }
 
 TEST(MultiGpu, LetsAnyDeviceBeTheMainOne) {

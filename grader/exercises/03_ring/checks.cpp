@@ -12,16 +12,20 @@ namespace odori::grader {
 namespace {
 
 RunPlan trying(std::vector<int> nodes, int length) {
-  return {.nodes = std::move(nodes), .epochs = 0, .flags = {"--epoch", "0", "--length", std::to_string(length)}};
+  return {.nodes = std::move(nodes),
+          .epochs = 0,
+          .most_values = static_cast<std::size_t>(length),
+          .flags = {"--epoch", "0", "--length", std::to_string(length)}};
 }
 
 // Two ranks hide which way a chunk travels; a length that the number of ranks divides hides the remainder, and a small
-// remainder how it is spread; where there are fewer numbers than ranks, chunks are empty.
-const RunPlan plainest = trying({0, 0, 0}, 7), two = trying({0, 0}, 1000), four = trying({0, 1, 0, 1}, 1000),
+// remainder how it is spread; where there are fewer numbers than ranks, chunks are empty. A chunk of networks that are
+// trained has more numbers than 16 bits count.
+const RunPlan plainest = trying({0, 0, 0}, 7), two = trying({0, 0}, 140'001), four = trying({0, 1, 0, 1}, 1000),
               five = trying({0, 0, 0, 0, 0}, 9), long_on_five = trying({0, 0, 0, 0, 0}, 1000),
-              one_number = trying({0, 0, 0, 1}, 1), no_number = trying({0, 1, 1}, 0), alone = trying({0}, 7);
-// Tried numbers are known, and come once. A training's gradients are neither.
-const RunPlan training{.nodes = {0, 1, 1}, .epochs = 1, .flags = {"--length", "7"}};
+              few_numbers = trying({0, 0, 0, 1}, 3), no_number = trying({0, 1, 1}, 0), alone = trying({0}, 7);
+// Tried numbers are known, and come once. A training's gradients are neither, and come more than 50 times.
+const RunPlan training{.nodes = {0, 1, 1}, .epochs = 12, .flags = {"--length", "7"}};
 
 int next_of(int rank, int n) { return (rank + 1) % n; }
 int previous_of(int rank, int n) { return (rank + n - 1) % n; }
@@ -36,15 +40,13 @@ double tried_mean(int n, std::size_t i) {
 /// How often the number of each of `n` ranks, at most 8, is in a sum at position i, up to 3 times; empty if it is no
 /// sum of these. The numbers are different powers of 4, so that the sum's digits tell.
 std::vector<int> ranks_in_sum(double sum, int n, std::size_t i) {
-  if (std::abs(sum - std::round(sum)) > 0.01 || sum < 0 || sum >= 1 << 16) return {};
+  const auto units_of = [i](int rank) { return std::lround(tried_number(rank, i) / tried_unit(i)); };
+  sum /= tried_unit(i);
+  if (!(std::abs(sum - std::round(sum)) <= 0.01) || sum < 0 || sum >= 1 << 16) return {};
   auto rest = std::lround(sum);
   std::vector<int> counts;
-  for (int rank = 0; rank < n; ++rank) {
-    const auto one = std::lround(tried_number(rank, i));
-    counts.push_back(static_cast<int>(rest / one % 4));
-  }
-  for (int rank = 0; rank < n; ++rank)
-    rest -= counts[static_cast<std::size_t>(rank)] * std::lround(tried_number(rank, i));
+  for (int rank = 0; rank < n; ++rank) counts.push_back(static_cast<int>(rest / units_of(rank) % 4));
+  for (int rank = 0; rank < n; ++rank) rest -= counts[static_cast<std::size_t>(rank)] * units_of(rank);
   return rest == 0 ? counts : std::vector<int>();
 }
 
@@ -76,16 +78,31 @@ std::vector<WrongNumber> wrong_numbers(const Evidence& evidence) {
     if (values.empty()) return {};
     for (std::size_t i = 0; i < values.back().size(); ++i) {
       const double seen = values.back()[i], mean = tried_mean(n, i);
-      if (std::abs(seen - mean) > 1e-5 * mean)
+      if (!(std::abs(seen - mean) <= 1e-5 * std::abs(mean)))
         wrong.push_back({n, rank, i, values.back().size(), seen, mean, ranks_in_sum(seen * n, n, i)});
     }
   }
   return wrong;
 }
 
+/// Where many are averaged, are those alone wrong that are small and below 0?
+Found find_in_small_numbers(const Situation& situation) {
+  const auto is_small = [](const WrongNumber& number) { return tried_unit(number.i) != 1; };
+  const auto wrong = wrong_numbers(situation.evidence());
+  if (wrong.empty() || !is_small(wrong.front())) return {};
+  const auto of_many = wrong_numbers(situation.runs.of(four));
+  if (of_many.empty() || !std::ranges::all_of(of_many, is_small)) return {};
+  const WrongNumber& first = wrong.front();
+  return found("small_numbers_wrong", {{"i", first.i},
+                                       {"rank", first.rank},
+                                       {"seen", fmt::format("{:g}", first.seen)},
+                                       {"expected", fmt::format("{:g}", first.mean)}});
+}
+
 Found find_wrong_number(const Situation& situation) {
   const auto wrong = wrong_numbers(situation.evidence());
   if (wrong.empty()) return {};
+  if (Found small = find_in_small_numbers(situation)) return small;
   const WrongNumber& first = wrong.front();
   if (!first.counts.empty()) return first.as("ranks_miscounted");
   return found(
@@ -95,6 +112,7 @@ Found find_wrong_number(const Situation& situation) {
 
 /// A wrong number, told by `key` if it is a sum of some ranks' numbers.
 Found find_miscounted(const Situation& situation, const char* key) {
+  if (Found small = find_in_small_numbers(situation)) return small;
   const auto wrong = wrong_numbers(situation.evidence());
   if (wrong.empty() || wrong.front().counts.empty()) return find_wrong_number(situation);
   return wrong.front().as(key);
@@ -268,6 +286,7 @@ Found find_in_exchange(const Situation& situation) {
 
 Found find_in_passing_on(const Situation& situation) {
   if (Found wrong = find_in_messages(situation)) return wrong;
+  if (Found small = find_in_small_numbers(situation)) return small;
   const auto wrong = wrong_numbers(situation.evidence());
   if (wrong.empty() || wrong.front().counts.empty()) return find_wrong_number(situation);
   return wrong.front().as(wrong.front().has_some_twice() ? "sum_added" : "sum_not_stored");
@@ -276,6 +295,7 @@ Found find_in_passing_on(const Situation& situation) {
 // ---- Blank 5: adding
 
 Found find_in_adding(const Situation& situation) {
+  if (Found small = find_in_small_numbers(situation)) return small;
   const auto wrong = wrong_numbers(situation.evidence());
   if (wrong.empty() || wrong.front().counts.empty()) return find_wrong_number(situation);
   const WrongNumber& first = wrong.front();
@@ -291,13 +311,14 @@ Found find_in_adding(const Situation& situation) {
 // ---- Blank 8: the mean
 
 Found find_in_division(const Situation& situation) {
+  if (Found small = find_in_small_numbers(situation)) return small;
   const auto wrong = wrong_numbers(situation.evidence());
   if (wrong.empty()) return {};
   const int n = wrong.front().n;
   const auto all_are = [&](double factor) {
     return wrong.size() == static_cast<std::size_t>(n) * wrong.front().length &&
            std::all_of(wrong.begin(), wrong.end(), [&](const WrongNumber& number) {
-             return std::abs(number.seen - factor * number.mean) <= 1e-5 * std::abs(factor) * number.mean;
+             return std::abs(number.seen - factor * number.mean) <= 1e-5 * std::abs(factor * number.mean);
            });
   };
   if (n > 1 && all_are(n)) return found("not_divided", {{"n", n}});
@@ -314,7 +335,7 @@ Found find_in_division(const Situation& situation) {
 
 // ---- What a right answer shows
 
-/// How many numbers the rank received that received the most.
+/// How many numbers the rank received that received the most, for each of those that it averaged.
 double received_by_busiest(const Evidence& evidence) {
   int most = 0;
   for (const RankSeen& rank : evidence.ranks) {
@@ -322,11 +343,11 @@ double received_by_busiest(const Evidence& evidence) {
     for (const MessageSeen& message : rank.messages) received += std::max(message.received, 0);
     most = std::max(most, received);
   }
-  return most;
+  return most / static_cast<double>(evidence.ranks.front().values.back().size());
 }
 
 ShownFigure bytes_into_busiest_rank(Runs& runs) {
-  const std::vector<RunPlan> of_1000{two, four, long_on_five};
+  const std::vector<RunPlan> tried{two, four, long_on_five};
   Curve gathered{.name = "busiest_gathers"}, ring{.name = "busiest_in_a_ring"},
       learners{.name = "busiest_in_yours", .measured = true};
   const std::vector<double> ranks{2, 4, 5, 8, 16, 32, 64};
@@ -334,9 +355,9 @@ ShownFigure bytes_into_busiest_rank(Runs& runs) {
   for (const double n : ranks) {
     gathered.values.emplace_back((n - 1) * bytes);
     ring.values.emplace_back(2 * (n - 1) / n * bytes);
-    const auto plan = std::find_if(of_1000.begin(), of_1000.end(), [&](const auto& p) { return p.ranks() == n; });
-    learners.values.push_back(
-        plan == of_1000.end() ? std::nullopt : std::optional(received_by_busiest(runs.of(*plan)) * sizeof(float)));
+    const auto plan = std::find_if(tried.begin(), tried.end(), [&](const auto& p) { return p.ranks() == n; });
+    learners.values.push_back(plan == tried.end() ? std::nullopt
+                                                  : std::optional(received_by_busiest(runs.of(*plan)) * bytes));
   }
   return {{"busiest_rank", "busiest_rank_is", "busiest_ranks", "busiest_bytes", ranks, {gathered, ring, learners}}, {}};
 }
@@ -344,7 +365,7 @@ ShownFigure bytes_into_busiest_rank(Runs& runs) {
 }  // namespace
 
 Exam exam_of_ring() {
-  return {{plainest, two, four, five, long_on_five, one_number, no_number, alone, training},
+  return {{plainest, two, four, five, long_on_five, few_numbers, no_number, alone, training},
           {{0, "NumbersTravelByMessages", find_inner_collective},
            {8, "SumIsDividedOnce", find_in_division},
            {1, "ChunksHoldAllNumbers", find_in_chunks},

@@ -1,4 +1,6 @@
 // The checks of task 3, on evidence put together here: what each misconception makes of a right all-reduce.
+#include <cmath>
+
 #include "comm/chunk_of.h"
 #include "comm/try_all_reduce.h"
 #include "fabricated.h"
@@ -81,6 +83,30 @@ TEST(Ring, LetsAnyOrderOfAddingRoundAsItDoes) {
   for (int blank = 1; blank <= 8; ++blank) EXPECT_EQ(numbers(blank, rounded), "right") << blank;
 }
 
+/// Gradients are small, and have signs.
+TEST(Ring, TakesNumbersAsTheyAre) {
+  const auto changed = [](int blank, double (*change)(double)) {
+    return numbers(blank, [=](int, std::size_t i, std::size_t, int n) { return n * change(all(n, i) / n); });
+  };
+  for (const int blank : {4, 5, 7, 8}) {
+    EXPECT_EQ(changed(blank, [](double x) { return std::round(1024 * x) / 1024; }), "small_numbers_wrong");
+    EXPECT_EQ(changed(blank, [](double x) { return std::abs(x); }), "small_numbers_wrong");
+  }
+  EXPECT_EQ(changed(4, [](double) { return std::nan(""); }), "number_wrong");
+}
+
+/// What counts in 16 bits, and what keeps to the first calls.
+TEST(Ring, IsTriedOnManyNumbersAndOften) {
+  std::size_t longest = 0;
+  int epochs = 0;
+  for (const RunPlan& plan : exam_of(task_named("ring")).situations) {
+    if (plan.ranks() > 1) longest = std::max(longest, std::stoul(plan.flags.back()) / plan.nodes.size());
+    epochs = std::max(epochs, plan.epochs);
+  }
+  EXPECT_GE(longest, 1u << 16);
+  EXPECT_GE(epochs, 12);
+}
+
 TEST(Ring, NamesMistakesOfChunks) {
   const auto lost = [](int rank, std::size_t i, std::size_t length, int n) {
     const auto chunks = static_cast<std::size_t>(n);
@@ -111,7 +137,8 @@ TEST(Ring, LooksAtLargeChunks) {
   };
   EXPECT_EQ(by([](std::size_t c, std::size_t n, std::size_t length) { return c * length / n; }), "right");
   EXPECT_EQ(by([](auto c, auto n, auto length) { return double(c) * double(length) / double(n); }), "right");
-  EXPECT_EQ(by([](auto c, auto n, auto length) { return double(c) / double(n) * double(length); }), "large_chunk_wrong");
+  EXPECT_EQ(by([](auto c, auto n, auto length) { return double(c) / double(n) * double(length); }),
+            "large_chunk_wrong");
   EXPECT_EQ(by([](auto c, auto n, auto length) { return float(c) / float(n) * float(length); }), "large_chunk_wrong");
   EXPECT_EQ(by([](auto c, auto n, auto length) { return std::uint32_t(c) * std::uint32_t(length) / std::uint32_t(n); }),
             "large_chunk_wrong");

@@ -50,7 +50,7 @@ Evidence training(const RunPlan& plan, const Made& made, bool apart = false, int
   Reference reference(data(), g.batch);
   const std::size_t ranks = parts.size(), batch = static_cast<std::size_t>(g.batch), m = static_cast<std::size_t>(g.m);
   Evidence evidence{.ending = Ending::finished, .ranks = std::vector<RankSeen>(ranks), .data_reads = 1};
-  std::vector<std::vector<float>> weights(ranks, first_weights(data(), data().seed + plan.seed)),
+  std::vector<std::vector<float>> weights(ranks, first_weights(data(), plan.programs_seed(data().seed))),
       velocity(ranks, std::vector<float>(weights.front().size()));
   for (std::size_t u = 0; u < 10; ++u) {
     const double rate = right_rate(g, static_cast<int>(u));
