@@ -105,11 +105,16 @@ step() {
 # ---- What is here
 
 find_gpu() {
+  local visible
   command -v nvidia-smi >/dev/null || stop 20 "there is no nvidia-smi, so no NVIDIA GPU and nothing to check. Run this on a machine with one."
   gpus=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1) ||
     stop 20 "nvidia-smi finds no GPU that works: $gpus"
   n_gpus=$(wc -l <<<"$gpus")
   [[ -n $gpus ]] || stop 20 "nvidia-smi lists no GPU. In a job, ask for one."
+  [[ -n ${CUDA_VISIBLE_DEVICES+set} ]] || return 0 # it hides GPUs from programs, and none from nvidia-smi
+  IFS=, read -ra visible <<<"$CUDA_VISIBLE_DEVICES"
+  [[ ${#visible[@]} -gt 0 && ${visible[0]} != -1 ]] || stop 20 "CUDA_VISIBLE_DEVICES is \"$CUDA_VISIBLE_DEVICES\", which leaves no GPU to check. Unset it, or name GPUs."
+  n_gpus=$((${#visible[@]} < n_gpus ? ${#visible[@]} : n_gpus))
 }
 
 # What a reader of the log has to know of this machine.
@@ -122,6 +127,9 @@ describe_machine() {
       printf '%s: %s\n' "$tool" "$(command -v "$tool" >/dev/null && "$tool" --version 2>&1 | grep -m 1 '[0-9]\.[0-9]' || echo none)"
     done
     printf 'ssh: %s\n' "$(command -v ssh || echo none)"
+    printf 'CUDA_VISIBLE_DEVICES: %s\n' "${CUDA_VISIBLE_DEVICES-unset}"
+    # cuDNN compiles some of its engines with it; it is found beside cuDNN, too. Without it, they are left out.
+    printf 'NVRTC: %s\n' "$(ldconfig -p 2>/dev/null | grep -m 1 -o 'libnvrtc[.]so.*' || echo "unknown to ldconfig")"
     printf 'OpenCL: %s\n' "$(ldconfig -p 2>/dev/null | grep -m 1 -o 'libOpenCL.*' || echo none)"
   } 2>&1 | tee -a "$out/log.txt"
 }

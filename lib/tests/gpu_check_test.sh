@@ -65,6 +65,18 @@ expect 0 "INCOMPLETE, on NVIDIA Stand-in" # without compute-sanitizer
 program "$scratch/cuda/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
 expect 0 "task 2: 4 ranks, pure_nccl" "bf16, --autotune" "PASSED, on NVIDIA Stand-in" "ssh: none" \
   "Not proven here: several GPUs in one process over NCCL"
+program "$scratch/bin/nvidia-smi" 'printf "NVIDIA Stand-in %s\n" 1 2'
+flags="--only tests" expect 0 "INCOMPLETE, on NVIDIA Stand-in 1"
+! grep -q "several GPUs in one process" "$scratch/out/result.json" || {
+  echo "FAILED: two GPUs are there, and aren't counted"
+  failures=$((failures + 1))
+}
+# Hidden GPUs prove nothing, though nvidia-smi lists them.
+CUDA_VISIBLE_DEVICES=1 flags="--only tests" expect 0 "Not proven here: several GPUs in one process over NCCL" "CUDA_VISIBLE_DEVICES: 1"
+for hidden in "" -1; do
+  CUDA_VISIBLE_DEVICES=$hidden flags="--only tests" expect 20 "CUDA_VISIBLE_DEVICES is \"$hidden\", which leaves no GPU to check"
+done
+program "$scratch/bin/nvidia-smi" 'echo "NVIDIA Stand-in, 1.0, 1000 MiB"'
 program "$scratch/cuda/bin/compute-sanitizer" 'echo "========= Error: Device not supported"; exit 1'
 flags="--only tests,sanitizer" expect 0 "racecheck, a small training                  NOT RUN" \
   "compute-sanitizer does not support this machine's GPU" "INCOMPLETE, on NVIDIA Stand-in"
