@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <limits>
 
 #include "backend/cuda/kernels/vector.h"
+#include "core/error.h"
 
 namespace odori::cuda {
 namespace {
@@ -66,7 +68,18 @@ ChosenPlan measure(const Setup& setup, const ConvolutionCase& which) {
   std::size_t workspace_bytes = 0;
   for (const auto& plan : plans) workspace_bytes = std::max(workspace_bytes, plan->workspace_bytes());
   Trials trials(setup, which, workspace_bytes);
-  for (const auto& plan : plans) trials.run(*plan);  // the first run loads programs
+  // The first run loads programs. A plan that can't be run is none; where all are, the GPU has a fault to tell.
+  std::exception_ptr failure;
+  std::erase_if(plans, [&](const ConvolutionPlanPtr& plan) {
+    try {
+      trials.run(*plan);
+      return false;
+    } catch (const Error&) {
+      failure = std::current_exception();
+      return true;
+    }
+  });
+  if (plans.empty()) std::rethrow_exception(failure);
   // The least of each, in turn: the GPU's clock changes meanwhile.
   std::vector<float> times(plans.size(), std::numeric_limits<float>::infinity());
   for (int round = 0; round < rounds; ++round) {

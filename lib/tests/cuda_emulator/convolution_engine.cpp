@@ -1,4 +1,5 @@
-// Stands for cuDNN: convolutions as plain loops, in two plans, one of which wants a workspace.
+// Stands for cuDNN: convolutions as plain loops, in two plans, one of which wants a workspace. Who asks for more gets
+// one that can't be run.
 #include "backend/cuda/convolution_engine.h"
 
 #include <algorithm>
@@ -130,6 +131,13 @@ class Plan : public ConvolutionPlan {
   std::size_t workspace_bytes_;
 };
 
+class BadPlan : public ConvolutionPlan {
+ public:
+  std::string name() const override { return "bad"; }
+  std::size_t workspace_bytes() const override { return 0; }
+  void run(const ConvolutionArguments&) override { fail("An emulated convolution can't be run."); }
+};
+
 class EmulatedEngine : public ConvolutionEngine {
  public:
   explicit EmulatedEngine(cudaStream_t stream) : stream_(stream) {}
@@ -142,6 +150,7 @@ class EmulatedEngine : public ConvolutionEngine {
     std::vector<ConvolutionPlanPtr> plans;
     if (workspace <= workspace_limit) plans.push_back(std::make_unique<Plan>(stream_, which, workspace));
     if (plans.size() < most) plans.push_back(std::make_unique<Plan>(stream_, which, 0));
+    if (most > 2) plans.insert(plans.begin(), std::make_unique<BadPlan>());
     return plans;
   }
   ConvolutionPlanPtr plan(const ConvolutionCase& which, const std::string& name) override {
