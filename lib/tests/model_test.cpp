@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "backend/device_pool.h"
 #include "core/error.h"
+#include "data/random_images.h"
 #include "device_under_test.h"
 #include "model/classifier.h"
 
@@ -104,6 +106,41 @@ TEST_F(OnDevice, ReplicaHasTheSameValues) {
   EXPECT_EQ(replica->state().parameters, model.state().parameters);
   EXPECT_EQ(replica->state().statistics, model.state().statistics);
   EXPECT_EQ(replica->state().random.stream, 1u);
+}
+
+/// On a GPU the first pass is queued call by call, the second captured as a CUDA graph, the third the graph alone.
+/// Where libraries refuse to be captured, only a warning and slow passes would show it.
+TEST_F(OnDevice, TheSameStepHasTheSameBitsCapturedOrNot) {
+  const bool real = on_gpus() && !std::getenv("ODORI_GPU_PLUGIN");
+  const int batch_size = real ? 128 : 8;
+  const RandomImages data(128);
+  const Batch batch = data.batch(batch_size);
+  std::vector<Precision> precisions{Precision::fp32};
+  if (on_gpus()) precisions = {Precision::fp32, Precision::tf32, Precision::bf16};
+  for (const Precision precision : precisions) {
+    SCOPED_TRACE(to_string(precision));
+    DevicePoolOptions options = device_under_test();
+    options.precision = precision;
+    DevicePool devices(options);
+    Classifier model(create_network(real ? "vgg" : "tiny", 10), batch_size, 1);
+    model.to_device(devices.device(0));
+    const ModelState state = model.state();
+    std::vector<float> first(model.memory().gradients.size()), now(first.size());
+    for (int step = 0; step < 4; ++step) {
+      model.restore(state);
+      model.forward_backward(batch);
+      model.device().read(model.memory().gradients, 0, step == 0 ? first : now);
+      if (step > 0) {
+        EXPECT_TRUE(now == first) << "step " << step;
+      }
+      model.evaluate(batch);
+    }
+    EXPECT_TRUE(std::isfinite(model.take_metrics().loss_sum));
+    if (on_gpus()) {
+      EXPECT_EQ(model.graph().describe().back(),
+                "CUDA graphs: forward captured, backward captured, evaluation captured");
+    }
+  }
 }
 
 }  // namespace
