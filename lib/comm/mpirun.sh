@@ -45,7 +45,7 @@ own_mpi_folder() {
   # Another start may have removed the new folder before it was locked.
   until [[ -d $folder ]]; do
     folder=$(mktemp -d "$base/odori_mpi.$EUID.XXXXXX") || return 0
-    exec {held}<"$folder" || continue
+    { exec {held}<"$folder"; } 2>/dev/null || continue
     flock "$held" || { rmdir "$folder" && return 0; } # no locks on this file system
   done
   { cd / && exec setsid flock "$folder" rm -rf "$folder"; } {held}<&- </dev/null >/dev/null 2>&1 &

@@ -117,6 +117,15 @@ exec 9<&-
 rmdir "$held"
 expect_nothing_left "a start"
 
+# Another start may remove the new folder before it is locked: it makes one more, and says nothing.
+mkdir "$scratch/quick"
+printf '#!/bin/sh\nfolder=$("%s" "$@")\n[ -e "%s" ] || { rmdir "$folder" && touch "%s"; }\necho "$folder"\n' \
+  "$(command -v mktemp)" "$scratch/removed"{,} >"$scratch/quick/mktemp"
+chmod +x "$scratch/quick/mktemp"
+said=$(PATH=$scratch/quick:$PATH "$script" true 2>&1)
+[[ -z $said && -e $scratch/removed ]] || fail "where another start is quicker: $said"
+expect_nothing_left "two starts at a time"
+
 # What mpiruns without a folder left is removed too, unless it is used or young.
 session=$scratch/tmp/ompi.${HOSTNAME%%.*}.$EUID
 mkdir -p "$session/pid.$$" "$session/pid.4194999" # a PID above all that Linux gives
