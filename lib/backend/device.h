@@ -31,6 +31,9 @@ struct Hardware {
   bool may_be_shared = true;  // --share_devices was given, or it is no GPU
 };
 
+/// A place in the order of what a device is asked (Device::now()).
+using Moment = std::shared_ptr<void>;
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -82,6 +85,17 @@ class Device {
   virtual std::unique_ptr<Graph> new_graph(ModelMemory& memory, AlgorithmTable& algorithms) = 0;
   /// In which numbers its graphs compute.
   virtual Precision precision() const = 0;
+
+  // ---- Two things at a time: a device does what it is asked in that order, and its lane other things meanwhile
+  /// Another queue of the same device, for copies, arithmetic and communicators, in whatever thread; no graphs. Null
+  /// for a CPU device: what that is asked is done when the call returns.
+  virtual std::unique_ptr<Device> new_lane() { return nullptr; }
+  /// All that was asked until now.
+  virtual Moment now() { return {}; }
+  /// What is asked from now on comes after that; the host doesn't wait.
+  virtual void after(const Moment&) {}
+  /// The numbers of x and y change places: those that were computed, and those that the lane has brought.
+  virtual void swap(Buffer& x, Buffer& y, Range range) = 0;
 };
 
 }  // namespace odori

@@ -44,10 +44,13 @@ void MpiCommunicator::on_host(Device& device, Buffer& values, Range range, std::
 
 constexpr std::size_t slice_floats = slice_bytes / sizeof(float);
 
+Range MpiCommunicator::range_of(const Buffer& values, std::span<const Range> pieces) {
+  if (pieces.empty()) return {0, values.size()};
+  return {pieces.front().begin, std::min(values.size(), end_of_cache_line(pieces.back().end))};
+}
+
 void MpiCommunicator::all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) {
-  Range all{0, gradients.size()};
-  if (!pieces.empty()) all = {pieces.front().begin, std::min(all.end, end_of_cache_line(pieces.back().end))};
-  average(device, gradients, all);
+  average(device, gradients, range_of(gradients, pieces));
 }
 
 void MpiCommunicator::require_takes(Dtype dtype) const {

@@ -39,8 +39,8 @@ class MpiCommunicator : public Communicator {
   void require_takes(Dtype dtype) const final;
   std::int64_t all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients, std::span<const Range> pieces) final;
   Range part(std::size_t n) const final;
-  void reduce_scatter_mean(Device& device, Buffer& gradients) final;
-  void all_gather_parts(Device& device, Buffer& values) final;
+  void reduce_scatter_mean(Device& device, Buffer& gradients) override;
+  void all_gather_parts(Device& device, Buffer& values) override;
   void broadcast(Device& device, Buffer& values, int root) override;
   void sum(std::span<double> values) final;
   void broadcast(std::span<std::byte> bytes, int root) final;
@@ -59,6 +59,8 @@ class MpiCommunicator : public Communicator {
   /// Can it do that to packed numbers of 16 bits as well?
   virtual bool takes_packed() const { return takes_half_precision(name()); }
 
+  /// From the first of these pieces to the end of the last one's cache line; without pieces, everything.
+  static Range range_of(const Buffer& values, std::span<const Range> pieces);
   /// For all_reduce_mean(): every rank's values in this range become their mean over all ranks, by all_reduce().
   /// Collective.
   void average(Device& device, Buffer& values, Range range);

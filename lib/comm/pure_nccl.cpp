@@ -86,13 +86,34 @@ class PureNcclCommunicator : public MpiCommunicator {
   }
   std::string name() const override { return "pure_nccl"; }
 
-  void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range>) override {
+  void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) override {
     const Collective call("comm->all_reduce_mean()");
-    const trace::Span span("allreduce", gradients.bytes());
-    if (gradients.size() == 0) return;
+    const Range range = range_of(gradients, pieces);
+    const trace::Span span("allreduce", range.size() * sizeof(float));
+    if (range.size() == 0) return;
+    float* const numbers = gradients.data() + range.begin;
     queue(device, "averaging gradients", [&](ncclComm_t comm, cudaStream_t stream) {
-      return ncclAllReduce(gradients.data(), gradients.data(), gradients.size(), ncclFloat, ncclAvg, comm, stream);
+      return ncclAllReduce(numbers, numbers, range.size(), ncclFloat, ncclAvg, comm, stream);
     });
+  }
+
+  // NCCL's own two take parts of one length.
+  void reduce_scatter_mean(Device& device, Buffer& gradients) override {
+    const Collective call("comm->reduce_scatter_mean()");
+    const trace::Span span("reduce", gradients.bytes());
+    queue_parts(device, "averaging gradients", gradients,
+                [](float* part, std::size_t n, int owner, ncclComm_t comm, cudaStream_t stream) {
+                  return ncclReduce(part, part, n, ncclFloat, ncclAvg, owner, comm, stream);
+                });
+  }
+
+  void all_gather_parts(Device& device, Buffer& values) override {
+    const Collective call("comm->all_gather_parts()");
+    const trace::Span span("allgather", values.bytes());
+    queue_parts(device, "sending parameters", values,
+                [](float* part, std::size_t n, int owner, ncclComm_t comm, cudaStream_t stream) {
+                  return ncclBroadcast(part, part, n, ncclFloat, owner, comm, stream);
+                });
   }
 
   using MpiCommunicator::broadcast;
@@ -106,6 +127,19 @@ class PureNcclCommunicator : public MpiCommunicator {
   }
 
  private:
+  /// A call for each rank's part, all of them in one group of NCCL's.
+  template <typename Call>
+  void queue_parts(Device& device, const char* doing, Buffer& values, const Call& call) {
+    queue(device, doing, [&](ncclComm_t comm, cudaStream_t stream) {
+      ncclResult_t result = ncclSuccess;
+      for (int owner = 0; owner < size() && result == ncclSuccess; ++owner) {
+        const Range part = world().range_of(values.size(), owner);
+        if (part.size() > 0) result = call(values.data() + part.begin, part.size(), owner, comm, stream);
+      }
+      return result;
+    });
+  }
+
   /// It is made when it is first needed: programs make their communicator before they choose a device.
   template <typename Collective>
   void queue(Device& device, const char* doing, const Collective& collective) {

@@ -40,10 +40,13 @@ class MultiNodeOptimizer : public Optimizer {
     const evidence::Collective call("optimizer->setup()");
     agree_on_model(model, comm_);
     agree_on_exchange(in_words(options_), comm_);
-    check_options(model.device());
+    check_options();
     shares_devices_ = find_sharing(comm_, model.device()).any;
     comm_.broadcast(model.device(), model.memory().parameters);
     comm_.broadcast(model.device(), model.memory().statistics);
+    background_.reset();  // it ends what is under way for the model before
+    pieces_.clear();
+    has_mean_ = false;
     for (const NamedView& parameter : model.parameters())
       pieces_.push_back({parameter.view.offset, parameter.view.offset + parameter.view.size()});
     prepare(model);
@@ -63,11 +66,11 @@ class MultiNodeOptimizer : public Optimizer {
     Buffer& gradients = model().memory().gradients;
     if (buckets_) {
       send(buckets_->rest());
-      background_->wait();
+      wait_for_background();
     } else if (options_.sharded) {
       comm_.reduce_scatter_mean(model().device(), gradients);
     } else {
-      average(gradients, pieces_);
+      average(model().device(), gradients, pieces_);
     }
     return is_finite();
   }
@@ -110,7 +113,7 @@ class MultiNodeOptimizer : public Optimizer {
     if (options_.sharded) {
       for (std::vector<float>& vector : state) add_up_over_ranks(vector);
     } else if (options_.double_buffering) {
-      background_->wait();
+      wait_for_background();
       for (const NamedView& parameter : model().parameters())
         state.push_back(model().graph().read_parameter(mean_, parameter.view));
     }
@@ -122,7 +125,7 @@ class MultiNodeOptimizer : public Optimizer {
     const std::size_t others = state.size() - (options_.double_buffering ? parameters.size() : 0);
     actual_->restore({state.begin(), state.begin() + static_cast<std::ptrdiff_t>(others)});
     if (!options_.double_buffering) return;
-    background_->wait();
+    wait_for_background();
     not_finite_ = 0;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const std::vector<float>& mean = state[others + i];
@@ -136,13 +139,8 @@ class MultiNodeOptimizer : public Optimizer {
   }
 
  private:
-  void check_options(const Device& device) const {
+  void check_options() const {
     const std::string words = in_words(options_);
-    if (!words.empty() && device.kind() != DeviceKind::cpu)
-      throw UsageError(fmt::format(
-          "On GPUs gradients are exchanged all at once, in fp32, and rank {} is on {}. Leave --double_buffering, "
-          "--allreduce_dtype, --bucket_mib and --sharded out, or train with --device cpu.",
-          comm_.rank(), device.description()));
     if (options_.bucket_mib < 0)
       throw UsageError(
           fmt::format("A bucket can't have {} MiB. Give 1 or more, or 0 for one exchange.", options_.bucket_mib));
@@ -165,22 +163,34 @@ class MultiNodeOptimizer : public Optimizer {
     const std::size_t n = model.memory().parameters.size();
     if (options_.double_buffering) mean_ = model.device().allocate(n);
     if (options_.bucket_mib > 0) buckets_.emplace(pieces_, options_.bucket_mib);
-    if (options_.double_buffering || buckets_) background_.emplace();
+    if (options_.double_buffering || buckets_) {
+      background_.emplace();
+      lane_ = model.device().new_lane();
+    }
     if (options_.sharded) actual_->keep(comm_.part(n));
   }
 
-  void average(Buffer& gradients, std::span<const Range> pieces) {
+  void average(Device& device, Buffer& gradients, std::span<const Range> pieces) {
     if (options_.dtype == Dtype::fp32)
-      comm_.all_reduce_mean(model().device(), gradients, pieces);
+      comm_.all_reduce_mean(device, gradients, pieces);
     else
-      not_finite_ += comm_.all_reduce_mean_in(options_.dtype, model().device(), gradients, pieces);
+      not_finite_ += comm_.all_reduce_mean_in(options_.dtype, device, gradients, pieces);
   }
 
+  Device& lane() { return lane_ ? *lane_ : model().device(); }
+
+  /// The device may be asked for much more by then, for which the lane doesn't wait: only for what makes these.
   void in_background(Buffer& gradients, std::span<const Range> pieces) {
-    background_->start([this, &gradients, pieces] {
+    background_->start([this, &gradients, pieces, are_final = model().device().now()] {
       trace::set_device(model().device().id());
-      average(gradients, pieces);
+      lane().after(are_final);
+      average(lane(), gradients, pieces);
     });
+  }
+  /// Not until it has ended: an algorithm's last step may be queued on the lane alone.
+  void wait_for_background() {
+    background_->wait();
+    model().device().after(lane().now());
   }
 
   void send(const std::vector<std::span<const Range>>& buckets) {
@@ -188,14 +198,12 @@ class MultiNodeOptimizer : public Optimizer {
   }
 
   /// Backward writes the gradients to one place, always: so the numbers change places, and the new ones are exchanged
-  /// where backward doesn't write. A CPU device's memory is the host's.
+  /// where backward doesn't write.
   bool take_mean_of_the_iteration_before() {
-    background_->wait();
+    wait_for_background();
     const bool ready = has_mean_ && is_finite();
     Buffer& gradients = model().memory().gradients;
-    model().device().for_pieces({0, gradients.size()}, [&](Range range) {
-      std::swap_ranges(gradients.data() + range.begin, gradients.data() + range.end, mean_.data() + range.begin);
-    });
+    model().device().swap(gradients, mean_, {0, gradients.size()});
     in_background(mean_, pieces_);
     has_mean_ = true;
     return ready;
@@ -235,6 +243,7 @@ class MultiNodeOptimizer : public Optimizer {
   std::optional<Buckets> buckets_;
   Buffer mean_;                           // double buffering: of the iteration before
   bool has_mean_ = false;                 // the first iteration has none
+  std::unique_ptr<Device> lane_;          // of a GPU, for what is exchanged in the background
   std::optional<Background> background_;  // last: its calls end before what they use
 };
 

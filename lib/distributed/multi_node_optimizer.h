@@ -12,8 +12,8 @@ namespace odori {
 /// update averages the gradients first. Unlike the original, no update is lost: the original's first only
 /// broadcasts. `comm` must outlive it.
 ///
-/// `options` (exchange_options.h): all ranks give the same; set_exchange() replaces them before setup(). On GPUs the
-/// defaults alone can be used. What goes on in the background is waited for before ranks speak about anything else.
+/// `options` (exchange_options.h): all ranks give the same; set_exchange() replaces them before setup(). What goes on
+/// in the background is waited for before ranks speak about anything else.
 std::unique_ptr<Optimizer> create_multi_node_optimizer(std::unique_ptr<Optimizer> optimizer, Communicator& comm,
                                                        const ExchangeOptions& options = {});
 

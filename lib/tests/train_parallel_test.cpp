@@ -85,6 +85,7 @@ class Wrapped : public Device {
   void read(const Buffer& from, std::size_t at, std::span<float> to) override { actual_.read(from, at, to); }
   void axpy(float a, const Buffer& x, Buffer& y, Range r) override { actual_.axpy(a, x, y, r); }
   void scale(float a, Buffer& y, Range r) override { actual_.scale(a, y, r); }
+  void swap(Buffer& x, Buffer& y, Range r) override { actual_.swap(x, y, r); }
   void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range r,
                     std::size_t v_begin) override {
     actual_.momentum_sgd(p, g, v, rate, momentum, r, v_begin);

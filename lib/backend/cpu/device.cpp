@@ -84,6 +84,10 @@ void CpuDevice::scale(float a, Buffer& y, Range range) {
   parallel_range(range, [&](Range r) { cpu::scale(a, y.data() + r.begin, r.size()); });
 }
 
+void CpuDevice::swap(Buffer& x, Buffer& y, Range range) {
+  for_pieces(range, [&](Range r) { std::swap_ranges(x.data() + r.begin, x.data() + r.end, y.data() + r.begin); });
+}
+
 void CpuDevice::momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
                              std::size_t v_begin) {
   parallel_range(range, [&](Range r) {

@@ -24,6 +24,7 @@ class CpuDevice : public Device {
 
   void axpy(float a, const Buffer& x, Buffer& y, Range range) override;
   void scale(float a, Buffer& y, Range range) override;
+  void swap(Buffer& x, Buffer& y, Range range) override;
   void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
                     std::size_t v_begin) override;
   void for_pieces(Range range, const std::function<void(Range)>& work) override;

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "backend/cuda/device_group.h"
 #include "backend/cuda/graph.h"
 #include "backend/cuda/kernels/vector.h"
@@ -53,6 +55,9 @@ CudaDevice::CudaDevice(int id, int ordinal, const Options& options)
   synchronize();
 }
 
+CudaDevice::CudaDevice(int id, int ordinal, const Options& options, std::string name)
+    : id_(id), ordinal_(select(ordinal)), options_(options), name_(std::move(name)), stream_(new_stream()) {}
+
 CudaDevice::~CudaDevice() {
   // What follows is destroyed on this GPU, after all of its work.
   cudaSetDevice(ordinal_);
@@ -99,6 +104,24 @@ void CudaDevice::read(const Buffer& from, std::size_t offset, std::span<float> t
   check(cudaStreamSynchronize(stream()), "copying from it");
 }
 
+// ---- Two things at a time
+
+std::unique_ptr<Device> CudaDevice::new_lane() {
+  return std::unique_ptr<Device>(new CudaDevice(id_, ordinal_, options_, name_));
+}
+
+Moment CudaDevice::now() {
+  bind_thread();
+  Event event = new_event();
+  check(cudaEventRecord(event.get(), stream()), "ordering its work");
+  return {event.release(), Release<cudaEventDestroy>{}};
+}
+
+void CudaDevice::after(const Moment& moment) {
+  bind_thread();
+  check(cudaStreamWaitEvent(stream(), static_cast<cudaEvent_t>(moment.get())), "ordering its work");
+}
+
 // ---- Arithmetic
 
 void CudaDevice::axpy(float a, const Buffer& x, Buffer& y, Range range) {
@@ -109,6 +132,11 @@ void CudaDevice::axpy(float a, const Buffer& x, Buffer& y, Range range) {
 void CudaDevice::scale(float a, Buffer& y, Range range) {
   bind_thread();
   kernels::scale(stream(), a, y.data() + range.begin, range.size());
+}
+
+void CudaDevice::swap(Buffer& x, Buffer& y, Range range) {
+  bind_thread();
+  kernels::swap(stream(), x.data() + range.begin, y.data() + range.begin, range.size());
 }
 
 void CudaDevice::momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
@@ -140,6 +168,7 @@ Hardware CudaDevice::hardware() const {
 }
 
 std::unique_ptr<Graph> CudaDevice::new_graph(ModelMemory& memory, AlgorithmTable& algorithms) {
+  require(blas_ != nullptr, "A lane of {} makes no graphs: ask the device itself.", description());
   bind_thread();
   return std::make_unique<CudaGraph>(*this, memory, algorithms);
 }

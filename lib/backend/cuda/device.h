@@ -36,8 +36,13 @@ class CudaDevice : public Device {
   void write(Buffer& to, std::size_t offset, std::span<const float> from) override;
   void read(const Buffer& from, std::size_t offset, std::span<float> to) override;
 
+  std::unique_ptr<Device> new_lane() override;
+  Moment now() override;
+  void after(const Moment& moment) override;
+
   void axpy(float a, const Buffer& x, Buffer& y, Range range) override;
   void scale(float a, Buffer& y, Range range) override;
+  void swap(Buffer& x, Buffer& y, Range range) override;
   void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
                     std::size_t v_begin) override;
   void for_pieces(Range range, const std::function<void(Range)>& work) override { work(range); }
@@ -57,10 +62,14 @@ class CudaDevice : public Device {
   std::size_t workspace_limit() const { return options_.workspace_limit; }
 
  private:
+  /// A lane.
+  CudaDevice(int id, int ordinal, const Options& options, std::string name);
+
   int id_, ordinal_;
   Options options_;
   std::string name_;
   Stream stream_;
+  // For graphs, so that a lane has none of them.
   DeviceMemory blas_workspace_;
   Blas blas_;
   std::unique_ptr<ConvolutionEngine> convolutions_;

@@ -16,6 +16,15 @@ __global__ void axpy_kernel(float a, const float* x, float* y, std::size_t n) {
 }
 
 template <int V>
+__global__ void swap_kernel(float* x, float* y, std::size_t n) {
+  for_my_numbers<V>(n, [&](auto width, std::size_t i) {
+    const auto to_y = read<width.value>(x + i);
+    write(x + i, read<width.value>(y + i));
+    write(y + i, to_y);
+  });
+}
+
+template <int V>
 __global__ void momentum_sgd_kernel(float* p, const float* g, float* v, float rate, float momentum, std::size_t n) {
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     const auto gradient = read<width.value>(g + i);
@@ -85,6 +94,10 @@ void axpy(cudaStream_t stream, float a, const float* x, float* y, std::size_t n)
 }
 
 void scale(cudaStream_t stream, float a, float* y, std::size_t n) { add_and_scale(stream, a, nullptr, 0, y, n); }
+
+void swap(cudaStream_t stream, float* x, float* y, std::size_t n) {
+  launch_floats("swap", stream, aligned(x, y), swap_kernel<4>, swap_kernel<1>, n, x, y);
+}
 
 void momentum_sgd(cudaStream_t stream, float* p, const float* g, float* v, float rate, float momentum, std::size_t n) {
   launch_floats("momentum SGD", stream, aligned(p, g, v), momentum_sgd_kernel<4>, momentum_sgd_kernel<1>, n, p, g, v,

@@ -14,6 +14,8 @@ namespace odori::cuda::kernels {
 void axpy(cudaStream_t stream, float a, const float* x, float* y, std::size_t n);
 /// y *= a
 void scale(cudaStream_t stream, float a, float* y, std::size_t n);
+/// The numbers of x and y change places.
+void swap(cudaStream_t stream, float* x, float* y, std::size_t n);
 /// v = momentum * v - rate * g; p += v
 void momentum_sgd(cudaStream_t stream, float* p, const float* g, float* v, float rate, float momentum, std::size_t n);
 /// y = a * (y + the sum of the others, in their order). `others`: n_others device pointers, in host memory.
