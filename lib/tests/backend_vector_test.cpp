@@ -1,6 +1,8 @@
 // A device's memory and its arithmetic on ranges of flat vectors.
 #include <algorithm>
+#include <memory>
 #include <mutex>
+#include <thread>
 
 #include "backend/reference/momentum_sgd.h"
 #include "backend_support.h"
@@ -70,6 +72,41 @@ TEST_P(VectorTest, Scale) {
     Buffer by = buffer(y);
     device.scale(-1.7f, by, range);
     expect_on_range(read(by), y, range, [&](std::size_t i) { return -1.7f * y[i]; });
+  }
+}
+
+TEST_P(VectorTest, Swap) {
+  for (const Range range : ranges) {
+    Buffer bx = buffer(x), by = buffer(y);
+    device.swap(bx, by, range);
+    std::vector<float> in_x = x, in_y = y;
+    std::swap_ranges(in_x.begin() + static_cast<std::ptrdiff_t>(range.begin),
+                     in_x.begin() + static_cast<std::ptrdiff_t>(range.end),
+                     in_y.begin() + static_cast<std::ptrdiff_t>(range.begin));
+    EXPECT_TRUE(read(bx) == in_x && read(by) == in_y);
+  }
+}
+
+// An emulated GPU runs what is queued as late, or as early, as it may: without the moments these are other numbers.
+TEST_P(VectorTest, ALaneGoesOnBehindTheMomentThatItIsTold) {
+  const std::unique_ptr<Device> own = device.new_lane();
+  EXPECT_EQ(own == nullptr, device.kind() == DeviceKind::cpu);
+  Device& lane = own ? *own : device;
+  Buffer b = buffer(x);
+  const Range all{0, n};
+  std::vector<float> seen(n);
+  for (int i = 0; i < 20; ++i) {
+    device.scale(2, b, all);
+    const Moment doubled = device.now();
+    std::jthread([&] {
+      lane.bind_thread();
+      lane.after(doubled);
+      lane.read(b, 0, seen);
+      lane.scale(0.5f, b, all);
+    }).join();
+    device.after(lane.now());
+    EXPECT_TRUE(read(b) == x) << i;
+    EXPECT_EQ(seen[7], 2 * x[7]) << i;
   }
 }
 
