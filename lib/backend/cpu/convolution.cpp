@@ -47,10 +47,9 @@ struct Descriptions {
     };
     const auto as_they_stand = describe(x, y);
     if (!as_they_stand || is_quick(as_they_stand)) return as_they_stand;
-    const auto free = describe(any_layout_of(x), any_layout_of(y));
+    const auto free = describe(in_any_layout(x), in_any_layout(y));
     return is_quick(free) ? free : as_they_stand;
   }
-  static memory::desc any_layout_of(const memory::desc& d) { return {d.dims(), d.data_type(), memory::format_tag::any}; }
 };
 
 Shape output_shape(const Shape& x, const ConvolutionSpec& spec) {

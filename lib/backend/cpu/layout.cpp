@@ -22,7 +22,7 @@ memory::desc any_activation_layout(const Shape& shape, Type type) {
 }
 
 memory::desc as_images(const memory::desc& activation) {
-  const memory::dims d = activation.dims();
+  const memory::dims d = sizes(activation);
   if (d.size() == 4) return activation;
   return activation.permute_axes({4, 1, 2, 3, 0}).reshape({d[4], d[1], d[2], d[3]});
 }

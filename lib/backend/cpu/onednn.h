@@ -13,6 +13,23 @@ inline dnnl::primitive_attr user_scratchpad() {
   return attributes;
 }
 
+// What a memory::desc says of itself: 3.x has other names for it.
+inline dnnl::memory::dims sizes(const dnnl::memory::desc& d) {
+#if DNNL_VERSION_MAJOR >= 3
+  return d.get_dims();
+#else
+  return d.dims();
+#endif
+}
+/// The same numbers in whatever layout a primitive chooses.
+inline dnnl::memory::desc in_any_layout(const dnnl::memory::desc& d) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {d.get_dims(), d.get_data_type(), dnnl::memory::format_tag::any};
+#else
+  return {d.dims(), d.data_type(), dnnl::memory::format_tag::any};
+#endif
+}
+
 /// Describes a forward primitive; empty (false) where this machine has no implementation.
 template <typename Primitive, typename... Args>
 typename Primitive::primitive_desc describe_forward(const dnnl::engine& engine, const Args&... args) {
