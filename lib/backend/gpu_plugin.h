@@ -1,6 +1,5 @@
-// The seam between the library and its CUDA backend, a shared library of its own (libodori_cuda.so: lib/backend/cuda
-// and lib/comm/pure_nccl.cpp), which is loaded when GPUs are first asked for: whoever trains on CPU devices pays
-// nothing for CUDA's libraries. The plug-in links the library; the library knows of the plug-in what stands here.
+// The seam between the library and its CUDA backend, a shared library of its own (libodori_cuda.so: lib/backend/cuda),
+// which is loaded when GPUs are first asked for: whoever trains on CPU devices pays nothing for CUDA's libraries. The plug-in links the library; the library knows of the plug-in what stands here.
 #pragma once
 
 #include <filesystem>
@@ -8,17 +7,17 @@
 #include <string>
 
 #include "backend/gpus.h"
+#include "backend/nccl_group.h"
 
 namespace odori {
 
-class Communicator;  // comm/communicator.h
-
-/// All that a plug-in exports, under the name odori_gpu_plugin. gpus.h says what its functions do.
+/// All that a plug-in exports, under the name odori_gpu_plugin. gpus.h says what its functions do, and nccl_group.h.
 struct GpuPlugin {
   int (*gpu_count)();
   std::string (*why_no_gpu)();
   std::unique_ptr<Device> (*make_gpu)(int id, const DevicePoolOptions& options);
-  std::unique_ptr<Communicator> (*make_pure_nccl_communicator)();
+  /// On the device's GPU. Collective over the `size` ranks of the group; `rank` is this one's place among them.
+  std::unique_ptr<NcclGroup> (*make_nccl_group)(Device& device, int size, int rank, const NcclGroup::BringId& bring_id);
 };
 extern "C" const GpuPlugin odori_gpu_plugin;
 

@@ -13,13 +13,17 @@ class Algorithm {
   /// Seconds of one all-reduce over two ranks or more; nothing where it refuses the cluster.
   using Seconds = std::optional<double> (*)(const cost::Cluster& cluster, const cost::Gradients& gradients);
   enum class Takes { fp32, half_precision_too };
+  /// Throws UsageError where this machine has not what it stands on.
+  using Check = void (*)();
 
   /// Lists itself: constants of a file are made when the library is loaded.
-  Algorithm(const char* its_name, Make its_make, Seconds its_seconds, Takes takes = Takes::fp32) noexcept;
+  Algorithm(const char* its_name, Make its_make, Seconds its_seconds, Takes takes = Takes::fp32,
+            Check check = nullptr) noexcept;
 
   const char* const name;
   const Make make;
   const Seconds seconds;
+  const Check check_machine;
   /// Does it add and divide by add() and divide() alone?
   const bool takes_half_precision;
 

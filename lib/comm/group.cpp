@@ -86,17 +86,27 @@ Passage Group::pass(std::span<const Steps> steps) const {
   return Passage(arrival);
 }
 
-Passage Group::travel(std::span<const Steps> steps) const {
+void Group::count(std::span<const Steps> steps) const {
   for (const Steps& step : steps)
     for (const Hop& hop : step.hops)
       interconnect_->count(ranks_[static_cast<std::size_t>(hop.from)], ranks_[static_cast<std::size_t>(hop.to)],
                            hop.messages, std::llround(hop.bytes));
+}
+
+Passage Group::travel(std::span<const Steps> steps) const {
+  count(steps);
   return pass(steps);
 }
 
 Range Group::range_of(std::size_t length, int c) const {
   const auto index = static_cast<std::size_t>(c), parts = static_cast<std::size_t>(size_);
   return {index * length / parts, (index + 1) * length / parts};
+}
+
+std::vector<Range> Group::parts(std::size_t length) const {
+  std::vector<Range> all;
+  for (int c = 0; c < size_; ++c) all.push_back(range_of(length, c));
+  return all;
 }
 
 std::span<float> Group::chunk(std::span<float> numbers, int c) const {

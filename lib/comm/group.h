@@ -28,6 +28,8 @@ class Group {
 
   /// The part of so many numbers that belongs to rank c: [c length / size, (c + 1) length / size).
   Range range_of(std::size_t length, int c) const;
+  /// The parts of all ranks.
+  std::vector<Range> parts(std::size_t length) const;
   std::span<float> chunk(std::span<float> numbers, int c) const;
 
   /// Every rank's numbers become their sum.
@@ -45,6 +47,9 @@ class Group {
   /// Each chunk becomes that of the rank that it belongs to.
   void all_gather(std::span<float> numbers) const;
 
+  /// Of a collective that isn't MPI's: its messages, for traffic().
+  void count(std::span<const Steps> steps) const;
+  void count(const Steps& steps) const { count({&steps, 1}); }
   /// For a collective of these steps, one after another, that is made while the result lives: over a simulated link, it
   /// begins when all have come, for whom they wait asleep, and lasts as long as the link takes. Collective.
   Passage pass(std::span<const Steps> steps) const;

@@ -1,7 +1,7 @@
 // hierarchical: first within each node, then between nodes, so that each number crosses the network as seldom as it
 // can.
 //
-//   for each slice of the flat vector:
+//   for each slice of the flat vector (on GPUs: for all of it):
 //     each node:          reduce it to the node's first rank (sum)
 //     the first ranks:    all-reduce it between the nodes, then times 1/P
 //     each node:          broadcast it from the first rank
@@ -9,29 +9,31 @@
 // Bytes, of E bytes of gradients and N nodes: between nodes a node sends at least 2 E (N-1)/N, all of them its first
 // rank, while the others wait; within a node at least E comes to the first rank, and E goes to each other one. Nodes
 // may have different numbers of ranks.
-// Source: ChainerMN 1.3's HierarchicalCommunicator, which has NCCL within a node. Here both are MPI's, in host memory.
-#include "comm/algorithm.h"
+// Source: ChainerMN 1.3's HierarchicalCommunicator: NCCL within a node, MPI between nodes, in host memory. On CPU devices MPI
+// does both.
+#include "comm/node_communicator.h"
 
 namespace odori {
 namespace {
 
-class HierarchicalCommunicator : public MpiCommunicator {
+class HierarchicalCommunicator : public NodeCommunicator {
  public:
   std::string name() const override { return "hierarchical"; }
 
  protected:
-  void all_reduce(std::span<float> numbers) override {
+  void average_by_nodes(const Numbers& numbers) override {
     constexpr int first = 0;
-    intra_.sum_to(numbers, first);
-    if (intra_.rank() == first) {
-      inter_.sum(numbers);
-      divide(numbers);
-    }
-    intra_.broadcast(numbers, first);
+    node().sum_to(numbers, first);
+    if (node().rank() == first)
+      on_host(numbers, [this](std::span<float> slice) {
+        inter_.sum(slice);
+        divide(slice);
+      });
+    node().broadcast(numbers, first);
   }
 
  private:
-  Group intra_ = intra(), inter_ = inter();
+  Group inter_ = inter();
 };
 
 const Algorithm hierarchical_algorithm{

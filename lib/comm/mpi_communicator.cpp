@@ -44,6 +44,11 @@ void MpiCommunicator::on_host(Device& device, Buffer& values, Range range, std::
 
 constexpr std::size_t slice_floats = slice_bytes / sizeof(float);
 
+void MpiCommunicator::in_slices(Device& device, Buffer& values, Range range,
+                                const std::function<void(std::span<float>)>& work) {
+  on_host(device, values, range, slice_floats, work);
+}
+
 Range MpiCommunicator::range_of(const Buffer& values, std::span<const Range> pieces) {
   if (pieces.empty()) return {0, values.size()};
   return {pieces.front().begin, std::min(values.size(), end_of_cache_line(pieces.back().end))};

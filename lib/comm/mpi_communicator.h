@@ -64,6 +64,8 @@ class MpiCommunicator : public Communicator {
   /// For all_reduce_mean(): every rank's values in this range become their mean over all ranks, by all_reduce().
   /// Collective.
   void average(Device& device, Buffer& values, Range range);
+  /// Calls `work` with consecutive slices of the range, in host memory; at least once. What they become is the device's.
+  void in_slices(Device& device, Buffer& values, Range range, const std::function<void(std::span<float>)>& work);
   /// to += numbers
   void add(std::span<float> to, std::span<const float> numbers) const;
   /// The numbers times 1/P. Packed ones were, before they were packed.

@@ -1,19 +1,19 @@
 // single_node: all ranks stand on one node, and no network is needed.
 //
-//   for each slice of the flat vector, cut into P chunks:
+//   for each slice of the flat vector (on GPUs: for all of it), cut into P chunks:
 //     reduce-scatter: rank r gets the sum of chunk r, and multiplies it by 1/P
 //     all-gather the chunks
 //
 // Bytes a rank sends, of E bytes of gradients: at least 2 E (P-1)/P, all of them within the node. Refuses more nodes.
-// Source: ChainerMN 1.3's SingleNodeCommunicator, which is one call of NCCL's all-reduce. Here it is MPI, which speaks
-// through shared memory within a node.
-#include "comm/algorithm.h"
+// Source: ChainerMN 1.3's SingleNodeCommunicator, which is one call of NCCL's all-reduce. On CPU devices it is MPI, which
+// speaks through shared memory within a node.
+#include "comm/node_communicator.h"
 #include "core/error.h"
 
 namespace odori {
 namespace {
 
-class SingleNodeCommunicator : public MpiCommunicator {
+class SingleNodeCommunicator : public NodeCommunicator {
  public:
   SingleNodeCommunicator() {
     if (inter_size() > 1)
@@ -25,10 +25,10 @@ class SingleNodeCommunicator : public MpiCommunicator {
   std::string name() const override { return "single_node"; }
 
  protected:
-  void all_reduce(std::span<float> numbers) override {
-    world().reduce_scatter(numbers);
-    divide(world().chunk(numbers, world().rank()));
-    world().all_gather(numbers);
+  void average_by_nodes(const Numbers& numbers) override {
+    node().reduce_scatter(numbers);
+    divide(node().own_part(numbers));
+    node().all_gather(numbers);
   }
 };
 

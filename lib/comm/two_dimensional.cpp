@@ -1,7 +1,7 @@
 // two_dimensional: ranks as a table, a row a node, a column of those with the same intra_rank; all columns work at
 // once.
 //
-//   for each slice of the flat vector, cut into L chunks, L the ranks of a node:
+//   for each slice of the flat vector (on GPUs: for all of it), cut into L chunks, L the ranks of a node:
 //     each row:      reduce-scatter: rank l of the node gets the node's sum of chunk l
 //     each column:   all-reduce that chunk between the nodes, then times 1/P
 //     each row:      all-gather the chunks
@@ -9,19 +9,19 @@
 // Bytes a rank sends, of E bytes of gradients, N nodes: within its node at least 2 E (L-1)/L, between nodes at least
 // 2 (E/L) (N-1)/N. As many between nodes as hierarchical, but from all ranks of a node instead of one, and the sum of
 // a node is computed by all its ranks. Needs the same number of ranks on each node.
-// Source: ChainerMN 1.3's TwoDimensionalCommunicator, which has NCCL within a node. Here both are MPI's, in host
-// memory.
+// Source: ChainerMN 1.3's TwoDimensionalCommunicator: NCCL within a node, MPI between nodes, in host memory. On CPU
+// devices MPI does both.
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "comm/algorithm.h"
+#include "comm/node_communicator.h"
 #include "core/error.h"
 
 namespace odori {
 namespace {
 
-class TwoDimensionalCommunicator : public MpiCommunicator {
+class TwoDimensionalCommunicator : public NodeCommunicator {
  public:
   TwoDimensionalCommunicator() {
     const std::vector<int> ranks = ranks_of_nodes();
@@ -30,21 +30,22 @@ class TwoDimensionalCommunicator : public MpiCommunicator {
           "The communicator two_dimensional needs the same number of ranks on each node, but the nodes have "
           "{}. Start as many on each, or use hierarchical.",
           fmt::join(ranks, ", ")));
-    intra_ = intra(), inter_ = inter();
+    inter_ = inter();
   }
   std::string name() const override { return "two_dimensional"; }
 
  protected:
-  void all_reduce(std::span<float> numbers) override {
-    const std::span<float> column = intra_.chunk(numbers, intra_.rank());
-    intra_.reduce_scatter(numbers);
-    inter_.sum(column);
-    divide(column);
-    intra_.all_gather(numbers);
+  void average_by_nodes(const Numbers& numbers) override {
+    node().reduce_scatter(numbers);
+    on_host(node().own_part(numbers), [this](std::span<float> column) {
+      inter_.sum(column);
+      divide(column);
+    });
+    node().all_gather(numbers);
   }
 
  private:
-  Group intra_, inter_;
+  Group inter_;
 };
 
 const Algorithm two_dimensional_algorithm{

@@ -14,7 +14,7 @@ using namespace odori;
 int main(int argc, char** argv) try {
   const MpiSession mpi(argc, argv);
   const std::string way = argc > 1 ? argv[1] : "";
-  const auto comm = create_communicator("pure_nccl");
+  const auto comm = create_communicator(argc > 2 ? argv[2] : "pure_nccl");
   DevicePool pool({.request = way == "cpu" ? DeviceRequest::cpu : DeviceRequest::cuda,
                    .share_devices = way != "alone" && way != "one node"});
   // "one node": as programs do on simulated nodes, where each node counts its devices from 0.

@@ -10,13 +10,14 @@ namespace {
 using odori::Ended;
 
 /// `environment`: "NAME=value NAME=value".
-Ended run(const std::string& way, const std::string& environment, int gpus = 2) {
+Ended run(const std::string& way, const std::string& environment, int gpus = 2,
+          const std::string& communicator = "pure_nccl") {
   return odori::grader::run_command(
       "ODORI_GPU_PLUGIN='" ODORI_EMULATED_GPU "' ODORI_EMULATED_GPUS=" + std::to_string(gpus) + " " + environment +
       " " ODORI_MPIRUN
       " --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 "
       "-np 2 '" ODORI_FAILURE_PROGRAM "' '" +
-      way + "'");
+      way + "' " + communicator);
 }
 
 void expect_failure(const Ended& ending, const std::string& words) {
@@ -37,6 +38,16 @@ TEST(NcclFailure, NoneEndsWithZero) {
 
 TEST(NcclFailure, BehindACallEndsAll) {
   expect_failure(run("none", "ODORI_EMULATED_NCCL_FAULT=async:1:3"), "NCCL failed: ");
+}
+
+// Each brings its numbers to the others by NCCL within a node, unless the node's ranks share a GPU.
+TEST(NcclFailure, WithinANodeEndsAll) {
+  for (const char* name : {"hierarchical", "two_dimensional", "single_node"}) {
+    expect_failure(run("none", "ODORI_EMULATED_NCCL_FAULT=async:1:3", 2, name), "NCCL failed: ");
+    const Ended sharing = run("none", "ODORI_EMULATED_NCCL_FAULT=async:1:3", 1, name);
+    EXPECT_EQ(sharing.code, 0) << sharing.output;
+    EXPECT_EQ(sharing.count("is through"), 2) << sharing.output;
+  }
 }
 
 TEST(NcclFailure, ACollectiveThatNeverEndsIsAnErrorAfterTheLimit) {

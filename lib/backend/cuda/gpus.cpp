@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "backend/cuda/device.h"
+#include "backend/cuda/nccl_group.h"
 #include "backend/device_pool.h"
 #include "backend/gpu_plugin.h"
 #include "core/error.h"
@@ -71,8 +72,6 @@ std::unique_ptr<Device> make_gpu(int id, const DevicePoolOptions& options) {
 
 namespace odori {
 
-std::unique_ptr<Communicator> make_pure_nccl_communicator();  // comm/pure_nccl.cpp
-
-const GpuPlugin odori_gpu_plugin{cuda::gpu_count, cuda::why_no_gpu, cuda::make_gpu, make_pure_nccl_communicator};
+const GpuPlugin odori_gpu_plugin{cuda::gpu_count, cuda::why_no_gpu, cuda::make_gpu, cuda::make_nccl_group};
 
 }  // namespace odori

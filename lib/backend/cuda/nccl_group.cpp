@@ -1,0 +1,104 @@
+#include "backend/nccl_group.h"
+
+#include <exception>
+
+#include "backend/cuda/device.h"
+#include "backend/cuda/nccl_communicators.h"
+#include "backend/cuda/nccl_group.h"
+#include "core/error.h"
+#include "trace/trace.h"
+
+namespace odori::cuda {
+namespace {
+
+ncclUniqueId common_id(int rank, const NcclGroup::BringId& bring_id) {
+  ncclUniqueId id{};
+  if (rank == 0) check(ncclGetUniqueId(&id), "making the id of all ranks");
+  bring_id(std::as_writable_bytes(std::span(id.internal)));
+  return id;
+}
+
+ncclRedOp_t operation(NcclGroup::Become become) { return become == NcclGroup::Become::sum ? ncclSum : ncclAvg; }
+
+/// On a stream of its own, so that it can go on while the device computes.
+class CudaNcclGroup : public NcclGroup {
+ public:
+  CudaNcclGroup(const CudaDevice& device, int size, int rank, const BringId& bring_id)
+      : ordinal_(device.ordinal()), nccl_(size, common_id(rank, bring_id), rank) {}
+  ~CudaNcclGroup() override {
+    if (std::uncaught_exceptions() == 0) static_cast<void>(cudaStreamSynchronize(stream_.get()));
+  }
+
+  void all_reduce(Device& device, std::span<float> numbers, Become become) override {
+    queue(device, numbers, "averaging gradients", [&](ncclComm_t comm, cudaStream_t stream) {
+      return ncclAllReduce(numbers.data(), numbers.data(), numbers.size(), ncclFloat, operation(become), comm, stream);
+    });
+  }
+  void sum_to(Device& device, std::span<float> numbers, int root) override {
+    queue(device, numbers, "adding gradients up", [&](ncclComm_t comm, cudaStream_t stream) {
+      return ncclReduce(numbers.data(), numbers.data(), numbers.size(), ncclFloat, ncclSum, root, comm, stream);
+    });
+  }
+  void broadcast(Device& device, std::span<float> numbers, int root) override {
+    queue(device, numbers, "sending one rank's numbers", [&](ncclComm_t comm, cudaStream_t stream) {
+      return ncclBroadcast(numbers.data(), numbers.data(), numbers.size(), ncclFloat, root, comm, stream);
+    });
+  }
+
+  // NCCL's own two take parts of one length. So there is a call for each rank's part, all of them in one group of NCCL's.
+  void reduce_scatter(Device& device, std::span<float> numbers, std::span<const Range> parts, Become become) override {
+    queue_parts(device, numbers, parts, "averaging gradients",
+                [become](float* part, std::size_t n, int owner, ncclComm_t comm, cudaStream_t stream) {
+                  return ncclReduce(part, part, n, ncclFloat, operation(become), owner, comm, stream);
+                });
+  }
+  void all_gather(Device& device, std::span<float> numbers, std::span<const Range> parts) override {
+    queue_parts(device, numbers, parts, "sending each rank's part",
+                [](float* part, std::size_t n, int owner, ncclComm_t comm, cudaStream_t stream) {
+                  return ncclBroadcast(part, part, n, ncclFloat, owner, comm, stream);
+                });
+  }
+
+ private:
+  template <typename Call>
+  void queue_parts(Device& device, std::span<float> numbers, std::span<const Range> parts, const char* doing, const Call& call) {
+    queue(device, numbers, doing, [&](ncclComm_t comm, cudaStream_t stream) {
+      ncclResult_t result = ncclSuccess;
+      for (std::size_t owner = 0; owner < parts.size() && result == ncclSuccess; ++owner)
+        if (const Range part = parts[owner]; part.size() > 0)
+          result = call(numbers.data() + part.begin, part.size(), static_cast<int>(owner), comm, stream);
+      return result;
+    });
+  }
+
+  /// Between all that the device was asked before and all that it is asked then.
+  template <typename Call>
+  void queue(Device& device, std::span<float> numbers, const char* doing, const Call& call) {
+    const auto& gpu = static_cast<const CudaDevice&>(device);
+    require(ordinal_ == gpu.ordinal(),
+            "This rank has joined the others with GPU {}, and was given a model on {}. A rank's models are on one GPU.",
+            ordinal_, device.description());
+    if (numbers.empty()) return;
+    device.bind_thread();
+    check(cudaEventRecord(before_.get(), gpu.stream()), doing);
+    check(cudaStreamWaitEvent(stream_.get(), before_.get()), doing);
+    nccl_.queue(doing, stream_.get(), [&](ncclComm_t comm, std::size_t) { return call(comm, stream_.get()); });
+    check(cudaEventRecord(after_.get(), stream_.get()), doing);
+    check(cudaStreamWaitEvent(gpu.stream(), after_.get()), doing);
+    if (trace::on()) device.synchronize();  // the event stream shows how long it takes
+  }
+
+  int ordinal_;
+  Stream stream_ = new_stream();
+  Event before_ = new_event(), after_ = new_event();
+  NcclCommunicators nccl_;
+};
+
+}  // namespace
+
+std::unique_ptr<NcclGroup> make_nccl_group(Device& device, int size, int rank, const NcclGroup::BringId& bring_id) {
+  device.bind_thread();
+  return std::make_unique<CudaNcclGroup>(static_cast<const CudaDevice&>(device), size, rank, bring_id);
+}
+
+}  // namespace odori::cuda

@@ -1,0 +1,55 @@
+// The ranks of this node, and collectives among them where the numbers are: NCCL's from GPU to GPU, MPI's in host memory.
+// So an algorithm that knows nodes is written once for both.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "backend/nccl_group.h"
+#include "comm/group.h"
+
+namespace odori {
+
+class Communicator;
+
+/// Numbers of this rank, in host memory or a GPU's.
+struct Numbers {
+  std::span<float> there;
+  Device* gpu = nullptr;     // null: host memory
+  Buffer* buffer = nullptr;  // of the GPU, which holds them
+
+  Numbers part(Range range) const { return {there.subspan(range.begin, range.size()), gpu, buffer}; }
+  /// Their place in the buffer.
+  Range range() const {
+    const auto begin = static_cast<std::size_t>(there.data() - buffer->data());
+    return {begin, begin + there.size()};
+  }
+};
+
+class Node {
+ public:
+  explicit Node(Group ranks) : ranks_(std::move(ranks)) {}
+
+  /// Finds out, when it is first asked, whether each rank of the job has a GPU of its own, and this node several: then
+  /// Numbers are to be a GPU's, and else of host memory, since NCCL refuses ranks that share one. Collective over all
+  /// ranks of `all`.
+  bool has_gpus(Communicator& all, Device& device);
+
+  int rank() const { return ranks_.rank(); }
+  /// The part that belongs to this rank: group.h says which.
+  Numbers own_part(const Numbers& numbers) const;
+
+  // ---- As group.h says. Collective over the node.
+  void sum_to(const Numbers& numbers, int root) const;
+  void broadcast(const Numbers& numbers, int root) const;
+  void reduce_scatter(const Numbers& numbers) const;
+  void all_gather(const Numbers& numbers) const;
+
+ private:
+  Group ranks_;
+  bool asked_ = false;
+  std::unique_ptr<NcclGroup> nccl_;
+};
+
+}  // namespace odori
