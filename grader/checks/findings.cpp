@@ -58,6 +58,17 @@ Found find_in_updates(const Situation& situation, const RunPlan& other, Updates 
   return found("weights_differ", {{"update", wrong->update}});
 }
 
+bool was_refused(const RankSeen& rank, const char* refusal) {
+  return rank.error &&
+         std::ranges::any_of(rank.events, [&](const facts::Event& event) { return event.what == refusal; });
+}
+
+Found find_refused(const Evidence& evidence, const char* refusal, const char* key) {
+  for (const RankSeen& rank : evidence.ranks)
+    if (was_refused(rank, refusal)) return found(key ? key : refusal, {{"detail", *rank.error}});
+  return {};
+}
+
 Found find_failure(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
   if (evidence.ending != Ending::failed) return {};

@@ -1,7 +1,6 @@
 #include "comm/chunk_of.h"
 
-#include "core/error.h"
-#include "trace/evidence.h"
+#include "trace/refusal.h"
 
 namespace odori {
 namespace {
@@ -21,11 +20,13 @@ void tell_of_large_chunks(BeginOfChunk begin) {
 }  // namespace
 
 std::span<float> chunk_of(std::span<float> numbers, int c, int n, BeginOfChunk begin) {
-  require(c >= 0 && c < n, "chunk_of: there is no chunk {} of {}. They are counted from 0.", c, n);
+  refusal::require(refusal::no_such_chunk, c >= 0 && c < n,
+                   "chunk_of: there is no chunk {} of {}. They are counted from 0.", c, n);
   const auto index = static_cast<std::size_t>(c), chunks = static_cast<std::size_t>(n);
   const std::size_t first = begin(index, chunks, numbers.size()), last = begin(index + 1, chunks, numbers.size());
-  require(first <= last && last <= numbers.size(),
-          "chunk_of: chunk {} of {} begins at {} and ends at {}, of {} numbers.", c, n, first, last, numbers.size());
+  refusal::require(refusal::chunk_outside, first <= last && last <= numbers.size(),
+                   "chunk_of: chunk {} of {} begins at {} and ends at {}, of {} numbers.", c, n, first, last,
+                   numbers.size());
   if (evidence::on()) tell_of_large_chunks(begin);
   return numbers.subspan(first, last - first);
 }

@@ -14,6 +14,7 @@
 #include "comm/mpi_check.h"
 #include "comm/mpi_communicator.h"
 #include "core/error.h"
+#include "trace/refusal.h"
 #include "trace/trace.h"
 
 namespace odori {
@@ -73,8 +74,8 @@ std::string numbers_in_words(std::size_t numbers) {
 }
 
 void check_length(const char* call, std::size_t sent, int from, std::size_t expected, int rank) {
-  require(sent == expected, "{}: rank {} sent {}, and rank {} expected {}.", call, from, numbers_in_words(sent), rank,
-          expected);
+  refusal::require(refusal::other_length, sent == expected, "{}: rank {} sent {}, and rank {} expected {}.", call, from,
+                   numbers_in_words(sent), rank, expected);
 }
 
 /// Over a link, the result is when it arrives.

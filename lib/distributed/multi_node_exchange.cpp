@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "trace/evidence.h"
+#include "trace/refusal.h"
 #include "trace/trace.h"
 
 namespace odori {
@@ -78,22 +79,25 @@ void GradientExchange::check_whole_parameters(Range range) const {
   const auto begins = [&](const Range& parameter) { return parameter.begin == range.begin; };
   const auto ends = [&](const Range& parameter) { return parameter.end == range.end; };
   const std::size_t n = parameters().size();
-  require(range.end != behind_the_last.end, "start: parameters[{}] doesn't exist. There are {}, counted from 0.", n, n);
-  require(range.end != before_the_first.end, "start: parameters[-1] doesn't exist. There are {}, counted from 0.", n);
-  require(range.begin < range.end && range.end <= memory_->size(),
-          "start: this range is not a part of the {} gradients, or is empty.", memory_->size());
-  require(std::ranges::any_of(parameters(), begins) &&
-              (range.end == memory_->size() || std::ranges::any_of(parameters(), ends)),
-          "start: [{}, {}) of {} gradients doesn't begin and end with a parameter.", range.begin, range.end,
-          memory_->size());
+  refusal::require(refusal::no_such_parameter, range.end != behind_the_last.end,
+                   "start: parameters[{}] doesn't exist. There are {}, counted from 0.", n, n);
+  refusal::require(refusal::no_such_parameter, range.end != before_the_first.end,
+                   "start: parameters[-1] doesn't exist. There are {}, counted from 0.", n);
+  refusal::require(refusal::no_such_range, range.begin < range.end && range.end <= memory_->size(),
+                   "start: this range is not a part of the {} gradients, or is empty.", memory_->size());
+  refusal::require(refusal::cannot_travel,
+                   std::ranges::any_of(parameters(), begins) &&
+                       (range.end == memory_->size() || std::ranges::any_of(parameters(), ends)),
+                   "start: [{}, {}) of {} gradients doesn't begin and end with a parameter.", range.begin, range.end,
+                   memory_->size());
 }
 
 void GradientExchange::check_views() const {
   const auto shows = [](std::span<float> view, const Buffer& memory) {
     return view.data() == memory.data() && view.size() == memory.size();
   };
-  require(
-      shows(gradients, *memory_) && shows(travelling, travelling_),
+  refusal::require(
+      refusal::views_changed, shows(gradients, *memory_) && shows(travelling, travelling_),
       "finish: `gradients` or `travelling` shows other numbers than before. Copy or swap the numbers, not the spans: "
       "std::ranges::copy(), std::ranges::swap_ranges().");
 }
@@ -112,8 +116,8 @@ void GradientExchange::start(std::span<float> numbers) {
   };
   if (const auto begin = begin_in(*memory_)) return start(Range{*begin, *begin + numbers.size()});
   const auto begin = begin_in(travelling_);
-  require(begin.has_value(),
-          "start: these numbers are neither in `gradients` nor in `travelling`: only those can travel.");
+  refusal::require(refusal::cannot_travel, begin.has_value(),
+                   "start: these numbers are neither in `gradients` nor in `travelling`: only those can travel.");
   const Range range{*begin, *begin + numbers.size()};
   check_whole_parameters(range);
   record_range("start_travelling", range);

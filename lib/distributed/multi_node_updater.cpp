@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "trace/evidence.h"
+#include "trace/refusal.h"
 
 namespace odori {
 
@@ -52,8 +53,9 @@ void MultiNodeUpdater::step(std::span<const float> gradients, double rate) {
 }
 
 void MultiNodeUpdater::require_length(std::size_t n, const char* call) {
-  require(n == n_gradients(), "{} was given {} numbers, and the model has {} gradients. Give it all of them at once.",
-          call, n, n_gradients());
+  refusal::require(refusal::other_gradients, n == n_gradients(),
+                   "{} was given {} numbers, and the model has {} gradients. Give it all of them at once.", call, n,
+                   n_gradients());
 }
 
 }  // namespace odori

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "data/sub_dataset.h"
 #include "trace/evidence.h"
+#include "trace/refusal.h"
 
 namespace odori {
 namespace {
@@ -67,21 +68,22 @@ std::size_t agree_on_size(const DatasetPtr& dataset, Communicator& comm, const S
   const std::vector<Said> said = comm.all_gather(
       Said{dataset ? dataset->size() : 0, options.root, dataset != nullptr, options.force_equal_length});
   for (std::size_t r = 1; r < said.size(); ++r)
-    require(said[r].root == said[0].root && said[r].equal == said[0].equal,
-            "scatter_dataset needs the same root and force_equal_length on every rank: rank 0 gave {} and {}, rank {} "
-            "gave {} and {}.",
-            said[0].root, said[0].equal, r, said[r].root, said[r].equal);
-  require(options.root >= 0 && options.root < comm.size(), "scatter_dataset: there is no root {} among {} ranks.",
-          options.root, comm.size());
+    refusal::require(refusal::other_data, said[r].root == said[0].root && said[r].equal == said[0].equal,
+                     "scatter_dataset needs the same root and force_equal_length on every rank: rank 0 gave {} and {}, "
+                     "rank {} gave {} and {}.",
+                     said[0].root, said[0].equal, r, said[r].root, said[r].equal);
+  refusal::require(refusal::other_data, options.root >= 0 && options.root < comm.size(),
+                   "scatter_dataset: there is no root {} among {} ranks.", options.root, comm.size());
   const auto root = static_cast<std::size_t>(options.root);
-  require(said[root].given, "scatter_dataset: rank {} is the root and gave no data set; it has to load it.", root);
+  refusal::require(refusal::other_data, said[root].given,
+                   "scatter_dataset: rank {} is the root and gave no data set; it has to load it.", root);
   std::vector<std::size_t> others;
   for (std::size_t r = 0; r < said.size(); ++r)
     if (r != root && said[r].given) others.push_back(r);
-  require(others.empty(),
-          "scatter_dataset: only the root, rank {}, loads the data set and gives it; rank {} gave one too. Theirs has "
-          "to be empty.",
-          root, fmt::join(others, ", "));
+  refusal::require(refusal::other_data, others.empty(),
+                   "scatter_dataset: only the root, rank {}, loads the data set and gives it; rank {} gave one too. "
+                   "Theirs has to be empty.",
+                   root, fmt::join(others, ", "));
   return said[root].size;
 }
 

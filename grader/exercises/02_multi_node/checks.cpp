@@ -6,6 +6,7 @@
 
 #include "checks/division.h"
 #include "checks/findings.h"
+#include "trace/refusal.h"
 
 namespace odori::grader {
 namespace {
@@ -138,8 +139,7 @@ Found find_in_scattering(const Evidence& evidence) {
     for (const int root : rank.scatter_roots)
       if (root != 0) return found("another_root", {{"root", root}});
   // What scatter_dataset itself refused is told best in its own words.
-  if (std::any_of(ranks.begin(), ranks.end(),
-                  [](const RankSeen& rank) { return rank.error && rank.error->starts_with("scatter_dataset"); }))
+  if (std::ranges::any_of(ranks, [](const RankSeen& rank) { return was_refused(rank, refusal::other_data); }))
     return {};
   const auto twice = ranks_with(evidence, [](const RankSeen& rank) { return calls(rank, scatter) >= 2; });
   if (evidence.ending == Ending::failed && twice.empty()) return found("data_not_scattered");

@@ -1,6 +1,7 @@
 // The checks of task 2, on evidence put together here: what each misconception makes of a right training.
 #include "exercise/blanks.h"
 #include "fabricated.h"
+#include "trace/refusal.h"
 
 namespace odori::grader::test {
 namespace {
@@ -128,7 +129,8 @@ TEST(MultiNode, NamesMistakesOfScattering) {
   EXPECT_EQ(stopped(3, before_any), "data_not_scattered");
   const auto refused = [](RankSeen& seen, int) {
     seen.collectives.pop_back();
-    seen.error = "scatter_dataset: only the root, rank 0, loads the data set and gives it; rank 1 gave one too.";
+    seen.error = "A sentence of the library's, whatever it says.";
+    seen.events = {{refusal::other_data, {}}};
   };
   EXPECT_EQ(stopped(3, refused), "stopped_by_library");
   const auto only_root = [](RankSeen& seen, int rank) {

@@ -7,6 +7,7 @@
 #include "checks/findings.h"
 #include "comm/chunk_of.h"
 #include "comm/try_all_reduce.h"
+#include "trace/refusal.h"
 
 namespace odori::grader {
 namespace {
@@ -118,20 +119,6 @@ Found find_miscounted(const Situation& situation, const char* key) {
   return wrong.front().as(key);
 }
 
-/// The library's sentence about a chunk that there isn't, or that isn't one.
-Found find_refused(const Evidence& evidence, const char* begins_with, const char* key) {
-  for (const RankSeen& rank : evidence.ranks)
-    if (rank.error && rank.error->starts_with(begins_with)) return found(key, {{"detail", *rank.error}});
-  return {};
-}
-
-/// The library's sentence about a message that isn't as long as its receiver expects.
-Found find_other_length(const Evidence& evidence, const char* key) {
-  for (const RankSeen& rank : evidence.ranks)
-    if (rank.error && rank.error->find(" sent ") != std::string::npos) return found(key, {{"detail", *rank.error}});
-  return {};
-}
-
 // ---- Anyone's
 
 /// A rank's: n - 1 while adding, and n - 1 while gathering.
@@ -185,7 +172,7 @@ Found find_in_large_chunk(const Evidence& evidence) {
 
 Found find_in_chunks(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
-  if (Found outside = find_refused(evidence, "chunk_of: chunk", "chunk_outside")) return outside;
+  if (Found outside = find_refused(evidence, refusal::chunk_outside)) return outside;
   if (const auto wrong = wrong_numbers(evidence); !wrong.empty()) {
     const WrongNumber& first = wrong.front();
     const auto nobody_elses = [](const WrongNumber& number) { return number.has_only(number.rank); };
@@ -226,8 +213,8 @@ Found find_in_previous(const Situation& situation) {
 // ---- Blanks 3 and 6: which chunk
 
 Found find_in_sent_chunk(const Situation& situation, const char* key) {
-  if (Found none = find_refused(situation.evidence(), "chunk_of: there is no chunk", "no_such_chunk")) return none;
-  if (Found other = find_other_length(situation.evidence(), "another_chunk_expected")) return other;
+  if (Found none = find_refused(situation.evidence(), refusal::no_such_chunk)) return none;
+  if (Found other = find_refused(situation.evidence(), refusal::other_length, "another_chunk_expected")) return other;
   return find_miscounted(situation, key);
 }
 Found find_in_added_chunk(const Situation& situation) { return find_in_sent_chunk(situation, "wrong_chunk_added"); }
@@ -262,7 +249,7 @@ Found find_in_messages(const Situation& situation) {
         return found("received_elsewhere",
                      {{"rank", rank}, {"from", message.from}, {"previous", previous_of(rank, n)}});
     }
-  if (Found lengths = find_other_length(evidence, "lengths_do_not_match")) return lengths;
+  if (Found lengths = find_refused(evidence, refusal::other_length, "lengths_do_not_match")) return lengths;
   if (evidence.ending != Ending::finished || situation.plan.epochs > 0) return {};
   const int expected = messages_of_ring(situation.plan);
   std::size_t sent = 0;

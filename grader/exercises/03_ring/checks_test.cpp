@@ -4,6 +4,7 @@
 #include "comm/chunk_of.h"
 #include "comm/try_all_reduce.h"
 #include "fabricated.h"
+#include "trace/refusal.h"
 
 namespace odori::grader::test {
 namespace {
@@ -65,12 +66,13 @@ std::string messages(int blank, const std::function<void(MessageSeen&, int rank,
   });
 }
 /// The library stopped the run on rank 0.
-std::string refused(int blank, const char* sentence) {
+std::string refused(int blank, const char* name) {
   return ring(blank, [&](Evidence& evidence, int n) {
     if (n == 1) return;
     evidence.ending = Ending::failed;
     for (RankSeen& seen : evidence.ranks) seen.values.clear();
-    evidence.ranks.front().error = sentence;
+    evidence.ranks.front().error = "A sentence of the library's, whatever it says.";
+    evidence.ranks.front().events.push_back({name, {}});
   });
 }
 
@@ -115,7 +117,7 @@ TEST(Ring, NamesMistakesOfChunks) {
   EXPECT_EQ(numbers(1, lost), "numbers_left_out");
   EXPECT_EQ(messages(1, [](MessageSeen& message, int rank, int) { message.sent += rank == 0 ? 2 : 0; }),
             "chunks_uneven");
-  EXPECT_EQ(refused(1, "chunk_of: chunk 2 would be [8, 7) of 7 numbers."), "chunk_outside");
+  EXPECT_EQ(refused(1, refusal::chunk_outside), "chunk_outside");
   EXPECT_EQ(numbers(1, [](int, std::size_t, std::size_t, int) { return -1; }), "number_wrong");
 }
 
@@ -185,9 +187,8 @@ TEST(Ring, NamesMistakesOfNeighbours) {
 
 TEST(Ring, NamesMistakesOfWhichChunk) {
   const auto twice = [](int, std::size_t i, std::size_t, int n) { return all(n, i) + tried_number(0, i); };
-  for (const int blank : {3, 6}) EXPECT_EQ(refused(blank, "chunk_of: there is no chunk -1 of 3."), "no_such_chunk");
-  for (const int blank : {3, 6})
-    EXPECT_EQ(refused(blank, "exchange: rank 0 sent 3 numbers, and rank 1 expected 2."), "another_chunk_expected");
+  for (const int blank : {3, 6}) EXPECT_EQ(refused(blank, refusal::no_such_chunk), "no_such_chunk");
+  for (const int blank : {3, 6}) EXPECT_EQ(refused(blank, refusal::other_length), "another_chunk_expected");
   EXPECT_EQ(numbers(3, twice), "wrong_chunk_added");
   EXPECT_EQ(numbers(6, twice), "wrong_chunk_passed_on");
 }
@@ -207,7 +208,7 @@ TEST(Ring, NamesMistakesOfTheExchange) {
               "sent_elsewhere");
     EXPECT_EQ(messages(blank, [](MessageSeen& message, int rank, int n) { message.from = (rank + 1) % n; }),
               "received_elsewhere");
-    EXPECT_EQ(refused(blank, "exchange: rank 0 sent 7 numbers, and rank 1 expected 2."), "lengths_do_not_match");
+    EXPECT_EQ(refused(blank, refusal::other_length), "lengths_do_not_match");
     EXPECT_EQ(ring(blank,
                    [](Evidence& evidence, int n) {
                      if (n > 1) evidence.ranks[1].messages.pop_back();

@@ -5,6 +5,7 @@
 
 #include "checks/findings.h"
 #include "distributed/multi_node_trial.h"
+#include "trace/refusal.h"
 
 namespace odori::grader {
 namespace {
@@ -268,10 +269,7 @@ Found find_apart(const Situation& situation, const std::optional<WrongWeights>& 
 
 /// The library's sentence about another length.
 Found find_refused(const Situation& situation) {
-  for (const RankSeen& rank : situation.evidence().ranks)
-    if (rank.error && rank.error->starts_with("average_over_ranks was given"))
-      return found("other_length_exchanged", {{"detail", *rank.error}});
-  return {};
+  return grader::find_refused(situation.evidence(), refusal::other_gradients, "other_length_exchanged");
 }
 
 Found find_in_total(const Situation& situation) {

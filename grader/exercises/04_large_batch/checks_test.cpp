@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "fabricated.h"
+#include "trace/refusal.h"
 
 namespace odori::grader::test {
 namespace {
@@ -244,7 +245,8 @@ TEST(LargeBatch, NamesMistakesOfTheMean) {
                           [](Evidence& evidence, const RunPlan& plan) {
                             if (plan.epochs == 0) return;
                             evidence.ending = Ending::failed;
-                            evidence.ranks.front().error = "average_over_ranks was given 7 numbers, and ...";
+                            evidence.ranks.front().error = "Seven numbers are too few.";
+                            evidence.ranks.front().events = {{refusal::other_gradients, {}}};
                           }),
               "other_length_exchanged");
 }

@@ -3,6 +3,7 @@
 
 #include "distributed/multi_node_ways.h"
 #include "fabricated.h"
+#include "trace/refusal.h"
 
 namespace odori::grader::test {
 namespace {
@@ -130,12 +131,12 @@ Change gradients(Way way, const std::function<double(const Iteration&, std::size
             [=](Iteration& it) { it.gradient = [formula, seen = it](std::size_t i) { return formula(seen, i); }; });
 }
 /// The library stopped the run.
-std::string refused(int blank) {
+std::string refused(int blank, const char* name) {
   return overlap(
       blank, [](Iteration&) {},
-      [](RankSeen& seen) {
-        seen.events.clear(), seen.values.clear();
-        seen.error = "start: [0, 7) of 608 gradients doesn't begin and end with a parameter.";
+      [=](RankSeen& seen) {
+        seen.events = {{name, {}}}, seen.values.clear();
+        seen.error = "A sentence of the library's, whatever it says.";
       });
 }
 
@@ -168,7 +169,10 @@ TEST(Overlap, NamesMistakesOfTheBucketsOrder) {
                       during.push_back(starts.front());
                     })),
             "not_each_once");
-  for (const int blank : {1, 2, 4}) EXPECT_EQ(refused(blank), "cannot_travel");
+  for (const int blank : {1, 2, 4})
+    for (const char* name :
+         {refusal::no_such_parameter, refusal::no_such_range, refusal::cannot_travel, refusal::views_changed})
+      EXPECT_EQ(refused(blank, name), name) << blank;
 }
 
 TEST(Overlap, NamesMistakesOfWhenBucketsStart) {

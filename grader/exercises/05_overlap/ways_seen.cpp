@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/refusal.h"
+
 namespace odori::grader::overlap {
 
 Range range_of(const facts::Event& event) {
@@ -57,13 +59,9 @@ WaySeen seen_of(const Tried& tried, const RankSeen& rank, Way way) {
 }
 
 Found find_refused(const Situation& situation) {
-  constexpr std::pair<const char*, const char*> sentences[] = {{"start: parameters[", "no_such_parameter"},
-                                                               {"start: this range", "no_such_range"},
-                                                               {"start: ", "cannot_travel"},
-                                                               {"finish: `", "views_changed"}};
-  for (const RankSeen& rank : situation.evidence().ranks)
-    for (const auto& [begins_with, key] : sentences)
-      if (rank.error && rank.error->starts_with(begins_with)) return found(key, {{"detail", *rank.error}});
+  for (const char* name :
+       {refusal::no_such_parameter, refusal::no_such_range, refusal::cannot_travel, refusal::views_changed})
+    if (Found refused = grader::find_refused(situation.evidence(), name)) return refused;
   return {};
 }
 
