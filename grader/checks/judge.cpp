@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <thread>
 
 #include "checks/findings.h"
 #include "checks/hang.h"
 #include "core/error.h"
+#include "worker/load.h"
 
 namespace odori::grader {
 namespace {
@@ -42,18 +41,13 @@ struct Tried {
   bool settled = true;
 };
 
-double load_of_machine() {
-  double load = 0;
-  return getloadavg(&load, 1) == 1 ? load : 0;
-}
-
 /// What a run that ended badly says when no check has a better word for it.
 Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
   if (bad.broke && bad.ending != Ending::environment) return {Verdict::crash, bad.broke};
   const auto or_else = [&](const char* key) { return finding ? *finding : Finding{key, {{"detail", bad.detail}}}; };
   switch (bad.ending) {
     case Ending::environment:
-      return {Verdict::environment, with_load({bad.detail}, load_of_machine(), std::thread::hardware_concurrency())};
+      return {Verdict::environment, with_load({bad.detail})};
     case Ending::hung: {
       Finding hang = find_hang(bad);
       if (!finding) return {Verdict::hang, std::move(hang)};
@@ -380,16 +374,6 @@ class Judging {
 };
 
 }  // namespace
-
-Finding with_load(Finding finding, double load, unsigned cores) {
-  const bool can_be_busy = finding.key == "no_start" || finding.key == "kit_fails";
-  if (can_be_busy && load > 2 * cores) {
-    finding.values.try_emplace("note", "machine_busy");
-    finding.values["load"] = fmt::format("{:.0f}", load);
-    finding.values["cores"] = std::to_string(cores);
-  }
-  return finding;
-}
 
 void judge(const Judged& judged, const Exam& exam, const std::function<void(int, const Outcome&)>& tell) {
   Judging(judged, exam, tell).judge_all();

@@ -28,9 +28,6 @@ struct Outcome {
   std::optional<Finding> finding;
 };
 
-/// Of a machine that couldn't run the kit's own answer: with a note, where its load is far above its cores.
-Finding with_load(Finding finding, double load, unsigned cores);
-
 /// Judges each blank that has a variant, as GoogleTests. What passes every check in every situation is right, with all
 /// blanks that it holds. Where the whole fails, each blank is tried alone in that situation; those that fail are wrong,
 /// unless they are right beside others of the learner's, and the others are judged together without them. If none fails

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/error.h"
+#include "worker/load.h"
 
 namespace odori::grader {
 namespace {
@@ -331,7 +332,7 @@ TEST(ExitCode, IsThatOfTheFirstInTheTable) {
 
 TEST(Load, IsToldWhereTheMachineCouldNotRunTheKitsOwnAnswer) {
   using Values = std::map<std::string, std::string>;
-  for (const char* key : {"no_start", "kit_fails"}) {
+  for (const char* key : {"no_start", "kit_fails", "no_namespaces", "sandbox_too_slow"}) {
     EXPECT_EQ(with_load(Finding{key}, 63.7, 2).values,
               (Values{{"note", "machine_busy"}, {"load", "64"}, {"cores", "2"}}));
     EXPECT_TRUE(with_load(Finding{key}, 3, 2).values.empty());

@@ -16,6 +16,7 @@
 #include <set>
 
 #include "core/usage.h"
+#include "worker/load.h"
 
 namespace odori::grader {
 namespace {
@@ -127,7 +128,9 @@ Sandbox::Sandbox(const std::vector<fs::path>& hidden) {
   const Ended there = run_process({.arguments = {"bwrap", "--version"}});
   if (there.code != 0) throw EnvironmentFault({"no_bubblewrap", {}});
   const Ended tried = run({.arguments = {"true"}}, {});
-  if (tried.code != 0) throw EnvironmentFault({"no_namespaces", {{"reason", end_of(tried.output)}}});
+  if (tried.stopped)
+    throw EnvironmentFault(with_load({"sandbox_too_slow", {{"seconds", fmt::format("{:.0f}", tried.seconds)}}}));
+  if (tried.code != 0) throw EnvironmentFault(with_load({"no_namespaces", {{"reason", end_of(tried.output)}}}));
 }
 
 /// With a system's folder, that is.
