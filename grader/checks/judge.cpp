@@ -216,6 +216,7 @@ class Judging {
       for (const auto& [blank, its] : wrong) {
         blanks.erase(blank);
         tell_(blank, its.outcome);
+        note_other(blank, its.outcome.finding, wrong);
       }
       judge_dependents(blanks, wrong, first);
       if (blanks.size() < 2) break;
@@ -226,6 +227,14 @@ class Judging {
   }
 
   void tell_all(const Blanks& blanks, const Outcome& outcome) {
+  /// A message may compare with another blank ("against"), where the kit's answer stood if the learner's is wrong too.
+  static void note_other(int blank, std::optional<Finding>& finding, const Failures& wrong) {
+    if (!finding) return;
+    const auto against = finding->values.find("against");
+    const int other = against == finding->values.end() ? blank : std::stoi(against->second);
+    if (other != blank && wrong.contains(other)) finding->values.try_emplace("note", "beside_the_kits");
+  }
+
     for (const int blank : blanks) tell_(blank, outcome);
   }
 

@@ -58,7 +58,8 @@ class ChangingRuns : public FabricatedRuns {
 /// Device 0 is right.
 std::optional<Finding> device_is_zero(const Situation& situation) {
   const int device = *situation.evidence().ranks.at(0).device;
-  return device == 0 ? std::nullopt : std::optional(Finding{"wrong_device", {{"seen", std::to_string(device)}}});
+  return device == 0 ? std::nullopt
+                     : std::optional(Finding{"wrong_device", {{"seen", std::to_string(device)}, {"against", "2"}}});
 }
 std::optional<Finding> device_is_not_nine(const Situation& situation) {
   return *situation.evidence().ranks.at(0).device == 9 ? std::optional(Finding{"nine", {}}) : std::nullopt;
@@ -142,6 +143,7 @@ struct Rounds {
   Round one_wrong = judged({&wrong, {{1, &wrong}, {2, &right_2}}});
   Round one_of_three =
       judged({&wrong, {{1, &wrong}, {2, &right_2}, {3, &right_3}}}, [this](const std::set<int>&) { return &right_1; });
+  Round two_wrong = judged({&wrong, {{1, &wrong}, {2, &nine}}});
   Round on_three_alone = judged({&on_three, {{1, &right_2}, {2, &on_three}}});
   Round another_one_later = judged({&wrong, {{1, &wrong}, {2, &on_three}, {3, &right_3}}},
                                    [this](const std::set<int>& set) { return set.contains(2) ? &on_three : &right_3; });
@@ -207,6 +209,15 @@ TEST(Judge, AWrongWholeHasEachBlankTriedAlone) {
   expect(rounds().one_wrong, 1, Verdict::wrong, "wrong_device");
   EXPECT_EQ(rounds().one_wrong.told.at(1).finding->values.at("seen"), "1");
   expect(rounds().one_wrong, 2, Verdict::pass);
+}
+
+TEST(Judge, AMessageAboutAnotherBlankThatIsWrongTooSaysWhatStoodThere) {
+  const auto has_note = [](const Round& round, int blank) {
+    return round.told.at(blank).finding->values.contains("note");
+  };
+  EXPECT_EQ(rounds().two_wrong.told.at(1).finding->values.at("note"), "beside_the_kits");
+  EXPECT_FALSE(has_note(rounds().one_wrong, 1));  // the kit's is as right as the learner's
+  EXPECT_FALSE(has_note(rounds().another_one_later, 2));
 }
 
 TEST(Judge, OthersAreJudgedTogetherWithoutTheWrongOne) {

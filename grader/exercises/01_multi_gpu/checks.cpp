@@ -108,7 +108,7 @@ Found find_device_twice(const std::map<std::string, int>& devices) {
   for (const auto& [name, device] : devices)
     for (const auto& [other, same] : devices)
       if (name < other && device == same)
-        return found("device_twice", {{"device", device}, {"one", name}, {"other", other}});
+        return found("device_twice", {{"device", device}, {"one", name}, {"other", other}, {"against", 4}});
   return {};
 }
 
@@ -122,7 +122,7 @@ Found find_model_elsewhere(const Situation& situation) {
   if (main == process.devices.end() || main->second == *model) return {};
   // Where the other entries make room for this device, the one called main is the odd one out: blank 4's.
   if (!is_in(process.devices, *model) && find_device_twice(process.devices)) return {};
-  return found("model_not_on_main_device", {{"device", *model}, {"main", main->second}});
+  return found("model_not_on_main_device", {{"device", *model}, {"main", main->second}, {"against", 4}});
 }
 
 Found find_in_main_entry(const Situation& situation) {
@@ -136,7 +136,7 @@ Found find_in_main_entry(const Situation& situation) {
     return found("main_name_missing", {{"names", names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "))}});
   }
   if (process.device && main->second != *process.device)
-    return found("main_is_another_device", {{"device", main->second}, {"main", *process.device}});
+    return found("main_is_another_device", {{"device", main->second}, {"main", *process.device}, {"against", 3}});
   if (Found twice = find_device_twice(process.devices)) return twice;
   for (const auto& [name, device] : process.devices)
     if (!exists(device, n)) return no_such_device(device, n);
@@ -199,7 +199,8 @@ Found find_evaluated_elsewhere(const Situation& situation) {
   if (!process.evaluator_device || !process.model_device) return {};
   if (!exists(*process.evaluator_device, n)) return no_such_device(*process.evaluator_device, n);
   if (*process.evaluator_device == *process.model_device) return {};
-  return found("evaluated_on_another_device", {{"device", *process.evaluator_device}, {"main", *process.model_device}});
+  return found("evaluated_on_another_device",
+               {{"device", *process.evaluator_device}, {"main", *process.model_device}, {"against", 3}});
 }
 
 // ---- All blanks

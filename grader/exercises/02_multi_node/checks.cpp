@@ -137,7 +137,7 @@ Found find_in_scattering(const Evidence& evidence) {
   const auto& ranks = evidence.ranks;
   for (const RankSeen& rank : ranks)
     for (const int root : rank.scatter_roots)
-      if (root != 0) return found("another_root", {{"root", root}});
+      if (root != 0) return found("another_root", {{"root", root}, {"against", 2}});
   // What scatter_dataset itself refused is told best in its own words.
   if (std::ranges::any_of(ranks, [](const RankSeen& rank) { return was_refused(rank, refusal::other_data); }))
     return {};
