@@ -55,6 +55,7 @@ Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
       return {Verdict::hang, std::move(finding)};
     }
     case Ending::crashed:
+      if (bad.detail == strsignal(SIGFPE)) return {Verdict::crash, Finding{"crash_division", {{"detail", bad.detail}}}};
       // What MPI does with different calls is up to MPI: the call was wrong, however it ended.
       if (const auto apart = find_calls_apart(bad)) return {Verdict::wrong, finding ? finding : apart};
       return {Verdict::crash, or_else(bad.detail == strsignal(SIGSEGV) ? "crash_pointer" : "crash")};
@@ -213,10 +214,10 @@ class Judging {
       }
       if (wrong.empty() && ++unconfirmed < most_unconfirmed) continue;
       if (wrong.empty()) return tell_all(blanks, {Verdict::environment, Finding{"not_the_same_again", {}}});
-      for (const auto& [blank, its] : wrong) {
+      for (auto& [blank, its] : wrong) {
         blanks.erase(blank);
-        tell_(blank, its.outcome);
         note_other(blank, its.outcome.finding, wrong);
+        tell_(blank, its.outcome);
       }
       judge_dependents(blanks, wrong, first);
       if (blanks.size() < 2) break;
@@ -226,7 +227,6 @@ class Judging {
     for (const int blank : blanks) judge_alone(blank, first);
   }
 
-  void tell_all(const Blanks& blanks, const Outcome& outcome) {
   /// A message may compare with another blank ("against"), where the kit's answer stood if the learner's is wrong too.
   static void note_other(int blank, std::optional<Finding>& finding, const Failures& wrong) {
     if (!finding) return;
@@ -235,6 +235,7 @@ class Judging {
     if (other != blank && wrong.contains(other)) finding->values.try_emplace("note", "beside_the_kits");
   }
 
+  void tell_all(const Blanks& blanks, const Outcome& outcome) {
     for (const int blank : blanks) tell_(blank, outcome);
   }
 

@@ -87,8 +87,10 @@ std::pair<Ending, std::string> ending_of(const Ended& ended) {
   }
   if (ended.count("not enough slots") > 0) return {Ending::environment, "too_few_slots"};
   const std::string unexpected = "Unexpected: ";
-  if (const auto at = ended.output.find(unexpected); at != std::string::npos)
-    return {Ending::crashed, ended.output.substr(at, ended.output.find('\n', at) - at)};
+  if (const auto at = ended.output.find(unexpected); at != std::string::npos) {
+    const std::string sentence = ended.output.substr(at, ended.output.find('\n', at) - at);
+    return {Ending::crashed, sentence.substr(0, sentence.find_last_not_of('.') + 1)};  // the message brings its own
+  }
   if (ended.code > 128) return {Ending::crashed, strsignal(ended.code - 128)};
   return {Ending::failed, end_of(ended.output)};
 }
