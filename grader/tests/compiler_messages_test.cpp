@@ -95,6 +95,9 @@ TEST(CompilerMessages, OfBothCompilersMeanTheSame) {
            {"conflicting declaration 'int devices'", "", "compile_declared_twice", "name", "devices"},
            {"redefinition of 'devices' with a different type: 'int' vs 'float'", "", "compile_declared_twice", "name",
             "devices"},
+           {"control reaches end of non-void function [-Werror=return-type]", "", "compile_no_return", "", ""},
+           {"non-void function does not return a value in all control paths [-Werror,-Wreturn-type]", "",
+            "compile_no_return", "", ""},
            {"expected ',' or ';' before 'const'", "", "compile_semicolon_missing", "", ""},
            {"expected ';' at end of declaration", "", "compile_semicolon_missing", "", ""},
            {"too few arguments to function 'odori::DatasetPtr odori::scatter_dataset(const DatasetPtr&, Communicator&, "

@@ -132,6 +132,8 @@ std::optional<Finding> plain_words_for(std::string_view message, std::string_vie
   if (auto names = words_for_names(message, notes)) return names;
   if (auto declarations = words_for_declarations(message)) return declarations;
   if (auto arguments = words_for_arguments(message, notes)) return arguments;
+  if (message.starts_with("control reaches end of non-void") || says(message, "does not return a value in all control"))
+    return Finding{"compile_no_return"};
   if (message.starts_with("expected ") && says(message, "';'")) return Finding{"compile_semicolon_missing"};
   if (const auto conversion = conversion_in(message)) {
     if (auto pointers = words_for_pointers(*conversion)) return pointers;

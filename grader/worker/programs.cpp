@@ -176,6 +176,7 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
     return Finding{"variable_missing", {{"variable", unknown}}};
   int line = error.line, column = error.column;
   if (error.in_kit || line < place.text_line || line >= place.last_line) {
+    if (finding.key == "compile_no_return") return finding;  // it is said of the bracket behind the answer
     if (finding.key == "compile_declared_twice") {
       finding.key = "compile_declared_below";
       return finding;
