@@ -19,9 +19,10 @@ RunPlan with_flags(RunPlan plan, int accumulate, int base_batch, int warmup_epoc
   return plan;
 }
 
-// The numbers of images, batches and ranks are different ones, and the factor is no whole number.
+// However images, batches and ranks are put together, another factor comes out than the right one, which is no whole
+// number; and an epoch has more updates than the warm-up has epochs.
 const RunPlan warmed_up =
-    with_flags({.nodes = {0, 0}, .batch_size = 2, .learning_rate = 0.02f, .epochs = 3}, 3, 5, 2, "warm_up", "mean");
+    with_flags({.nodes = {0, 0}, .batch_size = 2, .learning_rate = 0.02f, .epochs = 3}, 4, 7, 2, "warm_up", "mean");
 // As many batches and ranks as there are images for, an odd number of them, a large factor, and a scaled rate above the
 // usual ones.
 const RunPlan summed =
@@ -79,10 +80,16 @@ Given given_of(const Situation& situation) {
   return given;
 }
 
+/// Of several trainings in a program, the last one is judged.
+bool came_to_the_last(const Situation& situation) {
+  const auto& ranks = situation.evidence().ranks;
+  return !ranks.empty() && ranks.front().earlier_trainings + 1 == situation.plan.trainings;
+}
+
 /// The rate of each update, as the first rank showed it; none where it trains nothing.
 std::vector<double> rates_of(const Situation& situation) {
   std::vector<double> rates;
-  if (situation.plan.epochs == 0 || situation.evidence().ranks.empty()) return rates;
+  if (situation.plan.epochs == 0 || !came_to_the_last(situation)) return rates;
   for (const std::vector<float>& shown : situation.evidence().ranks.front().values)
     if (shown.size() == 1) rates.push_back(shown.front());
   return rates;
@@ -137,6 +144,7 @@ Found find_in_scaled_rate(const Situation& situation) {
   if (same(*last, given.base)) key = "rate_not_scaled";
   if (same(*last, given.base * std::sqrt(given.k))) key = "square_root_scaled";
   if (same(*last, given.base / given.k)) key = "rate_divided";
+  if (same(*last, given.base * std::floor(given.k))) key = "scaled_by_whole_number";
   if (same(*last, given.k)) key = "base_rate_left_out";
   return found(key, {{"seen", rate_text(*last)},
                      {"expected", rate_text(given.scaled())},
@@ -166,7 +174,7 @@ Found find_in_warm_up(const Situation& situation) {
   };
   const int of_epoch = given.updates_of_epoch;
   const char* key = "warm_up_wrong";
-  if (are([&](int) { return given.scaled(); })) key = "warm_up_missing";
+  if (are([&](int) { return given.scaled(); })) key = way < 0 ? "falling_warm_up_missing" : "warm_up_missing";
   if (are([&](int) { return base; })) key = "warm_up_jumps";
   if (are([&](int u) { return given.scaled() * u / end; })) key = "warm_up_from_zero";
   if (are([&](int u) { return given.scaled() * (u + 1) / end; })) key = "warm_up_from_zero";
@@ -177,12 +185,16 @@ Found find_in_warm_up(const Situation& situation) {
     if (are([&](int u) { return base + way * (u / of_epoch + 1) / given.warmup_epochs; })) key = "warm_up_by_epochs";
     if (are([&](int u) { return base + way * std::min(1.0, static_cast<double>(u) / of_epoch); }))
       key = "warm_up_in_one_epoch";
+    if (are([&](int u) { return base + way * std::min(1.0, static_cast<double>(u) / given.warmup_epochs); }))
+      key = "warm_up_in_updates";
   }
   return found(key, {{"update", first},
                      {"seen", rate_text(of_mean(first))},
                      {"expected", rate_text(given.rate(static_cast<int>(first)))},
                      {"base", rate_text(base)},
                      {"scaled", rate_text(given.scaled())},
+                     {"epochs", given.warmup_epochs},
+                     {"of_epoch", of_epoch},
                      {"end", end}});
 }
 
@@ -197,6 +209,7 @@ Found find_in_rate_for_sum(const Situation& situation) {
   if (same(seen, rate / n)) return {};
   const char* key = "sum_rate_wrong";
   if (same(seen, rate)) key = "sum_rate_unchanged";
+  if (seen == 0) key = "sum_rate_zero";
   if (same(seen, rate * n)) key = "sum_rate_multiplied";
   if (same(seen, rate / std::sqrt(n))) key = "sum_rate_by_square_root";
   return found(key,
@@ -222,6 +235,7 @@ Exchanges exchanges_of(const Evidence& evidence) {
 
 /// By the rates that there should be, and `part` of the mean gradient of each worker's last so many images.
 std::optional<WrongWeights> find_wrong(const Situation& situation, int batches, double part) {
+  if (!came_to_the_last(situation)) return {};
   const Given given = given_of(situation);
   Updates updates = updates_of_ranks(situation.evidence());
   const auto n = static_cast<std::size_t>(batches * given.batch);
@@ -260,6 +274,7 @@ bool is_longer_by(const WrongWeights& wrong, double factor) {
 /// Ranks that went apart, unless an update before that was `wrong` on all of them: what that leads to, weights that are
 /// no numbers among it, says nothing more.
 Found find_apart(const Situation& situation, const std::optional<WrongWeights>& wrong) {
+  if (!came_to_the_last(situation)) return {};
   const auto apart = find_disagreement(updates_of_ranks(situation.evidence()));
   if (!apart || (wrong && wrong->update < apart->update)) return {};
   if (exchanges_of(situation.evidence()).seen == 0)
@@ -267,7 +282,7 @@ Found find_apart(const Situation& situation, const std::optional<WrongWeights>& 
   return found("ranks_apart", {{"update", apart->update}, {"one", apart->one}, {"other", apart->other}});
 }
 
-/// The library's sentence about another length.
+/// Another length was exchanged.
 Found find_refused(const Situation& situation) {
   return grader::find_refused(situation.evidence(), refusal::other_gradients, "other_length_exchanged");
 }
