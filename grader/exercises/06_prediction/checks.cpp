@@ -235,6 +235,8 @@ Found find_in_exchange(const Shown& seen) {
   if (is([&](double m, double) { return m * (latency + whole); })) key = "whole_vector_each_message";
   if (is([&](double, double) { return whole; }) || is([&](double, double) { return latency + whole; }))
     key = "bytes_over_bandwidth";
+  for (const double bits : {8.0, 1 / 8.0})
+    if (is([&](double m, double n) { return m * (latency + bits * whole / n); })) key = "bits_for_bytes";
   if (is([&](double m, double n) { return m * latency + std::floor(m / n) * whole; })) key = "whole_number_division";
   return found_point(seen, value, key, [&](int n) { return seen.expected_exchange(n); });
 }
@@ -252,6 +254,12 @@ Found find_in_sharing(const Shown& seen) {
   if (is([&](int n, double) { return fixed + images / n; })) key = "exchange_left_out";
   if (is([&](int n, double exchange) { return (fixed + images + exchange) / n; })) key = "exchange_divided";
   if (is([&](int, double exchange) { return fixed + images + exchange; })) key = "batch_not_shared";
+  if (is([&](int n, double exchange) { return std::max(fixed + images / n, exchange); })) key = "exchange_hidden";
+  for (const auto rounded : std::initializer_list<double (*)(double)>{std::floor, std::ceil, std::round})
+    if (is([&](int n, double exchange) {
+          return fixed + seen.compute.per_image * rounded(seen.batch() / static_cast<double>(n)) + exchange;
+        }))
+      key = "images_rounded";
   return found_point(seen, value, key, [&](int n) { return fixed + images / n + seen.expected_exchange(n); });
 }
 
