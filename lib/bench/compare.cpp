@@ -21,6 +21,7 @@
 
 #include "bench/measure.h"
 #include "bench/one_process.h"
+#include "comm/algorithm.h"
 #include "comm/communicator.h"
 #include "comm/cost.h"
 #include "comm/session.h"
@@ -90,8 +91,8 @@ std::vector<Way> all_ways() {
     Way way{.comm = nullptr, .exchange = {.name = name}, .milliseconds = {}};
     try {
       way.comm = create_communicator(name);
-    } catch (const UsageError& error) {
-      way.exchange.refused = error.what();
+    } catch (const CannotBeUsed& error) {
+      way.exchange.refused = error.what(), way.exchange.refused_ja = error.japanese();
     }
     ways.push_back(std::move(way));
   }
@@ -249,6 +250,8 @@ MeasuredExchange task_1(const Flags& flags, int devices) {
   if (devices > n_devices) {
     exchange.refused = fmt::format("{} devices of one process would have to share this machine's {} {}", devices,
                                    n_devices, gpus ? "GPUs" : "cores");
+    exchange.refused_ja = fmt::format("1 プロセスの {} デバイスがこのマシンの {} {}を取り合うことになるため", devices,
+                                      n_devices, gpus ? "GPU " : "コア");
     return exchange;
   }
   bench::InOneProcess process(flags.model, flags.batchsize, devices, devices_of(flags));

@@ -4,6 +4,7 @@
 
 #include "comm/cost.h"
 #include "comm/mpi_communicator.h"
+#include "core/error.h"
 
 namespace odori {
 
@@ -34,6 +35,17 @@ class Algorithm {
  private:
   friend std::vector<std::string> communicator_names();
   const Algorithm* next_;
+};
+
+/// An algorithm can't be used here: with these ranks, nodes or devices. Pages say why in both languages.
+class CannotBeUsed : public UsageError {
+ public:
+  CannotBeUsed(const std::string& sentence, std::string japanese)
+      : UsageError(sentence), japanese_(std::move(japanese)) {}
+  const std::string& japanese() const noexcept { return japanese_; }
+
+ private:
+  std::string japanese_;
 };
 
 template <typename Made>

@@ -27,8 +27,9 @@ void require_nccl() {
   if (gpu_plugin()) return;
   std::vector<std::string> others = communicator_names();
   std::erase(others, "pure_nccl");
-  throw UsageError(fmt::format("The communicator pure_nccl needs GPUs and NCCL, but {} Or use one of the others: {}.",
-                               why_no_gpu(), fmt::join(others, ", ")));
+  throw CannotBeUsed(fmt::format("The communicator pure_nccl needs GPUs and NCCL, but {} Or use one of the others: {}.",
+                                 why_no_gpu(), fmt::join(others, ", ")),
+                     "pure_nccl には GPU と NCCL が必要ですが、ここでは使えません。");
 }
 
 /// NCCL refuses two ranks on one GPU of one host. To it, hosts are what NCCL_HOSTID says, which it reads once, before
@@ -46,9 +47,10 @@ class PureNcclCommunicator : public MpiCommunicator {
  public:
   PureNcclCommunicator() {
     if (!link().empty())
-      throw UsageError(
+      throw CannotBeUsed(
           "The communicator pure_nccl can't send over a simulated link (ODORI_LINK): NCCL takes ways of its own. Use "
-          "another one, such as hierarchical, or unset ODORI_LINK.");
+          "another one, such as hierarchical, or unset ODORI_LINK.",
+          "pure_nccl はシミュレートした回線（ODORI_LINK）では使えません。NCCL が自分で通信するためです。");
   }
   std::string name() const override { return "pure_nccl"; }
 

@@ -130,7 +130,7 @@ int main(int argc, char** argv) try {
                       "--fraction", fmt::format("{}", fraction), "--epoch", std::to_string(flags.epoch), "--batchsize",
                       std::to_string(batchsize), "--no_snapshot"},
             .n_devices = gpus ? gpu_count() : comparison.machine.cores,
-            .device_name = gpus ? "GPUs" : "cores"});
+            .gpus = gpus});
 
   print_now(fmt::format("Odori's demo: {}\n", describe(comparison.machine)));
   for (const Training& training : trainings) comparison.runs.push_back(training.run);

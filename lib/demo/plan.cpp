@@ -13,10 +13,13 @@ Training training(const Setting& setting, Run run, const std::string& folder, st
   command.insert(command.end(), setting.flags.begin(), setting.flags.end());
   command.insert(command.end(), {"--out", training.out});
   training.run.command = fmt::format("{}", fmt::join(command, " "));
-  if (training.run.devices > setting.n_devices)
-    training.run.not_timed =
-        fmt::format("{} {} would have to share this machine's {} {}", training.run.devices,
-                    training.run.communicator.empty() ? "devices" : "ranks", setting.n_devices, setting.device_name);
+  if (Run& run = training.run; run.devices > setting.n_devices) {
+    const bool ranks = !run.communicator.empty();
+    run.not_timed = fmt::format("{} {} would have to share this machine's {} {}", run.devices,
+                                ranks ? "ranks" : "devices", setting.n_devices, setting.gpus ? "GPUs" : "cores");
+    run.not_timed_ja = fmt::format("{} {}がこのマシンの {} {}を取り合うことになるため", run.devices,
+                                   ranks ? "ランク" : "デバイス", setting.n_devices, setting.gpus ? "GPU " : "コア");
+  }
   return training;
 }
 

@@ -13,7 +13,7 @@ struct Setting {
   std::string out;                 // the demo's folder; each training writes into one of its own below
   std::vector<std::string> flags;  // what all trainings share: --model mid ...
   int n_devices = 1;               // that this machine can run side by side: its GPUs, or else its cores
-  std::string device_name;         // "cores"
+  bool gpus = false;               // what these are
 };
 
 struct Training {

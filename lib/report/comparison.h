@@ -18,6 +18,7 @@ struct Run {
   int devices = 1, nodes = 1;
   std::string communicator;  // empty: none
   std::string not_timed;     // why there is no measurement; empty if there is one
+  std::string not_timed_ja;  // the same in Japanese
 
   double images_per_second = 0;  // the median, if it was timed several times
   struct Timing {

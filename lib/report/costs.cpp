@@ -40,7 +40,7 @@ MeasuredLink link_from(const nlohmann::json& json) {
 
 std::string in_words(const char* where, const std::optional<MeasuredLink>& link) {
   if (!link) return {};
-  return fmt::format(" {} {:.0f} us and {:.0f} MB/s.", where, link->microseconds, link->megabytes_per_second);
+  return fmt::format(" {} {:.0f} us and {:.0f} MB/s", where, link->microseconds, link->megabytes_per_second);
 }
 
 MeasuredExchange::Sent sent_from(const nlohmann::json& json) { return {json.at("messages"), json.at("bytes")}; }
@@ -75,8 +75,9 @@ std::string to_text(const ExchangeCosts& costs) {
              costs.rounds) +
          "Predicted is latency + bytes / bandwidth of each message (lib/comm/cost.h), with what two ranks were seen to "
          "take:" +
-         in_words("in a node", costs.within) + in_words("between nodes", costs.between) +
-         (costs.within || costs.between ? "\n" : " nothing was to be seen.\n") +
+         in_words("in a node", costs.within) + (costs.within && costs.between ? ";" : "") +
+         in_words("between nodes", costs.between) + (costs.within || costs.between ? "" : " no two ranks were there") +
+         ".\n" +
          "Sent are the messages and 10^6 bytes of the busiest rank. Where MPI picks its steps, they are those of "
          "lib/comm/README.md.\n" +
          fmt::format("{}, devices: {}.\n{}, {}.\n", costs.place(), costs.device, describe(costs.machine), costs.date);
@@ -96,6 +97,7 @@ void to_json(nlohmann::json& json, const ExchangeCosts& costs) {
       if (of.counted) entry["sent_to_other_nodes"] = to_json(of.to_other_nodes);
     } else {
       entry["refused"] = of.refused;
+      entry["refused_ja"] = of.refused_ja;
     }
     exchanges.push_back(std::move(entry));
   }
@@ -131,8 +133,10 @@ void from_json(const nlohmann::json& json, ExchangeCosts& costs) {
   if (json.contains("within_node")) costs.within = link_from(json.at("within_node"));
   if (json.contains("between_nodes")) costs.between = link_from(json.at("between_nodes"));
   for (const nlohmann::json& entry : json.at("exchanges")) {
-    MeasuredExchange of{
-        .name = entry.at("name"), .refused = entry.value("refused", ""), .devices = entry.value("devices", 0)};
+    MeasuredExchange of{.name = entry.at("name"),
+                        .refused = entry.value("refused", ""),
+                        .refused_ja = entry.value("refused_ja", ""),
+                        .devices = entry.value("devices", 0)};
     if (of.refused.empty()) {
       const nlohmann::json& time = entry.at("milliseconds");
       of.milliseconds = time.at("median"), of.least = time.at("least"), of.most = time.at("most");

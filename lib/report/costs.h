@@ -18,7 +18,7 @@ struct MeasuredExchange {
     std::int64_t messages = 0, bytes = 0;
   };
   std::string name;
-  std::string refused;                           // empty: measured
+  std::string refused, refused_ja;               // the reason in both languages; empty: measured
   double milliseconds = 0, least = 0, most = 0;  // the median, and the spread, of one exchange
   std::optional<double> predicted = {};          // milliseconds, by comm/cost.h
   bool counted = true;                           // are these known?

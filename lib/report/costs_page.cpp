@@ -18,7 +18,7 @@ std::string sent_text(const MeasuredExchange& of, const MeasuredExchange::Sent& 
 
 Json exchange_row(const ExchangeCosts& costs, const MeasuredExchange& of, double slowest) {
   return {{"name", costs.shown(of)},
-          {"refused", of.refused},
+          {"refused", of.refused.empty() ? Json(false) : html::both(of.refused, of.refused_ja)},
           {"time", fmt::format("{:.1f} ({:.1f} – {:.1f})", of.milliseconds, of.least, of.most)},
           {"width", fmt::format("{:.1f}", 100 * of.milliseconds / slowest)},
           {"predicted", of.predicted ? fmt::format("{:.1f}", *of.predicted) : "–"},

@@ -18,8 +18,11 @@ Json name_of(const Run& run) { return html::both(run.name, run.name_ja); }
 Json row_of(const Comparison& comparison, const Run& run) {
   Json row{{"name", name_of(run)},   {"devices", run.devices},
            {"nodes", run.nodes},     {"communicator", run.communicator.empty() ? "–" : run.communicator},
-           {"command", run.command}, {"not_timed", run.not_timed}};
-  if (!run.not_timed.empty()) return row;
+           {"command", run.command}, {"not_timed", false}};
+  if (!run.not_timed.empty()) {
+    row["not_timed"] = html::both(run.not_timed, run.not_timed_ja);
+    return row;
+  }
   row["rate"] = fmt::format("{:.0f}", run.images_per_second);
   row["speedup"] = fmt::format("{:.2f}", comparison.speedup(run));
   row["efficiency"] = fmt::format("{:.0f}", 100 * comparison.efficiency(run));

@@ -25,6 +25,7 @@ for name in naive flat hierarchical two_dimensional single_node non_cuda_aware r
 done
 has log '^Measuring 10 communicators between 2 ranks, 1 round ' "it says first what it does"
 has log '^Not measured: single_node: The communicator single_node works within one node' "what is refused says why"
+has out/compare/report.html '計測なし：single_node は 1 ノード内で動きますが、ランクが 2 ノードにあります。' "and in Japanese on the page"
 for file in log out/compare/report.html; do has $file '2 ranks on 2 nodes, over a simulated link of 100 Mbit/s, 1 ms' "the link is named"; done
 has out/compare/result.json '"simulated_link": "100 Mbit/s, 1 ms"' "the link is named"
 cmp out/compare/result.json copy.json >>log || fail "--json has another result"

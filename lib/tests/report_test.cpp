@@ -46,7 +46,8 @@ Comparison example() {
                     .devices = 8,
                     .nodes = 2,
                     .communicator = "naive",
-                    .not_timed = "no room"}}};
+                    .not_timed = "no room",
+                    .not_timed_ja = "場所なし"}}};
 }
 
 TEST(Comparison, EachTimingIsComparedWithTheBaselinesAroundIt) {
@@ -270,7 +271,7 @@ ExchangeCosts example_costs() {
                          .predicted = 480.5,
                          .within_node = {},
                          .to_other_nodes = {.messages = 2, .bytes = 60'000'000}},
-                        {.name = "single_node", .refused = "<two> nodes"},
+                        {.name = "single_node", .refused = "<two> nodes", .refused_ja = "2 <ノード>"},
                         {.name = "pure_nccl", .milliseconds = 100, .least = 90, .most = 110, .counted = false}}};
 }
 
@@ -287,6 +288,9 @@ TEST(Costs, ATableSaysShareRateAndWhatIsSent) {
             std::string::npos)
       << text;
   ExchangeCosts one = example_costs();
+  one.within = MeasuredLink{5, 4000};
+  EXPECT_NE(to_text(one).find("to take: in a node 5 us and 4000 MB/s; between nodes 120 us and 120 MB/s.\n"),
+            std::string::npos);
   one.link = "", one.nodes = 1, one.ranks = 1;
   EXPECT_EQ(one.place(), "1 rank on 1 node");
 }
@@ -316,7 +320,8 @@ TEST(Costs, JsonBringsThemBack) {
 TEST(Costs, APageHoldsThemAndEscapesWhatTheySay) {
   const std::string page = to_page(example_costs());
   EXPECT_NE(page.find("<td>ring</td><td class=\"time\">500.0 (490.0 – 540.0)<span"), std::string::npos);
-  EXPECT_NE(page.find("&lt;two&gt; nodes"), std::string::npos);
+  EXPECT_NE(page.find("<span lang=\"en\">not measured: &lt;two&gt; nodes</span>"), std::string::npos);
+  EXPECT_NE(page.find("<span lang=\"ja\">計測なし：2 &lt;ノード&gt;</span>"), std::string::npos);
   EXPECT_NE(page.find("--paper"), std::string::npos) << "the style is in it";
   EXPECT_EQ(page.find("{{"), std::string::npos);
 }
@@ -371,14 +376,15 @@ TEST(DemoPlan, TrainingsThatOutnumberTheCoresAreNotTimed) {
 }
 
 TEST(DemoPlan, CommandsAreWhatALearnerTypes) {
-  const auto trainings = demo::plan(
-      {.driver = "./odori", .out = "out/demo", .flags = {"--model", "mid"}, .n_devices = 2, .device_name = "cores"});
+  const auto trainings =
+      demo::plan({.driver = "./odori", .out = "out/demo", .flags = {"--model", "mid"}, .n_devices = 2});
   EXPECT_EQ(trainings[0].run.command, "./odori run single_gpu --solution --model mid --out out/demo/one_device");
   EXPECT_EQ(trainings[5].run.command,
             "./odori run multi_node --solution --ranks 2 --nodes 2 --communicator flat --model mid --out "
             "out/demo/2_nodes_2_ranks_flat");
   EXPECT_EQ(trainings[5].run.nodes, 2);
   EXPECT_EQ(trainings[6].run.not_timed, "4 ranks would have to share this machine's 2 cores");
+  EXPECT_EQ(trainings[6].run.not_timed_ja, "4 ランクがこのマシンの 2 コアを取り合うことになるため");
 }
 
 }  // namespace
