@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstring>
 #include <stdexcept>
 
 #include "core/error.h"
@@ -53,6 +55,15 @@ class ChangingRuns : public FabricatedRuns {
  private:
   int asked_ = 0;
   FabricatedRuns right_, wrong_{Ending::finished, 1};
+};
+
+/// A rank divides by 0 on device 1, which a check has words for as well.
+class DividingRuns : public FabricatedRuns {
+ public:
+  const Evidence& of(const RunPlan&) override { return evidence_; }
+
+ private:
+  const Evidence evidence_{.ending = Ending::crashed, .detail = strsignal(SIGFPE), .ranks = {{.device = 1}}};
 };
 
 /// Device 0 is right.
@@ -139,6 +150,7 @@ struct Rounds {
   FabricatedRuns crashed{Ending::crashed}, hung{Ending::hung, 1}, failed{Ending::failed}, named{Ending::failed, 1},
       broken{Ending::environment}, apart = FabricatedRuns::apart(0), apart_and_named = FabricatedRuns::apart(1);
   ChangingRuns changing;
+  DividingRuns divides;
   Round all_right = judged({&right, {{1, &untouched}, {2, &untouched}}});
   Round one_wrong = judged({&wrong, {{1, &wrong}, {2, &right_2}}});
   Round one_of_three =
@@ -150,6 +162,7 @@ struct Rounds {
   Round own_words_first = judged({nullptr, {{1, &nine}, {2, &nine}}});
   Round no_whole = judged({nullptr, {{1, &right_1}, {2, &right_2}}});
   Round bad_ends = judged({nullptr, {{1, &crashed}, {2, &hung}}});
+  Round divided_by_0 = judged({nullptr, {{1, &divides}}});
   Round died_of_calls = judged({nullptr, {{2, &apart}, {1, &apart_and_named}}});
   Round stopped = judged({nullptr, {{1, &failed}, {2, &named}}});
   Round environment = judged({&broken, {{1, &untouched}, {2, &untouched}}});
@@ -339,6 +352,10 @@ TEST(ExitCode, IsThatOfTheFirstInTheTable) {
   EXPECT_EQ(code({hang, crash}), 13);
   EXPECT_EQ(code({crash, compile}), 12);
   EXPECT_EQ(code({compile, environment}), 20);
+}
+
+TEST(Judge, ADivisionByZeroIsToldAsSuchWhateverElseTheRunShows) {
+  expect(rounds().divided_by_0, 1, Verdict::crash, "crash_division");
 }
 
 TEST(Load, IsToldWhereTheMachineCouldNotRunTheKitsOwnAnswer) {
