@@ -26,7 +26,7 @@ const RankSeen& process_of(const Situation& situation) { return process_of(situa
 bool exists(int device, int n) { return device >= 0 && device < n; }
 
 Found no_such_device(int device, int n) {
-  return found("no_such_device", {{"device", device}, {"n", n}, {"last", n - 1}});
+  return found(device < 0 ? "device_below_0" : "no_such_device", {{"device", device}, {"n", n}, {"last", n - 1}});
 }
 
 // ---- Blank 1: the iterators

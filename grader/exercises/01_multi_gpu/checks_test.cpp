@@ -115,7 +115,7 @@ TEST(MultiGpu, NamesMistakesOfTheDevices) {
     return multi_gpu(blank, [&](RankSeen& seen, int n) { seen.device = seen.model_device = of_n(n); });
   };
   EXPECT_EQ(main_device(2, [](int n) { return n; }), "no_such_device");
-  EXPECT_EQ(main_device(2, [](int) { return -1; }), "no_such_device");
+  EXPECT_EQ(main_device(2, [](int) { return -1; }), "device_below_0");
   EXPECT_EQ(main_device(2, [](int) { return 1; }), "main_device_not_always_there");
   EXPECT_EQ(main_device(3, [](int) { return 1; }), "model_not_on_main_device");
   EXPECT_EQ(main_device(3, [](int n) { return n; }), "no_such_device");
