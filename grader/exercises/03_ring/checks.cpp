@@ -309,6 +309,7 @@ Found find_in_division(const Situation& situation) {
            });
   };
   if (n > 1 && all_are(n)) return found("not_divided", {{"n", n}});
+  if (all_are(0)) return found("mean_is_zero", {{"n", n}});
   for (int power = 1; n > 1 && power <= 2 * n; ++power)
     if (all_are(std::pow(n, -power))) return found("divided_too_often", {{"n", n}, {"times", power + 1}});
   const WrongNumber& first = wrong.front();
