@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 
 #include "backend/device.h"
+#include "core/dtype.h"
 
 namespace odori {
 
@@ -23,6 +25,9 @@ class NcclGroup {
 
   /// Every rank's numbers become the sum, or the mean, of all ranks'.
   virtual void all_reduce(Device& device, std::span<float> numbers, Become become) = 0;
+  /// Every rank's numbers become the mean of all ranks', on the way in numbers of `dtype`, of 16 bits, each divided before
+  /// they are added. Returns how many of the mean are infinite or nan: for that the host waits.
+  virtual std::int64_t mean_in(Dtype dtype, Device& device, std::span<float> numbers) = 0;
   /// The root's numbers become the sum; the others' stay.
   virtual void sum_to(Device& device, std::span<float> numbers, int root) = 0;
   /// Every rank's numbers become the root's.

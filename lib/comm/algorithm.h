@@ -25,7 +25,7 @@ class Algorithm {
   const Make make;
   const Seconds seconds;
   const Check check_machine;
-  /// Does it add and divide by add() and divide() alone?
+  /// Does it add and divide by add() and divide() alone, or otherwise take numbers of 16 bits?
   const bool takes_half_precision;
 
   /// Throws UsageError, which says what there is, for a name that isn't one of communicator_names().

@@ -7,7 +7,7 @@
 
 namespace odori {
 
-/// Can the communicator of this name average numbers of 16 bits? It adds and divides by add() and divide() alone then.
+/// Can the communicator of this name average numbers of 16 bits?
 bool takes_half_precision(const std::string& name);
 
 /// How much of a long vector is averaged at once: the slice, and the temporary memory that MPI takes for it, stay in
@@ -66,6 +66,10 @@ class MpiCommunicator : public Communicator {
   void average(Device& device, Buffer& values, Range range);
   /// Calls `work` with consecutive slices of the range, in host memory; at least once. What they become is the device's.
   void in_slices(Device& device, Buffer& values, Range range, const std::function<void(std::span<float>)>& work);
+  /// In which numbers the mean that is under way travels.
+  Dtype dtype() const { return dtype_; }
+  /// For an all_reduce_mean() of one's own in 16 bits: so many of the mean are infinite or nan.
+  void count_not_finite(std::int64_t n) { not_finite_ += n; }
   /// to += numbers
   void add(std::span<float> to, std::span<const float> numbers) const;
   /// The numbers times 1/P. Packed ones were, before they were packed.

@@ -9,7 +9,10 @@
 #include "backend/device_pool.h"
 #include "comm/communicator.h"
 #include "comm/half_precision.h"
+#include "core/file.h"
 #include "core/random.h"
+#include "device_under_test.h"
+#include "trace/trace.h"
 
 namespace odori {
 namespace {
@@ -79,10 +82,11 @@ class InHalves : public testing::TestWithParam<std::string> {
     return numbers;
   }
   std::unique_ptr<Communicator> comm = create_communicator(GetParam());
-  DevicePool pool{{.request = DeviceRequest::cpu}};
-  Device& device = pool.use(0);
+  DevicePool pool{device_under_test()};
+  Device& device = pool.use(comm->intra_rank());
 };
-INSTANTIATE_TEST_SUITE_P(Communicators, InHalves, testing::Values("naive", "flat", "ring", "tree"),
+INSTANTIATE_TEST_SUITE_P(Communicators, InHalves,
+                         testing::ValuesIn(communicators_under_test({"naive", "flat", "ring", "tree", "pure_nccl"})),
                          [](const auto& info) { return info.param; });
 
 TEST_P(InHalves, AMeanIsWithinTheFormatsBoundAndTheSameOnAllRanks) {
@@ -118,6 +122,23 @@ TEST_P(InHalves, TakesHalfTheBytes) {
   const std::int64_t in_fp32 = sent();
   mean(Dtype::bf16, numbers);
   EXPECT_EQ(2 * (sent() - in_fp32), in_fp32) << "of those that count messages";
+}
+
+/// What says no messages says in the event stream what travels.
+TEST_P(InHalves, IsTracedWithHalfTheBytes) {
+  TemporaryFolder folder(testing::TempDir() + "odori_halves_");
+  const std::vector<float> numbers(1000, 0.25f);
+  {
+    const trace::File trace(folder.path(), comm->rank(), comm->size());
+    mean(Dtype::fp32, numbers);
+    mean(Dtype::fp16, numbers);
+  }
+  const std::string events = read_file(fmt::format("{}/trace.{}.json", folder.path().string(), comm->rank()));
+  const auto says = [&](int bytes) {
+    return events.find(fmt::format("\"args\":{{\"bytes\":{}}}", bytes)) != std::string::npos;
+  };
+  const bool by_messages = GetParam() == "ring" || GetParam() == "tree";
+  EXPECT_TRUE(by_messages || (says(4000) && says(2000))) << events;
 }
 
 TEST_P(InHalves, DividesBeforeItAddsAndCountsWhatIsTooLarge) {

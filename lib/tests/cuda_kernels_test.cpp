@@ -1,10 +1,12 @@
 // The CUDA kernels, each against the reference in double: odd shapes, poisoned outputs, in place where they may be.
 #include "backend/cuda/kernels/bias.h"
+#include "backend/cuda/kernels/half_precision.h"
 #include "backend/cuda/kernels/layout.h"
 #include "backend/cuda/kernels/max_pooling.h"
 #include "backend/cuda/kernels/relu.h"
 #include "backend/cuda/kernels/vector.h"
 #include "backend/reference/momentum_sgd.h"
+#include "comm/half_precision.h"
 #include "cuda_kernels_support.h"
 
 namespace odori::test {
@@ -105,6 +107,32 @@ TEST_P(KernelVectorTest, Cast) {
     kernels::cast(stream, storage, to.data<void>(), Storage::fp32, back.data<void>(), n);
     for (float& e : x) e = rounded(storage, e);
     EXPECT_EQ(back.read(), x);
+  });
+}
+
+/// Ranks agree on a mean, whichever of them packs on a GPU.
+TEST_P(KernelVectorTest, PacksAsTheHostDoesAndCountsWhatIsNotFinite) {
+  const Dtype dtype = storage == Storage::bf16 ? Dtype::bf16 : Dtype::fp16;
+  for_each_case([&](std::size_t n, std::size_t shift) {
+    std::vector<float> x(n);
+    for (float& e : x) e = std::bit_cast<float>(static_cast<std::uint32_t>(random.next()));  // of all sizes, some NaN
+    const std::vector<float> near_1 = normal(n, random);
+    for (std::size_t i = 0; i < n; i += 2) x[i] = std::ldexp(near_1[i], static_cast<int>(i % 40) - 24);
+    if (n > 5) x[1] = INFINITY, x[3] = -INFINITY, x[4] = 65520 * 3, x[5] = 0;
+    std::vector<float> packed(packed_size(n)), expected(n);
+    pack(dtype, 1.0f / 3, x, packed);
+    const std::int64_t n_not_finite = unpack(dtype, packed, expected);
+
+    const Memory from(stream, Storage::fp32, x, shift), halves(stream, Storage::bf16, n, shift),
+        back(stream, Storage::fp32, n, shift),
+        counter(stream, Storage::fp32, std::vector<float>{std::bit_cast<float>(100u)});
+    kernels::pack(stream, dtype, 1.0f / 3, from.data(), halves.data<void>(), n);
+    kernels::unpack(stream, dtype, halves.data<void>(), back.data(), n, counter.data<std::uint32_t>());
+    const std::vector<float> seen = back.read();
+    for (std::size_t i = 0; i < n; ++i)
+      ASSERT_TRUE(seen[i] == expected[i] || (std::isnan(seen[i]) && std::isnan(expected[i])))
+          << seen[i] << " of " << x[i] << ", and the host has " << expected[i];
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(counter.read()[0]), 100 + n_not_finite);
   });
 }
 

@@ -24,7 +24,10 @@ int main(int argc, char** argv) try {
   for (int i = 0; i < 5; ++i) {
     if (comm->rank() == 1 && i == 2 && way == "throw") fail("The cause of this failure.");
     if (comm->rank() == 1 && i == 2 && way == "leave") break;
-    comm->all_reduce_mean(device, numbers, {&all, 1});
+    if (way == "in 16 bits")
+      comm->all_reduce_mean_in(Dtype::fp16, device, numbers, {&all, 1});
+    else
+      comm->all_reduce_mean(device, numbers, {&all, 1});
   }
   std::vector<float> host(numbers.size());
   device.read(numbers, 0, host);

@@ -37,7 +37,8 @@ TEST(NcclFailure, NoneEndsWithZero) {
 }
 
 TEST(NcclFailure, BehindACallEndsAll) {
-  expect_failure(run("none", "ODORI_EMULATED_NCCL_FAULT=async:1:3"), "NCCL failed: ");
+  for (const char* way : {"none", "in 16 bits"})
+    expect_failure(run(way, "ODORI_EMULATED_NCCL_FAULT=async:1:3"), "NCCL failed: ");
 }
 
 // Each brings its numbers to the others by NCCL within a node, unless the node's ranks share a GPU.
@@ -51,8 +52,9 @@ TEST(NcclFailure, WithinANodeEndsAll) {
 }
 
 TEST(NcclFailure, ACollectiveThatNeverEndsIsAnErrorAfterTheLimit) {
-  expect_failure(run("none", "ODORI_TIMEOUT=8 ODORI_EMULATED_NCCL_FAULT=hang:1:3"),
-                 "has made no progress for 8 seconds.");
+  for (const char* way : {"none", "in 16 bits"})
+    expect_failure(run(way, "ODORI_TIMEOUT=8 ODORI_EMULATED_NCCL_FAULT=hang:1:3"),
+                   "has made no progress for 8 seconds.");
 }
 
 TEST(NcclFailure, OtherCountsOnOtherRanksAreAnError) {

@@ -121,12 +121,14 @@ TEST(Forecast, SaysTheSameAsTextAndAsJson) {
 TEST(Forecast, OfHalfPrecisionIsForCommunicatorsThatTakeIt) {
   const Forecast all = forecast(question(4));
   for (const OfCommunicator& of : all.communicators)
-    EXPECT_EQ(of.half.has_value(), of.name == "naive" || of.name == "flat" || of.name == "ring" || of.name == "tree")
+    EXPECT_EQ(of.half.has_value(), of.name == "naive" || of.name == "flat" || of.name == "pure_nccl" ||
+                                       of.name == "ring" || of.name == "tree")
         << of.name;
   const std::string text = to_text(all);
   EXPECT_TRUE(std::regex_search(text, std::regex("hierarchical +[0-9.]+ +[0-9.]+ +- +[0-9.]+ "))) << text;
-  EXPECT_NE(text.find("\nOnly flat, naive, ring, tree can exchange in half precision (--allreduce_dtype).\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("\nOnly flat, naive, pure_nccl, ring, tree can exchange in half precision (--allreduce_dtype).\n"),
+      std::string::npos)
       << text;
 }
 

@@ -112,12 +112,6 @@ class Exchange : public testing::TestWithParam<std::string> {
     comm->broadcast(std::as_writable_bytes(std::span(path)));
     return path.data();
   }
-  /// Expects the sentence that says so, if not.
-  bool takes_16_bits() {
-    if (GetParam() != "pure_nccl") return true;
-    EXPECT_SENTENCE(RankTraining(*comm, {.dtype = Dtype::bf16}), "pure_nccl exchanges gradients in fp32 alone.");
-    return false;
-  }
   std::unique_ptr<Communicator> comm = create_communicator(GetParam());
 };
 INSTANTIATE_TEST_SUITE_P(Communicators, Exchange,
@@ -241,9 +235,10 @@ TEST_P(Exchange, OfPartsLeavesTheSameWeightsAndTakesAPartOfTheMemory) {
 }
 
 TEST_P(Exchange, In16BitsIsAsRightAsTheseAre) {
-  if (!takes_16_bits()) return;
-  for (const Dtype dtype : {Dtype::fp16, Dtype::bf16}) {
-    RankTraining many(*comm, {.dtype = dtype});
+  for (const ExchangeOptions& options :
+       {ExchangeOptions{.dtype = Dtype::fp16}, {.dtype = Dtype::bf16}, {.dtype = Dtype::fp16, .bucket_mib = 1}}) {
+    const Dtype dtype = options.dtype;
+    RankTraining many(*comm, options);
     WrittenOut plain(comm->size());
     // Each rank's part is rounded, and each sum on the way; momentum adds up the gradients of all updates.
     const double unit = std::ldexp(1.0, dtype == Dtype::fp16 ? -11 : -8), n_ranks = comm->size();
@@ -259,12 +254,18 @@ TEST_P(Exchange, In16BitsIsAsRightAsTheseAre) {
 }
 
 TEST_P(Exchange, UpdatesNothingByWhatHalvesCannotHold) {
-  if (!takes_16_bits()) return;
-  for (const Dtype dtype : {Dtype::fp16, Dtype::bf16}) {
-    RankTraining many(*comm, {.dtype = dtype});
+  for (const ExchangeOptions& options : {ExchangeOptions{.dtype = Dtype::fp16},
+                                         {.dtype = Dtype::bf16},
+                                         {.dtype = Dtype::fp16, .bucket_mib = 1},
+                                         {.dtype = Dtype::fp16, .double_buffering = true}}) {
+    const Dtype dtype = options.dtype;
+    RankTraining many(*comm, options);
     const std::vector<float> before = many.parameters();
     many.model.device().write(many.model.memory().gradients, 3, std::vector<float>(2, 70000.0f * 4));
     testing::internal::CaptureStderr();
+    if (options.double_buffering) {
+      EXPECT_FALSE(many.optimizer->update()) << "it has no mean yet";
+    }
     EXPECT_EQ(many.optimizer->update(), dtype == Dtype::bf16);
     EXPECT_EQ(many.optimizer->overflows(), dtype == Dtype::fp16);
     const std::string said = testing::internal::GetCapturedStderr();
@@ -302,7 +303,6 @@ TEST_P(Exchange, GoesOnExactlyAfterASnapshot) {
 }
 
 TEST_P(Exchange, CountsOverflowsAndSaysSoAtTheEnd) {
-  if (!takes_16_bits()) return;
   Folder own;
   const std::string folder = shared(own);
   const DatasetPtr train = images(static_cast<std::size_t>(8 * comm->size()));

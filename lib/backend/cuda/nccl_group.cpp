@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "backend/cuda/device.h"
+#include "backend/cuda/kernels/half_precision.h"
 #include "backend/cuda/nccl_communicators.h"
 #include "backend/cuda/nccl_group.h"
 #include "core/error.h"
@@ -24,7 +25,7 @@ ncclRedOp_t operation(NcclGroup::Become become) { return become == NcclGroup::Be
 class CudaNcclGroup : public NcclGroup {
  public:
   CudaNcclGroup(const CudaDevice& device, int size, int rank, const BringId& bring_id)
-      : ordinal_(device.ordinal()), nccl_(size, common_id(rank, bring_id), rank) {}
+      : size_(size), ordinal_(device.ordinal()), nccl_(size, common_id(rank, bring_id), rank) {}
   ~CudaNcclGroup() override {
     if (std::uncaught_exceptions() == 0) static_cast<void>(cudaStreamSynchronize(stream_.get()));
   }
@@ -33,6 +34,28 @@ class CudaNcclGroup : public NcclGroup {
     queue(device, numbers, "averaging gradients", [&](ncclComm_t comm, cudaStream_t stream) {
       return ncclAllReduce(numbers.data(), numbers.data(), numbers.size(), ncclFloat, operation(become), comm, stream);
     });
+  }
+  // What isn't NCCL's is asked of the device itself, before and behind. The host waits in the end, so that the next call
+  // finds the vector unused, whatever device or lane it is of.
+  std::int64_t mean_in(Dtype dtype, Device& device, std::span<float> numbers) override {
+    if (numbers.empty()) return 0;
+    constexpr const char* doing = "averaging gradients";
+    const cudaStream_t stream = gpu(device).stream();
+    if (const std::size_t n = (numbers.size() + 1) / 2; packed_.size() < n) packed_ = device.allocate(n);
+    if (!not_finite_) not_finite_ = allocate_zeros(sizeof(std::uint32_t), "the exchange of gradients", stream);
+    auto* const not_finite = reinterpret_cast<std::uint32_t*>(not_finite_.get());
+
+    kernels::pack(stream, dtype, 1.0f / static_cast<float>(size_), numbers.data(), packed_.data(), numbers.size());
+    queue(device, numbers, doing, [&](ncclComm_t comm, cudaStream_t nccl) {
+      const ncclDataType_t type = dtype == Dtype::fp16 ? ncclHalf : ncclBfloat16;
+      return ncclAllReduce(packed_.data(), packed_.data(), numbers.size(), type, ncclSum, comm, nccl);
+    });
+    check(cudaMemsetAsync(not_finite, 0, sizeof *not_finite, stream), doing);
+    kernels::unpack(stream, dtype, packed_.data(), numbers.data(), numbers.size(), not_finite);
+    std::uint32_t found = 0;
+    check(cudaMemcpyAsync(&found, not_finite, sizeof found, cudaMemcpyDeviceToHost, stream), doing);
+    check(cudaStreamSynchronize(stream), doing);
+    return found;
   }
   void sum_to(Device& device, std::span<float> numbers, int root) override {
     queue(device, numbers, "adding gradients up", [&](ncclComm_t comm, cudaStream_t stream) {
@@ -74,21 +97,28 @@ class CudaNcclGroup : public NcclGroup {
   /// Between all that the device was asked before and all that it is asked then.
   template <typename Call>
   void queue(Device& device, std::span<float> numbers, const char* doing, const Call& call) {
+    const cudaStream_t stream = gpu(device).stream();
+    if (numbers.empty()) return;
+    check(cudaEventRecord(before_.get(), stream), doing);
+    check(cudaStreamWaitEvent(stream_.get(), before_.get()), doing);
+    nccl_.queue(doing, stream_.get(), [&](ncclComm_t comm, std::size_t) { return call(comm, stream_.get()); });
+    check(cudaEventRecord(after_.get(), stream_.get()), doing);
+    check(cudaStreamWaitEvent(stream, after_.get()), doing);
+    if (trace::on()) device.synchronize();  // the event stream shows how long it takes
+  }
+
+  const CudaDevice& gpu(Device& device) const {
     const auto& gpu = static_cast<const CudaDevice&>(device);
     require(ordinal_ == gpu.ordinal(),
             "This rank has joined the others with GPU {}, and was given a model on {}. A rank's models are on one GPU.",
             ordinal_, device.description());
-    if (numbers.empty()) return;
     device.bind_thread();
-    check(cudaEventRecord(before_.get(), gpu.stream()), doing);
-    check(cudaStreamWaitEvent(stream_.get(), before_.get()), doing);
-    nccl_.queue(doing, stream_.get(), [&](ncclComm_t comm, std::size_t) { return call(comm, stream_.get()); });
-    check(cudaEventRecord(after_.get(), stream_.get()), doing);
-    check(cudaStreamWaitEvent(gpu.stream(), after_.get()), doing);
-    if (trace::on()) device.synchronize();  // the event stream shows how long it takes
+    return gpu;
   }
 
-  int ordinal_;
+  int size_, ordinal_;
+  Buffer packed_;            // for mean_in(): numbers of 16 bits
+  DeviceMemory not_finite_;  // how many of them
   Stream stream_ = new_stream();
   Event before_ = new_event(), after_ = new_event();
   NcclCommunicators nccl_;

@@ -1,7 +1,11 @@
 // Calls, groups, and communicators of GPUs of one process.
 #include "cuda_emulator/nccl.h"
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
@@ -29,12 +33,12 @@ class GpuCommunicator : public EmulatedCommunicator {
   void abort(ncclComm_t) override {}
 
   ncclResult_t queue(std::span<const NcclCall> calls) override {
-    const auto given = std::make_shared<std::vector<std::vector<float>>>(n_);
+    const auto given = std::make_shared<std::vector<std::vector<std::byte>>>(n_);
     std::vector<cudaEvent_t> events;
     for (const NcclCall& call : calls) {
       const auto rank = static_cast<std::size_t>(call.comm->rank);
       if (!call.gives(call.comm->rank)) continue;
-      emulator::queue(call.stream, [given, call, rank] { (*given)[rank].assign(call.from, call.from + call.count); });
+      emulator::queue(call.stream, [given, call, rank] { (*given)[rank].assign(call.from, call.from + call.bytes()); });
       cudaEventCreate(&events.emplace_back());
       cudaEventRecord(events.back(), call.stream);
     }
@@ -42,7 +46,7 @@ class GpuCommunicator : public EmulatedCommunicator {
       if (!call.takes(call.comm->rank)) continue;
       for (const cudaEvent_t event : events) cudaStreamWaitEvent(call.stream, event);
       emulator::queue(call.stream, [given, call] {
-        std::vector<const float*> parts;
+        std::vector<const std::byte*> parts;
         for (const auto& part : *given)
           if (call.what != Collective::broadcast || !part.empty()) parts.push_back(part.data());
         if (call.count > 0) combine(call, parts, call.comm->size, call.count, call.to);
@@ -62,8 +66,8 @@ ncclResult_t call(const NcclCall& call) {
     const std::lock_guard lock(state().mutex);
     if (!state().streams.contains(call.stream) || call.stream->gpu != call.comm->gpu)
       return nccl_failed(ncclInvalidArgument, "the stream is of another GPU than the communicator");
-    for (const void* memory : {call.from, static_cast<const float*>(takes ? call.to : call.from)}) {
-      const Allocation* found = find_allocation(memory, call.count * sizeof(float));
+    for (const void* memory : {call.from, static_cast<const std::byte*>(takes ? call.to : call.from)}) {
+      const Allocation* found = find_allocation(memory, call.bytes());
       if (call.count > 0 && (!found || found->gpu != call.comm->gpu))
         return nccl_failed(ncclInvalidArgument, "the memory is not of the communicator's GPU");
     }
@@ -97,13 +101,36 @@ ncclResult_t queue_group(EmulatedCommunicator& communicator, const std::vector<N
 
 }  // namespace
 
-void combine(const NcclCall& call, std::span<const float* const> given, int n_ranks, std::size_t count, float* to) {
-  const float factor = call.op == ncclAvg ? 1.0f / static_cast<float>(n_ranks) : 1.0f;
+namespace {
+
+float to_float(float x) { return x; }
+float to_float(__half x) { return __half2float(x); }
+float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
+void assign(float& to, float x) { to = x; }
+void assign(__half& to, float x) { to = __float2half_rn(x); }
+void assign(__nv_bfloat16& to, float x) { to = __float2bfloat16_rn(x); }
+
+template <typename T>
+void combine_all(float factor, std::span<const std::byte* const> given, std::size_t count, std::byte* to) {
   for (std::size_t i = 0; i < count; ++i) {
-    float sum = 0;
-    for (const float* part : given) sum += factor * part[i];
-    to[i] = sum;
+    T sum{}, part{};
+    for (const std::byte* const from : given) {
+      std::memcpy(&part, from + i * sizeof part, sizeof part);
+      assign(sum, to_float(sum) + factor * to_float(part));
+    }
+    std::memcpy(to + i * sizeof sum, &sum, sizeof sum);
   }
+}
+
+}  // namespace
+
+void combine(const NcclCall& call, std::span<const std::byte* const> given, int n_ranks, std::size_t count,
+             std::byte* to) {
+  const float factor = call.op == ncclAvg ? 1.0f / static_cast<float>(n_ranks) : 1.0f;
+  const auto work = call.type == ncclFloat  ? combine_all<float>
+                    : call.type == ncclHalf ? combine_all<__half>
+                                            : combine_all<__nv_bfloat16>;
+  work(factor, given, count, to);
 }
 
 ncclResult_t nccl_failed(ncclResult_t result, const std::string& words) {
@@ -187,19 +214,19 @@ ncclResult_t ncclGroupEnd() {
   return ncclSuccess;
 }
 
-ncclResult_t ncclReduce(const void* from, void* to, size_t count, ncclDataType_t, ncclRedOp_t op, int root,
+ncclResult_t ncclReduce(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op, int root,
                         ncclComm_t comm, cudaStream_t stream) {
-  return call(
-      {comm, Collective::reduce, static_cast<const float*>(from), static_cast<float*>(to), count, op, root, stream});
+  return call({comm, Collective::reduce, static_cast<const std::byte*>(from), static_cast<std::byte*>(to), count, type,
+               op, root, stream});
 }
-ncclResult_t ncclBroadcast(const void* from, void* to, size_t count, ncclDataType_t, int root, ncclComm_t comm,
+ncclResult_t ncclBroadcast(const void* from, void* to, size_t count, ncclDataType_t type, int root, ncclComm_t comm,
                            cudaStream_t stream) {
-  return call({comm, Collective::broadcast, static_cast<const float*>(from), static_cast<float*>(to), count, ncclSum,
-               root, stream});
+  return call({comm, Collective::broadcast, static_cast<const std::byte*>(from), static_cast<std::byte*>(to), count,
+               type, ncclSum, root, stream});
 }
-ncclResult_t ncclAllReduce(const void* from, void* to, size_t count, ncclDataType_t, ncclRedOp_t op, ncclComm_t comm,
-                           cudaStream_t stream) {
-  return call(
-      {comm, Collective::all_reduce, static_cast<const float*>(from), static_cast<float*>(to), count, op, 0, stream});
+ncclResult_t ncclAllReduce(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op,
+                           ncclComm_t comm, cudaStream_t stream) {
+  return call({comm, Collective::all_reduce, static_cast<const std::byte*>(from), static_cast<std::byte*>(to), count,
+               type, op, 0, stream});
 }
 }

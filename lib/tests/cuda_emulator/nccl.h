@@ -23,15 +23,18 @@ enum class Collective : int { reduce, broadcast, all_reduce };
 struct NcclCall {
   ncclComm_t comm;
   Collective what;
-  const float* from;
-  float* to;
+  const std::byte* from;
+  std::byte* to;
   std::size_t count;
+  ncclDataType_t type;
   ncclRedOp_t op;
   int root;
   cudaStream_t stream;
   bool same_as(const NcclCall& other) const {
-    return what == other.what && count == other.count && op == other.op && root == other.root;
+    return what == other.what && count == other.count && type == other.type && op == other.op && root == other.root;
   }
+  std::size_t bytes_of_one() const { return type == ncclFloat ? 4 : 2; }
+  std::size_t bytes() const { return count * bytes_of_one(); }
   bool gives(int rank) const { return what != Collective::broadcast || rank == root; }
   bool takes(int rank) const { return what != Collective::reduce || rank == root; }
 };
@@ -48,8 +51,10 @@ class EmulatedCommunicator {
   virtual void abort(ncclComm_t comm) = 0;
 };
 
-/// What a member takes, of what all who give have given: in the order of their ranks.
-void combine(const NcclCall& call, std::span<const float* const> given, int n_ranks, std::size_t count, float* to);
+/// What a member takes, of what all who give have given: in the order of their ranks, each sum rounded to the numbers'
+/// type.
+void combine(const NcclCall& call, std::span<const std::byte* const> given, int n_ranks, std::size_t count,
+             std::byte* to);
 
 /// For ncclGetLastError.
 ncclResult_t nccl_failed(ncclResult_t result, const std::string& words);

@@ -18,7 +18,7 @@ namespace odori::emulator {
 namespace {
 
 constexpr int most_ranks = 16;
-constexpr std::size_t chunk = 1 << 16;  // floats
+constexpr std::size_t chunk = 1 << 18;  // bytes
 
 /// What lies in shared memory; all of it zero at first.
 struct Shared {
@@ -27,6 +27,7 @@ struct Shared {
     int gpu;
     Collective what;
     std::size_t count;
+    ncclDataType_t type;
     ncclRedOp_t op;
     int root;
   };
@@ -34,7 +35,7 @@ struct Shared {
   std::atomic<bool> broken;  // somebody has failed
   std::atomic<unsigned int> arrived, rounds;
   Seat seats[most_ranks];
-  float values[most_ranks][chunk];
+  std::byte values[most_ranks][chunk];
 };
 
 void nap() { std::this_thread::sleep_for(std::chrono::microseconds(100)); }
@@ -114,24 +115,25 @@ class RankCommunicator : public EmulatedCommunicator {
   bool run(const NcclCall& call) {
     const int rank = comm_->rank;
     Shared::Seat& seat = shared_->seats[rank];
-    seat.what = call.what, seat.count = call.count, seat.op = call.op, seat.root = call.root;
+    seat.what = call.what, seat.count = call.count, seat.type = call.type, seat.op = call.op, seat.root = call.root;
     if (!meet()) return false;
     const Shared::Seat& first = shared_->seats[0];
     for (int r = 1; r < comm_->size; ++r) {
       const Shared::Seat& other = shared_->seats[r];
-      if (other.what == first.what && other.count == first.count && other.op == first.op && other.root == first.root)
+      if (other.what == first.what && other.count == first.count && other.type == first.type && other.op == first.op &&
+          other.root == first.root)
         continue;
       comm_->async = ncclInvalidUsage;  // NCCL would wait for ever, or take what comes
       return false;
     }
-    for (std::size_t at = 0; at < call.count; at += chunk) {
-      const std::size_t n = std::min(chunk, call.count - at);
+    for (std::size_t at = 0; at < call.bytes(); at += chunk) {
+      const std::size_t n = std::min(chunk, call.bytes() - at);
       if (call.gives(rank)) std::copy_n(call.from + at, n, shared_->values[rank]);
       if (!meet()) return false;
-      std::vector<const float*> given;
+      std::vector<const std::byte*> given;
       for (int r = 0; r < comm_->size; ++r)
         if (call.gives(r)) given.push_back(shared_->values[r]);
-      if (call.takes(rank)) combine(call, given, comm_->size, n, call.to + at);
+      if (call.takes(rank)) combine(call, given, comm_->size, n / call.bytes_of_one(), call.to + at);
       if (!meet()) return false;
     }
     return true;

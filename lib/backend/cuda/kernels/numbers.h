@@ -1,8 +1,9 @@
-// Device code: numbers in memory as float or bf16, in registers always float; read and written 16 bytes at a time where
-// they lie well, one by one where they don't.
+// Device code: numbers in memory as float or of 16 bits, in registers always float; read and written 16 bytes at a time
+// where they lie well, one by one where they don't.
 #pragma once
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -27,8 +28,10 @@ struct Numbers {
 
 inline __device__ float to_float(float x) { return x; }
 inline __device__ float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
+inline __device__ float to_float(__half x) { return __half2float(x); }
 inline __device__ void assign(float& to, float x) { to = x; }
 inline __device__ void assign(__nv_bfloat16& to, float x) { to = __float2bfloat16_rn(x); }
+inline __device__ void assign(__half& to, float x) { to = __float2half_rn(x); }
 
 template <int V, typename T>
 __device__ Numbers<V> read(const T* from) {
@@ -49,6 +52,13 @@ inline __device__ unsigned int two(float low, float high) {
 }
 inline __device__ uint4 sixteen_bytes(const float* x, const __nv_bfloat16*) {
   return {two(x[0], x[1]), two(x[2], x[3]), two(x[4], x[5]), two(x[6], x[7])};
+}
+inline __device__ unsigned int two_fp16(float low, float high) {
+  const unsigned int first = __half_as_ushort(__float2half_rn(low)), second = __half_as_ushort(__float2half_rn(high));
+  return first | second << 16;
+}
+inline __device__ uint4 sixteen_bytes(const float* x, const __half*) {
+  return {two_fp16(x[0], x[1]), two_fp16(x[2], x[3]), two_fp16(x[4], x[5]), two_fp16(x[6], x[7])};
 }
 
 template <int V, typename T>

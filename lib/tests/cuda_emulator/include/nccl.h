@@ -20,7 +20,7 @@ enum ncclResult_t {
   ncclInProgress = 7,
 };
 enum ncclRedOp_t { ncclSum = 0, ncclAvg = 4 };
-enum ncclDataType_t { ncclFloat = 7 };
+enum ncclDataType_t { ncclHalf = 6, ncclFloat = 7, ncclBfloat16 = 9 };
 
 extern "C" {
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
