@@ -1,18 +1,19 @@
-# A job script's #PBS lines for one site, from standard input; sourced by submit.sh and use_site.sh. For each scheduler that
-# isn't PBS, the same lines in its own words.
+# A job script's #PBS lines for one site, from standard input; sourced by submit.sh and use_site.sh, after command_line.sh.
+# For each scheduler that isn't PBS, the same lines in its own words.
 
 # The site file's variables, all empty: what it doesn't set is not asked for.
 SCHEDULER="" QUEUE="" GROUP="" WALLTIME="" CHUNK="" RESOURCE="" GPUS_A_NODE="" SBATCH_FLAGS="" QSUB_FLAGS="" PJSUB_FLAGS=""
 
-stop() {  # EXIT_CODE SENTENCE
-  printf 'odori: %s\n' "$2" >&2
+stop() {  # EXIT_CODE ENGLISH [JAPANESE]
+  printf 'odori: %s\n' "$(say "$2" "${3:-$2}")" >&2
   exit "$1"
 }
 
 # The site file in force, whose settings have to be such that these lines can be made of them.
 take_site() {
   . "$kit/jobscripts/site_in_force.sh"
-  [[ -e $site ]] || stop 2 "there is no site file $site, which says what this cluster is like. Copy the example that comes nearest: cp $kit/jobscripts/sites/pbs.sh $kit/jobscripts/site.sh (or slurm.sh, local.sh), and change what differs."
+  [[ -e $site ]] || stop 2 "there is no site file $site, which says what this cluster is like. Copy the example that comes nearest from $kit/jobscripts/sites, change what differs, and give it to the kit: ./odori site FILE. Without a scheduler: ./odori site $kit/jobscripts/sites/local.sh" \
+    "クラスタの設定を書くサイトファイル $site がありません。$kit/jobscripts/sites から近い例をコピーし、違うところを直して、./odori site FILE で指定してください。スケジューラがなければ: ./odori site $kit/jobscripts/sites/local.sh"
   [[ $SCHEDULER =~ ^(pbs|slurm|age|pjm|none)$ ]] ||
     stop 2 "the site file $site says SCHEDULER=$SCHEDULER; it should be pbs, slurm, age, pjm or none."
   [[ $GPUS_A_NODE =~ ^([1-9][0-9]*)?$ ]] ||

@@ -7,8 +7,8 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 kit=${here%/jobscripts}
-. "$here/directives.sh"
 . "$kit/lib/flags/command_line.sh"
+. "$here/directives.sh"
 . "$kit/lib/flags/exercises.sh"
 
 # ---- What would only waste a place in the queue
@@ -17,13 +17,15 @@ kit=${here%/jobscripts}
 refuse_unready() {
   local grader=${ODORI_BUILD:-$kit/build}/bin/odori_grader
   [[ $folder == "$here" ]] && has_blanks "$task" || return 0
-  [[ -x $grader ]] || stop 20 "the kit isn't built yet, so nobody has looked at your answers. ./odori setup builds it."
+  [[ -x $grader ]] || stop 20 "the kit isn't built yet, so nobody has looked at your answers. ./odori setup builds it." \
+    "キットがまだビルドされていないので、解答を確認できません。./odori setup でビルドしてください。"
   "$grader" ready "$task" --kit "$kit" || exit
 }
 
 # ---- The command
 
 take_language "$@"
+set -- "${arguments[@]}"
 task=${1:-} folder=$here print="" flags=()
 [[ $task != --help ]] || exec "$kit/odori" submit --help --lang "$language"
 require_task submit "$task" $(exercises_with_a_job)
@@ -75,9 +77,12 @@ if [[ -n $print ]]; then
   printf '\nIn %s: %s\n' "$folder" "${command[*]}" >&2
   exit
 fi
-command -v "${command[0]}" >/dev/null || stop 20 "there is no ${command[0]} here, but the site file $site says SCHEDULER=$SCHEDULER. Are you on the cluster's login node?"
+command -v "${command[0]}" >/dev/null || stop 20 "there is no ${command[0]} here, but the site file $site says SCHEDULER=$SCHEDULER. Are you on the cluster's login node?" \
+  "サイトファイル $site は SCHEDULER=$SCHEDULER ですが、ここに ${command[0]} がありません。クラスタのログインノードで実行していますか。"
 mkdir -p "${submitted%/*}" "$kit/out/jobs"
 "$answer" <"$folder/$script" | "$convert" >"$submitted"
 cd "$folder"  # the job starts where it was submitted
-"${command[@]}" || stop $? "${command[0]} refused the job; its words are above. ./odori explain says what the usual ones mean: give it a file that holds them, or paste them after  ./odori explain -"
-[[ -z $log ]] || echo "Its log will be $folder/$log (ID is the number above), then: ./odori explain $log"
+"${command[@]}" || stop $? "${command[0]} refused the job; its words are above. ./odori explain says what the usual ones mean: give it a file that holds them, or paste them after  ./odori explain -" \
+  "${command[0]} がジョブを受け付けませんでした。メッセージは上にあります。意味は ./odori explain で調べられます。ファイルを指定するか、./odori explain - の後に貼り付けてください。"
+[[ -z $log ]] || say "Its log will be $folder/$log (ID is the number above), then: ./odori explain $folder/$log" \
+  "ログは $folder/$log に書かれます（ID は上の番号）。終わったら: ./odori explain $folder/$log"

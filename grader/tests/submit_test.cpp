@@ -46,6 +46,10 @@ TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
   EXPECT_EQ(submit_solution("multi_gpu").count("select=1:mpiprocs=1:ompthreads=1\n"), 1);
   for (const auto& entry : fs::directory_iterator(kit / "jobscripts/sites"))
     EXPECT_EQ(submit(entry.path().filename()).code, 0) << entry.path();
+  // Nothing was chosen yet.
+  const Ended japanese = run_command(fmt::format("cd / && bash {} multi_node --lang ja --solution",
+                                                 (root_ / "jobscripts/submit.sh").string()));
+  EXPECT_EQ(japanese.count("./odori site FILE で指定してください"), 1) << japanese.output;
 
   // The site's names stay out of the blank, and another site's take their place.
   const std::string before = read_file(script("multi_node"));
@@ -129,6 +133,12 @@ TEST_F(JobScripts, WhatIsSubmittedIsWhatARealQsubTakes) {
     EXPECT_EQ(ending.count("JOB GETS FLAGS=--epoch 1 --batchsize 64\n"), 1) << ending.output;
     EXPECT_EQ(ending.count(fmt::format("{}_training.oID", task)), 2) << ending.output;
   }
+  EXPECT_EQ(submit("", "single_gpu")
+                .count(fmt::format("./odori explain {}/single_gpu_training.oID",
+                                   answer("single_gpu").parent_path().string())),
+            1);
+  EXPECT_EQ(submit("", "--lang ja multi_gpu").count("ログは "), 1)
+      << "the language is the kit's, and no flag of qsub's";
   // What the learner's own mistake brings, and what explain makes of it, also through a pipe.
   const fs::path answer = this->answer("multi_node"), kits = kit / "solutions/02_multi_node" / answer.filename();
   for (const auto& [line, said] : {std::pair("#PBS -l PUT_YOUR_CODE", "PUT_YOUR_CODE itself"),
