@@ -71,6 +71,12 @@ Named wanted_named(const std::string& name) {
   return {};
 }
 
+std::optional<std::string> copied_name(const std::string& name) {
+  for (std::size_t at = 1; at < name.size(); ++at)
+    if (is_of_a_copy(std::string_view(name).substr(at))) return name.substr(0, at);
+  return {};
+}
+
 bool is_kits_folder_of_answers(const std::string& name) {
   const auto& tasks = all_tasks();
   return name == "exercises" || name == "jobscripts" ||

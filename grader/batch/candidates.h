@@ -29,6 +29,9 @@ struct Named {
 /// NAME.cpp, PREFIX_NAME.cpp, and copies: NAME (1).cpp, NAME-2.cpp, NAME_1.cpp, NAME - Copy.cpp. Hidden files are none.
 Named wanted_named(const std::string& name);
 
+/// "aoki" of "aoki (2)", "aoki(2)", "aoki_2" or "aoki - Copy"; nothing if the name isn't like a copy's.
+std::optional<std::string> copied_name(const std::string& name);
+
 /// Is it a folder of the kit that a learner's answers lie in (exercises), or one that holds none of theirs: the kit's
 /// own, what was built, what is kept (solutions, build*, out)?
 bool is_kits_folder_of_answers(const std::string& name);

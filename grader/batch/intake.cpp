@@ -70,8 +70,15 @@ std::vector<std::string> names_of(const Scan& scan, const std::set<std::string>&
 std::vector<Finding> flags_of_absent(const ScannedStudent& found, const Task& task) {
   std::vector<Finding> flags;
   for (const std::string& archive : found.unreadable) flags.push_back({"flag_unreadable_archive", {{"file", archive}}});
-  const std::vector<std::string>& there = !found.others.empty() ? found.others : found.rest;
-  const bool tells = !found.others.empty() || (found.files.empty() && !found.rest.empty());
+  std::vector<std::string> there = !found.others.empty() ? found.others : found.rest;
+  bool tells = !found.others.empty() || (found.files.empty() && !found.rest.empty());
+  if (!tells && !found.files.empty()) {
+    // Answers to other tasks are marked, but for those to optional ones a class may have no marks.
+    there.clear();
+    for (const auto& [file, candidates] : found.files) there.push_back(file);
+    tells = std::ranges::all_of(
+        there, [](const std::string& file) { return task_named(wanted_named(file).wanted->task).optional; });
+  }
   if (tells)
     flags.push_back(
         {"flag_other_names",
@@ -79,11 +86,14 @@ std::vector<Finding> flags_of_absent(const ScannedStudent& found, const Task& ta
   return flags;
 }
 
-Student student_of(const std::string& name, const ScannedStudent& found, const fs::path& submitted) {
+/// `again`: whose this may be another submission of.
+Student student_of(const std::string& name, const ScannedStudent& found, const std::optional<std::string>& again,
+                   const fs::path& submitted) {
   Student student{.name = name, .tasks = {}};
   for (const Task& task : all_tasks()) {
     HandedIn& answer = student.tasks[task.name];
     answer.flags = found.flags;
+    if (again) answer.flags.push_back({"flag_again", {{"student", *again}}});
     if (found.n_closed > 0) answer.flags.push_back({"flag_closed_archives", {{"n", std::to_string(found.n_closed)}}});
     const auto take = [&](const fs::path& path) -> std::optional<fs::path> {
       const fs::path copy = submitted / student.name / path.filename();
@@ -98,6 +108,10 @@ Student student_of(const std::string& name, const ScannedStudent& found, const f
     if (answer.absent()) {
       const auto flags = flags_of_absent(found, task);
       answer.flags.insert(answer.flags.begin(), flags.begin(), flags.end());
+    } else {
+      for (const ExerciseFile& file : task.files())
+        if (const std::string wanted = file.exercise.filename(); !found.files.contains(wanted))
+          answer.flags.push_back({"flag_missing_file", {{"file", wanted}}});
     }
     if (answer.flags.size() > most_flags_of_answer) {
       const std::size_t more = answer.flags.size() - most_flags_of_answer;
@@ -120,7 +134,11 @@ Intake take_in(const fs::path& submissions, const fs::path& submitted, const fs:
     intake.problems.push_back({"one_student_with_copies", {{"student", scan.students.begin()->first}}});
   const std::vector<std::string> names = names_of(scan, known);
   auto name = names.begin();
-  for (const auto& [handed_in, found] : scan.students) intake.students.push_back(student_of(*name++, found, submitted));
+  for (const auto& [handed_in, found] : scan.students) {
+    const std::optional<std::string> first = copied_name(handed_in);
+    intake.students.push_back(
+        student_of(*name++, found, first && scan.students.contains(*first) ? first : std::nullopt, submitted));
+  }
   if (intake.students.empty())
     throw Refusal(intake.problems.empty() ? Finding{"submissions_empty", {{"folder", submissions.string()}}}
                                           : intake.problems.front());

@@ -206,6 +206,39 @@ TEST_F(IntakeTest, OfAnAbsentStudentItIsSaidWhatWasThere) {
   EXPECT_TRUE(flagged(intake.students[6], "archive_empty"));
 }
 
+TEST_F(IntakeTest, OfAnAbsentStudentTheFilesOfOptionalTasksAreSaid) {
+  write("aoki/ring.cpp", "r");
+  write("baba/ring.cpp", "r");
+  write("baba/" + node, "b");
+  const Intake intake = take();
+  const auto& flags = intake.students[0].tasks.at("multi_gpu").flags;
+  ASSERT_EQ(flags.size(), 1u);
+  EXPECT_EQ(flags[0], (Finding{"flag_other_names", {{"files", "ring.cpp"}, {"file", gpu}}}));
+  EXPECT_FALSE(flagged(intake.students[1], "flag_other_names")) << "what else was handed in is marked";
+}
+
+TEST_F(IntakeTest, AFileThatIsMissingBesideAnotherIsFlagged) {
+  write("aoki/" + gpu, "a");
+  write("baba/" + gpu, "b");
+  write("baba/" + script, "s");
+  const Intake intake = take();
+  EXPECT_EQ(intake.students[0].tasks.at("multi_gpu").flags,
+            (std::vector<Finding>{{"flag_missing_file", {{"file", script}}}}));
+  EXPECT_TRUE(intake.students[1].tasks.at("multi_gpu").flags.empty());
+  EXPECT_FALSE(flagged(intake.students[0], "flag_missing_file", "multi_node")) << "all of it is missing";
+}
+
+TEST_F(IntakeTest, WhoMayHaveHandedInAgainUnderAnotherNameIsFlagged) {
+  for (const char* name : {"aoki", "aoki(2)", "aoki - コピー", "baba (1)", "chiba", "chiba3"})
+    write(std::string(name) + "/" + gpu, name);
+  const Intake intake = take();
+  ASSERT_EQ(names(intake), "aoki, aoki - コピー, aoki(2), baba (1), chiba, chiba3");
+  const Finding again{"flag_again", {{"student", "aoki"}}};
+  EXPECT_EQ(intake.students[1].tasks.at("multi_gpu").flags.front(), again);
+  EXPECT_EQ(intake.students[2].tasks.at("multi_gpu").flags.front(), again);
+  for (const std::size_t i : {0, 3, 4, 5}) EXPECT_FALSE(flagged(intake.students[i], "flag_again")) << i;
+}
+
 TEST_F(IntakeTest, AnArchiveBehindAPasswordIsTold) {
   fs::create_directories(class_ / "aoki");
   const fs::path path = make("in.zip", "z.writestr('" + gpu + "', 'a')");

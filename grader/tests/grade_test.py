@@ -256,7 +256,8 @@ class Grade(unittest.TestCase):
         program = (right / "train_cifar_multi_gpu.cpp").read_text()
         for student, change in (("baba", lambda text: text.replace("  // END BLANK", '  std::system("id");\n  // END BLANK', 1)),
                                 ("chiba", lambda text: text.replace("BLANK", "BRANK"))):
-            (hand_in(student) / "train_cifar_multi_gpu.cpp").write_text(change(program))
+            folder = hand_in(student, "solutions/01_multi_gpu/run_multi_gpu_training.sh")
+            (folder / "train_cifar_multi_gpu.cpp").write_text(change(program))
         code, output = grade(*self.flags)
         self.assertEqual(code, 0, output)
         self.assertEqual(output.splitlines()[-3:], [
