@@ -71,6 +71,7 @@ State read_state(const Flags& flags, const Messages& messages) {
 struct StatusRow {
   std::string verdict;
   double points = 0, of = 0;
+  bool changed = false;  // since it was judged
 };
 
 /// What is known of one blank, given its text now (null: it can't be found).
@@ -80,8 +81,8 @@ StatusRow row_of(const std::optional<Remembered>& seen, double of, const Blank* 
   if (!seen) return {empty ? "UNFILLED" : messages.text("status_unchecked"), 0, of};
   StatusRow row{seen->verdict, seen->points, seen->of};
   if (seen->verdict == "INCONCLUSIVE") row.of = 0;
-  if (now != nullptr && fingerprint(now->text) != seen->text)
-    row.verdict += fmt::format(" ({})", messages.text("status_changed"));
+  row.changed = now != nullptr && fingerprint(now->text) != seen->text;
+  if (row.changed) row.verdict += fmt::format(" ({})", messages.text("status_changed"));
   return row;
 }
 
@@ -92,13 +93,14 @@ void print_task(const Flags& flags, const Task& task, int number, const State& s
   for (const File& file : place.files) texts.merge(read_submission(file.path, file.pristine).blanks);
   std::vector<std::pair<int, StatusRow>> rows;
   double points = 0, of = 0;
-  bool known = false;
+  bool known = false, changed = false;
   for (const int blank : task.judged()) {
     const auto found = texts.find(blank);
     const auto seen = state.verdict(task.name, blank);
     rows.emplace_back(blank, row_of(seen, points_of_blank.at(blank), found == texts.end() ? nullptr : &found->second,
                                     language_of(place.of(blank).path.string()), messages));
     known = known || seen;
+    changed = changed || rows.back().second.changed;
     points += rows.back().second.points;
     of += rows.back().second.of;
   }
@@ -115,7 +117,8 @@ void print_task(const Flags& flags, const Task& task, int number, const State& s
                      messages.text(name_key(task, blank))});
   }
   for (const std::string& line : table_lines(table)) fmt::print("  {}\n", line);
-  fmt::print("{}\n", messages.text(known ? "status_next" : "status_never", {{"task", task.name}}));
+  const char* next = !known ? "status_never" : points == of && !changed ? "next_done" : "status_next";
+  fmt::print("{}\n", messages.text(next, {{"task", task.name}}));
 }
 
 /// The learner's file with one blank as it was at first, or with all of it so; or why it can't be found there.

@@ -8,14 +8,21 @@
 namespace odori::grader {
 namespace {
 
-/// The line in pieces that fit.
+/// The line in pieces that fit: broken at a blank, if one is in the second half.
 std::vector<std::string> fold(const std::string& line, int columns) {
   std::vector<std::string> pieces{""};
   for (std::size_t at = 0; at < line.size();) {
     const std::string character = line.substr(at, character_at(line, at).second);
-    if (!pieces.back().empty() && width_of(pieces.back() + character) > columns) pieces.emplace_back();
-    pieces.back() += character;
     at += character.size();
+    if (!pieces.back().empty() && width_of(pieces.back() + character) > columns) {
+      std::string word;
+      if (const auto blank = pieces.back().rfind(' '); blank != std::string::npos && 2 * blank > pieces.back().size()) {
+        word = pieces.back().substr(blank + 1);
+        pieces.back().resize(blank);
+      }
+      pieces.push_back(std::move(word));
+    }
+    pieces.back() += character;
   }
   return pieces;
 }

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "exercise/blanks.h"
 #include "exercise/task.h"
+#include "learner/state.h"
 #include "run_command.h"
 
 namespace odori::grader {
@@ -98,6 +99,15 @@ TEST_F(Words, StatusCountsPointsAndSeesChanges) {
   EXPECT_EQ(ending.count("5 of 80 points"), 1) << ending.output;  // an inconclusive speedup counts neither way
   EXPECT_EQ(ending.count("PASS (changed since)"), 1) << ending.output;
   EXPECT_EQ(ending.count("5/5     3 "), 1) << ending.output;
+}
+
+TEST_F(Words, StatusOfATaskThatIsAllRightSendsNobodyToTheCheck) {
+  const fs::path program = kit_ / "exercises/03_ring/ring.cpp";
+  for (const Blank& blank : parse_blanks(split_lines(read_file(program)), program.string()))
+    remember(fmt::format("verdict ring {} PASS 1 1 {}\n", blank.number, fingerprint(blank.text)));
+  EXPECT_EQ(word("status ring").count("All right!"), 1) << word("status ring").output;
+  replace_in(program, "PUT_YOUR_CODE;", "1;");
+  EXPECT_EQ(word("status ring").count("Next: ./odori check ring"), 1) << word("status ring").output;
 }
 
 TEST_F(Words, ADamagedStateIsToldAndBegunAnew) {

@@ -162,6 +162,15 @@ def at_a_terminal(columns, rows):
     fill("PUT_YOUR_CODE")
 
 
+def commands_stay_whole():
+    watch = Watch("--lang", "en", columns=60)
+    watch.shows("Waiting", "q quit")
+    watch.press("s")
+    watch.shows("To check after each save: ./odori watch multi_gpu")
+    watch.press("q")
+    watch.ends_with(0)
+
+
 def in_japanese():
     watch = Watch("--lang", "ja", columns=60, rows=20)
     fill("select=4:mpiprocs=1")
@@ -221,6 +230,7 @@ os.environ.pop("ODORI_STATE", None)
 os.environ.pop("ODORI_SITE", None)
 at_a_terminal(60, 20)
 at_a_terminal(100, 40)
+commands_stay_whole()
 in_japanese()
 on_a_terminal_that_cannot_be_drawn_on()
 interrupted()
