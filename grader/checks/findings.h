@@ -1,4 +1,4 @@
-// What the checks of both tasks have in common.
+// What the checks of several exercises have in common.
 #pragma once
 
 #include <initializer_list>

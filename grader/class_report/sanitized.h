@@ -11,8 +11,8 @@
 namespace odori::grader {
 
 /// Valid UTF-8 of at most `most` characters, and a mark behind it if there were more. Line ends and tabs stay; bytes
-/// that aren't UTF-8 become U+FFFD; characters of control, such that can't be seen, and such that turn the direction of
-/// what follows are named: ⟨U+202E⟩.
+/// that aren't UTF-8 become U+FFFD; control characters, invisible ones, and those that change the text's direction
+/// are named: ⟨U+202E⟩.
 std::string sanitized(std::string_view text, std::size_t most = 2000);
 
 /// The same on one line: line ends and tabs are named too.

@@ -31,7 +31,7 @@ std::string why_no_driver() {
   int driver = 0, runtime = 0;
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
-  if (driver == 0) return "there is no NVIDIA driver on this machine; nvidia-smi shows one where there is.";
+  if (driver == 0) return "no NVIDIA driver was found on this machine.";
   return fmt::format(
       "the NVIDIA driver is too old: it goes up to CUDA {}, and this build needs CUDA {}. Install a newer driver, or "
       "build with the older toolkit (-DCUDAToolkit_ROOT=/path).",

@@ -80,7 +80,7 @@ OperationPtr batch_normalization(const Setup& setup, const Value& x, const Batch
                                  const BatchNormalizationParameters& parameters);
 OperationPtr relu(const Setup& setup, const Value& x);
 OperationPtr max_pooling(const Setup& setup, const Value& x, const PoolingSpec& spec);
-/// `layer`: the how many-eth dropout of the graph this is.
+/// `layer`: the index of this dropout layer in the graph.
 OperationPtr dropout(const Setup& setup, const Value& x, float ratio, std::uint32_t layer);
 OperationPtr linear(const Setup& setup, const Value& x, int out, const ParameterView& weight,
                     const ParameterView* bias);

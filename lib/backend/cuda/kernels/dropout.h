@@ -12,7 +12,7 @@
 namespace odori::cuda::kernels {
 
 /// y = x / (1 - ratio) where kept, else 0. Backward is the same, from gy to gx: the mask is drawn anew from the step's
-/// key, which costs less than to keep it. May work in place. `layer`: the how many-eth dropout of the graph this is.
+/// key, which costs less than to keep it. May work in place. `layer`: the index of this dropout layer in the graph.
 void dropout(cudaStream_t stream, Storage storage, const void* x, void* y, const Shape& shape, float ratio,
              std::uint32_t layer, const Step* step);
 
