@@ -78,8 +78,8 @@ std::string to_text(const ExchangeCosts& costs) {
          in_words("in a node", costs.within) + (costs.within && costs.between ? ";" : "") +
          in_words("between nodes", costs.between) + (costs.within || costs.between ? "" : " no two ranks were there") +
          ".\n" +
-         "Sent are the messages and 10^6 bytes of the busiest rank. Where MPI picks its steps, they are those of "
-         "lib/comm/README.md.\n" +
+         "Sent are the messages and 10^6 bytes of the rank that sends most, which needn't be the same one in the node "
+         "and to other nodes. Where MPI picks its steps, they are those of lib/comm/README.md.\n" +
          fmt::format("{}, devices: {}.\n{}, {}.\n", costs.place(), costs.device, describe(costs.machine), costs.date);
 }
 

@@ -284,6 +284,7 @@ TEST(Costs, ATableSaysShareRateAndWhatIsSent) {
   EXPECT_NE(text.find("             2  60.0\n"), std::string::npos) << text;
   EXPECT_NE(text.find("were seen to take: between nodes 120 us and 120 MB/s.\n"), std::string::npos) << text;
   EXPECT_NE(text.find("Not measured: single_node: <two> nodes\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("needn't be the same one in the node and to other nodes."), std::string::npos) << text;
   EXPECT_NE(text.find("2 ranks on 2 nodes, over a simulated link of 1 Gbit/s, 50 us, devices: CPU.\n"),
             std::string::npos)
       << text;
