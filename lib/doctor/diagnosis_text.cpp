@@ -57,14 +57,14 @@ Readiness readiness_of(const std::vector<Diagnosis>& findings) {
     sentence("This machine is ready for task 1, but not for task 2. Missing: {}.",
              "このマシンはタスク 1 の準備ができていますが、タスク 2 の準備はできていません。足りないもの: {}");
   else if (!missing.english.empty())
-    sentence("This machine is ready for both tasks on CPU devices, but not on its GPUs. Missing: {}.",
-             "このマシンは CPU デバイスなら両方のタスクの準備ができていますが、GPU "
+    sentence("This machine is ready for all tasks on CPU devices, but not on its GPUs. Missing: {}.",
+             "このマシンは CPU デバイスならすべてのタスクの準備ができていますが、GPU "
              "では準備ができていません。足りないもの: {}");
   else if (slow)
-    sentence("This machine is ready for both tasks; what is marked [ slow ] keeps it from being as fast as it could.",
-             "このマシンは両方のタスクの準備ができています。ただし [ 低速 ] の項目のぶん遅くなります。");
+    sentence("This machine is ready for all tasks; what is marked [ slow ] keeps it from being as fast as it could.",
+             "このマシンはすべてのタスクの準備ができています。ただし [ 低速 ] の項目のぶん遅くなります。");
   else
-    sentence("This machine is ready for both tasks.", "このマシンは両方のタスクの準備ができています。");
+    sentence("This machine is ready for all tasks.", "このマシンはすべてのタスクの準備ができています。");
   return ready;
 }
 

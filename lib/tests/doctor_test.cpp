@@ -210,13 +210,13 @@ TEST(DoctorReport, TheLastSentenceSaysForWhichTasksTheMachineIsReady) {
     return sentence;
   };
   Facts facts = good_node();
-  EXPECT_EQ(last(facts, "en"), "This machine is ready for both tasks.");
-  EXPECT_EQ(last(facts, "ja"), "このマシンは両方のタスクの準備ができています。");
+  EXPECT_EQ(last(facts, "en"), "This machine is ready for all tasks.");
+  EXPECT_EQ(last(facts, "ja"), "このマシンはすべてのタスクの準備ができています。");
   facts.gpu_use = {50};
-  EXPECT_NE(last(facts, "en").find("ready for both tasks; what is marked [ slow ]"), std::string::npos);
+  EXPECT_NE(last(facts, "en").find("ready for all tasks; what is marked [ slow ]"), std::string::npos);
   facts.usable_gpus = 0;
   EXPECT_EQ(last(facts, "en"),
-            "This machine is ready for both tasks on CPU devices, but not on its GPUs. Missing: GPUs that the kit can "
+            "This machine is ready for all tasks on CPU devices, but not on its GPUs. Missing: GPUs that the kit can "
             "use.");
   facts.has_mpirun = false;
   EXPECT_EQ(to_json(diagnose(facts), "en")["ready"]["task_1"], true);
