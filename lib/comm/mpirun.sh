@@ -5,7 +5,8 @@
 #                                                a file, it stands beside it
 #   . lib/comm/mpirun.sh                         the folder, for every mpirun that this shell starts
 #
-# Where a limit of the shell is too low for Open MPI, it says so, and ends (sourced: returns) with 20.
+# Where a limit of the shell is too low for Open MPI, or this machine can't send to itself, it says so, and ends (sourced: returns)
+# with 20.
 #
 # Without it, all mpiruns of a user share one folder. Each makes it at its start and removes it at its end, and of
 # several at a time some don't start: "orte_session_dir failed" (open-mpi/ompi, issues 7049 and 8510).
@@ -81,6 +82,15 @@ refuse_low_limits() {
   done </proc/self/limits
 }
 
+# mpirun and its ranks find each other by a network even on one machine. Open MPI says "The PMIx server's listener thread failed to
+# start" without this one. /sys/class/net may be another namespace's.
+refuse_no_loopback() {
+  [[ -r /proc/self/net/fib_trie && $(</proc/self/net/fib_trie) != *" 127.0.0.1"* ]] || return 0
+  echo "odori: this machine's loopback network interface, lo, is down. mpirun and its ranks, which reach each other at 127.0.0.1," \
+    "need it. Bring it up: sudo ip link set lo up" >&2
+  return 20
+}
+
 # A rank that is killed while it starts may hold the lock of PMIx's own shared memory, for which mpirun then waits
 # without end. Without that memory there is no lock.
 export PMIX_MCA_gds=${PMIX_MCA_gds:-hash}
@@ -142,9 +152,9 @@ has_terminal() {
 }
 
 if [[ ${BASH_SOURCE[0]} != "$0" ]]; then
-  refuse_low_limits && remove_left_behind && own_mpi_folder && settings_for_networks
+  refuse_low_limits && refuse_no_loopback && remove_left_behind && own_mpi_folder && settings_for_networks
 else
-  refuse_low_limits || exit
+  refuse_low_limits && refuse_no_loopback || exit
   command -v "$1" >/dev/null || {
     echo "odori: there is no $1 in PATH. Load the module of the Open MPI that the kit was built with, or add its folder." >&2
     exit 20

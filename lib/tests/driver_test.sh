@@ -25,6 +25,9 @@ expect 0 "./odori COMMAND" "$odori"
 for word in demo test run check watch hint status reset solution compare timeline predict doctor data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
 expect 0 "クラス全員の提出物を採点します" "$odori" grade --lang ja --help # as without a flag before it
 expect 0 "./odori COMMAND" env CDPATH="$(dirname "${odori%/*}")" bash -c 'cd "${1%/*/*}" && "${1#"${1%/*/*}/"}"' _ "$odori"
+expect 0 "./odori COMMAND" sh "$odori"
+ln -s "$odori" "$scratch/odori"
+expect 0 "./odori COMMAND" "$scratch/odori"
 # The list and each command's help, in Japanese too, with the same flags.
 flags_in() { grep -oE -e '--[a-z-]+' <<<"$1" | sort -u; }
 english=$("$odori" help) japanese=$("$odori" help --lang ja)

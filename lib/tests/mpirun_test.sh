@@ -56,6 +56,19 @@ fi
 said=$("$script" no_such_mpirun 2>&1)
 [[ $? -eq 20 && $said == *"there is no no_such_mpirun in PATH"* ]] || fail "without an mpirun: $said"
 
+# Without the loopback interface Open MPI speaks of a listener. Skipped where no namespace can be made; in CI that is a failure.
+apart=(unshare --net)
+[[ $EUID -eq 0 ]] || apart+=(--user --map-root-user)
+if "${apart[@]}" true 2>/dev/null; then
+  for start in '"$@" -np 1 echo began' '. "$1" && echo began'; do
+    said=$("${apart[@]}" timeout 20 bash -c "$start" _ "${mpirun[@]}" 2>&1)
+    [[ $? -eq 20 && $said == "odori: this machine's loopback network interface, lo, is down."*"sudo ip link set lo up" ]] ||
+      fail "without lo, $start: $said"
+  done
+elif [[ -n ${CI:-} ]]; then
+  fail "no network namespace can be made"
+fi
+
 # In somebody's interactive job, with settings for a cluster.
 for place in slurm pbs environment network home; do
   (
