@@ -68,11 +68,9 @@ std::string to_text(const ExchangeCosts& costs) {
                     rows) +
          notes +
          fmt::format(
-             "{}: {:.1f} MB of gradients a rank, {} images a device and iteration, which computes {:.1f} ms; medians "
-             "of "
-             "{} rounds.\n",
+             "{}: {:.1f} MB of gradients a rank, {} images a device and iteration, which computes {:.1f} ms; {}.\n",
              costs.model, static_cast<double>(costs.gradient_bytes) / 1e6, costs.batchsize, costs.compute_milliseconds,
-             costs.rounds) +
+             costs.rounds == 1 ? "one round" : fmt::format("medians of {} rounds", costs.rounds)) +
          "Predicted is latency + bytes / bandwidth of each message (lib/comm/cost.h), with what two ranks were seen to "
          "take:" +
          in_words("in a node", costs.within) + (costs.within && costs.between ? ";" : "") +
