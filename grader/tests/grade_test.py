@@ -140,7 +140,7 @@ class Grade(unittest.TestCase):
         self.assertEqual(grade(*self.flags, "--regrade")[0], 0)
         hand_in("baba", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")
         code, output = grade(*self.flags)
-        self.assertIn("baba, multi_gpu: 75 of 80 points (instead of 0/80: handed in again)", output)
+        self.assertIn("baba, multi_gpu: 75 of 80 points; needs a look (instead of 0/80: handed in again)", output)
         self.assertEqual(grade(*self.flags, "--regrade", "--apply")[0], 2)
 
     def test_nothing_of_this_machine_is_in_what_students_get(self):
@@ -265,7 +265,7 @@ class Grade(unittest.TestCase):
             "3 answers marked (2 need a look), 3 not handed in, 0 ungraded.",
             f"Open {self.results}/report.html."])
         self.assertIn("aoki, multi_gpu: 80 of 80 points", output)
-        self.assertIn("chiba, multi_gpu: 0 of 80 points; needs a look", output)
+        self.assertIn("chiba, multi_gpu: 5 of 80 points; needs a look", output)
         flags = {student: [(flag["key"], flag["values"]) for flag in self.record(student, "multi_gpu")["flags"]]
                  for student in ("aoki", "baba", "chiba")}
         self.assertEqual(flags, {"aoki": [], "baba": [("flag_forbidden", {"blank": "1", "word": "system"})],
