@@ -5,10 +5,10 @@
 
 #include <deque>
 #include <memory>
-#include <thread>
 
 #include "checks/judge.h"
 #include "checks/program_runs.h"
+#include "core/cores.h"
 #include "core/file.h"
 #include "exercise/cutter.h"
 #include "exercise/select_line.h"
@@ -136,7 +136,7 @@ std::optional<RightAnswer> judge_program(const Question& question, const Answers
     verdicts.know(blank, {Verdict::not_checked, Finding{"needs_other_blank", {{"other", std::to_string(other)}}}});
   if (programs.of_blank.empty()) return {};
 
-  Cores cores(std::max(1u, std::thread::hardware_concurrency()));
+  Cores cores(usable_cores());
   std::deque<ProgramRuns> all_runs;
   const auto runs_of = [&](const BuiltProgram& program) { return &all_runs.emplace_back(runner, program, cores); };
   Judged judged{.holds = programs.holds};

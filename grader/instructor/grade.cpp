@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <set>
-#include <thread>
 
 #include "batch/batch.h"
 #include "batch/content.h"
 #include "batch/refusal.h"
 #include "batch/student_name.h"
+#include "core/cores.h"
 #include "core/program.h"
 #include "instructor/class_screen.h"
 #include "instructor/regrade_class.h"
@@ -124,7 +124,6 @@ std::vector<Answer> answers_of(const Intake& intake, const GradeFlags& flags, co
   return answers;
 }
 
-int default_jobs() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
 /// Of the answer, or of its speedup alone.
 std::optional<Finding> why_ungraded(const TaskRecord& record) {
@@ -158,7 +157,7 @@ bool mark(const GradeFlags& flags, const Results& results, const std::vector<Ans
                  .sandbox = flags.sandbox,
                  .hidden = {flags.submissions, flags.out}});
   Listener listener(screen, reports);
-  const Batch batch{records, marker, flags.jobs > 0 ? flags.jobs : default_jobs(), flags.timings};
+  const Batch batch{records, marker, flags.jobs > 0 ? flags.jobs : usable_cores(), flags.timings};
   try {
     run_batch(batch, answers, listener);
     return true;

@@ -18,6 +18,7 @@
 #include <set>
 
 #include "checks/check_record.h"
+#include "core/cores.h"
 #include "core/error.h"
 #include "core/process.h"
 #include "core/program.h"
@@ -201,7 +202,7 @@ int main(int argc, char** argv) try {
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> all_right = true;
   std::vector<std::future<void>> workers;
-  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+  for (int i = 0; i < usable_cores(); ++i)
     workers.push_back(std::async(std::launch::async, [&] {
       for (std::size_t i; (i = next++) < attacks.size() && !interrupted();) {
         const std::string complaints = complaints_about(arena, attacks[i]);

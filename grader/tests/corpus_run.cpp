@@ -17,9 +17,9 @@
 #include <fstream>
 #include <future>
 #include <random>
-#include <thread>
 
 #include "checks/judge_answer.h"
+#include "core/cores.h"
 #include "core/error.h"
 #include "core/program.h"
 #include "exercise/lexer.h"
@@ -111,7 +111,7 @@ void build_all(std::vector<Answer>& answers) {
   const Compiler compiler(build_folder, work);
   std::atomic<std::size_t> next = 0;
   std::vector<std::future<void>> builders;
-  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+  for (int i = 0; i < usable_cores(); ++i)
     builders.push_back(std::async(std::launch::async, [&] {
       for (std::size_t file; (file = next++) < files.size();) build_together(compiler, files[file]);
     }));
@@ -194,8 +194,8 @@ std::string grade_all(const std::vector<Answer>& answers, std::uint64_t seed, co
   auto& next = *new (shared) std::atomic<std::size_t>(0);
   std::fflush(stdout);
   // Twice as many as cores: much of the time goes to waiting, for a hang to show and for mpirun to end.
-  const unsigned n_workers = 2 * std::max(1u, std::thread::hardware_concurrency());
-  for (unsigned i = 0; i < n_workers; ++i)
+  const int n_workers = 2 * usable_cores();
+  for (int i = 0; i < n_workers; ++i)
     if (fork() == 0) {
       int code = 0;
       try {
@@ -207,7 +207,7 @@ std::string grade_all(const std::vector<Answer>& answers, std::uint64_t seed, co
       _exit(code);
     }
   std::string complaints;
-  for (unsigned i = 0; i < n_workers; ++i) {
+  for (int i = 0; i < n_workers; ++i) {
     int status = 1;
     wait(&status);
     if (status != 0) complaints += "A worker did not come to its end.\n";

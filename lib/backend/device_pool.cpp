@@ -2,9 +2,9 @@
 
 #include <fmt/ranges.h>
 
-#include <thread>
 
 #include "backend/cpu/device.h"
+#include "core/cores.h"
 #include "core/error.h"
 #include "trace/evidence.h"
 
@@ -77,9 +77,9 @@ std::optional<std::string> DevicePool::warning(int n) const {
   std::vector<std::string> lines;
   if (options_.request == DeviceRequest::automatic && built_for_gpus())
     lines.push_back("No GPU is used: " + why_no_gpu());
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int cores = usable_cores();
   const int threads = n * options_.threads_per_device;
-  if (cores > 0 && threads > cores)
+  if (threads > cores)
     lines.push_back(
         fmt::format("Warning: {} CPU devices of {} thread(s) share {} cores, so each is slower than it would be alone.",
                     n, options_.threads_per_device, cores));

@@ -1,7 +1,6 @@
 #include "report/machine.h"
 
 #include <fmt/chrono.h>
-#include <sched.h>
 #include <sys/sysinfo.h>
 
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "core/cores.h"
 #include "core/file.h"
 #include "core/text.h"
 
@@ -28,11 +28,6 @@ std::string value_in(const char* path, std::string_view key, char separator) {
   return "unknown";
 }
 
-int cores_of_this_process() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : get_nprocs();
-}
-
 double installed_gib() {
   struct sysinfo info;
   if (sysinfo(&info) != 0) return 0;
@@ -42,7 +37,7 @@ double installed_gib() {
 }  // namespace
 
 Machine this_machine() {
-  return {value_in("/proc/cpuinfo", "model name", ':'), cores_of_this_process(), installed_gib(),
+  return {value_in("/proc/cpuinfo", "model name", ':'), usable_cores(), installed_gib(),
           value_in("/etc/os-release", "PRETTY_NAME", '=')};
 }
 

@@ -8,7 +8,7 @@ namespace odori {
 
 struct Machine {
   std::string cpu;        // "AMD EPYC 7742 64-Core Processor"
-  int cores = 0;          // that this process may run on
+  int cores = 0;          // usable_cores()
   double memory_gib = 0;  // installed, in 2^30 bytes
   std::string os;         // "Debian GNU/Linux 12 (bookworm)"
 };

@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "core/cores.h"
 #include "core/error.h"
 
 namespace odori {
@@ -28,7 +29,7 @@ TEST(DevicePool, TheCurrentDeviceIsTheOneLastUsedAndTheFirstBeforeThat) {
 }
 
 TEST(DevicePool, WarnsOfMoreThreadsThanCores) {
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int cores = usable_cores();
   const DevicePool pool({.request = DeviceRequest::cpu}),
       wide({.request = DeviceRequest::cpu, .threads_per_device = 2});
   EXPECT_FALSE(pool.warning(cores).has_value());
