@@ -60,7 +60,7 @@ student_kit() {
   local kit=$1 build=$2 to=$3
   mkdir -p "$to"/{build/bin,grader,lib}
   cp -a "$kit"/{odori,cmake,jobscripts,solutions,exercises} "$to/"
-  cp -a "$kit"/lib/{comm,flags} "$to/lib/"
+  cp -a "$kit"/lib/{comm,core,flags} "$to/lib/"
   cp -a "$build/library" "$to/build/"
   cp -a "$kit"/grader/{messages,exercises} "$to/grader/"
   cp -a "$build/bin/solutions" "$build/bin/odori_grader" "$to/build/bin/"
