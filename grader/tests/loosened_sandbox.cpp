@@ -53,7 +53,7 @@ void see_all_files(Arguments& arguments) {
 
 void outlive_command(Arguments& arguments) {
   const bool root = geteuid() == 0;
-  replace(arguments, {"unshare", "--pid", "--fork", "--kill-child"});
+  replace(arguments, {"unshare", "--pid", "--fork", "--kill-child", "--mount-proc"});
   if (!root) replace(arguments, {"--user", "--map-current-user"});
   replace(arguments, {"--unshare-pid", "--die-with-parent", "--new-session"});
   replace(arguments, {"--proc", "/proc", "--ro-bind", "/dev/null", "/proc/1/cmdline"},

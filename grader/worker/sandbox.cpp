@@ -147,8 +147,9 @@ Arguments Sandbox::arguments_of(const Command& command, const SandboxPolicy& pol
   const std::string temporary = std::to_string(policy.temporary);
   Arguments arguments;
   // bubblewrap asks to end with whoever started it only after some milliseconds: what it has begun until then would
-  // stay for ever. It doesn't as the first process of a namespace that ends with it.
-  add(arguments, {"unshare", "--pid", "--fork", "--kill-child"});
+  // stay for ever. It doesn't as the first process of a namespace that ends with it. Since 0.12 it looks itself up in
+  // /proc, which must be that namespace's.
+  add(arguments, {"unshare", "--pid", "--fork", "--kill-child", "--mount-proc"});
   if (!root) add(arguments, {"--user", "--map-current-user"});
   add(arguments, {"bwrap", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"});
   const auto empty = [&](const fs::path& folder) {
