@@ -18,9 +18,10 @@
 shared_memory=${OMPI_MCA_btl_vader_backing_directory:-${OMPI_MCA_btl_sm_backing_directory:-/dev/shm}}
 
 remove_left_behind() {
-  local old
-  for old in "${TMPDIR:-/tmp}/ompi.${HOSTNAME%%.*}.$EUID"/pid.*; do
-    [[ ! -d $old || ! -O $old || -d /proc/${old##*.} ]] || rm -rf "$old"
+  local old pid base=${TMPDIR:-/tmp} host=${HOSTNAME%%.*}
+  for old in "$base/ompi.$host.$EUID"/pid.* "$base/prterun.$host".*".$EUID"; do # Open MPI 4; 5
+    pid=${old##*/pid.} pid=${pid%".$EUID"} pid=${pid##*.}
+    [[ ! -d $old || ! -O $old || -d /proc/$pid ]] || rm -rf "$old"
   done
   local segments used
   mapfile -t segments < <(find "$shared_memory" -maxdepth 1 -type f -user "$EUID" -mmin +60 \
