@@ -126,30 +126,42 @@ this_machine_alone() {
   export OMPI_MCA_mca_base_param_files=/etc/openmpi/openmpi-mca-params.conf,$prefix/etc/openmpi-mca-params.conf
 }
 
-# mpirun loses what it can't write into a file, since its disk is full, and ends with 0. So it writes into a pipe, and what
-# carries that on says whether all of it arrived. It takes what comes to the end, also where the whole group is told to end:
-# mpirun doesn't survive a pipe that nobody reads.
-run_and_carry() { # MPIRUN...
-  local carrier code alive=(setpriv --pdeathsig KILL) # as if this shell had become mpirun
+# Starts mpirun and stays beside it, where becoming it would lose something:
+# - mpirun loses what it can't write into a file, since its disk is full, and ends with 0. So it writes into a pipe, and what
+#   carries that on says whether all of it arrived. It takes what comes to the end, also where the whole group is told to end:
+#   mpirun doesn't survive a pipe that nobody reads.
+# - Told to end, Open MPI 5's kills its ranks a quarter of a second later, and drops what they say, such as how to go on. So the
+#   ranks are told instead, by whatever told this shell: mpirun is not in the terminal's group, which gets its Ctrl-C.
+run_beside() { # MPIRUN...
+  local out carrier="" code alive=(setpriv --pdeathsig KILL setsid) # as if this shell had become mpirun
   command -v setpriv >/dev/null || alive=()
-  exec {pipe}> >(trap '' TERM HUP INT; cat || { cat >/dev/null && false; })
-  carrier=$!
-  "${alive[@]}" "$@" <&0 >&"$pipe" {pipe}>&- &
+  if writes_into_file; then
+    exec {out}> >(trap '' TERM HUP INT; cat || { cat >/dev/null && false; })
+    carrier=$!
+  else
+    exec {out}>&1
+  fi
+  "${alive[@]}" "$@" <&0 >&"$out" {out}>&- &
   mpirun=$!
-  exec {pipe}>&-
-  trap 'kill -TERM $mpirun' TERM HUP
-  trap 'has_terminal || kill -INT $mpirun' INT
+  exec {out}>&-
+  told=""
+  trap tell_to_end TERM HUP INT
   until wait "$mpirun"; code=$?; [[ ! -d /proc/$mpirun ]]; do :; done
-  wait "$carrier" && exit "$code"
+  [[ -z $carrier ]] || wait "$carrier" && exit "$code"
   echo "odori: not all that mpirun printed could be written; the reason is above. Is the disk full?" >&2
   exit $((code == 0 ? 1 : code))
 }
 
-# Is this the terminal's foreground group, which gets its Ctrl-C as a whole?
-has_terminal() {
-  local group of_terminal
-  read -r _ _ _ _ group _ _ of_terminal _ </proc/$$/stat
-  [[ $group -eq $of_terminal ]]
+writes_into_file() { [[ -f /dev/stdout || /dev/stdout -ef /dev/full ]]; }
+
+# The ranks, and those that haven't ended after two seconds, by mpirun; when told once more, at once.
+tell_to_end() {
+  local ranks=""
+  [[ -n $told ]] || ranks=$(cat /proc/"$mpirun"/task/*/children 2>/dev/null)
+  told=yes
+  # shellcheck disable=SC2086 # several
+  kill -TERM ${ranks:-$mpirun} 2>/dev/null
+  [[ -z $ranks ]] || { sleep 2 && kill -TERM "$mpirun"; } >/dev/null 2>&1 &
 }
 
 if [[ ${BASH_SOURCE[0]} != "$0" ]]; then
@@ -165,6 +177,6 @@ else
   remove_left_behind
   this_machine_alone "$1"
   own_mpi_folder
-  [[ ! -f /dev/stdout && ! /dev/stdout -ef /dev/full ]] || run_and_carry "$@"
+  if writes_into_file || [[ -x $(dirname "$(command -v "$1")")/prterun ]]; then run_beside "$@"; fi # prterun: Open MPI 5's
   exec "$@"
 fi
