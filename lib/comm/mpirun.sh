@@ -121,6 +121,8 @@ this_machine_alone() {
       pml | mtl | osc | oob | *_tcp_if_*) unset "$name" ;; # a network that this machine may not have
     esac
   done
+  # Where a machine has IPv6 as well, each rank of Open MPI 5 would print "Unable to find reachable pairing" (open-mpi/ompi, issue 14079).
+  export OMPI_MCA_btl_tcp_disable_family=6
   # Open MPI 4 asks for one even where it starts nothing elsewhere.
   command -v ssh >/dev/null || command -v rsh >/dev/null || export OMPI_MCA_plm_rsh_agent=sh
   export OMPI_MCA_mca_base_param_files=/etc/openmpi/openmpi-mca-params.conf,$prefix/etc/openmpi-mca-params.conf

@@ -195,6 +195,9 @@ done
 settings() { "$@" ompi_info --parsable --param pml all --level 9 2>/dev/null | grep '^mca:pml:base:param:pml:value:'; }
 [[ $(settings "$script") == $(settings env HOME=/nonexistent) ]] || fail "the system's settings are lost: $(settings "$script")"
 
+# Ranks of this machine alone need no IPv6, of which Open MPI 5 would speak.
+[[ $("$script" "$(command -v env)") == *OMPI_MCA_btl_tcp_disable_family=6* ]] || fail "Open MPI looks for IPv6"
+
 # A machine without ssh: Open MPI 4 wants it even where it starts nothing elsewhere.
 agent() { PATH=$1 "$script" "$(command -v bash)" -c 'echo "${OMPI_MCA_plm_rsh_agent:-}"'; }
 mkdir "$scratch/no_ssh" && find /usr/bin /bin -maxdepth 1 ! -name ssh ! -name rsh -exec ln -sf -t "$scratch/no_ssh" {} +
