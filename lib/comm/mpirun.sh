@@ -135,7 +135,7 @@ this_machine_alone() {
 # - Told to end, Open MPI 5's kills its ranks a quarter of a second later, and drops what they say, such as how to go on. So the
 #   ranks are told instead, by whatever told this shell: mpirun is not in the terminal's group, which gets its Ctrl-C.
 run_beside() { # MPIRUN...
-  local out carrier="" code alive=(setpriv --pdeathsig KILL setsid) # as if this shell had become mpirun
+  local out carrier="" code alive=(setpriv --pdeathsig KILL) # as if this shell had become mpirun
   command -v setpriv >/dev/null || alive=()
   if writes_into_file; then
     exec {out}> >(trap '' TERM HUP INT; cat || { cat >/dev/null && false; })
@@ -143,8 +143,10 @@ run_beside() { # MPIRUN...
   else
     exec {out}>&1
   fi
+  set -m # a process group of its own
   "${alive[@]}" "$@" <&0 >&"$out" {out}>&- &
   mpirun=$!
+  set +m
   exec {out}>&-
   told=""
   trap tell_to_end TERM HUP INT
