@@ -265,7 +265,7 @@ TEST_F(Sandboxed, IsNobodyAndCannotBecomeMore) {
 }
 
 TEST_F(Sandboxed, KeepsNoMemoryWhereNobodyCountsIt) {
-  const std::string hide = "import os; os.memfd_create('hidden'); print('was given')";
+  const std::string hide = "import os; os.memfd_create('hidden'); print('was ' + 'given')";  // a traceback shows the line
   EXPECT_FALSE(holds(python(hide), "was given"));
   EXPECT_TRUE(holds(python(hide, {}, {"syscalls"}), "was given"));
 }
