@@ -2,7 +2,7 @@
 # mpirun with a folder of its own for what Open MPI writes while it runs: its session, and the ranks' shared memory.
 #
 #   lib/comm/mpirun.sh MPIRUN [ARGUMENT ...]     becomes this mpirun, for ranks of this machine alone; where standard output is
-#                                                a file, it stands beside it
+#                                                a file, and where it is Open MPI 5's, it stands beside it
 #   . lib/comm/mpirun.sh                         the folder, for every mpirun that this shell starts
 #
 # Where a limit of the shell is too low for Open MPI, or this machine can't send to itself, it says so, and ends (sourced: returns)
