@@ -183,7 +183,8 @@ use_hosts() {
       "$(command -v "$1")" "$PATH" "$LD_LIBRARY_PATH" >"$LAUNCHER"
     chmod +x "$LAUNCHER"
   fi
-  [ -z "$LAUNCHER" ] || MPIRUN_FLAGS+=" --mca plm rsh --mca plm_rsh_agent $LAUNCHER"
+  # What knows a scheduler would be taken before it. The rest is called rsh by Open MPI 4, and ssh by 5, which fails at the other's.
+  [ -z "$LAUNCHER" ] || MPIRUN_FLAGS+=" --mca plm ^alps,lsf,pals,slurm,tm --mca plm_rsh_agent $LAUNCHER"
 }
 
 # A scheduler that this file doesn't know is no machine without one: its job would run on one node, and say so nowhere.

@@ -60,6 +60,6 @@ on_host() { # HOST COMMAND...
 
 # Each host takes itself for the only one on these cores: bound to them, ranks of several would share some.
 mpirun_on() { # HOSTS ARGUMENT...
-  on_host node1 mpirun --allow-run-as-root --host "$1" --bind-to none --mca plm rsh --mca plm_rsh_agent "$hosts/enter" \
+  on_host node1 mpirun --allow-run-as-root --host "$1" --bind-to none --mca plm ^alps,lsf,pals,slurm,tm --mca plm_rsh_agent "$hosts/enter" \
     --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0 "${@:2}"
 }
