@@ -19,33 +19,46 @@
 # ODORI_GPU_MINUTES (9): what has not begun by then counts as not run. ODORI_BUILD names the build folder
 # (build-gpu_check). PYTHON names a python3 with PyTorch, for the comparison (python3).
 # Exit codes: 0 all passed, or what is missing is listed (INCOMPLETE); 1 something failed; 12 nothing of it could be
-# built; 20 there is no GPU, or something that the build needs.
+# built; 2 a flag or a setting is wrong; 20 there is no GPU, or something that the build needs; 128 + N signal N ended it:
+# result.json then has what was run until then.
 set -uo pipefail
 unset CDPATH # with it, cd may go elsewhere, and says where
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 all_stages=build,tests,bench,training,ranks,sanitizer
 stages=$all_stages
+
+stop() { # EXIT_CODE SENTENCE
+  printf 'gpu_check: %s\n' "$2" >&2
+  exit "$1"
+}
+
 if [[ ${1:-} == --only ]]; then
   stages=${2:-}
   shift $(($# > 1 ? 2 : 1))
   for stage in ${stages//,/ }; do
-    [[ ,$all_stages, == *",$stage,"* ]] || { echo "gpu_check: there is no stage \"$stage\". --only takes some of $all_stages." >&2 && exit 2; }
+    [[ ,$all_stages, == *",$stage,"* ]] || stop 2 "there is no stage \"$stage\". --only takes some of $all_stages."
   done
-  [[ -n $stages ]] || { echo "gpu_check: --only needs stages: some of $all_stages." >&2 && exit 2; }
+  [[ -n ${stages//,/} ]] || stop 2 "--only needs stages: some of $all_stages."
 fi
+[[ ${1:-} != -* && $# -le 1 ]] || stop 2 "it takes [--only STAGE,STAGE] [OUT], in this order, not \"$*\"."
+minutes=${ODORI_GPU_MINUTES:-9}
+[[ $minutes =~ ^[0-9]{1,4}$ ]] || stop 2 "ODORI_GPU_MINUTES is a whole number of minutes, not \"$minutes\"."
 mkdir -p "${1:-$kit/out/gpu_check}" && out=$(cd "${1:-$kit/out/gpu_check}" && pwd) || exit 20
 build=${ODORI_BUILD:-$kit/build-gpu_check}
-deadline=$((SECONDS + ${ODORI_GPU_MINUTES:-9} * 60))
+[[ $build == /* ]] || build=$PWD/$build # tests run in other folders
+deadline=$((SECONDS + 10#$minutes * 60))
 python=${PYTHON:-python3}
-rows=$(mktemp) && scratch=$(mktemp -d) || exit 20
-verdict="NOT RUN" gpus="" unproven=()
+scratch=$(mktemp -d) || exit 20
+rows=() # here, not in a file: on a full disk a FAIL would be lost
+verdict="NOT RUN" gpus="" unproven=() running=""
 export kit build scratch python
 export PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin # compute-sanitizer lies beside nvcc, which is found there too
-: >"$out/log.txt"
+: >"$out/log.txt" || stop 20 "$out/log.txt can't be written."
+command -v "$python" >/dev/null || stop 20 "$python is needed and isn't in PATH."
 
-# result.json is written however this ends.
-at_end() {
-  "$python" - "$rows" "$verdict" "$gpus" "$scratch" "$stages" "${unproven[@]}" <<'END' >"$out/result.json"
+# After every step, too: what kills this may leave no time for a last word.
+write_result() {
+  "$python" -IS - "$(all_rows)" "$verdict" "$gpus" "$scratch" "$stages" "${unproven[@]}" <<'END' >"$out/result.json.new" && mv "$out/result.json.new" "$out/result.json"
 import json, pathlib, sys, time
 rows, verdict, gpus, scratch, stages, *unproven = sys.argv[1:]
 def read(name):
@@ -55,21 +68,49 @@ print(json.dumps({
     "verdict": verdict, "date": time.strftime("%Y-%m-%d %H:%M"), "gpus": gpus.splitlines(),
     "stages": stages.split(","), "not_proven": unproven,
     "steps": [dict(zip(("group", "what", "result", "seconds", "detail"), line.split("\t")))
-              for line in pathlib.Path(rows).read_text().splitlines()],
+              for line in rows.split("\n") if line],
     "doctor": read("doctor.json"), "pytorch": read("pytorch.json")}, indent=2))
 END
-  rm -rf "$rows" "$scratch"
+}
+
+at_end() {
+  end_session
+  write_result || echo "gpu_check: $out/result.json can't be written." >&2
+  rm -rf "$scratch" "$out/result.json.new"
 }
 trap at_end EXIT
-
-stop() { # EXIT_CODE SENTENCE
-  printf 'gpu_check: %s\n' "$2" >&2
-  exit "$1"
+ended_by() { # SIGNAL
+  stop $((128 + $(kill -l "$1"))) "ended by SIG$1; $out/result.json has what was run until then."
 }
+for signal in HUP INT TERM; do
+  # shellcheck disable=SC2064 # which signal is known now
+  trap "ended_by $signal" $signal
+done
+
+all_rows() { [[ ${#rows[@]} -eq 0 ]] || printf '%s\n' "${rows[@]}"; }
 
 row() { # GROUP NAME STATUS SECONDS DETAIL
-  printf '%s\t%s\t%s\t%s\t%s\n' "$@" >>"$rows"
-  printf '%-12s %-44s %-8s %4s s  %s\n' "$1" "$2" "$3" "$4" "$5"
+  local columns
+  printf -v columns '%s\t' "${@//$'\t'/ }"
+  rows+=("${columns%$'\t'}")
+  printf '%-12s %-44s %-8s %4s s  %s\n' "$@"
+  # Until the end is reached.
+  verdict=INCOMPLETE unproven=("what comes after the last step listed: the check was ended there")
+  ! all_rows | cut -f3 | grep -qx FAIL || verdict=FAILED
+  write_result
+}
+
+# What a step leaves behind would hold the GPU while the next one is measured: a training that hangs, a rank whose mpirun
+# is gone. A step's processes are one session.
+end_session() {
+  local stat line fields
+  [[ -n $running ]] || return 0
+  for stat in /proc/[0-9]*/stat; do
+    { read -r line <"$stat"; } 2>/dev/null || continue
+    read -ra fields <<<"${line##*) }"
+    [[ ${fields[3]} != "$running" ]] || { stat=${stat#/proc/} && kill -KILL "${stat%/stat}" 2>/dev/null; }
+  done
+  running=""
 }
 
 # The last line before mpirun's own.
@@ -77,10 +118,18 @@ last_words() {
   sed '/^-----/,$d; /^\[/d; /^ *$/d' "$scratch/said" | tail -n 1 | cut -c1-120
 }
 
+# A session of its own, and the signals that a shell in the background, and Python, ignore are as usual again.
+own_session='
+import os, signal, sys
+os.setsid()
+for name in "SIGINT", "SIGQUIT", "SIGPIPE", "SIGXFSZ":
+    signal.signal(getattr(signal, name), signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])'
+
 # step GROUP NAME SECONDS COMMAND...: runs it within that time, and makes a row of how it ended. $detail, a pattern, finds
 # the row's detail in what it says. Exit codes: 20 something is missing on this machine, 77 it doesn't concern it.
 step() {
-  local group=$1 name=$2 limit=$3 begin=$SECONDS code=0 status=PASS text="" left
+  local group=$1 name=$2 limit=$3 begin=$SECONDS code=0 status=PASS text="" left said_before
   shift 3
   left=$((deadline - SECONDS))
   if [[ $left -lt 5 ]]; then
@@ -88,12 +137,19 @@ step() {
     return 1
   fi
   printf '\n==== %s: %s: %s\n' "$group" "$name" "$*" >>"$out/log.txt"
-  timeout -k 5 "$((limit < left ? limit : left))" "$@" </dev/null 2>&1 | tee "$scratch/said" >>"$out/log.txt"
-  code=${PIPESTATUS[0]}
+  said_before=$(wc -c <"$out/log.txt")
+  # Into the file, not a pipe: whoever is left behind would hold that open. `wait` hears signals.
+  limit=$((limit < left ? limit : left))
+  "$python" -ISc "$own_session" timeout -k 5 "$limit" "$@" </dev/null >>"$out/log.txt" 2>&1 &
+  running=$!
+  wait "$running" || code=$?
+  end_session
+  tail -c "+$((said_before + 1))" "$out/log.txt" >"$scratch/said"
   [[ -z ${detail:-} ]] || text=$(grep -aoP "$detail" "$scratch/said" | tail -n 1)
   case $code in
     0) ;;
-    124 | 137) status=FAIL text="not through after $((SECONDS - begin)) s" ;;
+    124) status=FAIL text="not through after $((SECONDS - begin)) s" ;;
+    137) status=FAIL text=$([[ $((SECONDS - begin)) -lt $limit ]] && echo "killed: out of memory?" || echo "not through after $((SECONDS - begin)) s") ;;
     20) status="NOT RUN" text=$(last_words) ;;
     77) status=SKIPPED text=$(grep -aoP '[0-9]+: \Kneeds .*' "$scratch/said" | tail -n 1) ;;
     *) status=FAIL text="exit code $code: $(last_words)" ;;
@@ -107,8 +163,8 @@ step() {
 find_gpu() {
   local visible
   command -v nvidia-smi >/dev/null || stop 20 "there is no nvidia-smi, so no NVIDIA GPU and nothing to check. Run this on a machine with one."
-  gpus=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1) ||
-    stop 20 "nvidia-smi finds no GPU that works: $gpus"
+  gpus=$(timeout -k 5 30 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1) ||
+    stop 20 "nvidia-smi finds no GPU that works: ${gpus:-it gave no answer in 30 s}"
   n_gpus=$(wc -l <<<"$gpus")
   [[ -n $gpus ]] || stop 20 "nvidia-smi lists no GPU. In a job, ask for one."
   [[ -n ${CUDA_VISIBLE_DEVICES+set} ]] || return 0 # it hides GPUs from programs, and none from nvidia-smi
@@ -122,7 +178,7 @@ describe_machine() {
   local tool
   {
     grep -h '^PRETTY_NAME=' /etc/os-release
-    nvidia-smi --query-gpu=index,name,driver_version,memory.total,clocks.max.sm,mig.mode.current --format=csv
+    timeout -k 5 30 nvidia-smi --query-gpu=index,name,driver_version,memory.total,clocks.max.sm,mig.mode.current --format=csv
     for tool in cmake ninja "${CXX:-c++}" nvcc mpirun "$python" compute-sanitizer; do
       printf '%s: %s\n' "$tool" "$(command -v "$tool" >/dev/null && "$tool" --version 2>&1 | grep -m 1 '[0-9]\.[0-9]' || echo none)"
     done
@@ -187,15 +243,20 @@ configure_and_build() {
 # One of ctest's, by itself: so it has its row as soon as it has ended, whatever the next one does.
 one_test() { # NAME
   ctest --test-dir "$build" -R "^$1\$" -V --output-log "$scratch/ctest" || {
-    ! grep -q 'Not Run' "$scratch/ctest" || { echo "its program was not built" && return 20; }
+    ! grep -q '[*]Not Run' "$scratch/ctest" || { echo "its program was not built" && return 20; }
+    # How, and where: the first that failed, or the last that began.
+    printf '%s: %s\n' "$(grep -aoP '[*]{3}\K.*?(?= +[0-9.]+ sec)' "$scratch/ctest" | tail -n 1)" \
+      "$({ grep -aoP '\[  FAILED  \] \K[\w./]+' "$scratch/ctest" | head -n 1 && return; grep -aoP '\[ RUN      \] \K.*' "$scratch/ctest" | tail -n 1; })"
     return 1
   }
-  ! grep -q 'Skipped' "$scratch/ctest" || return 77
+  ! grep -q '[*]Skipped' "$scratch/ctest" || return 77
 }
 
 run_tests() { # [-v] PATTERN
-  local name
-  for name in $(names_of_tests "$@"); do
+  local name names
+  names=$(names_of_tests "$@")
+  [[ -n $names ]] || row tests "those that need a GPU" "NOT RUN" 0 "ctest lists none in $build: build them first, without --only"
+  for name in $names; do
     step tests "$name" 300 bash -c 'one_test "$0"' "$name" || [[ $name != *_ranks_gpu ]] || ranks_proven=no
   done
 }
@@ -270,30 +331,29 @@ benchmark() {
     --precision bf16 --batchsize 128 --iterations 50 --rounds 3 --autotune
   detail='kit bf16 / PyTorch.*' step benchmark "VGG beside PyTorch" 150 "$python" "$kit/lib/bench/compare_pytorch_gpu.py" \
     --settings 32x128 32x512 --precisions bf16 --rounds 3 --seconds 0.5 --rivals eager graph --json "$scratch/pytorch.json"
-  detail='busy [0-9]+ %' step benchmark "doctor: GPU use in a training" 60 "$build/bin/odori_doctor" --json "$scratch/doctor.json"
+  detail='busy [0-9]+ %' step benchmark "doctor: GPU use in a training" 60 "$build/bin/odori_doctor" --lang en --json "$scratch/doctor.json"
 }
 
 # ---- The end
 
 conclude() {
-  verdict=PASSED
-  if cut -f3 "$rows" | grep -qx FAIL; then
-    verdict=FAILED
-  elif ! cut -f1,3 "$rows" | grep -qx $'tests\tPASS' || [[ $stages != "$all_stages" ]] || [[ $ranks_proven != yes ]] ||
-    grep -v '^benchmark' "$rows" | cut -f3 | grep -qx 'NOT RUN'; then
+  [[ $verdict == FAILED ]] || verdict=PASSED
+  unproven=()
+  if [[ $verdict == PASSED ]] && { ! all_rows | cut -f1,3 | grep -qx $'tests\tPASS' || [[ $stages != "$all_stages" ]] ||
+    [[ $ranks_proven != yes ]] || all_rows | grep -v '^benchmark' | cut -f3 | grep -qx 'NOT RUN'; }; then
     verdict=INCOMPLETE
   fi
   [[ $ranks_proven == yes && ,$stages, == *,ranks,* ]] || unproven+=("NCCL between ranks")
   [[ $n_gpus -gt 1 ]] || unproven+=("several GPUs in one process over NCCL (needs two GPUs)" "NVLink and PCIe between GPUs")
   [[ $stages == "$all_stages" ]] || unproven+=("the stages that --only leaves out")
-  ! cut -f3 "$rows" | grep -qE 'NOT RUN|SKIPPED' || unproven+=("what is NOT RUN or SKIPPED above")
+  ! all_rows | cut -f3 | grep -qE 'NOT RUN|SKIPPED' || unproven+=("what is NOT RUN or SKIPPED above")
   printf '\n%-12s %-44s %-8s %6s  %s\n' group what result time detail
-  awk -F'\t' '{ printf "%-12s %-44s %-8s %4s s  %s\n", $1, $2, $3, $4, $5 }' "$rows"
+  all_rows | awk -F'\t' '{ printf "%-12s %-44s %-8s %4s s  %s\n", $1, $2, $3, $4, $5 }'
   [[ ! -f $scratch/pytorch.json ]] || sed -n '/^VGG [0-9]*x/,/TFLOP/p' "$out/log.txt"
   [[ ${#unproven[@]} -eq 0 ]] || printf 'Not proven here: %s\n' "${unproven[@]}"
   printf '%s, on %s\n' "$verdict" "$(head -n 1 <<<"$gpus")"
   printf 'Written: %s and %s\n' "$out/result.json" "$out/log.txt"
-  cut -f3 "$rows" | grep -qx PASS || stop 12 "nothing of it could be built and run; the first errors are above, all is in $out/log.txt."
+  all_rows | cut -f3 | grep -qx PASS || stop 12 "nothing of it could be built and run; the first errors are above, all is in $out/log.txt."
   [[ $verdict != FAILED ]]
 }
 

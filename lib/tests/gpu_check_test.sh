@@ -18,7 +18,7 @@ program() { # PATH LINE...
 expect() {
   local code=0 output text
   # shellcheck disable=SC2086 # flags are words
-  output=$(env -u ODORI_GPU_PACKAGES PATH="$scratch/bin" CUDA_HOME="$scratch/cuda" PYTHON="$scratch/bin/python3" ODORI_BUILD="$scratch/build" \
+  output=$(env -u ODORI_GPU_PACKAGES PATH="$scratch/bin" CUDA_HOME="$scratch/cuda" PYTHON="$scratch/bin/python3" ODORI_BUILD="$scratch/build" ODORI_GPU_MINUTES="${ODORI_GPU_MINUTES-60}" \
     ${packages:+ODORI_GPU_PACKAGES="$packages"} bash "$check" ${flags:-} "$scratch/out" 2>&1) || code=$?
   for text in "${@:2}"; do
     if [[ $code -ne $1 || $output != *"$text"* ]]; then
@@ -29,7 +29,7 @@ expect() {
 }
 
 mkdir "$scratch/bin"
-for tool in awk bash cat cp cut date dirname env find grep head ln mkdir mktemp nproc rm sed sort tail tee timeout touch tr uname wc; do
+for tool in awk bash cat cp cut date dirname env find grep head ln mkdir mktemp mv nproc rm sed sort tail tee timeout touch tr uname wc; do
   ln -s "$(command -v $tool)" "$scratch/bin/$tool"
 done
 ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$scratch/bin/python3"
@@ -124,6 +124,47 @@ expect 0 "cuda_kernels_test_gpu                        NOT RUN" "INCOMPLETE, on 
 rm "$scratch/how/cuda_kernels_test_gpu"
 ODORI_GPU_MINUTES=0 flags="--only tests,training" expect 12 "no time was left"
 result_has '"verdict": "INCOMPLETE"'
+
+# Wrong settings are told before anything is run.
+flags="--only ," expect 2 "--only needs stages"
+flags="--help" expect 2 "it takes [--only STAGE,STAGE] [OUT]"
+for minutes in half 1.5 ""; do
+  ODORI_GPU_MINUTES=$minutes flags="--only tests" expect "$([[ -z $minutes ]] && echo 0 || echo 2)" "$([[ -z $minutes ]] || echo "whole number of minutes, not \"$minutes\"")"
+done
+ODORI_GPU_MINUTES=08 flags="--only tests" expect 0 "INCOMPLETE, on NVIDIA Stand-in"
+
+# A test that fails: how, and where. One that says "Skipped" and passes is not skipped.
+ends cuda_kernels_test_gpu $'***Exception: SegFault  0.1 sec\n[ RUN      ] Kernels.sums'
+sed -i 's/ && $how != \*Run/ \&\& $how != *Exception*&/' "$scratch/bin/ctest"
+flags="--only tests" expect 1 "exit code 1: Exception: SegFault: Kernels.sums"
+ends cuda_kernels_test_gpu "Passed: Skipped nothing"
+flags="--only tests" expect 0 "cuda_kernels_test_gpu                        PASS"
+rm "$scratch/how/cuda_kernels_test_gpu"
+
+# What a step leaves behind ends with it, and a signal ends the check at once; what was run is written.
+ln -sf "$(command -v sleep)" "$scratch/bin/sleep"
+program "$scratch/build/bin/odori_doctor" '(trap "" TERM; exec sleep 1000) &' 'echo $! >"'"$scratch"'/left"; echo "busy 97 %"'
+flags="--only bench" expect 0 "busy 97 %"
+! kill -0 "$(<"$scratch/left")" 2>/dev/null || {
+  echo "FAILED: a step's process lives on"
+  kill -KILL "$(<"$scratch/left")"
+  failures=$((failures + 1))
+}
+program "$scratch/build/bin/odori_doctor" 'touch "'"$scratch"'/begun"; exec sleep 1000'
+env -u ODORI_GPU_PACKAGES PATH="$scratch/bin" PYTHON="$scratch/bin/python3" ODORI_BUILD="$scratch/build" ODORI_GPU_MINUTES=60 \
+  bash "$check" --only bench "$scratch/out" >"$scratch/said" 2>&1 &
+until [[ -e $scratch/begun ]]; do sleep 0.1; done
+result_has '"result": "PASS"' # while it runs, too
+kill -TERM $!
+wait $!
+ended=$?
+[[ $ended -eq 143 && $(<"$scratch/said") == *"ended by SIGTERM"* ]] || {
+  printf 'FAILED: SIGTERM ends with %s: %s\n' "$ended" "$(<"$scratch/said")"
+  failures=$((failures + 1))
+}
+result_has '"verdict": "INCOMPLETE"'
+result_has "the check was ended there"
+program "$scratch/build/bin/odori_doctor" 'exit 0'
 
 # What doesn't build keeps nothing else from being run.
 program "$scratch/bin/cmake" '[[ $1 != --build ]] || { echo "a.cu:1: error: no"; exit 1; }'
