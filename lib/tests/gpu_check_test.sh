@@ -29,7 +29,7 @@ expect() {
 }
 
 mkdir "$scratch/bin"
-for tool in awk bash cat cp cut date dirname env find grep head ln mkdir mktemp mv nproc rm sed sort tail tee timeout touch tr uname wc; do
+for tool in awk bash cat cp cut date dirname env find grep head ln mkdir mktemp mv nproc rm sed sleep sort tail tee timeout touch tr uname wc; do
   ln -s "$(command -v $tool)" "$scratch/bin/$tool"
 done
 ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$scratch/bin/python3"
@@ -121,6 +121,8 @@ expect 0 "comm_test_2_ranks_gpu                        SKIPPED"
 rm "$scratch/how/comm_test_2_ranks_gpu"
 ends cuda_kernels_test_gpu "***Not Run"
 expect 0 "cuda_kernels_test_gpu                        NOT RUN" "INCOMPLETE, on NVIDIA Stand-in"
+ends cuda_kernels_test_gpu $'***Skipped\n7: needs a GPU; none here: the driver is too old' # though nvidia-smi has one
+flags="--only tests" expect 1 "cuda_kernels_test_gpu                        FAIL        " "needs a GPU; none here: the driver is too old"
 rm "$scratch/how/cuda_kernels_test_gpu"
 ODORI_GPU_MINUTES=0 flags="--only tests,training" expect 12 "no time was left"
 result_has '"verdict": "INCOMPLETE"'
@@ -134,22 +136,34 @@ done
 ODORI_GPU_MINUTES=08 flags="--only tests" expect 0 "INCOMPLETE, on NVIDIA Stand-in"
 
 # A test that fails: how, and where. One that says "Skipped" and passes is not skipped.
-ends cuda_kernels_test_gpu $'***Exception: SegFault  0.1 sec\n[ RUN      ] Kernels.sums'
-sed -i 's/ && $how != \*Run/ \&\& $how != *Exception*&/' "$scratch/bin/ctest"
-flags="--only tests" expect 1 "exit code 1: Exception: SegFault: Kernels.sums"
+sed -i 's/ && $how != \*Run/ \&\& $how != *Exception* \&\& $how != *Failed*&/' "$scratch/bin/ctest"
+said=$'[ RUN      ] Kernels.sums\n[  FAILED  ] Kernels.sums\n[ RUN      ] Kernels.last\n1/1 Test #4: cuda_kernels_test_gpu ...'
+ends cuda_kernels_test_gpu "$said***Exception: SegFault"
+flags="--only tests" expect 1 "exit code 1: Exception: SegFault in Kernels.last"
+ends cuda_kernels_test_gpu "${said}Subprocess aborted***Exception:"
+flags="--only tests" expect 1 "exit code 1: Subprocess aborted: Exception in Kernels.last"
+ends cuda_kernels_test_gpu $'\n4: there is no mpiexec\n1/1 Test #4: cuda_kernels_test_gpu ...***Failed'
+flags="--only tests" expect 1 "exit code 1: Failed: there is no mpiexec"
+ends cuda_kernels_test_gpu "$said***Failed"
+flags="--only tests" expect 1 "exit code 1: Failed in Kernels.sums"
 ends cuda_kernels_test_gpu "Passed: Skipped nothing"
 flags="--only tests" expect 0 "cuda_kernels_test_gpu                        PASS"
 rm "$scratch/how/cuda_kernels_test_gpu"
 
 # What a step leaves behind ends with it, and a signal ends the check at once; what was run is written.
-ln -sf "$(command -v sleep)" "$scratch/bin/sleep"
 program "$scratch/build/bin/odori_doctor" '(trap "" TERM; exec sleep 1000) &' 'echo $! >"'"$scratch"'/left"; echo "busy 97 %"'
 flags="--only bench" expect 0 "busy 97 %"
-! kill -0 "$(<"$scratch/left")" 2>/dev/null || {
+[[ $(cat "/proc/$(<"$scratch/left")/stat" 2>/dev/null) =~ ^(|.*\)\ Z\ .*)$ ]] || {
   echo "FAILED: a step's process lives on"
   kill -KILL "$(<"$scratch/left")"
   failures=$((failures + 1))
 }
+program "$scratch/build/bin/odori_doctor" 'kill -KILL $PPID'
+flags="--only bench" expect 1 "killed: out of memory?"
+program "$scratch/build/bin/bench_vgg" '[[ $* != *fp32* ]] || sleep 1000' # as if the minutes were over in the middle of it
+sed 's/left=$((deadline - SECONDS))/left=5/' "$check" >"$scratch/hurried.sh"
+check=$scratch/hurried.sh flags="--only bench" expect 0 "VGG, batch 128, fp32                         NOT RUN" "cut off after" "INCOMPLETE, on NVIDIA Stand-in"
+program "$scratch/build/bin/bench_vgg" 'exit 0'
 program "$scratch/build/bin/odori_doctor" 'touch "'"$scratch"'/begun"; exec sleep 1000'
 env -u ODORI_GPU_PACKAGES PATH="$scratch/bin" PYTHON="$scratch/bin/python3" ODORI_BUILD="$scratch/build" ODORI_GPU_MINUTES=60 \
   bash "$check" --only bench "$scratch/out" >"$scratch/said" 2>&1 &
