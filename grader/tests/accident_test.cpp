@@ -119,5 +119,19 @@ TEST(Accident, ThatTheKitsProgramHasTooIsTheMachines) {
   }
 }
 
+TEST(Accident, ThatMpirunsScriptForeseesIsToldInItsWords) {
+  const ScratchFolder folder;
+  const std::filesystem::path program = folder.path() / "program";
+  write_file(program, "#!/bin/bash\necho 'odori: lo is down.'\nexit 20\n");
+  std::filesystem::permissions(program, std::filesystem::perms(0755));
+  const std::atomic<bool> cancelled = false;
+  try {
+    Runner(task_named("multi_gpu"), program, 7).run({program, ""}, {.devices = 2}, cancelled);
+    ADD_FAILURE() << "it is judged";
+  } catch (const EnvironmentFault& fault) {
+    EXPECT_EQ(fault.finding(), (Finding{"start_refused", {{"said", "odori: lo is down."}}}));
+  }
+}
+
 }  // namespace
 }  // namespace odori::grader

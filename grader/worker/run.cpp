@@ -142,6 +142,9 @@ Evidence Runner::run(const BuiltProgram& program, const RunPlan& plan, const std
     Attempt kits = attempt(solution, plan, cancelled);
     if (kits.times_to_count() > 1) kits = attempt(solution, plan, cancelled);
     if (!kits.finished()) {
+      // A sentence of comm/mpirun.sh says more than any guess.
+      if (!kits.began && kits.evidence.ending == Ending::failed && kits.evidence.detail.starts_with("odori: "))
+        throw EnvironmentFault({"start_refused", {{"said", kits.evidence.detail}}});
       if (kits.evidence.ending != Ending::environment)
         kits.evidence.detail = kits.killed ? "killed_from_outside" : kits.began ? "kit_fails" : "no_start";
       kits.evidence.ending = Ending::environment;

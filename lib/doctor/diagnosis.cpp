@@ -200,6 +200,14 @@ void diagnose_mpi(const Facts& facts, Diagnoses& findings) {
           "module load openmpi を実行するか、openmpi-bin をインストールしてください。"}});
     return;
   }
+  if (!facts.start_failed.empty()) {
+    findings.push_back({"mpi",
+                        Level::broken,
+                        {"mpirun can't start two processes here, so task 2 can't run.",
+                         "mpirun で 2 つのプロセスを起動できないため、タスク 2 を実行できません。"},
+                        {"It says: " + facts.start_failed, "mpirun のメッセージ: " + facts.start_failed}});
+    return;
+  }
   const std::string version = facts.mpi_version.empty() ? "mpirun" : facts.mpi_version;
   const char* aware = !facts.cuda_aware ? "unknown" : *facts.cuda_aware ? "yes" : "no";
   const char* aware_ja = !facts.cuda_aware ? "不明" : *facts.cuda_aware ? "対応" : "非対応";

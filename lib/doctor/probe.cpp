@@ -44,7 +44,10 @@ void ask_mpi(Facts& facts) {
   if (!facts.has_mpirun) return;
   facts.mpi_version = parse_mpi_version(output_of("mpirun --version"));
   facts.cuda_aware = parse_cuda_aware(output_of("ompi_info --parsable --all"));
-  facts.bindings = parse_bindings(output_of(mpirun(2) + "--report-bindings true"));
+  const Ended start = run_process({.arguments = {"sh", "-c", mpirun(2) + "--report-bindings true"}},
+                                  {.time = std::chrono::seconds(20)});
+  facts.bindings = parse_bindings(start.output);
+  if (start.code != 0 && !start.stopped) facts.start_failed = end_of(start.output);  // too late: the machine may be busy
 }
 
 /// A folder with a small image set, removed at the end.

@@ -199,6 +199,11 @@ TEST(DoctorJudge, MpiBindingCoresAndDisk) {
   EXPECT_EQ(of(facts, "cores").level, Level::slow);
   EXPECT_EQ(of(facts, "disk").level, Level::broken);
   EXPECT_EQ(of(facts, "mpi").level, Level::broken);
+  facts = good_node();
+  facts.start_failed = "odori: lo is down.";
+  EXPECT_EQ(of(facts, "mpi").level, Level::broken);
+  EXPECT_EQ(of(facts, "mpi").remedy, "It says: odori: lo is down.");
+  EXPECT_FALSE(readiness_of(diagnose(facts)).task_2);
 }
 
 TEST(DoctorReport, TheLastSentenceSaysForWhichTasksTheMachineIsReady) {
@@ -222,8 +227,8 @@ TEST(DoctorReport, TheLastSentenceSaysForWhichTasksTheMachineIsReady) {
   EXPECT_EQ(to_json(diagnose(facts), "en")["ready"]["task_1"], true);
   EXPECT_EQ(to_json(diagnose(facts), "en")["ready"]["task_2"], false);
   EXPECT_EQ(last(facts, "en"),
-            "This machine is ready for task 1, but not for task 2. Missing: GPUs that the kit can use, mpirun.");
-  EXPECT_NE(last(facts, "ja").find("足りないもの: キットから使える GPU、mpirun"), std::string::npos);
+            "This machine is ready for task 1, but not for task 2. Missing: GPUs that the kit can use, an mpirun that works.");
+  EXPECT_NE(last(facts, "ja").find("足りないもの: キットから使える GPU、使える mpirun"), std::string::npos);
   facts.free_gb = 0.1;
   EXPECT_EQ(last(facts, "en").find("This machine is not ready for the tasks. Missing: "), 0u) << last(facts, "en");
 }
