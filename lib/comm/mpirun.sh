@@ -96,6 +96,10 @@ refuse_no_loopback() {
 # without end. Without that memory there is no lock.
 export PMIX_MCA_gds=${PMIX_MCA_gds:-hash}
 
+# A machine may have a name with other characters, as a container's node_1. Open MPI 4 shortens lists of hosts in a way that can't
+# take one, and ends with "An internal error has occurred in ORTE"; this way doesn't shorten.
+[[ ! -r /proc/sys/kernel/hostname || $(</proc/sys/kernel/hostname) != *[!A-Za-z0-9.-]* ]] || export OMPI_MCA_regx=naive
+
 # For ranks on several machines. A machine that is lost, or its network, says nothing. Left to themselves, mpirun and its daemons
 # wait for minutes, or for ever: here they ask each other, and after ODORI_TIMEOUT seconds without an answer say whom they miss,
 # and end the job. (Two TCP connections a pair of ranks, OMPI_MCA_btl_tcp_links=2, would let messages both ways go at a time, but one
