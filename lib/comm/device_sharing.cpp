@@ -9,6 +9,7 @@ DeviceSharing find_sharing(Communicator& comm, const Device& device) {
   const auto size = all.size(), rank = static_cast<std::size_t>(comm.rank());
   DeviceSharing sharing;
   for (std::size_t a = 0; a < size; ++a) {
+    sharing.cpus_too |= all[a].id == 0;
     for (std::size_t b = a + 1; b < size; ++b) {
       if (all[a].id == 0 || all[a].id != all[b].id) continue;
       require(

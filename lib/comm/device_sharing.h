@@ -6,8 +6,9 @@
 namespace odori {
 
 struct DeviceSharing {
-  bool any = false;  // do two ranks of the job stand on one GPU?
-  int position = 0;  // of this rank among the ranks on its GPU: 0, 1, ...
+  bool any = false;       // do two ranks of the job stand on one GPU?
+  bool cpus_too = false;  // is a rank's device a CPU device?
+  int position = 0;       // of this rank among the ranks on its GPU: 0, 1, ...
 };
 
 /// Collective: every rank gives its device. Throws Error, the same on every rank, if two ranks stand on a GPU that

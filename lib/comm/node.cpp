@@ -16,8 +16,9 @@ double bytes_of(const Numbers& numbers) { return static_cast<double>(numbers.the
 
 bool Node::has_gpus(Communicator& all, Device& device) {
   if (std::exchange(asked_, true)) return nccl_ != nullptr;
-  const bool shared = find_sharing(all, device).any;
-  if (shared || device.kind() != DeviceKind::cuda || ranks_.size() == 1) return false;
+  const DeviceSharing sharing = find_sharing(all, device);
+  // Nodes exchange what each has summed up: all of them the whole vector, or all of them slices.
+  if (sharing.any || sharing.cpus_too || ranks_.size() == 1) return false;
   nccl_ = gpu_plugin()->make_nccl_group(device, ranks_.size(), rank(), [this](std::span<std::byte> id) {
     std::vector<float> carried(id.size() / sizeof(float));
     std::memcpy(carried.data(), id.data(), id.size());

@@ -47,6 +47,7 @@ int job_size() {
 /// An algorithm, and the nodes that its ranks stand on.
 struct Place {
   std::string name, nodes;
+  bool cpus_on_second = false;  // the second node has no GPUs
   friend void PrintTo(const Place& place, std::ostream* out) { *out << place.name << " on " << place.nodes; }
 };
 
@@ -68,6 +69,7 @@ std::vector<Place> places() {
       if (!even && name == "two_dimensional") continue;
       seen.push_back(nodes);
       places.push_back({name, nodes});
+      if (several && on_gpus() && size == 4 && even) places.push_back({name, nodes, true});
     }
   }
   return places;
@@ -143,7 +145,9 @@ class Mean : public testing::TestWithParam<Place> {
       }
   }
   std::unique_ptr<Communicator> comm_ = create_on(GetParam().nodes, GetParam().name);
-  DevicePool pool_{device_under_test()};
+  DevicePool pool_{GetParam().cpus_on_second && comm_->inter_rank() == 1
+                       ? DevicePoolOptions{.request = DeviceRequest::cpu}
+                       : device_under_test()};
   Device& device_ = pool_.use(on_gpus() ? comm_->rank() : comm_->intra_rank());  // one each on simulated nodes, too
 };
 INSTANTIATE_TEST_SUITE_P(All, Mean, testing::ValuesIn(places()));
