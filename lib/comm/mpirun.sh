@@ -110,6 +110,9 @@ settings_for_networks() {
   export OMPI_MCA_oob_tcp_keepalive_time=${OMPI_MCA_oob_tcp_keepalive_time:-$(((limit + 1) / 2))}
   export OMPI_MCA_oob_tcp_keepalive_intvl=${OMPI_MCA_oob_tcp_keepalive_intvl:-$(((limit + 5) / 6))}
   export OMPI_MCA_oob_tcp_keepalive_probes=${OMPI_MCA_oob_tcp_keepalive_probes:-3}
+  # As Open MPI 5's daemons call them.
+  export PRTE_MCA_oob_tcp_keepalive_time=$OMPI_MCA_oob_tcp_keepalive_time PRTE_MCA_oob_tcp_keepalive_intvl=$OMPI_MCA_oob_tcp_keepalive_intvl
+  export PRTE_MCA_oob_tcp_keepalive_probes=$OMPI_MCA_oob_tcp_keepalive_probes
 }
 
 # this_machine_alone MPIRUN: for ranks of this machine alone, which need no hosts of a job in which this shell may be, and no
@@ -160,6 +163,8 @@ run_beside() { # MPIRUN...
   exit $((code == 0 ? 1 : code))
 }
 
+is_version_5() { [[ -x $(dirname "$(command -v "$1")")/prterun ]]; } # MPIRUN, of Open MPI
+
 writes_into_file() { [[ -f /dev/stdout || /dev/stdout -ef /dev/full ]]; }
 
 # The ranks, and those that haven't ended after two seconds, by mpirun; when told once more, at once.
@@ -185,6 +190,8 @@ else
   remove_left_behind
   this_machine_alone "$1"
   own_mpi_folder
-  if writes_into_file || [[ -x $(dirname "$(command -v "$1")")/prterun ]]; then run_beside "$@"; fi # prterun: Open MPI 5's
+  # Open MPI 5's hands what stands in ~/.openmpi/mca-params.conf on to the ranks all the same, and doesn't start without a HOME.
+  ! is_version_5 "$1" || export HOME=/nonexistent
+  if writes_into_file || is_version_5 "$1"; then run_beside "$@"; fi
   exec "$@"
 fi
