@@ -34,11 +34,14 @@ remove_left_behind() {
 }
 
 own_mpi_folder() {
-  local base=$shared_memory folder="" held old
+  local base=$shared_memory folder="" held old name
   # Ranks on other machines would look for the folder there.
   [[ ${SLURM_JOB_NUM_NODES:-1} -eq 1 ]] || return 0
   [[ -z ${PE_HOSTFILE:-}${PJM_JOBID:-} ]] || return 0
   [[ -z ${PBS_NODEFILE:-} || $(sort -u "$PBS_NODEFILE" 2>/dev/null | wc -l) -le 1 ]] || return 0
+  # Open MPI 4 aborts ("stack smashing detected") on a machine whose name has more than 56 characters, as a pod's may.
+  name=$(uname -n)
+  [[ ${#name} -le 50 ]] || export OMPI_MCA_orte_strip_prefix=${name::20}
   command -v flock setsid mktemp >/dev/null || return 0
   [[ -d $base && -w $base ]] || base=${TMPDIR:-/tmp}
   for old in "$base/odori_mpi.$EUID".*; do
