@@ -136,7 +136,7 @@ expect_end() { # SENTENCE COMMAND...
     wait "$job"
     code=$?
     [[ $code -ne 0 ]] || fail "after $2, the job ends with 0: $(<"$said")"
-    [[ $(tr -s ' \n' ' ' <"$said" | grep -oE "$1" | wc -l) -eq 1 ]] || fail "after $2, this is not said once: $1: $(<"$said")"
+    [[ $(tr -s ' \n' ' ' <"$said" | grep -aoE "$1" | wc -l) -eq 1 ]] || fail "after $2, this is not said once: $1: $(<"$said")"
     ! grep "made no progress" "$said" || fail "after $2, there is a second cause: $(<"$said")"
     [[ $took -gt 10000 ]] || break
     mend

@@ -104,7 +104,7 @@ TABLE = [
     (r"\./odori predict( .*)?", by("predict_runs", "lib/tests/CMakeLists.txt", "predict_runs")),
     (r"\./odori timeline DIR", timeline),
     (r"lib/bench/link_error.sh BUILD", starts),
-    (r"lib/tests/arm64\.sh", starts),
+    (r"lib/tests/(arm64|debian)\.sh", starts),
     (r"mpirun \$MPIRUN_FLAGS build/bin/odori_compare", by("hosts_test", "lib/tests/hosts_test.sh", 'build/bin/odori_compare"')),
     (r"\./odori compare( --\w+ \S+)*", by("compare_test", "lib/tests/compare_test.sh", "--link")),
     (r"build/bin/solutions/train_cifar_single_gpu .*", smaller("Throughput: ")),
