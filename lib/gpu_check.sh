@@ -116,7 +116,7 @@ end_session() {
     kill -KILL "${left[@]}" 2>/dev/null
     sleep 0.1
   done
-  wait "$running" 2>/dev/null # bash would say that it was killed
+  wait "$running" 2>/dev/null
   running=""
 }
 
@@ -150,7 +150,7 @@ step() {
   [[ $limit -le $left ]] && cut_off="" || limit=$left cut_off=yes
   "$python" -ISc "$own_session" timeout -k 5 "$limit" "$@" </dev/null >>"$out/log.txt" 2>&1 &
   running=$!
-  wait "$running" || code=$?
+  wait "$running" 2>/dev/null || code=$? # bash would say that it was killed
   end_session
   tail -c "+$((said_before + 1))" "$out/log.txt" >"$scratch/said"
   [[ -z ${detail:-} ]] || text=$(grep -aoP "$detail" "$scratch/said" | tail -n 1)
