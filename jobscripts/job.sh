@@ -183,7 +183,8 @@ use_hosts() {
       "$(command -v "$1")" "$PATH" "$LD_LIBRARY_PATH" >"$LAUNCHER"
     chmod +x "$LAUNCHER"
   fi
-  # What knows a scheduler would be taken before it. The rest is called rsh by Open MPI 4, and ssh by 5, which fails at the other's.
+  # Components that know a scheduler are left out: they would be taken first. The one that uses LAUNCHER has no common name:
+  # rsh in Open MPI 4, ssh in 5.
   [ -z "$LAUNCHER" ] || MPIRUN_FLAGS+=" --mca plm ^alps,lsf,pals,slurm,tm --mca plm_rsh_agent $LAUNCHER"
 }
 
@@ -200,7 +201,9 @@ refuse_unknown_scheduler() {
 # ODORI_NODES gives the node of each process, and there are no more processes than cores, since the speedup would say
 # nothing then.
 play_nodes() {
-  local layout nodes cores=$(nproc)
+  local layout nodes cores
+  . "$kit/lib/core/cores.sh"
+  cores=$(usable_cores)
   layout=$(processes_of_nodes)
   [ -n "$layout" ] || stop 2 "The select line of $script can't be read." \
     "It should read: #PBS -l select=NODES:mpiprocs=PROCESSES_A_NODE:ompthreads=THREADS_A_PROCESS"

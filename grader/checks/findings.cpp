@@ -19,6 +19,8 @@ Found found(const char* key, std::initializer_list<std::pair<const char*, Value>
 
 std::string list(const std::vector<int>& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
 
+bool same(double seen, double expected) { return std::abs(seen - expected) <= 1e-6 * std::abs(expected); }
+
 std::string measured(double seen, double expected) {
   if (std::abs(seen) < 1e-3 * std::abs(expected)) return "0";
   const auto digits = [](double number, int n) { return fmt::format("{:.{}g}", number, n); };

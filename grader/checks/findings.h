@@ -30,6 +30,9 @@ std::string list(const std::vector<int>& numbers);
 /// A number that was measured, with as few digits as tell it from the expected one; "0" if it is next to nothing.
 std::string measured(double seen, double expected);
 
+/// Is that the number which a program showed? Shown are 24 bits.
+bool same(double seen, double expected);
+
 /// Training images that are positions in the test set. Both sets count from 0, so that the weights decide.
 bool is_test_set(const Situation& situation, const std::vector<Images>& parts, const Updates& updates);
 

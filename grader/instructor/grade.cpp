@@ -124,7 +124,6 @@ std::vector<Answer> answers_of(const Intake& intake, const GradeFlags& flags, co
   return answers;
 }
 
-
 /// Of the answer, or of its speedup alone.
 std::optional<Finding> why_ungraded(const TaskRecord& record) {
   if (record.state == RecordState::ungraded) return record.reason;

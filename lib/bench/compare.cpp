@@ -249,7 +249,7 @@ MeasuredExchange task_1(const Flags& flags, int devices) {
   const int n_devices = gpus ? gpu_count() : this_machine().cores;
   if (devices > n_devices) {
     exchange.refused = fmt::format("{} devices of one process would have to share this machine's {} {}", devices,
-                                   n_devices, gpus ? (n_devices == 1 ? "GPU" : "GPUs") : n_devices == 1 ? "core" : "cores");
+                                   n_devices, fmt::format("{}{}", gpus ? "GPU" : "core", n_devices == 1 ? "" : "s"));
     exchange.refused_ja = fmt::format("1 プロセスの {} デバイスがこのマシンの {} {}を取り合うことになるため", devices,
                                       n_devices, gpus ? "GPU " : "コア");
     return exchange;

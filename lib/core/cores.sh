@@ -1,4 +1,4 @@
-# How much of this machine the kit may take, before anything is built, and in job scripts. Source it with bash.
+# How much of this machine the kit may take, in bash: before anything is built, and in job scripts. Source it.
 
 all_groups=/sys/fs/cgroup own_groups=/proc/self/cgroup
 

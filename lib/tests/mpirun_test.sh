@@ -212,6 +212,12 @@ settings() { "$@" ompi_info --parsable --param pml all --level 9 2>/dev/null | g
 # Ranks of this machine alone need no IPv6, of which Open MPI 5 would speak.
 [[ $("$script" "$(command -v env)") == *OMPI_MCA_btl_tcp_disable_family=6* ]] || fail "Open MPI looks for IPv6"
 
+# Open MPI 5 hands ~/.openmpi/mca-params.conf on to the ranks, and needs a HOME; of a lost host its daemons know by other names.
+mkdir "$scratch/five" && printf '#!/bin/sh\necho "$HOME"\n' >"$scratch/five/mpirun" && touch "$scratch/five/prterun" && chmod +x "$scratch"/five/*
+[[ $(env -u HOME "$script" "$scratch/five/mpirun") == /nonexistent ]] || fail "Open MPI 5 finds a home, or none"
+[[ $(ODORI_TIMEOUT=6 bash -c '. "$1"; echo "${!PRTE_MCA_oob_tcp_keepalive_@} $PRTE_MCA_oob_tcp_keepalive_time"' _ "$script") == *intvl*probes*time*" 3" ]] ||
+  fail "Open MPI 5 waits for lost hosts as long as it likes"
+
 # A machine without ssh: Open MPI 4 wants it even where it starts nothing elsewhere.
 agent() { PATH=$1 "$script" "$(command -v bash)" -c 'echo "${OMPI_MCA_plm_rsh_agent:-}"'; }
 mkdir "$scratch/no_ssh" && find /usr/bin /bin -maxdepth 1 ! -name ssh ! -name rsh -exec ln -sf -t "$scratch/no_ssh" {} +

@@ -112,9 +112,6 @@ auto in_each(Find find) {
   };
 }
 
-/// Numbers are shown with 24 bits.
-bool same(double seen, double expected) { return std::abs(seen - expected) <= 1e-6 * std::abs(expected); }
-
 std::string milliseconds(double seconds, double expected) { return measured(1e3 * seconds, 1e3 * expected); }
 std::string milliseconds(double seconds) { return fmt::format("{:.4g}", 1e3 * seconds); }
 
