@@ -14,6 +14,7 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -107,6 +108,8 @@ std::pair<std::string, int> describe_current_exception() {
   } catch (const std::system_error& error) {
     return {fmt::format("The system refused something: {}.{}", error.what(), advice_on(error.code())),
             exit_code::failure};
+  } catch (const std::out_of_range& error) {
+    return {fmt::format("Unexpected: an index or a name is out of range: {}", error.what()), exit_code::failure};
   } catch (const std::exception& error) {
     return {fmt::format("Unexpected: {}", error.what()), exit_code::failure};
   } catch (...) {
@@ -131,6 +134,8 @@ void flush_output() {
 }
 
 }  // namespace
+
+std::string sentence_of_current_exception() { return describe_current_exception().first; }
 
 int report_failure() noexcept {
   const auto [sentence, code] = describe_current_exception();

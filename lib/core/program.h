@@ -10,6 +10,10 @@ namespace odori {
 /// else.
 int report_failure() noexcept;
 
+/// What the exception that is being handled says, as a sentence: the library's own or the system's words as they are,
+/// but the file and the reason where the C++ library would name its function.
+std::string sentence_of_current_exception();
+
 /// How an MPI job ends when one rank fails; the MPI session sets it, and core stays free of MPI.
 /// `end_job(code)` must not return unless `code` is 0.
 struct JobEnd {

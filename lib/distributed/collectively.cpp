@@ -1,11 +1,11 @@
 #include "distributed/collectively.h"
 
 #include <algorithm>
-#include <exception>
 #include <string>
 #include <vector>
 
 #include "core/error.h"
+#include "core/program.h"
 #include "trace/evidence.h"
 
 namespace odori {
@@ -16,8 +16,8 @@ void collectively(Communicator* comm, const std::function<void()>& step) {
   std::string sentence;
   try {
     step();
-  } catch (const std::exception& error) {
-    sentence = error.what();
+  } catch (...) {
+    sentence = sentence_of_current_exception();
   }
   const std::vector<std::size_t> lengths = comm->all_gather(sentence.size());
   const auto failed = std::find_if(lengths.begin(), lengths.end(), [](std::size_t length) { return length > 0; });

@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/program.h"
 #include "core/text.h"
 #include "distributed/collectively.h"
 #include "distributed/multi_node_evaluator.h"
@@ -297,17 +298,18 @@ void Snapshot::run(Trainer& trainer) {
       replace_file(trainer.out() + "/latest", fs::path(folder).filename().string() + "\n");
       replace_folder(part, folder);
     });
-  } catch (const std::exception& error) {
+  } catch (...) {
+    const std::string reason = sentence_of_current_exception();
     std::error_code ignored;
     if (writes) fs::remove_all(part, ignored);
-    fail("The snapshot of epoch {} failed. {} {}", trainer.updater().epoch(), error.what(), trainer.way_on());
+    fail("The snapshot of epoch {} failed. {} {}", trainer.updater().epoch(), reason, trainer.way_on());
   }
   trainer.set_last_snapshot(folder);
   try {
     if (writes) remove_old(trainer.out(), keep_);
-  } catch (const fs::filesystem_error& error) {
-    fmt::print(stderr, "An old snapshot can't be removed: {}. The training goes on; remove it yourself.\n",
-               error.what());
+  } catch (const fs::filesystem_error&) {
+    fmt::print(stderr, "An old snapshot can't be removed. {} The training goes on; remove it yourself.\n",
+               sentence_of_current_exception());
   }
 }
 

@@ -391,6 +391,9 @@ TEST_F(Shared, AStepFailsOnAllRanksWithTheSentenceOfTheLowestThatFailed) {
                          });
                        }),
                        fmt::format("Rank {} says no.", from));
+  const std::string there = folder + "/no_folder/here";
+  expect_on_every_rank(sentence_of([&] { collectively(comm.get(), [&] { fs::create_directory(there); }); }),
+                       there + " can't be used: No such file or directory.");
 }
 
 }  // namespace

@@ -356,6 +356,16 @@ TEST_F(Saved, AFullDiskLeavesTheLastGoodOne) {
   }
 }
 
+TEST_F(Saved, AFolderThatCannotBeMadeIsToldByItsName) {
+  Folder top;
+  std::string deep = top.path();
+  // Its log still has a name of at most 4,095 letters, and a snapshot hasn't.
+  for (std::size_t rest; (rest = 4077 - deep.size()) > 0;) deep += "/" + std::string(rest > 250 ? 100 : rest - 1, 'd');
+  SavedRun run(options, deep, 1);
+  EXPECT_SENTENCE(run.trainer.run(), "The snapshot of epoch 1 failed. " + deep +
+                                         "/snapshot_epoch_1.part can't be used: File name too long.");
+}
+
 TEST(Files, SayWhyTheyCannotBeWritten) {
   EXPECT_SENTENCE(write_file("/dev/full", "text"), "/dev/full can't be written: No space left on device.");
   Folder folder;
