@@ -34,7 +34,7 @@ class SimulatedMachine : public TimedWork {
     double slowdown = 1.5;     // meanwhile two devices have 2/3 of a core each, or less
   };
 
-  double one_seconds = 0.42;              // an epoch of 256 images on one device
+  double one_seconds = 0.21;              // an epoch of 128 images on one device
   double ceiling = 1.95, solution = 1.9;  // speedups
   double start = 0.17, mpirun = 0.25;     // mpirun comes on top
   Noise noise;
@@ -46,13 +46,13 @@ class SimulatedMachine : public TimedWork {
   explicit SimulatedMachine(std::uint64_t seed = 7) : random_(seed, RandomUse::synthetic_data) {}
 
   int devices() const override { return 2; }
-  int images_per_epoch() const override { return 256; }
+  int images_per_epoch() const override { return 128; }
   int images_of_empty_job() const override { return 64; }
   double seconds(Work work, int epochs, double at_most = 0) override {
     if (epochs > 0) ++jobs[work], order.push_back(work);
     const bool alone = work == Work::one || work == Work::ceiling;
     const double before = (start + (alone ? 0 : mpirun) + (work == Work::learner ? answer.start : 0)) * factor();
-    const double training = epochs > 0 ? one_seconds * epochs : one_seconds / 4;
+    const double training = epochs > 0 ? one_seconds * epochs : one_seconds / 2;
     const bool parallel = work != Work::one && (work != Work::learner || answer.parallel);
     double seconds = under_load(before, false);
     seconds += under_load(training * 2 / speedup(work) * factor(), parallel);

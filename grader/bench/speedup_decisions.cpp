@@ -40,6 +40,7 @@ struct RecordedPair {
 };
 
 using Recording = std::vector<RecordedPair>;
+constexpr int recorded_epochs = 2;  // of 128 images: what Replay calls one
 constexpr const char* columns =
     "state,task,empty_one,empty_ceiling,empty_solution,one,ceiling,solution_first,solution_second";
 
@@ -82,10 +83,10 @@ void record(const std::string& state, double minutes) {
       if (i % 5 == 0) {
         side.clear();
         for (const Work work : {Work::one, Work::ceiling, Work::solution}) side += time(work, 0);
-        for (const Work work : {Work::one, Work::ceiling}) side += time(work, 1);
+        for (const Work work : {Work::one, Work::ceiling}) side += time(work, recorded_epochs);
       }
       file << state << ',' << task.name << side;
-      for (int place = 0; place < 2; ++place) file << time(Work::solution, 1);
+      for (int place = 0; place < 2; ++place) file << time(Work::solution, recorded_epochs);
       file << std::endl;
     }
   }
@@ -177,10 +178,11 @@ struct Condition {
   Check check;
 };
 
-Condition made_up(const std::string& name, const SimulatedMachine::Noise& noise) {
-  return {name, [noise](const SimulatedAnswer& answer, std::uint64_t number) {
+Condition made_up(const std::string& name, const SimulatedMachine::Noise& noise, double slower = 1) {
+  return {name, [noise, slower](const SimulatedAnswer& answer, std::uint64_t number) {
             SimulatedMachine machine(number);
             machine.noise = noise, machine.answer = answer;
+            machine.one_seconds *= slower;
             SpeedupVerdict verdict = measure_speedup(machine, number);
             return std::pair{std::move(verdict), machine.elapsed};
           }};
@@ -234,6 +236,8 @@ bool simulate(int checks, const std::string& only) {
   std::vector<Condition> machines;
   for (const auto& [name, recording] : recordings) machines.push_back(played_back(name, recording));
   machines.push_back(made_up("quiet", {}));
+  for (const double slower : {2.0, 4.0})
+    machines.push_back(made_up(fmt::format("quiet, {} times as slow", slower), {}, slower));
   machines.push_back(made_up("noise of 10 %", {.spread = 0.1}));
   machines.push_back(made_up("noise of 30 %", {.spread = 0.3}));
   machines.push_back(made_up("heavy tails", {.heavy_tails = 0.1}));

@@ -9,21 +9,26 @@
 namespace odori::grader {
 namespace {
 
-constexpr double slow_enough = 2;  // times the solution's training: the learner's job need not go on
+constexpr double slow_enough = 2;          // times the solution's training: the learner's job need not go on
+constexpr double shortest_training = 0.4;  // seconds of a job without its start, so that noise is a small part of them
 
 /// Jobs, one after the other, and the seconds that they took.
 class Measurement {
  public:
   explicit Measurement(TimedWork& work) : work_(work) { measured.devices = work.devices(); }
 
-  /// Jobs as long as their start, so that neither costs most of the time, within whole epochs and the limit.
+  /// Training that takes half as long as the start, so that neither costs most of the time, within whole epochs and
+  /// the limits.
   void choose_length(double longest_training) {
     for (const Work work : {Work::one, Work::solution}) empty(work);
     const double start = measured.empty[Work::solution].front();
-    const double epoch = std::max(1e-3, time(Work::one, 1) - measured.empty[Work::one].front());
-    epochs_ = std::max(1, static_cast<int>(std::min(start / 2, longest_training) / epoch));
-    measured.images = epochs_ * work_.images_per_epoch();
-    measured.images_of_empty_job = work_.images_of_empty_job();
+    const int images = work_.images_per_epoch(), images_before = work_.images_of_empty_job();
+    const double more = time(Work::one, 2) - measured.empty[Work::one].front();
+    const double epoch = std::max(1e-3, more * images / (2 * images - images_before));
+    const double training = std::min(std::max(start / 2, shortest_training), longest_training);
+    epochs_ = std::max(1, static_cast<int>(std::lround(training / epoch)));
+    measured.images = epochs_ * images;
+    measured.images_of_empty_job = images_before;
   }
 
   void starts() {

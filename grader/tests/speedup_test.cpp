@@ -22,8 +22,8 @@ TEST(Speedup, TheKitsOwnSolutionPasses) {
   EXPECT_FALSE(verdict.why);
   ASSERT_TRUE(verdict.line);
   const auto& values = verdict.line->values;
-  EXPECT_NEAR(std::stod(values.at("one")), 256 / 0.42, 40);
-  EXPECT_NEAR(std::stod(values.at("many")), 1.9 * 256 / 0.42, 90);
+  EXPECT_NEAR(std::stod(values.at("one")), 128 / 0.21, 40);
+  EXPECT_NEAR(std::stod(values.at("many")), 1.9 * 128 / 0.21, 90);
   EXPECT_NEAR(std::stod(values.at("speedup")), 1.9, 0.15);
   EXPECT_NEAR(std::stod(values.at("efficiency")), 95, 8);
   EXPECT_NEAR(std::stod(values.at("ceiling")), 1.95, 0.15);
@@ -35,7 +35,7 @@ TEST(Speedup, TheStartOfAJobIsNotTraining) {
   SimulatedMachine machine;
   machine.mpirun = 3, machine.noise.spread = 0.001;
   const auto line = measure_speedup(machine, coin, {.seconds_in_all = 1000}).line;
-  EXPECT_NEAR(std::stod(line->values.at("one")), 256 / 0.42, 16);
+  EXPECT_NEAR(std::stod(line->values.at("one")), 128 / 0.21, 16);
   EXPECT_NEAR(std::stod(line->values.at("speedup")), 1.9, 0.05);
 }
 
