@@ -55,6 +55,14 @@ const std::vector<std::string> compilers{
     "/usr/include/c++/12/bits/unique_ptr.h:1065:30: error: no matching function for call to 'f(int)'\n",
     "blank_2:6:60:   required from here\n",
     "whole:6:1: note: candidate: 'odori::A::A(int)'\n",
+    "whole:6:1: note: candidate: 'odori::A::A(const odori::A&)'\n",
+    "whole:6:1: note:   no known conversion for argument 1 from 'int' {aka 'a'} to 'odori::B&'\n",
+    "whole:6:1: note: initializing argument 2 of 'odori::A::A(int, odori::B&)'\n",
+    "blank_2:6:1: error: could not convert 'o' from 'unique_ptr<odori::A,default_delete<odori::A>>' to "
+    "'unique_ptr<odori::B,default_delete<odori::B>>'\n",
+    "blank_2:6:1: error: cannot bind non-const lvalue reference of type 'odori::B&' to an rvalue of type 'odori::B'\n",
+    "blank_2:6:1: error: invalid initialization of reference of type 'odori::B&' from expression of type 'odori::A'\n",
+    "blank_2:6:1: error: redeclaration of 'const int x'\n",
     "whole:6:1: note:   candidate expects 5 arguments, 2 provided\n",
     "blank_2:6:1: error: conversion from 'odori::A*' to non-scalar type 'std::unique_ptr<odori::B>' requested\n",
     "blank_2:6:1: error: use of deleted function 'std::unique_ptr<_Tp, _Dp>::unique_ptr(const "

@@ -111,7 +111,40 @@ TEST(CompilerMessages, OfBothCompilersMeanTheSame) {
             "odori::Optimizer&)'\n"
             "  candidate expects 5 arguments, 2 provided\n",
             "compile_wrong_arguments", "signature",
-            "ParallelUpdater::ParallelUpdater(std::vector<SerialIterator>, Optimizer&)"}}) {
+            "ParallelUpdater::ParallelUpdater(std::vector<SerialIterator>, Optimizer&)"},
+           {"no matching function for call to 'odori::SerialIterator::SerialIterator(odori::DatasetPtr&)'",
+            "candidate: 'odori::SerialIterator::SerialIterator(const odori::SerialIterator&)'\n"
+            "  no known conversion for argument 1 from 'odori::DatasetPtr' to 'const odori::SerialIterator&'\n"
+            "candidate: 'odori::SerialIterator::SerialIterator(odori::DatasetPtr, int, const odori::IteratorOptions&)'\n"
+            "  candidate expects 3 arguments, 1 provided\n",
+            "compile_wrong_arguments", "signature",
+            "SerialIterator::SerialIterator(DatasetPtr, int, const IteratorOptions&)"},
+           {"no matching function for call to 'odori::SerialIterator::SerialIterator(const int&, odori::DatasetPtr&)'",
+            "candidate: 'odori::SerialIterator::SerialIterator(odori::SerialIterator&&)'\n"
+            "  candidate expects 1 argument, 2 provided\n"
+            "candidate: 'odori::SerialIterator::SerialIterator(odori::DatasetPtr, int, const odori::IteratorOptions&)'\n"
+            "  no known conversion for argument 1 from 'const int' to 'odori::DatasetPtr' {aka 'std::shared_ptr<const "
+            "odori::Dataset>'}\n",
+            "compile_argument_differs", "given", "int"},
+           {"invalid initialization of reference of type 'const odori::DatasetPtr&' {aka 'const std::shared_ptr<const "
+            "odori::Dataset>&'} from expression of type 'odori::Communicator'",
+            "in passing argument 1 of 'odori::DatasetPtr odori::scatter_dataset(const DatasetPtr&, Communicator&, "
+            "const ScatterOptions&)'\n",
+            "compile_argument_differs", "signature",
+            "DatasetPtr scatter_dataset(const DatasetPtr&, Communicator&, const ScatterOptions&)"},
+           {"could not convert 'comm.std::unique_ptr<odori::Communicator>::operator*()' from 'odori::Communicator' to "
+            "'std::unique_ptr<odori::Optimizer>'",
+            "", "compile_type_differs", "given", "Communicator"},
+           {"could not convert 'o' from 'unique_ptr<odori::MomentumSGD,default_delete<odori::MomentumSGD>>' to "
+            "'unique_ptr<odori::Optimizer,default_delete<odori::Optimizer>>'",
+            "", "compile_pointer_differs", "given", "MomentumSGD"},
+           {"could not convert 'std::move<unique_ptr<odori::Evaluator>&>((* & evaluator))' from "
+            "'unique_ptr<odori::Evaluator>' to 'unique_ptr<odori::Optimizer>'",
+            "", "compile_type_differs", "wanted", "std::unique_ptr<Optimizer>"},
+           {"cannot bind non-const lvalue reference of type 'odori::Optimizer&' to an rvalue of type 'odori::Optimizer'",
+            "initializing argument 2 of 'odori::ParallelUpdater::ParallelUpdater(std::vector<odori::SerialIterator>, "
+            "odori::Optimizer&)'\n",
+            "compile_temporary", "type", "Optimizer"}}) {
     const auto finding = plain_words_for(said.message, said.notes);
     ASSERT_TRUE(finding) << said.message;
     EXPECT_EQ(finding->key, said.key) << said.message;

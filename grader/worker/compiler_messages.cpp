@@ -1,5 +1,8 @@
 #include "worker/compiler_messages.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "core/text.h"
@@ -13,6 +16,12 @@ bool is_name(std::string_view word) {
   return tokens.size() == 1 && tokens[0].is_word();
 }
 
+/// Empty where nothing is quoted: a line may be cut short.
+std::string_view first_quoted_in(std::string_view text) {
+  const std::vector<std::string_view> quoted = quoted_in(text);
+  return quoted.empty() ? std::string_view() : quoted.front();
+}
+
 bool says(std::string_view message, std::string_view words) { return message.find(words) != std::string_view::npos; }
 
 /// Names as learners write them.
@@ -24,7 +33,10 @@ std::string plain_names(std::string_view text) {
 std::string plain_type(std::string_view type) {
   std::string plain = replaced(plain_names(type), "const ", "");
   while (plain.ends_with('&') || plain.ends_with(' ')) plain.pop_back();
-  return plain;
+  // In long, "unique_ptr<X,default_delete<X>>".
+  if (const auto deleter = plain.find(",default_delete<"); plain.starts_with("unique_ptr<") && deleter < plain.size())
+    return "std::" + plain.substr(0, deleter) + '>';
+  return plain.starts_with("unique_ptr<") ? "std::" + plain : plain;
 }
 
 constexpr std::string_view pointer_begins = "std::unique_ptr<";
@@ -48,16 +60,24 @@ std::optional<Conversion> conversion_in(std::string_view line) {
   for (const std::string_view words : {" from '", "cannot convert '"})
     if (const auto at = line.rfind(words); at != std::string_view::npos) {
       const std::vector<std::string_view> types = quoted_in(line.substr(at));
-      if (types.size() >= 2) return Conversion{plain_type(types.front()), plain_type(types.back())};
+      if (types.size() < 2) continue;
+      const auto to = std::min(line.find(" to '", at), line.size());  // {aka ...} may stand behind either
+      const std::string_view named = first_quoted_in(line.substr(to)), wanted = named.empty() ? types.back() : named;
+      return Conversion{plain_type(types.front()), plain_type(wanted)};
     }
   return {};
 }
 
-std::optional<Finding> words_for_pointers(const Conversion& conversion) {
+/// `message` has the expression that was to be converted, if the compiler knows it: "could not convert 'o' from ...".
+std::optional<Finding> words_for_pointers(const Conversion& conversion, std::string_view message) {
   const auto wanted = pointed_to(conversion.wanted), given = pointed_to(conversion.given);
   if (given && !wanted && *given == conversion.wanted)
     return Finding{"compile_star_forgotten", {{"type", conversion.wanted}}};
-  if (!wanted || given) return {};
+  if (wanted && given && message.starts_with("could not convert '"))
+    if (const std::string_view variable = first_quoted_in(message); is_name(variable))
+      return Finding{"compile_pointer_differs",
+                     {{"wanted", *wanted}, {"given", *given}, {"variable", std::string(variable)}}};
+  if (!wanted || given || says(message, "operator*()'")) return {};  // of `*comm` no new object is to be made
   std::string type = conversion.given;
   while (type.ends_with('*') || type.ends_with(' ')) type.pop_back();
   return Finding{"compile_make_unique_forgotten",
@@ -81,29 +101,76 @@ std::optional<Finding> words_for_names(std::string_view message, std::string_vie
   return Finding{"compile_unknown_name", {{"name", name}}};
 }
 
-/// "void f(int)" of "too few arguments to function 'void f(int)'", and of a note, "candidate: 'void f(int)'", behind
-/// which "candidate expects 1 argument" stands.
-std::optional<Finding> words_for_arguments(std::string_view message, std::string_view notes) {
-  std::string_view signature;
-  if (says(message, "too few arguments to ") || says(message, "too many arguments to ")) {
-    if (const auto quoted = quoted_in(message); !quoted.empty()) signature = quoted.front();
-  } else if (const auto expects = notes.find("candidate expects "); expects != std::string_view::npos) {
-    const auto candidate = notes.substr(0, expects).rfind("candidate: '");
-    if (candidate != std::string_view::npos)
-      if (const auto quoted = quoted_in(notes.substr(candidate)); !quoted.empty()) signature = quoted.front();
+/// "odori::X::X(const odori::X&)" or "odori::X::X(odori::X&&)", which nobody calls with a wrong argument on purpose.
+bool is_copying(std::string_view signature) {
+  const auto type = signature.substr(0, signature.rfind("::", signature.find('(')));
+  const auto taken = signature.substr(std::min(signature.find('('), signature.size()));
+  return taken == fmt::format("(const {}&)", type) || taken == fmt::format("({}&&)", type);
+}
+
+/// A function of the library's that the compiler tried ("candidate: 'void f(int)'"), and why it didn't fit.
+struct Candidate {
+  std::string_view signature, why;
+};
+
+std::optional<Candidate> candidate_in(std::string_view notes) {
+  constexpr std::string_view begins = "candidate: '";
+  for (auto at = notes.find(begins); at != std::string_view::npos; at = notes.find(begins, at + 1)) {
+    const auto signature = first_quoted_in(notes.substr(at, notes.find('\n', at) - at));
+    if (!says(signature, "odori::") || is_copying(signature)) continue;
+    const auto line = std::min(notes.find('\n', at), notes.size() - 1) + 1;
+    return Candidate{signature, notes.substr(line, notes.find('\n', line) - line)};
   }
-  if (!says(signature, "odori::")) return {};
-  return Finding{"compile_wrong_arguments", {{"signature", plain_names(signature)}}};
+  return {};
+}
+
+std::string number_behind(std::string_view words, std::string_view text) {
+  const auto begin = std::min(text.find(words) + words.size(), text.size());
+  return std::string(text.substr(begin, text.find(' ', begin) - begin));
+}
+
+/// Of "too few arguments to function 'void f(int)'", "in passing argument 1 of 'void f(B)'", "initializing argument 1
+/// of 'void f(B)'", and of a candidate "candidate expects 1 argument" or "no known conversion for argument 1 from 'A'
+/// to 'B'".
+std::optional<Finding> words_for_arguments(std::string_view message, std::string_view notes) {
+  const auto wrong = [](std::string_view signature) {
+    return Finding{"compile_wrong_arguments", {{"signature", plain_names(signature)}}};
+  };
+  const auto differs = [](const Conversion& conversion, std::string number, std::string_view signature) {
+    return Finding{"compile_argument_differs",
+                   {{"argument", std::move(number)},
+                    {"wanted", conversion.wanted},
+                    {"given", conversion.given},
+                    {"signature", plain_names(signature)}}};
+  };
+  if (says(message, "too few arguments to ") || says(message, "too many arguments to ")) {
+    const auto signature = first_quoted_in(message);
+    return says(signature, "odori::") ? std::optional(wrong(signature)) : std::nullopt;
+  }
+  if (const auto tried = candidate_in(notes)) {
+    if (says(tried->why, "candidate expects ")) return wrong(tried->signature);
+    constexpr std::string_view of_argument = "conversion for argument ";
+    const auto conversion = conversion_in(tried->why);
+    if (!conversion || !says(tried->why, of_argument)) return {};
+    if (auto pointers = words_for_pointers(*conversion, message)) return pointers;
+    return differs(*conversion, number_behind(of_argument, tried->why), tried->signature);
+  }
+  const auto conversion = conversion_in(message);
+  if (!conversion || words_for_pointers(*conversion, message)) return {};
+  for (const std::string_view words : {"in passing argument ", "initializing argument "})
+    if (const auto at = notes.find(words); at != std::string_view::npos)
+      if (const auto signature = first_quoted_in(notes.substr(at)); says(signature, "odori::"))
+        return differs(*conversion, number_behind(words, notes), signature);
+  return {};
 }
 
 /// "x" of "redeclaration of 'const int x'", "conflicting declaration 'int x'", and Clang's "redefinition of 'x'".
 std::optional<Finding> words_for_declarations(std::string_view message) {
   const bool twice = message.starts_with("redeclaration of '") || message.starts_with("redefinition of '") ||
                      message.starts_with("conflicting declaration '");
-  const std::vector<std::string_view> quoted = quoted_in(message);
-  if (!twice || quoted.empty()) return {};
-  const std::string_view name = quoted[0].substr(quoted[0].find_last_of(" &*") + 1);
-  if (!is_name(name)) return {};
+  const std::string_view quoted = first_quoted_in(message);
+  const std::string_view name = quoted.substr(quoted.find_last_of(" &*") + 1);
+  if (!twice || !is_name(name)) return {};
   return Finding{"compile_declared_twice", {{"name", std::string(name)}}};
 }
 
@@ -122,28 +189,29 @@ std::string unknown_name(std::string_view message) {
   const bool complains = says(message, "' was not declared") || says(message, "' has not been declared") ||
                          says(message, "' does not name a type") ||
                          message.starts_with("use of undeclared identifier '");
-  const auto quoted = quoted_in(message);
-  if (!complains || quoted.empty() || !is_name(quoted[0])) return {};
-  return std::string(quoted[0]);
+  const std::string_view name = first_quoted_in(message);
+  return complains && is_name(name) ? std::string(name) : std::string();
 }
 
 std::optional<Finding> plain_words_for(std::string_view message, std::string_view notes) {
   if (says(message, "deleted") && says(message, "unique_ptr<")) return Finding{"compile_move_forgotten"};
   if (auto names = words_for_names(message, notes)) return names;
   if (auto declarations = words_for_declarations(message)) return declarations;
+  if (message.starts_with("cannot bind non-const lvalue reference") && says(message, " to an rvalue"))
+    return Finding{"compile_temporary", {{"type", plain_type(first_quoted_in(message))}}};
   if (auto arguments = words_for_arguments(message, notes)) return arguments;
   if (message.starts_with("control reaches end of non-void") || says(message, "does not return a value in all control"))
     return Finding{"compile_no_return"};
   if (message.starts_with("expected ") && says(message, "';'")) return Finding{"compile_semicolon_missing"};
   if (const auto conversion = conversion_in(message)) {
-    if (auto pointers = words_for_pointers(*conversion)) return pointers;
+    if (auto pointers = words_for_pointers(*conversion, message)) return pointers;
     return Finding{"compile_type_differs", {{"wanted", conversion->wanted}, {"given", conversion->given}}};
   }
   while (!notes.empty()) {
     const std::string_view note = notes.substr(0, notes.find('\n'));
     notes.remove_prefix(std::min(note.size() + 1, notes.size()));
     if (const auto conversion = conversion_in(note))
-      if (auto pointers = words_for_pointers(*conversion)) return pointers;
+      if (auto pointers = words_for_pointers(*conversion, message)) return pointers;
   }
   return {};
 }
