@@ -41,6 +41,12 @@ struct Tried {
   bool settled = true;
 };
 
+/// The message for a crash, by its signal or by the library's sentence.
+const char* crash_key(const std::string& detail) {
+  if (detail == strsignal(SIGSEGV)) return "crash_pointer";
+  return detail.find("is out of range: ") != std::string::npos ? "crash_out_of_range" : "crash";
+}
+
 /// What a run that ended badly says when no check has a better word for it.
 Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
   if (bad.broke && bad.ending != Ending::environment) return {Verdict::crash, bad.broke};
@@ -58,7 +64,7 @@ Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
       if (bad.detail == strsignal(SIGFPE)) return {Verdict::crash, Finding{"crash_division", {{"detail", bad.detail}}}};
       // What MPI does with different calls is up to MPI: the call was wrong, however it ended.
       if (const auto apart = find_calls_apart(bad)) return {Verdict::wrong, finding ? finding : apart};
-      return {Verdict::crash, or_else(bad.detail == strsignal(SIGSEGV) ? "crash_pointer" : "crash")};
+      return {Verdict::crash, or_else(crash_key(bad.detail))};
     case Ending::failed:
       if (finding) return {Verdict::wrong, finding};
       return {Verdict::crash, or_else("stopped_by_library")};

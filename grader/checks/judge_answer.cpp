@@ -1,16 +1,19 @@
 #include "checks/judge_answer.h"
 
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <deque>
 #include <memory>
+#include <set>
 
 #include "checks/judge.h"
 #include "checks/program_runs.h"
 #include "core/cores.h"
 #include "core/file.h"
 #include "exercise/cutter.h"
+#include "exercise/lexer.h"
 #include "exercise/select_line.h"
 #include "worker/programs.h"
 #include "worker/site.h"
@@ -123,6 +126,38 @@ std::map<int, BlankIdentifiers> identifiers_of(const Question& question, const S
   return identifiers;
 }
 
+/// Pointers of an answer that may hold nothing: declared without a value, set to nullptr, or used again behind a
+/// std::move.
+std::set<std::string> empty_pointers_in(const std::vector<std::string>& text) {
+  const std::vector<Token> tokens = tokens_of(text).all;
+  const std::set<std::string> declared = declared_in(text, Doubtful::none);
+  std::set<std::string> empty, moved;
+  bool of_pointer = false;  // what the statement has declared so far: `std::unique_ptr<Optimizer>`
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    const Token &token = tokens[i], &next = tokens[i + 1];
+    if (moved.contains(token.text)) empty.insert(token.text);
+    if (i > 1 && tokens[i - 2] == "move" && next == ")") moved.insert(token.text);
+    const bool has_no_value = of_pointer && next == ";" && tokens[i - 1] != ">>";
+    const bool is_null =
+        (next == "=" || next == "(" || next == "{") && i + 2 < tokens.size() && tokens[i + 2] == "nullptr";
+    if (declared.contains(token.text) && (has_no_value || is_null)) empty.insert(token.text);
+    if (token.kind == Token::Kind::sign && std::string_view(";{}(=").find(token.text) != std::string_view::npos)
+      of_pointer = false;
+    else
+      of_pointer |= token == "*" || token == "DatasetPtr" || token.text.ends_with("_ptr");
+  }
+  return empty;
+}
+
+/// With the answer's pointers that may be meant, if its crash was one of a pointer.
+Outcome with_empty_pointers(Outcome outcome, const std::vector<std::string>& text) {
+  if (!outcome.finding || outcome.finding->key != "crash_pointer") return outcome;
+  const std::set<std::string> empty = empty_pointers_in(text);
+  if (empty.empty() || !outcome.finding->values.try_emplace("note", "empty_pointers").second) return outcome;
+  outcome.finding->values["empty"] = fmt::format("`{}`", fmt::join(empty, "`, `"));
+  return outcome;
+}
+
 /// Builds the filled blanks, runs and judges them. Returns the answer if all that is filled is right.
 std::optional<RightAnswer> judge_program(const Question& question, const Answers& answers, const Exam& exam,
                                          const std::set<int>& filled, InOrder& verdicts) {
@@ -148,7 +183,9 @@ std::optional<RightAnswer> judge_program(const Question& question, const Answers
       runs.push_back(runs_of(program));
     return runs;
   };
-  judge(judged, exam, [&](int blank, const Outcome& outcome) { verdicts.know(blank, outcome); });
+  judge(judged, exam, [&](int blank, const Outcome& outcome) {
+    verdicts.know(blank, with_empty_pointers(outcome, answers.program.blanks.at(blank).text));
+  });
   if (!programs.whole || !verdicts.all_right()) return {};
   const bool is_looked_at = exam.shows && !question.apart;
   return RightAnswer{*programs.whole, is_looked_at ? std::optional(exam.shows(*judged.whole)) : std::nullopt};

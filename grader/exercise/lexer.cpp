@@ -32,11 +32,12 @@ bool may_delimit(char c) {
   return is_letter(c) || is_digit(c) || std::string_view("{}[]#<>%:;.?*+-/^&|~!=,").find(c) != std::string_view::npos;
 }
 
-/// Letters that names may hold by any compiler's tables: Latin, Japanese. There are more; who needs them is told so.
+/// Letters that names may hold by any compiler's tables: Latin, Greek (as formulas are written), Japanese. There are
+/// more; who needs them is told so.
 bool is_letter_beyond_ascii(char32_t c) {
   const auto within = [c](char32_t first, char32_t last) { return first <= c && c <= last; };
-  return (within(0xC0, 0x17F) && c != 0xD7 && c != 0xF7) || c == 0x3005 || within(0x3041, 0x3096) ||
-         within(0x30A1, 0x30FA) || c == 0x30FC || within(0x4E00, 0x9FEF);
+  return (within(0xC0, 0x17F) && c != 0xD7 && c != 0xF7) || within(0x391, 0x3A1) || within(0x3A3, 0x3C9) ||
+         c == 0x3005 || within(0x3041, 0x3096) || within(0x30A1, 0x30FA) || c == 0x30FC || within(0x4E00, 0x9FEF);
 }
 
 /// Cuts a text into tokens, with line splices as they are: only comments go on behind one.

@@ -86,6 +86,7 @@ TEST(Lexer, SeesTheTokensOfTheStandard) {
   EXPECT_EQ(tokens("\"\"R\"(\" a"), "\"\" R \"(\" a");
   EXPECT_EQ(tokens("'a'u8\"b\"s"), "'a' u8 \"b\" s");
   EXPECT_EQ(tokens("\u540D\u524D = 1"), "\u540D\u524D = 1");
+  EXPECT_EQ(tokens("\u03B7=\u0394t"), "\u03B7 = \u0394t");
 }
 
 TEST(Lexer, SaysWhereATextIsNoTokens) {

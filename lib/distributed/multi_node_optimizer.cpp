@@ -251,6 +251,8 @@ class MultiNodeOptimizer : public Optimizer {
 
 std::unique_ptr<Optimizer> create_multi_node_optimizer(std::unique_ptr<Optimizer> optimizer, Communicator& comm,
                                                        const ExchangeOptions& options) {
+  require(optimizer != nullptr,
+          "create_multi_node_optimizer() was given no optimizer. Hand over the one of this rank with std::move.");
   return std::make_unique<MultiNodeOptimizer>(std::move(optimizer), comm, options);
 }
 

@@ -151,6 +151,18 @@ std::vector<int> others_of(const Evidence& evidence) {
   return others;
 }
 
+/// `"gpu" + i` begins i letters later in the text instead of adding a number to it: "pu", "u", and soon what lies
+/// behind the text. So each name is the one before it without its first letter.
+Found find_cut_names(const std::map<std::string, int>& devices) {
+  std::map<int, std::string> names;
+  for (const auto& [name, device] : devices)
+    if (name != "main") names.emplace(device, name);
+  if (names.size() < 2) return {};
+  const std::string &first = names.begin()->second, &second = std::next(names.begin())->second;
+  if (first.empty() || first.substr(1) != second || first.front() == second[0]) return {};
+  return found("names_cut", {{"first", first}, {"second", second}});
+}
+
 /// Devices are missing: which mistake leaves out just these?
 Found missing_devices(const Situation& situation, const std::vector<int>& missing) {
   const int n = situation.plan.devices;
@@ -163,7 +175,7 @@ Found missing_devices(const Situation& situation, const std::vector<int>& missin
   return found("devices_missing", {{"n", n}, {"missing", list(missing)}});
 }
 
-/// Names are free, as long as they differ.
+/// Names are free, as long as they differ, and go on for any number of devices.
 Found find_in_other_devices(const Situation& situation) {
   const auto& devices = process_of(situation).devices;
   const int n = situation.plan.devices;
@@ -171,6 +183,7 @@ Found find_in_other_devices(const Situation& situation) {
   for (const int device : others_of(situation.evidence()))
     if (!exists(device, n)) return found("device_too_many", {{"device", device}, {"n", n}, {"last", n - 1}});
   if (Found twice = find_device_twice(devices)) return twice;
+  if (Found cut = find_cut_names(devices)) return cut;
   std::vector<int> missing;
   for (int device = 0; device < n; ++device)
     if (!is_in(devices, device)) missing.push_back(device);

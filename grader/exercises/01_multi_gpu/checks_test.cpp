@@ -132,6 +132,14 @@ TEST(MultiGpu, NamesMistakesOfTheDevices) {
   EXPECT_EQ(map(5, [](auto& devices, int n) { devices = {{"main", 0}, {"gpu", n - 1}}; }), "same_name_for_all");
   EXPECT_EQ(map(5, [](auto& devices, int n) { devices["gpu" + std::to_string(n)] = n; }), "device_too_many");
   EXPECT_EQ(map(5, [](auto& devices, int) { devices["gpu0"] = 0; }), "device_twice");
+  const auto named = [&](auto name) {
+    return map(5, [&](auto& devices, int n) {
+      devices = {{"main", 0}};
+      for (int i = 1; i < n; ++i) devices[name(i)] = i;
+    });
+  };
+  EXPECT_EQ(named([text = "device"](int i) { return text + i; }), "names_cut");
+  EXPECT_EQ(named([](int i) { return std::string(9 - i, 'g'); }), "right");
 }
 
 TEST(MultiGpu, NamesMistakesOfTheUpdater) {

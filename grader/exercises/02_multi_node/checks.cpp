@@ -6,6 +6,7 @@
 
 #include "checks/division.h"
 #include "checks/findings.h"
+#include "checks/hang.h"
 #include "trace/refusal.h"
 
 namespace odori::grader {
@@ -132,6 +133,9 @@ std::optional<IteratorSeen> train_shard(const RankSeen& rank) {
 }
 std::optional<IteratorSeen> test_shard(const RankSeen& rank) { return rank.test_iterator; }
 
+/// A rank that crashed made fewer calls than it would have made: what it did not do tells nothing.
+bool ended_early(const Evidence& evidence) { return evidence.ending == Ending::crashed && !find_calls_apart(evidence); }
+
 /// Some ranks have no shard: was it scattered at all, and from the rank that has the data?
 Found find_in_scattering(const Evidence& evidence) {
   const auto& ranks = evidence.ranks;
@@ -143,7 +147,7 @@ Found find_in_scattering(const Evidence& evidence) {
     return {};
   const auto twice = ranks_with(evidence, [](const RankSeen& rank) { return calls(rank, scatter) >= 2; });
   if (evidence.ending == Ending::failed && twice.empty()) return found("data_not_scattered");
-  if (!twice.empty() && twice.size() < ranks.size())
+  if (!twice.empty() && twice.size() < ranks.size() && !ended_early(evidence))
     return found("scattered_by_some_ranks", {{"ranks", list(twice)}, {"others", list(all_but(twice, evidence))}});
   return {};
 }
@@ -156,9 +160,10 @@ Found find_in_shards(const std::vector<Images>& shards, std::size_t whole) {
   if (seen.all_the_same && seen.covered == whole) return found("whole_set_for_each_rank", {{"whole", whole}, {"n", n}});
   if (seen.all_the_same) return found("same_shard_for_all", {{"covered", seen.covered}, {"whole", whole}});
   if (seen.repeated > 0) return found("image_repeated", {{"repeated", seen.repeated}});
-  if (seen.covered < whole)
+  const bool too_large = seen.largest > share + 1;
+  if (seen.covered < whole && !(too_large && seen.shared > 0))
     return found("data_left_out", {{"left", whole - seen.covered}, {"whole", whole}, {"share", share}});
-  if (seen.largest > share + 1)
+  if (too_large)
     return found("shards_too_large", {{"largest", seen.largest}, {"share", share}, {"shared", seen.shared}});
   if (seen.in_order || seen.every_nth) return found("shards_not_shuffled", {{"n", n}});
   return {};
@@ -236,6 +241,7 @@ Found find_partly_wrapped_optimizer(const Situation& situation) {
   const auto wrapped = ranks_with(evidence, [](const RankSeen& rank) { return calls(rank, setup) > 0; });
   const auto set_up = ranks_with(evidence, [](const RankSeen& rank) { return rank.model_device.has_value(); });
   if (wrapped.empty() || set_up.size() < evidence.ranks.size() || wrapped.size() == evidence.ranks.size()) return {};
+  if (ended_early(evidence)) return {};
   return found("optimizer_wrapped_on_some_ranks",
                {{"ranks", list(wrapped)}, {"others", list(all_but(wrapped, evidence))}});
 }

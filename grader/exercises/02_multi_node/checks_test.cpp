@@ -1,4 +1,6 @@
 // The checks of task 2, on evidence put together here: what each misconception makes of a right training.
+#include <algorithm>
+
 #include "exercise/blanks.h"
 #include "fabricated.h"
 #include "trace/refusal.h"
@@ -106,6 +108,10 @@ TEST(MultiNode, NamesMistakesOfTrainingShards) {
     shard.push_back(52);
   };
   EXPECT_EQ(shards(two_halves), "shards_too_large");
+  const auto a_half_a_node = [&](Images& shard, int rank) {
+    shard = parts_of(size - 1, 2)[static_cast<std::size_t>(rank % 2)];
+  };
+  EXPECT_EQ(shards(a_half_a_node), "shards_too_large");
 }
 
 TEST(MultiNode, NamesMistakesOfScattering) {
@@ -185,6 +191,14 @@ TEST(MultiNode, NamesMistakesOfTheRanksOptimizer) {
                          if (rank != 2) std::erase(seen.collectives, "optimizer->setup()");
                        }),
             "optimizer_wrapped_on_some_ranks");
+  EXPECT_EQ(verdict_on("multi_node", 5,
+                       [](Evidence& evidence, const RunPlan&) {
+                         evidence.ending = Ending::crashed;
+                         auto& calls = evidence.ranks[1].collectives;
+                         calls.erase(std::find(calls.begin(), calls.end(), "optimizer->setup()"), calls.end());
+                       }),
+            "right")
+      << "rank 1 died before it came there: its crash is told, not what it left undone";
 }
 
 TEST(MultiNode, NamesMistakesOfTheRanksEvaluator) {
