@@ -11,6 +11,7 @@
 #include "checks/findings.h"
 #include "checks/hang.h"
 #include "core/error.h"
+#include "core/program.h"
 #include "worker/load.h"
 
 namespace odori::grader {
@@ -41,10 +42,11 @@ struct Tried {
   bool settled = true;
 };
 
-/// The message for a crash, by its signal or by the library's sentence.
-const char* crash_key(const std::string& detail) {
-  if (detail == strsignal(SIGSEGV)) return "crash_pointer";
-  return detail.find("is out of range: ") != std::string::npos ? "crash_out_of_range" : "crash";
+/// The message for a crash, by its signal or by what was thrown.
+Finding crash_of(const std::string& detail) {
+  if (detail == strsignal(SIGSEGV)) return {"crash_pointer", {{"detail", detail}}};
+  if (!detail.starts_with(out_of_range_begins)) return {"crash", {{"detail", detail}}};
+  return {"crash_out_of_range", {{"detail", detail.substr(out_of_range_begins.size())}}};
 }
 
 /// What a run that ended badly says when no check has a better word for it.
@@ -64,7 +66,7 @@ Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
       if (bad.detail == strsignal(SIGFPE)) return {Verdict::crash, Finding{"crash_division", {{"detail", bad.detail}}}};
       // What MPI does with different calls is up to MPI: the call was wrong, however it ended.
       if (const auto apart = find_calls_apart(bad)) return {Verdict::wrong, finding ? finding : apart};
-      return {Verdict::crash, or_else(crash_key(bad.detail))};
+      return {Verdict::crash, finding ? *finding : crash_of(bad.detail)};
     case Ending::failed:
       if (finding) return {Verdict::wrong, finding};
       return {Verdict::crash, or_else("stopped_by_library")};

@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "core/process.h"
+#include "core/program.h"
 #include "exercise/finding.h"
 #include "model/classifier.h"
 #include "synthetic.h"
@@ -86,8 +87,7 @@ std::pair<Ending, std::string> ending_of(const Ended& ended) {
       return {Ending::environment, "no_mpirun"};
   }
   if (ended.count("not enough slots") > 0) return {Ending::environment, "too_few_slots"};
-  const std::string unexpected = "Unexpected: ";
-  if (const auto at = ended.output.find(unexpected); at != std::string::npos) {
+  if (const auto at = ended.output.find(unexpected_begins); at != std::string::npos) {
     const std::string sentence = ended.output.substr(at, ended.output.find('\n', at) - at);
     return {Ending::crashed, sentence.substr(0, sentence.find_last_not_of('.') + 1)};  // the message brings its own
   }

@@ -109,11 +109,11 @@ std::pair<std::string, int> describe_current_exception() {
     return {fmt::format("The system refused something: {}.{}", error.what(), advice_on(error.code())),
             exit_code::failure};
   } catch (const std::out_of_range& error) {
-    return {fmt::format("Unexpected: an index or a name is out of range: {}", error.what()), exit_code::failure};
+    return {fmt::format("{}{}", out_of_range_begins, error.what()), exit_code::failure};
   } catch (const std::exception& error) {
-    return {fmt::format("Unexpected: {}", error.what()), exit_code::failure};
+    return {fmt::format("{}{}", unexpected_begins, error.what()), exit_code::failure};
   } catch (...) {
-    return {"Unexpected: an exception without a message.", exit_code::failure};
+    return {fmt::format("{}an exception without a message.", unexpected_begins), exit_code::failure};
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace odori {
 
@@ -9,6 +10,11 @@ namespace odori {
 /// all ranks of an MPI job, and returns the exit code: 2 usage, 10 unfilled blank, 130 Ctrl-C, 1 everything
 /// else.
 int report_failure() noexcept;
+
+/// How the sentence begins where neither the library nor the system has refused something, but an exception was thrown
+/// that nobody caught; and that of a std::out_of_range. The exception's own words follow.
+inline constexpr std::string_view unexpected_begins = "Unexpected: ";
+inline constexpr std::string_view out_of_range_begins = "Unexpected: an index or a name is out of range: ";
 
 /// What the exception that is being handled says, as a sentence: the library's own or the system's words as they are,
 /// but the file and the reason where the C++ library would name its function.
@@ -26,7 +32,8 @@ void set_job_end(const JobEnd& job_end) noexcept;
 /// Who also hears what report_failure() says, before it does; one at most.
 void set_failure_listener(void (*listener)(const std::string& sentence, int code)) noexcept;
 
-/// Ctrl-C (SIGINT), SIGTERM and a terminal that is gone (SIGHUP) set a flag that the trainer reads between two iterations.
+/// Ctrl-C (SIGINT), SIGTERM and a terminal that is gone (SIGHUP) set a flag that the trainer reads between two
+/// iterations.
 void catch_interrupts();
 bool interrupted() noexcept;
 
