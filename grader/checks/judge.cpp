@@ -148,6 +148,41 @@ void run_as_tests(const std::vector<NamedTest>& tests) {
   if (interruption) std::rethrow_exception(interruption);
 }
 
+/// The first situation in which a program fails, and how.
+struct Failure {
+  std::size_t situation = 0;
+  const Check* check = nullptr;
+  Outcome outcome;
+  bool settled = false;
+};
+
+/// Tries a program in situations [first, last). The checks of `blank` have the first word, then those that are about
+/// all; the others find what this blank does to facts that aren't its own.
+std::optional<Failure> find_failure(Runs& runs, const Exam& exam, int blank, std::size_t first, std::size_t last) {
+  std::vector<const Check*> checks;
+  for (const Check& check : exam.checks) checks.push_back(&check);
+  const auto turn = [blank](const Check* check) { return check->blank == blank ? 0 : check->blank == 0 ? 1 : 2; };
+  if (blank != 0) std::stable_sort(checks.begin(), checks.end(), [&](auto a, auto b) { return turn(a) < turn(b); });
+  runs.prepare({exam.situations.begin() + static_cast<std::ptrdiff_t>(first),
+                exam.situations.begin() + static_cast<std::ptrdiff_t>(last)});
+  std::optional<Failure> failure;
+  std::vector<NamedTest> tests;
+  for (std::size_t situation = first; situation < last; ++situation)
+    for (const Check* check : checks)
+      tests.emplace_back(fmt::format("{}_{}", check->name, situation), [&, situation, check] {
+        // Of a run that ended badly, another check may have a better word.
+        if (failure && (failure->settled || failure->situation != situation)) return;
+        auto [outcome, settled] = try_check(*check, runs, exam.situations[situation]);
+        if (outcome.verdict == Verdict::pass || (failure && !settled)) return;
+        if (situation > 0 && outcome.verdict != Verdict::environment)
+          add_situation(*outcome.finding, exam.situations[situation]);
+        failure = Failure{situation, check, std::move(outcome), settled};
+        ADD_FAILURE() << name_of(failure->outcome.verdict) << ' ' << failure->outcome.finding->key;
+      });
+  run_as_tests(tests);
+  return failure;
+}
+
 class Judging {
  public:
   Judging(const Judged& judged, const Exam& exam, const std::function<void(int, const Outcome&)>& tell)
@@ -160,46 +195,12 @@ class Judging {
 
  private:
   using Blanks = std::set<int>;
-  /// The first situation in which a program fails, and how.
-  struct Failure {
-    std::size_t situation = 0;
-    const Check* check = nullptr;
-    Outcome outcome;
-    bool settled = false;
-  };
   using Failures = std::map<int, Failure>;  // by blank
 
   /// Failures that nobody is to blame for, since they don't come again: a machine that stood still, say.
   static constexpr int most_unconfirmed = 3;
   /// Sets of blanks that are tried for one that is right together.
   static constexpr std::size_t most_sets = 8;
-
-  /// Tries a program in situations [first, last). The checks of `blank` have the first word, then those that are about
-  /// all; the others find what this blank does to facts that aren't its own.
-  std::optional<Failure> find_failure(Runs& runs, int blank, std::size_t first, std::size_t last) {
-    std::vector<const Check*> checks;
-    for (const Check& check : exam_.checks) checks.push_back(&check);
-    const auto turn = [blank](const Check* check) { return check->blank == blank ? 0 : check->blank == 0 ? 1 : 2; };
-    if (blank != 0) std::stable_sort(checks.begin(), checks.end(), [&](auto a, auto b) { return turn(a) < turn(b); });
-    runs.prepare({exam_.situations.begin() + static_cast<std::ptrdiff_t>(first),
-                  exam_.situations.begin() + static_cast<std::ptrdiff_t>(last)});
-    std::optional<Failure> failure;
-    std::vector<NamedTest> tests;
-    for (std::size_t situation = first; situation < last; ++situation)
-      for (const Check* check : checks)
-        tests.emplace_back(fmt::format("{}_{}", check->name, situation), [&, situation, check] {
-          // Of a run that ended badly, another check may have a better word.
-          if (failure && (failure->settled || failure->situation != situation)) return;
-          auto [outcome, settled] = try_check(*check, runs, exam_.situations[situation]);
-          if (outcome.verdict == Verdict::pass || (failure && !settled)) return;
-          if (situation > 0 && outcome.verdict != Verdict::environment)
-            add_situation(*outcome.finding, exam_.situations[situation]);
-          failure = Failure{situation, check, std::move(outcome), settled};
-          ADD_FAILURE() << name_of(failure->outcome.verdict) << ' ' << failure->outcome.finding->key;
-        });
-    run_as_tests(tests);
-    return failure;
-  }
 
   /// Of the whole, and of what is left of it when blanks that are wrong have been taken out.
   void judge_together() {
@@ -209,7 +210,7 @@ class Judging {
     std::size_t first = 0;  // what was right with the learner's other blanks needs no second look
     int unconfirmed = 0;
     while (program) {
-      const auto failure = find_failure(*program, 0, first, exam_.situations.size());
+      const auto failure = find_failure(*program, exam_, 0, first, exam_.situations.size());
       if (!failure) return tell_all(blanks, {});
       if (failure->outcome.verdict == Verdict::environment) return tell_all(blanks, failure->outcome);
       first = failure->situation;
@@ -249,7 +250,7 @@ class Judging {
 
   void judge_alone(int blank, std::size_t first) {
     Runs& runs = *judged_.variants.at(blank);
-    const auto failure = find_failure(runs, blank, first, exam_.situations.size());
+    const auto failure = find_failure(runs, exam_, blank, first, exam_.situations.size());
     runs.cancel();
     tell_(blank, failure ? failure->outcome : Outcome{});
   }
@@ -259,7 +260,7 @@ class Judging {
     for (const int blank : blanks) judged_.variants.at(blank)->prepare({exam_.situations[situation]});
     Failures wrong;
     for (const int blank : blanks) {
-      auto failure = find_failure(*judged_.variants.at(blank), blank, situation, situation + 1);
+      auto failure = find_failure(*judged_.variants.at(blank), exam_, blank, situation, situation + 1);
       if (!failure) continue;
       if (const int other = used_among(blank, wrong)) failure->outcome = needs(other);
       wrong[blank] = std::move(*failure);
@@ -289,7 +290,7 @@ class Judging {
     for (Runs* program : programs) program->prepare({plan});
     Runs* right = nullptr;
     for (std::size_t i = 0; i < programs.size(); ++i) {
-      if (right || find_failure(*programs[i], 0, of_whole.situation, of_whole.situation + 1)) {
+      if (right || find_failure(*programs[i], exam_, 0, of_whole.situation, of_whole.situation + 1)) {
         programs[i]->cancel();
         continue;
       }
@@ -331,7 +332,7 @@ class Judging {
       if (other == 0) continue;
       blanks.erase(blank);
       Runs& runs = *judged_.variants.at(blank);
-      const bool fails = find_failure(runs, blank, first, exam_.situations.size()).has_value();
+      const bool fails = find_failure(runs, exam_, blank, first, exam_.situations.size()).has_value();
       runs.cancel();
       tell_(blank, fails ? needs(other) : Outcome{});
     }
@@ -357,7 +358,7 @@ class Judging {
       first_blanks.emplace_back(blanks.begin(), blanks.begin() + static_cast<std::ptrdiff_t>(n));
     const std::vector<Runs*> programs = judged_.build(first_blanks);
     for (std::size_t i = 0; i < programs.size(); ++i) {
-      auto failure = find_failure(*programs[i], blanks[i + 1], situation, situation + 1);
+      auto failure = find_failure(*programs[i], exam_, blanks[i + 1], situation, situation + 1);
       if (!failure) continue;
       auto& finding = failure->outcome.finding;
       if (finding && finding->values.try_emplace("note", "not_beside").second) {
@@ -378,7 +379,7 @@ class Judging {
     for (const int blank : blanks) {
       if (blank >= last || first == exam_.situations.size()) break;
       Runs& runs = *judged_.variants.at(blank);
-      auto failure = find_failure(runs, blank, first, exam_.situations.size());
+      auto failure = find_failure(runs, exam_, blank, first, exam_.situations.size());
       runs.cancel();
       if (failure && failure->outcome.verdict != Verdict::environment && used_among(blank, wrong) == 0)
         wrong[blank] = std::move(*failure);
@@ -396,5 +397,7 @@ class Judging {
 void judge(const Judged& judged, const Exam& exam, const std::function<void(int, const Outcome&)>& tell) {
   Judging(judged, exam, tell).judge_all();
 }
+
+bool is_right(Runs& runs, const Exam& exam) { return !find_failure(runs, exam, 0, 0, exam.situations.size()); }
 
 }  // namespace odori::grader

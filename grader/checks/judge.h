@@ -37,4 +37,8 @@ struct Outcome {
 /// be called within a GoogleTest. Throws Error on Ctrl-C.
 void judge(const Judged& judged, const Exam& exam, const std::function<void(int blank, const Outcome&)>& tell);
 
+/// Whether a program passes every check in every situation. As judge(), not to be called within a GoogleTest; throws
+/// Error on Ctrl-C.
+bool is_right(Runs& runs, const Exam& exam);
+
 }  // namespace odori::grader

@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <deque>
+#include <future>
 #include <memory>
 #include <set>
 
@@ -158,25 +160,52 @@ Outcome with_empty_pointers(Outcome outcome, const std::vector<std::string>& tex
   return outcome;
 }
 
+/// All filled blanks together, where that is a program of its own to begin with. A text that can't stand beside others
+/// is built for itself before it may meet them.
+std::optional<BuiltProgram> build_whole(const Compiler& compiler, const Answers& answers, const std::set<int>& filled) {
+  const auto stands_beside_others = [&](int blank) { return is_self_contained(answers.program.blanks.at(blank).text); };
+  if (filled.size() < 2 || !std::all_of(filled.begin(), filled.end(), stands_beside_others)) return {};
+  const std::vector<BuiltProgram> built = build_sets(compiler, answers.around, answers.program, {filled});
+  return built.empty() ? std::nullopt : std::optional(built.front());
+}
+
 /// Builds the filled blanks, runs and judges them. Returns the answer if all that is filled is right.
 std::optional<RightAnswer> judge_program(const Question& question, const Answers& answers, const Exam& exam,
                                          const std::set<int>& filled, InOrder& verdicts) {
   const fs::path kits = question.build / "bin" / "solutions" / question.task.program.solution.stem();
   const Runner runner(question.task, kits, question.seed, question.sandbox);
   const Compiler compiler(question.build, outputs_of(question), question.sandbox);
-  const BuiltPrograms programs =
-      question.built ? *question.built : build_programs(compiler, answers.around, answers.program, filled);
+  Cores cores(usable_cores());
+  std::deque<ProgramRuns> all_runs;
+  const auto runs_of = [&](const BuiltProgram& program) { return &all_runs.emplace_back(runner, program, cores); };
+  const auto right = [&](const BuiltProgram& whole, Runs& runs) {
+    const bool is_looked_at = exam.shows && !question.apart;
+    return RightAnswer{whole, is_looked_at ? std::optional(exam.shows(runs)) : std::nullopt};
+  };
+
+  // Where all is right, the whole program shows it, and no blank is needed alone. Those are built meanwhile, for the
+  // learner who waits; of a class, the other cores have other answers to judge.
+  auto building = std::async(question.apart ? std::launch::deferred : std::launch::async, [&] {
+    return question.built ? *question.built : build_programs(compiler, answers.around, answers.program, filled);
+  });
+  const auto whole = question.built ? std::nullopt : build_whole(compiler, answers, filled);
+  Runs* const runs_of_whole = whole ? runs_of(*whole) : nullptr;
+  if (whole && is_right(*runs_of_whole, exam)) {
+    for (const int blank : filled) verdicts.know(blank, {});
+    return verdicts.all_right() ? std::optional(right(*whole, *runs_of_whole)) : std::nullopt;
+  }
+
+  if (runs_of_whole) runs_of_whole->cancel();
+  const BuiltPrograms programs = building.get();
   for (const auto& [blank, finding] : programs.failures) verdicts.know(blank, {Verdict::compile, finding});
   for (const auto& [blank, other] : programs.needs_failed)
     verdicts.know(blank, {Verdict::not_checked, Finding{"needs_other_blank", {{"other", std::to_string(other)}}}});
   if (programs.of_blank.empty()) return {};
 
-  Cores cores(usable_cores());
-  std::deque<ProgramRuns> all_runs;
-  const auto runs_of = [&](const BuiltProgram& program) { return &all_runs.emplace_back(runner, program, cores); };
   Judged judged{.holds = programs.holds};
   for (const auto& [blank, program] : programs.of_blank) judged.variants[blank] = runs_of(program);
-  if (programs.whole) judged.whole = runs_of(*programs.whole);
+  const bool is_same_whole = runs_of_whole && programs.of_blank.size() == filled.size();
+  if (programs.whole) judged.whole = is_same_whole ? runs_of_whole : runs_of(*programs.whole);
   judged.build = [&](const std::vector<std::set<int>>& sets) {
     std::vector<Runs*> runs;
     for (const BuiltProgram& program : build_sets(compiler, answers.around, answers.program, sets))
@@ -187,8 +216,7 @@ std::optional<RightAnswer> judge_program(const Question& question, const Answers
     verdicts.know(blank, with_empty_pointers(outcome, answers.program.blanks.at(blank).text));
   });
   if (!programs.whole || !verdicts.all_right()) return {};
-  const bool is_looked_at = exam.shows && !question.apart;
-  return RightAnswer{*programs.whole, is_looked_at ? std::optional(exam.shows(*judged.whole)) : std::nullopt};
+  return right(*programs.whole, *judged.whole);
 }
 
 }  // namespace

@@ -185,6 +185,9 @@ struct Rounds {
                                                                         fail("A check's own trouble.");
                                                                         return std::optional<Finding>();
                                                                       }}}});
+  FabricatedRuns asked_alone;
+  bool right_is_right = is_right(asked_alone, exam), wrong_in_three_is_right = is_right(on_three, exam),
+       broken_is_right = is_right(broken, exam);
   int interrupted_code = 0, told_before = 0;
 
   Rounds() {
@@ -216,6 +219,13 @@ TEST(Judge, ARightWholeMakesAllItsBlanksRight) {
   expect(rounds().all_right, 2, Verdict::pass);
   EXPECT_EQ(rounds().right.prepared, 2 + 1);  // both situations, and once more in the round of a grader's fault
   EXPECT_EQ(rounds().untouched.asked, 0);
+}
+
+TEST(Judge, AProgramIsRightIfItIsSoInAllSituations) {
+  EXPECT_TRUE(rounds().right_is_right);
+  EXPECT_EQ(rounds().asked_alone.prepared, 2);
+  EXPECT_FALSE(rounds().wrong_in_three_is_right);
+  EXPECT_FALSE(rounds().broken_is_right);
 }
 
 TEST(Judge, AWrongWholeHasEachBlankTriedAlone) {
