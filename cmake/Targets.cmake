@@ -101,7 +101,7 @@ function(odori_test_program program source)
   if(TEST_RANKS)
     target_link_libraries(${program} PRIVATE odori_mpi_test_main)
   else()
-    target_link_libraries(${program} PRIVATE GTest::gtest_main)
+    target_link_libraries(${program} PRIVATE odori_test_main)
   endif()
 endfunction()
 
