@@ -6,6 +6,7 @@
 # in, 12 an exercise that doesn't compile, 20 a kit that isn't built or a module that isn't there. With PROFILE=1, each
 # process runs under Nsight Systems.
 
+[ -n "${BASH_VERSION:-}" ] || { echo "odori: this script needs bash: bash $0" >&2 && exit 2; }
 task=$1
 script=$PWD/run_${task}_training.sh
 case ${PWD%/*} in

@@ -82,7 +82,7 @@ command -v "${command[0]}" >/dev/null || stop 20 "there is no ${command[0]} here
 mkdir -p "${submitted%/*}" "$kit/out/jobs"
 "$answer" <"$folder/$script" | "$convert" >"$submitted"
 cd "$folder"  # the job starts where it was submitted
-"${command[@]}" || stop $? "${command[0]} refused the job; its words are above. ./odori explain says what the usual ones mean: give it a file that holds them, or paste them after  ./odori explain -" \
-  "${command[0]} がジョブを受け付けませんでした。メッセージは上にあります。意味は ./odori explain で調べられます。ファイルを指定するか、./odori explain - の後に貼り付けてください。"
-[[ -z $log ]] || say "Its log will be $folder/$log (ID is the number above), then: ./odori explain $folder/$log" \
-  "ログは $folder/$log に書かれます（ID は上の番号）。終わったら: ./odori explain $folder/$log"
+"${command[@]}" || stop $? "${command[0]} ended with exit code $?, so there is no job; what it said, if anything, is above. ./odori explain says what the usual ones mean: give it a file that holds them, or paste them after  ./odori explain -" \
+  "${command[0]} が終了コード $? で終わり、ジョブは受け付けられませんでした。メッセージがあれば上に出ています。意味は ./odori explain で調べられます。ファイルを指定するか、./odori explain - の後に貼り付けてください。"
+[[ -z $log ]] || say "Its log will be $folder/$log (ID is the number that ${command[0]} gave), then: ./odori explain $folder/$log" \
+  "ログは $folder/$log に書かれます（ID は ${command[0]} が表示した番号）。終わったら: ./odori explain $folder/$log"

@@ -59,7 +59,12 @@ void take_blank(int n, const std::vector<MarkedLine>& marks, const std::vector<i
     return unreadable(
         "blank_nested",
         {{"line", number(begin->line)}, {"inner", number(end->number)}, {"inner_line", number(end->line)}});
-  if (end + 1 != marks.end() && end[1].number == 0)
+  // A second end belongs to the next blank, if that has lost its first line.
+  const auto next = std::find(known.begin(), known.end(), n + 1);
+  const bool next_is_there =
+      next == known.end() ||
+      std::any_of(marks.begin(), marks.end(), [n](const MarkedLine& mark) { return mark.number == n + 1; });
+  if (end + 1 != marks.end() && end[1].number == 0 && next_is_there)
     return unreadable("end_twice", {{"line", number(end->line)}, {"again", number(end[1].line)}});
 
   Blank blank{.number = n, .first_line = begin->line, .text_line = begin->line + 1, .last_line = end->line};

@@ -36,6 +36,11 @@ TEST(CompilerMessages, NamesAreInTheLearnersCharacters) {
     EXPECT_EQ(message_of(other), other);
 }
 
+TEST(CompilerMessages, ASemicolonBeforeWhichAnythingElseIsMissingIsThere) {
+  EXPECT_EQ(plain_words_for("expected ',' or ';' before 'const'", "")->key, "compile_semicolon_missing");
+  EXPECT_FALSE(plain_words_for("expected primary-expression before ';' token", ""));
+}
+
 TEST(CompilerMessages, NumbersThatNoLineHasAreNoPlaces) {
   EXPECT_TRUE(read_errors("blank_2:99999999999999999999:1: error: x\n").empty());
   EXPECT_TRUE(read_errors("blank_2:-1:1: error: x\nblank_2::1: error: x\nblank_2: error: x\n:1:1: error: x\n").empty());
@@ -48,103 +53,104 @@ TEST(CompilerMessages, OfBothCompilersMeanTheSame) {
   struct Said {
     const char *message, *notes, *key, *name, *value;
   };
-  for (const Said& said : std::initializer_list<Said>{
-           {"use of deleted function 'std::unique_ptr<_Tp, _Dp>::unique_ptr(const std::unique_ptr<_Tp, _Dp>&) [with "
-            "_Tp = "
-            "odori::Evaluator; _Dp = std::default_delete<odori::Evaluator>]'",
-            "declared here\n", "compile_move_forgotten", "", ""},
-           {"call to deleted constructor of 'std::unique_ptr<Evaluator>'", "", "compile_move_forgotten", "", ""},
-           {"invalid initialization of reference of type 'odori::Communicator&' from expression of type 'const "
-            "std::unique_ptr<odori::Communicator>'",
-            "", "compile_star_forgotten", "type", "Communicator"},
-           {"no matching function for call to 'scatter_dataset'",
-            "candidate function not viable: no known conversion from 'const std::unique_ptr<Communicator>' to "
-            "'odori::Communicator &' for 2nd argument\n",
-            "compile_star_forgotten", "type", "Communicator"},
-           {"conversion from 'odori::ParallelUpdater*' to non-scalar type 'std::unique_ptr<odori::Updater>' requested",
-            "", "compile_make_unique_forgotten", "type", "ParallelUpdater"},
-           {"could not convert 'odori::MomentumSGD(((float)args.odori::Arguments::learnrate), 8.99999976e-1f)' from "
-            "'odori::MomentumSGD' to 'std::unique_ptr<odori::Optimizer>'",
-            "", "compile_make_unique_forgotten", "wanted", "std::unique_ptr<Optimizer>"},
-           {"no viable conversion from 'odori::ParallelUpdater *' to 'std::unique_ptr<Updater>'", "",
-            "compile_make_unique_forgotten", "type", "ParallelUpdater"},
-           {"no matching function for call to 'create_multi_node_optimizer'",
-            "candidate function not viable: no known conversion from 'odori::MomentumSGD' to "
-            "'std::unique_ptr<Optimizer>' "
-            "for 1st argument\n",
-            "compile_make_unique_forgotten", "type", "MomentumSGD"},
-           {"cannot convert 'std::string' {aka 'std::__cxx11::basic_string<char>'} to 'const int' in initialization",
-            "", "compile_type_differs", "wanted", "int"},
-           {"'regex' is not a member of 'std'", "", "compile_unknown_std", "name", "regex"},
-           {"no type named 'regex' in namespace 'std'", "", "compile_unknown_std", "name", "regex"},
-           {"'train_iter' was not declared in this scope; did you mean 'train_iters'?", "", "compile_misspelt", "near",
-            "train_iters"},
-           {"use of undeclared identifier 'train_iter'; did you mean 'train_iters'?", "", "compile_misspelt", "name",
-            "train_iter"},
-           {"'const struct odori::Arguments' has no member named 'learningrate'; did you mean 'learnrate'?", "",
-            "compile_misspelt", "name", "learningrate"},
-           {"no member named 'learningrate' in 'odori::Arguments'; did you mean 'learnrate'?", "", "compile_misspelt",
-            "near", "learnrate"},
-           {"'const struct odori::Arguments' has no member named 'x'", "", "compile_unknown_name", "name", "x"},
-           {"use of undeclared identifier 'x'", "", "compile_unknown_name", "name", "x"},
-           {"'string' was not declared in this scope",
-            "suggested alternatives:\n  'std::string'\n  'std::pmr::string'\n", "compile_misspelt", "near",
-            "std::string"},
-           {"redeclaration of 'std::map<std::__cxx11::basic_string<char>, int> other_devices'",
-            "previously declared here\n", "compile_declared_twice", "name", "other_devices"},
-           {"conflicting declaration 'int devices'", "", "compile_declared_twice", "name", "devices"},
-           {"redefinition of 'devices' with a different type: 'int' vs 'float'", "", "compile_declared_twice", "name",
-            "devices"},
-           {"control reaches end of non-void function [-Werror=return-type]", "", "compile_no_return", "", ""},
-           {"non-void function does not return a value in all control paths [-Werror,-Wreturn-type]", "",
-            "compile_no_return", "", ""},
-           {"expected ',' or ';' before 'const'", "", "compile_semicolon_missing", "", ""},
-           {"expected ';' at end of declaration", "", "compile_semicolon_missing", "", ""},
-           {"too few arguments to function 'odori::DatasetPtr odori::scatter_dataset(const DatasetPtr&, Communicator&, "
-            "const ScatterOptions&)'",
-            "declared here\n", "compile_wrong_arguments", "signature",
-            "DatasetPtr scatter_dataset(const DatasetPtr&, Communicator&, const ScatterOptions&)"},
-           {"no matching function for call to "
-            "'odori::ParallelUpdater::ParallelUpdater(std::vector<odori::SerialIterator>&, "
-            "odori::MomentumSGD&)'",
-            "candidate: 'odori::ParallelUpdater::ParallelUpdater(std::vector<odori::SerialIterator>, "
-            "odori::Optimizer&)'\n"
-            "  candidate expects 5 arguments, 2 provided\n",
-            "compile_wrong_arguments", "signature",
-            "ParallelUpdater::ParallelUpdater(std::vector<SerialIterator>, Optimizer&)"},
-           {"no matching function for call to 'odori::SerialIterator::SerialIterator(odori::DatasetPtr&)'",
-            "candidate: 'odori::SerialIterator::SerialIterator(const odori::SerialIterator&)'\n"
-            "  no known conversion for argument 1 from 'odori::DatasetPtr' to 'const odori::SerialIterator&'\n"
-            "candidate: 'odori::SerialIterator::SerialIterator(odori::DatasetPtr, int, const odori::IteratorOptions&)'\n"
-            "  candidate expects 3 arguments, 1 provided\n",
-            "compile_wrong_arguments", "signature",
-            "SerialIterator::SerialIterator(DatasetPtr, int, const IteratorOptions&)"},
-           {"no matching function for call to 'odori::SerialIterator::SerialIterator(const int&, odori::DatasetPtr&)'",
-            "candidate: 'odori::SerialIterator::SerialIterator(odori::SerialIterator&&)'\n"
-            "  candidate expects 1 argument, 2 provided\n"
-            "candidate: 'odori::SerialIterator::SerialIterator(odori::DatasetPtr, int, const odori::IteratorOptions&)'\n"
-            "  no known conversion for argument 1 from 'const int' to 'odori::DatasetPtr' {aka 'std::shared_ptr<const "
-            "odori::Dataset>'}\n",
-            "compile_argument_differs", "given", "int"},
-           {"invalid initialization of reference of type 'const odori::DatasetPtr&' {aka 'const std::shared_ptr<const "
-            "odori::Dataset>&'} from expression of type 'odori::Communicator'",
-            "in passing argument 1 of 'odori::DatasetPtr odori::scatter_dataset(const DatasetPtr&, Communicator&, "
-            "const ScatterOptions&)'\n",
-            "compile_argument_differs", "signature",
-            "DatasetPtr scatter_dataset(const DatasetPtr&, Communicator&, const ScatterOptions&)"},
-           {"could not convert 'comm.std::unique_ptr<odori::Communicator>::operator*()' from 'odori::Communicator' to "
-            "'std::unique_ptr<odori::Optimizer>'",
-            "", "compile_type_differs", "given", "Communicator"},
-           {"could not convert 'o' from 'unique_ptr<odori::MomentumSGD,default_delete<odori::MomentumSGD>>' to "
-            "'unique_ptr<odori::Optimizer,default_delete<odori::Optimizer>>'",
-            "", "compile_pointer_differs", "given", "MomentumSGD"},
-           {"could not convert 'std::move<unique_ptr<odori::Evaluator>&>((* & evaluator))' from "
-            "'unique_ptr<odori::Evaluator>' to 'unique_ptr<odori::Optimizer>'",
-            "", "compile_type_differs", "wanted", "std::unique_ptr<Optimizer>"},
-           {"cannot bind non-const lvalue reference of type 'odori::Optimizer&' to an rvalue of type 'odori::Optimizer'",
-            "initializing argument 2 of 'odori::ParallelUpdater::ParallelUpdater(std::vector<odori::SerialIterator>, "
-            "odori::Optimizer&)'\n",
-            "compile_temporary", "type", "Optimizer"}}) {
+  for (
+      const Said& said : std::initializer_list<Said>{
+          {"use of deleted function 'std::unique_ptr<_Tp, _Dp>::unique_ptr(const std::unique_ptr<_Tp, _Dp>&) [with "
+           "_Tp = "
+           "odori::Evaluator; _Dp = std::default_delete<odori::Evaluator>]'",
+           "declared here\n", "compile_move_forgotten", "", ""},
+          {"call to deleted constructor of 'std::unique_ptr<Evaluator>'", "", "compile_move_forgotten", "", ""},
+          {"invalid initialization of reference of type 'odori::Communicator&' from expression of type 'const "
+           "std::unique_ptr<odori::Communicator>'",
+           "", "compile_star_forgotten", "type", "Communicator"},
+          {"no matching function for call to 'scatter_dataset'",
+           "candidate function not viable: no known conversion from 'const std::unique_ptr<Communicator>' to "
+           "'odori::Communicator &' for 2nd argument\n",
+           "compile_star_forgotten", "type", "Communicator"},
+          {"conversion from 'odori::ParallelUpdater*' to non-scalar type 'std::unique_ptr<odori::Updater>' requested",
+           "", "compile_make_unique_forgotten", "type", "ParallelUpdater"},
+          {"could not convert 'odori::MomentumSGD(((float)args.odori::Arguments::learnrate), 8.99999976e-1f)' from "
+           "'odori::MomentumSGD' to 'std::unique_ptr<odori::Optimizer>'",
+           "", "compile_make_unique_forgotten", "wanted", "std::unique_ptr<Optimizer>"},
+          {"no viable conversion from 'odori::ParallelUpdater *' to 'std::unique_ptr<Updater>'", "",
+           "compile_make_unique_forgotten", "type", "ParallelUpdater"},
+          {"no matching function for call to 'create_multi_node_optimizer'",
+           "candidate function not viable: no known conversion from 'odori::MomentumSGD' to "
+           "'std::unique_ptr<Optimizer>' "
+           "for 1st argument\n",
+           "compile_make_unique_forgotten", "type", "MomentumSGD"},
+          {"cannot convert 'std::string' {aka 'std::__cxx11::basic_string<char>'} to 'const int' in initialization", "",
+           "compile_type_differs", "wanted", "int"},
+          {"'regex' is not a member of 'std'", "", "compile_unknown_std", "name", "regex"},
+          {"no type named 'regex' in namespace 'std'", "", "compile_unknown_std", "name", "regex"},
+          {"'train_iter' was not declared in this scope; did you mean 'train_iters'?", "", "compile_misspelt", "near",
+           "train_iters"},
+          {"use of undeclared identifier 'train_iter'; did you mean 'train_iters'?", "", "compile_misspelt", "name",
+           "train_iter"},
+          {"'const struct odori::Arguments' has no member named 'learningrate'; did you mean 'learnrate'?", "",
+           "compile_misspelt", "name", "learningrate"},
+          {"no member named 'learningrate' in 'odori::Arguments'; did you mean 'learnrate'?", "", "compile_misspelt",
+           "near", "learnrate"},
+          {"'const struct odori::Arguments' has no member named 'x'", "", "compile_unknown_name", "name", "x"},
+          {"use of undeclared identifier 'x'", "", "compile_unknown_name", "name", "x"},
+          {"'string' was not declared in this scope",
+           "suggested alternatives:\n  'std::string'\n  'std::pmr::string'\n", "compile_misspelt", "near",
+           "std::string"},
+          {"redeclaration of 'std::map<std::__cxx11::basic_string<char>, int> other_devices'",
+           "previously declared here\n", "compile_declared_twice", "name", "other_devices"},
+          {"conflicting declaration 'int devices'", "", "compile_declared_twice", "name", "devices"},
+          {"redefinition of 'devices' with a different type: 'int' vs 'float'", "", "compile_declared_twice", "name",
+           "devices"},
+          {"control reaches end of non-void function [-Werror=return-type]", "", "compile_no_return", "", ""},
+          {"non-void function does not return a value in all control paths [-Werror,-Wreturn-type]", "",
+           "compile_no_return", "", ""},
+          {"expected ',' or ';' before 'const'", "", "compile_semicolon_missing", "", ""},
+          {"expected ';' at end of declaration", "", "compile_semicolon_missing", "", ""},
+          {"too few arguments to function 'odori::DatasetPtr odori::scatter_dataset(const DatasetPtr&, Communicator&, "
+           "const ScatterOptions&)'",
+           "declared here\n", "compile_wrong_arguments", "signature",
+           "DatasetPtr scatter_dataset(const DatasetPtr&, Communicator&, const ScatterOptions&)"},
+          {"no matching function for call to "
+           "'odori::ParallelUpdater::ParallelUpdater(std::vector<odori::SerialIterator>&, "
+           "odori::MomentumSGD&)'",
+           "candidate: 'odori::ParallelUpdater::ParallelUpdater(std::vector<odori::SerialIterator>, "
+           "odori::Optimizer&)'\n"
+           "  candidate expects 5 arguments, 2 provided\n",
+           "compile_wrong_arguments", "signature",
+           "ParallelUpdater::ParallelUpdater(std::vector<SerialIterator>, Optimizer&)"},
+          {"no matching function for call to 'odori::SerialIterator::SerialIterator(odori::DatasetPtr&)'",
+           "candidate: 'odori::SerialIterator::SerialIterator(const odori::SerialIterator&)'\n"
+           "  no known conversion for argument 1 from 'odori::DatasetPtr' to 'const odori::SerialIterator&'\n"
+           "candidate: 'odori::SerialIterator::SerialIterator(odori::DatasetPtr, int, const odori::IteratorOptions&)'\n"
+           "  candidate expects 3 arguments, 1 provided\n",
+           "compile_wrong_arguments", "signature",
+           "SerialIterator::SerialIterator(DatasetPtr, int, const IteratorOptions&)"},
+          {"no matching function for call to 'odori::SerialIterator::SerialIterator(const int&, odori::DatasetPtr&)'",
+           "candidate: 'odori::SerialIterator::SerialIterator(odori::SerialIterator&&)'\n"
+           "  candidate expects 1 argument, 2 provided\n"
+           "candidate: 'odori::SerialIterator::SerialIterator(odori::DatasetPtr, int, const odori::IteratorOptions&)'\n"
+           "  no known conversion for argument 1 from 'const int' to 'odori::DatasetPtr' {aka 'std::shared_ptr<const "
+           "odori::Dataset>'}\n",
+           "compile_argument_differs", "given", "int"},
+          {"invalid initialization of reference of type 'const odori::DatasetPtr&' {aka 'const std::shared_ptr<const "
+           "odori::Dataset>&'} from expression of type 'odori::Communicator'",
+           "in passing argument 1 of 'odori::DatasetPtr odori::scatter_dataset(const DatasetPtr&, Communicator&, "
+           "const ScatterOptions&)'\n",
+           "compile_argument_differs", "signature",
+           "DatasetPtr scatter_dataset(const DatasetPtr&, Communicator&, const ScatterOptions&)"},
+          {"could not convert 'comm.std::unique_ptr<odori::Communicator>::operator*()' from 'odori::Communicator' to "
+           "'std::unique_ptr<odori::Optimizer>'",
+           "", "compile_type_differs", "given", "Communicator"},
+          {"could not convert 'o' from 'unique_ptr<odori::MomentumSGD,default_delete<odori::MomentumSGD>>' to "
+           "'unique_ptr<odori::Optimizer,default_delete<odori::Optimizer>>'",
+           "", "compile_pointer_differs", "given", "MomentumSGD"},
+          {"could not convert 'std::move<unique_ptr<odori::Evaluator>&>((* & evaluator))' from "
+           "'unique_ptr<odori::Evaluator>' to 'unique_ptr<odori::Optimizer>'",
+           "", "compile_type_differs", "wanted", "std::unique_ptr<Optimizer>"},
+          {"cannot bind non-const lvalue reference of type 'odori::Optimizer&' to an rvalue of type 'odori::Optimizer'",
+           "initializing argument 2 of 'odori::ParallelUpdater::ParallelUpdater(std::vector<odori::SerialIterator>, "
+           "odori::Optimizer&)'\n",
+           "compile_temporary", "type", "Optimizer"}}) {
     const auto finding = plain_words_for(said.message, said.notes);
     ASSERT_TRUE(finding) << said.message;
     EXPECT_EQ(finding->key, said.key) << said.message;

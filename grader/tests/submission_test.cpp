@@ -127,6 +127,13 @@ TEST(Submission, ABrokenMarkCostsItsOwnBlankAlone) {
             (Finding{"end_twice", {{"blank", "1"}, {"line", "7"}, {"again", "8"}}}));
 }
 
+TEST(Submission, ALostFirstLineIsItsOwnBlanksMatterAlone) {
+  std::string text = filled();
+  const auto begin = text.find("  // BLANK 2"), line = text.find('\n', begin) + 1;
+  const Submission submission = read(text.erase(begin, line - begin));
+  EXPECT_EQ(submission.unreadable, (std::map<int, Finding>{{2, Finding{"blank_missing", {{"blank", "2"}}}}}));
+}
+
 TEST(Submission, TheLastBlankMayBeTheOneThatIsNotClosed) {
   const Submission submission = read(replaced(filled(), "b = 2;\n  // END BLANK\n", "b = 2;\n"));
   EXPECT_EQ(submission.blanks.count(1), 1u);

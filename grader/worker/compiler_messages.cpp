@@ -202,7 +202,8 @@ std::optional<Finding> plain_words_for(std::string_view message, std::string_vie
   if (auto arguments = words_for_arguments(message, notes)) return arguments;
   if (message.starts_with("control reaches end of non-void") || says(message, "does not return a value in all control"))
     return Finding{"compile_no_return"};
-  if (message.starts_with("expected ") && says(message, "';'")) return Finding{"compile_semicolon_missing"};
+  if (message.starts_with("expected ") && says(message.substr(0, message.find(" before ")), "';'"))
+    return Finding{"compile_semicolon_missing"};
   if (const auto conversion = conversion_in(message)) {
     if (auto pointers = words_for_pointers(*conversion, message)) return pointers;
     return Finding{"compile_type_differs", {{"wanted", conversion->wanted}, {"given", conversion->given}}};

@@ -34,6 +34,7 @@ variable_not_set|qsub: cannot send environment with the job
 another_folder|qsub: script file:: No such file or directory
 no_mpirun|bash: mpirun: command not found
 killed_by_memory|terminate called after throwing an instance of 'std::bad_alloc'
+killed_by_memory|=>> PBS: job killed: mem 9000000kb exceeded limit 8388608kb
 killed_by_memory|slurmstepd: error: Detected 1 oom_kill event in StepId=12.batch.
 killed_by_memory|/var/spool/job: line 3:  1234 Killed                  ./train
 walltime_over_limit|qsub: Job violates queue and/or server resource limits

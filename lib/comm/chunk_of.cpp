@@ -1,5 +1,6 @@
 #include "comm/chunk_of.h"
 
+#include "comm/large_chunks.h"
 #include "trace/refusal.h"
 
 namespace odori {

@@ -7,10 +7,12 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "core/error.h"
 #include "data/random_images.h"
+#include "distributed/trial_gradients.h"
 #include "model/classifier.h"
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"

@@ -136,6 +136,9 @@ std::pair<cost::Measured, cost::Measured> recorded_timings(const std::string& te
         text));
   const auto& [small, large] =
       std::minmax(*one, *other, [](const auto& a, const auto& b) { return a.batch < b.batch; });
+  if (small.batch == large.batch)
+    throw UsageError(
+        fmt::format("\"{}\" times {} images twice. A prediction needs two different batches.", text, small.batch));
   if (large.seconds * small.batch > small.seconds * large.batch)
     throw UsageError(fmt::format(
         "By \"{}\" {} images take more than {} times as long as {}, as if an iteration without images took less than "

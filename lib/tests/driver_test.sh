@@ -133,6 +133,7 @@ chmod +x "$scratch/bin/mpirun"
 run=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/build" "$odori" run multi_node)
 expect 0 "nodes=0,0,1,1 -np 4" "${run[@]}" --ranks 4 --nodes 2
 expect 0 "nodes=0,0,1 -np 3" "${run[@]}" --ranks 3 --nodes 2
+expect 0 "nodes=0,0,1 -np 3" "${run[@]}" --ranks=3 --nodes=2
 expect 0 "nodes=1,0 -np 2" "${run[@]}" --nodes 1,0
 expect 0 "link= nodes= -np 2" "${run[@]}"
 expect 0 "link=1gbit,50us nodes=0,1,2 -np 3" "${run[@]}" --ranks 3 --link 1gbit,50us

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <thread>
@@ -189,7 +191,9 @@ TEST_F(Loop, ThroughputIsPrintedAndWrittenWithEverythingBehindIt) {
   Trainer trainer(*training.updater, 2, folder.path());
   trainer.extend(Evaluator(SerialIterator(images(8), 4, {.repeat = false}), training.model, 0));
   trainer.extend(LogReport());
+  std::ofstream(folder / "result.json") << "of an earlier training";
   trainer.run();
+  EXPECT_FALSE(std::filesystem::exists(folder / "result.json")) << "an interrupted training would seem to have it";
   testing::internal::CaptureStdout();
   report_throughput(trainer, 20);
   const std::string line = testing::internal::GetCapturedStdout();

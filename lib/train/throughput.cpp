@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/file.h"
@@ -12,6 +13,8 @@
 
 namespace odori {
 namespace {
+
+std::string result_in(const std::string& out) { return out + "/result.json"; }
 
 std::int64_t peak_memory_bytes() {
   struct rusage usage;
@@ -66,7 +69,12 @@ void report_throughput(Trainer& trainer, std::size_t n_images) {
   result["machine"] = nlohmann::json(this_machine());
   result["peak_memory_bytes"] = peak_memory_bytes();
   result["date"] = now();
-  replace_file(trainer.out() + "/result.json", result.dump(2) + "\n");
+  replace_file(result_in(trainer.out()), result.dump(2) + "\n");
+}
+
+void remove_result(const std::string& out) {
+  std::error_code ignored;
+  std::filesystem::remove(result_in(out), ignored);
 }
 
 }  // namespace odori

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "train/trainer.h"
 
@@ -11,5 +12,8 @@ namespace odori {
 /// writes the same with the log, the updates that an overflow left out, the machine and the peak memory to
 /// OUT/result.json.
 void report_throughput(Trainer& trainer, std::size_t n_images);
+
+/// Takes an earlier training's result.json out of a folder: what is there is that of the last one, once it has ended.
+void remove_result(const std::string& out);
 
 }  // namespace odori

@@ -13,6 +13,7 @@
 #include "trace/trace.h"
 #include "train/folder_lock.h"
 #include "train/record.h"
+#include "train/throughput.h"
 
 namespace odori {
 namespace {
@@ -58,6 +59,7 @@ void Trainer::run() {
                    [](const auto& a, const auto& b) { return a->priority() > b->priority(); });
   const bool writes = std::any_of(extensions_.begin(), extensions_.end(), [](const auto& e) { return e->writes(); });
   const FolderLock lock = writes ? FolderLock(out_) : FolderLock();
+  if (writes) remove_result(out_);
   start_ = Clock::now();
   first_iteration_ = updater_.iteration();
   const Finalizer finalizer(*this);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "checks/findings.h"
-#include "comm/chunk_of.h"
+#include "comm/large_chunks.h"
 #include "comm/try_all_reduce.h"
 #include "trace/refusal.h"
 

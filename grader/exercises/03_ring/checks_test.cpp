@@ -1,7 +1,7 @@
 // The checks of task 3, on evidence put together here: what each misconception makes of a right all-reduce.
 #include <cmath>
 
-#include "comm/chunk_of.h"
+#include "comm/large_chunks.h"
 #include "comm/try_all_reduce.h"
 #include "fabricated.h"
 #include "trace/refusal.h"

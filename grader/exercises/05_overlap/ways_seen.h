@@ -2,7 +2,7 @@
 #pragma once
 
 #include "checks/findings.h"
-#include "distributed/multi_node_ways.h"
+#include "distributed/trial_gradients.h"
 
 namespace odori::grader::overlap {
 
