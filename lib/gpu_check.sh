@@ -52,6 +52,7 @@ scratch=$(mktemp -d) || exit 20
 rows=() # here, not in a file: on a full disk a FAIL would be lost
 verdict="NOT RUN" gpus="" unproven=() running=""
 export kit build scratch python
+export GTEST_COLOR=no # mpirun gives ranks a terminal, and colours would stand in the rows
 export PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin # compute-sanitizer lies beside nvcc, which is found there too
 : >"$out/log.txt" || stop 20 "$out/log.txt can't be written."
 command -v "$python" >/dev/null || stop 20 "$python is needed and isn't in PATH."

@@ -50,6 +50,7 @@ program "$scratch/bin/ctest" 'folder=${0%/*}/..' \
   'fi' \
   'while [[ $# -gt 0 ]]; do case $1 in -R) name=${2//[^a-z0-9_]/} ;; --output-log) log=$2 ;; esac; shift; done' \
   'how=Passed; [[ ! -e $folder/how/$name ]] || how=$(<"$folder/how/$name")' \
+  '[[ ${GTEST_COLOR:-} == no ]] || how="***Failed"' \
   'echo "1/1 Test #4: $name ....   $how    0.01 sec" | tee "$log"; [[ $how != *Failed && $how != *Run ]]'
 mkdir "$scratch/how"
 ends() { # TEST HOW
