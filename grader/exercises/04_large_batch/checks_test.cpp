@@ -283,7 +283,7 @@ TEST(LargeBatch, NamesMistakesOfTheChoice) {
   EXPECT_EQ(chosen([](const auto& trial) { return -trial[2]; }), "chosen_least_accurate");
   EXPECT_EQ(chosen([](const auto& trial) { return trial[0] * trial[2]; }), "choice_wrong") << "it looked";
   EXPECT_EQ(chosen([](const auto& trial) { return trial[1]; }), "choice_wrong");
-  for (std::size_t i = 0; i < 3; ++i)
+  for (std::size_t i = 0; i < 4; ++i)
     EXPECT_EQ(large_batch(7,
                           [&](Evidence& evidence, const RunPlan& plan) {
                             if (plan.epochs == 0) evidence.ranks.front().values = {trials_of(plan)[i]};
@@ -297,8 +297,8 @@ TEST(LargeBatch, NamesMistakesOfTheChoice) {
   // The right one in one situation, and no criterion's in the other.
   EXPECT_EQ(large_batch(7,
                         [](Evidence& evidence, const RunPlan& plan) {
-                          const bool is_right = plan.epochs == 0 && trials_of(plan)[2][2] > trials_of(plan)[0][2];
-                          if (plan.epochs == 0) evidence.ranks.front().values = {trials_of(plan)[is_right ? 2 : 1]};
+                          const bool is_right = plan.epochs == 0 && trials_of(plan)[3][2] > trials_of(plan)[0][2];
+                          if (plan.epochs == 0) evidence.ranks.front().values = {trials_of(plan)[is_right ? 3 : 1]};
                         }),
             "choice_wrong");
 }
