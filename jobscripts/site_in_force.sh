@@ -5,7 +5,7 @@ if [ -e "$site" ]; then
   ! grep -q $'\r' "$site" || stop 2 "the site file $site has Windows' line ends (CR LF). sed -i 's/\r\$//' $site takes the CRs away."
   ! head -c 3 "$site" | grep -q $'^\xef\xbb\xbf' || stop 2 "the site file $site begins with a byte-order mark, as some editors write it. sed -i '1s/^\xef\xbb\xbf//' $site takes it away."
   # In a shell of its own first: what is wrong with it ends nothing.
-  said=$(bash -ec '. "$0" >/dev/null && echo read' "$site" 2>&1 </dev/null) || :
+  said=$(bash -ec '. "$0" >/dev/null; echo read' "$site" 2>&1 </dev/null) || :
   [[ $said == *read ]] ||
     stop 2 "the site file $site can't be read to its end: it exits, or holds more than settings. It should read like those in jobscripts/sites: NAME=VALUE lines, with quotes round a value that isn't plain.${said:+ The shell says: ${said%%$'\n'*}}"
   . "$site"

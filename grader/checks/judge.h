@@ -7,8 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "checks/checks.h"
-#include "checks/verdict.h"
+#include "checks/try_program.h"
 
 namespace odori::grader {
 
@@ -21,24 +20,13 @@ struct Judged {
   std::function<std::vector<Runs*>(const std::vector<std::set<int>>&)> build = {};
 };
 
-/// What came of one blank: PASS, WRONG, CRASH, HANG, ENVIRONMENT, or NOT_CHECKED if it uses names of a blank that is
-/// wrong.
-struct Outcome {
-  Verdict verdict = Verdict::pass;
-  std::optional<Finding> finding;
-};
-
 /// Judges each blank that has a variant, as GoogleTests. What passes every check in every situation is right, with all
 /// blanks that it holds. Where the whole fails, each blank is tried alone in that situation; those that fail are wrong,
 /// unless they are right beside others of the learner's, and the others are judged together without them. If none fails
-/// alone, blanks disagree: then they are put together one by one, and the first with which it fails is wrong, unless one
-/// before it fails alone in a later situation: then that one is. So no blank is judged beside one that isn't known to be
-/// right. `tell` hears of each blank as soon as it is decided. Not to
-/// be called within a GoogleTest. Throws Error on Ctrl-C.
+/// alone, blanks disagree: then they are put together one by one, and the first with which it fails is wrong, unless
+/// one before it fails alone in a later situation: then that one is. So no blank is judged beside one that isn't known
+/// to be right. `tell` hears of each blank as soon as it is decided. Not to be called within a GoogleTest. Throws Error
+/// on Ctrl-C.
 void judge(const Judged& judged, const Exam& exam, const std::function<void(int blank, const Outcome&)>& tell);
-
-/// Whether a program passes every check in every situation. As judge(), not to be called within a GoogleTest; throws
-/// Error on Ctrl-C.
-bool is_right(Runs& runs, const Exam& exam);
 
 }  // namespace odori::grader

@@ -85,7 +85,7 @@ TEST_F(JobScripts, ASiteFileThatCannotBeReadStopsTheJob) {
   const std::string named = "ODORI_SITE=" + (root_ / "a_site.sh").string();
   for (const auto& [text, said] :
        {std::pair("", "there is no site file"), std::pair("SCHEDULER=none\nexit 3\n", "can't be read to its end"),
-        std::pair("SCHEDULER=none\nQUEUE=a&c_is_no_command\n", "line 2: c_is_no_command: command not found"),
+        std::pair("SCHEDULER=none\nQUEUE=a&c_is_no_command\nGROUP=\n", "line 2: c_is_no_command: command not found"),
         std::pair("\xEF\xBB\xBFSCHEDULER=none\n", "byte-order mark"),
         std::pair("MODULES=\r\n", "Windows' line ends")}) {
     if (*text) write_file(root_ / "a_site.sh", text);

@@ -1,7 +1,10 @@
 // Texts, and the files and folders that hold them. Part of core_test.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +14,7 @@
 #include "core/file.h"
 #include "core/nearest.h"
 #include "core/text.h"
+#include "sentence_of.h"
 
 namespace odori {
 namespace {
@@ -63,6 +67,26 @@ TEST(File, IsReadWholeOrIsEmpty) {
   write_file(folder.path() / "file", text);
   EXPECT_EQ(read_file(folder.path() / "file"), text);
   EXPECT_EQ(read_file(folder.path() / "none"), "");
+}
+
+TEST(File, SaysWhyItCannotBeWritten) {
+  EXPECT_SENTENCE(write_file("/dev/full", "text"), "/dev/full can't be written: No space left on device.");
+  const TemporaryFolder temporary(testing::TempDir() + "core_text_test_");
+  const fs::path folder = temporary.path();
+  replace_file(folder / "log", "first");
+  EXPECT_SENTENCE(replace_file(folder / "log/none", "text"), "log can't be made: Not a directory.");
+  fs::create_directory(folder / fmt::format("log.{}.part", ::getpid()));  // makes the next one fail
+  EXPECT_SENTENCE(replace_file(folder / "log", "second"), "can't be written: Is a directory.");
+  EXPECT_EQ(read_file(folder / "log"), "first");
+}
+
+TEST(File, NamesTheErrorOfTheRenaming) {
+  const TemporaryFolder temporary(testing::TempDir() + "core_text_test_");
+  const fs::path folder = temporary.path();
+  fs::create_directory(folder / "log");
+  std::ofstream(folder / "log/in_the_way") << "x";
+  errno = ENOENT;
+  EXPECT_SENTENCE(replace_file(folder / "log", "text"), "log: Is a directory.");
 }
 
 TEST(TemporaryFolders, AreTheirOwnersAloneAndGoWithAllThatIsInThem) {

@@ -366,29 +366,11 @@ TEST_F(Saved, AFolderThatCannotBeMadeIsToldByItsName) {
                                          "/snapshot_epoch_1.part can't be used: File name too long.");
 }
 
-TEST(Files, SayWhyTheyCannotBeWritten) {
-  EXPECT_SENTENCE(write_file("/dev/full", "text"), "/dev/full can't be written: No space left on device.");
-  Folder folder;
-  replace_file(folder / "log", "first");
-  EXPECT_SENTENCE(replace_file(folder / "log/none", "text"), "log can't be made: Not a directory.");
-  fs::create_directory(folder / fmt::format("log.{}.part", ::getpid()));  // makes the next one fail
-  EXPECT_SENTENCE(replace_file(folder / "log", "second"), "can't be written: Is a directory.");
-  EXPECT_EQ(read_file(folder / "log"), "first");
-}
-
 TEST(Files, ThatAreNoneAreToldAtOnce) {
   Folder folder;
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
   EXPECT_SENTENCE(read_bytes(folder / "pipe"), "is not a file");
   EXPECT_SENTENCE(read_bytes(folder.path()), "is not a file");
-}
-
-TEST(Files, NameTheErrorOfTheRenaming) {
-  Folder folder;
-  fs::create_directory(folder / "log");
-  std::ofstream(folder / "log/in_the_way") << "x";
-  errno = ENOENT;
-  EXPECT_SENTENCE(replace_file(folder / "log", "text"), "log: Is a directory.");
 }
 
 TEST(Files, AreCheckedByCrc32) {

@@ -20,6 +20,7 @@
 #include "device_under_test.h"
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"
+#include "sentence_of.h"
 #include "train/parallel_updater.h"
 #include "train/standard_updater.h"
 #include "train/trainer.h"
@@ -77,24 +78,6 @@ class Folder {
   TemporaryFolder folder_{testing::TempDir() + "odori_train_"};
   std::string path_ = folder_.path().string();
 };
-
-/// The sentence of the Error that `step` throws; a failure if it throws none.
-template <typename Step>
-std::string sentence_of(const Step& step) {
-  try {
-    step();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
-
-#define EXPECT_SENTENCE(step, words)                                               \
-  do {                                                                             \
-    const std::string sentence = odori::test::sentence_of([&] { step; });          \
-    EXPECT_NE(sentence.find(words), std::string::npos) << "it says: " << sentence; \
-  } while (false)
 
 /// The largest difference of two models' parameters, each array relative to its largest number.
 inline double difference(const ModelState& a, const ModelState& b) {
