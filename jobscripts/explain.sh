@@ -32,8 +32,8 @@ explain() {
   local log=$1 shown=$2 key pattern line found=0 before=""
   while IFS=$'\t' read -r key pattern; do
     [[ $found -eq 0 || ($key != mpi_abort && $key != no_permission) ]] || continue
-    [[ $before != killed_at_walltime || $key != removed ]] || continue
-    line=$(grep -m 1 -nEi -- "$pattern" "$log") || continue
+    [[ ! $before =~ ^(killed_at_walltime|node_failed|preempted)$ || $key != removed ]] || continue
+    line=$(LC_ALL=C grep -a -m 1 -nEi -- "$pattern" "$log") || continue
     found=1 before=$key
     printf '\n%s:%s\n' "$shown" "$(cut -c 1-200 <<<"$line")"
     text_of "$key" | sed 's/^/  /'
@@ -44,7 +44,7 @@ explain() {
 # A job's log begins with "Job ID: TASK on HOST", and ends in the last line that its script prints.
 unexplained() {
   local log=$1 last task state
-  state=$(sed -nE 's/^ *job_state = ([QHR])$/\1/p' "$log" | head -n 1)
+  state=$(sed -nE 's/^ *job_state = ([QR])$/\1/p' "$log" | head -n 1)
   if [[ $state == R ]]; then
     say "$2: by what qstat says, this job runs, and nothing is wrong with it." "$2: qstat によると、このジョブは実行中で、問題はありません。"
     return

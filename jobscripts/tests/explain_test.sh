@@ -81,6 +81,29 @@ disk_full|write error: No space left on device
 disk_full|cp: error writing 'x': Disk quota exceeded
 no_data|There is no data set in datasets/cache.
 no_permission|bash: run_multi_gpu_training.sh: Permission denied
+queue_closed|qsub: Queue is not enabled
+queue_closed|sbatch: error: Batch job submission failed: Required partition not available (inactive or drain)
+queue_closed|    17   gpu  odori  aoki PD  0:00  2 (PartitionDown)
+too_many_jobs|qsub: would exceed complex's per-user limit of jobs in 'Q' state
+too_many_jobs|qsub: Maximum number of jobs already in queue for user
+too_many_jobs|sbatch: error: QOSMaxSubmitJobPerUserLimit
+held|    job_state = H
+held|comment = job held, too many failed attempts to run
+held|    17   gpu  odori  aoki PD  0:00  2 (JobHeldUser)
+node_failed|slurmstepd: error: *** JOB 17 ON node1 CANCELLED AT 2026-11-20T12:00:00 DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***
+node_failed|=>> PBS: job killed: node 1 (n2) requested job terminate, 'EOF' (code 1099) - received SISTER_EOF attempting to communicate with sister MOM
+preempted|slurmstepd: error: *** JOB 17 ON node1 CANCELLED AT 2026-11-20T12:00:00 DUE TO PREEMPTION ***
+no_driver_library|./train: error while loading shared libraries: libcuda.so.1: cannot open shared object file: No such file or directory
+no_driver_library|NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.
+library_too_old|./train: /lib64/libstdc++.so.6: version `GLIBCXX_3.4.30' not found (required by ./train)
+illegal_instruction|mpirun noticed that process rank 0 with PID 5 on node n1 exited on signal 4 (Illegal instruction).
+mpi_not_started|The application appears to have been direct launched using "srun",
+mpi_not_started|[n1:1234] [[9,0],0] ORTE_ERROR_LOG: Not found in file ess_hnp_module.c at line 320
+network_layer|[1700000000.1] [n1:77 :0] select.c:627 UCX  ERROR no active messages transport to <no debug data>
+gpu_broken|CUDA error: uncorrectable ECC error encountered
+gpu_broken|NVRM: Xid (PCI:0000:1b:00): 79, pid=77, GPU has fallen off the bus.
+bus_error|mpirun noticed that process rank 1 with PID 6 on node n1 exited on signal 7 (Bus error).
+killed_by_memory|17  odori  gpu  students  2 OUT_OF_MEMORY 0:125
 mpi_abort|MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD
 mpi_abort|Rank 1 of 4 stopped, and all ranks with it.
 slower|Speedup: 0.83 (43.1 / 51.8 [images/sec.])
