@@ -9,24 +9,17 @@ namespace odori::grader {
 namespace {
 
 using Set = std::set<std::int64_t>;
+using PartOf = std::map<std::int64_t, std::size_t>;  // of each image, the first that has it
 
-bool is_every_nth(const Set& part, std::int64_t n) {
-  for (auto next = part.begin(); next != part.end();) {
-    const std::int64_t image = *next++;
-    if (next != part.end() && *next - image != n) return false;
-  }
-  return part.size() > 2;
-}
-
-/// Of the pairs of neighbours, how many lie in one part? In a random division each does with a chance of 1 / n. Further
-/// off than 5 standard deviations comes a random division once in a million times.
-bool are_neighbours_together(const std::map<std::int64_t, std::size_t>& part_of, std::size_t n_parts) {
+/// Of the pairs of images at this distance in the set, how many lie in one part? In a random division each does with a
+/// chance of 1 / n. Further off than 5 standard deviations comes a random division once in a million times.
+bool lie_together(const PartOf& part_of, std::size_t n_parts, std::size_t distance) {
   double pairs = 0, together = 0;
-  for (auto next = part_of.begin(); next != part_of.end();) {
-    const auto [image, part] = *next++;
-    if (next == part_of.end() || next->first != image + 1) continue;
+  for (const auto& [image, part] : part_of) {
+    const auto other = part_of.find(image + static_cast<std::int64_t>(distance));
+    if (other == part_of.end()) continue;
     ++pairs;
-    if (next->second == part) ++together;
+    if (other->second == part) ++together;
   }
   const double chance = 1.0 / static_cast<double>(n_parts);
   return together > pairs * chance + 5 * std::sqrt(pairs * chance * (1 - chance));
@@ -38,7 +31,7 @@ Division divide(const std::vector<Images>& parts, std::size_t size) {
   Division division;
   if (parts.empty()) return division;
   std::vector<Set> sets;
-  std::map<std::int64_t, std::size_t> part_of;  // the first that has it
+  PartOf part_of;
   Set shared, outside;
   for (const Images& part : parts) {
     const Set& set = sets.emplace_back(part.begin(), part.end());
@@ -59,9 +52,20 @@ Division divide(const std::vector<Images>& parts, std::size_t size) {
   if (n < 2) return division;
   const auto all = [&](auto condition) { return std::all_of(sets.begin(), sets.end(), condition); };
   division.all_the_same = all([&](const Set& set) { return set == sets.front(); });
-  division.every_nth = all([&](const Set& set) { return is_every_nth(set, static_cast<std::int64_t>(n)); });
-  division.in_order = are_neighbours_together(part_of, n);
+  division.in_order = lie_together(part_of, n, 1) || lie_together(part_of, n, n);
   return division;
+}
+
+bool follows_classes(const std::vector<Images>& parts, const Dataset& set) {
+  std::vector<std::pair<int, std::size_t>> by_class;
+  for (std::size_t i = 0; i < set.size(); ++i) by_class.emplace_back(set[i].label, i);
+  std::sort(by_class.begin(), by_class.end());
+  std::vector<std::int64_t> place(set.size());
+  for (std::size_t i = 0; i < set.size(); ++i) place[by_class[i].second] = static_cast<std::int64_t>(i);
+  PartOf part_of;
+  for (std::size_t part = 0; part < parts.size(); ++part)
+    for (const std::int64_t image : parts[part]) part_of.emplace(place.at(static_cast<std::size_t>(image)), part);
+  return parts.size() > 1 && lie_together(part_of, parts.size(), 1);
 }
 
 }  // namespace odori::grader

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "data/dataset.h"
 #include "worker/evidence.h"
 
 namespace odori::grader {
@@ -16,10 +17,12 @@ struct Division {
   std::size_t outside = 0;                // positions that the set doesn't have
   std::size_t smallest = 0, largest = 0;  // of the parts, repetitions included
   bool all_the_same = false;              // two parts or more, and each holds the same images
-  bool in_order = false;                  // neighbours in the set lie in the same part, far more often than by chance
-  bool every_nth = false;                 // each part is every n-th image of the set
+  bool in_order = false;  // neighbours in the set, or images n apart, share a part far more often than by chance
 };
 
 Division divide(const std::vector<Images>& parts, std::size_t size);
+
+/// Do images of one class lie in the same part, far more often than by chance? All have to be images of the set.
+bool follows_classes(const std::vector<Images>& parts, const Dataset& set);
 
 }  // namespace odori::grader

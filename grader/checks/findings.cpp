@@ -108,6 +108,10 @@ Found find_forgery(const Situation& situation) {
   if (evidence.ending != Ending::finished) return {};
   for (const RankSeen& rank : evidence.ranks)
     if (rank.forged) return rank.forged;
+  if (const std::size_t expected = situation.plan.shows)
+    for (const RankSeen& rank : evidence.ranks)
+      if (rank.values.size() > expected)
+        return found("shown_too_often", {{"seen", rank.values.size()}, {"expected", expected}});
   return {};
 }
 

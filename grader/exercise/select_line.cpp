@@ -10,6 +10,8 @@
 #include "core/nearest.h"
 #include "exercise/blanks.h"
 #include "exercise/pbs_directives.h"
+#include "exercise/pbs_values.h"
+#include "exercise/utf8.h"
 
 namespace odori::grader {
 namespace {
@@ -19,7 +21,7 @@ constexpr std::array chunk_resources{"ncpus", "mpiprocs", "ompthreads"};
 constexpr int most_of_anything = 1024;
 constexpr std::size_t most_shown = 120;  // bytes of the learner's text in a message
 /// What other schedulers, and habit, call them: PBS takes a site's own resources too, but hardly one of these names.
-constexpr std::array<std::pair<std::string_view, const char*>, 14> mistaken_names{{{"ppn", "mpiprocs"},
+constexpr std::array<std::pair<std::string_view, const char*>, 15> mistaken_names{{{"ppn", "mpiprocs"},
                                                                                    {"procs", "mpiprocs"},
                                                                                    {"processes", "mpiprocs"},
                                                                                    {"nprocs", "mpiprocs"},
@@ -32,7 +34,8 @@ constexpr std::array<std::pair<std::string_view, const char*>, 14> mistaken_name
                                                                                    {"omp", "ompthreads"},
                                                                                    {"omp_num_threads", "ompthreads"},
                                                                                    {"nodes", "select"},
-                                                                                   {"gpus", "ngpus"}}};
+                                                                                   {"gpus", "ngpus"},
+                                                                                   {"ngpu", "ngpus"}}};
 
 /// The resource that was probably meant by this name; nothing if it is itself or a site's own.
 std::optional<std::string> meant_by(std::string_view name) {
@@ -74,7 +77,12 @@ std::variant<Chunk, Finding> read_chunk(std::string_view text) {
     if (const auto meant = meant_by(name)) return Finding{"resource_misnamed", {{"name", name}, {"meant", *meant}}};
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == part.size())
       return Finding{"chunk_unreadable", {{"part", std::string(part)}}};
-    if (std::find(chunk_resources.begin(), chunk_resources.end(), name) == chunk_resources.end()) continue;
+    if (is_of_whole_job(name)) return Finding{"resource_of_whole_job", {{"part", std::string(part)}, {"name", name}}};
+    if (std::find(chunk_resources.begin(), chunk_resources.end(), name) == chunk_resources.end()) {
+      if (!is_resource_name(name) || !can_be_value(name, part.substr(equals + 1)))
+        return Finding{"chunk_unreadable", {{"part", std::string(part)}}};
+      continue;
+    }
     const auto value = number(part.substr(equals + 1));
     if (!value || (*value == 0 && name == "ompthreads"))
       return Finding{"resource_needs_number", {{"part", std::string(part)}}};
@@ -91,6 +99,7 @@ Finding missing_select(const std::vector<std::string>& script, const PbsDirectiv
   for (const PbsResource& resource : directives.resources) {
     if (resource.name == "nodes") return {"nodes_of_old", {{"text", "nodes=" + resource.value}}};
     if (resource.name.starts_with("select")) return {"select_needs_equals", {{"text", resource.name}}};
+    if (!is_resource_name(resource.name)) return {"resource_expected", {{"text", resource.name}}};
   }
   for (const std::string& line : directives.behind_command)
     if (line.find("select") != std::string::npos) return {"directive_behind_command", {{"text", line}}};
@@ -113,6 +122,9 @@ std::optional<Finding> refused(const PbsDirectives& directives) {
     if (std::find(chunk_resources.begin(), chunk_resources.end(), resource.name) != chunk_resources.end())
       return Finding{"resource_outside_select", {{"text", resource.name + '=' + resource.value}}};
     if (resource.name == "nodes") return Finding{"nodes_of_old", {{"text", "nodes=" + resource.value}}};
+    if (!is_resource_name(resource.name)) return Finding{"resource_expected", {{"text", resource.name}}};
+    if (!can_be_value(resource.name, resource.value))
+      return Finding{"value_unreadable", {{"text", resource.name + '=' + resource.value}}};
   }
   if (directives.left_over.empty()) return {};
   const bool comment = directives.left_over.front().starts_with('#');
@@ -122,6 +134,11 @@ std::optional<Finding> refused(const PbsDirectives& directives) {
 
 std::variant<SelectLine, Finding> read_chunks(const std::string& value) {
   if (value.find_first_of(" \t") != std::string::npos) return Finding{"space_in_select", {{"text", value}}};
+  const auto wide = std::ranges::find_if(value, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  if (wide != value.end()) {
+    const auto begin = static_cast<std::size_t>(wide - value.begin());
+    return Finding{"not_ascii_in_select", {{"character", value.substr(begin, character_at(value, begin).second)}}};
+  }
   SelectLine line;
   for (const std::string_view part : split(value, '+')) {
     auto chunk = read_chunk(part);

@@ -25,6 +25,7 @@ struct RunPlan {
   std::string link = {};                  // simulated between nodes, as ODORI_LINK has it: "1gbit,50us"
   int trainings = 1;                      // that the program makes, one after the other: the last one is judged
   std::size_t most_values = 0;            // that the program shows at once, where they are more than its network has
+  std::size_t shows = 0;                  // how often it shows numbers, if it trains nothing; 0: that isn't looked at
   std::vector<std::string> flags = {};    // further ones of the program: {"--length", "7"}
   auto operator<=>(const RunPlan&) const = default;
   std::uint64_t programs_seed(std::uint64_t of_data) const { return seed ? of_data + *seed : 0; }

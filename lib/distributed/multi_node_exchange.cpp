@@ -129,10 +129,12 @@ void GradientExchange::send(Buffer& memory, Range range) {
     trace::set_device(device_->id());
     comm.all_reduce_mean(*device_, memory, {&range, 1});
   };
-  if (arrival_ == Arrival::soon)
-    background_->start(std::move(call));
-  else
-    waiting_.push_back(std::move(call));
+  if (arrival_ == Arrival::soon) return background_->start(std::move(call));
+  const auto numbers = std::span<const float>(memory.data(), memory.size()).subspan(range.begin, range.size());
+  waiting_.push_back([&memory, range, call = std::move(call), sent = std::vector(numbers.begin(), numbers.end())] {
+    std::ranges::copy(sent, memory.data() + range.begin);
+    call();
+  });
 }
 
 void GradientExchange::wait() {

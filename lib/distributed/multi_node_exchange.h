@@ -28,7 +28,8 @@ class GradientExchange {
   /// When what was started arrives.
   enum class Arrival {
     soon,         // a thread sends it while the program computes
-    when_waited,  // not before wait(): whoever uses it earlier has the old numbers, each time
+    when_waited,  // not before wait(): whoever uses it earlier has the old numbers, each time, and what is written then
+                  // is lost
   };
 
   /// Between all ranks. `comm` must outlive this.

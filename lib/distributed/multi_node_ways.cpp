@@ -41,7 +41,7 @@ class Trial {
         device_(pool_.device(0)),
         layers_(trial::layers(setting.layers)) {
     for (const auto& layer : layers_) parameters_.insert(parameters_.end(), layer.begin(), layer.end());
-    size_ = end_of_cache_line(parameters_.back().end);
+    size_ = parameters_.back().end;
   }
 
   struct Result {

@@ -135,7 +135,8 @@ expect_end() { # SENTENCE COMMAND...
     [[ $n -lt 600 ]] || { fail "a minute after $2, $(ranks) ranks and $(pgrep -c mpirun) mpirun are there: $(<"$said")" && return; }
     wait "$job"
     code=$?
-    [[ $code -ne 0 ]] || fail "after $2, the job ends with 0: $(<"$said")"
+    # Open MPI 5's mpirun ends with 0 where a host is lost. A job ends with 1 there too: its throughput is missing (job.sh).
+    [[ $code -ne 0 || $1 == "$lost" && -x $(dirname "$(command -v mpirun)")/prterun ]] || fail "after $2, the job ends with 0: $(<"$said")"
     [[ $(tr -s ' \n' ' ' <"$said" | grep -aoE "$1" | wc -l) -eq 1 ]] || fail "after $2, this is not said once: $1: $(<"$said")"
     ! grep "made no progress" "$said" || fail "after $2, there is a second cause: $(<"$said")"
     [[ $took -gt 10000 ]] || break

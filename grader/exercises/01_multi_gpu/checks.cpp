@@ -11,7 +11,7 @@ namespace {
 
 // "For any number of devices" can't be seen from one number, nor "the flag's value" from one value.
 const RunPlan three{.devices = 3}, two{.devices = 2, .batch_size = 5, .learning_rate = 0.025f, .seed = 1, .sum = true},
-    five{.devices = 5, .batch_size = 6, .seed = {}, .sum = true},
+    thirteen{.devices = 13, .batch_size = 3, .seed = {}, .sum = true},
     one{.devices = 1, .batch_size = 35, .learning_rate = 0.025f};
 
 /// Everything has another value there.
@@ -85,8 +85,9 @@ Found find_in_shares(const Situation& situation) {
     return found("shares_unequal", {{"smallest", seen.smallest}, {"largest", seen.largest}, {"share", share}});
   if (seen.smallest != share)
     return found("data_left_out", {{"left", whole - seen.covered}, {"whole", whole}, {"share", share}});
-  if (seen.in_order || seen.every_nth) return found("shares_not_random", {{"n", n}});
-  return {};
+  if (seen.in_order) return found("shares_not_random", {{"n", n}});
+  return seen.outside == 0 && follows_classes(shares, *data.sets.train) ? found("shares_by_class", {{"n", n}})
+                                                                        : Found();
 }
 
 // ---- Blanks 2 to 5: the devices
@@ -242,7 +243,7 @@ Found find_in_evaluation(const Situation& situation) {
 }  // namespace
 
 Exam exam_of_multi_gpu() {
-  return {{three, two, five, one},
+  return {{three, two, thirteen, one},
           {{1, "AsManyIteratorsAsDevices", find_wrong_number},
            {1, "BatchesFitTheModel", find_in_batches},
            {1, "SharesDivideTheTrainingSet", find_in_shares},

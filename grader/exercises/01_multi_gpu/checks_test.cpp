@@ -139,7 +139,7 @@ TEST(MultiGpu, NamesMistakesOfTheDevices) {
     });
   };
   EXPECT_EQ(named([text = "device"](int i) { return text + i; }), "names_cut");
-  EXPECT_EQ(named([](int i) { return std::string(9 - i, 'g'); }), "right");
+  EXPECT_EQ(named([](int i) { return std::string(20 - i, 'g'); }), "right");
 }
 
 TEST(MultiGpu, NamesMistakesOfTheUpdater) {
@@ -160,8 +160,8 @@ TEST(MultiGpu, NamesMistakesOfTheUpdater) {
 }
 
 /// An answer that is right with some numbers of devices alone.
-TEST(MultiGpu, TriesOneTwoThreeAndFiveDevices) {
-  for (const int wrong : {1, 2, 3, 5}) {
+TEST(MultiGpu, TriesOneTwoThreeAndThirteenDevices) {
+  for (const int wrong : {1, 2, 3, 13}) {
     const auto changed_on = [wrong](RankSeen& seen, int n) {
       if (n == wrong) seen.evaluations.back().loss *= 1.01;
     };

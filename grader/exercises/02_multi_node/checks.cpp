@@ -16,9 +16,11 @@ namespace {
 const RunPlan block{.nodes = {0, 0, 1, 1}},
     one_node{.nodes = {0, 0}, .batch_size = 6, .learning_rate = 0.025f, .seed = 1},
     a_rank_a_node{.nodes = {0, 1, 2}, .batch_size = 5, .seed = {}},
-    dealt_out{.nodes = {0, 1, 0}, .batch_size = 4, .learning_rate = 0.025f, .seed = 3},
+    dealt_out{
+        .nodes = {0, 1, 0}, .batch_size = 4, .learning_rate = 0.025f, .seed = 3, .flags = {"--communicator", "tree"}},
     more_on_the_second{.nodes = {0, 1, 1, 1}, .batch_size = 3},
-    more_on_the_first{.nodes = {0, 0, 0, 1}, .learning_rate = 0.025f, .seed = 1},
+    more_on_the_first{
+        .nodes = {0, 0, 0, 0, 1}, .learning_rate = 0.025f, .seed = 1, .flags = {"--communicator", "naive"}},
     alone{.nodes = {0}, .batch_size = 8, .seed = 1};
 
 constexpr const char *scatter = "scatter_dataset()", *setup = "optimizer->setup()",
@@ -154,8 +156,8 @@ Found find_in_scattering(const Evidence& evidence) {
 
 /// The seed is free, and neighbours may overlap by an image where the ranks' number doesn't divide the set: that makes
 /// shards equal.
-Found find_in_shards(const std::vector<Images>& shards, std::size_t whole) {
-  const std::size_t n = shards.size(), share = whole / n;
+Found find_in_shards(const std::vector<Images>& shards, const Dataset& set) {
+  const std::size_t whole = set.size(), n = shards.size(), share = whole / n;
   const Division seen = divide(shards, whole);
   if (seen.all_the_same && seen.covered == whole) return found("whole_set_for_each_rank", {{"whole", whole}, {"n", n}});
   if (seen.all_the_same) return found("same_shard_for_all", {{"covered", seen.covered}, {"whole", whole}});
@@ -165,8 +167,8 @@ Found find_in_shards(const std::vector<Images>& shards, std::size_t whole) {
     return found("data_left_out", {{"left", whole - seen.covered}, {"whole", whole}, {"share", share}});
   if (too_large)
     return found("shards_too_large", {{"largest", seen.largest}, {"share", share}, {"shared", seen.shared}});
-  if (seen.in_order || seen.every_nth) return found("shards_not_shuffled", {{"n", n}});
-  return {};
+  if (seen.in_order) return found("shards_not_shuffled", {{"n", n}});
+  return seen.outside == 0 && follows_classes(shards, set) ? found("shards_by_class", {{"n", n}}) : Found();
 }
 
 /// Of training data also this: shards that differ by an image (force_equal_length = false) can make a rank's epoch end
@@ -197,7 +199,7 @@ Found find_in_training_data(const Situation& situation) {
   const std::size_t whole = sets.train->size(), n_test = sets.test->size();
   if (is_test_set(situation, shards, updates_of_ranks(evidence)))
     return found("test_data_trained_on", {{"test", n_test}, {"train", whole}});
-  const Found wrong = find_in_shards(shards, whole);
+  const Found wrong = find_in_shards(shards, *sets.train);
   return wrong ? wrong : find_unequal(shards);
 }
 
@@ -208,7 +210,7 @@ Found find_in_test_data(const Situation& situation) {
   if (shards.empty()) return find_in_scattering(evidence);
   const std::size_t whole = sets.test->size(), n_train = sets.train->size();
   if (divide(shards, whole).outside > 0) return found("tested_on_training_data", {{"train", n_train}, {"test", whole}});
-  if (Found wrong = find_in_shards(shards, whole)) return wrong;
+  if (Found wrong = find_in_shards(shards, *sets.test)) return wrong;
   std::vector<Images> counted;
   for (const RankSeen& rank : evidence.ranks) counted.push_back(rank.test_iterator->images);
   const Division seen = divide(counted, whole);  // in the evaluation each image has to count once

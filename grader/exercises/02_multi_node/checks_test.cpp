@@ -15,7 +15,7 @@ TEST(MultiNode, FindsNothingInARightTraining) {
 /// An answer that is right on some placements alone.
 TEST(MultiNode, TriesEveryPlacement) {
   using Nodes = std::vector<int>;
-  for (const Nodes& wrong : {Nodes{0, 0, 1, 1}, {0, 0}, {0, 1, 2}, {0, 1, 0}, {0, 1, 1, 1}, {0, 0, 0, 1}, {0}}) {
+  for (const Nodes& wrong : {Nodes{0, 0, 1, 1}, {0, 0}, {0, 1, 2}, {0, 1, 0}, {0, 1, 1, 1}, {0, 0, 0, 0, 1}, {0}}) {
     const auto changed_on = [&](Evidence& evidence, const RunPlan& plan) {
       if (plan.nodes == wrong) evidence.ranks.back().evaluations.back().loss *= 1.01;
     };

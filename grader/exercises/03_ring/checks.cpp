@@ -16,6 +16,7 @@ RunPlan trying(std::vector<int> nodes, int length) {
   return {.nodes = std::move(nodes),
           .epochs = 0,
           .most_values = static_cast<std::size_t>(length),
+          .shows = 1,
           .flags = {"--epoch", "0", "--length", std::to_string(length)}};
 }
 

@@ -7,7 +7,7 @@
 namespace odori::grader::large_batch {
 namespace {
 
-RunPlan choosing(const char* trials) { return {.nodes = {0}, .epochs = 0, .flags = {"--trials", trials}}; }
+RunPlan choosing(const char* trials) { return {.nodes = {0}, .epochs = 0, .shows = 1, .flags = {"--trials", trials}}; }
 
 /// The position of what was chosen of the recorded trainings; none where that is none of them.
 std::optional<std::size_t> chosen_in(const Situation& situation, const RunPlan& plan) {

@@ -44,7 +44,7 @@ std::vector<Range> buckets_of(const std::vector<std::vector<Range>>& layers, std
 
 Iteration right_iteration(Way way, int k, int rank, const RunPlan& plan, const trial::Setting& setting) {
   const auto layers = trial::layers(setting.layers);
-  const std::size_t size = end_of_cache_line(layers.back().back().end);
+  const std::size_t size = layers.back().back().end;
   const auto buckets = buckets_of(layers, size / std::stoul(plan.flags[3]));
   Iteration it{.way = way,
                .k = k,
@@ -80,7 +80,7 @@ Evidence ways_on(const RunPlan& plan, const Change& change, const std::function<
       const auto& setting = settings.at(static_cast<std::size_t>(number / 4));
       const Way way = static_cast<Way>(number % 4);
       seen.events.push_back({"way", {number}});
-      std::vector<float> weights(end_of_cache_line(trial::layers(setting.layers).back().back().end));
+      std::vector<float> weights(trial::layers(setting.layers).back().back().end);
       for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = trial::first_weight(i);
       for (int k = 0; k < setting.iterations; ++k) {
         Iteration it = right_iteration(way, k, rank, plan, setting);

@@ -26,7 +26,7 @@ inline bool same(const Range& a, const Range& b) { return a.begin == b.begin && 
 /// What a plan tries the ways with: once, and then with another network.
 struct Tried {
   Tried(const RunPlan& plan, std::size_t setting);
-  std::size_t size() const { return end_of_cache_line(parameters.back().end); }
+  std::size_t size() const { return parameters.back().end; }
   float gradient(int rank, int k, std::size_t i) const { return trial::gradient(rank, k, k == iterations - 1, i); }
 
   int n, iterations = 0;

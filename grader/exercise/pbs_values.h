@@ -1,0 +1,19 @@
+// What PBS takes for the name of a resource, and for its value.
+#pragma once
+
+#include <string_view>
+
+namespace odori::grader {
+
+/// A small letter, then small letters, digits, `_` and `-`.
+bool is_resource_name(std::string_view text);
+
+/// Has the whole job this resource, and no chunk of it? As its time, and how its chunks are placed.
+bool is_of_whole_job(std::string_view resource);
+
+/// Of a resource that PBS itself has, could this be a value? mem=4gb, walltime=0:10:00, place=scatter:excl, ngpus=2.
+/// What a site has added may be anything. After "Altair PBS Professional 2022.1: Reference Guide" (Altair, 2022),
+/// chapter "Formats".
+bool can_be_value(std::string_view resource, std::string_view value);
+
+}  // namespace odori::grader
