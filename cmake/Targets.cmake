@@ -152,7 +152,7 @@ endfunction()
 # when the tests run.
 function(odori_build_test target)
   add_test(NAME build_${target}
-           COMMAND bash -c ". \"$0\" && lock_build \"$1\" && exec \"\${@:2}\"" ${PROJECT_SOURCE_DIR}/cmake/build_lock.sh
+           COMMAND bash -c ". \"$0\" && lock_build \"$1\" && exec \"\${@:2}\"" ${PROJECT_SOURCE_DIR}/cmake/build_folder.sh
                    ${PROJECT_BINARY_DIR} ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target ${target})
   set_tests_properties(build_${target} PROPERTIES FIXTURES_SETUP ${target} RESOURCE_LOCK build TIMEOUT 600)
 endfunction()

@@ -76,7 +76,7 @@ stop_at_unfilled_select_line() {
     "Replace PUT_YOUR_CODE there by your own text, and submit or run the script again."
 }
 
-. "$kit/cmake/build_lock.sh"
+. "$kit/cmake/build_folder.sh"
 . "$kit/lib/flags/exercises.sh"
 
 # build_program NAME: builds it if its source has changed since, and stops at its first blank that isn't filled in,
@@ -85,6 +85,8 @@ build_program() {
   local source
   source=$(echo "$kit/$kind"/*/"$1.cpp")
   [ -e "$build/CMakeCache.txt" ] || stop 20 "The kit isn't built yet: there is no $build." "Run ./odori setup in $kit."
+  [ "$(configured_for "$build")" -ef "$kit" ] || stop 20 "$build was built from the kit in $(configured_for "$build"), and this one is in $kit." \
+    "Run ./odori setup in $kit."
   if [ ! "$PROGRAMS/$1" -nt "$source" ]; then
     lock_build "$build"
     cmake --build "$build" --target "$1$suffix" || stop 12 "$source doesn't compile; see above."
@@ -210,7 +212,9 @@ play_nodes() {
     "It should read: #PBS -l select=NODES:mpiprocs=PROCESSES_A_NODE:ompthreads=THREADS_A_PROCESS"
   nodes=$(wc -l <<<"$layout")
   if [ "$(awk '{ all += $1 } END { print all }' <<<"$layout")" -gt "$cores" ]; then
-    layout=$(awk -v most=$((cores / nodes > 1 ? cores / nodes : 1)) '{ print $1 < most ? $1 : most }' <<<"$layout")
+    [ "$nodes" -le $((cores > 2 ? cores : 2)) ] || nodes=$((cores > 2 ? cores : 2))
+    layout=$(head -n "$nodes" <<<"$layout" |
+      awk -v most=$((cores / nodes > 1 ? cores / nodes : 1)) '{ print $1 < most ? $1 : most }')
     log echo "This machine has $cores cores: it plays $nodes nodes with $(head -n 1 <<<"$layout") processes each."
   fi
   ODORI_NODES=$(awk '{ for (i = 0; i < $1; ++i) print NR - 1 }' <<<"$layout" | paste -sd,)
@@ -225,7 +229,8 @@ processes_of_nodes() {
   local answer=cat
   [ "$kind" != solutions ] || answer=for_this_site
   "$answer" <"$script" | sed -nE 's/^[[:blank:]]*#PBS.*-l[[:blank:]]*['\''"]?([^[:blank:]]*,)?select=([^,[:blank:]'\''"]*).*/\2/p' |
-    head -n 1 | tr + '\n' | awk -F: '
+    head -n 1 | tr + '\n' | LC_ALL=C awk -F: '
+      /[^!-~]/ { lines = ""; exit }  # a full-width colon
       { nodes = $1 ~ /=/ ? 1 : $1; processes = 1
         for (i = 1; i <= NF; ++i) if ($i ~ /^mpiprocs=/) processes = substr($i, 10)
         if (nodes !~ /^[1-9][0-9]*$/ || processes !~ /^[1-9][0-9]*$/) { lines = ""; exit }

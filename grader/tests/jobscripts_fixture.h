@@ -54,11 +54,11 @@ class JobScripts : public testing::Test {
       fs::copy(kit / "solutions" / folder_of(task) / source(task).filename(), source(task));
     }
     for (const char* script :
-         {"cmake/build_lock.sh", "lib/comm/mpirun.sh", "lib/flags/command_line.sh", "lib/flags/exercises.sh"}) {
+         {"cmake/build_folder.sh", "lib/comm/mpirun.sh", "lib/flags/command_line.sh", "lib/flags/exercises.sh"}) {
       fs::create_directories((root_ / script).parent_path());
       fs::copy(kit / script, root_ / script);
     }
-    write_file(root_ / "build/CMakeCache.txt", "");
+    write_file(root_ / "build/CMakeCache.txt", "CMAKE_HOME_DIRECTORY:INTERNAL=" + root_.string() + "\n");
     const auto say = [](const std::string& name, int rate) {
       return fmt::format("#!/bin/bash\necho {} \"$@\"\necho 'Throughput: {} [images/sec.] (1 / 2)'\n", name, rate);
     };

@@ -198,6 +198,7 @@ TEST_F(JobScripts, PlayedNodesAreThoseThatPbsWouldGive) {
   for (const auto& [text, nodes] :
        {std::pair("#PBS -l select=1:mpiprocs=3:ncpus=4+mpiprocs=1", "0,0,0,1"),
         std::pair("#PBS -l place=scatter,select=2:ompthreads=1", "0,1"),
+        std::pair("#PBS -l select=9:mpiprocs=9", "0,1,2,3"),
         std::pair("#PBS -l \"select=2:mpiprocs=2\"\n#PBS -l select=1:mpiprocs=4", "0,0,1,1")}) {
     replace_line(script("multi_node"), old, text);
     const Ended ending = run("multi_node", "CORES=4");
@@ -310,8 +311,16 @@ TEST_F(JobScripts, AKitThatIsNotBuiltIsToldSo) {
   EXPECT_EQ(ending.count("./odori setup"), 1) << ending.output;
 }
 
+TEST_F(JobScripts, ABuildOfAnotherKitIsToldSo) {
+  write_file(root_ / "build/CMakeCache.txt", "CMAKE_HOME_DIRECTORY:INTERNAL=/former/place\n");
+  const Ended ending = run("multi_node");
+  EXPECT_EQ(ending.code, 20);
+  EXPECT_EQ(ending.count("was built from the kit in /former/place, and this one is in"), 1) << ending.output;
+}
+
 TEST_F(JobScripts, ASelectLineThatCannotBeReadIsToldSo) {
-  for (const char* line : {"#PBS -l select=two", "#PBS -l nodes=2", "#PBS -l select=0:mpiprocs=2:ompthreads=1"}) {
+  for (const char* line : {"#PBS -l select=two", "#PBS -l nodes=2", "#PBS -l select=0:mpiprocs=2:ompthreads=1",
+                           "#PBS -l select=2：mpiprocs=2：ompthreads=1"}) {
     replace_line(script("multi_node"), "#PBS -l ", line);
     const Ended ending = run("multi_node");
     EXPECT_EQ(ending.code, 2) << line;

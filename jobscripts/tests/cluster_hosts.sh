@@ -64,7 +64,7 @@ student_kit() {
   cp -a "$build/library" "$to/build/"
   cp -a "$kit"/grader/{messages,exercises} "$to/grader/"
   cp -a "$build/bin/solutions" "$build/bin/odori_grader" "$to/build/bin/"
-  cp -a "$build/CMakeCache.txt" "$to/build/"
+  echo "CMAKE_HOME_DIRECTORY:INTERNAL=$to" >"$to/build/CMakeCache.txt"
   rm -f "$to/jobscripts/site.sh"
   find "$to/build" -type f -exec touch {} + # built behind its sources
   "$build/bin/odori_make_synthetic" --train 640 --test 160 --out "$to/data" >/dev/null

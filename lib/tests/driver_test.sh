@@ -204,6 +204,26 @@ expect 20 "the kit can't be built in /proc/build: that folder can't be written t
   env PATH="$scratch/bin" ODORI_BUILD=/proc/build "$odori" run multi_gpu
 expect 0 "Tasks: single_gpu multi_gpu" bash -fc 'export SHELLOPTS; "$1" run --help' _ "$odori"
 
+# A kit that was copied with its build, and a build folder of another kit.
+copied=$scratch/copied
+mkdir -p "$copied/build" "$scratch/of_another"
+cp -r "${odori%/*}"/{odori,cmake} "$copied/"
+mkdir "$copied/lib"
+cp -r "${odori%/*}"/lib/{flags,core} "$copied/lib/"
+for folder in "$copied/build" "$scratch/of_another"; do
+  echo "CMAKE_HOME_DIRECTORY:INTERNAL=/former/place" >"$folder/CMakeCache.txt"
+  bash -c "$(sed -n '/^packages=/,/)$/p' "$odori"); echo \"\${packages[*]}\"" >"$folder/odori_packages"
+done
+# The stand-in for CMake configures nothing: the kit can't be built, but the other's files have to be gone.
+expect 12 "was built from the kit in /former/place, and this one is in $copied: it is built anew" \
+  env ODORI_INSTALL=no PATH="$scratch/bin:$PATH" "$copied/odori" setup
+expect 20 "Name another folder, or remove that one." \
+  env PATH="$scratch/bin" ODORI_BUILD="$scratch/of_another" "$odori" setup
+[[ ! -e $copied/build/CMakeCache.txt && -e $scratch/of_another/CMakeCache.txt ]] || {
+  echo "FAILED: a copied build must go, and another kit's must stay"
+  failures=$((failures + 1))
+}
+
 # One ./odori at a time builds; another says for whom it waits, can be stopped, and holds nothing while its program runs.
 ln -s "$(command -v flock)" "$(command -v mkdir)" "$scratch/bin/"
 printf '#!/bin/sh\n' >"$scratch/bin/cmake"

@@ -1,7 +1,15 @@
-# One process at a time configures or builds in a folder: `. build_lock.sh; lock_build FOLDER; ...; unlock_build`.
+# A folder that the kit is built in: whose it is, and that one process at a time configures or builds there.
+#   configured_for FOLDER                             prints the kit that it was configured for; nothing where it wasn't
+#   lock_build FOLDER; ...; unlock_build
 # What is started in between holds the lock as well: a build goes on for a while after its ./odori was killed.
 
 build_lock=""
+
+configured_for() {
+  local line
+  line=$(grep -s '^CMAKE_HOME_DIRECTORY:INTERNAL=' "$1/CMakeCache.txt") || true
+  echo "${line#*=}"
+}
 
 lock_build() {
   local file=$1/odori_lock code=0
