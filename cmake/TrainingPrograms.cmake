@@ -8,6 +8,8 @@ function(odori_training_program target source)
   cmake_parse_arguments(PROGRAM "EXERCISE" "" "" ${ARGN})
   odori_program(${target} ${source})
   target_compile_options(${target} PRIVATE ${ODORI_QUICK})
+  # A blank's index past the end, and its pointer that holds nothing, end the program there.
+  target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
   set(folder solutions)
   if(PROGRAM_EXERCISE)
     set(folder exercises)

@@ -26,54 +26,93 @@ text_of() {
   awk -v key="$1" '/^## / { on = $2 == key; next } on && !/^    / && !/^$/' "$texts"
 }
 
-# Each fault whose pattern is in the log, once, with the first line that shows it. What follows from another fault is
-# left out when the cause was found: an abort, a refusal that another section explains better, and an end of which PBS says why.
-explain() {
-  local log=$1 shown=$2 key pattern line found=0 before=""
-  while IFS=$'\t' read -r key pattern; do
-    [[ $found -eq 0 || ($key != mpi_abort && $key != no_permission) ]] || continue
-    [[ ! $before =~ ^(killed_at_walltime|node_failed|preempted)$ || $key != removed ]] || continue
-    line=$(LC_ALL=C grep -a -m 1 -nEi -- "$pattern" "$log") || continue
-    found=1 before=$key
-    printf '\n%s:%s\n' "$shown" "$(cut -c 1-200 <<<"$line")"
-    text_of "$key" | sed 's/^/  /'
-  done < <(awk '/^## / { key = $2 } /^    / { sub(/^    /, ""); print key "\t" $0 }' "$folder/messages.md")
-  [[ $found -eq 1 ]] || unexplained "$log" "$shown"
+# KEY, tab, NUMBER:LINE for each fault in the log: the first line that shows it. A line belongs to the first section that matches.
+# Lines that differ in long numbers alone (times, processes) are looked at once: a log may hold millions of them.
+faults_in() {
+  local messages=$folder/messages.md
+  LC_ALL=C grep -anEi -f <(sed -n 's/^    //p' "$messages") -- "$1" | LC_ALL=C awk '
+    FNR == NR { if (/^## /) keys[++n] = $2; else if (/^    /) patterns[n] = tolower(substr($0, 5)); next }
+    {
+      line = tolower($0)
+      sub(/^[0-9]+:/, "", line)
+      kind = line
+      gsub(/[0-9][0-9][0-9][0-9]+/, "", kind)
+      if (seen[kind]++) next
+      for (i = 1; i <= n && line !~ patterns[i]; ++i) continue
+      if (!(i in first)) first[i] = $0
+    }
+    END { for (i = 1; i <= n; ++i) if (i in first) print keys[i] "\t" first[i] }' "$messages" -
 }
 
-# A job's log begins with "Job ID: TASK on HOST", and ends in the last line that its script prints.
-unexplained() {
-  local log=$1 last task state
-  state=$(sed -nE 's/^ *job_state = ([QR])$/\1/p' "$log" | head -n 1)
-  if [[ $state == R ]]; then
-    say "$2: by what qstat says, this job runs, and nothing is wrong with it." "$2: qstat によると、このジョブは実行中で、問題はありません。"
-    return
-  elif [[ -n $state ]]; then
-    say "$2: by what qstat says, this job waits. Its line \"comment\" says what for; without that line the scheduler hasn't come to it yet." \
-      "$2: qstat によると、このジョブは待っています。何を待っているかは comment の行にあります。その行がなければ、スケジューラはまだこのジョブを見ていません。"
-    return
-  fi
-  task=$(sed -nE 's/^Job [^ ]+: ([a-z_]+) on .*/\1/p' "$log" | head -n 1)
-  case $task in
-    multi_*) last=$(grep '^Speedup:' "$log" | tail -n 1) ;;
-    *) last=$(grep -E '^(Speedup|Throughput):' "$log" | tail -n 1) ;;
+# Does this fault only follow from one that was told? It would lead away from the cause.
+only_follows() { # KEY TOLD_KEYS
+  case $1 in
+    mpi_abort | nccl_peer_lost | step_ended | command_not_found | no_permission) [[ -n $2 ]] ;;
+    job_*) [[ -n ${2%% job_*} ]] ;; # several jobs may be listed
+    removed) [[ $2 =~ (killed_at_walltime|memory_limit|cpu_limit|node_failed|preempted) ]] ;;
+    killed) [[ $2 =~ (killed_at_walltime|memory_limit|cpu_limit|node_failed|preempted|removed|killed_by_memory) ]] ;;
+    no_remote_shell | daemon_lost) [[ $2 =~ (host_key_changed|no_remote_shell) ]] ;;
+    nccl_network) [[ $2 =~ (nccl_version|shared_memory_full|locked_memory|nccl_infiniband) ]] ;;
+    *) false ;;
   esac
+}
+
+# A job's log begins with "Job ID: TASK on HOST".
+task_of() { sed -nE 's/^Job [^ ]+: ([a-z_]+) on .*/\1/p' "$1" | head -n 1; }
+
+# NUMBER:LINE of the last line that the job's script prints, if the log has come to it.
+end_of() { # LOG TASK
+  local last="Speedup|Throughput"
+  [[ $2 != multi_* ]] || last=Speedup
   # The baseline's throughput alone, of a log without that line, is no end either.
-  if [[ -z $task && $last == Throughput:* ]] && grep -qE '^(# GPUs:|Num process)' "$log" &&
-    [[ $(grep -c '^Throughput:' "$log") -lt 2 ]]; then last=""; fi
-  if [[ -n $last ]]; then
-    say "$2: nothing went wrong here. Its last line: $last" "$2: 問題は見つかりません。最後の行: $last"
+  if [[ -z $2 ]] && grep -qE '^(# GPUs:|Num process)' "$1" && [[ $(grep -c '^Throughput:' "$1") -lt 2 ]]; then last=Speedup; fi
+  grep -anE "^($last):" "$1" | tail -n 1
+}
+
+explain() {
+  local log=$1 shown=$2 task end key found line told="" well=""
+  task=$(task_of "$log")
+  end=$(end_of "$log" "$task")
+  while IFS=$'\t' read -r key found; do
+    ! only_follows "$key" "$told" || continue
+    line=${found#*:} found=${found%%:*}
+    # A job that was slow has come to its end as well, but the line may say why it was.
+    if [[ -z $well && -n $end && $end != *:"Speedup: 0."* && $key != packed_onto_one_host && $found -lt ${end%%:*} ]]; then
+      well=told
+      say "$shown: the job came to its end, with the line: ${end#*:}
+What is told below didn't stop it." "$shown: ジョブは最後まで終わっています。最後の行: ${end#*:}
+以下のことは、ジョブを止めていません。"
+    fi
+    told+=" $key"
+    printf '\n%s:%s:%s\n' "$shown" "$found" "${line:0:200}"
+    text_of "$key" | sed 's/^/  /'
+  done < <(faults_in "$log")
+  [[ -n $told ]] || unexplained "$log" "$shown" "$task" "${end#*:}"
+}
+
+unexplained() {
+  local log=$1 shown=$2 task=$3 end=$4 last
+  if [[ -n $end ]]; then
+    say "$shown: nothing went wrong here. Its last line: $end" "$shown: 問題は見つかりません。最後の行: $end"
     return
   fi
   if [[ -n $task ]] || grep -qE '^(# GPUs:|Num process|Start a training)' "$log"; then
-    say "$2: this log ends early: the line that comes last, ${task:+of $task }the speedup or the throughput, isn't there. The job was
-killed (its time was over, or somebody removed it), or it still runs: \`qstat\` or \`squeue --me\` tells." \
-      "$2: このログは途中で終わっています。最後に来るはずの行（スピードアップかスループット）がありません。ジョブが終了させられたか
-（制限時間、または削除）、まだ動いています。\`qstat\` か \`squeue --me\` で分かります。"
+    last=$(tac "$log" | LC_ALL=C grep -am 1 '[^[:space:]]')
+    say "$shown: this log ends early: the line that comes last, ${task:+of $task }the speedup or the throughput, isn't there.
+What it has last:
+  ${last:0:200}
+Either that line, or one above it, tells an error that isn't known here; or the job was ended (its time was over, or somebody
+removed it); or it still runs: \`qstat\` or \`squeue --me\` tells. What the job script itself said stands in the scheduler's file of
+the job (NAME.oID, slurm-ID.out)." \
+      "$shown: このログは途中で終わっています。最後に来るはずの行（スピードアップかスループット）がありません。今の最後の行:
+  ${last:0:200}
+この行かその上の行にあるエラーが、ここでは知られていないものであるか、ジョブが終了させられた（制限時間、または削除）か、まだ動いています。
+動いているかどうかは \`qstat\` か \`squeue --me\` で分かります。ジョブスクリプト自身のメッセージは、スケジューラが書いたジョブのファイル
+（NAME.oID、slurm-ID.out）にあります。"
     return
   fi
-  say "$2: this log shows none of the known faults. Read its first error, not its last line: what comes later often only
-follows from the first." "$2: 知られている問題は見つかりません。最後の行ではなく、最初のエラーを読んでください。あとの行はその結果であることが
+  say "$shown: this log shows none of the known faults. Read its first error, not its last line: what comes later often only
+follows from the first." "$shown: 知られている問題は見つかりません。最後の行ではなく、最初のエラーを読んでください。あとの行はその結果であることが
 多いものです。"
 }
 

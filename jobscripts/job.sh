@@ -27,8 +27,8 @@ OUT=$jobs/${task}_$name
 stop() {  # EXIT_CODE LINE...
   local code=$1
   shift
-  printf '\n' >&2
-  printf '%s\n' "$@" >&2
+  # Into the log, too, where it can have one.
+  printf '%s\n' '' "$@" | if mkdir -p "$jobs" 2>/dev/null; then append_to_log; else cat; fi >&2
   exit "$code"
 }
 

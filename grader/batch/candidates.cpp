@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "batch/content.h"
+#include "core/text.h"
+#include "exercise/lexer.h"
 #include "exercise/utf8.h"
 
 namespace odori::grader {
@@ -13,11 +15,14 @@ namespace {
 constexpr std::size_t most_bytes_of_candidate = 1 << 16;  // ten times an exercise's
 constexpr std::size_t most_files = 100;                   // of one name
 
-std::vector<Wanted> all_wanted() {
-  std::vector<Wanted> all;
-  for (const Task& task : all_tasks())
-    for (const ExerciseFile& file : task.files()) all.push_back({task.name, file.exercise.filename(), file.exercise});
-  return all;
+const std::vector<Wanted>& all_wanted() {
+  static const std::vector<Wanted> wanted = [] {
+    std::vector<Wanted> all;
+    for (const Task& task : all_tasks())
+      for (const ExerciseFile& file : task.files()) all.push_back({task.name, file.exercise.filename(), file.exercise});
+    return all;
+  }();
+  return wanted;
 }
 
 /// "", " (1)", "(1)", "-2", "_1", " 3", and " - Copy", " copy 2", " - コピー (2)", "のコピー", as desktops call copies.
@@ -57,8 +62,7 @@ std::optional<std::string> read_text(const Entry& entry) {
 }  // namespace
 
 Named wanted_named(const std::string& name) {
-  static const std::vector<Wanted> all = all_wanted();
-  for (const Wanted& wanted : all) {
+  for (const Wanted& wanted : all_wanted()) {
     const auto dot = wanted.name.rfind('.');
     const std::string stem = wanted.name.substr(0, dot), suffix = wanted.name.substr(dot);
     const auto at = name.rfind(stem);
@@ -66,7 +70,28 @@ Named wanted_named(const std::string& name) {
     const std::string prefix = name.substr(0, at);
     const auto after = at + stem.size();
     if (is_prefix(prefix) && is_of_a_copy(name.substr(after, name.size() - suffix.size() - after)))
-      return {&wanted, name == wanted.name, prefix};
+      return {&wanted, name == wanted.name ? Named::How::exactly : Named::How::as_a_copy, prefix};
+  }
+  return {};
+}
+
+Named nearly_named(const std::string& name) {
+  std::string plain = lower(name);
+  std::ranges::replace_if(
+      plain, [](char c) { return c == '-' || c == ' '; }, '_');
+  if (plain.ends_with(".txt")) plain.resize(plain.size() - 4);
+  for (const Wanted& wanted : all_wanted()) {
+    const auto dot = wanted.name.rfind('.');
+    const std::string stem = wanted.name.substr(0, dot);
+    const std::vector<std::string_view> suffixes = wanted.name.ends_with(".sh")
+                                                       ? std::vector<std::string_view>{".sh", ".bash"}
+                                                       : std::vector<std::string_view>{".cpp", ".cc", ".cxx", ".cu"};
+    const auto at = plain.rfind(stem), behind = at + stem.size();
+    const auto is_suffix = [&](std::string_view suffix) { return plain.ends_with(suffix); };
+    if (at == std::string::npos || behind >= plain.size() || (is_letter(plain[behind]) && plain[behind] != '_'))
+      continue;
+    if (is_prefix(name.substr(0, at)) && std::ranges::any_of(suffixes, is_suffix))
+      return {&wanted, Named::How::nearly, name.substr(0, at)};
   }
   return {};
 }
@@ -95,7 +120,7 @@ std::optional<std::string> owner_of_loose(const std::string& name) {
 }
 
 bool Candidates::Rank::is_better_than(const Rank& other) const {
-  if (exactly_named != other.exactly_named) return exactly_named;
+  if (named != other.named) return named > other.named;
   if (as_in_the_kit != other.as_in_the_kit) return as_in_the_kit;
   if (n_folders != other.n_folders) return n_folders < other.n_folders;
   return modified >= other.modified;  // of the same time, the later in an archive, as unpacking would leave it
@@ -113,7 +138,7 @@ bool Candidates::consider(const Named& named, const std::vector<std::string>& pa
     ++n_files_;
     if (const auto text = read_text(entry)) {
       texts_.insert(sha256(*text));
-      const Rank rank{named.exactly, ("/" + folders + name_).ends_with("/" + named.wanted->kits_path), parts.size(),
+      const Rank rank{named.how, ("/" + folders + name_).ends_with("/" + named.wanted->kits_path), parts.size(),
                       entry.modified};
       if (!taken_ || rank.is_better_than(taken_->rank)) taken_ = {rank, path, *text};
     } else {
@@ -130,6 +155,8 @@ std::optional<std::string> Candidates::text() const { return taken_ ? std::optio
 std::vector<Finding> Candidates::flags() const {
   std::vector<Finding> flags = left_out_;
   if (flags.size() > 3) flags.resize(3);
+  if (taken_ && taken_->rank.named == Named::How::nearly)
+    flags.push_back({"flag_renamed", {{"file", name_}, {"taken", taken_->path}}});
   if (texts_.size() > 1)
     flags.push_back(
         {"flag_several_files", {{"file", name_}, {"n", std::to_string(texts_.size())}, {"taken", taken_->path}}});

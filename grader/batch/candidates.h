@@ -19,15 +19,21 @@ struct Wanted {
   std::string kits_path;   // exercises/01_multi_gpu/train_cifar_multi_gpu.cpp
 };
 
-/// A name that stands for a wanted file, as handed in: browsers and desktops name copies, Moodle puts the student before it.
+/// A name that stands for a wanted file, as handed in: browsers and desktops name copies, Moodle puts the student
+/// before it.
 struct Named {
+  enum class How { nearly, as_a_copy, exactly };
   const Wanted* wanted = nullptr;  // null: for none
-  bool exactly = false;
+  How how = How::exactly;
   std::string prefix;  // "Tanaka_Taro_12345_assignsubmission_file_"
 };
 
 /// NAME.cpp, PREFIX_NAME.cpp, and copies: NAME (1).cpp, NAME-2.cpp, NAME_1.cpp, NAME - Copy.cpp. Hidden files are none.
 Named wanted_named(const std::string& name);
+
+/// What a student may have made of it, and what says so in the marks: NAME.cpp.txt, NAME_final.cpp, Name.CPP, NAME.cc,
+/// with dashes or blanks for underscores.
+Named nearly_named(const std::string& name);
 
 /// "aoki" of "aoki (2)", "aoki(2)", "aoki_2" or "aoki - Copy"; nothing if the name isn't like a copy's.
 std::optional<std::string> copied_name(const std::string& name);
@@ -54,7 +60,8 @@ class Candidates {
 
  private:
   struct Rank {
-    bool exactly_named = false, as_in_the_kit = false;
+    Named::How named = Named::How::nearly;
+    bool as_in_the_kit = false;
     std::size_t n_folders = 0;
     std::int64_t modified = 0;
     bool is_better_than(const Rank& other) const;

@@ -95,7 +95,8 @@ class Collector {
       see_of_student(student(*owner, file), {file}, entry, {});
     } else {
       scan_.problems.push_back({"nobodys_file", {{"file", file}}});
-      scan_.has_answers_at_top |= wanted_named(file).exactly;
+      const Named named = wanted_named(file);
+      scan_.has_answers_at_top |= named.wanted && named.how == Named::How::exactly;
     }
   }
 
@@ -121,7 +122,9 @@ class Collector {
     }
     if (entry.kind == Entry::Kind::unreadable) flag(student, {"flag_unreadable", {{"file", entry.path()}}});
     if (parts.empty() || entry.kind == Entry::Kind::folder || entry.kind == Entry::Kind::unreadable) return;
-    if (const Named named = wanted_named(parts.back()); named.wanted) {
+    Named named = wanted_named(parts.back());
+    if (!named.wanted) named = nearly_named(parts.back());
+    if (named.wanted) {
       const std::string top = !within.archive.empty() ? within.archive : parts.size() > 1 ? parts[0] : "";
       if (student.files[named.wanted->name].consider(named, parts, entry)) {
         student.held[named.wanted->name].insert(is_kits_folder(top) ? "" : top);

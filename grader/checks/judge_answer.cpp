@@ -84,9 +84,14 @@ class InOrder {
 std::optional<Outcome> outcome_of_file(const Submission& submission, int blank) {
   const auto unreadable = submission.unreadable.find(blank);
   if (unreadable != submission.unreadable.end()) return Outcome{Verdict::compile, unreadable->second};
-  if (is_left_empty(submission.blanks.at(blank), language_of(submission.path.string())))
+  const Blank& place = submission.blanks.at(blank);
+  for (std::size_t i = 0; i < place.text.size(); ++i)
+    if (place.text[i].starts_with("<<<<<<< ") || place.text[i].starts_with(">>>>>>> "))
+      return Outcome{Verdict::compile,
+                     Finding{"merge_conflict", {{"line", std::to_string(place.text_line + static_cast<int>(i))}}}};
+  if (is_left_empty(place, language_of(submission.path.string())))
     return Outcome{Verdict::unfilled,
-                   Finding{"unfilled", {{"line", std::to_string(submission.blanks.at(blank).text_line)}}}};
+                   Finding{"unfilled", {{"line", std::to_string(place.text_line)}}}};
   return {};
 }
 

@@ -298,20 +298,37 @@ std::set<std::string> identifiers_in(const std::vector<std::string>& text) {
   return words;
 }
 
-bool is_self_contained(const std::vector<std::string>& text) {
-  const Tokens tokens = tokens_of(text);
-  std::string open;
+namespace {
+
+/// The brackets that are still open behind the last token, in order; nothing if one is closed that isn't open.
+std::optional<std::vector<Token>> open_brackets(const Tokens& tokens) {
+  std::vector<Token> open;
   for (const Token& token : tokens.all) {
-    const char c = token.text[0];
-    if (token == "#" || token == "##" || token == "\\" || token == "_Pragma") return false;
     if (token.kind != Token::Kind::sign) continue;
-    if (c == '(' || c == '[' || c == '{') open += c == '(' ? ')' : c == '[' ? ']' : '}';
+    const char c = token.text[0];
+    if (c == '(' || c == '[' || c == '{') open.push_back(token);
     if (c == ')' || c == ']' || c == '}') {
-      if (open.empty() || open.back() != c) return false;
+      if (open.empty() || open.back().text[0] != (c == ')' ? '(' : c == ']' ? '[' : '{')) return {};
       open.pop_back();
     }
   }
-  return open.empty() && !tokens.broken;
+  return open;
+}
+
+}  // namespace
+
+bool is_self_contained(const std::vector<std::string>& text) {
+  const Tokens tokens = tokens_of(text);
+  const auto leads_out = [](const Token& token) {
+    return token == "#" || token == "##" || token == "\\" || token == "_Pragma";
+  };
+  const auto open = open_brackets(tokens);
+  return open && open->empty() && !tokens.broken && std::none_of(tokens.all.begin(), tokens.all.end(), leads_out);
+}
+
+std::optional<Token> unclosed_bracket(const std::vector<std::string>& text) {
+  const auto open = open_brackets(tokens_of(text));
+  return open && !open->empty() ? std::optional(open->back()) : std::nullopt;
 }
 
 }  // namespace odori::grader

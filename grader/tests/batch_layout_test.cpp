@@ -12,20 +12,34 @@ TEST_F(IntakeTest, RenamedFilesCount) {
        {"train_cifar_multi_gpu (1).cpp", "train_cifar_multi_gpu(12).cpp", "train_cifar_multi_gpu-2.cpp",
         "train_cifar_multi_gpu_1.cpp", "Tanaka_Taro_12345_assignsubmission_file_train_cifar_multi_gpu.cpp",
         "Tanaka_1_assignsubmission_file_train_cifar_multi_gpu (1).cpp", "train_cifar_multi_gpu - Copy.cpp",
-        "train_cifar_multi_gpu - Copy (2).cpp", "train_cifar_multi_gpu copy 2.cpp", "train_cifar_multi_gpu - コピー.cpp",
-        "train_cifar_multi_gpu - コピー (3).cpp", "train_cifar_multi_gpuのコピー.cpp",
-        "train_cifar_multi_gpu のコヒ\u309Aー 2.cpp"}) {
+        "train_cifar_multi_gpu - Copy (2).cpp", "train_cifar_multi_gpu copy 2.cpp",
+        "train_cifar_multi_gpu - コピー.cpp", "train_cifar_multi_gpu - コピー (3).cpp",
+        "train_cifar_multi_gpuのコピー.cpp", "train_cifar_multi_gpu のコヒ\u309Aー 2.cpp"}) {
     fs::remove_all(class_ / "aoki");
     write(std::string("aoki/") + name, name);
     EXPECT_EQ(program(take().students[0]), name);
   }
-  for (const char* name : {"train_cifar_multi_gpu_old.cpp", "train_cifar_multi_gpu.cpp.txt",
-                           "._train_cifar_multi_gpu.cpp", "retrain_cifar_multi_gpu.cpp", "train_cifar_multi_gpu2.cpp",
-                           "train_cifar_multi_gpu_2026.cpp", "train_cifar_multi_gpu-.cpp",
-                           "train_cifar_multi_gpu - Copyright.cpp", "train_cifar_multi_gpuコピー.cpp"}) {
+  for (const char* name :
+       {"train_cifar_multi_gpu_old.cpp", "train_cifar_multi_gpu.cpp.txt", "train_cifar_multi_gpu2.cpp",
+        "train_cifar_multi_gpu_2026.cpp", "train_cifar_multi_gpu-.cpp", "train_cifar_multi_gpu - Copyright.cpp",
+        "train_cifar_multi_gpuコピー.cpp", "Train_Cifar_Multi_GPU.CPP", "train_cifar_multi_gpu.cc",
+        "train-cifar-multi-gpu.cpp", "train cifar multi gpu.cpp", "train_cifar_multi_gpu（1）.cpp",
+        "aoki_train_cifar_multi_gpu_final.cpp.txt"}) {
+    fs::remove_all(class_ / "aoki");
+    write(std::string("aoki/") + name, name);
+    const Intake intake = take();
+    EXPECT_EQ(program(intake.students[0]), name);
+    EXPECT_TRUE(flagged(intake.students[0], "flag_renamed")) << name;
+  }
+  write("aoki/" + gpu_1, "a copy goes before what is named otherwise");
+  EXPECT_EQ(program(take().students[0]), "a copy goes before what is named otherwise");
+  EXPECT_FALSE(flagged(take().students[0], "flag_renamed"));
+  for (const char* name : {"._train_cifar_multi_gpu.cpp", "retrain_cifar_multi_gpu.cpp", "train_cifar_multi_gpus.cpp",
+                           "train_cifar_multi_gpu.txt", "train_cifar_multi_gpu.o", "string.cpp", "ring_notes.txt"}) {
     fs::remove_all(class_ / "aoki");
     write(std::string("aoki/") + name, name);
     EXPECT_EQ(program(take().students[0]), "none") << name;
+    EXPECT_EQ(program(take().students[0], "ring"), "none") << name;
   }
   write("aoki/run_multi_gpu_training (2).sh", "s");
   const Intake intake = take();

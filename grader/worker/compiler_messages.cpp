@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "core/nearest.h"
 #include "core/text.h"
 #include "exercise/lexer.h"
 
@@ -29,9 +31,14 @@ std::string plain_names(std::string_view text) {
   return replaced(replaced(std::string(text), "odori::", ""), "std::__cxx11::basic_string<char>", "std::string");
 }
 
-/// "odori::Communicator&" is "Communicator".
+/// "odori::Communicator&" is "Communicator", and what std::move(*x) is made of
+/// "std::remove_reference<Evaluator&>::type".
 std::string plain_type(std::string_view type) {
-  std::string plain = replaced(plain_names(type), "const ", "");
+  std::string plain = plain_names(type);
+  for (const char* word : {"const ", "class ", "struct "}) plain = replaced(plain, word, "");
+  constexpr std::string_view without_reference = "std::remove_reference<", behind = ">::type";
+  if (plain.starts_with(without_reference) && plain.ends_with(behind))
+    plain = plain.substr(without_reference.size(), plain.size() - without_reference.size() - behind.size());
   while (plain.ends_with('&') || plain.ends_with(' ')) plain.pop_back();
   // In long, "unique_ptr<X,default_delete<X>>".
   if (const auto deleter = plain.find(",default_delete<"); plain.starts_with("unique_ptr<") && deleter < plain.size())
@@ -77,11 +84,48 @@ std::optional<Finding> words_for_pointers(const Conversion& conversion, std::str
     if (const std::string_view variable = first_quoted_in(message); is_name(variable))
       return Finding{"compile_pointer_differs",
                      {{"wanted", *wanted}, {"given", *given}, {"variable", std::string(variable)}}};
+  if (wanted && *wanted == conversion.given && says(message, "std::move<") && says(message, "operator*()"))
+    return Finding{"compile_object_moved", {{"wanted", conversion.wanted}}};
   if (!wanted || given || says(message, "operator*()'")) return {};  // of `*comm` no new object is to be made
   std::string type = conversion.given;
   while (type.ends_with('*') || type.ends_with(' ')) type.pop_back();
   return Finding{"compile_make_unique_forgotten",
                  {{"wanted", conversion.wanted}, {"given", conversion.given}, {"type", type}}};
+}
+
+/// What is written otherwise in C++; nothing for other names.
+std::optional<std::string> in_cpp(const std::string& pythons) {
+  static const std::map<std::string, std::string> all{{"True", "true"},
+                                                      {"False", "false"},
+                                                      {"None", "nullptr"},
+                                                      {"len", "numbers.size()"},
+                                                      {"range", "for (int i = 0; i < n; ++i) ..."},
+                                                      {"print", "fmt::print(\"{}\\n\", value)"},
+                                                      {"str", "std::to_string(number)"},
+                                                      {"lambda", "[&](int i) { return ...; }"},
+                                                      {"mod", "a % b"},
+                                                      {"elif", "else if"}};
+  const auto found = all.find(pythons);
+  return found == all.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Of a member that isn't there, and of `.` where `->` has to be, or the other way round.
+std::optional<Finding> words_for_members(std::string_view message) {
+  const std::vector<std::string_view> quoted = quoted_in(message);
+  if (quoted.empty()) return {};
+  if (message.starts_with("base operand of '->'") || says(message, "is not a pointer; did you mean to use '.'"))
+    return Finding{"compile_dot_needed",
+                   {{"type", plain_type(says(message, "base") ? quoted.back() : quoted.front())}}};
+  if (message.starts_with("no match for 'operator*' (operand type is") || says(message, " unary '*'") ||
+      message.starts_with("indirection requires pointer operand"))
+    return Finding{"compile_star_needless", {{"type", plain_type(quoted.back())}}};
+  if (message.starts_with("request for member '") && quoted.size() > 2 && says(message, "of pointer type"))
+    return Finding{"compile_arrow_needed", {{"name", std::string(quoted[0])}, {"type", plain_type(quoted[2])}}};
+  if (!says(message, "no member named '") || says(message, "did you mean '") || quoted.size() < 2) return {};
+  const bool name_first = message.starts_with("no member");
+  const std::string name(quoted[name_first ? 0 : 1]), type = plain_type(quoted[name_first ? 1 : 0]);
+  if (const auto object = pointed_to(type)) return Finding{"compile_arrow_needed", {{"name", name}, {"type", *object}}};
+  return Finding{"compile_no_member", {{"name", name}, {"type", type}}};
 }
 
 std::optional<Finding> words_for_names(std::string_view message, std::string_view notes) {
@@ -93,10 +137,14 @@ std::optional<Finding> words_for_names(std::string_view message, std::string_vie
   std::string name = unknown_name(message);
   if (no_member && quoted.size() > 1) name = message.starts_with("no member") ? quoted[0] : quoted[1];
   if (name.empty()) return {};
-  if (says(message, "did you mean '"))
-    return Finding{"compile_misspelt", {{"name", name}, {"near", std::string(quoted.back())}}};
-  // Where several namespaces have the name, notes list them.
-  if (const std::string in_std = "std::" + name; !no_member && says(notes, '\'' + in_std + '\''))
+  if (const auto cpp = in_cpp(name); cpp && !no_member)
+    return Finding{"compile_python", {{"name", name}, {"cpp", *cpp}}};
+  // The compiler offers MAXFLOAT for MPI_FLOAT.
+  if (const std::string near(quoted.back()); says(message, "did you mean '") && (no_member || slips(name, near) <= 2))
+    return Finding{"compile_misspelt", {{"name", name}, {"near", near}}};
+  // Where several namespaces have the name, notes list them. These are members' names more often.
+  const bool is_members = name == "rank" || name == "size" || name == "data";
+  if (const std::string in_std = "std::" + name; !no_member && !is_members && says(notes, '\'' + in_std + '\''))
     return Finding{"compile_misspelt", {{"name", name}, {"near", in_std}}};
   return Finding{"compile_unknown_name", {{"name", name}}};
 }
@@ -195,7 +243,10 @@ std::string unknown_name(std::string_view message) {
 
 std::optional<Finding> plain_words_for(std::string_view message, std::string_view notes) {
   if (says(message, "deleted") && says(message, "unique_ptr<")) return Finding{"compile_move_forgotten"};
+  if (auto members = words_for_members(message)) return members;
   if (auto names = words_for_names(message, notes)) return names;
+  if (message.starts_with("lvalue required as left operand of assignment") || message == "expression is not assignable")
+    return Finding{"compile_equals_doubled"};
   if (auto declarations = words_for_declarations(message)) return declarations;
   if (message.starts_with("cannot bind non-const lvalue reference") && says(message, " to an rvalue"))
     return Finding{"compile_temporary", {{"type", plain_type(first_quoted_in(message))}}};

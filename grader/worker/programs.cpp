@@ -89,7 +89,7 @@ class Builder {
     bool learnt = false;
     std::set<int> failed;
     for (const auto& [blank, error] : first) {
-      const int other = blank_with(unknown_name(error.message), blank);
+      const int other = declared_above(unknown_name(error.message), blank);
       if (other != 0 && together_[blank].insert(other).second) {
         learnt = true;
       } else {
@@ -136,11 +136,12 @@ class Builder {
     return 0;
   }
 
-  /// Another filled blank that knows this name; 0 if none.
-  int blank_with(const std::string& name, int but) const {
-    for (const int blank : alive_)
-      if (!name.empty() && blank != but && identifiers_in(submission_.blanks.at(blank).text).contains(name))
-        return blank;
+  /// The filled blank above this one that declares the name; 0 if none.
+  int declared_above(const std::string& name, int blank) const {
+    for (const int above : alive_) {
+      if (name.empty() || above >= blank) break;
+      if (declared_in(submission_.blanks.at(above).text, Doubtful::all).contains(name)) return above;
+    }
     return 0;
   }
 
@@ -175,7 +176,16 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
   if (!unknown.empty() && unknown == kept.substr(kept.find_last_of(" &*>") + 1))
     return Finding{"variable_missing", {{"variable", unknown}}};
   int line = error.line, column = error.column;
-  if (error.in_kit || line < place.text_line || line >= place.last_line) {
+  const auto bracket = unclosed_bracket(place.text);
+  if (bracket) {
+    // The compiler notices somewhere behind it that something is amiss, or takes it for something else.
+    finding.key = "compile_bracket_open";
+    finding.values["bracket"] = bracket->text;
+    line = place.text_line + bracket->line - 1;
+    column = static_cast<int>(bracket->at) + 1;
+    for (int before = 0; before < bracket->line - 1; ++before)
+      column -= static_cast<int>(place.text[static_cast<std::size_t>(before)].size()) + 1;
+  } else if (error.in_kit || line < place.text_line || line >= place.last_line) {
     if (finding.key == "compile_no_return") return finding;  // it is said of the bracket behind the answer
     if (finding.key == "compile_declared_twice") {
       finding.key = "compile_declared_below";

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <optional>
 
 #include "core/error.h"
 #include "core/process.h"
@@ -75,6 +77,14 @@ void link_files(const fs::path& from, const fs::path& to) {
   if (error) throw EnvironmentFault({"disk_full", {{"file", to.string()}}});
 }
 
+/// What the C++ library's own checks (_GLIBCXX_ASSERTIONS) ended the program for: "__n < this->size()".
+std::optional<std::string> failed_assertion(const std::string& output) {
+  constexpr std::string_view before = ": Assertion '", behind = "' failed.";
+  const auto begin = output.find(before), end = output.find(behind, std::min(begin, output.size()));
+  if (end == std::string::npos) return {};
+  return output.substr(begin + before.size(), end - begin - before.size());
+}
+
 /// How it ended, and a word on it.
 std::pair<Ending, std::string> ending_of(const Ended& ended) {
   if (ended.stopped) return {Ending::hung, fmt::format("{:.0f}", ended.seconds)};
@@ -90,6 +100,11 @@ std::pair<Ending, std::string> ending_of(const Ended& ended) {
   if (const auto at = ended.output.find(unexpected_begins); at != std::string::npos) {
     const std::string sentence = ended.output.substr(at, ended.output.find('\n', at) - at);
     return {Ending::crashed, sentence.substr(0, sentence.find_last_not_of('.') + 1)};  // the message brings its own
+  }
+  if (const auto condition = failed_assertion(ended.output); condition && ended.code == 128 + SIGABRT) {
+    // Of a pointer, as in `get() != pointer()`; of an index or an end.
+    if (condition->find("get()") != std::string::npos) return {Ending::crashed, strsignal(SIGSEGV)};
+    return {Ending::crashed, fmt::format("{}{}", out_of_range_begins, *condition)};
   }
   if (ended.code > 128) return {Ending::crashed, strsignal(ended.code - 128)};
   return {Ending::failed, end_of(ended.output)};
