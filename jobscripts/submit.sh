@@ -19,7 +19,7 @@ refuse_unready() {
   [[ $folder == "$here" ]] && has_blanks "$task" || return 0
   [[ -x $grader ]] || stop 20 "the kit isn't built yet, so nobody has looked at your answers. ./odori setup builds it." \
     "キットがまだビルドされていないので、解答を確認できません。./odori setup でビルドしてください。"
-  "$grader" ready "$task" --kit "$kit" || exit
+  "$grader" ready "$task" --kit "$kit" --lang "$language" || exit
 }
 
 # ---- The command

@@ -36,11 +36,18 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
   app.add_option("--kit", flags.kit, "The kit's folder")->capture_default_str();
   app.add_option("--build", flags.build, "The folder that the kit is built in")->capture_default_str();
   line.parse();
-  if (flags.all && !flags.self_test) throw UsageError("--all goes with --self-test.");
-  if (!flags.self_test && flags.out.empty()) throw UsageError("Where to? ./odori grade SUBMISSIONS --out RESULTS");
-  if (flags.apply && !flags.regrade) throw UsageError("--apply goes with --regrade: it takes what that has shown.");
+  const auto refuse = [&](const Text& sentence) { throw UsageError(line.say(sentence)); };
+  if (flags.all && !flags.self_test)
+    refuse({"--all goes with --self-test.", "--all は --self-test と一緒に使います。"});
+  if (!flags.self_test && flags.out.empty())
+    refuse({"Where to? ./odori grade SUBMISSIONS --out RESULTS",
+            "結果をどこに書きますか。./odori grade 提出物 --out 結果のフォルダ"});
+  if (flags.apply && !flags.regrade)
+    refuse({"--apply goes with --regrade: it takes what that has shown.",
+            "--apply は --regrade と一緒に使います。--regrade が示した変更を反映します。"});
   if (flags.submissions.empty() && !flags.apply && !flags.self_test)
-    throw UsageError("Which submissions? ./odori grade SUBMISSIONS --out RESULTS");
+    refuse({"Which submissions? ./odori grade SUBMISSIONS --out RESULTS",
+            "どの提出物ですか。./odori grade 提出物 --out 結果のフォルダ"});
   for (std::string& student : flags.students) CLI::detail::trim(student);  // "A, B"
   for (std::filesystem::path* folder : {&flags.kit, &flags.build}) *folder = std::filesystem::absolute(*folder);
   if (flags.tasks.empty())

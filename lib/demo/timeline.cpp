@@ -35,7 +35,9 @@ Flags parse_flags(int argc, char** argv) {
       ->check(line.one_of({"en", "ja"}));
   line.parse();
   if (flags.folder.empty())
-    throw UsageError("Which folder? ./odori timeline FOLDER draws what a training wrote with --trace FOLDER.");
+    throw UsageError(line.say(
+        {"Which folder? ./odori timeline FOLDER draws what a training wrote with --trace FOLDER.",
+         "どのフォルダですか。./odori timeline フォルダ は、学習が --trace フォルダ で書いたものを図にします。"}));
   if (flags.out.empty()) flags.out = flags.folder + "/timeline.html";
   return flags;
 }
