@@ -238,7 +238,8 @@ class Lexer {
     const auto [character, size] = character_at(text_, i);
     if (character == U'\uFFFD') return fail("not_utf8");
     if (is_control(text_[i])) return fail("control_character", {{"code", fmt::format("{:02X}", text_[i])}});
-    fail("character_not_code", {{"sign", text_.substr(i, size)}});
+    fail("character_not_code",
+         {{"sign", text_.substr(i, size)}, {"number", fmt::format("U+{:04X}", static_cast<std::uint32_t>(character))}});
   }
 
   const std::string text_;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "exercise/task.h"
 #include "exercise/utf8.h"
 
 namespace odori::grader {
@@ -98,6 +99,24 @@ std::string read_some(const fs::path& path) {
   return text;
 }
 
+/// The task that a program says it is of, in what it gives to parse_arguments(); "" if it says none.
+std::string task_in(const std::string& program) {
+  constexpr std::string_view begins = ".name = \"";
+  const auto at = program.find(begins);
+  if (at == std::string::npos) return {};
+  const auto name = at + begins.size();
+  return program.substr(name, program.find('"', name) - name);
+}
+
+/// Is it another task's file, saved or handed in under this one's name?
+std::optional<Finding> find_another_task(const std::string& text, const std::string& exercise) {
+  const std::string seen = task_in(text), expected = task_in(exercise);
+  const bool is_known =
+      std::ranges::any_of(all_tasks(), [&](const Task& task) { return task.name == seen && seen != expected; });
+  if (expected.empty() || !is_known) return {};
+  return Finding{"file_of_another_task", {{"task", seen}, {"expected", expected}}};
+}
+
 /// A line to compare: how it is indented and spaced doesn't matter.
 struct Line {
   int number = 0;
@@ -165,6 +184,7 @@ Submission read_submission(const fs::path& path, const std::string& exercise) {
     std::string text = read_some(path);
     if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
     reason = reason_against(text);
+    if (!reason) reason = find_another_task(text, exercise);
     if (!reason) submission.lines = as_utf8(split_lines(text));
   }
   const std::vector<MarkedLine> marks = find_marks(submission.lines, language);
@@ -182,9 +202,9 @@ Submission read_submission(const fs::path& path, const std::string& exercise) {
 }
 
 bool hides_answers(const Finding& finding) {
-  static const std::set<std::string> keys{"no_marks",         "blank_missing", "blank_renumbered", "blank_twice",
-                                          "blank_not_closed", "blank_nested",  "end_twice",        "file_empty",
-                                          "file_binary",      "file_huge"};
+  static const std::set<std::string> keys{"no_marks",         "blank_missing", "blank_renumbered",    "blank_twice",
+                                          "blank_not_closed", "blank_nested",  "end_twice",           "file_empty",
+                                          "file_binary",      "file_huge",     "file_of_another_task"};
   return keys.contains(finding.key);
 }
 

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 const std::string exercise =
     "// Fill in the blanks.\n"
     "#include \"odori.h\"\n"
-    "int main() {\n"
+    "int main() { parse({.name = \"multi_gpu\"});\n"
     "  // BLANK 1: Which one?\n"
     "  //          (its number)\n"
     "  const int a = PUT_YOUR_CODE;\n"
@@ -103,6 +103,8 @@ TEST(Submission, AFileThatIsNoExerciseIsToldAsAWhole) {
   expect_lost("\xFF\xFEi\0n\0t\0", "file_binary");
   expect_lost(std::string(200'000, ' ') + filled(), "file_huge");
   expect_lost(replaced(replaced(filled(), "BLANK", "blank"), "END", "end"), "no_marks");
+  expect_lost(replaced(filled(), "multi_gpu", "multi_node"), "file_of_another_task");
+  EXPECT_EQ(read(replaced(filled(), "multi_gpu", "mine")).changes.size(), 2u) << "that is no task's name";
   fs::remove(fs::path(testing::TempDir()) / "submission_test.cpp");
   const Submission missing = read_submission(fs::path(testing::TempDir()) / "submission_test.cpp", exercise);
   EXPECT_EQ(missing.unreadable.at(1).key, "file_missing");
