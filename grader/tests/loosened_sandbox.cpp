@@ -37,16 +37,34 @@ void write_anywhere(Arguments& arguments) {
   }
 }
 
-/// All files of this machine, but /tmp: of that, what everyone may read.
-void see_all_files(Arguments& arguments) {
-  Arguments shared{"--tmpfs", "/tmp"};
-  for (const auto& entry : fs::directory_iterator("/tmp"))
+/// A folder anew, of which there is what everyone may read.
+Arguments shared(const fs::path& folder) {
+  Arguments arguments{"--tmpfs", folder.string()};
+  for (const auto& entry : fs::directory_iterator(folder))
     if (std::error_code gone; (entry.status(gone).permissions() & fs::perms::others_read) != fs::perms::none)
-      shared.insert(shared.end(), {"--dev-bind-try", entry.path().string(), entry.path().string()});
-  replace(arguments, {"--tmpfs", "/tmp"}, shared);
+      arguments.insert(arguments.end(), {"--dev-bind-try", entry.path().string(), entry.path().string()});
+  return arguments;
+}
+
+/// The first folder on the way to the kit that root alone may enter, as /root; empty if there is none.
+fs::path closed_way() {
+  fs::path way = "/";
+  for (const fs::path& name : fs::path(ODORI_FOLDER).relative_path())
+    if ((fs::status(way /= name).permissions() & fs::perms::others_exec) == fs::perms::none) return way;
+  return {};
+}
+
+/// All files of this machine, but /tmp and what root keeps for itself round the kit: of these, what everyone may read.
+void see_all_files(Arguments& arguments) {
+  replace(arguments, {"--tmpfs", "/tmp"}, shared("/tmp"));
   const Arguments namespaces{"--die-with-parent", "--new-session"};
   const auto begin = found(arguments, namespaces) + static_cast<std::ptrdiff_t>(namespaces.size());
-  const Arguments all{"--dev-bind", "/", "/"};
+  Arguments all{"--dev-bind", "/", "/"};
+  if (const fs::path way = closed_way(); geteuid() == 0 && !way.empty()) {
+    const Arguments opened = shared(way);
+    all.insert(all.end(), {"--perms", "0755"});
+    all.insert(all.end(), opened.begin(), opened.end());
+  }
   arguments.insert(arguments.erase(begin, found(arguments, {"--proc", "/proc"})), all.begin(), all.end());
   write_anywhere(arguments);
 }
