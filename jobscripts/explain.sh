@@ -102,12 +102,12 @@ unexplained() {
 What it has last:
   ${last:0:200}
 Either that line, or one above it, tells an error that isn't known here; or the job was ended (its time was over, or somebody
-removed it); or it still runs: \`qstat\` or \`squeue --me\` tells. What the job script itself said stands in the scheduler's file of
-the job (NAME.oID, slurm-ID.out)." \
+removed it); or it still runs: \`qstat\` or \`squeue --me\` tells. What the scheduler and the shell said stands in the scheduler's file
+of the job (NAME.oID, slurm-ID.out)." \
       "$shown: このログは途中で終わっています。最後に来るはずの行（スピードアップかスループット）がありません。今の最後の行:
   ${last:0:200}
 この行かその上の行にあるエラーが、ここでは知られていないものであるか、ジョブが終了させられた（制限時間、または削除）か、まだ動いています。
-動いているかどうかは \`qstat\` か \`squeue --me\` で分かります。ジョブスクリプト自身のメッセージは、スケジューラが書いたジョブのファイル
+動いているかどうかは \`qstat\` か \`squeue --me\` で分かります。スケジューラとシェルのメッセージは、スケジューラが書いたジョブのファイル
 （NAME.oID、slurm-ID.out）にあります。"
     return
   fi

@@ -204,7 +204,7 @@ refuse_unknown_scheduler() {
 # ODORI_NODES gives the node of each process, and there are no more processes than cores, since the speedup would say
 # nothing then.
 play_nodes() {
-  local layout nodes cores
+  local layout nodes cores most
   . "$kit/lib/core/cores.sh"
   cores=$(usable_cores)
   layout=$(processes_of_nodes)
@@ -212,7 +212,8 @@ play_nodes() {
     "It should read: #PBS -l select=NODES:mpiprocs=PROCESSES_A_NODE:ompthreads=THREADS_A_PROCESS"
   nodes=$(wc -l <<<"$layout")
   if [ "$(awk '{ all += $1 } END { print all }' <<<"$layout")" -gt "$cores" ]; then
-    [ "$nodes" -le $((cores > 2 ? cores : 2)) ] || nodes=$((cores > 2 ? cores : 2))
+    most=$((cores > 2 ? cores : 2))  # on one core too, task 2 has two nodes
+    nodes=$((nodes < most ? nodes : most))
     layout=$(head -n "$nodes" <<<"$layout" |
       awk -v most=$((cores / nodes > 1 ? cores / nodes : 1)) '{ print $1 < most ? $1 : most }')
     log echo "This machine has $cores cores: it plays $nodes nodes with $(head -n 1 <<<"$layout") processes each."

@@ -76,22 +76,20 @@ Named wanted_named(const std::string& name) {
 }
 
 Named nearly_named(const std::string& name) {
+  static const std::vector<const char*> programs{".cpp", ".cc", ".cxx", ".cu"}, scripts{".sh", ".bash"};
   std::string plain = lower(name);
-  std::ranges::replace_if(
-      plain, [](char c) { return c == '-' || c == ' '; }, '_');
+  std::ranges::replace(plain, '-', '_');
+  std::ranges::replace(plain, ' ', '_');
   if (plain.ends_with(".txt")) plain.resize(plain.size() - 4);
   for (const Wanted& wanted : all_wanted()) {
     const auto dot = wanted.name.rfind('.');
     const std::string stem = wanted.name.substr(0, dot);
-    const std::vector<std::string_view> suffixes = wanted.name.ends_with(".sh")
-                                                       ? std::vector<std::string_view>{".sh", ".bash"}
-                                                       : std::vector<std::string_view>{".cpp", ".cc", ".cxx", ".cu"};
+    const auto& suffixes = wanted.name.ends_with(".sh") ? scripts : programs;
     const auto at = plain.rfind(stem), behind = at + stem.size();
-    const auto is_suffix = [&](std::string_view suffix) { return plain.ends_with(suffix); };
-    if (at == std::string::npos || behind >= plain.size() || (is_letter(plain[behind]) && plain[behind] != '_'))
-      continue;
-    if (is_prefix(name.substr(0, at)) && std::ranges::any_of(suffixes, is_suffix))
-      return {&wanted, Named::How::nearly, name.substr(0, at)};
+    const auto is_suffix = [&](const char* suffix) { return plain.ends_with(suffix); };
+    if (at == std::string::npos || std::ranges::none_of(suffixes, is_suffix)) continue;
+    const bool is_word = !is_letter(plain[behind]) || plain[behind] == '_';
+    if (is_word && is_prefix(name.substr(0, at))) return {&wanted, Named::How::nearly, name.substr(0, at)};
   }
   return {};
 }

@@ -24,15 +24,15 @@ struct Wanted {
 struct Named {
   enum class How { nearly, as_a_copy, exactly };
   const Wanted* wanted = nullptr;  // null: for none
-  How how = How::exactly;
+  How how = How::nearly;
   std::string prefix;  // "Tanaka_Taro_12345_assignsubmission_file_"
 };
 
 /// NAME.cpp, PREFIX_NAME.cpp, and copies: NAME (1).cpp, NAME-2.cpp, NAME_1.cpp, NAME - Copy.cpp. Hidden files are none.
 Named wanted_named(const std::string& name);
 
-/// What a student may have made of it, and what says so in the marks: NAME.cpp.txt, NAME_final.cpp, Name.CPP, NAME.cc,
-/// with dashes or blanks for underscores.
+/// Nearly the name, as a student may have changed it: NAME.cpp.txt, NAME_final.cpp, Name.CPP, NAME.cc, with dashes or
+/// blanks for underscores.
 Named nearly_named(const std::string& name);
 
 /// "aoki" of "aoki (2)", "aoki(2)", "aoki_2" or "aoki - Copy"; nothing if the name isn't like a copy's.

@@ -4,10 +4,10 @@
 // or an archive for each student. The exercises' files may lie anywhere in it. Nothing else is ever unpacked or copied;
 // no link is followed; what is too large, too much or not a plain file is left out and flagged.
 //
-// A file may have got a copy's number or a prefix on its way, or nearly its name by the student (candidates.h), which is
-// flagged. Of several that is taken which has the exact name, else a copy's, else which lies as the kit has it (exercises/01_multi_gpu/NAME, jobscripts/NAME), else the one in the
-// fewest folders, else the newest. Copies of the kit's own answers (solutions/) and what it built (build*/, out/) never
-// are.
+// A file may have got a copy's number or a prefix on its way, or nearly its name from the student (candidates.h). Of
+// several that is taken which has the exact name, else a copy's, else nearly the name, which is flagged; of these, which
+// lies as the kit has it (exercises/01_multi_gpu/NAME, jobscripts/NAME), else the one in the fewest folders, else the
+// newest. Copies of the kit's own answers (solutions/) and what it built (build*/, out/) never are.
 #pragma once
 
 #include <filesystem>

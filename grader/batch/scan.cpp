@@ -95,8 +95,7 @@ class Collector {
       see_of_student(student(*owner, file), {file}, entry, {});
     } else {
       scan_.problems.push_back({"nobodys_file", {{"file", file}}});
-      const Named named = wanted_named(file);
-      scan_.has_answers_at_top |= named.wanted && named.how == Named::How::exactly;
+      scan_.has_answers_at_top |= wanted_named(file).how == Named::How::exactly;
     }
   }
 

@@ -12,8 +12,8 @@ bool is_resource_name(std::string_view text);
 bool is_of_whole_job(std::string_view resource);
 
 /// Of a resource that PBS itself has, could this be a value? mem=4gb, walltime=0:10:00, place=scatter:excl, ngpus=2.
-/// What a site has added may be anything. After "Altair PBS Professional 2022.1: Reference Guide" (Altair, 2022),
-/// chapter "Formats".
+/// What a site has added may be anything. After OpenPBS 23.06 (Altair, 2023): attr_fn_size.c, attr_fn_time.c, and the
+/// resources of master_resc_def_all.xml, of which a chunk has those with ATR_DFLAG_CVTSLT.
 bool can_be_value(std::string_view resource, std::string_view value);
 
 }  // namespace odori::grader

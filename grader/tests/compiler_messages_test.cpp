@@ -105,8 +105,6 @@ TEST(CompilerMessages, OfBothCompilersMeanTheSame) {
           {"no match for 'operator*' (operand type is 'odori::MomentumSGD')", "", "compile_star_needless", "type",
            "MomentumSGD"},
           {"invalid type argument of unary '*' (have 'int')", "", "compile_star_needless", "type", "int"},
-          {"expected ',' or ';' before 'if'", "", "compile_python", "cpp", "c ? a : b"},
-          {"expected ',' or ';' before 'mod'", "", "compile_python", "name", "a mod b"},
           {"'True' was not declared in this scope", "", "compile_python", "cpp", "true"},
           {"use of undeclared identifier 'None'", "", "compile_python", "cpp", "nullptr"},
           {"lvalue required as left operand of assignment", "", "compile_equals_doubled", "", ""},

@@ -162,20 +162,6 @@ TEST_F(JobScripts, TheHostsOfGridEngineAndPjsubAreThoseThatMpirunIsGiven) {
   EXPECT_EQ(pjm.count("HOSTS node1 node1 node2 node2\n"), 1) << pjm.output;
 }
 
-/// qsub -I leaves its user at home, where nothing of the kit is.
-TEST_F(JobScripts, AnInteractiveJobRunsTheScriptByItsPath) {
-  replace_line(script("multi_node"), "log mpirun", "log mpirun $MPIRUN_FLAGS \"$PROGRAMS/train_cifar_multi_node\"");
-  write_file(root_ / "bin/ompi_info", "#!/bin/bash\necho mca:plm:tm:version:mca:2.1.0\n");
-  write_file(root_ / "hosts", "node1\nnode2\n");
-  const Ended ending = run("multi_node", fmt::format("PBS_JOBID=7.head PBS_ENVIRONMENT=PBS_INTERACTIVE PBS_O_WORKDIR=/ "
-                                                     "PBS_NODEFILE={}",
-                                                     (root_ / "hosts").string()));
-  EXPECT_EQ(ending.code, 0) << ending.output;
-  EXPECT_EQ(ending.count("MPIRUN "), 1) << ending.output;
-  EXPECT_EQ(ending.count("Job 7: multi_node on "), 1) << ending.output;
-  EXPECT_EQ(ending.count("The job got"), 0) << ending.output;
-}
-
 TEST_F(JobScripts, OpenMpi5IsAskedByItsOwnTool) {
   write_file(root_ / "bin/prte_info", "#!/bin/bash\necho mca:plm:tm:version:mca:2.1.0\n");
   EXPECT_EQ(run_under_pbs(root_, "").count("--hostfile"), 0);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "core/nearest.h"
@@ -254,12 +253,6 @@ std::optional<Finding> plain_words_for(std::string_view message, std::string_vie
   if (auto arguments = words_for_arguments(message, notes)) return arguments;
   if (message.starts_with("control reaches end of non-void") || says(message, "does not return a value in all control"))
     return Finding{"compile_no_return"};
-  // Python's `a if c else b`, [... for x in ...] and `a mod b`.
-  if (message.starts_with("expected "))
-    for (const auto& [before, name, cpp] : {std::tuple{"before 'if'", "a if c else b", "c ? a : b"},
-                                            {"before 'for'", "[f(x) for x in all]", "for (auto x : all) ..."},
-                                            {"before 'mod'", "a mod b", "a % b"}})
-      if (message.ends_with(before)) return Finding{"compile_python", {{"name", name}, {"cpp", cpp}}};
   if (message.starts_with("expected ") && says(message.substr(0, message.find(" before ")), "';'"))
     return Finding{"compile_semicolon_missing"};
   if (const auto conversion = conversion_in(message)) {

@@ -167,6 +167,17 @@ class Builder {
 
 }  // namespace
 
+namespace {
+
+/// "n = 1 if c else 2;", and not "f() if (c) a; else b;", whose first statement lacks its semicolon.
+bool is_pythons_choice(std::string_view code) {
+  const auto begin = code.find(" if "), end = code.find(" else ", std::min(begin, code.size()));
+  return end != std::string_view::npos && trim(code).substr(0, 3) != "if " &&
+         code.substr(begin, end - begin).find(';') == std::string_view::npos;
+}
+
+}  // namespace
+
 Finding finding_of(const CompileError& error, const Blank& place, const std::vector<std::string>& lines,
                    const std::string& kept) {
   Finding finding = plain_words_for(error.message, error.notes).value_or(Finding{"compile_error"});
@@ -182,9 +193,7 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
     finding.key = "compile_bracket_open";
     finding.values["bracket"] = bracket->text;
     line = place.text_line + bracket->line - 1;
-    column = static_cast<int>(bracket->at) + 1;
-    for (int before = 0; before < bracket->line - 1; ++before)
-      column -= static_cast<int>(place.text[static_cast<std::size_t>(before)].size()) + 1;
+    column = static_cast<int>(bracket->at - join_lines(place.text).rfind('\n', bracket->at));
   } else if (error.in_kit || line < place.text_line || line >= place.last_line) {
     if (finding.key == "compile_no_return") return finding;  // it is said of the bracket behind the answer
     if (finding.key == "compile_declared_twice") {
@@ -202,6 +211,10 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
     column = static_cast<int>(lines[line - 1].find_last_not_of(" \t")) + 2;
   }
   std::string code = lines[line - 1];
+  if (finding.key == "compile_semicolon_missing" && is_pythons_choice(code)) {
+    finding.key = "compile_python";
+    finding.values.insert({{"name", "a if c else b"}, {"cpp", "c ? a : b"}});
+  }
   std::replace(code.begin(), code.end(), '\t', ' ');
   const bool in_line = column > 0 && static_cast<std::size_t>(column) <= code.size() + 1;
   finding.values["line"] = std::to_string(line);

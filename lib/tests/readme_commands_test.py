@@ -132,7 +132,7 @@ TABLE = [
     (r"\./odori slides accept .*", by("slides_deck_test", "slides/tests/deck.test.mjs", "accept")),
     (r"(PROFILE=1 )?bash run_multi_\w+_training.sh", by("jobscripts_test", "grader/tests/jobscripts_test.cpp", "PROFILE=1")),
     (r"bash KIT/jobscripts/SCRIPT",
-     by("jobscripts_test", "grader/tests/jobscripts_test.cpp", "AnInteractiveJobRunsTheScriptByItsPath")),
+     by("jobscripts_test", "grader/tests/jobscripts_test.cpp", "AnInteractiveJobBeginsInAnotherFolder")),
     (r"qsub -j oe \S+", by("slurm_test", "jobscripts/tests/slurm_test.sh", "qsub -j oe run_multi_node_training.sh")),
     (r"sbatch SCRIPT", by("slurm_test", "jobscripts/tests/slurm_test.sh", "./odori submit makes #SBATCH lines")),
     (r"build/bin/(fuzz_readers \.|lexer_against_compiler)", by("fuzz_readers", "grader/bench/CMakeLists.txt",

@@ -104,8 +104,8 @@ auto in_each(Find find) {
         std::ranges::find(all_runs(), situation.plan.flags, [](const auto& r) { return plan_of(r).flags; });
     if (ranks.empty() || run == all_runs().end()) return {};
     const auto& values = ranks.front().values;
-    if (values.size() > run->size()) return {};  // some are an answer's own: find_forgery tells
-    for (std::size_t i = 0; i < std::min(run->size(), values.size()); ++i)
+    if (values.size() > situation.plan.shows) return {};  // some are an answer's own: find_forgery tells
+    for (std::size_t i = 0; i < values.size(); ++i)
       if (const auto seen = shown(all_recorded().at((*run)[i]), values[i]))
         if (Found wrong = find(*seen)) {
           if (i > 0) wrong->values["note"] = "later_prediction";
