@@ -32,7 +32,7 @@ std::string table_line(const std::vector<std::string>& entries, const LogReport:
   return line;
 }
 
-PrintReport::PrintReport(std::vector<std::string> entries) : entries_(std::move(entries)) {}
+PrintReport::PrintReport(std::initializer_list<std::string_view> entries) : entries_(entries.begin(), entries.end()) {}
 
 void PrintReport::initialize(Trainer& trainer) {
   std::vector<std::string> settings{trainer.updater().setting()};

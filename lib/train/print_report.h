@@ -1,7 +1,9 @@
 // Prints the log as a table, a line an epoch. After Chainer's PrintReport.
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "train/extension.h"
@@ -12,7 +14,7 @@ namespace odori {
 class PrintReport : public Extension {
  public:
   /// The columns, by the names that LogReport has: "epoch", "main/loss", ...
-  explicit PrintReport(std::vector<std::string> entries);
+  explicit PrintReport(std::initializer_list<std::string_view> entries);
   int priority() const override { return reader - 1; }  // behind LogReport
   /// Prints what was set, the header and after a resume the epochs of before.
   void initialize(Trainer& trainer) override;
