@@ -35,6 +35,21 @@ job_output() {  # COMMAND...
   echo *.o"$id"
 }
 
+# Types a command into an interactive job on both nodes, which starts in the student's home. What both said is in interactive.txt.
+type_interactively() {  # COMMAND, which may read what is typed behind it
+  local try
+  mkfifo typed
+  timeout 120 script -qefc "qsub -I -v FLAGS -l select=2:mpiprocs=2 -l place=scatter" interactive.txt <typed >/dev/null &
+  exec {keys}>typed
+  for ((try = 0; try < 300; ++try)); do
+    ! grep -q ' ready' interactive.txt 2>/dev/null || break
+    sleep 0.2
+  done
+  printf '%s; exit\n' "$1" >&"$keys"
+  exec {keys}>&-
+  wait $!
+}
+
 refused() {  # TEXT LINE: what qsub says of a job script with this (of sed) for its select line, and explain of that
   sed "s/^#PBS -l select=.*/$2/" run_multi_node_training.sh >refused.sh
   ! qsub -v FLAGS -j oe refused.sh >refused.txt 2>&1 && has refused.txt "$1" && ! explained refused.txt 'none of the known faults' >/dev/null
@@ -50,6 +65,9 @@ printf 'SCHEDULER=pbs\nQUEUE=workq\nWALLTIME=00:05:00\n' >"$kit/jobscripts/site.
 check "./odori submit submits the same" has "$(job_output "$kit/odori" submit multi_node --solution)" '^Num nodes: 2$'
 sed '/place=scatter/d' run_multi_node_training.sh >packed.sh
 check "chunks on one node are told" explained "$(job_output qsub -v FLAGS -j oe packed.sh)" 'several chunks of the select line onto one node'
+check "an interactive job ends with its shell" type_interactively "bash $PWD/run_multi_node_training.sh"
+check "and runs a script by its path, on 2 nodes" has interactive.txt '^Num nodes: 2'
+check "and ends in its speedup" has interactive.txt '^Speedup: [0-9.]+ '
 FLAGS="$flags --epoch 900"
 check "a job at its limit is told of it" explained "$(job_output qsub -l walltime=00:00:06 -v FLAGS -j oe run_multi_node_training.sh)" \
   'ended when its time was over'
