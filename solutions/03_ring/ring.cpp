@@ -21,7 +21,7 @@ std::size_t begin_of_chunk(std::size_t c, std::size_t n, std::size_t length) {
   // END BLANK
 }
 
-/// Replaces the numbers of every rank by their mean over all ranks.
+/// Replaces the numbers of every rank by their mean over all ranks, by nothing but messages between neighbours.
 void ring_all_reduce(std::span<float> numbers, Communicator& comm) {
   const int rank = comm.rank(), n = comm.size();
   const auto chunk = [&](int c) { return chunk_of(numbers, c, n, begin_of_chunk); };

@@ -16,8 +16,8 @@ double iterations_of_epoch(int images, int batch) {
   // END BLANK
 }
 
-/// One device takes fixed + per_image * batch seconds for an iteration: a line through two measured ones, which
-/// does not begin below 0.
+/// One device takes fixed + per_image * batch seconds for an iteration: a line through two measured ones. They are such
+/// that `fixed` comes out above 0; no answer has to check that.
 cost::Compute line_through(const cost::Measured& small, const cost::Measured& large) {
   // BLANK 2: What time does each further image add? Both have .batch and .seconds.
   const double per_image = (large.seconds - small.seconds) / (large.batch - small.batch);
