@@ -63,6 +63,8 @@ Network smooth_network() {
 
 /// Gradients share memory between layers; a plan that lets one be overwritten too early shows here.
 TEST_P(NetworkTest, SmallNetworkHasTheGradientsOfTheReference) {
+  // A dozen operations, each of which rounds what the one before has rounded: with 8 bits up to 0.023 in all.
+  const double of_all = (is_bf16() ? 2 : 1) * bound(2e-5);
   for (const int batch : {6, 24}) {
     Comparison both(device, {batch, 3, 32, 32}, bound(0) <= 1e-4 ? small_network() : smooth_network(), random, true);
     Images images(batch, 10, random);
@@ -79,10 +81,10 @@ TEST_P(NetworkTest, SmallNetworkHasTheGradientsOfTheReference) {
       EXPECT_EQ(fast.samples, batch);
       return std::max({output, both.input_gradient_error(), both.worst_gradient_error()});
     };
-    EXPECT_LE(median_of_draws(error), bound(2e-5));
-    for (std::size_t i = 0; i < both.fast.statistics.size(); ++i) EXPECT_LE(both.statistic_error(i), bound(2e-5));
+    EXPECT_LE(median_of_draws(error), of_all);
+    for (std::size_t i = 0; i < both.fast.statistics.size(); ++i) EXPECT_LE(both.statistic_error(i), of_all);
     both.forward(Mode::evaluate, key);
-    EXPECT_LE(both.output_error(), bound(2e-5));
+    EXPECT_LE(both.output_error(), of_all);
   }
 }
 
