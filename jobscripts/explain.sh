@@ -47,7 +47,7 @@ faults_in() {
 # Does this fault only follow from one that was told? It would lead away from the cause.
 only_follows() { # KEY TOLD_KEYS
   case $1 in
-    mpi_abort | nccl_peer_lost | step_ended | command_not_found | no_permission) [[ -n $2 ]] ;;
+    mpi_abort | rank_lost | step_ended | command_not_found | no_permission) [[ -n $2 ]] ;;
     job_*) [[ -n ${2%% job_*} ]] ;; # several jobs may be listed
     removed) [[ $2 =~ (killed_at_walltime|memory_limit|cpu_limit|node_failed|preempted) ]] ;;
     killed) [[ $2 =~ (killed_at_walltime|memory_limit|cpu_limit|node_failed|preempted|removed|killed_by_memory) ]] ;;

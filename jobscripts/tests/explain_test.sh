@@ -193,7 +193,9 @@ not_executable|bash: ./run_multi_gpu_training.sh: 許可がありません
 not_executable|zsh: permission denied: ./run_multi_gpu_training.sh
 no_permission|cat: out/jobs/log.txt: 許可がありません
 nccl_cuda_error|NCCL failed while connecting the ranks: unhandled cuda error (run with NCCL_DEBUG=INFO for details).
-nccl_peer_lost|NCCL error: remote process exited or there was a network error
+rank_lost|[node1:00000] *** An error occurred in Socket closed
+rank_lost|[n1][[7,1],0][btl_tcp_frag.c:241:mca_btl_tcp_frag_recv] mca_btl_tcp_frag_recv: readv failed: Connection reset by peer (104)
+rank_lost|NCCL error: remote process exited or there was a network error
 step_ended|slurmstepd: error: *** STEP 17.0 ON node1 CANCELLED AT 2026-11-20T12:00:00 ***
 step_ended|srun: error: n1: task 0: Killed
 command_not_found|/var/spool/job: line 3: nvcc: command not found
