@@ -165,10 +165,6 @@ class Builder {
   BuiltPrograms programs_;
 };
 
-}  // namespace
-
-namespace {
-
 /// "n = 1 if c else 2;", and not "f() if (c) a; else b;", whose first statement lacks its semicolon.
 bool is_pythons_choice(std::string_view code) {
   const auto begin = code.find(" if "), end = code.find(" else ", std::min(begin, code.size()));

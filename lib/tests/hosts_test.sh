@@ -123,8 +123,6 @@ start_training() { # that doesn't end
   fail "no training is under way after a minute: $(<"$folder/said")"
 }
 
-is_open_mpi_5() { [[ -x $(dirname "$(command -v mpirun)")/prterun ]]; }
-
 # A busy machine gets another try.
 expect_end() { # SENTENCE COMMAND...
   local said=$folder/said begin took n code
@@ -138,7 +136,7 @@ expect_end() { # SENTENCE COMMAND...
     wait "$job"
     code=$?
     # Open MPI 5's mpirun ends with 0 where a host is lost. A job ends with 1 there too: its throughput is missing (job.sh).
-    [[ $code -ne 0 ]] || { [[ $1 == "$lost" ]] && is_open_mpi_5; } || fail "after $2, the job ends with 0: $(<"$said")"
+    [[ $code -ne 0 ]] || { [[ $1 == "$lost" ]] && is_version_5 mpirun; } || fail "after $2, the job ends with 0: $(<"$said")"
     [[ $(tr -s ' \n' ' ' <"$said" | grep -aoE "$1" | wc -l) -eq 1 ]] || fail "after $2, this is not said once: $1: $(<"$said")"
     ! grep "made no progress" "$said" || fail "after $2, there is a second cause: $(<"$said")"
     [[ $took -gt 10000 ]] || break
@@ -160,9 +158,10 @@ mend() {
 
 killed_rank() {
   local killed="exited on signal 9 \(Killed\)"
+  hosts 2 || return
   # Open MPI 5's other ranks may miss it, and end, before mpirun tells of it.
-  ! is_open_mpi_5 || killed=".*($killed|An error occurred in Socket closed).*"
-  hosts 2 && expect_end "$killed" kill_rank
+  ! is_version_5 mpirun || killed=".*($killed|An error occurred in Socket closed).*"
+  expect_end "$killed" kill_rank
 }
 # The daemons of mpirun miss each other before the ranks would (ODORI_TIMEOUT).
 lost="lost communication with a remote daemon"
