@@ -153,6 +153,31 @@ class Search {
   const std::set<std::string>& declared_;
 };
 
+/// Flags of the program that answers go by: by any other an answer could be right for the checks alone.
+bool is_flag_of_answers(const std::string& name) {
+  static const std::set<std::string> names = set_of("batchsize gradient_rule learnrate n_gpus seed");
+  return names.contains(name);
+}
+
+/// `args.model` at `tokens[i]`, or nothing.
+std::string other_flag_at(const std::vector<Token>& tokens, std::size_t i) {
+  if (i + 2 >= tokens.size() || !(tokens[i] == "args") || !(tokens[i + 1] == "." || tokens[i + 1] == "->")) return {};
+  const Token& flag = tokens[i + 2];
+  return flag.is_word() && !is_flag_of_answers(flag.text) ? "args." + flag.text : std::string();
+}
+
+/// `struct Mine : Hook` at `tokens[i]`, whose base is one of `kits`: what the kit calls through it may do anything.
+std::string derived_class_at(const std::vector<Token>& tokens, std::size_t i, const std::set<std::string>& kits) {
+  if (!(tokens[i] == "struct" || tokens[i] == "class")) return {};
+  std::string colon_after = tokens[i].text;
+  for (++i; i < tokens.size() && tokens[i].is_word(); ++i) colon_after += ' ' + tokens[i].text;
+  if (i >= tokens.size() || !(tokens[i] == ":")) return {};
+  for (++i; i < tokens.size() && !(tokens[i] == "{"); ++i)
+    if (tokens[i].is_word() && !is_common(tokens[i].text) && kits.contains(tokens[i].text))
+      return colon_after + " : " + tokens[i].text;
+  return {};
+}
+
 }  // namespace
 
 std::set<std::string> identifiers_of_kit(const fs::path& kit, const std::string& exercise) {
@@ -205,6 +230,8 @@ BlankIdentifiers look_at_identifiers(const Blank& blank, const std::set<std::str
     const Token& token = tokens.all[i];
     if (token.is_word() && !is_common(token.text) && !kits.contains(token.text) && !declared.contains(token.text))
       unusual.insert(token.text);
+    for (const std::string& seen : {other_flag_at(tokens.all, i), derived_class_at(tokens.all, i, kits)})
+      if (!seen.empty()) unusual.insert(seen);
     // The end of a pointer's type in parentheses: a cast, as C has it.
     if (i + 1 < tokens.all.size() && token == "*" && tokens.all[i + 1] == ")") unusual.insert("*)");
   }

@@ -209,6 +209,7 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
     add({"--learnrate", fmt::format("{}", plan.learning_rate)});
   }
   if (!task_.under_mpi && plan.epochs > 0) add({"--n_gpus", std::to_string(plan.devices)});
+  if (plan.seeded) add({"--seed", std::to_string(plan.programs_seed(data_.seed))});
   if (plan.sum) add({"--compat", "chainer"});
   command.arguments.insert(command.arguments.end(), plan.flags.begin(), plan.flags.end());
   const EvidenceFiles files(shown, plan.ranks());

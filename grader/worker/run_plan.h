@@ -26,9 +26,13 @@ struct RunPlan {
   int trainings = 1;                      // that the program makes, one after the other: the last one is judged
   std::size_t most_values = 0;            // that the program shows at once, where they are more than its network has
   std::size_t shows = 0;                  // how often it shows numbers, if it trains nothing; 0: that isn't looked at
+  bool seeded = false;                    // the program takes --seed, if it trains nothing: up to 2^30
   std::vector<std::string> flags = {};    // further ones of the program: {"--length", "7"}
   auto operator<=>(const RunPlan&) const = default;
-  std::uint64_t programs_seed(std::uint64_t of_data) const { return seed ? of_data + *seed : 0; }
+  std::uint64_t programs_seed(std::uint64_t of_data) const {
+    const std::uint64_t whole = seed ? of_data + *seed : 0;
+    return seeded ? whole % (1 << 30) : whole;
+  }
   int ranks() const { return nodes.empty() ? 1 : static_cast<int>(nodes.size()); }
   /// Devices of one process, or ranks.
   int workers() const { return nodes.empty() ? devices : ranks(); }

@@ -37,6 +37,7 @@ class Trial {
   Trial(Communicator& comm, const trial::Setting& setting)
       : comm_(comm),
         iterations_(setting.iterations),
+        seed_(setting.seed),
         pool_({.request = DeviceRequest::cpu}),
         device_(pool_.device(0)),
         layers_(trial::layers(setting.layers)) {
@@ -87,7 +88,9 @@ class Trial {
     }
   }
 
-  float gradient(int rank, int k, std::size_t i) const { return trial::gradient(rank, k, k == iterations_ - 1, i); }
+  float gradient(int rank, int k, std::size_t i) const {
+    return trial::gradient(seed_, rank, k, k == iterations_ - 1, i);
+  }
 
   bool is_right(const ExchangeWay& way, int k, std::span<const float> old, std::span<const float> now) const {
     const int of = k - (way.one_late ? 1 : 0);
@@ -103,6 +106,7 @@ class Trial {
 
   Communicator& comm_;
   int iterations_;
+  std::uint64_t seed_;
   DevicePool pool_;
   Device& device_;
   std::vector<std::vector<Range>> layers_;
@@ -162,10 +166,10 @@ class Trainee {
 
 }  // namespace
 
-void try_ways(Communicator& comm, const std::vector<ExchangeWay>& ways, int layers) {
+void try_ways(Communicator& comm, const std::vector<ExchangeWay>& ways, int layers, std::uint64_t seed) {
   std::vector<TableRow> rows;
   int number = 0;
-  for (const trial::Setting& setting : trial::settings(layers)) {
+  for (const trial::Setting& setting : trial::settings(layers, seed)) {
     Trial trial(comm, setting);
     for (const ExchangeWay& way : ways) {
       const auto [wrong, sent] = trial.run(way, number++);

@@ -18,9 +18,9 @@ struct ExchangeWay {
   bool one_late = false;  // an update is by the gradients of the iteration before
 };
 
-/// Tries each way on trial::gradient(), of so many layers, and then of others; what was started arrives when it is
-/// waited for. Rank 0 prints whether the weights are right, and what was sent. Collective.
-void try_ways(Communicator& comm, const std::vector<ExchangeWay>& ways, int layers);
+/// Tries each way on trial::gradient() of this seed, of so many layers, and then of others; what was started arrives
+/// when it is waited for. Rank 0 prints whether the weights are right, and what was sent. Collective.
+void try_ways(Communicator& comm, const std::vector<ExchangeWay>& ways, int layers, std::uint64_t seed = 0);
 
 /// Trains the network on random images by each way, for some iterations (0: none) after two that aren't counted. Rank 0
 /// prints what the quickest takes, and how much of that is spent on the exchange alone. Collective.

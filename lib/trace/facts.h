@@ -181,6 +181,13 @@ struct Evaluation {
   void each(auto&& field) { field("loss", loss), field("accuracy", accuracy), field("samples", samples); }
 };
 
+/// The evaluation as LogReport writes it down, behind all that extensions have made of it.
+struct Report {
+  static constexpr const char* fact = "report";
+  double loss = 0, accuracy = 0;
+  void each(auto&& field) { field("loss", loss), field("accuracy", accuracy); }
+};
+
 struct Trained : NoFields {
   static constexpr const char* fact = "trained";
 };

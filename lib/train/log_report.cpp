@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "train/record.h"
 #include "train/trainer.h"
 
 namespace odori {
@@ -28,6 +29,7 @@ nlohmann::json to_json(const std::vector<LogReport::Entry>& log) {
 }  // namespace
 
 void LogReport::run(Trainer& trainer) {
+  record_report(trainer.observation());
   Entry& entry = log_.emplace_back(trainer.observation());
   entry["epoch"] = static_cast<double>(trainer.updater().epoch());
   entry["iteration"] = static_cast<double>(trainer.updater().iteration());

@@ -79,6 +79,12 @@ void record_evaluation(const Metrics& metrics) {
   evidence::write(facts::Evaluation{metrics.loss(), metrics.accuracy(), metrics.samples});
 }
 
+void record_report(const std::map<std::string, double>& observation) {
+  const auto loss = observation.find("validation/main/loss"), accuracy = observation.find("validation/main/accuracy");
+  if (loss != observation.end() && accuracy != observation.end())
+    evidence::write(facts::Report{loss->second, accuracy->second});
+}
+
 void record_training_end() { evidence::write(facts::Trained{}); }
 
 }  // namespace odori

@@ -96,13 +96,14 @@ struct HalfPrecision : GradientExchange {
 
 int main(int argc, char** argv) try {
   const MpiSession mpi(argc, argv);
-  int layers = 6, n_buckets = 4, iterations = 20;
+  int layers = 6, seed = 0, n_buckets = 4, iterations = 20;
   const Arguments args = parse_arguments(
       argc, argv,
       {.name = "overlap",
        .about = "Task 5: hide the exchange of gradients behind the computing, or shrink it, and see what that buys.",
        .trains = false,
-       .own = {{"--layers", "Layers of the gradients that each way is tried with", &layers, 1, 100},
+       .own = {{"--layers", "Layers of the gradients that each way is tried with", &layers, 1, 1000},
+               {"--seed", "Seed of these gradients", &seed},
                {"--buckets", "About how many buckets the gradients travel in", &n_buckets, 1, 1000},
                {"--iterations", "Iterations to measure; 0: nothing is measured", &iterations, 0, 1'000'000}}});
   const std::unique_ptr<Communicator> comm = create_communicator("flat");
@@ -112,7 +113,7 @@ int main(int argc, char** argv) try {
   HalfPrecision four(*comm);
   const std::vector<ExchangeWay> ways{
       {"synchronous", one}, {"overlapped", two}, {"double-buffered", three, true}, {"half precision", four}};
-  try_ways(*comm, ways, layers);
+  try_ways(*comm, ways, layers, static_cast<std::uint64_t>(seed));
   measure_ways(*comm, ways, create_network(args.model, 10, args.image_size), args.batchsize, iterations, args.devices);
   return 0;
 } catch (...) {

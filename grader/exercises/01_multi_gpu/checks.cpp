@@ -11,7 +11,7 @@ namespace {
 
 // "For any number of devices" can't be seen from one number, nor "the flag's value" from one value.
 const RunPlan three{.devices = 3}, two{.devices = 2, .batch_size = 5, .learning_rate = 0.025f, .seed = 1, .sum = true},
-    thirteen{.devices = 13, .batch_size = 3, .seed = {}, .sum = true},
+    five{.devices = 5, .batch_size = 3, .seed = 3}, thirteen{.devices = 13, .batch_size = 3, .seed = {}, .sum = true},
     one{.devices = 1, .batch_size = 35, .learning_rate = 0.025f};
 
 /// Everything has another value there.
@@ -243,7 +243,7 @@ Found find_in_evaluation(const Situation& situation) {
 }  // namespace
 
 Exam exam_of_multi_gpu() {
-  return {{three, two, thirteen, one},
+  return {{three, two, thirteen, one, five},
           {{1, "AsManyIteratorsAsDevices", find_wrong_number},
            {1, "BatchesFitTheModel", find_in_batches},
            {1, "SharesDivideTheTrainingSet", find_in_shares},

@@ -34,9 +34,9 @@ const RunPlan summed =
 const RunPlan small =
     with_flags({.nodes = {0, 1}, .batch_size = 3, .learning_rate = 0.1f, .seed = 3}, 1, 15, 1, "warm_up", "mean");
 // As a learner runs it: all schedules with 1 batch an update, then with 4. The last one is judged, which comes out
-// right only if nothing is left of the others.
+// right only if nothing is left of the others. A batch is larger than the one the rate was found for, and no multiple.
 const RunPlan one_after_another = with_flags(
-    {.nodes = {0}, .batch_size = 4, .learning_rate = 0.025f, .seed = 2, .trainings = 6}, 4, 6, 1, "warm_up", "mean");
+    {.nodes = {0}, .batch_size = 5, .learning_rate = 0.025f, .seed = 2, .trainings = 6}, 4, 2, 1, "warm_up", "mean");
 
 /// What a plan asks for.
 struct Given {
@@ -115,7 +115,8 @@ Found find_in_factor(const Situation& situation) {
   if (same(k, batch * given.m * given.ranks)) key = "base_batch_left_out";
   if (same(k, given.m * given.ranks)) key = "batches_counted";
   if (same(k, 1 / given.k)) key = "factor_inverted";
-  if (same(k, std::floor(given.k)) || k == 0) key = "factor_whole_number";
+  const int whole = given.m * given.ranks * (given.batch / given.base_batch);
+  if (same(k, std::floor(given.k)) || same(k, whole) || k == 0) key = "factor_whole_number";
   return found(key, {{"seen", measured(k, given.k)},
                      {"expected", fmt::format("{:.6g}", given.k)},
                      {"batch", given.batch},
@@ -339,7 +340,7 @@ ShownFigure rates_by_update(Runs& whole) {
 }  // namespace
 
 Exam exam_of_large_batch() {
-  return {{warmed_up, summed, small, one_after_another, best_warmed_up, best_fixed},
+  return {{warmed_up, summed, small, one_after_another, best_warmed_up, best_fixed, nothing_learned},
           {{1, "FactorIsOfAllImages", find_in_factor},
            {2, "RateGrowsWithTheBatch", find_in_scaled_rate},
            {3, "RateRisesByTheSameStep", find_in_warm_up},

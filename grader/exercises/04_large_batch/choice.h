@@ -5,9 +5,9 @@
 
 namespace odori::grader::large_batch {
 
-extern const RunPlan best_warmed_up, best_fixed;
+extern const RunPlan best_warmed_up, best_fixed, nothing_learned;
 
-/// What is wrong with the choice, where the plan is one of these two.
+/// What is wrong with the choice, where the plan is one of these.
 Found find_in_choice(const Situation& situation);
 
 }  // namespace odori::grader::large_batch

@@ -20,10 +20,10 @@ struct Iteration {
 
   double mean(int of, std::size_t i) const {
     double sum = 0;
-    for (int r = 0; r < n; ++r) sum += trial::gradient(r, of, of == iterations - 1, i);
+    for (int r = 0; r < n; ++r) sum += trial::gradient(data().seed, r, of, of == iterations - 1, i);
     return sum / n;
   }
-  double own(int of, std::size_t i) const { return trial::gradient(rank, of, of == iterations - 1, i); }
+  double own(int of, std::size_t i) const { return trial::gradient(data().seed, rank, of, of == iterations - 1, i); }
 };
 using Change = std::function<void(Iteration&)>;
 
@@ -73,7 +73,7 @@ Iteration right_iteration(Way way, int k, int rank, const RunPlan& plan, const t
 /// `change` makes what it does of iterations with the `nth` network, or with both (-1).
 Evidence ways_on(const RunPlan& plan, const Change& change, const std::function<void(RankSeen&)>& at_the_end, int nth) {
   Evidence evidence{.ending = Ending::finished};
-  const auto settings = trial::settings(std::stoi(plan.flags[1]));
+  const auto settings = trial::settings(std::stoi(plan.flags[1]), data().seed);
   for (int rank = 0; rank < plan.ranks(); ++rank) {
     RankSeen& seen = evidence.ranks.emplace_back();
     for (int number = 0; number < 8; ++number) {

@@ -21,8 +21,8 @@ bool has(const std::vector<facts::Event>& events, const char* what) {
   return std::ranges::any_of(events, [&](const facts::Event& event) { return event.what == what; });
 }
 
-Tried::Tried(const RunPlan& plan, std::size_t setting) : n(plan.ranks()) {
-  const auto settings = trial::settings(std::stoi(plan.flags.at(1)));
+Tried::Tried(const RunPlan& plan, std::size_t setting, std::uint64_t seed) : n(plan.ranks()), seed(seed) {
+  const auto settings = trial::settings(std::stoi(plan.flags.at(1)), seed);
   iterations = settings.at(setting).iterations, layers = trial::layers(settings.at(setting).layers);
   for (std::size_t i = 0; i < setting; ++i) first_way += n_ways, first_value += n_ways * settings.at(i).iterations;
   for (const auto& layer : layers) parameters.insert(parameters.end(), layer.begin(), layer.end());

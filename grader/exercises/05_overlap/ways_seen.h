@@ -25,11 +25,14 @@ inline bool same(const Range& a, const Range& b) { return a.begin == b.begin && 
 
 /// What a plan tries the ways with: once, and then with another network.
 struct Tried {
-  Tried(const RunPlan& plan, std::size_t setting);
+  Tried(const RunPlan& plan, std::size_t setting, std::uint64_t seed);
   std::size_t size() const { return parameters.back().end; }
-  float gradient(int rank, int k, std::size_t i) const { return trial::gradient(rank, k, k == iterations - 1, i); }
+  float gradient(int rank, int k, std::size_t i) const {
+    return trial::gradient(seed, rank, k, k == iterations - 1, i);
+  }
 
   int n, iterations = 0;
+  std::uint64_t seed;
   int first_way = 0, first_value = 0;  // of what the ranks showed
   std::vector<std::vector<Range>> layers;
   std::vector<Range> parameters, buckets;
@@ -42,7 +45,7 @@ template <typename Find>
 Found first_of_ranks(const Situation& situation, Find find) {
   const auto& ranks = situation.evidence().ranks;
   for (const std::size_t setting : {0, 1}) {
-    const Tried tried(situation.plan, setting);
+    const Tried tried(situation.plan, setting, situation.plan.programs_seed(situation.data().seed));
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
       Found wrong = find(tried, ranks[rank], static_cast<int>(rank));
       if (wrong && setting > 0) wrong->values["note"] = "second_network";
