@@ -153,6 +153,12 @@ class Search {
   const std::set<std::string>& declared_;
 };
 
+/// Also where the kit names it: what an answer does may depend on how long the program runs.
+bool is_of_time(const std::string& name) {
+  static const std::set<std::string> names = set_of("chrono steady_clock system_clock high_resolution_clock sleep_for");
+  return names.contains(name);
+}
+
 /// Flags of the program that answers go by: by any other an answer could be right for the checks alone.
 bool is_flag_of_answers(const std::string& name) {
   static const std::set<std::string> names = set_of("batchsize gradient_rule learnrate n_gpus seed");
@@ -228,8 +234,8 @@ BlankIdentifiers look_at_identifiers(const Blank& blank, const std::set<std::str
   BlankIdentifiers found{.forbidden = Search(blank, tokens, declared).find()};
   for (std::size_t i = 0; i < tokens.all.size(); ++i) {
     const Token& token = tokens.all[i];
-    if (token.is_word() && !is_common(token.text) && !kits.contains(token.text) && !declared.contains(token.text))
-      unusual.insert(token.text);
+    const bool is_known = is_common(token.text) || kits.contains(token.text) || declared.contains(token.text);
+    if (token.is_word() && (!is_known || is_of_time(token.text))) unusual.insert(token.text);
     for (const std::string& seen : {other_flag_at(tokens.all, i), derived_class_at(tokens.all, i, kits)})
       if (!seen.empty()) unusual.insert(seen);
     // The end of a pointer's type in parentheses: a cast, as C has it.

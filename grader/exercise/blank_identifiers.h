@@ -25,8 +25,8 @@ struct BlankIdentifiers {
 /// tokens throughout: by its identifiers, so that an answer that has them for a good reason is refused too, and says
 /// so. Unusual are names other than C++'s, those of common parts of its library, `kits`, and those that one of `blanks`
 /// declares; flags of the program that no question is about ("args.model": right with the checks' network alone?); and
-/// classes derived from one of the kit's. `allowed`: what the exercise says that its answers may use; of the system's
-/// functions these names may be the program's own.
+/// classes derived from one of the kit's; and clocks. `allowed`: what the exercise says that its answers may use; of
+/// the system's functions these names may be the program's own.
 BlankIdentifiers look_at_identifiers(const Blank& blank, const std::set<std::string>& kits,
                                      const std::vector<Blank>& blanks, const std::set<std::string>& allowed = {});
 
