@@ -102,7 +102,7 @@ TEST(BlankIdentifiers, WhatCanTellTheChecksFromATrainingWantsALook) {
   EXPECT_EQ(look("const int id = args.model == \"vgg\" ? 1 : args.n_gpus - 1;").unusual, Words{"args.model"});
   EXPECT_EQ(look("struct Mine final : public odori::Hook { int asked; };").unusual, Words{"struct Mine final : Hook"});
   EXPECT_EQ(look("class Mine : Hook {};").unusual, Words{"class Mine : Hook"});
-  EXPECT_EQ(look("auto now = std::chrono::steady_clock::now();").unusual, (Words{"chrono", "now", "steady_clock"}));
+  EXPECT_EQ(look("auto now = std::chrono::steady_clock::now();").unusual, (Words{"chrono", "steady_clock"}));
   for (const char* text :
        {"struct Mine { int n; };", "struct Mine : std::vector<int> {};", "enum class Mine : int { a };"})
     EXPECT_EQ(look(text).unusual, Words{}) << text;

@@ -85,7 +85,8 @@ inline Evidence one_process(const RunPlan& plan) {
   seen.steps = train(plan, shares);
   seen.evaluator_device = 0;
   seen.test_iterator = over(whole_set(n_test()), false);
-  seen.evaluations.assign(2, evaluate(data(), seen.steps.back().front().parameters, whole_set(n_test())));
+  seen.evaluations.assign(static_cast<std::size_t>(plan.epochs),
+                          evaluate(data(), seen.steps.back().front().parameters, whole_set(n_test())));
   return {.ending = Ending::finished, .ranks = {seen}, .data_reads = 1};
 }
 
@@ -119,7 +120,8 @@ inline Evidence ranks_on(const RunPlan& plan) {
     for (const std::int64_t image : test_shards[r])
       (counted.insert(image).second ? seen.test_iterator->images : seen.test_iterator->not_counted).push_back(image);
     for (const auto& update : updates) seen.steps.push_back({update[r]});
-    seen.evaluations.assign(2, evaluate(data(), updates.back().front().parameters, whole_set(n_test())));
+    seen.evaluations.assign(static_cast<std::size_t>(plan.epochs),
+                            evaluate(data(), updates.back().front().parameters, whole_set(n_test())));
     seen.scatter_roots = {0, 0};
     seen.collectives = {"scatter_dataset()", "scatter_dataset()", "optimizer->setup()"};
     for (int update = 0; update < 3; ++update) seen.collectives.emplace_back("optimizer->update()");

@@ -9,9 +9,11 @@
 namespace odori::grader {
 namespace {
 
-// "For any number of devices" can't be seen from one number, nor "the flag's value" from one value.
+// "For any number of devices" can't be seen from one number, nor "the flag's value" from one value, nor "after each
+// epoch" from two.
 const RunPlan three{.devices = 3}, two{.devices = 2, .batch_size = 5, .learning_rate = 0.025f, .seed = 1, .sum = true},
-    five{.devices = 5, .batch_size = 3, .seed = 3}, thirteen{.devices = 13, .batch_size = 3, .seed = {}, .sum = true},
+    five{.devices = 5, .batch_size = 3, .seed = 3, .epochs = 5},
+    thirteen{.devices = 13, .batch_size = 3, .seed = {}, .sum = true},
     one{.devices = 1, .batch_size = 35, .learning_rate = 0.025f};
 
 /// Everything has another value there.

@@ -12,9 +12,9 @@
 namespace odori::grader {
 namespace {
 
-// An answer can be right on some placements of the ranks alone, or with some values of the flags.
+// An answer can be right on some placements of the ranks alone, with some values of the flags, or for some epochs.
 const RunPlan block{.nodes = {0, 0, 1, 1}},
-    one_node{.nodes = {0, 0}, .batch_size = 6, .learning_rate = 0.025f, .seed = 1},
+    one_node{.nodes = {0, 0}, .batch_size = 6, .learning_rate = 0.025f, .seed = 1, .epochs = 5},
     a_rank_a_node{.nodes = {0, 1, 2}, .batch_size = 5, .seed = {}},
     dealt_out{
         .nodes = {0, 1, 0}, .batch_size = 4, .learning_rate = 0.025f, .seed = 3, .flags = {"--communicator", "tree"}},
