@@ -175,12 +175,12 @@ std::string other_flag_at(const std::vector<Token>& tokens, std::size_t i) {
 /// `struct Mine : Hook` at `tokens[i]`, whose base is one of `kits`: what the kit calls through it may do anything.
 std::string derived_class_at(const std::vector<Token>& tokens, std::size_t i, const std::set<std::string>& kits) {
   if (!(tokens[i] == "struct" || tokens[i] == "class")) return {};
-  std::string colon_after = tokens[i].text;
-  for (++i; i < tokens.size() && tokens[i].is_word(); ++i) colon_after += ' ' + tokens[i].text;
+  std::string head = tokens[i].text;
+  for (++i; i < tokens.size() && tokens[i].is_word(); ++i) head += ' ' + tokens[i].text;
   if (i >= tokens.size() || !(tokens[i] == ":")) return {};
   for (++i; i < tokens.size() && !(tokens[i] == "{"); ++i)
     if (tokens[i].is_word() && !is_common(tokens[i].text) && kits.contains(tokens[i].text))
-      return colon_after + " : " + tokens[i].text;
+      return head + " : " + tokens[i].text;
   return {};
 }
 

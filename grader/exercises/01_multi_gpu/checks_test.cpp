@@ -160,8 +160,8 @@ TEST(MultiGpu, NamesMistakesOfTheUpdater) {
 }
 
 /// An answer that is right with some numbers of devices alone.
-TEST(MultiGpu, TriesOneTwoThreeAndThirteenDevices) {
-  for (const int wrong : {1, 2, 3, 13}) {
+TEST(MultiGpu, TriesOneTwoThreeFiveAndThirteenDevices) {
+  for (const int wrong : {1, 2, 3, 5, 13}) {
     const auto changed_on = [wrong](RankSeen& seen, int n) {
       if (n == wrong) seen.evaluations.back().loss *= 1.01;
     };
@@ -196,6 +196,16 @@ TEST(MultiGpu, NamesMistakesOfTheEvaluator) {
   EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().samples -= 1; }),
             "evaluation_of_other_images");
   EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().samples *= 2; }), "right");
+  /// What is written down of the evaluation.
+  const auto reported = [](double loss_times, double accuracy_plus) {
+    return multi_gpu(7, [=](RankSeen& seen, int) {
+      const EvaluationSeen& last = seen.evaluations.back();
+      seen.reports = {{last.loss * loss_times, last.accuracy + accuracy_plus}};
+    });
+  };
+  EXPECT_EQ(reported(1, 0), "right");
+  EXPECT_EQ(reported(0.9, 0), "loss_differs");
+  EXPECT_EQ(reported(1, 0.1), "accuracy_differs");
   EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.pop_back(); }), "ended_early");
 }
 

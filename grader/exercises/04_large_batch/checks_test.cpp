@@ -286,7 +286,7 @@ TEST(LargeBatch, NamesMistakesOfTheChoice) {
   for (std::size_t i = 0; i < 4; ++i)
     EXPECT_EQ(large_batch(7,
                           [&](Evidence& evidence, const RunPlan& plan) {
-                            if (plan.epochs == 0) evidence.ranks.front().values = {trials_of(plan)[i]};
+                            if (plan.epochs == 0) evidence.ranks.front().values = {trials_of(plan).at(i)};
                           }),
               "chosen_without_looking");
   EXPECT_EQ(large_batch(7,
@@ -294,10 +294,17 @@ TEST(LargeBatch, NamesMistakesOfTheChoice) {
                           if (plan.epochs == 0) evidence.ranks.front().values = {{1, 2, 3}};
                         }),
             "chosen_none_of_them");
+  EXPECT_EQ(large_batch(7,
+                        [](Evidence& evidence, const RunPlan& plan) {
+                          const bool is_alone = plan.epochs == 0 && trials_of(plan).size() == 1;
+                          if (is_alone) evidence.ranks.front().values = {{0, 0, 0}};
+                        }),
+            "chosen_none_of_them")
+      << "where nothing was learned";
   // The right one in one situation, and no criterion's in the other.
   EXPECT_EQ(large_batch(7,
                         [](Evidence& evidence, const RunPlan& plan) {
-                          const bool is_right = plan.epochs == 0 && trials_of(plan)[3][2] > trials_of(plan)[0][2];
+                          const bool is_right = plan.epochs == 0 && trials_of(plan).at(3)[2] > trials_of(plan).at(0)[2];
                           if (plan.epochs == 0) evidence.ranks.front().values = {trials_of(plan)[is_right ? 3 : 1]};
                         }),
             "choice_wrong");

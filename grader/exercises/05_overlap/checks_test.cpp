@@ -297,6 +297,30 @@ TEST(Overlap, NamesMistakesOfHalfPrecision) {
             "bytes_not_halved");
 }
 
+TEST(Overlap, CountsWhatTheDoubleBufferedSend) {
+  const auto sent = [](std::int64_t bytes) {
+    return overlap(
+        4, [](Iteration&) {},
+        [bytes](RankSeen& seen) {
+          std::int64_t way = -1;
+          for (facts::Event& each : seen.events)
+            if (each.what == "way")
+              way = each.about[0] % 4;
+            else if (each.what == "sent" && way == double_buffered)
+              each.about = {bytes};
+        });
+  };
+  EXPECT_EQ(sent(4000), "right");
+  EXPECT_EQ(sent(8000), "sent_again");
+}
+
+TEST(Overlap, GradientsDependOnTheSeed) {
+  int same = 0;
+  for (std::size_t i = 0; i < 1000; ++i)
+    same += trial::gradient(1, 0, 2, false, i) == trial::gradient(2, 0, 2, false, i);
+  EXPECT_LT(same, 300) << "0 at every fifth position";
+}
+
 TEST(Overlap, WantsNumbers) {
   EXPECT_EQ(overlap(
                 1, [](Iteration&) {}, [](RankSeen& seen) { seen.events.clear(), seen.values.clear(); }),
