@@ -22,9 +22,11 @@ texts=$folder/messages.md
 [[ $language != ja ]] || texts=$folder/messages.ja.md
 
 # The text of a section, without its pattern.
-text_of() {
-  awk -v key="$1" '/^## / { on = $2 == key; next } on && !/^    / && !/^$/' "$texts"
+print_text_of() {
+  awk -v key="$1" '/^## / { on = $2 == key; next } on && !/^    / && !/^$/ { print "  " $0 }' "$texts"
 }
+
+patterns=$(sed -n 's/^    //p' "$folder/messages.md")
 
 # KEY, tab, NUMBER:LINE for each fault in the log: the first line that shows it. A line belongs to the first section that matches.
 # Lines that differ in long numbers alone (times, processes) are looked at once: a log may hold millions of them.
@@ -41,7 +43,7 @@ faults_in() {
       for (i = 1; i <= n && line !~ patterns[i]; ++i) continue
       if (!(i in first)) first[i] = $0
     }
-    END { for (i = 1; i <= n; ++i) if (i in first) print keys[i] "\t" first[i] }' "$messages" -
+    END { for (i = 1; i <= n; ++i) if (i in first) print keys[i] "\t" first[i] }' "$folder/messages.md" -
 }
 
 # Does this fault only follow from one that was told? It would lead away from the cause.
@@ -57,22 +59,27 @@ only_follows() { # KEY TOLD_KEYS
   esac
 }
 
-# A job's log begins with "Job ID: TASK on HOST".
-task_of() { sed -nE 's/^Job [^ ]+: ([a-z_]+) on .*/\1/p' "$1" | head -n 1; }
-
-# NUMBER:LINE of the last line that the job's script prints, if the log has come to it.
-end_of() { # LOG TASK
-  local last="Speedup|Throughput"
-  [[ $2 != multi_* ]] || last=Speedup
-  # The baseline's throughput alone, of a log without that line, is no end either.
-  if [[ -z $2 ]] && grep -qE '^(# GPUs:|Num process)' "$1" && [[ $(grep -c '^Throughput:' "$1") -lt 2 ]]; then last=Speedup; fi
-  grep -anE "^($last):" "$1" | tail -n 1
+# Reads a log into `task`, of which it is ("Job ID: TASK on HOST" is a job's first line), `end`, the NUMBER:LINE of the last line
+# that a job's script prints, if it has come to that, and `begun`, if a program has.
+read_log() {
+  { read -r task && read -r begun && read -r end; } < <(LC_ALL=C awk '
+    task == "" && /^Job [^ ]+: [a-z_]+ on / { task = $3 }
+    /^(# GPUs:|Num process)/ { parallel = 1 }
+    /^(# GPUs:|Num process|Start a training)/ { begun = 1 }
+    /^Throughput:/ { ++baselines; throughput = NR ":" $0 }
+    /^Speedup:/ { speedup = NR ":" $0 }
+    END {
+      # The baseline'"'"'s throughput alone, in a log without that first line, is no end either.
+      only_speedup = task ~ /^multi_/ || task == "" && parallel && baselines < 2
+      print task
+      print begun
+      print (only_speedup || speedup + 0 > throughput + 0 ? speedup : throughput)
+    }' "$1")
 }
 
 explain() {
-  local log=$1 shown=$2 task end key found line told="" well=""
-  task=$(task_of "$log")
-  end=$(end_of "$log" "$task")
+  local log=$1 shown=$2 task begun end key found line told="" well=""
+  read_log "$log"
   while IFS=$'\t' read -r key found; do
     ! only_follows "$key" "$told" || continue
     line=${found#*:} found=${found%%:*}
@@ -85,18 +92,18 @@ What is told below didn't stop it." "$shown: ジョブは最後まで終わっ�
     fi
     told+=" $key"
     printf '\n%s:%s:%s\n' "$shown" "$found" "${line:0:200}"
-    text_of "$key" | sed 's/^/  /'
+    print_text_of "$key"
   done < <(faults_in "$log")
-  [[ -n $told ]] || unexplained "$log" "$shown" "$task" "${end#*:}"
+  [[ -n $told ]] || unexplained "$log" "$shown" "$task" "$begun" "${end#*:}"
 }
 
 unexplained() {
-  local log=$1 shown=$2 task=$3 end=$4 last
+  local log=$1 shown=$2 task=$3 begun=$4 end=$5 last
   if [[ -n $end ]]; then
     say "$shown: nothing went wrong here. Its last line: $end" "$shown: 問題は見つかりません。最後の行: $end"
     return
   fi
-  if [[ -n $task ]] || grep -qE '^(# GPUs:|Num process|Start a training)' "$log"; then
+  if [[ -n $task || -n $begun ]]; then
     last=$(tac "$log" | LC_ALL=C grep -am 1 '[^[:space:]]')
     say "$shown: this log ends early: the line that comes last, ${task:+of $task }the speedup or the throughput, isn't there.
 What it has last:

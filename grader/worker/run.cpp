@@ -31,6 +31,8 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto longest_run = 180s;
+// The tiny model takes a tenth of it; a machine that marks many answers at once has no more to give.
+constexpr std::size_t memory_of_run = 1 << 30, memory_of_rank = 512 << 20;
 constexpr std::size_t bytes_of_output = 16 << 20;        // a file that a run makes; none is kept
 constexpr std::uintmax_t bytes_of_a_check = 50'000'000;  // more than the evidence of all its runs
 
@@ -175,10 +177,13 @@ Evidence Runner::run(const BuiltProgram& program, const RunPlan& plan, const std
   return evidence;
 }
 
-SandboxPolicy Runner::policy_of(const BuiltProgram& program, const EvidenceFiles& evidence,
+SandboxPolicy Runner::policy_of(const BuiltProgram& program, const RunPlan& plan, const EvidenceFiles& evidence,
                                 const fs::path& folder) const {
-  SandboxPolicy policy{
-      .readable = libraries_, .writable = evidence.paths(), .folders = {folder}, .file = bytes_of_output};
+  SandboxPolicy policy{.readable = libraries_,
+                       .writable = evidence.paths(),
+                       .folders = {folder},
+                       .memory = memory_of_run + static_cast<std::size_t>(plan.ranks()) * memory_of_rank,
+                       .file = bytes_of_output};
   policy.readable.push_back(program.file);
   policy.readable.push_back(folder / "data");
   return policy;
@@ -219,7 +224,7 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
 
   Silence silence(files);
   FileWatch watch(data), writers(shown, true);
-  const SandboxPolicy policy = sandbox_ ? policy_of(program, files, folder) : SandboxPolicy();
+  const SandboxPolicy policy = sandbox_ ? policy_of(program, plan, files, folder) : SandboxPolicy();
   const EndedInside ended = run_inside(
       sandbox_, command, policy, {.time = longest_run, .give_up = [&] { return cancelled || silence.too_long(); }});
   Evidence evidence;

@@ -45,7 +45,7 @@ class Runner {
 
  private:
   /// What a run inside `sandbox_` sees: its program, its data, and the files of its evidence, which it can fill.
-  SandboxPolicy policy_of(const BuiltProgram& program, const EvidenceFiles& evidence,
+  SandboxPolicy policy_of(const BuiltProgram& program, const RunPlan& plan, const EvidenceFiles& evidence,
                           const std::filesystem::path& folder) const;
   struct Attempt {
     Evidence evidence;

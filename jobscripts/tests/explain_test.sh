@@ -220,16 +220,30 @@ text_of() {  # FILE KEY: its text's first line
   awk -v key="$2" '/^## / { on = $2 == key; next } on && !/^    / && !/^$/ { print; exit }' "$1"
 }
 
-while IFS='|' read -r key line; do
-  printf 'some line before\n%s\n' "$line" >"$folder/log"
-  for language in en ja; do
-    file=$messages.md
-    [[ $language == en ]] || file=$messages.ja.md
-    LC_ALL=C.UTF-8 "$explain" --lang $language "$folder/log" >"$folder/said" 2>&1
-    grep -qF -- "$(text_of "$file" "$key")" "$folder/said" && grep -qF "log:2:" "$folder/said" ||
-      fail "'$line' isn't explained as $key ($language): $(<"$folder/said")"
+# All logs in one call, and what is said of each by itself: under its name, with its line. In Japanese one of each fault is enough:
+# what is looked for is the same.
+mkdir "$folder/logs"
+explained() { # LANGUAGE: one more KEY|LINE each from the input
+  local keys=() lines=() said=() texts=$messages.md at=0 key line i
+  [[ $1 == en ]] || texts=$messages.ja.md
+  while IFS='|' read -r key line; do
+    : $((at += 1))
+    keys[at]=$key lines[at]=$line
+    printf 'some line before\n%s\n' "$line" >"$folder/logs/$at"
   done
-done < <(samples)
+  (cd "$folder/logs" && LC_ALL=C.UTF-8 "$explain" --lang "$1" "${!keys[@]}") >"$folder/said" 2>&1
+  at=0
+  while IFS= read -r line; do
+    [[ ! $line =~ ^([0-9]+): ]] || at=${BASH_REMATCH[1]}
+    said[at]+=$line$'\n'
+  done <"$folder/said"
+  for i in "${!keys[@]}"; do
+    [[ ${said[i]:-} == "$i:2:"*"$(text_of "$texts" "${keys[i]}")"* ]] ||
+      fail "'${lines[i]}' isn't explained as ${keys[i]} ($1): ${said[i]:-}"
+  done
+}
+explained en < <(samples)
+explained ja < <(samples | sort -s -t '|' -k 1,1 -u)
 
 keys() { sed -n 's/^## //p' "$1"; }
 [[ $(keys "$messages.md") == "$(keys "$messages.ja.md")" ]] || fail "the two languages have different sections"

@@ -22,7 +22,7 @@ expect() {
 }
 
 expect 0 "./odori COMMAND" "$odori"
-for word in demo test run check watch hint status reset solution compare timeline predict doctor data cut setup help; do expect 0 "./odori" "$odori" "$word" --help; done
+expect 0 "./odori" "$odori" help --help
 expect 0 "クラス全員の提出物を採点します" "$odori" grade --lang ja --help # as without a flag before it
 expect 0 "./odori COMMAND" env CDPATH="$(dirname "${odori%/*}")" bash -c 'cd "${1%/*/*}" && "${1#"${1%/*/*}/"}"' _ "$odori"
 expect 0 "./odori COMMAND" sh "$odori"
@@ -34,7 +34,7 @@ english=$("$odori" help) japanese=$("$odori" help --lang ja)
 for word in $(awk '/^  [a-z]/ { print $1 }' <<<"$english"); do
   summary=$(sed -n "s/^  $word  *//p" <<<"$japanese")
   in_english=$("$odori" "$word" --help) in_japanese=$("$odori" "$word" --help --lang ja)
-  [[ $summary == *[ぁ-んァ-ヶ一-龠]* && $in_japanese == *[ぁ-んァ-ヶ一-龠]* &&
+  [[ $in_english == *"./odori"* && $summary == *[ぁ-んァ-ヶ一-龠]* && $in_japanese == *[ぁ-んァ-ヶ一-龠]* &&
     $(flags_in "$in_english") == "$(flags_in "$in_japanese")" ]] || {
     printf 'FAILED: what %s does is not told in Japanese as in English\n%s\n%s\n' "$word" "$in_english" "$in_japanese"
     failures=$((failures + 1))
@@ -69,7 +69,7 @@ while IFS='|' read -r word expected; do
   }
 done <"${0%/*}/nearest_cases.txt"
 
-# Every blank has three hints, in both languages: one more at each call, all at once on request.
+# Every blank has three hints, in both languages; of a task's first blank one more at each call, all at once on request.
 export ODORI_STATE=$scratch/state
 kit=${odori%/*}
 . "$kit/lib/flags/exercises.sh"
@@ -79,18 +79,23 @@ expect 2 "空欄 9 はありません" "$odori" hint multi_gpu 9 --lang ja
 for task in $(exercises_with_blanks); do
   blanks=$(find "$(solution_folder $task)" -name '*.cpp' -o -name '*.sh' | xargs cat |
     grep -cE '(//|#) BLANK [0-9]+:')
-  for ((n = 1; n <= blanks; ++n)); do
-    rm -f "$ODORI_STATE"
-    one=$(LC_ALL=C "$odori" hint $task $n) two=$("$odori" hint $task $n --lang en) three=$("$odori" hint $task $n --lang=en)
-    again=$("$odori" hint $task $n --lang en) japanese=$(LC_ALL='' LC_MESSAGES='' LANG=ja_JP.UTF-8 "$odori" hint $task $n)
-    whole=$("$odori" hint $task $n --all --lang en)
-    if [[ $one != "$task, blank $n: hint 1 of 3"$'\n\n'?* || $two != *"hint 2 of 3"* || $three != *"./odori solution $task $n" ||
-      ${#two} -le ${#one} || ${#three} -le ${#two} || $again != "$three" || $whole != "$three" ||
-      $japanese != "$task 空欄 $n: ヒント 3 / 3"$'\n\n'?* ]]; then
-      printf 'FAILED: %s, hints of blank %s\n%s\n%s\n%s\n%s\n' $task $n "$one" "$two" "$three" "$japanese"
+  for hints in "$(solution_folder $task)"/hints{,.ja}.md; do
+    [[ $(awk '/^## / { if (title != "") print title, (words > 0); title = $2; words = 0; next } { words += NF } END { print title, (words > 0) }' \
+      "$hints") == "$(for ((n = 1; n <= blanks; ++n)); do printf '%s 1\n' $n.1 $n.2 $n.3; done)" ]] || {
+      echo "FAILED: $hints doesn't hold three hints of each of $blanks blanks, in their order"
       failures=$((failures + 1))
-    fi
+    }
   done
+  rm -f "$ODORI_STATE"
+  one=$(LC_ALL=C "$odori" hint $task 1) two=$("$odori" hint $task 1 --lang en) three=$("$odori" hint $task 1 --lang=en)
+  again=$("$odori" hint $task 1 --lang en) japanese=$(LC_ALL='' LC_MESSAGES='' LANG=ja_JP.UTF-8 "$odori" hint $task 1)
+  whole=$("$odori" hint $task 1 --all --lang en)
+  if [[ $one != "$task, blank 1: hint 1 of 3"$'\n\n'?* || $two != *"hint 2 of 3"* || $three != *"./odori solution $task 1" ||
+    ${#two} -le ${#one} || ${#three} -le ${#two} || $again != "$three" || $whole != "$three" ||
+    $japanese != "$task 空欄 1: ヒント 3 / 3"$'\n\n'?* ]]; then
+    printf 'FAILED: %s, hints of blank 1\n%s\n%s\n%s\n%s\n' $task "$one" "$two" "$three" "$japanese"
+    failures=$((failures + 1))
+  fi
   expect 2 "it has 1 to $blanks" "$odori" hint $task $((blanks + 1)) --lang en
   expect 0 "== Blank $blanks" "$odori" hint $task --all --lang en
 done

@@ -114,14 +114,14 @@ flags="--only ranks" expect 0 "all-reduce, 2 ranks                          PASS
 packages=""
 
 # What failed, was skipped, or was never run, is told apart, and stops nothing that comes after it.
-ACCURACY=0.3 expect 1 "FAILED, on NVIDIA Stand-in"
+ACCURACY=0.3 flags="--only training" expect 1 "FAILED, on NVIDIA Stand-in"
 ends comm_test_2_ranks_gpu "***Failed"
 expect 1 "Not proven here: NCCL between ranks" "task 2: 4 ranks, pure_nccl"
 ends comm_test_2_ranks_gpu "***Skipped"
-expect 0 "comm_test_2_ranks_gpu                        SKIPPED"
+flags="--only ranks" expect 0 "comm_test_2_ranks_gpu                        SKIPPED"
 rm "$scratch/how/comm_test_2_ranks_gpu"
 ends cuda_kernels_test_gpu "***Not Run"
-expect 0 "cuda_kernels_test_gpu                        NOT RUN" "INCOMPLETE, on NVIDIA Stand-in"
+flags="--only tests" expect 0 "cuda_kernels_test_gpu                        NOT RUN" "INCOMPLETE, on NVIDIA Stand-in"
 ends cuda_kernels_test_gpu $'***Skipped\n7: needs a GPU; none here: the driver is too old' # though nvidia-smi has one
 flags="--only tests" expect 1 "cuda_kernels_test_gpu                        FAIL        " "needs a GPU; none here: the driver is too old"
 rm "$scratch/how/cuda_kernels_test_gpu"
@@ -186,7 +186,7 @@ program "$scratch/build/bin/odori_doctor" 'exit 0'
 
 # What doesn't build keeps nothing else from being run.
 program "$scratch/bin/cmake" '[[ $1 != --build ]] || { echo "a.cu:1: error: no"; exit 1; }'
-expect 1 "a.cu:1: error: no" "cuda_kernels_test_gpu                        PASS"
+flags="--only build,tests" expect 1 "a.cu:1: error: no" "cuda_kernels_test_gpu                        PASS"
 program "$scratch/bin/cmake" 'echo "No CUDA here"; exit 1'
 expect 20 "No CUDA here"
 result_has '"verdict": "NOT RUN"'
