@@ -35,20 +35,14 @@ struct Examinee {
   const Attack* attack = nullptr;
 };
 
-/// Of each file of the corpus one answer, right and wrong ones in turn.
+/// Of each exercise a right answer and a wrong one.
 std::vector<CorpusEntry> chosen_from(const std::vector<CorpusEntry>& corpus) {
-  std::map<std::string, std::vector<const CorpusEntry*>> files;
-  for (const CorpusEntry& entry : corpus) files[entry.task + entry.file].push_back(&entry);
+  std::set<std::pair<std::string, bool>> there;
   std::vector<CorpusEntry> chosen;
-  bool right = true;
-  for (const auto& [file, entries] : files) {
-    const auto fits = [&](const CorpusEntry* entry) {
-      return std::all_of(entry->texts.begin(), entry->texts.end(),
-                         [&](const auto& text) { return entry->expected.at(text.first).passes() == right; });
-    };
-    const auto found = std::find_if(entries.begin(), entries.end(), fits);
-    chosen.push_back(**(found == entries.end() ? entries.begin() : found));
-    right = !right;
+  for (const CorpusEntry& entry : corpus) {
+    const auto passes = [&](const auto& text) { return entry.expected.at(text.first).passes(); };
+    const bool right = std::all_of(entry.texts.begin(), entry.texts.end(), passes);
+    if (there.emplace(entry.task, right).second) chosen.push_back(entry);
   }
   return chosen;
 }

@@ -1,9 +1,9 @@
 // The attacks, one by one, with their defences off: each defence holds alone, and without any of them they succeed.
 //
-//   attack_run [--all] [--one-each] [--every N] [WORDS]     slow ones too; only as many as prove each defence once;
-//   every
-//                                                           Nth, from one that is drawn; only attacks whose title holds
-//                                                           WORDS
+//   attack_run [--all] [--one-each] [--seconds S] [WORDS]
+//
+// slow ones too; only as many as prove each defence once; as many as are begun in S seconds, others each time; only
+// attacks whose title holds WORDS.
 //
 // Says what an attack did otherwise, and ends with exit code 1 if there was anything to say. With all defences on they
 // are marked by ./odori grade --self-test.
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <future>
 #include <nlohmann/json.hpp>
@@ -185,9 +186,9 @@ int main(int argc, char** argv) try {
   if (argc == 7 && argv[1] == std::string_view(undefended)) return check_undefended(argv + 2);
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool all = std::erase(words, "--all") > 0, one_each = std::erase(words, "--one-each") > 0;
-  std::size_t every = 1;
-  if (const auto flag = std::find(words.begin(), words.end(), "--every"); words.end() - flag > 1) {
-    every = std::stoul(flag[1]);
+  std::optional<std::chrono::seconds> limit;
+  if (const auto flag = std::find(words.begin(), words.end(), "--seconds"); words.end() - flag > 1) {
+    limit = std::chrono::seconds(std::stoul(flag[1]));
     words.erase(flag, flag + 2);
   }
   std::vector<Attack> attacks;
@@ -195,16 +196,17 @@ int main(int argc, char** argv) try {
     if ((all || !attack.slow) && (words.empty() || attack.title().find(words[0]) != std::string::npos))
       attacks.push_back(std::move(attack));
   if (one_each) attacks = one_for_each_defence(std::move(attacks));
-  std::size_t n = std::random_device()();
-  std::erase_if(attacks, [&](const Attack&) { return n++ % every != 0; });
+  if (limit) std::shuffle(attacks.begin(), attacks.end(), std::minstd_rand(std::random_device()()));
   require(!attacks.empty(), "No attack's title holds \"{}\".", fmt::join(words, " "));
   Arena arena(folder_of_arena(), kit, build_folder);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto over = [&] { return limit && std::chrono::steady_clock::now() > begin + *limit; };
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> all_right = true;
   std::vector<std::future<void>> workers;
   for (int i = 0; i < usable_cores(); ++i)
     workers.push_back(std::async(std::launch::async, [&] {
-      for (std::size_t i; (i = next++) < attacks.size() && !interrupted();) {
+      for (std::size_t i; !over() && (i = next++) < attacks.size() && !interrupted();) {
         const std::string complaints = complaints_about(arena, attacks[i]);
         fmt::print("{}  {}  [{}]\n{}", complaints.empty() ? "holds" : "FAILS", attacks[i].title(),
                    fmt::join(attacks[i].held_by, ", "), complaints);
@@ -213,7 +215,7 @@ int main(int argc, char** argv) try {
       }
     }));
   for (auto& worker : workers) worker.get();
-  fmt::print("{} attacks: {}\n", attacks.size(),
+  fmt::print("{} attacks: {}\n", std::min(next.load(), attacks.size()),
              all_right ? "each is held by each of its defences alone, and succeeds without them" : "see above");
   return all_right ? 0 : 1;
 } catch (...) {

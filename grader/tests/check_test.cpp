@@ -87,13 +87,12 @@ TEST(Check, OneFilledBlankEarnsItsPointsAndNoMore) {
     const auto points = points_of(task, ODORI_FOLDER);
     const auto places = parse_blanks(empty, "empty.cpp");
     const auto answers = parse_blanks(split_lines(answer), "answer.cpp");
-    for (const Blank& blank : {answers.front(), answers.back()}) {  // of the others, the corpus says so
-      const auto lines = with_text(empty, places.at(static_cast<std::size_t>(blank.number) - 1), blank.text);
-      const Ended ended = run_command(command(task.name, written("one_blank.cpp", join_lines(lines)), empty_script));
-      EXPECT_EQ(ended.count("PASS"), 1) << ended.output;
-      EXPECT_EQ(ended.count("UNFILLED"), task.n_blanks() - 1) << ended.output;
-      EXPECT_EQ(ended.count(fmt::format("\n{:g} of 100 points", points.at(blank.number))), 1) << ended.output;
-    }
+    const Blank& blank = answers.front();  // of the others, the corpus says so
+    const auto lines = with_text(empty, places.at(static_cast<std::size_t>(blank.number) - 1), blank.text);
+    const Ended filled = run_command(command(task.name, written("one_blank.cpp", join_lines(lines)), empty_script));
+    EXPECT_EQ(filled.count("PASS"), 1) << filled.output;
+    EXPECT_EQ(filled.count("UNFILLED"), task.n_blanks() - 1) << filled.output;
+    EXPECT_EQ(filled.count(fmt::format("\n{:g} of 100 points", points.at(blank.number))), 1) << filled.output;
     if (!task.script) continue;
     const Ended ended =
         run_command(command(task.name, written("empty.cpp", join_lines(empty)), kits_script(task.name)));

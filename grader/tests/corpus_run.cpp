@@ -1,11 +1,11 @@
 // The corpus, graded: every answer has to get its verdict, for its reason, in the words of both languages.
 //
-//   corpus_run [WORDS] [--seed SEED] [--every N]
+//   corpus_run [WORDS] [--seed SEED] [--every N] [--seconds S]
 //
 // only entries whose title holds WORDS; the data's seed, without it a new one; every Nth entry, counted from one that
-// goes by the seed. Says what the grader said otherwise, once more at the end, and ends with exit code 1 if there was
-// anything to say. Answers to one blank are compiled many in a file, each as a function of its own; two workers a core
-// grade them.
+// goes by the seed; none is begun after S seconds. Says what the grader said otherwise, once more at the end, and ends
+// with exit code 1 if there was anything to say. Answers to one blank are compiled many in a file, each as a function
+// of its own; two workers a core grade them.
 #include <fmt/ranges.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -171,8 +171,8 @@ std::string complaints_about(const Answer& answer, std::uint64_t seed) try {
 /// Takes the next answer until there is none. What was said otherwise goes into the file `failed`, too. A process of
 /// its own, since GoogleTest, which judges, runs once at a time in each.
 void work_through(const std::vector<Answer>& answers, std::atomic<std::size_t>& next, std::uint64_t seed,
-                  const fs::path& failed) {
-  for (std::size_t i; (i = next++) < answers.size();) {
+                  std::chrono::steady_clock::time_point until, const fs::path& failed) {
+  for (std::size_t i; std::chrono::steady_clock::now() < until && (i = next++) < answers.size();) {
     const auto begin = std::chrono::steady_clock::now();
     const std::string complaints = complaints_about(answers[i], seed);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -184,8 +184,14 @@ void work_through(const std::vector<Answer>& answers, std::atomic<std::size_t>& 
   }
 }
 
-/// What was said otherwise; empty if nothing was.
-std::string grade_all(const std::vector<Answer>& answers, std::uint64_t seed, const fs::path& folder) {
+struct Graded {
+  std::size_t n;
+  std::string failed;  // what was said otherwise; empty if nothing was
+};
+
+/// No answer is begun after `until`.
+Graded grade_all(const std::vector<Answer>& answers, std::uint64_t seed, std::chrono::steady_clock::time_point until,
+                 const fs::path& folder) {
   void* const shared =
       mmap(nullptr, sizeof(std::atomic<std::size_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   require(shared != MAP_FAILED, "No memory could be shared between the workers.");
@@ -199,7 +205,7 @@ std::string grade_all(const std::vector<Answer>& answers, std::uint64_t seed, co
     if (fork() == 0) {
       int code = 0;
       try {
-        work_through(answers, next, seed, failed);
+        work_through(answers, next, seed, until, failed);
       } catch (...) {
         code = report_failure();
       }
@@ -212,7 +218,7 @@ std::string grade_all(const std::vector<Answer>& answers, std::uint64_t seed, co
     wait(&status);
     if (status != 0) complaints += "A worker did not come to its end.\n";
   }
-  return read_file(failed) + complaints;
+  return {std::min(next.load(), answers.size()), read_file(failed) + complaints};
 }
 
 }  // namespace
@@ -222,17 +228,21 @@ int main(int argc, char** argv) try {
   std::string words;
   std::uint64_t seed = std::random_device()() % 1'000'000;
   std::size_t every = 1;
+  int limit = 1'000'000;
   CommandLine line("Grades the corpus.", argv[0], argc, argv);
   line.app().add_option("words", words, "only entries whose title holds this");
   line.app().add_option("--seed", seed, "of the data")->check(line.whole_number(0, 1'000'000'000));
   line.app()
       .add_option("--every", every, "every Nth entry, from one that goes by the seed")
       ->check(line.whole_number(1, 1000));
+  line.app().add_option("--seconds", limit, "begins no answer later than this")->check(line.whole_number(1, limit));
   line.parse();
   std::vector<CorpusEntry> entries;
   std::size_t n = seed;
   for (CorpusEntry& entry : read_corpus(kit))
     if (entry.title().find(words) != std::string::npos && n++ % every == 0) entries.push_back(std::move(entry));
+  if (every > 1)
+    std::shuffle(entries.begin(), entries.end(), std::minstd_rand(seed));  // time may cut off the last ones
   require(!entries.empty(), "No entry's title holds \"{}\".", words);
   const auto begin = std::chrono::steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
@@ -241,9 +251,10 @@ int main(int argc, char** argv) try {
   build_all(answers);
   const auto n_built = std::count_if(answers.begin(), answers.end(), [](const Answer& answer) { return answer.built; });
   fmt::print("{} answers, {} of them built together in {:.0f} s; seed {}\n", answers.size(), n_built, seconds(), seed);
-  const std::string failed = grade_all(answers, seed, scratch.path());
-  fmt::print("{} answers graded in {:.0f} s: {}\n", answers.size(), seconds(), failed.empty() ? "all right" : failed);
-  return failed.empty() ? 0 : 1;
+  const Graded graded = grade_all(answers, seed, begin + std::chrono::seconds(limit), scratch.path());
+  fmt::print("{} answers graded in {:.0f} s: {}\n", graded.n, seconds(),
+             graded.failed.empty() ? "all right" : graded.failed);
+  return graded.failed.empty() && graded.n > 0 ? 0 : 1;
 } catch (...) {
   return report_failure();
 }
