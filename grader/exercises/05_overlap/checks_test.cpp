@@ -292,9 +292,20 @@ TEST(Overlap, NamesMistakesOfHalfPrecision) {
                                  })),
             "divided_by_ranks_of_node");
   EXPECT_EQ(by([](const Iteration& it, std::size_t) { return it.n == 1 ? 1.0 : it.n / 2.0; }), "divided_by_nodes");
-  EXPECT_EQ(overlap(
-                6, [](Iteration&) {}, [](RankSeen& seen) { seen.events.back().about = {4000}; }),
-            "bytes_not_halved");
+  const auto more_bytes = [](RankSeen& seen) { seen.events.back().about = {4000}; };
+  const auto sums = [&](const std::function<std::vector<facts::Event>(std::size_t size)>& of_size) {
+    const Change put = [&](Iteration& it) {
+      it.after = of_size(static_cast<std::size_t>(it.after.front().about.at(1)));
+    };
+    return overlap(6, of(half_precision, put), more_bytes);
+  };
+  EXPECT_EQ(sums([](std::size_t n) { return std::vector{event("sum", {32, n})}; }), "bytes_not_halved");
+  EXPECT_EQ(sums([](std::size_t n) { return std::vector(2, event("sum", {16, n})); }), "bytes_not_halved");
+  EXPECT_EQ(sums([](std::size_t n) {
+              return std::vector{event("sum", {16, n / 2}), event("sum", {16, n - n / 2})};
+            }),
+            "right")
+      << "short numbers may take more bytes";
 }
 
 TEST(Overlap, CountsWhatTheDoubleBufferedSend) {
