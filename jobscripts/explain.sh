@@ -59,8 +59,9 @@ only_follows() { # KEY TOLD_KEYS
   esac
 }
 
-# Reads a log into `task`, of which it is ("Job ID: TASK on HOST" is a job's first line), `end`, the NUMBER:LINE of the last line
-# that a job's script prints, if it has come to that, and `begun`, if a program has.
+# Reads from a log its `task` (a job's log begins with "Job ID: TASK on HOST"), whether a training has `begun`, and `end`: the
+# NUMBER:LINE of the last line that the job's script prints, if the log has come to it. The baseline's throughput alone, in a log
+# of several ranks or devices without that first line, is no end.
 read_log() {
   { read -r task && read -r begun && read -r end; } < <(LC_ALL=C awk '
     task == "" && /^Job [^ ]+: [a-z_]+ on / { task = $3 }
@@ -69,7 +70,6 @@ read_log() {
     /^Throughput:/ { ++baselines; throughput = NR ":" $0 }
     /^Speedup:/ { speedup = NR ":" $0 }
     END {
-      # The baseline'"'"'s throughput alone, in a log without that first line, is no end either.
       only_speedup = task ~ /^multi_/ || task == "" && parallel && baselines < 2
       print task
       print begun

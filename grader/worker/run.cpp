@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto longest_run = 180s;
-// The tiny model takes a tenth of it; a machine that marks many answers at once has no more to give.
+// Far more than the tiny model takes, and little enough for a machine that marks many answers at once.
 constexpr std::size_t memory_of_run = 1 << 30, memory_of_rank = 512 << 20;
 constexpr std::size_t bytes_of_output = 16 << 20;        // a file that a run makes; none is kept
 constexpr std::uintmax_t bytes_of_a_check = 50'000'000;  // more than the evidence of all its runs

@@ -223,7 +223,7 @@ text_of() {  # FILE KEY: its text's first line
 # All logs in one call, and what is said of each by itself: under its name, with its line. In Japanese one of each fault is enough:
 # what is looked for is the same.
 mkdir "$folder/logs"
-explained() { # LANGUAGE: one more KEY|LINE each from the input
+explained() { # LANGUAGE, and lines KEY|LINE from the input
   local keys=() lines=() said=() texts=$messages.md at=0 key line i
   [[ $1 == en ]] || texts=$messages.ja.md
   while IFS='|' read -r key line; do

@@ -20,13 +20,13 @@ namespace odori {
 namespace {
 
 /// A file descriptor, closed once.
-struct OpenedFile {
-  explicit OpenedFile(int number) : number(number) {}
-  ~OpenedFile() {
+struct FileDescriptor {
+  explicit FileDescriptor(int number) : number(number) {}
+  ~FileDescriptor() {
     if (number >= 0) close(number);
   }
-  OpenedFile(const OpenedFile&) = delete;
-  OpenedFile& operator=(const OpenedFile&) = delete;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
   const int number;
 };
 
@@ -87,7 +87,7 @@ void leave(const std::uint8_t* begin) {
 
 MappedFile::MappedFile(const std::string& path) {
   // A pipe with a name would be waited for without O_NONBLOCK.
-  const OpenedFile file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.number < 0) fail("{} can't be read: {}.", path, std::strerror(errno));
   struct stat status {};
   if (fstat(file.number, &status) != 0) fail("{} can't be read: {}.", path, std::strerror(errno));

@@ -302,6 +302,11 @@ TEST(Overlap, NamesMistakesOfHalfPrecision) {
   EXPECT_EQ(sums([](std::size_t n) { return std::vector{event("sum", {32, n})}; }), "bytes_not_halved");
   EXPECT_EQ(sums([](std::size_t n) { return std::vector(2, event("sum", {16, n})); }), "bytes_not_halved");
   EXPECT_EQ(sums([](std::size_t n) {
+              return std::vector{event("start_travelling", {0, n}), event("sum", {16, n})};
+            }),
+            "bytes_not_halved");
+  EXPECT_EQ(sums([](std::size_t) { return std::vector<facts::Event>{{"sum", {}}}; }), "bytes_not_halved");
+  EXPECT_EQ(sums([](std::size_t n) {
               return std::vector{event("sum", {16, n / 2}), event("sum", {16, n - n / 2})};
             }),
             "right")
