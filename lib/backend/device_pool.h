@@ -22,7 +22,8 @@ struct DevicePoolOptions {
   int workspace_mib = 2048;            // GPUs: memory that a convolution may take besides its tensors, in 2^20 bytes
 };
 
-/// Device i is made when it is first asked for. CPU devices are as many as asked for; GPUs as many as there are.
+/// Device i is made when it is first asked for. CPU devices are as many as asked for; GPUs as many as there are. To be declared
+/// before models and optimizers: it has to outlive whatever stands on its devices.
 class DevicePool {
  public:
   explicit DevicePool(const DevicePoolOptions& options);

@@ -336,8 +336,8 @@ TEST_P(Exchange, CountsOverflowsAndSaysSoAtTheEnd) {
 }
 
 TEST(Accumulation, SeesAnEpochThatBeginsWithinAnUpdate) {
-  Classifier model(create_network("tiny", 10), batch, 7);
   DevicePool pool(device_under_test());
+  Classifier model(create_network("tiny", 10), batch, 7);
   model.to_device(pool.use(0));
   MomentumSGD optimizer(rate);
   optimizer.setup(model);

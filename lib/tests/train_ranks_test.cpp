@@ -316,8 +316,8 @@ TEST_F(Shared, RanksWithDifferentNetworksSayWhichParameterDiffers) {
 }
 
 TEST_F(Shared, ParametersOfDifferentShapesAreNamed) {
-  Classifier model(create_network("tiny", comm->rank() == 0 ? 10 : 7), 4, 0);
   DevicePool pool(device_under_test());
+  Classifier model(create_network("tiny", comm->rank() == 0 ? 10 : 7), 4, 0);
   model.to_device(pool.use(comm->intra_rank()));
   if (comm->size() == 1) return agree_on_model(model, *comm);
   const NamedView& first = model.parameters()[model.parameters().size() - 2];  // of the last layer: its bias is last
