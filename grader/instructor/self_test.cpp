@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <random>
 #include <set>
 
 #include "batch/results.h"
@@ -54,12 +55,21 @@ std::set<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
+/// Every Nth of them, from one by chance.
+template <typename T>
+void thin_out(std::vector<T>& all, int every) {
+  std::size_t n = std::random_device()() % static_cast<unsigned>(every);
+  std::erase_if(all, [&](const T&) { return n++ % static_cast<std::size_t>(every) != 0; });
+}
+
 /// The class on the disk.
 class Class {
  public:
   Class(const SelfTest& flags, const fs::path& folder, Arena& arena, const std::vector<Attack>& attacks) {
-    const std::vector<CorpusEntry> corpus = read_corpus(flags.kit);
-    for (const CorpusEntry& entry : flags.all ? corpus : chosen_from(corpus)) {
+    std::vector<CorpusEntry> corpus = read_corpus(flags.kit);
+    if (!flags.all) corpus = chosen_from(corpus);
+    thin_out(corpus, flags.every);
+    for (const CorpusEntry& entry : corpus) {
       Examinee& answer = examinees_.emplace_back(
           Examinee{fmt::format("answer_{:03}", examinees_.size()), entry.title(), entry.task, entry.expected, {}});
       Attack none;
@@ -172,6 +182,7 @@ int self_test(const SelfTest& flags) {
 
   std::vector<Attack> attacks = read_attacks(flags.kit / "grader" / "attacks");
   if (!flags.all) std::erase_if(attacks, [](const Attack& attack) { return attack.slow; });
+  thin_out(attacks, flags.every);
   const Class students(flags, scratch.path() / "class", arena, attacks);
   const auto shared_memory = names_in("/dev/shm");
   const int code = grade_class({.submissions = scratch.path() / "class",
