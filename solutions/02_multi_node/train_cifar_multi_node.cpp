@@ -82,7 +82,8 @@ int main(int argc, char** argv) try {
   auto evaluator = std::make_unique<Evaluator>(test_iter, model, device);
 
   // BLANK 6: `evaluator` knows this rank's shard only. What makes it report the whole test set's result, on
-  //          every rank? (The verdict looks at the result, not at how you get there.)
+  //          every rank, while each one goes through its own shard as before? (The verdict looks at the
+  //          result, not at how you get there.)
   std::unique_ptr<Evaluator> multi_node_evaluator = create_multi_node_evaluator(std::move(evaluator), *comm);
   // END BLANK
   trainer.extend(std::move(multi_node_evaluator));
