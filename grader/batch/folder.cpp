@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t deepest = 32;  // folders; a learner's files lie in three or four
+constexpr std::size_t most_folders = 32;  // within each other; a learner's files lie in three or four
 
 /// Opens what is a plain file now, whatever it was a moment ago.
 int open_file(const fs::path& path) {
@@ -60,7 +60,7 @@ bool scan(const fs::path& folder, const std::vector<std::string>& parts, const E
                  : S_ISLNK(status.st_mode) ? Entry::Kind::link
                                            : Entry::Kind::special;
     if (!handle(entry)) return false;
-    if (folder_too && entry.parts.size() < deepest && !scan(path, entry.parts, handle)) return false;
+    if (folder_too && entry.parts.size() < most_folders && !scan(path, entry.parts, handle)) return false;
   }
   return true;
 }

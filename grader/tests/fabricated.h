@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 #include <utility>
@@ -162,6 +161,16 @@ class Fabricated : public Runs {
   std::map<RunPlan, Evidence> runs_;
 };
 
+/// Is a "{name}" left, or a "{name|"?
+inline bool has_gap(const std::string& text) {
+  for (std::size_t at = text.find('{'); at != std::string::npos; at = text.find('{', at + 1)) {
+    const auto end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", at + 1);
+    if (end != std::string::npos && end > at + 1 && std::string_view("#|}").find(text[end]) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
 /// The key of the first finding of a blank's checks, and of those that are anyone's, in the exam's situations; "right"
 /// for none. Its words in both languages have no gap.
 inline std::string verdict_on(const char* task, int blank, const Fabricated::Change& change,
@@ -176,7 +185,7 @@ inline std::string verdict_on(const char* task, int blank, const Fabricated::Cha
         if (!found) continue;
         for (const char* language : {"en", "ja"}) {
           const std::string text = Messages(ODORI_FOLDER, language).text(*found);
-          EXPECT_FALSE(std::regex_search(text, std::regex(R"(\{[a-z_]+[#|}])"))) << found->key << ": " << text;
+          EXPECT_FALSE(has_gap(text)) << found->key << ": " << text;
           EXPECT_GT(text.size(), 60u) << text;
         }
         return found->key;

@@ -47,9 +47,9 @@ void add(Arguments& arguments, std::initializer_list<std::string> more) { argume
 
 // Memory that belongs to no process and no file system of the sandbox's wouldn't be counted, and what else is here
 // has been a way out of namespaces before. Refused as if this kernel hadn't it, so that libraries do without.
-constexpr std::array refused{SYS_memfd_create,   SYS_memfd_secret,   SYS_shmget,  SYS_msgget,      SYS_semget,
-                             SYS_io_uring_setup, SYS_keyctl,         SYS_add_key, SYS_request_key, SYS_bpf,
-                             SYS_userfaultfd,    SYS_perf_event_open};
+constexpr std::array refused_calls{SYS_memfd_create,   SYS_memfd_secret,   SYS_shmget,  SYS_msgget,      SYS_semget,
+                                   SYS_io_uring_setup, SYS_keyctl,         SYS_add_key, SYS_request_key, SYS_bpf,
+                                   SYS_userfaultfd,    SYS_perf_event_open};
 
 #if defined(__x86_64__)
 constexpr std::uint32_t architecture = AUDIT_ARCH_X86_64;
@@ -58,7 +58,7 @@ constexpr std::uint32_t architecture = AUDIT_ARCH_AARCH64;
 #endif
 
 constexpr auto filter = [] {
-  std::array<sock_filter, 6 + refused.size()> steps{};
+  std::array<sock_filter, 6 + refused_calls.size()> steps{};
   std::size_t n = 0;
   const auto jumps = [](std::uint32_t what, std::uint32_t value, std::size_t yes, std::size_t no) {
     return sock_filter{static_cast<std::uint16_t>(BPF_JMP | what | BPF_K), static_cast<std::uint8_t>(yes),
@@ -68,10 +68,10 @@ constexpr auto filter = [] {
     return sock_filter{static_cast<std::uint16_t>(what), 0, 0, value};
   };
   steps[n++] = does(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch));
-  steps[n++] = jumps(BPF_JEQ, architecture, 0, refused.size() + 2);
+  steps[n++] = jumps(BPF_JEQ, architecture, 0, refused_calls.size() + 2);
   steps[n++] = does(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr));
-  for (std::size_t i = 0; i < refused.size(); ++i)
-    steps[n++] = jumps(BPF_JEQ, static_cast<std::uint32_t>(refused[i]), refused.size() - i, 0);
+  for (std::size_t i = 0; i < refused_calls.size(); ++i)
+    steps[n++] = jumps(BPF_JEQ, static_cast<std::uint32_t>(refused_calls[i]), refused_calls.size() - i, 0);
   steps[n++] = jumps(BPF_JGE, 0x40000000, 0, 1);  // x32's numbers for the same calls
   steps[n++] = does(BPF_RET, SECCOMP_RET_ERRNO | ENOSYS);
   steps[n++] = does(BPF_RET, SECCOMP_RET_ALLOW);
