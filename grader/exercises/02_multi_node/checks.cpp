@@ -259,6 +259,16 @@ Found find_training_data_evaluated(const Situation& situation) {
   return found("evaluator_on_training_data", {{"train", sets.train->size()}, {"test", n_test}});
 }
 
+/// The result is right, but it isn't put together from those of the shards.
+Found find_beyond_shard(const Situation& situation) {
+  const std::vector<Images> gone_through = all_shards(situation.evidence(), test_shard);
+  const std::size_t n = gone_through.size(), share = n == 0 ? 0 : situation.data().sets.test->size() / n;
+  for (std::size_t rank = 0; rank < n; ++rank)
+    if (const std::size_t seen = gone_through[rank].size(); seen > share + 1)
+      return found("evaluated_beyond_shard", {{"rank", rank}, {"seen", seen}, {"share", share}});
+  return {};
+}
+
 Found find_in_evaluation(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
   const auto wrapped = ranks_with(evidence, [](const RankSeen& rank) { return calls(rank, evaluation) > 0; });
@@ -275,7 +285,7 @@ Found find_in_evaluation(const Situation& situation) {
       return found("evaluator_not_wrapped", {{"seen", shard}, {"whole", whole}});
     if (Found wrong = find_wrong_evaluation(rank, situation.data())) return wrong;
   }
-  return {};
+  return find_beyond_shard(situation);
 }
 
 }  // namespace

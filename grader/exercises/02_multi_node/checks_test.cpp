@@ -218,6 +218,11 @@ TEST(MultiNode, NamesMistakesOfTheRanksEvaluator) {
                          if (rank == 3) seen.evaluations.back().accuracy += 0.1;
                        }),
             "accuracy_differs");
+  EXPECT_EQ(multi_node(6,
+                       [](RankSeen& seen, int rank) {
+                         if (rank == 0) seen.test_iterator->images = whole_set(n_test());
+                       }),
+            "evaluated_beyond_shard");
 }
 
 TEST(Checks, TellTheLibrarysSentence) {
