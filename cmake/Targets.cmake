@@ -48,8 +48,7 @@ endfunction()
 # EMULATED_GPUS on a machine with so many emulated ones, as NAME_emulated, and with EMULATED_RANKS on these numbers of ranks
 # alone (emulated GPUs are slow where ranks outnumber cores); NOT_ON_CPU leaves out all but these. OWN_OPTIONS says that it is
 # compiled by options that other tests aren't. A test case that is skipped or disabled counts as failed: skipped is not
-# passed. The C library fills what is allocated, and what is freed, with bytes that mean nothing (MALLOC_PERTURB_): what is read
-# too early or too late is then wrong each time, and not by luck.
+# passed.
 function(odori_test name)
   if(NOT ODORI_TESTS)
     return()
@@ -127,7 +126,7 @@ function(odori_test_entries test program)
     if(NOT TEST_NOT_ON_CPU OR test STREQUAL ${name}_emulated)
       add_test(NAME ${entry} COMMAND ${command})
       set_tests_properties(${entry} PROPERTIES TIMEOUT ${TEST_TIMEOUT} PROCESSORS ${processors} FAIL_REGULAR_EXPRESSION
-                                               "SKIPPED|DISABLED TEST" ENVIRONMENT "MALLOC_PERTURB_=165;${ARGN}")
+                                               "SKIPPED|DISABLED TEST" ENVIRONMENT "${ARGN}")
     endif()
     if(TEST_CPU_BF16 AND test STREQUAL name)
       add_test(NAME ${entry}_cpu_bf16 COMMAND on_device bf16 ${command})
