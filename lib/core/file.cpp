@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
 namespace odori {
 namespace {
@@ -103,6 +104,20 @@ void replace_file(const fs::path& path, std::string_view text) {
     fs::remove(unfinished, error);
     throw;
   }
+}
+
+void remove_unfinished(const fs::path& path) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  const std::string begin = path.filename().string() + ".", end(unfinished_suffix);
+  std::vector<fs::path> unfinished;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(begin) || !name.ends_with(end) || name.size() <= begin.size() + end.size()) continue;
+    const std::string_view pid = std::string_view(name).substr(begin.size(), name.size() - begin.size() - end.size());
+    if (pid.find_first_not_of("0123456789") == pid.npos) unfinished.push_back(entry.path());
+  }
+  for (const fs::path& left : unfinished) fs::remove(left, error);
 }
 
 bool is_own_folder(const fs::path& path) {

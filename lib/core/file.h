@@ -36,6 +36,9 @@ inline constexpr std::string_view unfinished_suffix = ".part";
 /// WriteError if that can't be done.
 void replace_file(const std::filesystem::path& path, std::string_view text);
 
+/// Removes what processes that were killed within replace_file(path) have left. While no other process writes it.
+void remove_unfinished(const std::filesystem::path& path);
+
 /// A folder that others can neither write to nor have put there.
 bool is_own_folder(const std::filesystem::path& path);
 

@@ -283,7 +283,10 @@ void apply(Loaded& loaded, Trainer& trainer) {
 
 }  // namespace
 
-void Snapshot::initialize(Trainer& trainer) { data_ = data_of(trainer.updater()); }
+void Snapshot::initialize(Trainer& trainer) {
+  data_ = data_of(trainer.updater());
+  if (!comm_ || comm_->rank() == 0) remove_unfinished(trainer.out() + "/latest");
+}
 
 void Snapshot::run(Trainer& trainer) {
   const trace::Span span("snapshot");

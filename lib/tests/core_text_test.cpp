@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,20 @@ TEST(File, SaysWhyItCannotBeWritten) {
   fs::create_directory(folder / fmt::format("log.{}.part", ::getpid()));  // makes the next one fail
   EXPECT_SENTENCE(replace_file(folder / "log", "second"), "can't be written: Is a directory.");
   EXPECT_EQ(read_file(folder / "log"), "first");
+}
+
+TEST(File, OnlyWhatKillsHaveLeftOfItIsRemoved) {
+  const TemporaryFolder temporary(testing::TempDir() + "core_text_test_");
+  const fs::path folder = temporary.path();
+  for (const char* name : {"log", "log.12.part", "log.3456.part", "log..part", "log.a1.part", "log.12.part.gz",
+                           "1.part", "catalog.12.part", "latest.12.part"})
+    write_file(folder / name, "text");
+  remove_unfinished(folder / "log");
+  std::set<std::string> left;
+  for (const auto& entry : fs::directory_iterator(folder)) left.insert(entry.path().filename().string());
+  EXPECT_EQ(left, (std::set<std::string>{"log", "log..part", "log.a1.part", "log.12.part.gz", "1.part",
+                                         "catalog.12.part", "latest.12.part"}));
+  remove_unfinished(folder / "none/log");
 }
 
 TEST(File, NamesTheErrorOfTheRenaming) {

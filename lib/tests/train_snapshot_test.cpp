@@ -321,9 +321,12 @@ TEST_F(Saved, OlderOnesAreRemovedAndWhatKillsHaveLeft) {
 TEST_F(Saved, WhatAKillHasLeftIsReplaced) {
   fs::create_directories(folder / "snapshot_epoch_3.part");
   std::ofstream(folder / "snapshot_epoch_3.part/rubbish") << "half";
+  for (const char* file : {"latest.1.part", "log.1.part", "result.json.1.part"}) std::ofstream(folder / file) << "half";
   SavedRun resumed(options, folder.path(), 3);
   resume(folder.path(), resumed.trainer);
   resumed.trainer.run();
+  for (const auto& entry : fs::directory_iterator(folder.path()))
+    EXPECT_FALSE(entry.path().string().ends_with(".part")) << entry.path();
   EXPECT_FALSE(fs::exists(folder / "snapshot_epoch_3.part"));
   EXPECT_FALSE(fs::exists(folder / "snapshot_epoch_3/rubbish"));
   SavedRun again(options, folder.path(), 4);

@@ -28,6 +28,8 @@ nlohmann::json to_json(const std::vector<LogReport::Entry>& log) {
 
 }  // namespace
 
+void LogReport::initialize(Trainer& trainer) { remove_unfinished(trainer.out() + "/log"); }
+
 void LogReport::run(Trainer& trainer) {
   record_report(trainer.observation());
   Entry& entry = log_.emplace_back(trainer.observation());

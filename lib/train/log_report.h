@@ -15,6 +15,7 @@ class LogReport : public Extension {
  public:
   using Entry = std::map<std::string, double>;
   bool writes() const override { return true; }
+  void initialize(Trainer& trainer) override;
   void run(Trainer& trainer) override;
   std::string name() const override { return "LogReport"; }
   const std::vector<Entry>& log() const { return log_; }

@@ -75,6 +75,7 @@ void report_throughput(Trainer& trainer, std::size_t n_images) {
 void remove_result(const std::string& out) {
   std::error_code ignored;
   std::filesystem::remove(result_in(out), ignored);
+  remove_unfinished(result_in(out));
 }
 
 }  // namespace odori
