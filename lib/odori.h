@@ -39,6 +39,7 @@
 #include "distributed/multi_node_updater.h"
 #include "distributed/multi_node_ways.h"
 #include "distributed/parameter_check.h"
+#include "distributed/planned_training.h"
 #include "distributed/scatter.h"
 #include "distributed/snapshot.h"
 #include "flags/arguments.h"

@@ -26,8 +26,8 @@ double scaled_rate(double base_rate, double k) {
 
 /// The rate of update 0, 1, 2, ... The scaled one would throw new weights far off, so that it is reached in steps.
 double warmed_up_rate(double base_rate, double scaled, int update, int updates_of_epoch, int warmup_epochs) {
-  // BLANK 3: What is it? It begins at base_rate, rises by the same step after each update, and is `scaled` as soon as
-  //          warmup_epochs are over (at once if that is 0).
+  // BLANK 3: What is it? It begins at base_rate, goes on by the same step after each update, and is `scaled` as soon as
+  //          warmup_epochs are over (at once if that is 0). With a small batch, `scaled` is below base_rate.
   PUT_YOUR_CODE;
   // END BLANK
 }
@@ -44,12 +44,12 @@ std::vector<float> accumulated_gradients(MultiNodeUpdater& updater, int m) {
   std::vector<float> total(updater.n_gradients());
   for (int batch = 0; batch < m; ++batch) {
     std::vector<float> gradients = updater.next_gradients();  // the mean of one batch
-    // BLANK 5: What becomes of `total`? It is as long as `gradients`, whose last few numbers are padding.
+    // BLANK 5: What becomes of `total`? It is as long as `gradients`, whose last few numbers can be padding.
     PUT_YOUR_CODE;
     // END BLANK
   }
-  // BLANK 6: `total` is this rank's sum by now. Make it the mean of all batches of all ranks. One exchange is enough
-  //          for that: updater.average_over_ranks(total) replaces each number by its mean over the ranks.
+  // BLANK 6: `total` is this rank's sum by now. Make it the mean of all batches of all ranks, by one exchange:
+  //          updater.average_over_ranks(total) replaces each number by its mean over the ranks.
   PUT_YOUR_CODE;
   // END BLANK
   return total;
@@ -65,20 +65,27 @@ Trial choose(const std::vector<Trial>& trials) {
 int main(int argc, char** argv) try {
   const MpiSession mpi(argc, argv);
   int base_batch = 16, accumulate = 16, warmup_epochs = 3;
-  std::string only, gradients = "mean", recorded;
+  std::string only, gradients = "mean", planned, recorded;
   const Arguments args = parse_arguments(
       argc, argv,
       {.name = "large_batch",
        .about = "Task 4: accuracy by batch, with the rate fixed, scaled, and warmed up.",
        .one_training = false,
-       .own = {{"--base_batch", "The batch of all ranks that --learnrate was found for", &base_batch, 1},
-               {"--accumulate", "Batches of a rank that make an update: 1, 4, 16 ... up to this", &accumulate, 1},
-               {"--warmup_epochs", "Epochs in which the rate rises to the scaled one", &warmup_epochs},
-               {"--only", "Train once, with --accumulate and this schedule: fixed, scaled or warm_up", &only},
-               {"--gradients", "mean, or sum of all batches' gradients", OneOf{&gradients, {"mean", "sum"}}},
-               {"--trials", "Recorded trainings, SCHEDULE:IMAGES_PER_SECOND:LOSS:ACCURACY,...", &recorded}}});
+       .own = {
+           {"--base_batch", "The batch of all ranks that --learnrate was found for", &base_batch, 1},
+           {"--accumulate", "Batches of a rank that make an update: 1, 4, 16 ... up to this", &accumulate, 1},
+           {"--warmup_epochs", "Epochs in which the rate rises to the scaled one", &warmup_epochs},
+           {"--only", "Train once, with --accumulate and this schedule: fixed, scaled or warm_up", &only},
+           {"--gradients", "mean, or sum of all batches' gradients", OneOf{&gradients, {"mean", "sum"}}},
+           {"--planned",
+            "Show the rates of trainings to come, BATCHSIZE:ACCUMULATE:RANKS:BASE_BATCH:BASE_RATE:"
+            "UPDATES_OF_EPOCH:WARMUP_EPOCHS,...",
+            &planned},
+           {"--trials", "Choose of recorded trainings, SCHEDULE:IMAGES_PER_SECOND:LOSS:ACCURACY,...+...", &recorded}}});
   const std::unique_ptr<Communicator> comm = create_communicator("flat");
-  if (!recorded.empty()) return show_choice(recorded_trials(recorded), choose, *comm), 0;
+  const RateRules rules{batch_factor, scaled_rate, warmed_up_rate, rate_for_sum};
+  if (!planned.empty()) return show_rates(planned_trainings(planned), rules, *comm), 0;
+  if (!recorded.empty()) return show_choices(recorded_trials(recorded), choose, *comm), 0;
   tell_of_warm_up(warmup_epochs, args.epoch, only, *comm);
   TrainTest whole;
   if (comm->rank() == 0) whole = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});

@@ -19,7 +19,9 @@ Found found(const char* key, std::initializer_list<std::pair<const char*, Value>
 
 std::string list(const std::vector<int>& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
 
-bool same(double seen, double expected) { return std::abs(seen - expected) <= 1e-6 * std::abs(expected); }
+bool same(double seen, double expected, double tolerance) {
+  return std::abs(seen - expected) <= tolerance * std::abs(expected);
+}
 
 std::string measured(double seen, double expected) {
   if (std::abs(seen) < 1e-3 * std::abs(expected)) return "0";

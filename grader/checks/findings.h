@@ -31,7 +31,7 @@ std::string list(const std::vector<int>& numbers);
 std::string measured(double seen, double expected);
 
 /// Is that the number which a program showed? Shown are 24 bits.
-bool same(double seen, double expected);
+bool same(double seen, double expected, double tolerance = 1e-6);
 
 /// Training images that are positions in the test set. Both sets count from 0, so that the weights decide.
 bool is_test_set(const Situation& situation, const std::vector<Images>& parts, const Updates& updates);

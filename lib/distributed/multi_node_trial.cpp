@@ -140,32 +140,38 @@ void TrialReport::run(Trainer& trainer) {
   trial_->epochs.push_back({elapsed, trial_->held_out_accuracy});
 }
 
-std::vector<Trial> recorded_trials(const std::string& text) {
-  std::vector<Trial> trials;
-  for (const std::string& part : split(text, ',')) {
-    const std::vector<std::string> fields = split(part, ':');
-    Trial& trial = trials.emplace_back();
-    if (fields.size() == 4)
-      trial = {.schedule = fields[0],
-               .images_per_second = number_or_nan(fields[1]),
-               .training_loss = number_or_nan(fields[2]),
-               .held_out_accuracy = number_or_nan(fields[3])};
-    if (!in_words.contains(trial.schedule) || !std::isfinite(trial.images_per_second) ||
-        !std::isfinite(trial.training_loss) || !std::isfinite(trial.held_out_accuracy))
-      throw UsageError(
-          fmt::format("Recorded trainings are schedules (fixed, scaled or warm_up) with images a second, training loss "
-                      "and held-out accuracy, \"fixed:900:0.5:0.61,scaled:910:0.4:0.6\", not \"{}\".",
-                      text));
+std::vector<std::vector<Trial>> recorded_trials(const std::string& text) {
+  std::vector<std::vector<Trial>> of_batches;
+  for (const std::string& of_batch : split(text, '+')) {
+    std::vector<Trial>& trials = of_batches.emplace_back();
+    for (const std::string& part : split(of_batch, ',')) {
+      const std::vector<std::string> fields = split(part, ':');
+      Trial& trial = trials.emplace_back();
+      if (fields.size() == 4)
+        trial = {.schedule = fields[0],
+                 .images_per_second = number_or_nan(fields[1]),
+                 .training_loss = number_or_nan(fields[2]),
+                 .held_out_accuracy = number_or_nan(fields[3])};
+      if (!in_words.contains(trial.schedule) || !std::isfinite(trial.images_per_second) ||
+          !std::isfinite(trial.training_loss) || !std::isfinite(trial.held_out_accuracy))
+        throw UsageError(fmt::format(
+            "Recorded trainings are schedules (fixed, scaled or warm_up) with images a second, training loss and "
+            "held-out accuracy, \"fixed:900:0.5:0.61,scaled:910:0.4:0.6\", with a + before those of the next batch, "
+            "not \"{}\".",
+            text));
+    }
   }
-  return trials;
+  return of_batches;
 }
 
-void show_choice(const std::vector<Trial>& trials, const Choice& choose, const Communicator& comm) {
-  const Trial chosen = choose(trials);
-  const float numbers[] = {static_cast<float>(chosen.images_per_second), static_cast<float>(chosen.training_loss),
-                           static_cast<float>(chosen.held_out_accuracy)};
-  evidence::write(facts::Values{std::size(numbers)}, numbers);
-  if (comm.rank() == 0) print(trials, {chosen});
+void show_choices(const std::vector<std::vector<Trial>>& of_batches, const Choice& choose, const Communicator& comm) {
+  for (const std::vector<Trial>& trials : of_batches) {
+    const Trial chosen = choose(trials);
+    const float numbers[] = {static_cast<float>(chosen.images_per_second), static_cast<float>(chosen.training_loss),
+                             static_cast<float>(chosen.held_out_accuracy)};
+    evidence::write(facts::Values{std::size(numbers)}, numbers);
+    if (comm.rank() == 0) print(trials, {chosen});
+  }
 }
 
 void tell_of_warm_up(int warmup_epochs, int epochs, const std::string& only, const Communicator& comm) {

@@ -37,15 +37,15 @@ class TrialReport : public Extension {
   Trial* trial_;
 };
 
-/// "fixed:900:0.5:0.61,scaled:...": the schedule, images a second, training loss, held-out accuracy. Throws UsageError
-/// for another text.
-std::vector<Trial> recorded_trials(const std::string& text);
+/// "fixed:900:0.5:0.61,scaled:...+...": the schedule, images a second, training loss, held-out accuracy; of one batch,
+/// and, behind a +, of the next. Throws UsageError for another text.
+std::vector<std::vector<Trial>> recorded_trials(const std::string& text);
 
 /// Which of the trainings of one batch to go on with.
 using Choice = std::function<Trial(const std::vector<Trial>&)>;
 
-/// Rank 0 prints what is chosen of these. The grader gets its numbers.
-void show_choice(const std::vector<Trial>& trials, const Choice& choose, const Communicator& comm);
+/// Rank 0 prints what is chosen of each batch's trainings. The grader gets its numbers.
+void show_choices(const std::vector<std::vector<Trial>>& of_batches, const Choice& choose, const Communicator& comm);
 
 /// Rank 0 says so if a warm-up is longer than the trainings: none of them reaches the scaled rate then. `only`: the one
 /// schedule that is trained by, if it isn't empty.

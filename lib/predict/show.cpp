@@ -40,7 +40,7 @@ void show(const Prediction& p) {
     fmt::print("Larger batches would save nothing: the formula gives the batches {} and {} for 10 % and 1 %.\n\n",
                p.batch_within_10_percent, p.batch_within_1_percent);
   else
-    fmt::print("From batch {} on, larger ones save at most 10 % of an epoch; from batch {} on, 1 %\n\n",
+    fmt::print("From batch {} on, an epoch takes at most 10 % more than its images alone; from batch {} on, 1 %\n\n",
                p.batch_within_10_percent, p.batch_within_1_percent);
   if (p.curve.empty()) return;
 

@@ -16,6 +16,10 @@ struct Point {
   double exchange = 0, iteration = 0;  // seconds; the iteration's hold the exchange's
 };
 
+/// Powers of two, and one and a half times each.
+inline constexpr int device_counts[] = {1,  2,  3,  4,   6,   8,   12,  16,  24,  32,
+                                        48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
+
 struct Prediction {
   std::string network, other_network;
   int images = 0, batch = 1;  // of an epoch; of an iteration, all devices together

@@ -3,6 +3,7 @@
 
 #include "comm/communicator.h"
 #include "distributed/multi_node_trial.h"
+#include "distributed/planned_training.h"
 #include "train_support.h"
 
 namespace odori {
@@ -11,13 +12,15 @@ namespace {
 using namespace test;
 
 TEST(Trials, AreReadOrRefused) {
-  const std::vector<Trial> trials = recorded_trials("fixed:900:0.5:0.61,warm_up:870:0.4:0.6");
+  EXPECT_EQ(recorded_trials("fixed:900:0.5:0.61+scaled:1:2:0+scaled:1:2:0,fixed:1:2:0").at(2).size(), 2u);
+  const std::vector<Trial> trials = recorded_trials("fixed:900:0.5:0.61,warm_up:870:0.4:0.6").at(0);
   ASSERT_EQ(trials.size(), 2u);
   EXPECT_EQ(trials[1].schedule, "warm_up");
   EXPECT_EQ(trials[0].images_per_second, 900);
   EXPECT_EQ(trials[0].training_loss, 0.5);
   EXPECT_EQ(trials[1].held_out_accuracy, 0.6);
-  for (const char* other : {"", "fixed", "fixed:900:0.5", "fixed:900:0.5:x", "quick:900:0.5:0.6"})
+  for (const char* other :
+       {"", "fixed", "fixed:900:0.5", "fixed:900:0.5:x", "quick:900:0.5:0.6", "fixed:900:0.5:0.61+"})
     EXPECT_SENTENCE(recorded_trials(other), "Recorded trainings are schedules");
   const Trial trial{.epochs = {{2, 0.3}, {4, 0.7}, {6, 0.6}}};
   EXPECT_EQ(trial.seconds_to(0.6), 4);
@@ -49,6 +52,39 @@ TEST(Trials, OfEachBatchAreTrainedChosenAmongAndDrawn) {
   EXPECT_EQ(trained, "warm_up 4, ");
   EXPECT_EQ(asked, 2) << "of one training there is nothing to choose";
   EXPECT_SENTENCE(compare_trials(train, choose, 4, "slow", *comm, folder.path(), ""), "--only takes fixed, scaled or");
+}
+
+TEST(PlannedTrainings, AreReadOrRefused) {
+  const auto planned = planned_trainings("32:4:2:16:0.05:390:5,1:1:1:1:1e-3:1:0");
+  ASSERT_EQ(planned.size(), 2u);
+  EXPECT_EQ(planned[0].end_of_warm_up(), 1950);
+  EXPECT_EQ(planned[0].base_batch, 16);
+  EXPECT_EQ(planned[1].base_rate, 1e-3);
+  for (const char* other :
+       {"", "32", "32:4:2:16:0.05:390:5:", "32:4:2:16:0.05:390:x", "0:4:2:16:0.05:390:5", "32:4:2:16:0:390:5",
+        "32:4:2:16:nan:390:5", "32:4:2:16:0.05:390:-1", "32:4:2:16:0.05:2000:6", "1000:1000:1001:16:0.05:390:5",
+        "32:4:2:16:0.05:390:5,", "32:2147483647:2147483647:16:0.05:390:5"})
+    EXPECT_SENTENCE(planned_trainings(other), "Planned trainings are seven numbers each");
+}
+
+TEST(PlannedTrainings, ShowTheirRatesByTheRules) {
+  const auto comm = create_communicator("flat");
+  const RateRules rules{[](int batchsize, int accumulate, int ranks, int base_batch) {
+                          return 1.0 * batchsize * accumulate * ranks / base_batch;
+                        },
+                        [](double base_rate, double k) { return base_rate + k; },
+                        [](double base_rate, double scaled, int update, int updates_of_epoch, int warmup_epochs) {
+                          return update < updates_of_epoch * warmup_epochs ? base_rate + update : scaled;
+                        },
+                        [](double rate, int n) { return rate * n; }};
+  testing::internal::CaptureStdout();
+  show_rates(planned_trainings("8:3:2:6:0.25:4:1"), rules, *comm);
+  const std::string said = testing::internal::GetCapturedStdout();
+  if (comm->rank() == 0)
+    for (const char* number : {"48", "8", "0.25", "2.25", "8.25", "49.5"})
+      EXPECT_NE(said.find(number), std::string::npos) << number << "\n" << said;
+  else
+    EXPECT_EQ(said, "");
 }
 
 TEST(Trials, TellOfAWarmUpThatDoesNotEnd) {

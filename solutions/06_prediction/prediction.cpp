@@ -42,8 +42,8 @@ double exchange_time(int n, double bytes, const cost::Link& wire) {
   // BLANK 5: How many messages does each device send, one after the other?
   const int messages = 2 * (n - 1);
   // END BLANK
-  // BLANK 6: How long do they take? Each message waits wire.latency seconds, and then brings one of n chunks, with
-  //          wire.bandwidth bytes a second.
+  // BLANK 6: How long do they take? Each message waits wire.latency seconds, and then brings one of n equal chunks (a
+  //          part of a byte counts too), with wire.bandwidth bytes a second.
   return messages * (wire.latency + bytes / n / wire.bandwidth);
   // END BLANK
 }
@@ -84,7 +84,7 @@ int main(int argc, char** argv) try {
     const cost::Compute time = line_through(given.small, given.large);
     prediction.compute = time;
     prediction.compute_of_other = of_other_network(time, proxy, other);
-    for (int n = 1; n <= 1024; n *= 2) {
+    for (const int n : device_counts) {
       const double exchange = exchange_time(n, 4 * proxy.parameters, given.wire);
       prediction.curve.push_back({n, exchange, shared_iteration(time, given.batch, n, exchange)});
     }

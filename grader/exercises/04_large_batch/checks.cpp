@@ -5,6 +5,7 @@
 
 #include "checks/findings.h"
 #include "choice.h"
+#include "distributed/planned_training.h"
 #include "trace/refusal.h"
 
 namespace odori::grader {
@@ -26,10 +27,10 @@ RunPlan with_flags(RunPlan plan, int accumulate, int base_batch, int warmup_epoc
 // number; and an epoch has more updates than the warm-up has epochs.
 const RunPlan warmed_up =
     with_flags({.nodes = {0, 0}, .batch_size = 2, .learning_rate = 0.02f, .epochs = 3}, 4, 7, 2, "warm_up", "mean");
-// As many batches and ranks as there are images for, an odd number of them, a large factor, and a scaled rate above the
-// usual ones.
+// As many batches and ranks as there are images for, an odd number of them, more than a learner's command asks for, a
+// large factor, and a scaled rate above the usual ones.
 const RunPlan summed =
-    with_flags({.nodes = {0, 1, 1}, .batch_size = 2, .learning_rate = 0.0065f, .seed = 1}, 7, 1, 2, "scaled", "sum");
+    with_flags({.nodes = {0, 1, 1}, .batch_size = 1, .learning_rate = 0.0053f, .seed = 1}, 17, 1, 2, "scaled", "sum");
 // Fewer images than the rate was found for, so that a warm-up falls, and what is exchanged without being accumulated.
 const RunPlan small =
     with_flags({.nodes = {0, 1}, .batch_size = 3, .learning_rate = 0.1f, .seed = 3}, 1, 15, 1, "warm_up", "mean");
@@ -38,7 +39,28 @@ const RunPlan small =
 const RunPlan one_after_another = with_flags(
     {.nodes = {0}, .batch_size = 5, .learning_rate = 0.025f, .seed = 2, .trainings = 6}, 4, 2, 1, "warm_up", "mean");
 
-/// What a plan asks for.
+// Whatever is right only up to a number, or from one on, or for the first of several trainings: no trainings are needed
+// for the rates. A long warm-up; one that falls; one of the smallest numbers; a cluster, with a rate of many digits;
+// and nothing that changes the rate.
+const std::vector<PlannedTraining> all_planned{{64, 48, 20, 2500, 0.05, 9, 8},
+                                               {3, 1, 2, 7, 0.3, 5, 2},
+                                               {1, 1, 3, 2, 0.0123, 11, 1},
+                                               {128, 100, 640, 333, 1.2345e-5, 2, 0},
+                                               {25, 1, 1, 25, 0.1, 100, 0}};
+
+RunPlan planning() {
+  RunPlan plan{.nodes = {0}, .epochs = 0, .shows = all_planned.size(), .flags = {"--planned", ""}};
+  for (const PlannedTraining& p : all_planned) {
+    plan.flags.back() +=
+        fmt::format("{}{}:{}:{}:{}:{}:{}:{}", plan.flags.back().empty() ? "" : ",", p.batchsize, p.accumulate, p.ranks,
+                    p.base_batch, p.base_rate, p.updates_of_epoch, p.warmup_epochs);
+    plan.most_values = std::max(plan.most_values, static_cast<std::size_t>(p.end_of_warm_up()) + 3);
+  }
+  return plan;
+}
+const RunPlan planned = planning();
+
+/// What a training is given.
 struct Given {
   int m = 1, ranks = 1, batch = 1, base_batch = 1, warmup_epochs = 0, updates_of_epoch = 1;
   bool sum = false;
@@ -51,10 +73,12 @@ struct Given {
     const int end = end_of_warm_up();
     return update < end ? base + (scaled() - base) * update / end : scaled();
   }
+  int n() const { return m * ranks; }
   /// What the sum is of.
-  int summed() const { return sum ? m * ranks : 1; }
+  int summed() const { return sum ? n() : 1; }
 };
 
+/// Of a plan that trains.
 Given given_of(const Situation& situation) {
   const RunPlan& plan = situation.plan;
   const auto flag = [&](const char* name) {
@@ -81,32 +105,70 @@ bool came_to_the_last(const Situation& situation) {
   return !ranks.empty() && ranks.front().earlier_trainings + 1 == situation.plan.trainings;
 }
 
-/// The rate of each update, as the first rank showed it; none where it trains nothing.
-std::vector<double> rates_of(const Situation& situation) {
-  std::vector<double> rates;
-  if (situation.plan.epochs == 0 || !came_to_the_last(situation)) return rates;
-  for (const std::vector<float>& shown : situation.evidence().ranks.front().values)
-    if (shown.size() == 1) rates.push_back(shown.front());
-  return rates;
+/// The rates of a training, as the first rank showed them.
+struct Rates {
+  Given given;
+  std::vector<double> of_updates;  // for the mean; never empty
+  std::optional<double> of_sum;    // the last one for the sum, where it is known
+
+  double last() const { return of_updates.back(); }  // when the warm-up is over
+};
+
+/// Of the training that the plan makes, or of those that it has planned.
+std::vector<Rates> rates_of(const Situation& situation) {
+  std::vector<Rates> all;
+  if (situation.evidence().ranks.empty()) return all;
+  const auto& values = situation.evidence().ranks.front().values;
+  if (situation.plan == planned) {
+    for (std::size_t i = 0; i < std::min(values.size(), all_planned.size()); ++i) {
+      const PlannedTraining& p = all_planned[i];
+      if (values[i].size() != static_cast<std::size_t>(p.end_of_warm_up()) + 3) continue;
+      Given given{.m = p.accumulate,
+                  .ranks = p.ranks,
+                  .batch = p.batchsize,
+                  .base_batch = p.base_batch,
+                  .warmup_epochs = p.warmup_epochs,
+                  .updates_of_epoch = p.updates_of_epoch,
+                  .base = p.base_rate};
+      given.k = static_cast<double>(given.batch) * given.n() / given.base_batch;
+      all.push_back({given, {values[i].begin() + 1, values[i].end()}, values[i].front()});
+    }
+  } else if (situation.plan.epochs > 0 && came_to_the_last(situation)) {
+    Rates rates{given_of(situation)};
+    for (const std::vector<float>& shown : values)
+      if (shown.size() == 1) rates.of_updates.push_back(shown.front());
+    if (rates.of_updates.empty()) return all;
+    if (rates.given.sum) rates.of_sum = rates.last();
+    for (double& rate : rates.of_updates) rate *= rates.given.summed();
+    all.push_back(rates);
+  }
+  return all;
+}
+
+/// The first finding of all trainings.
+auto in_each(Found (*find)(const Rates&)) {
+  return [find](const Situation& situation) -> Found {
+    for (const Rates& rates : rates_of(situation))
+      if (Found wrong = find(rates)) return wrong;
+    return {};
+  };
 }
 
 std::string rate_text(double rate) { return fmt::format("{:.4g}", rate); }
-
-/// The last one, of the mean: when the warm-up is over.
-std::optional<double> last_rate(const Situation& situation) {
-  const auto rates = rates_of(situation);
-  if (rates.empty()) return {};
-  return rates.back() * given_of(situation).summed();
+/// With as many digits as tell it from what is expected.
+std::string rate_text(double rate, double expected) {
+  for (int digits = 4; digits < 9; ++digits)
+    if (const auto text = fmt::format("{:.{}g}", rate, digits); text != fmt::format("{:.{}g}", expected, digits))
+      return text;
+  return rate_text(rate);
 }
 
 // ---- Blank 1: the factor
 
-Found find_in_factor(const Situation& situation) {
-  const auto last = last_rate(situation);
-  if (!last) return {};
-  const Given given = given_of(situation);
-  if (same(*last, given.scaled())) return {};
-  const double k = *last / given.base, batch = given.batch, base = given.base_batch;
+Found find_in_factor(const Rates& rates) {
+  const Given& given = rates.given;
+  if (same(rates.last(), given.scaled())) return {};
+  const double k = rates.last() / given.base, batch = given.batch, base = given.base_batch;
   const auto is = [&](double images) { return same(k, images / base) || same(k, std::floor(images / base)); };
   const char* key = "factor_wrong";
   if (is(batch * given.ranks)) key = "accumulation_left_out";
@@ -128,32 +190,29 @@ Found find_in_factor(const Situation& situation) {
 
 // ---- Blank 2: the scaled rate
 
-Found find_in_scaled_rate(const Situation& situation) {
-  const auto last = last_rate(situation);
-  if (!last) return {};
-  const Given given = given_of(situation);
-  if (same(*last, given.scaled())) return {};
+Found find_in_scaled_rate(const Rates& rates) {
+  const Given& given = rates.given;
+  const double last = rates.last();
+  if (same(last, given.scaled())) return {};
   const char* key = "scaled_rate_wrong";
-  if (same(*last, given.base)) key = "rate_not_scaled";
-  if (same(*last, given.base * std::sqrt(given.k))) key = "square_root_scaled";
-  if (same(*last, given.base / given.k)) key = "rate_divided";
-  if (same(*last, given.base * std::floor(given.k))) key = "scaled_by_whole_number";
-  if (same(*last, given.k)) key = "base_rate_left_out";
-  return found(key, {{"seen", rate_text(*last)},
-                     {"expected", rate_text(given.scaled())},
+  if (same(last, given.base)) key = "rate_not_scaled";
+  if (same(last, given.base * std::sqrt(given.k))) key = "square_root_scaled";
+  if (same(last, given.base / given.k)) key = "rate_divided";
+  if (same(last, given.base * std::floor(given.k))) key = "scaled_by_whole_number";
+  if (same(last, given.k)) key = "base_rate_left_out";
+  return found(key, {{"seen", rate_text(last, given.scaled())},
+                     {"expected", rate_text(given.scaled(), last)},
                      {"base", rate_text(given.base)},
                      {"k", fmt::format("{:.4g}", given.k)}});
 }
 
 // ---- Blank 3: warm-up
 
-Found find_in_warm_up(const Situation& situation) {
-  const auto rates = rates_of(situation);
-  if (rates.empty()) return {};
-  const Given given = given_of(situation);
-  const auto of_mean = [&](std::size_t u) { return rates[u] * given.summed(); };
+Found find_in_warm_up(const Rates& shown) {
+  const Given& given = shown.given;
+  const std::vector<double>& rates = shown.of_updates;
   std::size_t first = 0;
-  while (first < rates.size() && same(of_mean(first), given.rate(static_cast<int>(first)))) ++first;
+  while (first < rates.size() && same(rates[first], given.rate(static_cast<int>(first)))) ++first;
   if (first == rates.size()) return {};
   const int end = given.end_of_warm_up();
   const double base = given.base, way = given.scaled() - base;
@@ -161,7 +220,8 @@ Found find_in_warm_up(const Situation& situation) {
   const auto are = [&](auto formula) {
     if (end == 0) return false;
     for (std::size_t u = 0; u < rates.size() && static_cast<int>(u) < end; ++u)
-      if (const double expected = formula(static_cast<int>(u)); !(std::abs(of_mean(u) - expected) <= 1e-6 * base))
+      if (const double expected = formula(static_cast<int>(u));
+          !(std::abs(rates[u] - expected) <= 1e-6 * std::max(base, given.scaled())))
         return false;
     return true;
   };
@@ -182,8 +242,8 @@ Found find_in_warm_up(const Situation& situation) {
       key = "warm_up_in_updates";
   }
   return found(key, {{"update", first},
-                     {"seen", rate_text(of_mean(first))},
-                     {"expected", rate_text(given.rate(static_cast<int>(first)))},
+                     {"seen", rate_text(rates[first], given.rate(static_cast<int>(first)))},
+                     {"expected", rate_text(given.rate(static_cast<int>(first)), rates[first])},
                      {"base", rate_text(base)},
                      {"scaled", rate_text(given.scaled())},
                      {"epochs", given.warmup_epochs},
@@ -193,20 +253,20 @@ Found find_in_warm_up(const Situation& situation) {
 
 // ---- Blank 4: the rate for a sum
 
-Found find_in_rate_for_sum(const Situation& situation) {
-  const auto rates = rates_of(situation);
-  if (rates.empty() || !given_of(situation).sum) return {};
-  const Given given = given_of(situation);
-  const double seen = rates.back(), rate = given.scaled();
-  const int n = given.summed();
+Found find_in_rate_for_sum(const Rates& rates) {
+  if (!rates.of_sum) return {};
+  const double seen = *rates.of_sum, rate = rates.given.scaled();
+  const int n = rates.given.n();
   if (same(seen, rate / n)) return {};
   const char* key = "sum_rate_wrong";
   if (same(seen, rate)) key = "sum_rate_unchanged";
   if (seen == 0) key = "sum_rate_zero";
   if (same(seen, rate * n)) key = "sum_rate_multiplied";
   if (same(seen, rate / std::sqrt(n))) key = "sum_rate_by_square_root";
-  return found(key,
-               {{"seen", rate_text(seen)}, {"expected", rate_text(rate / n)}, {"rate", rate_text(rate)}, {"n", n}});
+  return found(key, {{"seen", rate_text(seen, rate / n)},
+                     {"expected", rate_text(rate / n, seen)},
+                     {"rate", rate_text(rate)},
+                     {"n", n}});
 }
 
 // ---- Blanks 5 and 6: gradients
@@ -322,7 +382,8 @@ Found find_nothing_shown(const Situation& situation) {
 ShownFigure rates_by_update(Runs& whole) {
   const Situation situation{whole, warmed_up};
   const Given given = given_of(situation);
-  const std::vector<double> rates = rates_of(situation);
+  const std::vector<Rates> shown = rates_of(situation);
+  const std::vector<double> rates = shown.empty() ? std::vector<double>() : shown.front().of_updates;
   Curve fixed{.name = "rates_fixed"}, scaled{.name = "rates_scaled"}, rising{.name = "rates_warmed_up"},
       learners{.name = "rates_yours", .measured = true};
   std::vector<double> updates;
@@ -340,11 +401,11 @@ ShownFigure rates_by_update(Runs& whole) {
 }  // namespace
 
 Exam exam_of_large_batch() {
-  return {{warmed_up, summed, small, one_after_another, best_warmed_up, best_fixed, nothing_learned},
-          {{1, "FactorIsOfAllImages", find_in_factor},
-           {2, "RateGrowsWithTheBatch", find_in_scaled_rate},
-           {3, "RateRisesByTheSameStep", find_in_warm_up},
-           {4, "SumHasASmallerRate", find_in_rate_for_sum},
+  return {{warmed_up, summed, small, one_after_another, planned, choosing},
+          {{1, "FactorIsOfAllImages", in_each(find_in_factor)},
+           {2, "RateGrowsWithTheBatch", in_each(find_in_scaled_rate)},
+           {3, "RateRisesByTheSameStep", in_each(find_in_warm_up)},
+           {4, "SumHasASmallerRate", in_each(find_in_rate_for_sum)},
            {5, "EveryBatchIsInTheTotal", find_in_total},
            {6, "MeanIsExchangedOnce", find_in_mean},
            {7, "HeldOutImagesDecide", find_in_choice},

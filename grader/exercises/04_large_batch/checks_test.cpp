@@ -28,6 +28,23 @@ Given given_of(const RunPlan& plan) {
   return g;
 }
 
+bool is_planned(const RunPlan& plan) { return plan.flags.front() == "--planned"; }
+bool is_choosing(const RunPlan& plan) { return plan.flags.front() == "--trials"; }
+/// The same of trainings that are planned.
+std::vector<Given> planned_in(const RunPlan& plan) {
+  std::vector<Given> all;
+  std::istringstream text(plan.flags.back());
+  for (std::string one; std::getline(text, one, ',');) {
+    Given& g = all.emplace_back();
+    g.sum = true;
+    EXPECT_EQ(std::sscanf(one.c_str(), "%d:%d:%d:%d:%lf:%d:%d", &g.batch, &g.m, &g.ranks, &g.base_batch, &g.base,
+                          &g.updates_of_epoch, &g.end),
+              7);
+    g.end *= g.updates_of_epoch;
+  }
+  return all;
+}
+
 /// The rate of an update; and the gradient that an update is by, from that of each batch of a rank.
 using Rate = std::function<double(const Given&, int update)>;
 using Gradients = std::vector<std::vector<float>>;
@@ -90,27 +107,45 @@ Evidence training(const RunPlan& plan, const Made& made, bool apart = false, int
   return evidence;
 }
 
-/// The recorded trainings, each as the program shows a chosen one.
-std::vector<std::vector<float>> trials_of(const RunPlan& plan) {
-  std::vector<std::vector<float>> trials;
-  std::istringstream all(plan.flags.back());
-  for (std::string one; std::getline(all, one, ',');) {
-    std::vector<float>& numbers = trials.emplace_back(3);
-    EXPECT_EQ(std::sscanf(one.c_str(), "%*[a-z_]:%f:%f:%f", &numbers[0], &numbers[1], &numbers[2]), 3);
+/// Their rates, as the program shows them: the last one for a sum, then those of all updates for the mean.
+Evidence planned_rates(const RunPlan& plan, const Rate& rate, const Rate& of_sum) {
+  Evidence evidence = without_training(plan);
+  for (const Given& g : planned_in(plan)) {
+    std::vector<float>& numbers = evidence.ranks.front().values.emplace_back();
+    numbers.push_back(static_cast<float>(of_sum(g, g.end + 1)));
+    for (int u = 0; u < g.end + 2; ++u) numbers.push_back(static_cast<float>(rate(g, u)));
   }
-  return trials;
+  return evidence;
 }
-/// The one with the largest value.
+double right_of_sum(const Given& g, int u) { return right_rate(g, u) / g.n(); }
+
+/// The recorded trainings of each batch, each as the program shows a chosen one.
+using Trials = std::vector<std::vector<float>>;
+std::vector<Trials> trials_of(const RunPlan& plan) {
+  std::vector<Trials> of_batches;
+  std::istringstream all(plan.flags.back());
+  for (std::string batch; std::getline(all, batch, '+');) {
+    Trials& trials = of_batches.emplace_back();
+    std::istringstream of_batch(batch);
+    for (std::string one; std::getline(of_batch, one, ',');) {
+      std::vector<float>& numbers = trials.emplace_back(3);
+      EXPECT_EQ(std::sscanf(one.c_str(), "%*[a-z_]:%f:%f:%f", &numbers[0], &numbers[1], &numbers[2]), 3);
+    }
+  }
+  return of_batches;
+}
+/// The one with the largest value, of each batch.
 using Value = std::function<float(const std::vector<float>&)>;
 Evidence choice(const RunPlan& plan, const Value& value) {
-  const auto trials = trials_of(plan);
   Evidence evidence = without_training(plan);
-  evidence.ranks.front().values = {*std::ranges::max_element(trials, {}, value)};
+  for (const Trials& trials : trials_of(plan))
+    evidence.ranks.front().values.push_back(*std::ranges::max_element(trials, {}, value));
   return evidence;
 }
 
 Evidence right(const RunPlan& plan) {
-  if (plan.epochs == 0) return choice(plan, [](const auto& trial) { return trial[2]; });
+  if (is_planned(plan)) return planned_rates(plan, right_rate, right_of_sum);
+  if (is_choosing(plan)) return choice(plan, [](const auto& trial) { return trial[2]; });
   static std::map<RunPlan, Evidence> made;  // gradients take time
   const auto [entry, is_new] = made.try_emplace(plan);
   if (is_new) entry->second = training(plan, right_mean);
@@ -123,6 +158,8 @@ std::string large_batch(int blank, const Fabricated::Change& change) {
 /// What the rates become, as the mean would need them.
 std::string rates(int blank, const Rate& rate) {
   return large_batch(blank, [&](Evidence& evidence, const RunPlan& plan) {
+    if (is_planned(plan))
+      evidence = planned_rates(plan, rate, [&](const Given& g, int u) { return rate(g, u) / g.n(); });
     if (plan.epochs == 0) return;
     const Given g = given_of(plan);
     for (RankSeen& rank : evidence.ranks)
@@ -150,7 +187,16 @@ std::string gradients(int blank, const Made& made, bool apart = false, int excha
 }
 std::string chosen(const Value& value) {
   return large_batch(7, [&](Evidence& evidence, const RunPlan& plan) {
-    if (plan.epochs == 0) evidence = choice(plan, value);
+    if (is_choosing(plan)) evidence = choice(plan, value);
+  });
+}
+/// In the one batch, counted from 0, another one is chosen; none: in all.
+std::string chosen_in(std::optional<std::size_t> batch, const std::function<std::vector<float>(const Trials&)>& of) {
+  return large_batch(7, [&](Evidence& evidence, const RunPlan& plan) {
+    if (!is_choosing(plan)) return;
+    const auto of_batches = trials_of(plan);
+    for (std::size_t i = 0; i < of_batches.size(); ++i)
+      if (i == batch.value_or(i)) evidence.ranks.front().values[i] = of(of_batches[i]);
   });
 }
 
@@ -170,6 +216,13 @@ TEST(LargeBatch, NamesMistakesOfTheFactor) {
   EXPECT_EQ(factor([](const Given& g) { return g.batch * g.n() / g.base_batch; }), "factor_whole_number");
   EXPECT_EQ(factor([](const Given& g) { return g.batch / g.base_batch; }), "factor_whole_number");
   EXPECT_EQ(factor([](const Given&) { return 17; }), "factor_wrong");
+}
+
+TEST(LargeBatch, TriesLargeNumbersToo) {
+  EXPECT_EQ(factor([](const Given& g) { return 1.0 * g.batch * std::min(g.m, 16) * g.ranks / g.base_batch; }),
+            "factor_wrong");
+  EXPECT_EQ(scaled([](const Given& g) { return g.base * std::min(64.0, g.scaled() / g.base); }), "scaled_rate_wrong");
+  EXPECT_EQ(rates(3, [](const Given& g, int u) { return u > 50 ? g.scaled() : right_rate(g, u); }), "warm_up_wrong");
 }
 
 TEST(LargeBatch, NamesMistakesOfTheScaledRate) {
@@ -208,6 +261,17 @@ TEST(LargeBatch, NamesMistakesOfTheRateForASum) {
     return rates(
         4, [&](const Given& g, int u) { return g.sum ? g.n() * rate(right_rate(g, u), g.n()) : right_rate(g, u); });
   };
+  /// Where only planned trainings show it.
+  const auto planned_sum = [](const Rate& of_sum) {
+    return large_batch(4, [&](Evidence& evidence, const RunPlan& plan) {
+      if (is_planned(plan)) evidence = planned_rates(plan, right_rate, of_sum);
+    });
+  };
+  EXPECT_EQ(planned_sum(right_of_sum), "right");
+  EXPECT_EQ(planned_sum([](const Given& g, int u) { return g.n() < 4 ? right_rate(g, u) : right_of_sum(g, u); }),
+            "sum_rate_unchanged");
+  EXPECT_EQ(planned_sum([](const Given& g, int u) { return std::round(1e6 * right_of_sum(g, u)) / 1e6; }),
+            "sum_rate_wrong");
   EXPECT_EQ(sum([](double rate, int) { return rate; }), "sum_rate_unchanged");
   EXPECT_EQ(sum([](double rate, int n) { return rate * n; }), "sum_rate_multiplied");
   EXPECT_EQ(sum([](double rate, int n) { return rate / std::sqrt(n); }), "sum_rate_by_square_root");
@@ -284,30 +348,19 @@ TEST(LargeBatch, NamesMistakesOfTheChoice) {
   EXPECT_EQ(chosen([](const auto& trial) { return trial[0] * trial[2]; }), "choice_wrong") << "it looked";
   EXPECT_EQ(chosen([](const auto& trial) { return trial[1]; }), "choice_wrong");
   for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(chosen_in({}, [&](const Trials& trials) { return trials[i % trials.size()]; }), "chosen_without_looking");
+  const auto none = [](const Trials&) { return std::vector<float>{1, 2, 3}; };
+  EXPECT_EQ(chosen_in({}, none), "chosen_none_of_them");
+  EXPECT_EQ(chosen_in(2, none), "chosen_none_of_them") << "where nothing was learned";
+  // The right one of one batch, and no criterion's of the other.
+  EXPECT_EQ(chosen_in(1, [](const Trials& trials) { return trials[1]; }), "choice_wrong");
+  for (const std::size_t batch : {1, 2})
     EXPECT_EQ(large_batch(7,
                           [&](Evidence& evidence, const RunPlan& plan) {
-                            if (plan.epochs == 0) evidence.ranks.front().values = {trials_of(plan).at(i)};
+                            auto& values = evidence.ranks.front().values;
+                            if (is_choosing(plan)) values[batch] = values[batch - 1];
                           }),
-              "chosen_without_looking");
-  EXPECT_EQ(large_batch(7,
-                        [](Evidence& evidence, const RunPlan& plan) {
-                          if (plan.epochs == 0) evidence.ranks.front().values = {{1, 2, 3}};
-                        }),
-            "chosen_none_of_them");
-  EXPECT_EQ(large_batch(7,
-                        [](Evidence& evidence, const RunPlan& plan) {
-                          const bool is_alone = plan.epochs == 0 && trials_of(plan).size() == 1;
-                          if (is_alone) evidence.ranks.front().values = {{0, 0, 0}};
-                        }),
-            "chosen_none_of_them")
-      << "where nothing was learned";
-  // The right one in one situation, and no criterion's in the other.
-  EXPECT_EQ(large_batch(7,
-                        [](Evidence& evidence, const RunPlan& plan) {
-                          const bool is_right = plan.epochs == 0 && trials_of(plan).at(3)[2] > trials_of(plan).at(0)[2];
-                          if (plan.epochs == 0) evidence.ranks.front().values = {trials_of(plan)[is_right ? 3 : 1]};
-                        }),
-            "choice_wrong");
+              "chosen_of_an_earlier_batch");
 }
 
 TEST(LargeBatch, WantsValuesAndAWholeTraining) {

@@ -5,9 +5,10 @@
 
 namespace odori::grader::large_batch {
 
-extern const RunPlan best_warmed_up, best_fixed, nothing_learned;
+/// One batch's trainings after another's.
+extern const RunPlan choosing;
 
-/// What is wrong with the choice, where the plan is one of these.
+/// What is wrong with a choice, where the plan is this.
 Found find_in_choice(const Situation& situation);
 
 }  // namespace odori::grader::large_batch

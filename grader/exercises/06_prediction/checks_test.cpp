@@ -5,11 +5,12 @@
 #include "core/text.h"
 #include "fabricated.h"
 #include "model/networks.h"
+#include "predict/show.h"
 
 namespace odori::grader::test {
 namespace {
 
-/// As the program shows them: 6 numbers, then the exchange and the iteration of 1, 2, 4, ... 1024 devices.
+/// As the program shows them: 6 numbers, then the exchange and the iteration of 1, 2, 3, 4, 6, ... 1024 devices.
 using Numbers = std::vector<double>;
 constexpr std::size_t iterations = 0, per_image = 1, fixed = 2, other = 3, within_10 = 4, within_1 = 5, curve = 6;
 
@@ -62,7 +63,7 @@ Numbers right_numbers(const Recorded& g) {
                   slope(g) * g.other.operations / g.proxy.operations,
                   std::ceil(rest(g) / slope(g) / 0.1),
                   std::ceil(rest(g) / slope(g) / 0.01)};
-  for (double n = 1; n <= 1024; n *= 2) numbers.insert(numbers.end(), {exchange(g, n), shared(g, n)});
+  for (const double n : device_counts) numbers.insert(numbers.end(), {exchange(g, n), shared(g, n)});
   return numbers;
 }
 
@@ -86,8 +87,8 @@ std::string number(int blank, std::size_t which, const std::function<double(cons
 /// What the exchanges, or the iterations, become.
 std::string point(int blank, std::size_t which, const std::function<double(const Recorded&, double n)>& formula) {
   return prediction(blank, [&](Numbers& numbers, const Recorded& g) {
-    double n = 1;
-    for (std::size_t i = curve + which; i < numbers.size(); i += 2, n *= 2) numbers[i] = formula(g, n);
+    for (std::size_t i = 0; i < std::size(device_counts); ++i)
+      numbers[curve + 2 * i + which] = formula(g, device_counts[i]);
   });
 }
 std::string gain(const std::function<double(double ratio, double share)>& formula) {
@@ -99,8 +100,8 @@ std::string gain(const std::function<double(double ratio, double share)>& formul
 TEST(Prediction, AcceptsRightOnes) {
   for (int blank = 1; blank <= 8; ++blank)
     EXPECT_EQ(prediction(blank, [](Numbers&, const Recorded&) {}), "right") << blank;
-  EXPECT_EQ(number(2, per_image, [](const Recorded& g) { return slope(g) * (1 + 5e-7); }), "right");
-  EXPECT_NE(number(2, per_image, [](const Recorded& g) { return slope(g) * (1 + 5e-6); }), "right");
+  EXPECT_EQ(number(2, per_image, [](const Recorded& g) { return slope(g) * (1 + 5e-6); }), "right");
+  EXPECT_NE(number(2, per_image, [](const Recorded& g) { return slope(g) * (1 + 3e-5); }), "right");
 }
 
 TEST(Prediction, WantsNumbers) {
@@ -209,22 +210,24 @@ TEST(Prediction, ShowsWhatWasPredictedAndMeasured) {
     });
     return exam_of(task_named("prediction")).shows(runs);
   };
+  constexpr std::size_t n_counts = std::size(device_counts);
   std::vector<float> numbers(6);
-  for (int i = 0; i < 11; ++i) numbers.insert(numbers.end(), {0.001f, 0.001f * static_cast<float>(100 - i)});
+  for (std::size_t i = 0; i < n_counts; ++i)
+    numbers.insert(numbers.end(), {0.001f, 0.001f * static_cast<float>(100 - i)});
   const ShownFigure shown = shown_of({numbers, {0.2f, 0.25f}, {0.12f, 0.1f}});
   const Figure& figure = shown.figure;
   ASSERT_EQ(figure.curves.size(), 3u);
   EXPECT_EQ(figure.x.back(), 1024);
   EXPECT_EQ(figure.curves[0].values.front(), 100) << "milliseconds";
-  EXPECT_EQ(figure.curves[0].values.back(), 90);
-  std::vector<std::optional<double>> predicted(11), measured(11);
+  EXPECT_EQ(figure.curves[0].values.back(), 81);
+  std::vector<std::optional<double>> predicted(n_counts), measured(n_counts);
   predicted[0] = 200, predicted[1] = 120, measured[0] = 250, measured[1] = 100;
   EXPECT_EQ(figure.curves[1].values, predicted);
   EXPECT_EQ(figure.curves[2].values, measured);
   EXPECT_TRUE(figure.curves[2].measured);
-  EXPECT_EQ(shown_of({numbers, {-0.2f, 0.25f}}).figure.curves[1].values, (std::vector<std::optional<double>>(11)))
+  EXPECT_EQ(shown_of({numbers, {-0.2f, 0.25f}}).figure.curves[1].values, (std::vector<std::optional<double>>(n_counts)))
       << "an axis that is logarithmic has no place for it";
-  EXPECT_EQ(shown_of({}).figure.curves[0].values, (std::vector<std::optional<double>>(11))) << "not measured";
+  EXPECT_EQ(shown_of({}).figure.curves[0].values, (std::vector<std::optional<double>>(n_counts))) << "not measured";
   for (const char* language : {"en", "ja"}) {
     const Messages messages(ODORI_FOLDER, language);
     std::vector<std::string> keys{figure.title, figure.text, figure.x_name, figure.y_name};
