@@ -58,7 +58,7 @@ Found find_in_buffers(const Situation& situation) {
       const auto begins = std::ranges::find(iteration.after, "start_travelling", &facts::Event::what);
       if (std::any_of(begins, iteration.after.end(), [](const auto& event) { return event.what == "wait"; }))
         return says("waits_at_once");
-      if (k > 0 && !has(iteration.after, "wait")) return says("used_before_arrival");
+      if (k > 0 && tried.n > 1 && !has(iteration.after, "wait")) return says("used_before_arrival");
     }
     return {};
   });
