@@ -79,10 +79,14 @@ for hidden in "" -1; do
 done
 program "$scratch/bin/nvidia-smi" 'echo "NVIDIA Stand-in, 1.0, 1000 MiB"'
 program "$scratch/cuda/bin/compute-sanitizer" 'echo "========= Error: Device not supported"; exit 1'
-flags="--only tests,sanitizer" expect 0 "racecheck, a small training                  NOT RUN" \
+flags="--only tests,sanitizer" expect 0 "racecheck, the kernels' tests                NOT RUN" \
   "compute-sanitizer does not support this machine's GPU" "INCOMPLETE, on NVIDIA Stand-in"
 program "$scratch/cuda/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 1 error"; exit 1'
-flags="--only tests,sanitizer" expect 1 "racecheck, a small training                  FAIL" "exit code 1: ERROR SUMMARY: 1 error"
+flags="--only tests,sanitizer" expect 1 "racecheck, the kernels' tests                FAIL" "exit code 1: ERROR SUMMARY: 1 error"
+program "$scratch/cuda/bin/compute-sanitizer" '[[ $* != *racecheck*/cuda_kernels_test ]] || { echo "RACECHECK SUMMARY: 1 hazard displayed"; exit 1; }' \
+  'echo "ERROR SUMMARY: 0 errors"'
+flags="--only tests,sanitizer" expect 1 "racecheck, the kernels' tests                FAIL" "exit code 1: RACECHECK SUMMARY: 1 hazard displayed" \
+  "memcheck, a small training                   PASS" "synccheck, the kernels' tests                PASS"
 program "$scratch/cuda/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
 expect 0 "PASSED, on NVIDIA Stand-in"
 result_has() { # WORDS
