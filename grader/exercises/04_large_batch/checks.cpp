@@ -42,7 +42,7 @@ const RunPlan one_after_another = with_flags(
 // Whatever is right only up to a number, or from one on, or for the first of several trainings: no trainings are needed
 // for the rates. A long warm-up; one that falls; one of the smallest numbers; a cluster, with a rate of many digits;
 // and nothing that changes the rate.
-const std::vector<PlannedTraining> all_planned{{64, 48, 20, 2500, 0.05, 9, 8},
+const std::vector<PlannedTraining> all_planned{{64, 48, 20, 2500, 0.05, 781, 8},
                                                {3, 1, 2, 7, 0.3, 5, 2},
                                                {1, 1, 3, 2, 0.0123, 11, 1},
                                                {128, 100, 640, 333, 1.2345e-5, 2, 0},

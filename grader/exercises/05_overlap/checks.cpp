@@ -22,7 +22,7 @@ RunPlan trying(std::vector<int> nodes, int layers, int buckets) {
 
 // With a bucket for each parameter, two are full at once where a layer has two. A single layer has a single bucket, and
 // nothing to hide it behind. Two ranks hide what is divided by 2. Five train a network with some 60,000 parameters.
-const RunPlan plainest = trying({0, 1}, 8, 4), each_parameter = trying({0, 1, 1}, 23, 1000),
+const RunPlan plainest = trying({0, 1}, 8, 4), each_parameter = trying({0, 1, 1}, 71, 1000),
               one_layer = trying({0, 1, 0, 1}, 1, 2), alone = trying({0}, 3, 3),
               large = trying({0, 0, 1, 1, 1}, 320, 2);
 
