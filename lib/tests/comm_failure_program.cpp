@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -27,10 +28,8 @@ int main(int argc, char** argv) try {
   comm->barrier();
 
   if (way == "goes on" && comm->rank() == 0)
-    std::atexit([] {
-      fmt::print("PID {}.\n", ::getpid());
-      std::fflush(stdout);
-      std::this_thread::sleep_for(std::chrono::seconds(1));
+    std::atexit([] {  // into a file: on a busy machine mpirun, which passes on what is printed, might be gone before
+      std::ofstream(std::getenv("ODORI_PID_FILE")) << ::getpid();
       ::kill(::getppid(), SIGKILL);
       std::this_thread::sleep_for(std::chrono::seconds(120));
     });
