@@ -118,9 +118,9 @@ double SpeedupJobs::run(Work work, const std::vector<Command>& commands, double 
     }));
   std::vector<EndedInside> endings;
   for (auto& job : jobs) endings.push_back(job.get());
-  const auto was_killed = [](const Ended& ended) { return ended.killed_from_outside(); };
-  if (more_attempts > 0 && std::any_of(endings.begin(), endings.end(), was_killed))
-    return run(work, commands, at_most, more_attempts - 1);  // an accident, unless it keeps coming
+  const auto is_accident = [this](const Ended& ended) { return ended_by_accident(ended, task_.under_mpi); };
+  if (more_attempts > 0 && std::any_of(endings.begin(), endings.end(), is_accident))
+    return run(work, commands, at_most, more_attempts - 1);  // unless it keeps coming
   for (const EndedInside& ended : endings) {
     if (ended.code == 0 && !ended.stopped) continue;
     if (may_be_stopped && ended.stopped && !ended.broke) return at_most;

@@ -68,6 +68,15 @@ TEST(Accident, IsNothingThatHappensOnceTheLibraryHasBegun) {
   EXPECT_EQ(seen.starts, 1);
 }
 
+TEST(Accident, IsWhatEndsMpirunAloneAndNoRank) {
+  const Accidents mpirun = run_with_accidents(fmt::format("{}; kill -SEGV $PPID; sleep 100", begin), 1, "multi_node");
+  EXPECT_EQ(mpirun.evidence.ending, Ending::finished) << mpirun.evidence.detail;
+  EXPECT_EQ(mpirun.starts, 2);
+  const Accidents rank = run_with_accidents(fmt::format("{}; kill -SEGV $$", begin), 1, "multi_node");
+  EXPECT_EQ(rank.evidence.ending, Ending::crashed);
+  EXPECT_EQ(rank.starts, 1);
+}
+
 TEST(Accident, OfAProgramThatIsGoneIsNobodysCrash) {
   const Accidents seen = run_with_accidents("rm $0; kill -ILL $$", 1);
   EXPECT_EQ(seen.evidence.ending, Ending::environment);

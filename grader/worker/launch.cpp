@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "backend/gpu_plugin.h"
-#include "core/process.h"
 
 namespace odori::grader {
 namespace {
@@ -33,6 +32,11 @@ std::vector<std::string> mpirun_arguments(int ranks) {
     arguments.push_back(argument);
   arguments.push_back(std::to_string(ranks));
   return arguments;
+}
+
+bool ended_by_accident(const Ended& ended, bool under_mpi) {
+  return ended.killed_from_outside() ||
+         (under_mpi && !ended.stopped && ended.code > 128 && ended.count("exited on signal") == 0);
 }
 
 std::map<std::string, std::string> launch_environment() {

@@ -6,10 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "core/process.h"
+
 namespace odori::grader {
 
 /// mpirun and its flags for this many ranks on this machine; a program and its flags follow.
 std::vector<std::string> mpirun_arguments(int ranks);
+
+/// Nothing that the program did: it was killed from outside, or mpirun died of a signal and none of its ranks did, of
+/// which mpirun would have spoken. Open MPI 4's does so seldom, when all ranks have ended (PMIx_server_finalize).
+bool ended_by_accident(const Ended& ended, bool under_mpi);
 
 /// What a training program's environment needs (see Command): no terminal, and none of the variables of a scheduler, a
 /// site or a user by which mpirun would start ranks on other machines, which the scratch folder isn't on, or not at

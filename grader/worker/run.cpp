@@ -242,7 +242,7 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
       if (rank.error) evidence.detail = *rank.error;  // without what the program said before
   evidence.data_reads = watch.most_openings();
   fs::remove_all(folder, error);
-  return {std::move(evidence), files.written() > 0, ended.killed_from_outside()};
+  return {std::move(evidence), files.written() > 0, ended_by_accident(ended, task_.under_mpi)};
 }
 
 }  // namespace odori::grader

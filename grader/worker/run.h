@@ -39,7 +39,7 @@ class Runner {
   const RunData& data() const { return data_; }
   /// Several threads may call it at once. A program that shows nothing new for a while is ended (`hung`). If it ends
   /// badly, and the kit's own does so too, it is the machine's fault (`environment`). One that came to its end before
-  /// any of the learner's text ran, or was killed from outside, is run again, up to twice, and one that stood still,
+  /// any of the learner's text ran, or ended by accident, is run again, up to twice, and one that stood still,
   /// once. Once `cancelled`, it is ended and what is returned means nothing.
   Evidence run(const BuiltProgram& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
@@ -50,7 +50,7 @@ class Runner {
   struct Attempt {
     Evidence evidence;
     bool began = false;   // the library has come as far as the learner's text
-    bool killed = false;  // from outside
+    bool killed = false;  // by an accident
     bool finished() const { return evidence.ending == Ending::finished; }
     /// How often it has to end so before it counts. What nothing that the program is could explain may happen twice to
     /// the same run; a standstill can be a machine's that served none of its ranks for long enough.

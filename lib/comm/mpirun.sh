@@ -54,6 +54,7 @@ own_mpi_folder() {
     flock "$held" || { rmdir "$folder" && return 0; } # no locks on this file system
   done
   { cd / && exec setsid flock "$folder" rm -rf "$folder"; } {held}<&- </dev/null >/dev/null 2>&1 &
+  mpi_folder_remover=$!
   disown
   unset OMPI_MCA_orte_local_tmpdir_base OMPI_MCA_orte_remote_tmpdir_base # mpirun refuses them beside the next one
   export OMPI_MCA_orte_tmpdir_base=$folder PRTE_MCA_prte_tmpdir_base=$folder # Open MPI 4; 5
@@ -158,12 +159,53 @@ run_beside() { # MPIRUN...
   mpirun=$!
   set +m
   exec {out}>&-
+  end_if_it_hangs "$mpirun"
   told=""
   trap tell_to_end TERM HUP INT
-  until wait "$mpirun"; code=$?; [[ ! -d /proc/$mpirun ]]; do :; done
+  until wait "$mpirun" 2>/dev/null; code=$?; [[ ! -d /proc/$mpirun ]]; do :; done # without it, bash says that a signal ended it
   [[ -z $carrier ]] || wait "$carrier" && exit "$code"
   echo "odori: not all that mpirun printed could be written; the reason is above. Is the disk full?" >&2
   exit $((code == 0 ? 1 : code))
+}
+
+# Seldom, Open MPI 4's mpirun hangs when its ranks have ended, or dies of a signal (in PMIx_server_finalize, once in a hundred times
+# that it had to end a stopped rank). Twenty seconds after the last rank, or two minutes where no rank was ever seen, it is killed, and that is
+# said. By a process that nobody waits for: it is no child of the mpirun, and holds nothing open.
+end_if_it_hangs() { # PID
+  local of_mpirun fd
+  [[ -r /proc/$1/task/$1/children ]] && read -ra of_mpirun <"/proc/$1/stat" || return 0
+  (
+    for fd in /proc/self/fd/*; do
+      fd=${fd##*/}
+      [[ $fd -le 2 ]] || exec {fd}<&-
+    done
+    cd / && watch_end "$1" "${of_mpirun[21]}" &
+  ) </dev/null >/dev/null 2>&1
+}
+
+# What a process's stat tells at [2] is its state, at [21] when it began, which its PID has only once.
+watch_end() { # PID BEGAN
+  local of_mpirun without=0 most=120 # seconds
+  while sleep 2 && read -ra of_mpirun <"/proc/$1/stat" && [[ ${of_mpirun[21]} == "$2" && ${of_mpirun[2]} != Z ]]; do
+    if has_ranks "$1"; then
+      without=0 most=20
+    elif (((without += 2) >= most)); then
+      echo "odori: mpirun hangs, though all of its ranks have ended, so it is killed. Open MPI 4 does so seldom; nothing is lost." >>"/proc/$1/fd/2"
+      kill -KILL "$1"
+    fi
+  done
+}
+
+# Living children, but for the one that waits to remove the folder.
+has_ranks() { # PID
+  local list children child of_child
+  for list in "/proc/$1/task"/*/children; do
+    read -ra children <"$list"
+    for child in "${children[@]}"; do
+      [[ $child == "${mpi_folder_remover:-}" ]] || ! read -ra of_child <"/proc/$child/stat" || [[ ${of_child[2]} == Z ]] || return 0
+    done
+  done
+  return 1
 }
 
 is_version_5() { [[ -x $(dirname "$(command -v "$1")")/prterun ]]; } # MPIRUN, of Open MPI
@@ -196,5 +238,6 @@ else
   # Open MPI 5's hands what stands in ~/.openmpi/mca-params.conf on to the ranks all the same, and doesn't start without a HOME.
   ! is_version_5 "$1" || export HOME=/nonexistent
   if writes_into_file || is_version_5 "$1"; then run_beside "$@"; fi
+  end_if_it_hangs $$
   exec "$@"
 fi

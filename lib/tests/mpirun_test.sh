@@ -225,5 +225,15 @@ mkdir "$scratch/no_ssh" && find /usr/bin /bin -maxdepth 1 ! -name ssh ! -name rs
 ln -s env "$scratch/no_ssh/ssh"
 [[ -z $(agent "$scratch/no_ssh") ]] || fail "with ssh, mpirun is told of another agent"
 
+# One that hangs when its ranks have ended is killed, and that is said; whoever reads what it prints waits for nothing else. The first
+# becomes this mpirun, the second stands beside it.
+printf '#!/bin/bash\nsleep 3 & echo began; wait; trap "" TERM; exec sleep 1000\n' >"$scratch/hangs" && chmod +x "$scratch/hangs"
+timeout 90 "$script" "$scratch/hangs" 2>&1 | cat >"$scratch/said" &
+code=0 && timeout 90 "$script" "$scratch/hangs" >"$scratch/beside" 2>"$scratch/beside.error" || code=$?
+[[ $code -eq 137 && $(<"$scratch/beside") == began && $(<"$scratch/beside.error") == *"mpirun hangs, though all of its ranks have ended"* ]] ||
+  fail "an mpirun that hangs, beside: $code $(<"$scratch/beside.error")"
+wait $!
+[[ $(<"$scratch/said") == "began"*"mpirun hangs, though all of its ranks have ended"* ]] || fail "an mpirun that hangs: $(<"$scratch/said")"
+
 [[ $failures -eq 0 ]] || exit 1
 echo "Each mpirun has a folder of its own, and leaves nothing behind."
