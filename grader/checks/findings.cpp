@@ -88,10 +88,12 @@ Found find_early_end(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
   const int epochs = situation.plan.epochs;
   if (evidence.ending != Ending::finished) return {};
-  for (const RankSeen& rank : evidence.ranks)
-    if (rank.steps.empty() || rank.evaluations.size() != static_cast<std::size_t>(epochs) ||
+  for (const RankSeen& rank : evidence.ranks) {
+    const std::size_t seen = std::max(rank.evaluations.size(), rank.observations.size());
+    if (rank.steps.empty() || seen != static_cast<std::size_t>(epochs) ||
         rank.earlier_trainings + 1 < situation.plan.trainings)
-      return found("ended_early", {{"seen", rank.evaluations.size()}, {"expected", epochs}});
+      return found("ended_early", {{"seen", seen}, {"expected", epochs}});
+  }
   return {};
 }
 
@@ -117,21 +119,29 @@ Found find_forgery(const Situation& situation) {
   return {};
 }
 
+bool reports_its_own(const RankSeen& rank) {
+  return !rank.evaluations.empty() && !rank.observations.empty() &&
+         rank.evaluations.back().loss == rank.observations.back().loss;
+}
+
 Found find_wrong_evaluation(const RankSeen& rank, const RunData& data) {
-  if (rank.evaluations.empty() || rank.steps.empty() || rank.steps.back().empty()) return {};
-  const EvaluationSeen& seen = rank.evaluations.back();
+  if (rank.observations.empty() || rank.steps.empty() || rank.steps.back().empty()) return {};
   const EvaluationSeen expected =
       evaluate(data, rank.steps.back().front().parameters, whole_set(data.sets.test->size()));
-  // Each image may count several times, if all count alike. Losses are added up in another order; hits are counted.
-  if (seen.samples < expected.samples || seen.samples % expected.samples != 0)
-    return found("evaluation_of_other_images", {{"samples", seen.samples}, {"test", expected.samples}});
-  std::vector<ReportSeen> told{{seen.loss, seen.accuracy}};
+  // Of whatever images a rank's own result is, what is made of it counts. Losses are added up in another order, and
+  // hits are counted. Each image may count several times, if all count alike.
+  std::vector<ReportSeen> told{rank.observations.back()};
   if (!rank.reports.empty()) told.push_back(rank.reports.back());
   for (const auto& [loss, accuracy] : told) {
-    if (!(std::abs(loss - expected.loss) < 1e-4 * expected.loss))
+    const bool other_loss = !(std::abs(loss - expected.loss) < 1e-4 * expected.loss),
+               other_accuracy = !(std::abs(accuracy - expected.accuracy) < 1e-9);
+    if (const bool wrong = other_loss || other_accuracy; wrong && reports_its_own(rank))
+      if (const std::int64_t samples = rank.evaluations.back().samples; samples % expected.samples != 0)
+        return found("evaluation_of_other_images", {{"samples", samples}, {"test", expected.samples}});
+    if (other_loss)
       return found("loss_differs",
                    {{"seen", measured(loss, expected.loss)}, {"expected", fmt::format("{:.4g}", expected.loss)}});
-    if (!(std::abs(accuracy - expected.accuracy) < 1e-9))
+    if (other_accuracy)
       return found("accuracy_differs", {{"seen", measured(accuracy, expected.accuracy)},
                                         {"expected", fmt::format("{:.4g}", expected.accuracy)}});
   }

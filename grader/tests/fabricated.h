@@ -73,6 +73,18 @@ inline Updates train(const RunPlan& plan, const std::vector<Images>& parts, cons
 }
 inline Updates train(const RunPlan& plan, const std::vector<Images>& parts) { return train(plan, parts, sgd_of(plan)); }
 
+/// The last epoch's evaluation, and what is told of it.
+inline void change_evaluation(RankSeen& seen, const std::function<void(EvaluationSeen&)>& change) {
+  change(seen.evaluations.back());
+  seen.observations.back() = {seen.evaluations.back().loss, seen.evaluations.back().accuracy};
+}
+inline void evaluate_each_epoch(RankSeen& seen, const RunPlan& plan, const Images& images) {
+  const EvaluationSeen result = evaluate(data(), seen.steps.back().front().parameters, images);
+  const auto epochs = static_cast<std::size_t>(plan.epochs);
+  seen.evaluations.assign(epochs, result);
+  seen.observations.assign(epochs, {result.loss, result.accuracy});
+}
+
 /// Task 1, all right.
 inline Evidence one_process(const RunPlan& plan) {
   const int n = plan.devices;
@@ -84,8 +96,7 @@ inline Evidence one_process(const RunPlan& plan) {
   seen.steps = train(plan, shares);
   seen.evaluator_device = 0;
   seen.test_iterator = over(whole_set(n_test()), false);
-  seen.evaluations.assign(static_cast<std::size_t>(plan.epochs),
-                          evaluate(data(), seen.steps.back().front().parameters, whole_set(n_test())));
+  evaluate_each_epoch(seen, plan, whole_set(n_test()));
   return {.ending = Ending::finished, .ranks = {seen}, .data_reads = 1};
 }
 
@@ -119,8 +130,7 @@ inline Evidence ranks_on(const RunPlan& plan) {
     for (const std::int64_t image : test_shards[r])
       (counted.insert(image).second ? seen.test_iterator->images : seen.test_iterator->not_counted).push_back(image);
     for (const auto& update : updates) seen.steps.push_back({update[r]});
-    seen.evaluations.assign(static_cast<std::size_t>(plan.epochs),
-                            evaluate(data(), updates.back().front().parameters, whole_set(n_test())));
+    evaluate_each_epoch(seen, plan, whole_set(n_test()));
     seen.scatter_roots = {0, 0};
     seen.collectives = {"scatter_dataset()", "scatter_dataset()", "optimizer->setup()"};
     for (int update = 0; update < 3; ++update) seen.collectives.emplace_back("optimizer->update()");

@@ -186,7 +186,8 @@ class Reader {
   void forget_training() {
     ++seen_.earlier_trainings;
     seen_.earlier_updates += std::exchange(seen_.steps, {}).size();
-    seen_.evaluations.clear(), seen_.reports.clear(), seen_.values.clear(), update_.clear();
+    seen_.evaluations.clear(), seen_.observations.clear(), seen_.reports.clear(), seen_.values.clear();
+    update_.clear();
     trained_ = false;
   }
 
@@ -196,6 +197,8 @@ class Reader {
       add(update_, {step->device, std::move(step->images), floats_of(numbers)}, limits_.devices);
     if (is<facts::Updated>()) end_update();
     if (const auto evaluation = is<facts::Evaluation>()) add(seen_.evaluations, *evaluation, limits_.calls);
+    if (const auto observation = is<facts::Observation>())
+      add(seen_.observations, {observation->loss, observation->accuracy}, limits_.calls);
     if (const auto report = is<facts::Report>()) add(seen_.reports, *report, limits_.calls);
   }
 

@@ -38,6 +38,7 @@ struct IteratorSeen {
 
 /// What the evaluation gave at the end of an epoch.
 using EvaluationSeen = facts::Evaluation;
+/// What was made of it.
 using ReportSeen = facts::Report;
 
 /// A message that a rank began: how many numbers went to which rank and came from which; -1: none.
@@ -60,8 +61,9 @@ struct RankSeen {
   std::optional<IteratorSeen> test_iterator;
   std::vector<std::vector<Step>> steps;  // [update][device of this rank, by number]
   std::vector<EvaluationSeen> evaluations;
-  std::vector<ReportSeen> reports;       // of evaluations, on the rank that writes them down
-  int earlier_trainings = 0;             // steps, evaluations, reports and values are of the last one
+  std::vector<ReportSeen> observations;  // of evaluations, as the rank has them when an epoch is over
+  std::vector<ReportSeen> reports;       // the same, on the rank that writes them down
+  int earlier_trainings = 0;             // from steps to reports, and values, all is of the last one
   std::size_t earlier_updates = 0;       // of those
   std::vector<int> scatter_roots;        // of each scatter_dataset()
   std::vector<std::string> collectives;  // entered, in order: "scatter_dataset()"; the last may not have been left

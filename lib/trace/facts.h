@@ -181,7 +181,13 @@ struct Evaluation {
   void each(auto&& field) { field("loss", loss), field("accuracy", accuracy), field("samples", samples); }
 };
 
-/// The evaluation as LogReport writes it down, behind all that extensions have made of it.
+/// The evaluation as this rank's trainer has it at an epoch's end, behind all that extensions have made of it.
+struct Observation {
+  static constexpr const char* fact = "observation";
+  double loss = 0, accuracy = 0;
+  void each(auto&& field) { field("loss", loss), field("accuracy", accuracy); }
+};
+/// The same as LogReport writes it down, on the rank that has one.
 struct Report {
   static constexpr const char* fact = "report";
   double loss = 0, accuracy = 0;

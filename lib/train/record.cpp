@@ -30,6 +30,12 @@ std::vector<facts::NamedDevice> facts_of(const std::map<std::string, int>& devic
   return seen;
 }
 
+template <typename Fact>
+void write_validation(const std::map<std::string, double>& observation) {
+  const auto loss = observation.find("validation/main/loss"), accuracy = observation.find("validation/main/accuracy");
+  if (loss != observation.end() && accuracy != observation.end()) evidence::write(Fact{loss->second, accuracy->second});
+}
+
 }  // namespace
 
 void record_updater(const char* kind, const std::vector<SerialIterator>& iterators) {
@@ -79,11 +85,11 @@ void record_evaluation(const Metrics& metrics) {
   evidence::write(facts::Evaluation{metrics.loss(), metrics.accuracy(), metrics.samples});
 }
 
-void record_report(const std::map<std::string, double>& observation) {
-  const auto loss = observation.find("validation/main/loss"), accuracy = observation.find("validation/main/accuracy");
-  if (loss != observation.end() && accuracy != observation.end())
-    evidence::write(facts::Report{loss->second, accuracy->second});
+void record_observation(const std::map<std::string, double>& observation) {
+  write_validation<facts::Observation>(observation);
 }
+
+void record_report(const std::map<std::string, double>& observation) { write_validation<facts::Report>(observation); }
 
 void record_training_end() { evidence::write(facts::Trained{}); }
 

@@ -25,7 +25,9 @@ void record_training(Trainer& trainer);
 /// What an update has made of the parameters, on every device, and by which images.
 void record_update(Updater& updater);
 void record_evaluation(const Metrics& metrics);
-/// What is written down of an epoch, if it was evaluated.
+/// What is known of an epoch at its end, if it was evaluated.
+void record_observation(const std::map<std::string, double>& observation);
+/// What is written down of it.
 void record_report(const std::map<std::string, double>& observation);
 /// Nothing that follows is a fact of the training.
 void record_training_end();

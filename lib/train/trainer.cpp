@@ -107,6 +107,7 @@ void Trainer::require_finite_loss() const {
 void Trainer::run_extensions(bool is_new_epoch) {
   for (const auto& extension : extensions_)
     if (is_new_epoch || extension->trigger() == Trigger::iteration) extension->run(*this);
+  if (is_new_epoch) record_observation(observation_);
 }
 
 void Trainer::stop_interrupted() {

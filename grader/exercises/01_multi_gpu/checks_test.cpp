@@ -163,7 +163,7 @@ TEST(MultiGpu, NamesMistakesOfTheUpdater) {
 TEST(MultiGpu, TriesOneTwoThreeFiveAndThirteenDevices) {
   for (const int wrong : {1, 2, 3, 5, 13}) {
     const auto changed_on = [wrong](RankSeen& seen, int n) {
-      if (n == wrong) seen.evaluations.back().loss *= 1.01;
+      if (n == wrong) change_evaluation(seen, [](EvaluationSeen& last) { last.loss *= 1.01; });
     };
     EXPECT_EQ(multi_gpu(7, changed_on), "loss_differs") << wrong;
   }
@@ -191,11 +191,14 @@ TEST(MultiGpu, NamesLearningRateMomentumAndDecay) {
 TEST(MultiGpu, NamesMistakesOfTheEvaluator) {
   EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluator_device = 1; }), "evaluated_on_another_device");
   EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int n) { seen.evaluator_device = n; }), "no_such_device");
-  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().loss *= 1.01; }), "loss_differs");
-  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().accuracy /= 2; }), "accuracy_differs");
-  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().samples -= 1; }),
+  const auto evaluated = [](const std::function<void(EvaluationSeen&)>& change) {
+    return multi_gpu(7, [&](RankSeen& seen, int) { change_evaluation(seen, change); });
+  };
+  EXPECT_EQ(evaluated([](EvaluationSeen& last) { last.loss *= 1.01; }), "loss_differs");
+  EXPECT_EQ(evaluated([](EvaluationSeen& last) { last.accuracy /= 2; }), "accuracy_differs");
+  EXPECT_EQ(evaluated([](EvaluationSeen& last) { last.loss *= 1.01, last.samples -= 1; }),
             "evaluation_of_other_images");
-  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.back().samples *= 2; }), "right");
+  EXPECT_EQ(evaluated([](EvaluationSeen& last) { last.samples *= 2; }), "right");
   /// What is written down of the evaluation.
   const auto reported = [](double loss_times, double accuracy_plus) {
     return multi_gpu(7, [=](RankSeen& seen, int) {
@@ -206,7 +209,8 @@ TEST(MultiGpu, NamesMistakesOfTheEvaluator) {
   EXPECT_EQ(reported(1, 0), "right");
   EXPECT_EQ(reported(0.9, 0), "loss_differs");
   EXPECT_EQ(reported(1, 0.1), "accuracy_differs");
-  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.pop_back(); }), "ended_early");
+  EXPECT_EQ(multi_gpu(7, [](RankSeen& seen, int) { seen.evaluations.pop_back(), seen.observations.pop_back(); }),
+            "ended_early");
 }
 
 }  // namespace

@@ -278,12 +278,18 @@ Found find_in_evaluation(const Situation& situation) {
     return found("evaluator_wrapped_on_some_ranks",
                  {{"ranks", list(wrapped)}, {"others", list(all_but(wrapped, evidence))}});
   const std::size_t whole = situation.data().sets.test->size();
+  const auto silent = ranks_with(evidence, [](const RankSeen& rank) { return rank.observations.empty(); });
+  if (!silent.empty() && evidence.ending == Ending::finished)
+    return found("nothing_reported", {{"ranks", list(silent)}});
   for (const RankSeen& rank : evidence.ranks) {
-    if (rank.evaluations.empty() || !rank.test_iterator) continue;
+    if (!rank.test_iterator) continue;
+    const Found wrong = find_wrong_evaluation(rank, situation.data());
+    if (!wrong) continue;
     const std::size_t shard = rank.test_iterator->images.size();
-    if (wrapped.empty() && shard != whole && static_cast<std::size_t>(rank.evaluations.back().samples) == shard)
+    if (wrapped.empty() && shard != whole && reports_its_own(rank) &&
+        static_cast<std::size_t>(rank.evaluations.back().samples) == shard)
       return found("evaluator_not_wrapped", {{"seen", shard}, {"whole", whole}});
-    if (Found wrong = find_wrong_evaluation(rank, situation.data())) return wrong;
+    return wrong;
   }
   return find_beyond_shard(situation);
 }

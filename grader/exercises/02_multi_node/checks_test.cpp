@@ -17,7 +17,8 @@ TEST(MultiNode, TriesEveryPlacement) {
   using Nodes = std::vector<int>;
   for (const Nodes& wrong : {Nodes{0, 0, 1, 1}, {0, 0}, {0, 1, 2}, {0, 1, 0}, {0, 1, 1, 1}, {0, 0, 0, 0, 1}, {0}}) {
     const auto changed_on = [&](Evidence& evidence, const RunPlan& plan) {
-      if (plan.nodes == wrong) evidence.ranks.back().evaluations.back().loss *= 1.01;
+      if (plan.nodes == wrong)
+        change_evaluation(evidence.ranks.back(), [](EvaluationSeen& seen) { seen.loss *= 1.01; });
     };
     EXPECT_EQ(verdict_on("multi_node", 6, changed_on), "loss_differs") << list(wrong);
   }
@@ -205,7 +206,7 @@ TEST(MultiNode, NamesMistakesOfTheRanksOptimizer) {
 TEST(MultiNode, NamesMistakesOfTheRanksEvaluator) {
   const auto own_shard = [](RankSeen& seen, int) {
     std::erase(seen.collectives, "multi_node_evaluator->evaluate()");
-    seen.evaluations.assign(2, evaluate(data(), seen.steps.back().front().parameters, seen.test_iterator->images));
+    evaluate_each_epoch(seen, {.epochs = 2}, seen.test_iterator->images);
   };
   EXPECT_EQ(multi_node(6, own_shard), "evaluator_not_wrapped");
   EXPECT_EQ(multi_node(6,
@@ -215,7 +216,7 @@ TEST(MultiNode, NamesMistakesOfTheRanksEvaluator) {
             "evaluator_wrapped_on_some_ranks");
   EXPECT_EQ(multi_node(6,
                        [](RankSeen& seen, int rank) {
-                         if (rank == 3) seen.evaluations.back().accuracy += 0.1;
+                         if (rank == 3) seen.observations.back().accuracy += 0.1;
                        }),
             "accuracy_differs");
   EXPECT_EQ(multi_node(6,
@@ -223,6 +224,17 @@ TEST(MultiNode, NamesMistakesOfTheRanksEvaluator) {
                          if (rank == 0) seen.test_iterator->images = whole_set(n_test());
                        }),
             "evaluated_beyond_shard");
+  const auto added_up = [&](RankSeen& seen, int rank) {
+    const std::vector<ReportSeen> of_all = seen.observations;
+    own_shard(seen, rank);
+    seen.observations = of_all;
+  };
+  EXPECT_EQ(multi_node(6, added_up), "right") << "the sum is the whole test set's, whoever has made it";
+  EXPECT_EQ(multi_node(6,
+                       [](RankSeen& seen, int rank) {
+                         if (rank == 1) seen.observations.clear();
+                       }),
+            "nothing_reported");
 }
 
 TEST(Checks, TellTheLibrarysSentence) {

@@ -174,7 +174,7 @@ TEST(Ring, LooksAtATrainingToo) {
   EXPECT_EQ(ring(8, on_one_rank), "trains_otherwise");
   EXPECT_EQ(ring(8,
                  [](Evidence& evidence, int) {
-                   for (RankSeen& seen : evidence.ranks) seen.evaluations.clear();
+                   for (RankSeen& seen : evidence.ranks) seen.evaluations.clear(), seen.observations.clear();
                  }),
             "ended_early");
 }
