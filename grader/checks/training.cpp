@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "checks/update.h"
@@ -14,6 +15,10 @@ namespace {
 constexpr double same_coefficient = 0.005, uncertain = 8;
 /// Of an update's length: what pooling windows without a clear maximum can make of it, and no other images do.
 constexpr double same_step = 0.03;
+/// Of a weight's gradient over all updates, where that is at least so long, as a share of the mean one: rounding and
+/// pooling make 0.002 of it.
+constexpr double same_share = 0.25, telling = 0.03;
+constexpr double few = 0.01;  // of the weights: what is wrong with more is wrong with the update
 
 /// All images of an update, and nothing if they aren't so many a worker.
 Images images_of(const RunData& data, std::size_t images_of_worker, const std::vector<Step>& update) {
@@ -62,6 +67,36 @@ std::optional<WrongWeights> find_wrong(const Comparison& seen, int number, const
   return wrong;
 }
 
+/// How much of its gradient each weight got, over all updates: in an update's length one of thousands is lost.
+class SharesOfGradient {
+ public:
+  explicit SharesOfGradient(std::size_t n_weights) : off_(n_weights), squares_(n_weights) {}
+
+  void add(const Sgd& sgd, const std::vector<float>& gradient, const std::vector<float>& earlier,
+           const std::vector<float>& before, const std::vector<float>& after) {
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      const double now = before[i], by_gradient = -sgd.rate * gradient[i];
+      const double expected = by_gradient + sgd.momentum * (now - earlier[i]) - sgd.rate * sgd.decay * now;
+      off_[i] += (after[i] - now - expected) * by_gradient;
+      squares_[i] += by_gradient * by_gradient;
+    }
+  }
+
+  WrongShares find_wrong() const {
+    WrongShares wrong{.weights = squares_.size()};
+    const double all = std::accumulate(squares_.begin(), squares_.end(), 0.0);
+    const double least = telling * telling * all / static_cast<double>(wrong.weights);
+    for (std::size_t i = 0; i < squares_.size(); ++i) {
+      if (!(squares_[i] > least) || std::abs(off_[i]) <= same_share * squares_[i]) continue;
+      if (wrong.n++ == 0) wrong.first = i, wrong.share = 1 + off_[i] / squares_[i];
+    }
+    return wrong;
+  }
+
+ private:
+  std::vector<double> off_, squares_;  // sums over the updates
+};
+
 }  // namespace
 
 Updates updates_of_ranks(const Evidence& evidence) {
@@ -105,17 +140,29 @@ std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPla
   const std::size_t n_images = images_of_worker * updates.front().size();
   Reference reference(data, static_cast<int>(n_images));
   std::vector<float> before = first_weights(data, plan.programs_seed(data.seed)), earlier = before;
+  SharesOfGradient shares(before.size());
   for (std::size_t update = 0; update < updates.size(); ++update) {
     const int number = static_cast<int>(update) + 1;
     const Sgd sgd = sgd_of(update);
     const Images images = images_of(data, images_of_worker, updates[update]);
     const std::vector<float>& after = updates[update].front().parameters;
     if (images.size() != n_images || after.size() != before.size()) return WrongWeights{number, sgd};
-    const Comparison seen = compare_step(sgd, reference.gradient(before, images), earlier, before, after);
-    if (auto wrong = find_wrong(seen, number, sgd)) return wrong;
+    const std::vector<float> gradient = reference.gradient(before, images);
+    const Comparison seen = compare_step(sgd, gradient, earlier, before, after);
+    shares.add(sgd, gradient, earlier, before, after);
+    if (auto wrong = find_wrong(seen, number, sgd)) {
+      // One weight alone can make up much of an update, too.
+      const WrongShares of_some = shares.find_wrong();
+      if (!wrong->rate && !wrong->momentum && !wrong->decay && of_some.n <= few * before.size())
+        wrong->of_some = of_some;
+      return wrong;
+    }
     earlier = std::exchange(before, after);
   }
-  return {};
+  const WrongShares of_some = shares.find_wrong();
+  if (of_some.n == 0) return {};
+  const std::size_t last = updates.size() - 1;
+  return WrongWeights{.update = static_cast<int>(last) + 1, .expected = sgd_of(last), .of_some = of_some};
 }
 
 bool learnt_alone(const RunData& data, const RunPlan& plan, const Step& step, int rank) {

@@ -30,15 +30,24 @@ struct Sgd {
 /// What the programs are to do. Where gradients are summed, and the rate is divided by their number, decay is as well.
 Sgd sgd_of(const RunPlan& plan);
 
+/// Weights that got another share of their gradients than all of it, over all updates, while most got theirs.
+struct WrongShares {
+  std::size_t n = 0, weights = 0;  // so many of so many
+  std::size_t first = 0;           // its position in plain order
+  double share = 1;                // what it got: 0 is nothing, 2 is twice as much
+};
+
 /// An update after which the weights are not what these rules make of them.
 struct WrongWeights {
   int update = 0;  // from 1
   Sgd expected;
   // With one of these, the update would be right; none: something else is wrong with it.
   std::optional<double> rate, momentum, decay;
+  // Up to this update, the last one, single weights are wrong; none: most weights are, or the update as a whole.
+  WrongShares of_some = {};
 };
 /// Looks at each update by itself, from the weights that were seen before it. A change of 1 % of the rate, of the
-/// momentum or of the decay is seen.
+/// momentum or of the decay is seen, and over all updates a single weight that got another gradient.
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates);
 /// The same with rules that change: `sgd_of` an update, counted from 0. Each worker has so many images in an update.
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates,

@@ -86,6 +86,36 @@ TEST(Training, SeesWeightsThatAreNoNumbers) {
   }
 }
 
+/// One of thousands, which an update's length doesn't show.
+TEST(Training, SeesASingleWeightsGradient) {
+  const RunPlan plan{.devices = 2};
+  const auto parts = parts_of(n_train(), 2);
+  const std::vector<float> start = first_weights(data(), plan.programs_seed(data().seed));
+  for (const double share : {0.0, 0.5, 2.0}) {
+    Updates updates = train(plan, parts);
+    Reference reference(data(), 2 * plan.batch_size);
+    std::vector<float> before = start;
+    double velocity = 0;
+    float weight = start[0];
+    const Sgd sgd = sgd_of(plan);
+    for (std::vector<Step>& update : updates) {
+      Images images;
+      for (const Step& step : update) images.insert(images.end(), step.images.begin(), step.images.end());
+      const double gradient = share * reference.gradient(before, images)[0];
+      velocity = sgd.momentum * velocity - sgd.rate * (gradient + sgd.decay * weight);
+      weight += static_cast<float>(velocity);
+      before = update.front().parameters;
+      before[0] = weight;
+      for (Step& step : update) step.parameters[0] = weight;
+    }
+    const auto wrong = find_wrong_weights(data(), plan, updates);
+    ASSERT_TRUE(wrong) << share;
+    EXPECT_EQ(wrong->of_some.n, 1u);
+    EXPECT_EQ(wrong->of_some.first, 0u);
+    EXPECT_NEAR(wrong->of_some.share, share, 0.05);
+  }
+}
+
 /// An image that is left out, and another one in its place, is no change of a coefficient.
 TEST(Training, SeesOtherImages) {
   const RunPlan plan{.devices = 2, .batch_size = 8};

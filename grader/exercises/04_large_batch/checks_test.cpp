@@ -294,6 +294,19 @@ TEST(LargeBatch, NamesMistakesOfAccumulating) {
   EXPECT_EQ(total([](const Given&, std::size_t) { return 1.0; }, 4), "exchanged_each_batch");
 }
 
+/// A loop that misses a number, or begins behind the first.
+TEST(LargeBatch, NamesSingleNumbers) {
+  for (const float times : {0.0f, 2.0f})
+    for (const int blank : {5, 6})
+      EXPECT_EQ(gradients(blank,
+                          [&](const Given& g, const Gradients& of_batches) {
+                            std::vector<float> mean = right_mean(g, of_batches);
+                            mean.front() *= times;
+                            return mean;
+                          }),
+                "some_numbers_wrong");
+}
+
 TEST(LargeBatch, NamesMistakesOfTheMean) {
   EXPECT_EQ(gradients(6, [](const Given&, const Gradients& g) { return weighted(g, [](auto) { return 1.0; }); }),
             "batches_not_averaged");
