@@ -135,15 +135,15 @@ Found find_wrong_evaluation(const RankSeen& rank, const RunData& data) {
   for (const auto& [loss, accuracy] : told) {
     const bool other_loss = !(std::abs(loss - expected.loss) < 1e-4 * expected.loss),
                other_accuracy = !(std::abs(accuracy - expected.accuracy) < 1e-9);
-    if (const bool wrong = other_loss || other_accuracy; wrong && reports_its_own(rank))
-      if (const std::int64_t samples = rank.evaluations.back().samples; samples % expected.samples != 0)
-        return found("evaluation_of_other_images", {{"samples", samples}, {"test", expected.samples}});
+    if (!other_loss && !other_accuracy) continue;
+    if (reports_its_own(rank) && rank.evaluations.back().samples % expected.samples != 0)
+      return found("evaluation_of_other_images",
+                   {{"samples", rank.evaluations.back().samples}, {"test", expected.samples}});
     if (other_loss)
       return found("loss_differs",
                    {{"seen", measured(loss, expected.loss)}, {"expected", fmt::format("{:.4g}", expected.loss)}});
-    if (other_accuracy)
-      return found("accuracy_differs", {{"seen", measured(accuracy, expected.accuracy)},
-                                        {"expected", fmt::format("{:.4g}", expected.accuracy)}});
+    return found("accuracy_differs", {{"seen", measured(accuracy, expected.accuracy)},
+                                      {"expected", fmt::format("{:.4g}", expected.accuracy)}});
   }
   return {};
 }

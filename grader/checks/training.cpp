@@ -15,8 +15,8 @@ namespace {
 constexpr double same_coefficient = 0.005, uncertain = 8;
 /// Of an update's length: what pooling windows without a clear maximum can make of it, and no other images do.
 constexpr double same_step = 0.03;
-/// Of a weight's gradient over all updates, where that is at least so long, as a share of the mean one: rounding and
-/// pooling make 0.002 of it.
+/// A weight whose share of its gradient, over all updates, is further off got another gradient: rounding and pooling
+/// make far less of it, where the gradient is at least so long, as a share of the mean one.
 constexpr double same_share = 0.25, telling = 0.03;
 constexpr double few = 0.01;  // of the weights: what is wrong with more is wrong with the update
 

@@ -43,7 +43,7 @@ struct WrongWeights {
   Sgd expected;
   // With one of these, the update would be right; none: something else is wrong with it.
   std::optional<double> rate, momentum, decay;
-  // Up to this update, the last one, single weights are wrong; none: most weights are, or the update as a whole.
+  // The weights that are wrong by this update, if they are few; none: the update as a whole is.
   WrongShares of_some = {};
 };
 /// Looks at each update by itself, from the weights that were seen before it. A change of 1 % of the rate, of the

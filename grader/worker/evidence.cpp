@@ -197,8 +197,7 @@ class Reader {
       add(update_, {step->device, std::move(step->images), floats_of(numbers)}, limits_.devices);
     if (is<facts::Updated>()) end_update();
     if (const auto evaluation = is<facts::Evaluation>()) add(seen_.evaluations, *evaluation, limits_.calls);
-    if (const auto observation = is<facts::Observation>())
-      add(seen_.observations, {observation->loss, observation->accuracy}, limits_.calls);
+    if (const auto observation = is<facts::Observation>()) add(seen_.observations, *observation, limits_.calls);
     if (const auto report = is<facts::Report>()) add(seen_.reports, *report, limits_.calls);
   }
 

@@ -39,7 +39,7 @@ struct IteratorSeen {
 /// What the evaluation gave at the end of an epoch.
 using EvaluationSeen = facts::Evaluation;
 /// What was made of it.
-using ReportSeen = facts::Report;
+using ReportSeen = facts::Observation;
 
 /// A message that a rank began: how many numbers went to which rank and came from which; -1: none.
 struct MessageSeen {

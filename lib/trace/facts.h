@@ -188,10 +188,8 @@ struct Observation {
   void each(auto&& field) { field("loss", loss), field("accuracy", accuracy); }
 };
 /// The same as LogReport writes it down, on the rank that has one.
-struct Report {
+struct Report : Observation {
   static constexpr const char* fact = "report";
-  double loss = 0, accuracy = 0;
-  void each(auto&& field) { field("loss", loss), field("accuracy", accuracy); }
 };
 
 struct Trained : NoFields {
