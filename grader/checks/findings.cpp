@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "checks/division.h"
 #include "checks/hang.h"
@@ -119,32 +121,44 @@ Found find_forgery(const Situation& situation) {
   return {};
 }
 
-bool reports_its_own(const RankSeen& rank) {
-  return !rank.evaluations.empty() && !rank.observations.empty() &&
-         rank.evaluations.back().loss == rank.observations.back().loss;
+namespace {
+
+/// The rank's own result, if nobody made anything else of it.
+const EvaluationSeen* find_own(const RankSeen& rank, const ReportSeen& report) {
+  const auto own = std::ranges::find(rank.evaluations, report.loss, &EvaluationSeen::loss);
+  return own == rank.evaluations.end() ? nullptr : &*own;
 }
 
+// Of whatever images a rank's own result is, what is made of it counts. Losses are added up in another order, and hits
+// are counted. Each image may count several times, if all count alike.
+Found find_wrong_report(const RankSeen& rank, std::size_t epoch, const ReportSeen& report,
+                        const EvaluationSeen& expected) {
+  const bool other_loss = !(std::abs(report.loss - expected.loss) < 1e-4 * expected.loss),
+             other_accuracy = !(std::abs(report.accuracy - expected.accuracy) < 1e-9);
+  if (!other_loss && !other_accuracy) return {};
+  const EvaluationSeen* own = find_own(rank, report);
+  if (own && own->samples % expected.samples != 0)
+    return found("evaluation_of_other_images",
+                 {{"epoch", epoch}, {"samples", own->samples}, {"test", expected.samples}});
+  const auto [key, seen, right] = other_loss ? std::tuple("loss_differs", report.loss, expected.loss)
+                                             : std::tuple("accuracy_differs", report.accuracy, expected.accuracy);
+  return found(key, {{"epoch", epoch}, {"seen", measured(seen, right)}, {"expected", fmt::format("{:.4g}", right)}});
+}
+
+}  // namespace
+
 Found find_wrong_evaluation(const RankSeen& rank, const RunData& data) {
-  if (rank.observations.empty() || rank.steps.empty() || rank.steps.back().empty()) return {};
-  const EvaluationSeen expected =
-      evaluate(data, rank.steps.back().front().parameters, whole_set(data.sets.test->size()));
-  // Of whatever images a rank's own result is, what is made of it counts. Losses are added up in another order, and
-  // hits are counted. Each image may count several times, if all count alike.
-  std::vector<ReportSeen> told{rank.observations.back()};
-  if (!rank.reports.empty()) told.push_back(rank.reports.back());
-  for (const auto& [loss, accuracy] : told) {
-    const bool other_loss = !(std::abs(loss - expected.loss) < 1e-4 * expected.loss),
-               other_accuracy = !(std::abs(accuracy - expected.accuracy) < 1e-9);
-    if (!other_loss && !other_accuracy) continue;
-    if (reports_its_own(rank) && rank.evaluations.back().samples % expected.samples != 0)
-      return found("evaluation_of_other_images",
-                   {{"samples", rank.evaluations.back().samples}, {"test", expected.samples}});
-    if (other_loss)
-      return found("loss_differs",
-                   {{"seen", measured(loss, expected.loss)}, {"expected", fmt::format("{:.4g}", expected.loss)}});
-    return found("accuracy_differs", {{"seen", measured(accuracy, expected.accuracy)},
-                                      {"expected", fmt::format("{:.4g}", expected.accuracy)}});
-  }
+  std::map<std::size_t, EvaluationSeen> expected;  // after so many updates
+  for (const auto* reports : {&rank.observations, &rank.reports})
+    for (std::size_t i = 0; i < reports->size(); ++i) {
+      const ReportSeen& report = (*reports)[i];
+      if (report.updates == 0 || rank.steps[report.updates - 1].empty()) continue;
+      const auto [known, is_new] = expected.try_emplace(report.updates);
+      if (is_new)
+        known->second =
+            evaluate(data, rank.steps[report.updates - 1].front().parameters, whole_set(data.sets.test->size()));
+      if (Found wrong = find_wrong_report(rank, i + 1, report, known->second)) return wrong;
+    }
   return {};
 }
 

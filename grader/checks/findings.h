@@ -54,9 +54,7 @@ Found find_no_values(const Situation& situation);
 /// A run that ended well, and whose evidence wasn't written by one training of the whole program, or by a program that
 /// trains nothing.
 Found find_forgery(const Situation& situation);
-/// Is what a rank reports of its last evaluation what its own evaluator found, and nobody made anything else of it?
-bool reports_its_own(const RankSeen& rank);
-/// A report that isn't what the last weights give on the whole test set.
+/// A report that isn't what the weights of that time give on the whole test set, in whichever epoch.
 Found find_wrong_evaluation(const RankSeen& rank, const RunData& data);
 
 }  // namespace odori::grader

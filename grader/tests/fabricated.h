@@ -76,13 +76,17 @@ inline Updates train(const RunPlan& plan, const std::vector<Images>& parts) { re
 /// The last epoch's evaluation, and what is told of it.
 inline void change_evaluation(RankSeen& seen, const std::function<void(EvaluationSeen&)>& change) {
   change(seen.evaluations.back());
-  seen.observations.back() = {seen.evaluations.back().loss, seen.evaluations.back().accuracy};
+  seen.observations.back() = {{seen.evaluations.back().loss, seen.evaluations.back().accuracy}, seen.steps.size()};
 }
 inline void evaluate_each_epoch(RankSeen& seen, const RunPlan& plan, const Images& images) {
-  const EvaluationSeen result = evaluate(data(), seen.steps.back().front().parameters, images);
+  seen.evaluations.clear(), seen.observations.clear();
   const auto epochs = static_cast<std::size_t>(plan.epochs);
-  seen.evaluations.assign(epochs, result);
-  seen.observations.assign(epochs, {result.loss, result.accuracy});
+  for (std::size_t epoch = 1; epoch <= epochs; ++epoch) {
+    const std::size_t updates = (seen.steps.size() * epoch + epochs - 1) / epochs;  // of the three, one at least
+    const EvaluationSeen result = evaluate(data(), seen.steps[updates - 1].front().parameters, images);
+    seen.evaluations.push_back(result);
+    seen.observations.push_back({{result.loss, result.accuracy}, updates});
+  }
 }
 
 /// Task 1, all right.

@@ -197,8 +197,12 @@ class Reader {
       add(update_, {step->device, std::move(step->images), floats_of(numbers)}, limits_.devices);
     if (is<facts::Updated>()) end_update();
     if (const auto evaluation = is<facts::Evaluation>()) add(seen_.evaluations, *evaluation, limits_.calls);
-    if (const auto observation = is<facts::Observation>()) add(seen_.observations, *observation, limits_.calls);
-    if (const auto report = is<facts::Report>()) add(seen_.reports, *report, limits_.calls);
+    if (const auto observation = is<facts::Observation>()) take_report(seen_.observations, *observation);
+    if (const auto report = is<facts::Report>()) take_report(seen_.reports, *report);
+  }
+
+  void take_report(std::vector<ReportSeen>& reports, const facts::Observation& told) {
+    add(reports, {told, seen_.steps.size()}, limits_.calls);
   }
 
   void take_devices(const std::vector<facts::NamedDevice>& devices) {

@@ -38,8 +38,10 @@ struct IteratorSeen {
 
 /// What the evaluation gave at the end of an epoch.
 using EvaluationSeen = facts::Evaluation;
-/// What was made of it.
-using ReportSeen = facts::Observation;
+/// What was made of it, after so many updates.
+struct ReportSeen : facts::Observation {
+  std::size_t updates = 0;
+};
 
 /// A message that a rank began: how many numbers went to which rank and came from which; -1: none.
 struct MessageSeen {

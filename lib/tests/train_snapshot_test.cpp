@@ -92,7 +92,8 @@ void choose(SavedRun& run, const AlgorithmTable& algorithms) {
 TEST(Resume, UsesTheAlgorithmsThatWereMeasured) {
   Folder whole_folder, folder;
   SavedRun whole({.network = "mid", .measure = true}, whole_folder.path(), 2, few_images());
-  // As if a CPU had found everywhere that the direct algorithm is the fastest; a GPU has none of that name, and measures.
+  // As if a CPU had found everywhere that the direct algorithm is the fastest; a GPU has none of that name, and
+  // measures.
   AlgorithmTable direct = whole.model.algorithms();
   for (auto& [key, algorithm] : direct.chosen) algorithm = "direct";
   choose(whole, direct);

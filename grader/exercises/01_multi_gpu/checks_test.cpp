@@ -203,7 +203,7 @@ TEST(MultiGpu, NamesMistakesOfTheEvaluator) {
   const auto reported = [](double loss_times, double accuracy_plus) {
     return multi_gpu(7, [=](RankSeen& seen, int) {
       const EvaluationSeen& last = seen.evaluations.back();
-      seen.reports = {{last.loss * loss_times, last.accuracy + accuracy_plus}};
+      seen.reports = {{{last.loss * loss_times, last.accuracy + accuracy_plus}, seen.steps.size()}};
     });
   };
   EXPECT_EQ(reported(1, 0), "right");

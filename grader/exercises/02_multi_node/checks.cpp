@@ -278,7 +278,9 @@ Found find_in_evaluation(const Situation& situation) {
     return found("evaluator_wrapped_on_some_ranks",
                  {{"ranks", list(wrapped)}, {"others", list(all_but(wrapped, evidence))}});
   const std::size_t whole = situation.data().sets.test->size();
-  const auto silent = ranks_with(evidence, [](const RankSeen& rank) { return rank.observations.empty(); });
+  const auto silent = ranks_with(evidence, [&](const RankSeen& rank) {
+    return rank.observations.size() < static_cast<std::size_t>(situation.plan.epochs);
+  });
   if (!silent.empty() && evidence.ending == Ending::finished)
     return found("nothing_reported", {{"ranks", list(silent)}});
   for (const RankSeen& rank : evidence.ranks) {
@@ -286,8 +288,8 @@ Found find_in_evaluation(const Situation& situation) {
     const Found wrong = find_wrong_evaluation(rank, situation.data());
     if (!wrong) continue;
     const std::size_t shard = rank.test_iterator->images.size();
-    if (wrapped.empty() && shard != whole && reports_its_own(rank) &&
-        static_cast<std::size_t>(rank.evaluations.back().samples) == shard)
+    if (wrapped.empty() && shard != whole && wrong->key == "evaluation_of_other_images" &&
+        wrong->values.at("samples") == std::to_string(shard))
       return found("evaluator_not_wrapped", {{"seen", shard}, {"whole", whole}});
     return wrong;
   }

@@ -221,6 +221,12 @@ TEST(MultiNode, NamesMistakesOfTheRanksEvaluator) {
             "accuracy_differs");
   EXPECT_EQ(multi_node(6,
                        [](RankSeen& seen, int rank) {
+                         if (rank == 3) seen.observations.front().loss *= 1.01;
+                       }),
+            "loss_differs")
+      << "in the first epoch alone";
+  EXPECT_EQ(multi_node(6,
+                       [](RankSeen& seen, int rank) {
                          if (rank == 0) seen.test_iterator->images = whole_set(n_test());
                        }),
             "evaluated_beyond_shard");
@@ -232,9 +238,10 @@ TEST(MultiNode, NamesMistakesOfTheRanksEvaluator) {
   EXPECT_EQ(multi_node(6, added_up), "right") << "the sum is the whole test set's, whoever has made it";
   EXPECT_EQ(multi_node(6,
                        [](RankSeen& seen, int rank) {
-                         if (rank == 1) seen.observations.clear();
+                         if (rank == 1) seen.observations.pop_back();
                        }),
-            "nothing_reported");
+            "nothing_reported")
+      << "in the last epoch";
 }
 
 TEST(Checks, TellTheLibrarysSentence) {
