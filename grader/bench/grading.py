@@ -20,10 +20,11 @@ def make_class(build, students, folder):
     return json.loads((folder / "expected.json").read_text())
 
 
-def start(build, submissions, results, *flags):
-    """The batch as a process in a session of its own, its output in a pipe."""
+def start(build, submissions, results, *flags, scratch=None):
+    """The batch as a process in a session of its own, its output in a pipe. What it builds and runs lies below `scratch`."""
     command = [build / "bin/odori_grader", "grade", submissions, "--out", results, "--build", build, "--lang", "en", *flags]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+    environment = {**os.environ, **({"TMPDIR": str(scratch)} if scratch else {})}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, env=environment)
 
 
 def records(results):
@@ -53,9 +54,9 @@ def kill(process, everything):
     return targets[1:]
 
 
-def left_of(build, seconds):
-    """Processes that still have to do with what is graded in this build folder, however they came to be."""
-    words, deadline = f"{build}/grader/".encode(), time.time() + seconds
+def left_of(scratch, seconds):
+    """Processes that, after so long, still have to do with what a batch builds and runs there, however they came to be."""
+    words, deadline = f"{scratch}/".encode(), time.time() + seconds
     while True:
         left = []
         for command in pathlib.Path("/proc").glob("[0-9]*/cmdline"):

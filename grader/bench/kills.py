@@ -14,6 +14,7 @@ import pathlib
 import random
 import shutil
 import sys
+import tempfile
 import time
 
 import grading
@@ -27,8 +28,7 @@ def texts_of(results):
     return {path: path.read_bytes() for path in results.glob("students/*/multi_*.json")}
 
 
-def finish(build, submissions, results, *flags):
-    batch = grading.start(build, submissions, results, "--no-timings", *flags)
+def finish(batch):
     output = batch.communicate()[0].decode()
     if batch.returncode != 0:
         raise Failure(f"A batch ended with exit code {batch.returncode}:\n{output}")
@@ -49,6 +49,14 @@ def compare(results, reference):
         raise Failure(f"Half-written files are left: {left}")
 
 
+def require_seen(batch, scratch):
+    """That nothing is left after a kill shows something only if left_of sees what is there while a batch runs."""
+    while not grading.left_of(scratch, 0):
+        if batch.poll() is not None:
+            raise Failure(f"No program of a batch was seen below {scratch}.")
+        time.sleep(0.05)
+
+
 def main():
     kit = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -59,11 +67,20 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     options, flags = parser.parse_known_args()
     random.seed(options.seed)
+    with tempfile.TemporaryDirectory(prefix="odori_kills_") as scratch:
+        kill_batches(options, flags, scratch)
+
+
+def kill_batches(options, flags, scratch):
+    def start(results):
+        return grading.start(options.build, submissions, results, "--no-timings", *flags, scratch=scratch)
 
     grading.make_class(options.build, options.students, options.folder)
     submissions, whole = options.folder / "class", options.folder / "unkilled"
     began = time.time()
-    finish(options.build, submissions, whole, *flags)
+    batch = start(whole)
+    require_seen(batch, scratch)
+    finish(batch)
     reference = grading.records(whole)
     print(f"{len(reference)} records without a kill, {time.time() - began:.0f} s", flush=True)
     pace = max(1.0, sum(record["seconds"] for record in reference.values()) / len(reference))
@@ -78,7 +95,7 @@ def main():
         through = False
         while kills < options.kills and not through:
             before = texts_of(results)
-            batch = grading.start(options.build, submissions, results, "--no-timings", *flags)
+            batch = start(results)
             # Mostly soon, in the midst of taking in and writing; at times late, so that slow answers come to their end.
             deadline = time.time() + pace * (random.uniform(0, 1.5) if random.random() < 0.8 else random.uniform(1.5, 6))
             while time.time() < deadline and batch.poll() is None:
@@ -94,7 +111,7 @@ def main():
             kills += 1
             if not grading.gone_within(started, 5):
                 raise Failure(f"Kill {kills}: processes outlive their batch: {started}")
-            if left := grading.left_of(options.build, 5):
+            if left := grading.left_of(scratch, 5):
                 raise Failure(f"Kill {kills}: programs go on without their batch: {left}")
             after = texts_of(results)
             for path, text in before.items():
@@ -102,7 +119,7 @@ def main():
                     raise Failure(f"Kill {kills}: {path} was {'changed' if path in after else 'lost'}.")
             if kills % 10 == 0:
                 print(f"{kills} kills, {len(after)} records, {time.time() - began:.0f} s", flush=True)
-        finish(options.build, submissions, results, *flags)
+        finish(start(results))
         compare(results, reference)
         rounds += 1
     print(f"{kills} kills in {rounds} batches of {options.students}: no mark lost, doubled or changed. {time.time() - began:.0f} s")
