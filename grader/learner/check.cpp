@@ -51,7 +51,14 @@ CheckRecord record_of(const Question& question, const Answers& answers, std::vec
   return check;
 }
 
+/// What can't be written is told now, not after all is judged; and what an older check wrote is no verdict of this one.
+void make_way_for(const std::filesystem::path& json) {
+  write_file(json, "");
+  if (std::filesystem::is_regular_file(json)) std::filesystem::remove(json);
+}
+
 int check_and_tell(const Flags& flags, const Messages& messages) {
+  if (!flags.json.empty()) make_way_for(flags.json);
   std::optional<Sandbox> sandbox;
   std::vector<std::filesystem::path> hidden = flags.hidden;
   hidden.insert(hidden.end(), {flags.kit, flags.build});

@@ -63,6 +63,14 @@ TEST(Check, TheKitsOwnAnswersPass) {
   }
 }
 
+TEST(Check, AFileForTheVerdictsThatCanNotBeWrittenIsToldBeforeAnythingIsJudged) {
+  const std::string task = "multi_gpu";
+  const Ended ended = run_command(command(task, "json.cpp", solution(task)) + " --json /nowhere/verdicts.json");
+  EXPECT_NE(ended.code, 0);
+  EXPECT_EQ(ended.count("/nowhere/verdicts.json can't be"), 1) << ended.output;
+  EXPECT_EQ(ended.count("PASS"), 0) << ended.output;
+}
+
 TEST(Check, TheSelectLineIsForTheDevicesOfTheSitesNodes) {
   const std::string site = "ODORI_SITE=" + written("one_gpu.sh", "GPUS_A_NODE=1\n").string() + ' ';
   const auto with_script = [&](const std::string& task, const std::string& text) {
