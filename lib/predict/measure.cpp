@@ -85,12 +85,12 @@ std::optional<cost::Measured> timing_of(std::string_view text) {
 
 Given given_by(const std::string& text) {
   const std::vector<std::string> fields = split(text, '/');
-  const auto images = fields.size() == 6 ? number_of<int>(fields[2]) : std::nullopt,
-             batch = fields.size() == 6 ? number_of<int>(fields[3]) : std::nullopt;
-  if (images.value_or(0) < 1 || batch.value_or(0) < 1)
+  const auto number = [&](std::size_t i) { return fields.size() == 7 ? number_of<int>(fields[i]) : std::nullopt; };
+  const auto images = number(2), batch = number(3), percent = number(6);
+  if (images.value_or(0) < 1 || batch.value_or(0) < 1 || percent.value_or(0) < 1)
     throw UsageError(fmt::format(
-        "A further prediction is made from NETWORK/OTHER/IMAGES/BATCH/LINK/TIMINGS, "
-        "\"vgg/mid/6400/64/100mbit,1ms/16:0.023,64:0.051\", with a plus sign between two of them, not from \"{}\".",
+        "A further prediction is made from NETWORK/OTHER/IMAGES/BATCH/LINK/TIMINGS/PERCENT, "
+        "\"vgg/mid/6400/64/100mbit,1ms/16:0.023,64:0.051/10\", with a plus sign between two of them, not from \"{}\".",
         text));
   const auto [small, large] = recorded_timings(fields[5]);
   return {create_network(fields[0], 10),
@@ -99,7 +99,8 @@ Given given_by(const std::string& text) {
           *batch,
           cost::link_from(fields[4]),
           small,
-          large};
+          large,
+          *percent};
 }
 
 }  // namespace

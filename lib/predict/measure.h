@@ -26,9 +26,10 @@ struct Given {
   int images = 0, batch = 1;  // of an epoch; of an iteration, all devices together
   cost::Link wire;
   cost::Measured small, large;
+  int percent = 10;  // that an epoch may take more than its images alone
 };
-/// "vgg/mid/6400/64/100mbit,1ms/16:0.023,64:0.051+...": the networks, images, batch, wire and recorded timings of some;
-/// of none, if it is empty. Throws UsageError for another text.
+/// "vgg/mid/6400/64/100mbit,1ms/16:0.023,64:0.051/10+...": the networks, images, batch, wire, recorded timings and
+/// percent of some; of none, if it is empty. Throws UsageError for another text.
 std::vector<Given> given_in(const std::string& text);
 
 /// "32:0.041,128:0.153": what iterations of these batches took, in seconds, somewhere. Throws UsageError for another

@@ -17,7 +17,7 @@ void write_evidence(const Prediction& p) {
   std::vector<float> numbers;
   const auto add = [&](double number) { numbers.push_back(static_cast<float>(number)); };
   for (const double number : {p.iterations, p.compute.per_image, p.compute.fixed, p.compute_of_other.per_image,
-                              p.batch_within_10_percent, p.batch_within_1_percent})
+                              p.batch_within_percent, p.batch_within_tenth_of_it})
     add(number);
   for (const Point& point : p.curve) add(point.exchange), add(point.iteration);
   evidence::write(facts::Values{static_cast<std::int64_t>(numbers.size())}, numbers);
@@ -36,12 +36,12 @@ void show(const Prediction& p) {
         "run this again.\n");
   fmt::print("An epoch of {} images: {} iterations, {:.1f} s with {}, {:.1f} s with {}\n", p.images, p.iterations,
              seconds(p.compute), p.network, seconds(p.compute_of_other), p.other_network);
-  if (p.batch_within_10_percent < 0)
-    fmt::print("Larger batches would save nothing: the formula gives the batches {} and {} for 10 % and 1 %.\n\n",
-               p.batch_within_10_percent, p.batch_within_1_percent);
+  if (p.batch_within_percent < 0)
+    fmt::print("Larger batches would save nothing: the formula gives the batches {} and {} for {} % and {} %.\n\n",
+               p.batch_within_percent, p.batch_within_tenth_of_it, p.percent, p.percent / 10.0);
   else
-    fmt::print("From batch {} on, an epoch takes at most 10 % more than its images alone; from batch {} on, 1 %\n\n",
-               p.batch_within_10_percent, p.batch_within_1_percent);
+    fmt::print("From batch {} on, an epoch takes at most {} % more than its images alone; from batch {} on, {} %\n\n",
+               p.batch_within_percent, p.percent, p.batch_within_tenth_of_it, p.percent / 10.0);
   if (p.curve.empty()) return;
 
   const auto quickest = std::min_element(p.curve.begin(), p.curve.end(),

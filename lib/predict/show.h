@@ -26,7 +26,8 @@ struct Prediction {
   double iterations = 0;      // of an epoch
   cost::Compute compute, compute_of_other;
   std::vector<Point> curve;
-  double batch_within_10_percent = 0, batch_within_1_percent = 0;  // where the gain of larger batches ends
+  int percent = 10;  // that an epoch may take more than its images alone
+  double batch_within_percent = 0, batch_within_tenth_of_it = 0;  // where the gain of larger batches ends
 };
 
 /// Prints it, with a bar for each number of devices: how many times as fast as one. The grader gets all numbers.

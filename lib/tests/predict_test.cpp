@@ -92,7 +92,7 @@ TEST(Prediction, SaysWhatATimeBelowZeroMeans) {
 TEST(Prediction, SaysNoBatchBelowZero) {
   const auto said = [](double ends) {
     testing::internal::CaptureStdout();
-    show({.network = "tiny", .other_network = "vgg", .images = 100, .batch = 10, .batch_within_10_percent = ends});
+    show({.network = "tiny", .other_network = "vgg", .images = 100, .batch = 10, .batch_within_percent = ends});
     return testing::internal::GetCapturedStdout();
   };
   EXPECT_NE(said(-101).find("\nLarger batches would save nothing"), std::string::npos);

@@ -64,7 +64,7 @@ double batch_where_gain_ends(const cost::Compute& time, double share) {
 }
 
 int main(int argc, char** argv) try {
-  int images = 50000;
+  int images = 50000, percent = 10;
   std::string other_name = "vgg", joined_by = "10gbit,50us", recorded, further;
   const Arguments args = parse_arguments(
       argc, argv,
@@ -76,7 +76,8 @@ int main(int argc, char** argv) try {
            {"--other_model", "The network of which nothing is measured", &other_name},
            {"--network", "What joins the devices: bandwidth and latency", &joined_by},
            {"--timings", "Recorded iterations, BATCH:SECONDS,BATCH:SECONDS; without it two are measured", &recorded},
-           {"--further", "Further predictions, NETWORK/OTHER/IMAGES/BATCH/LINK/TIMINGS+...", &further}}});
+           {"--percent", "What an epoch may take more than its images alone; and a tenth of it", &percent, 1},
+           {"--further", "Further predictions, NETWORK/OTHER/IMAGES/BATCH/LINK/TIMINGS/PERCENT+...", &further}}});
   const auto predict = [](const Given& given) {
     const NetworkCost proxy = cost_of(given.network), other = cost_of(given.other);
     Prediction prediction{given.network.name, given.other.name, given.images, given.batch};
@@ -88,14 +89,16 @@ int main(int argc, char** argv) try {
       const double exchange = exchange_time(n, 4 * proxy.parameters, given.wire);
       prediction.curve.push_back({n, exchange, shared_iteration(time, given.batch, n, exchange)});
     }
-    prediction.batch_within_10_percent = batch_where_gain_ends(time, 0.1);
-    prediction.batch_within_1_percent = batch_where_gain_ends(time, 0.01);
+    prediction.percent = given.percent;
+    prediction.batch_within_percent = batch_where_gain_ends(time, given.percent / 100.0);
+    prediction.batch_within_tenth_of_it = batch_where_gain_ends(time, given.percent / 1000.0);
     return prediction;
   };
 
   const NetworkSpec network = create_network(args.model, 10, args.image_size);
   const int batch = args.batchsize;
   Given given{network, create_network(other_name, 10, args.image_size), images, batch, cost::link_from(joined_by)};
+  given.percent = percent;
   const std::vector<Given> others = given_in(further);
   std::tie(given.small, given.large) =
       recorded.empty() ? measure_two(network, batch, 4 * batch, args.devices) : recorded_timings(recorded);

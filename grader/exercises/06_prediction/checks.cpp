@@ -20,6 +20,8 @@ struct Recorded {
   cost::Measured small, large;
   int images = 0, batch = 0;
   std::string network, other, link;
+  int percent = 10;  // what an epoch may take more than its images alone; and a tenth of it
+  double share(std::size_t i) const { return percent / (i == 0 ? 100.0 : 1000.0); }
 };
 
 // Before it is rounded, a batch at which the gain ends is no whole number, and not nearly one; in the fourth it is one
@@ -28,8 +30,8 @@ struct Recorded {
 // little more than 15. In the third, floats don't hold the images, nor 16 bits the iterations.
 const std::vector<Recorded>& all_recorded() {
   static const std::vector<Recorded> all{{{32, 0.0412}, {128, 0.1537}, 50000, 48, "mid", "vgg", "10gbit,50us"},
-                                         {{16, 0.0095}, {64, 0.0359}, 6400, 64, "vgg", "mid", "100mbit,1ms"},
-                                         {{8, 0.91}, {40, 1.7}, 16778001, 200, "tiny", "vgg", "1gbit,200us"},
+                                         {{16, 0.0095}, {64, 0.0359}, 6400, 64, "vgg", "mid", "100mbit,1ms", 7},
+                                         {{8, 0.91}, {40, 1.7}, 16778001, 200, "tiny", "vgg", "1gbit,200us", 25},
                                          {{64, 0.125}, {128, 0.1875}, 1125, 75, "mid", "vgg", "1gbit,50us"},
                                          {{2, 8.2087e-07}, {8, 3.22687e-06}, 50000, 500, "tiny", "mid", "25gbit,5us"}};
   return all;
@@ -51,12 +53,13 @@ RunPlan plan_of(const std::vector<std::size_t>& predictions) {
   RunPlan plan{.epochs = 0,
                .shows = predictions.size(),
                .flags = {"--timings", timings_of(r), "--images", std::to_string(r.images), "--batchsize",
-                         std::to_string(r.batch), "--model", r.network, "--other_model", r.other, "--network", r.link}};
+                         std::to_string(r.batch), "--model", r.network, "--other_model", r.other, "--network", r.link,
+                         "--percent", std::to_string(r.percent)}};
   std::string further;
   for (const std::size_t i : std::span(predictions).subspan(1)) {
     const Recorded& next = all_recorded().at(i);
-    further += fmt::format("{}{}/{}/{}/{}/{}/{}", further.empty() ? "" : "+", next.network, next.other, next.images,
-                           next.batch, next.link, timings_of(next));
+    further += fmt::format("{}{}/{}/{}/{}/{}/{}/{}", further.empty() ? "" : "+", next.network, next.other, next.images,
+                           next.batch, next.link, timings_of(next), next.percent);
   }
   if (!further.empty()) plan.flags.insert(plan.flags.end(), {"--further", further});
   return plan;
@@ -83,7 +86,6 @@ struct Shown {
   }
 };
 
-constexpr double shares[] = {0.1, 0.01};
 std::optional<Shown> shown(const Recorded& given, const std::vector<float>& numbers) {
   if (numbers.size() != 6 + 2 * std::size(device_counts)) return {};
   Shown seen{.given = given,
@@ -291,11 +293,11 @@ Found find_in_sharing(const Shown& seen) {
 Found find_in_end_of_gain(const Shown& seen) {
   const double ratio = seen.compute.fixed / seen.compute.per_image;
   const auto is = [&](auto formula) {
-    return same(seen.gain_ends[0], formula(shares[0])) && same(seen.gain_ends[1], formula(shares[1]));
+    return same(seen.gain_ends[0], formula(seen.given.share(0))) && same(seen.gain_ends[1], formula(seen.given.share(1)));
   };
   const auto roughly = [&](auto formula) {  // rounded in whatever way
-    return std::abs(seen.gain_ends[0] - formula(shares[0])) <= 1 &&
-           std::abs(seen.gain_ends[1] - formula(shares[1])) <= 1;
+    return std::abs(seen.gain_ends[0] - formula(seen.given.share(0))) <= 1 &&
+           std::abs(seen.gain_ends[1] - formula(seen.given.share(1))) <= 1;
   };
   if (is([&](double share) { return std::ceil(ratio / share); })) return {};
   const char* key = "end_of_gain_wrong";
@@ -306,9 +308,9 @@ Found find_in_end_of_gain(const Shown& seen) {
   if (is([&](double share) { return ratio / share; })) key = "batch_not_whole";
   if (is([&](double share) { return std::floor(ratio / share); })) key = "batch_rounded_down";
   for (const std::size_t i : {0, 1}) {
-    const double expected = std::ceil(ratio / shares[i]);
+    const double expected = std::ceil(ratio / seen.given.share(i));
     if (same(seen.gain_ends[i], expected)) continue;
-    return found(key, {{"percent", fmt::format("{:g}", 100 * shares[i])},
+    return found(key, {{"percent", fmt::format("{:g}", 100 * seen.given.share(i))},
                        {"fixed", milliseconds(seen.compute.fixed)},
                        {"per_image", milliseconds(seen.compute.per_image)},
                        {"seen", fmt::format("{:.5g}", seen.gain_ends[i])},

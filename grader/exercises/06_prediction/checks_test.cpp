@@ -12,16 +12,17 @@ namespace {
 
 /// As the program shows them: 6 numbers, then the exchange and the iteration of 1, 2, 3, 4, 6, ... 1024 devices.
 using Numbers = std::vector<double>;
-constexpr std::size_t iterations = 0, per_image = 1, fixed = 2, other = 3, within_10 = 4, within_1 = 5, curve = 6;
+constexpr std::size_t iterations = 0, per_image = 1, fixed = 2, other = 3, within = 4, within_tenth = 5, curve = 6;
 
 /// A situation's flags, read anew.
 struct Recorded {
   double small_batch = 0, small_seconds = 0, large_batch = 0, large_seconds = 0, images = 0, batch = 0;
   NetworkCost proxy, other;
   double latency = 0, bandwidth = 0;  // bytes a second
+  double percent = 0;
 };
 Recorded read(const std::string& network, const std::string& other, const std::string& images, const std::string& batch,
-              const std::string& link, const std::string& timings) {
+              const std::string& link, const std::string& timings, const std::string& percent) {
   Recorded g;
   EXPECT_EQ(std::sscanf(timings.c_str(), "%lf:%lf,%lf:%lf", &g.small_batch, &g.small_seconds, &g.large_batch,
                         &g.large_seconds),
@@ -30,7 +31,7 @@ Recorded read(const std::string& network, const std::string& other, const std::s
   EXPECT_EQ(std::sscanf(link.c_str(), "%lf%cbit,%lf%c", &g.bandwidth, &unit, &g.latency, &after), 4);
   g.bandwidth *= (unit == 'g' ? 1e9 : 1e6) / 8;
   g.latency *= after == 'u' ? 1e-6 : 1e-3;
-  g.images = std::stod(images), g.batch = std::stod(batch);
+  g.images = std::stod(images), g.batch = std::stod(batch), g.percent = std::stod(percent);
   g.proxy = cost_of(create_network(network, 10)), g.other = cost_of(create_network(other, 10));
   return g;
 }
@@ -39,11 +40,12 @@ std::vector<Recorded> all_of(const RunPlan& plan) {
   std::map<std::string, std::string> flags;
   for (std::size_t i = 0; i + 1 < plan.flags.size(); i += 2) flags[plan.flags[i]] = plan.flags[i + 1];
   std::vector<Recorded> all{read(flags.at("--model"), flags.at("--other_model"), flags.at("--images"),
-                                 flags.at("--batchsize"), flags.at("--network"), flags.at("--timings"))};
+                                 flags.at("--batchsize"), flags.at("--network"), flags.at("--timings"),
+                                 flags.at("--percent"))};
   if (flags.contains("--further"))
     for (const std::string& further : split(flags.at("--further"), '+')) {
       const std::vector<std::string> f = split(further, '/');
-      all.push_back(read(f.at(0), f.at(1), f.at(2), f.at(3), f.at(4), f.at(5)));
+      all.push_back(read(f.at(0), f.at(1), f.at(2), f.at(3), f.at(4), f.at(5), f.at(6)));
     }
   return all;
 }
@@ -61,8 +63,8 @@ Numbers right_numbers(const Recorded& g) {
                   slope(g),
                   rest(g),
                   slope(g) * g.other.operations / g.proxy.operations,
-                  std::ceil(rest(g) / slope(g) / 0.1),
-                  std::ceil(rest(g) / slope(g) / 0.01)};
+                  std::ceil(rest(g) / slope(g) / (g.percent / 100)),
+                  std::ceil(rest(g) / slope(g) / (g.percent / 1000))};
   for (const double n : device_counts) numbers.insert(numbers.end(), {exchange(g, n), shared(g, n)});
   return numbers;
 }
@@ -93,7 +95,8 @@ std::string point(int blank, std::size_t which, const std::function<double(const
 }
 std::string gain(const std::function<double(double ratio, double share)>& formula) {
   return prediction(8, [&](Numbers& numbers, const Recorded& g) {
-    numbers[within_10] = formula(rest(g) / slope(g), 0.1), numbers[within_1] = formula(rest(g) / slope(g), 0.01);
+    const double ratio = rest(g) / slope(g);
+    numbers[within] = formula(ratio, g.percent / 100), numbers[within_tenth] = formula(ratio, g.percent / 1000);
   });
 }
 
@@ -107,12 +110,12 @@ TEST(Prediction, AcceptsRightOnes) {
 TEST(Prediction, WantsNumbers) {
   EXPECT_EQ(verdict_on("prediction", 1, [](Evidence&, const RunPlan&) {}), "no_values");
   EXPECT_EQ(number(2, per_image, [](const Recorded&) { return NAN; }), "per_image_wrong");
-  EXPECT_EQ(number(8, within_10, [](const Recorded&) { return INFINITY; }), "end_of_gain_wrong");
+  EXPECT_EQ(number(8, within, [](const Recorded&) { return INFINITY; }), "end_of_gain_wrong");
 }
 
 TEST(Prediction, SeesWhatIsKeptFromThePredictionBefore) {
   const std::map<std::size_t, int> blanks{{iterations, 1}, {per_image, 2}, {fixed, 3},     {other, 4},
-                                          {within_10, 8},  {within_1, 8},  {curve + 2, 6}, {curve + 3, 7}};
+                                          {within, 8},  {within_tenth, 8},  {curve + 2, 6}, {curve + 3, 7}};
   for (const auto& [which, blank] : blanks) {
     const Change change = [&, which](Numbers& numbers, const Recorded&) { numbers[which] *= 3; };
     EXPECT_NE(prediction(blank, change, 1), "right") << which;
