@@ -43,7 +43,8 @@ Found find_in_buffers(const Situation& situation) {
     if (!seen.iterations.empty() && std::ranges::none_of(seen.iterations, starts))
       return found("nothing_travels", {{"k", 0}});
     for (std::size_t k = 1; k < seen.iterations.size() && tried.n > 1; ++k)
-      if (updated_by(tried, seen.iterations[k], of_fp32, mean_of(tried, static_cast<int>(k))))
+      if (!trial::is_idle(static_cast<int>(k)) &&
+          updated_by(tried, seen.iterations[k], of_fp32, mean_of(tried, static_cast<int>(k))))
         return found("current_mean", {{"k", k}});
     for (std::size_t index = 0; index < seen.iterations.size(); ++index) {
       const Iteration& iteration = seen.iterations[index];
@@ -52,8 +53,9 @@ Found find_in_buffers(const Situation& situation) {
       const auto is_by = [&](auto gradient) { return updated_by(tried, iteration, of_fp32, gradient); };
       if (has(iteration.after, "start")) return says("gradients_travel");
       if (tried.n > 1 && is_by(own_of(tried, rank, k))) return says("own_gradients");
-      if (k > 0 && tried.n > 1 && is_by(own_of(tried, rank, k - 1))) return says("used_before_arrival");
-      if (is_by([](std::size_t) { return 0.0; })) return says("gradients_lost");
+      const bool arrives = !trial::is_idle(k - 1);  // something else than zeros, that an update is told by
+      if (k > 0 && arrives && tried.n > 1 && is_by(own_of(tried, rank, k - 1))) return says("used_before_arrival");
+      if (arrives && is_by([](std::size_t) { return 0.0; })) return says("gradients_lost");
       if (!has(iteration.after, "start_travelling")) return says("nothing_travels");
       const auto begins = std::ranges::find(iteration.after, "start_travelling", &facts::Event::what);
       if (std::any_of(begins, iteration.after.end(), [](const auto& event) { return event.what == "wait"; }))
