@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <ranges>
 #include <tuple>
 
 #include "checks/division.h"
@@ -96,6 +97,44 @@ Found find_early_end(const Situation& situation) {
         rank.earlier_trainings + 1 < situation.plan.trainings)
       return found("ended_early", {{"seen", seen}, {"expected", epochs}});
   }
+  return {};
+}
+
+namespace {
+
+/// How often an image comes in an epoch, and how often it was trained on so far.
+struct Use {
+  int in_epoch = 0, so_far = 0;
+  int epochs_begun() const { return (so_far + in_epoch - 1) / in_epoch; }
+  int epochs_over() const { return so_far / in_epoch; }
+};
+
+/// Nothing of a rank that trains on other images than its iterators': that is told elsewhere.
+Found find_uneven_epochs(const RankSeen& rank) {
+  std::map<std::int64_t, Use> uses;
+  for (const IteratorSeen& iterator : rank.train_iterators)
+    for (const Images* images : {&iterator.images, &iterator.not_counted})
+      for (const std::int64_t image : *images) ++uses[image].in_epoch;
+  for (std::size_t update = 0; update < rank.steps.size(); ++update) {
+    for (const Step& step : rank.steps[update])
+      for (const std::int64_t image : step.images) {
+        const auto use = uses.find(image);
+        if (use == uses.end()) return {};
+        ++use->second.so_far;
+      }
+    const auto uses_now = std::views::values(uses);
+    const int most = std::ranges::max(uses_now | std::views::transform(&Use::epochs_begun)),
+              least = std::ranges::min(uses_now | std::views::transform(&Use::epochs_over));
+    if (most - least > 1) return found("epochs_uneven", {{"update", update + 1}, {"most", most}, {"least", least}});
+  }
+  return {};
+}
+
+}  // namespace
+
+Found find_uneven_epochs(const Situation& situation) {
+  for (const RankSeen& rank : situation.evidence().ranks)
+    if (Found uneven = find_uneven_epochs(rank)) return uneven;
   return {};
 }
 

@@ -258,6 +258,7 @@ Exam exam_of_multi_gpu() {
            {0, "TrainsToTheEnd", find_early_end},
            {6, "WeightsAreTheGraders", find_in_weights},
            {7, "EvaluationIsTheGraders", find_in_evaluation},
+           {0, "EpochsGoThroughAllImages", find_uneven_epochs},
            {0, "EvidenceIsOfOneTraining", find_forgery}}};
 }
 

@@ -53,6 +53,23 @@ TEST(MultiGpu, LetsAnyUpdaterDoTheWork) {
   EXPECT_EQ(multi_gpu(6, [](RankSeen& seen, int) { seen.updater = ""; }), "right");
 }
 
+TEST(MultiGpu, SeesImagesThatAnEpochLeavesOut) {
+  const auto trained_on = [](std::size_t first, std::size_t every) {
+    return verdict_on("multi_gpu", 6, [&](Evidence& evidence, const RunPlan& plan) {
+      std::vector<Images> shares = parts_of(n_train(), plan.devices);
+      for (Images& share : shares) {
+        share.erase(share.begin(), share.begin() + static_cast<std::ptrdiff_t>(first));
+        share.resize(std::min(share.size(), every));
+      }
+      evidence.ranks.front().steps = train(plan, shares);
+      evaluate_each_epoch(evidence.ranks.front(), plan, whole_set(n_test()));
+    });
+  };
+  EXPECT_EQ(trained_on(0, n_train()), "right");
+  EXPECT_EQ(trained_on(0, 1), "epochs_uneven");
+  EXPECT_EQ(trained_on(1, 3), "epochs_uneven");
+}
+
 TEST(MultiGpu, NamesMistakesOfTheIterators) {
   const auto shares = [](auto of_n) {
     return multi_gpu(1, [&](RankSeen& seen, int n) { seen.train_iterators = iterators_over(of_n(n)); });

@@ -310,6 +310,7 @@ Exam exam_of_multi_node() {
            {6, "EveryRankReportsTheWholeTestSet", find_in_evaluation},
            {0, "TrainsToTheEnd", find_early_end},
            {0, "DataIsReadOnce", find_reading_elsewhere},
+           {0, "EpochsGoThroughAllImages", find_uneven_epochs},
            {0, "EvidenceIsOfOneTraining", find_forgery}}};
 }
 
