@@ -219,7 +219,7 @@ class Grade(unittest.TestCase):
         self.assertLess(time.time() - began, 2 if os.getloadavg()[0] < os.cpu_count() else 30)
         self.assertEqual(batch.returncode, 130)
         self.assertIn("the same command goes on", output)
-        self.assertTrue(grading.gone_within(started, 1))
+        self.assertTrue(grading.gone_within(started, 5))
 
     def test_a_fault_of_the_machine_costs_nobody_a_mark(self):
         hand_in("aoki", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")

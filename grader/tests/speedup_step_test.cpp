@@ -39,7 +39,8 @@ TEST(SpeedupJobs, RunAllFourKindsOfWorkInBothTasks) {
     SpeedupJobs jobs(task_named(task), two_devices(task), ODORI_SOLUTIONS, solution_of(task));
     for (const Work work : {Work::one, Work::ceiling, Work::learner, Work::solution})
       EXPECT_GT(jobs.seconds(work, 0), 0.01) << task;
-    EXPECT_GT(jobs.seconds(Work::one, 2), jobs.seconds(Work::one, 0)) << task;
+    // So many epochs that they take longer than a start on a busy machine differs from another.
+    EXPECT_GT(jobs.seconds(Work::one, 12), jobs.seconds(Work::one, 0)) << task;
   }
 }
 
