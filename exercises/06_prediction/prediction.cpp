@@ -78,7 +78,7 @@ int main(int argc, char** argv) try {
            {"--other_model", "The network of which nothing is measured", &other_name},
            {"--network", "What joins the devices: bandwidth and latency", &joined_by},
            {"--timings", "Recorded iterations, BATCH:SECONDS,BATCH:SECONDS; without it two are measured", &recorded},
-           {"--percent", "What an epoch may take more than its images alone; and a tenth of it", &percent, 1},
+           {"--percent", "The percent that an epoch may take more than its images alone, and a tenth of it", &percent, 1},
            {"--further", "Further predictions, NETWORK/OTHER/IMAGES/BATCH/LINK/TIMINGS/PERCENT+...", &further}}});
   const auto predict = [](const Given& given) {
     const NetworkCost proxy = cost_of(given.network), other = cost_of(given.other);

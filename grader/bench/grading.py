@@ -21,10 +21,12 @@ def make_class(build, students, folder):
 
 
 def start(build, submissions, results, *flags, scratch=None):
-    """The batch as a process in a session of its own, its output in a pipe. What it builds and runs lies below `scratch`."""
+    """The batch as a process in a session of its own, its output in a pipe. It builds and runs answers below `scratch`."""
     command = [build / "bin/odori_grader", "grade", submissions, "--out", results, "--build", build, "--lang", "en", *flags]
     environment = {**os.environ, **({"TMPDIR": str(scratch)} if scratch else {})}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, env=environment)
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, env=environment
+    )
 
 
 def records(results):
@@ -55,7 +57,7 @@ def kill(process, everything):
 
 
 def left_of(scratch, seconds):
-    """Processes that, after so long, still have to do with what a batch builds and runs there, however they came to be."""
+    """Processes that, after so long, still have to do with what a batch builds and runs there, whoever started them."""
     words, deadline = f"{scratch}/".encode(), time.time() + seconds
     while True:
         left = []

@@ -54,7 +54,7 @@ Found find_no_values(const Situation& situation);
 /// A run that ended well, and whose evidence wasn't written by one training of the whole program, or by a program that
 /// trains nothing.
 Found find_forgery(const Situation& situation);
-/// Images of a rank's iterators that it trained on twice more often than on others: its epochs don't go through them once.
+/// A rank whose epochs don't go through all images of its iterators, each once.
 Found find_uneven_epochs(const Situation& situation);
 /// A report that isn't what the weights of that time give on the whole test set, in whichever epoch.
 Found find_wrong_evaluation(const RankSeen& rank, const RunData& data);

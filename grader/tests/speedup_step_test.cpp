@@ -39,7 +39,7 @@ TEST(SpeedupJobs, RunAllFourKindsOfWorkInBothTasks) {
     SpeedupJobs jobs(task_named(task), two_devices(task), ODORI_SOLUTIONS, solution_of(task));
     for (const Work work : {Work::one, Work::ceiling, Work::learner, Work::solution})
       EXPECT_GT(jobs.seconds(work, 0), 0.01) << task;
-    // So many epochs that they take longer than a start on a busy machine differs from another.
+    // Starts differ on a busy machine, but by less than twelve epochs take.
     EXPECT_GT(jobs.seconds(Work::one, 12), jobs.seconds(Work::one, 0)) << task;
   }
 }

@@ -42,13 +42,13 @@ inline std::vector<std::vector<Range>> layers(int n) {
   return all;
 }
 
-/// In this iteration no rank's gradient is anything but 0: the mean of what is computed can be.
+/// An iteration whose gradients are all 0, on every rank. The weights decay all the same.
 constexpr bool is_idle(int k) { return k == 2; }
 
 /// Of position i, on this rank in iteration k, the last one or another: 0 at every fifth position, others in each
-/// iteration, and everywhere in an idle one; elsewhere between 1 and 8 or as far below 0, in some iterations all of them,
-/// and a sixteenth of that at every seventh. In the last one half precision holds the mean of all ranks, but not what
-/// rank 1 has, nor the sum of two ranks', nor that by the square root of 2; every third rank's stay small.
+/// iteration, and everywhere in an idle one; elsewhere between 1 and 8 or as far below 0, in some iterations all of
+/// them, and a sixteenth of that at every seventh. In the last one half precision holds the mean of all ranks, but not
+/// what rank 1 has, nor the sum of two ranks', nor that by the square root of 2; every third rank's stay small.
 constexpr float gradient(std::uint64_t seed, int rank, int k, bool is_last, std::size_t i) {
   std::uint64_t mixed =
       (i + 1) * 0x9E3779B97F4A7C15u ^

@@ -22,8 +22,8 @@ RunPlan trying(std::vector<int> nodes, int length) {
 
 // Two ranks hide which way a chunk travels; a length that the number of ranks divides hides the remainder, and a small
 // remainder how it is spread; where there are fewer numbers than ranks, chunks are empty. A chunk of networks that are
-// trained has more numbers than 16 bits count. What is right for up to 6 ranks by a constant isn't for 7. On nodes of one
-// rank each, ranks within the node tell nobody apart.
+// trained has more numbers than 16 bits count. What is right for up to 6 ranks by a constant isn't for 7. On nodes of
+// one rank each, ranks within the node tell nobody apart.
 const RunPlan plainest = trying({0, 0, 0}, 7), two = trying({0, 1}, 140'001), four = trying({0, 1, 0, 1}, 1000),
               seven = trying({0, 0, 0, 0, 0, 0, 0}, 9), long_on_five = trying({0, 0, 0, 0, 0}, 1000),
               few_numbers = trying({0, 0, 0, 1}, 3), no_number = trying({0, 1, 1}, 0), alone = trying({0}, 7);

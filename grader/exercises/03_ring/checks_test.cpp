@@ -1,5 +1,7 @@
 // The checks of task 3, on evidence put together here: what each misconception makes of a right all-reduce.
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "comm/large_chunks.h"
 #include "comm/try_all_reduce.h"
@@ -98,6 +100,14 @@ TEST(Ring, TakesNumbersAsTheyAre) {
 }
 
 /// What counts in 16 bits, and what keeps to the first calls.
+/// Ranks within a node tell nobody apart there.
+TEST(Ring, IsTriedOnNodesOfOneRankEach) {
+  const auto is_one_each = [](const RunPlan& plan) {
+    return plan.ranks() > 1 && std::set(plan.nodes.begin(), plan.nodes.end()).size() == plan.nodes.size();
+  };
+  EXPECT_GE(std::ranges::count_if(exam_of(task_named("ring")).situations, is_one_each), 1);
+}
+
 TEST(Ring, IsTriedOnManyNumbersAndOften) {
   std::size_t longest = 0;
   int epochs = 0;

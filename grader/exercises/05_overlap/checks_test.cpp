@@ -337,6 +337,39 @@ TEST(Overlap, GradientsDependOnTheSeed) {
   EXPECT_LT(same, 300) << "0 at every fifth position";
 }
 
+TEST(Overlap, TriesAMeanOfZerosBetweenOthers) {
+  for (const trial::Setting& setting : trial::settings(8, 1)) {
+    int idle = 0;
+    for (int k = 0; k < setting.iterations; ++k) {
+      bool is_zero = true;
+      for (int rank = 0; rank < 5; ++rank)
+        for (std::size_t i = 0; i < 100; ++i)
+          is_zero &= trial::gradient(1, rank, k, k == setting.iterations - 1, i) == 0;
+      EXPECT_EQ(is_zero, trial::is_idle(k)) << k;
+      EXPECT_FALSE(is_zero && (k == 0 || k == setting.iterations - 1)) << k;
+      idle += is_zero;
+    }
+    EXPECT_EQ(idle, 1);
+  }
+}
+
+/// Beyond 65504 half precision has no numbers.
+TEST(Overlap, TriesARankBeyondHalfPrecisionWhoseMeanIsNot) {
+  for (int n = 2; n <= 5; ++n) {
+    bool is_beyond = false;
+    for (std::size_t i = 0; i < 1000; ++i) {
+      float sum = 0;
+      for (int rank = 0; rank < n; ++rank) {
+        const float one = trial::gradient(1, rank, 7, true, i);
+        is_beyond |= std::abs(one) > 65504;
+        sum += one;
+      }
+      EXPECT_LE(std::abs(sum / static_cast<float>(n)), 65504) << n << " ranks, position " << i;
+    }
+    EXPECT_TRUE(is_beyond) << n << " ranks";
+  }
+}
+
 TEST(Overlap, WantsNumbers) {
   EXPECT_EQ(overlap(
                 1, [](Iteration&) {}, [](RankSeen& seen) { seen.events.clear(), seen.values.clear(); }),

@@ -293,7 +293,8 @@ Found find_in_sharing(const Shown& seen) {
 Found find_in_end_of_gain(const Shown& seen) {
   const double ratio = seen.compute.fixed / seen.compute.per_image;
   const auto is = [&](auto formula) {
-    return same(seen.gain_ends[0], formula(seen.given.share(0))) && same(seen.gain_ends[1], formula(seen.given.share(1)));
+    return same(seen.gain_ends[0], formula(seen.given.share(0))) &&
+           same(seen.gain_ends[1], formula(seen.given.share(1)));
   };
   const auto roughly = [&](auto formula) {  // rounded in whatever way
     return std::abs(seen.gain_ends[0] - formula(seen.given.share(0))) <= 1 &&

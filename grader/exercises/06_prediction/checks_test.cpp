@@ -1,6 +1,7 @@
 // The checks of task 6, on evidence put together here: what each misconception makes of right predictions.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/text.h"
 #include "fabricated.h"
@@ -105,6 +106,14 @@ TEST(Prediction, AcceptsRightOnes) {
     EXPECT_EQ(prediction(blank, [](Numbers&, const Recorded&) {}), "right") << blank;
   EXPECT_EQ(number(2, per_image, [](const Recorded& g) { return slope(g) * (1 + 5e-6); }), "right");
   EXPECT_NE(number(2, per_image, [](const Recorded& g) { return slope(g) * (1 + 3e-5); }), "right");
+}
+
+/// What is right for one share alone.
+TEST(Prediction, AsksForSeveralShares) {
+  std::set<double> percents;
+  for (const RunPlan& plan : exam_of(task_named("prediction")).situations)
+    for (const Recorded& g : all_of(plan)) percents.insert(g.percent);
+  EXPECT_GE(percents.size(), 3u);
 }
 
 TEST(Prediction, WantsNumbers) {
