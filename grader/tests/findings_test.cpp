@@ -1,4 +1,4 @@
-// What the checks of programs that train nothing have in common.
+// What the checks of several tasks have in common.
 #include "checks/findings.h"
 
 #include "fabricated.h"
@@ -29,6 +29,23 @@ TEST(Findings, OfAProgramThatTrainsNothingAskForValuesOfEachRank) {
   EXPECT_EQ(finding_of(find_no_values, shows_on({1})), "no_values 0, 2");
   EXPECT_EQ(finding_of(find_no_values, shows_on({1}, Ending::hung)), "right");  // of that, others tell
   EXPECT_EQ(finding_of(find_forgery, shows_on({0, 1, 2})), "right");
+}
+
+TEST(Findings, OfEpochsAreWhatTheyLeaveOut) {
+  const auto trains_on = [](const std::vector<Images>& iterators, const std::vector<Images>& updates) {
+    return finding_of(find_uneven_epochs, [&](Evidence& evidence, const RunPlan&) {
+      RankSeen& seen = evidence.ranks.at(1);
+      seen.train_iterators = iterators_over(iterators);
+      for (const Images& images : updates) seen.steps.push_back({{0, images, {}}});
+    });
+  };
+  EXPECT_EQ(trains_on({{0, 1}, {2}}, {{2, 0}, {1, 2}, {0, 1}}), "right");
+  EXPECT_EQ(trains_on({{0, 1, 2}}, {{2, 0}, {1, 2}, {0, 1}}), "right");
+  EXPECT_EQ(trains_on({{0, 1, 2}}, {{2, 0}, {1, 0}, {2, 0}, {1, 2}}), "epochs_uneven 1 3 3");
+  EXPECT_EQ(trains_on({{0, 1, 1}}, {{1, 0, 1}, {1, 1, 0}, {1}}), "right");  // an image that comes twice in an epoch
+  EXPECT_EQ(trains_on({{0, 1}}, {{0, 0, 7}}), "right");  // of other images, others tell
+  EXPECT_EQ(trains_on({}, {{}, {}}), "right");
+  EXPECT_EQ(trains_on({}, {}), "right");
 }
 
 TEST(Findings, OfAFailureAreTheLibrarysSentence) {

@@ -53,9 +53,9 @@ Found find_in_buffers(const Situation& situation) {
       const auto is_by = [&](auto gradient) { return updated_by(tried, iteration, of_fp32, gradient); };
       if (has(iteration.after, "start")) return says("gradients_travel");
       if (tried.n > 1 && is_by(own_of(tried, rank, k))) return says("own_gradients");
-      const bool arrives = !trial::is_idle(k - 1);  // something else than zeros, that an update is told by
-      if (k > 0 && arrives && tried.n > 1 && is_by(own_of(tried, rank, k - 1))) return says("used_before_arrival");
-      if (arrives && is_by([](std::size_t) { return 0.0; })) return says("gradients_lost");
+      const bool tells = !trial::is_idle(k - 1);  // by zeros, a right update looks like these wrong ones
+      if (k > 0 && tells && tried.n > 1 && is_by(own_of(tried, rank, k - 1))) return says("used_before_arrival");
+      if (tells && is_by([](std::size_t) { return 0.0; })) return says("gradients_lost");
       if (!has(iteration.after, "start_travelling")) return says("nothing_travels");
       const auto begins = std::ranges::find(iteration.after, "start_travelling", &facts::Event::what);
       if (std::any_of(begins, iteration.after.end(), [](const auto& event) { return event.what == "wait"; }))
