@@ -122,7 +122,7 @@ std::optional<Disagreement> find_disagreement(const Updates& updates) {
 }
 
 Sgd sgd_of(const RunPlan& plan) {
-  Sgd sgd{.rate = plan.learning_rate};
+  Sgd sgd{.rate = plan.scaled ? plan.ranks() * plan.learning_rate : plan.learning_rate};
   if (plan.sum) sgd.decay /= plan.devices;
   return sgd;
 }

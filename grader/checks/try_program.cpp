@@ -82,7 +82,7 @@ void add_situation(Finding& finding, const RunPlan& plan) {
   finding.values["with_batchsize"] = std::to_string(plan.batch_size);
   finding.values["with_learnrate"] = fmt::format("{}", plan.learning_rate);
   finding.values["with_flags"] = fmt::format("{}", fmt::join(plan.flags, " "));
-  finding.values["with_compat"] = plan.sum ? " --compat chainer" : "";
+  finding.values["with_switch"] = plan.sum ? " --compat chainer" : plan.scaled ? " --scale_learnrate" : "";
 }
 
 class CheckTest : public testing::Test {

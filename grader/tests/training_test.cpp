@@ -9,7 +9,7 @@ namespace {
 /// As the programs train: each worker's gradient by itself, their sum in single precision, hooks, momentum.
 Updates train_in_floats(const RunPlan& plan, int n_updates) {
   const auto n = static_cast<float>(plan.workers()), factor = plan.sum ? 1.0f : 1.0f / n;
-  const float rate = plan.sum ? plan.learning_rate / n : plan.learning_rate;
+  const float rate = plan.learning_rate * (plan.sum ? 1 / n : plan.scaled ? n : 1);
   Reference one_worker(data(), plan.batch_size);
   std::vector<float> weights = first_weights(data(), plan.programs_seed(data().seed)), velocity(weights.size());
   Updates updates;

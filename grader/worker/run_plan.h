@@ -20,6 +20,7 @@ struct RunPlan {
   float learning_rate = 0.06f;            // --learnrate
   std::optional<std::uint64_t> seed = 0;  // of the program, counted from the data's: --seed; none: 0 itself
   bool sum = false;                       // task 1: --compat chainer
+  bool scaled = false;                    // task 2: --scale_learnrate
   int epochs = 2;                         // --epoch; 0: the program trains nothing, and has no flags for it
   bool snapshots = true;                  // the program can write them
   std::string link = {};                  // simulated between nodes, as ODORI_LINK has it: "1gbit,50us"

@@ -16,8 +16,12 @@ namespace {
 const RunPlan block{.nodes = {0, 0, 1, 1}},
     one_node{.nodes = {0, 0}, .batch_size = 6, .learning_rate = 0.025f, .seed = 1, .epochs = 5},
     a_rank_a_node{.nodes = {0, 1, 2}, .batch_size = 5, .seed = {}},
-    dealt_out{
-        .nodes = {0, 1, 0}, .batch_size = 4, .learning_rate = 0.025f, .seed = 3, .flags = {"--communicator", "tree"}},
+    dealt_out{.nodes = {0, 1, 0},
+              .batch_size = 4,
+              .learning_rate = 0.025f,
+              .seed = 3,
+              .scaled = true,
+              .flags = {"--communicator", "tree"}},
     more_on_the_second{.nodes = {0, 1, 1, 1}, .batch_size = 3, .learning_rate = 0.3f},
     more_on_the_first{
         .nodes = {0, 0, 0, 0, 1}, .learning_rate = 0.025f, .seed = 1, .flags = {"--communicator", "naive"}},

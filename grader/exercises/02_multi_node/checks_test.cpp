@@ -165,6 +165,20 @@ TEST(MultiNode, NamesMistakesOfTestShards) {
   EXPECT_EQ(shards([](IteratorSeen& shard, int) { shard.not_counted.clear(); }), "right");
 }
 
+TEST(MultiNode, NamesARateThatIsScaledTwice) {
+  const auto scaled_twice = [](Evidence& evidence, const RunPlan& plan) {
+    std::vector<Images> shards;
+    for (const RankSeen& seen : evidence.ranks) shards.push_back(seen.train_iterators.front().images);
+    Sgd sgd = sgd_of(plan);
+    if (plan.scaled) sgd.rate *= plan.ranks();
+    const Updates updates = train(plan, shards, sgd);
+    for (std::size_t rank = 0; rank < shards.size(); ++rank)
+      for (std::size_t update = 0; update < updates.size(); ++update)
+        evidence.ranks[rank].steps[update] = {updates[update][rank]};
+  };
+  EXPECT_EQ(verdict_on("multi_node", 5, scaled_twice), "scaled_rate_changed");
+}
+
 TEST(MultiNode, NamesMistakesOfTheRanksOptimizer) {
   const auto by_itself = [&](const Images& images, std::uint64_t seed) {
     return train({.nodes = {0}, .seed = seed}, {images}).front().front().parameters;
