@@ -11,11 +11,18 @@ endfunction()
 odori_sanitizer(address address,undefined -fno-sanitize=null,alignment,object-size,vptr)
 odori_sanitizer(thread thread)
 
-# odori_sanitized_library(NAME): the training library once more, with a sanitizer, in build/sanitized/NAME. To be called in
-# the folder of the target odori, whose sources and what they need it takes.
+# odori_sanitized_library(NAME [PART...]): the training library once more, with a sanitizer, in build/sanitized/NAME; of these
+# folders and files alone, where some are named. To be called in the folder of the target odori, whose sources and what they
+# need it takes.
 function(odori_sanitized_library name)
   get_target_property(sources odori SOURCES)
   get_target_property(quick_sources odori_quick SOURCES)
+  if(ARGN)
+    list(JOIN ARGN | parts)
+    foreach(list sources quick_sources)
+      list(FILTER ${list} INCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/(${parts})[/.]")
+    endforeach()
+  endif()
   get_target_property(libraries odori LINK_LIBRARIES)
   list(REMOVE_ITEM libraries odori_quick)
   add_library(odori_${name}_quick OBJECT EXCLUDE_FROM_ALL ${quick_sources})
