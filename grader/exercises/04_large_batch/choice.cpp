@@ -59,7 +59,8 @@ Found find_in_choice(const Situation& situation) {
     }
     const std::size_t at = 1 - i;  // of the two batches with several trainings; only of these another one can be chosen
     const Trials& others = all_trials()[at];
-    const std::optional<std::size_t> none, &other = at < chosen.size() ? chosen[at] : none;
+    const std::optional<std::size_t> none;
+    const std::optional<std::size_t>& other = at < chosen.size() ? chosen[at] : none;
     /// Is it what has the largest of these values, in both?
     const auto by = [&](auto value) { return chosen[i] == best(trials, value) && other == best(others, value); };
     const char* key = "choice_wrong";
