@@ -20,7 +20,7 @@ function(odori_sanitized_library name)
   if(ARGN)
     list(JOIN ARGN | parts)
     foreach(list sources quick_sources)
-      list(FILTER ${list} INCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/(${parts})[/.]")
+      list(FILTER ${list} INCLUDE REGEX "/lib/(${parts})[/.]") # not the whole path: that may hold a "c++"
     endforeach()
   endif()
   get_target_property(libraries odori LINK_LIBRARIES)

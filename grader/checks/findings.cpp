@@ -53,12 +53,13 @@ Found find_in_updates(const Situation& situation, const RunPlan& other, Updates 
   };
   if (wrong->rate) {
     const double rate = *wrong->rate, expected = sgd_of(situation.plan).rate;
+    // Rates that are forgotten or written down show in plainer situations.
+    if (situation.plan.scaled) return says("scaled_rate_changed", rate, expected);
     const auto same = [rate](double another) { return std::abs(rate / another - 1) < 1e-2; };
     if (same(MomentumSGD().learning_rate())) return says("learning_rate_forgotten", rate, expected);
     const auto there = wrong_in(other);
     const bool written_down = same(other.learning_rate) || (there && there->rate && same(*there->rate));
-    if (written_down) return says("learning_rate_written_down", rate, expected);
-    return says(situation.plan.scaled ? "scaled_rate_changed" : "learning_rate_changed", rate, expected);
+    return says(written_down ? "learning_rate_written_down" : "learning_rate_changed", rate, expected);
   }
   if (wrong->momentum) return says("momentum_changed", *wrong->momentum, wrong->expected.momentum);
   if (wrong->decay) return says("weight_decay_changed", *wrong->decay, wrong->expected.decay);
