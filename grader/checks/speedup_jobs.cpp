@@ -36,7 +36,8 @@ int images_a_device(bool on_gpus) { return on_gpus ? 8192 : 128; }
 }  // namespace
 
 Layout Layout::on_machine(const Task& task, int cores, int gpus) {
-  Layout layout{.on_gpus = gpus > 0};
+  Layout layout;
+  layout.on_gpus = gpus >= layout.devices;
   if (!task.under_mpi) return layout;
   const int ranks_a_node = layout.on_gpus ? 1 : std::clamp(cores / 2, 1, 2);
   layout.devices = 2 * ranks_a_node;

@@ -16,7 +16,8 @@ struct FailedAtWork {
 
 /// The machine that the jobs run on, and how many of its devices they use. Task 1: two devices. Task 2: the two nodes
 /// that its job script asks for, both played by this machine, with two ranks each or as many as there are cores for;
-/// GPUs are one node's, since two nodes played by one machine would share them.
+/// GPUs are one node's, since two nodes played by one machine would share them; where there is one GPU for all devices,
+/// they are the CPU's.
 struct Layout {
   int devices = 2;
   std::string nodes;  // of each rank, as ODORI_NODES has it

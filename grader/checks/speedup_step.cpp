@@ -19,7 +19,8 @@ std::string mib(double bytes) { return fmt::format("{:.1f}", bytes / (1 << 20));
 SpeedupLimits limits_on(bool gpus) { return gpus ? SpeedupLimits{.seconds_in_all = 180} : SpeedupLimits{}; }
 
 void measure(SpeedupStep& step, TimedWork& work, const Layout& layout, const Question& question, int cores, int gpus) {
-  if (auto reason = why_not_measured(layout.devices, cores, gpus, question.task.under_mpi)) {
+  auto reason = layout.on_gpus ? std::nullopt : why_not_measured(layout.devices, cores, question.task.under_mpi);
+  if (reason) {
     step.verdict.verdict = Verdict::inconclusive;
     step.verdict.finding = std::move(reason);
     return;
@@ -28,6 +29,9 @@ void measure(SpeedupStep& step, TimedWork& work, const Layout& layout, const Que
   step.verdict.verdict = measured.verdict;
   step.verdict.finding = std::move(measured.why);
   step.line = std::move(measured.line);
+  if (!step.line || layout.on_gpus || gpus == 0) return;
+  step.line->key = "line_on_cores";
+  step.line->values["gpus"] = std::to_string(gpus);
 }
 
 bool did_not_end(const FailedAtWork& failure) { return failure.ended.stopped && !failure.ended.broke; }

@@ -154,13 +154,10 @@ std::optional<SpeedupVerdict> decide(const Measured& measured, bool time_is_up) 
   return SpeedupVerdict{verdict, std::move(why), summary.line()};
 }
 
-std::optional<Finding> why_not_measured(int devices, int cores, int gpus, bool under_mpi) {
-  const auto finding = [&](const char* key, int have) {
-    return Finding{key, {{"devices", std::to_string(devices)}, {"have", std::to_string(have)}}};
-  };
-  if (gpus > 0) return gpus < devices ? std::optional(finding("shared_gpu", gpus)) : std::nullopt;
+std::optional<Finding> why_not_measured(int devices, int cores, bool under_mpi) {
   if (cores >= devices) return std::nullopt;
-  return finding(under_mpi ? "ranks_outnumber_cores" : "too_few_cores", cores);
+  return Finding{under_mpi ? "ranks_outnumber_cores" : "too_few_cores",
+                 {{"devices", std::to_string(devices)}, {"have", std::to_string(cores)}}};
 }
 
 }  // namespace odori::grader

@@ -45,7 +45,7 @@ struct SpeedupVerdict {
 /// Nothing yet, if more pairs can tell more and there is time for them.
 std::optional<SpeedupVerdict> decide(const Measured& measured, bool time_is_up);
 
-/// Why a measurement would say nothing on this machine: too few cores, or GPUs that are shared.
-std::optional<Finding> why_not_measured(int devices, int cores, int gpus, bool under_mpi);
+/// Why a measurement would say nothing of devices that are the CPU's: too few cores.
+std::optional<Finding> why_not_measured(int devices, int cores, bool under_mpi);
 
 }  // namespace odori::grader

@@ -29,6 +29,8 @@ TEST(Layout, IsTheJobScriptsOnThisMachinesDevices) {
   EXPECT_EQ(layout("multi_node", 4, 0).nodes, "0,0,1,1");
   EXPECT_EQ(layout("multi_node", 64, 0).nodes, "0,0,1,1");
   EXPECT_EQ(layout("multi_node", 64, 2).nodes, "0,0") << "two nodes on one machine would share its GPUs";
+  EXPECT_FALSE(layout("multi_gpu", 16, 1).on_gpus) << "two devices would share it";
+  EXPECT_EQ(layout("multi_node", 16, 1).nodes, "0,0,1,1");
 }
 
 /// The CPU's jobs, on machines with GPUs too.
