@@ -62,7 +62,7 @@ for name in single_gpu multi_gpu multi_node; do
     'echo "{\"log\": [{\"validation/main/accuracy\": ${ACCURACY:-0.95}}]}" >"$2/result.json"'
 done
 
-expect 0 "INCOMPLETE, on NVIDIA Stand-in" # without compute-sanitizer
+flags="--only tests,sanitizer" expect 0 "there is no compute-sanitizer in PATH" "INCOMPLETE, on NVIDIA Stand-in"
 program "$scratch/cuda/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
 expect 0 "task 2: 4 ranks, pure_nccl" "bf16, --autotune" "PASSED, on NVIDIA Stand-in" "ssh: none" \
   "Not proven here: several GPUs in one process over NCCL"
@@ -119,7 +119,7 @@ packages=""
 # What failed, was skipped, or was never run, is told apart, and stops nothing that comes after it.
 ACCURACY=0.3 flags="--only training" expect 1 "FAILED, on NVIDIA Stand-in"
 ends comm_test_2_ranks_gpu "***Failed"
-expect 1 "Not proven here: NCCL between ranks" "task 2: 4 ranks, pure_nccl"
+flags="--only ranks" expect 1 "Not proven here: NCCL between ranks" "task 2: 4 ranks, pure_nccl"
 ends comm_test_2_ranks_gpu "***Skipped"
 flags="--only ranks" expect 0 "comm_test_2_ranks_gpu                        SKIPPED"
 rm "$scratch/how/comm_test_2_ranks_gpu"
