@@ -87,7 +87,8 @@ TEST(Check, TheSelectLineIsForTheDevicesOfTheSitesNodes) {
 }
 
 TEST(Check, OneFilledBlankEarnsItsPointsAndNoMore) {
-  for (const Task& task : all_tasks()) {
+  for (const char* name : {"multi_gpu", "multi_node", "ring"}) {
+    const Task& task = task_named(name);
     const std::string answer = solution(task.name);
     const fs::path empty_script =
         task.script ? written("empty.sh", cut(read_file(kits_script(task.name)), "empty.sh")) : kits_script(task.name);

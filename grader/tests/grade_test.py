@@ -147,7 +147,7 @@ class Grade(unittest.TestCase):
         text = (KIT / "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp").read_text()
         parts = text.split("  // END BLANK")
         codes = {"wrong": "", "compile": "  int x = ;\n", "crash": '  throw std::logic_error("/tmp/somewhere/x " __FILE__);\n',
-                 "right": "", "linker": "  extern int nowhere(); nowhere();\n", "include": '#include "/tmp/nowhere.h"\n'}
+                 "linker": "  extern int nowhere(); nowhere();\n", "include": '#include "/tmp/nowhere.h"\n'}
         for student, code in codes.items():
             folder = hand_in(student)
             changed = parts[0] + code + "  // END BLANK" + "  // END BLANK".join(parts[1:])
