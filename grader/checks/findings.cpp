@@ -52,7 +52,7 @@ Found find_in_updates(const Situation& situation, const RunPlan& other, Updates 
         {{"seen", measured(seen, expected)}, {"expected", fmt::format("{:.6g}", expected)}, {"update", wrong->update}});
   };
   if (wrong->rate) {
-    const double rate = *wrong->rate, expected = sgd_of(situation.plan).rate;
+    const double rate = *wrong->rate, expected = wrong->expected.rate;
     // Rates that are forgotten or written down show in plainer situations.
     if (situation.plan.scaled) return says("scaled_rate_changed", rate, expected);
     const auto same = [rate](double another) { return std::abs(rate / another - 1) < 1e-2; };

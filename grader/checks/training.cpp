@@ -121,16 +121,19 @@ std::optional<Disagreement> find_disagreement(const Updates& updates) {
   return {};
 }
 
-Sgd sgd_of(const RunPlan& plan) {
-  Sgd sgd{.rate = plan.scaled ? plan.ranks() * plan.learning_rate : plan.learning_rate};
+Sgd sgd_of(const RunPlan& plan, double epochs) {
+  Sgd sgd{.rate = plan.learning_rate};
+  if (plan.scaled) sgd.rate *= 1 + (plan.ranks() - 1) * std::min(epochs, 1.0);
   if (plan.sum) sgd.decay /= plan.devices;
   return sgd;
 }
 
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates) {
-  const Sgd sgd = sgd_of(plan);
-  return find_wrong_weights(data, plan, updates, static_cast<std::size_t>(plan.batch_size),
-                            [&sgd](std::size_t) { return sgd; });
+  const auto images = static_cast<std::size_t>(plan.images_of_worker());
+  const double share = std::ceil(static_cast<double>(data.sets.train->size()) / plan.workers());
+  return find_wrong_weights(data, plan, updates, images, [&](std::size_t update) {
+    return sgd_of(plan, static_cast<double>(update * images) / share);
+  });
 }
 
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates,
@@ -166,11 +169,11 @@ std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPla
 }
 
 bool learnt_alone(const RunData& data, const RunPlan& plan, const Step& step, int rank) {
-  const Images images = images_of(data, static_cast<std::size_t>(plan.batch_size), {step});
+  const Images images = images_of(data, static_cast<std::size_t>(plan.images_of_worker()), {step});
   const std::vector<float> start =
       first_weights(data, plan.programs_seed(data.seed) + static_cast<std::uint64_t>(rank));
   if (images.empty() || step.parameters.size() != start.size()) return false;
-  Reference reference(data, plan.batch_size);
+  Reference reference(data, plan.images_of_worker());
   return compare_step(sgd_of(plan), reference.gradient(start, images), start, start, step.parameters).rest < same_step;
 }
 

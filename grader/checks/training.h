@@ -27,8 +27,9 @@ std::optional<Disagreement> find_disagreement(const Updates& updates);
 struct Sgd {
   double rate = 0, momentum = 0.9, decay = 5e-4;
 };
-/// What the programs are to do. Where gradients are summed, and the rate is divided by their number, decay is as well.
-Sgd sgd_of(const RunPlan& plan);
+/// What the programs are to do in an update with so many epochs behind it. Where gradients are summed, and the rate is
+/// divided by their number, decay is as well. A scaled rate is reached in the first epoch (P. Goyal et al., 2017).
+Sgd sgd_of(const RunPlan& plan, double epochs = 0);
 
 /// Weights that got another share of their gradients than all of it, over all updates, while most got theirs.
 struct WrongShares {

@@ -82,7 +82,9 @@ void add_situation(Finding& finding, const RunPlan& plan) {
   finding.values["with_batchsize"] = std::to_string(plan.batch_size);
   finding.values["with_learnrate"] = fmt::format("{}", plan.learning_rate);
   finding.values["with_flags"] = fmt::format("{}", fmt::join(plan.flags, " "));
-  finding.values["with_switch"] = plan.sum ? " --compat chainer" : plan.scaled ? " --scale_learnrate" : "";
+  std::string& further = finding.values["with_switch"] = plan.sum ? " --compat chainer" : "";
+  if (plan.scaled) further += " --scale_learnrate --warmup_epochs 1";
+  if (plan.accumulate > 1) further += fmt::format(" --accumulate {}", plan.accumulate);
 }
 
 class CheckTest : public testing::Test {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
@@ -46,11 +47,12 @@ inline IteratorSeen over(const Images& images, bool repeat = true, int batch_siz
   return {images, {}, batch_size, repeat};
 }
 
-/// Three updates on these images, a part for each worker, by the mean gradient. `sgd`: as the plan has it, or
-/// wrongly.
-inline Updates train(const RunPlan& plan, const std::vector<Images>& parts, const Sgd& sgd) {
-  const auto batch = static_cast<std::size_t>(plan.batch_size);
-  Reference reference(data(), plan.batch_size * static_cast<int>(parts.size()));
+/// Three updates on these images, a part for each worker, by the mean gradient. `sgd_of` so many epochs: as the plan has
+/// it, or wrongly.
+inline Updates train(const RunPlan& plan, const std::vector<Images>& parts,
+                     const std::function<Sgd(double epochs)>& sgd_of) {
+  const auto batch = static_cast<std::size_t>(plan.images_of_worker());
+  Reference reference(data(), plan.images_of_worker() * static_cast<int>(parts.size()));
   std::vector<float> weights = first_weights(data(), plan.programs_seed(data().seed)), velocity(weights.size());
   Updates updates;
   for (std::size_t update = 0; update < 3; ++update) {
@@ -62,6 +64,7 @@ inline Updates train(const RunPlan& plan, const std::vector<Images>& parts, cons
       all.insert(all.end(), step.images.begin(), step.images.end());
     }
     const std::vector<float> gradient = reference.gradient(weights, all);
+    const Sgd sgd = sgd_of(static_cast<double>(update * batch) / std::ceil(1.0 * n_train() / plan.workers()));
     for (std::size_t i = 0; i < weights.size(); ++i) {
       velocity[i] = static_cast<float>(sgd.momentum * velocity[i] - sgd.rate * (gradient[i] + sgd.decay * weights[i]));
       weights[i] += velocity[i];
@@ -71,7 +74,12 @@ inline Updates train(const RunPlan& plan, const std::vector<Images>& parts, cons
   }
   return updates;
 }
-inline Updates train(const RunPlan& plan, const std::vector<Images>& parts) { return train(plan, parts, sgd_of(plan)); }
+inline Updates train(const RunPlan& plan, const std::vector<Images>& parts, const Sgd& sgd) {
+  return train(plan, parts, [&](double) { return sgd; });
+}
+inline Updates train(const RunPlan& plan, const std::vector<Images>& parts) {
+  return train(plan, parts, [&](double epochs) { return sgd_of(plan, epochs); });
+}
 
 /// The last epoch's evaluation, and what is told of it.
 inline void change_evaluation(RankSeen& seen, const std::function<void(EvaluationSeen&)>& change) {

@@ -9,17 +9,20 @@ namespace {
 /// As the programs train: each worker's gradient by itself, their sum in single precision, hooks, momentum.
 Updates train_in_floats(const RunPlan& plan, int n_updates) {
   const auto n = static_cast<float>(plan.workers()), factor = plan.sum ? 1.0f : 1.0f / n;
-  const float rate = plan.learning_rate * (plan.sum ? 1 / n : plan.scaled ? n : 1);
-  Reference one_worker(data(), plan.batch_size);
+  const int n_images = plan.images_of_worker();
+  Reference one_worker(data(), n_images);
   std::vector<float> weights = first_weights(data(), plan.programs_seed(data().seed)), velocity(weights.size());
   Updates updates;
   for (int update = 0; update < n_updates; ++update) {
+    const float epochs = static_cast<float>(update * n_images) / std::ceil(static_cast<float>(n_train()) / n);
+    const float scale = plan.scaled ? n * std::min(1.0f, 1 / n + (1 - 1 / n) * epochs) : plan.sum ? 1 / n : 1;
+    const float rate = plan.learning_rate * scale;
     const Images order = whole_set_order(n_train(), *plan.seed * 100 + static_cast<unsigned>(update));
     std::vector<Step> steps;
     std::vector<float> gradient(weights.size());
     for (int worker = 0; worker < plan.workers(); ++worker) {
-      const auto begin = order.begin() + worker * plan.batch_size;
-      steps.push_back({worker, {begin, begin + plan.batch_size}, {}});
+      const auto begin = order.begin() + worker * n_images;
+      steps.push_back({worker, {begin, begin + n_images}, {}});
       const std::vector<float> own = one_worker.gradient(weights, steps.back().images);
       for (std::size_t i = 0; i < own.size(); ++i) gradient[i] += own[i];
     }

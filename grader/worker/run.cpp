@@ -216,7 +216,8 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
   if (!task_.under_mpi && plan.epochs > 0) add({"--n_gpus", std::to_string(plan.devices)});
   if (plan.seeded) add({"--seed", std::to_string(plan.programs_seed(data_.seed))});
   if (plan.sum) add({"--compat", "chainer"});
-  if (plan.scaled) add({"--scale_learnrate"});
+  if (plan.scaled) add({"--scale_learnrate", "--warmup_epochs", "1"});
+  if (plan.accumulate > 1) add({"--accumulate", std::to_string(plan.accumulate)});
   command.arguments.insert(command.arguments.end(), plan.flags.begin(), plan.flags.end());
   const EvidenceFiles files(shown, plan.ranks());
   command.environment["ODORI_EVIDENCE"] = files.name();

@@ -20,7 +20,8 @@ struct RunPlan {
   float learning_rate = 0.06f;            // --learnrate
   std::optional<std::uint64_t> seed = 0;  // of the program, counted from the data's: --seed; none: 0 itself
   bool sum = false;                       // task 1: --compat chainer
-  bool scaled = false;                    // task 2: --scale_learnrate
+  bool scaled = false;                    // task 2: --scale_learnrate, reached after --warmup_epochs 1
+  int accumulate = 1;                     // task 2: --accumulate
   int epochs = 2;                         // --epoch; 0: the program trains nothing, and has no flags for it
   bool snapshots = true;                  // the program can write them
   std::string link = {};                  // simulated between nodes, as ODORI_LINK has it: "1gbit,50us"
@@ -37,6 +38,8 @@ struct RunPlan {
   int ranks() const { return nodes.empty() ? 1 : static_cast<int>(nodes.size()); }
   /// Devices of one process, or ranks.
   int workers() const { return nodes.empty() ? devices : ranks(); }
+  /// In an update.
+  int images_of_worker() const { return batch_size * accumulate; }
 };
 
 }  // namespace odori::grader

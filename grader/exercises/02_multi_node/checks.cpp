@@ -22,7 +22,7 @@ const RunPlan block{.nodes = {0, 0, 1, 1}},
               .seed = 3,
               .scaled = true,
               .flags = {"--communicator", "tree"}},
-    more_on_the_second{.nodes = {0, 1, 1, 1}, .batch_size = 3, .learning_rate = 0.3f},
+    more_on_the_second{.nodes = {0, 1, 1, 1}, .batch_size = 3, .learning_rate = 0.3f, .accumulate = 2},
     more_on_the_first{
         .nodes = {0, 0, 0, 0, 1}, .learning_rate = 0.025f, .seed = 1, .flags = {"--communicator", "naive"}},
     alone{.nodes = {0}, .batch_size = 8, .seed = 1};

@@ -165,18 +165,35 @@ TEST(MultiNode, NamesMistakesOfTestShards) {
   EXPECT_EQ(shards([](IteratorSeen& shard, int) { shard.not_counted.clear(); }), "right");
 }
 
-TEST(MultiNode, NamesARateThatIsScaledTwice) {
-  const auto scaled_twice = [](Evidence& evidence, const RunPlan& plan) {
-    std::vector<Images> shards;
-    for (const RankSeen& seen : evidence.ranks) shards.push_back(seen.train_iterators.front().images);
-    Sgd sgd = sgd_of(plan);
-    if (plan.scaled) sgd.rate *= plan.ranks();
-    const Updates updates = train(plan, shards, sgd);
-    for (std::size_t rank = 0; rank < shards.size(); ++rank)
-      for (std::size_t update = 0; update < updates.size(); ++update)
-        evidence.ranks[rank].steps[update] = {updates[update][rank]};
+/// Where flags change the rate, or how many images an update takes.
+TEST(MultiNode, NamesAnAnswerThatDoesWhatTheFlagsDo) {
+  const auto trained = [](auto change) {
+    return verdict_on("multi_node", 5, [&](Evidence& evidence, const RunPlan& plan) {
+      std::vector<Images> shards;
+      for (const RankSeen& seen : evidence.ranks) shards.push_back(seen.train_iterators.front().images);
+      const Updates updates = train(plan, shards, [&](double epochs) {
+        Sgd sgd = sgd_of(plan, epochs);
+        change(sgd, plan, epochs);
+        return sgd;
+      });
+      for (std::size_t rank = 0; rank < shards.size(); ++rank)
+        for (std::size_t update = 0; update < updates.size(); ++update)
+          evidence.ranks[rank].steps[update] = {updates[update][rank]};
+    });
   };
-  EXPECT_EQ(verdict_on("multi_node", 5, scaled_twice), "scaled_rate_changed");
+  EXPECT_EQ(trained([](Sgd&, const RunPlan&, double) {}), "right");
+  EXPECT_EQ(trained([](Sgd& sgd, const RunPlan& plan, double) { sgd.rate *= plan.scaled ? plan.ranks() : 1; }),
+            "scaled_rate_changed");
+  EXPECT_EQ(trained([](Sgd& sgd, const RunPlan& plan, double epochs) {
+              if (plan.scaled && epochs > 0) sgd.rate = plan.ranks() * plan.learning_rate;  // no warm-up
+            }),
+            "scaled_rate_changed");
+  EXPECT_EQ(trained([](Sgd& sgd, const RunPlan& plan, double epochs) {
+              if (plan.scaled && epochs > 0) sgd.momentum *= 1.5;  // velocities that follow the rate
+            }),
+            "momentum_changed");
+  EXPECT_EQ(trained([](Sgd& sgd, const RunPlan& plan, double) { sgd.rate *= plan.accumulate; }),
+            "learning_rate_changed");
 }
 
 TEST(MultiNode, NamesMistakesOfTheRanksOptimizer) {
