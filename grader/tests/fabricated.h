@@ -47,8 +47,8 @@ inline IteratorSeen over(const Images& images, bool repeat = true, int batch_siz
   return {images, {}, batch_size, repeat};
 }
 
-/// Three updates on these images, a part for each worker, by the mean gradient. `sgd_of` so many epochs: as the plan has
-/// it, or wrongly.
+/// Three updates on these images, a part for each worker, by the mean gradient. `sgd_of` so many epochs: as the plan
+/// has it, or wrongly.
 inline Updates train(const RunPlan& plan, const std::vector<Images>& parts,
                      const std::function<Sgd(double epochs)>& sgd_of) {
   const auto batch = static_cast<std::size_t>(plan.images_of_worker());
