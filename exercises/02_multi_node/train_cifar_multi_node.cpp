@@ -42,7 +42,7 @@ int main(int argc, char** argv) try {
     if (const auto warning = pool.warning(comm->intra_size())) fmt::print("{}\n", *warning);
   }
 
-  // BLANK 2: Which ranks read the data set from the disk? No blank below reads it again.
+  // BLANK 2: Which ranks read the data set from the disk? As few as possible, and no blank below reads it again.
   const bool this_rank_loads = PUT_YOUR_CODE;
   // END BLANK
   TrainTest whole;  // stays empty where it isn't loaded
@@ -52,11 +52,11 @@ int main(int argc, char** argv) try {
   }
 
   // BLANK 3: How does every rank get its own shuffled shard of the training data, all of the same size?
-  //          (Any seed will do.)
+  //          (Any seed will do. No image may be missing.)
   const DatasetPtr train = PUT_YOUR_CODE;
   // END BLANK
 
-  // BLANK 4: And its own shuffled shard of the test data? (Again any seed will do.)
+  // BLANK 4: And its own shuffled shard of the test data? (Again any seed will do, and no image may be missing.)
   const DatasetPtr test = PUT_YOUR_CODE;
   // END BLANK
   const auto rank = static_cast<std::uint32_t>(comm->rank());
@@ -70,8 +70,8 @@ int main(int argc, char** argv) try {
   model.to_device(pool.current(), args.autotune);
 
   // BLANK 5: An optimizer, MomentumSGD with args.learnrate, that averages the gradients over all ranks. Its
-  //          weight decay is added below. (The verdict looks at the weights after each update, not at how you
-  //          get there.)
+  //          weight decay is added below, and so is what --scale_learnrate, --warmup_epochs and --accumulate do.
+  //          (The verdict looks at the weights after each update, not at how you get there.)
   std::unique_ptr<Optimizer> optimizer = PUT_YOUR_CODE;
   // END BLANK
   optimizer->set_exchange(args.exchange);

@@ -1,16 +1,17 @@
 // Real checks of right and of slow answers (bench/speedup_answers), again and again: is the speedup decided, and
 // rightly?
 //
-//   build/bin/speedup_checks [--times 20] [--busy] [--only WORDS]
+//   build/bin/speedup_checks [--times 20] [--busy] [--only WORDS] [--every N]
 //
-// --times 0 asks their blanks alone, and no speedup. --busy keeps a core busy half of the time meanwhile, by a second
-// on and a second off. Prints a line a check, and a table in the end. Exit code 1 if a right answer was WRONG, a slow
-// one PASS, or anything but the speedup not PASS. A check takes up to a minute and a half: all of them, 20 times, five
-// hours.
+// --times 0 asks their blanks alone, and no speedup. --every N takes every Nth answer, from one by chance. --busy keeps
+// a core busy half of the time meanwhile, by a second on and a second off. Prints a line a check, and a table in the
+// end. Exit code 1 if a right answer was WRONG, a slow one PASS, or anything but the speedup not PASS. A check takes up
+// to a minute and a half: all of them, 20 times, five hours.
 #include <fmt/core.h>
 
 #include <chrono>
 #include <fstream>
+#include <random>
 #include <thread>
 
 #include "checks/check_record.h"
@@ -97,14 +98,15 @@ struct Tally {
   std::vector<double> seconds;
 };
 
-bool run(int times, const std::string& only) {
+bool run(int times, const std::string& only, unsigned every) {
   const ScratchFolder scratch;
   std::vector<Tally> table;
   bool all_well = true;
+  unsigned n = std::random_device()() % every;
   for (const AnswerEntry& answer : read_answer_files(kit / "grader" / "bench" / "speedup_answers")) {
     const Task& task = task_named(fs::path(answer.file).stem().string());
     Tally tally{.title = fmt::format("{}: {}", task.name, answer.name)};
-    if (tally.title.find(only) == std::string::npos) continue;
+    if (tally.title.find(only) == std::string::npos || n++ % every != 0) continue;
     const fs::path program = scratch.path() / task.program.solution.filename();
     std::ofstream(program) << program_of(task, answer);
     const Seen without = check(task, program, scratch.path(), false);
@@ -142,16 +144,17 @@ bool run(int times, const std::string& only) {
 int main(int argc, char** argv) try {
   CommandLine line("Real checks of right and of slow answers, again and again.", argv[0], argc, argv);
   CLI::App& app = line.app();
-  int times = 20;
+  int times = 20, every = 1;
   bool busy = false;
   std::string only;
   app.add_option("--times", times, "How often each answer is checked")->check(line.whole_number(0, 1 << 20));
   app.add_flag("--busy", busy, "Keep a core busy half of the time meanwhile");
   app.add_option("--only", only, "Only answers whose line holds these words");
+  app.add_option("--every", every, "Every Nth answer alone, from one by chance")->check(line.whole_number(1, 1 << 20));
   line.parse();
   std::optional<Busy> load;
   if (busy) load.emplace();
-  return run(times, only) ? 0 : 1;
+  return run(times, only, static_cast<unsigned>(every)) ? 0 : 1;
 } catch (...) {
   return report_failure();
 }

@@ -13,7 +13,7 @@ namespace odori {
 
 struct ScatterOptions {
   bool shuffle = false;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  // of the order, which the root draws for all
   bool force_equal_length = true;
   int root = 0;
 };
