@@ -29,9 +29,7 @@ void measure(SpeedupStep& step, TimedWork& work, const Layout& layout, const Que
   step.verdict.verdict = measured.verdict;
   step.verdict.finding = std::move(measured.why);
   step.line = std::move(measured.line);
-  if (!step.line || layout.on_gpus || gpus == 0) return;
-  step.line->key = "line_on_cores";
-  step.line->values["gpus"] = std::to_string(gpus);
+  if (step.line && !layout.on_gpus && gpus > 0) step.line->values["gpus_too_few"] = std::to_string(gpus);
 }
 
 bool did_not_end(const FailedAtWork& failure) { return failure.ended.stopped && !failure.ended.broke; }

@@ -54,6 +54,12 @@ std::vector<std::string> texts_of(const BlankVerdict& verdict, const Question& q
   return texts;
 }
 
+std::string text_of_measured(const Finding& line, const Messages& messages) {
+  std::string text = messages.text(line);
+  if (line.values.contains("gpus_too_few")) text += "\n\n" + messages.text("on_cores", line.values);
+  return text + "\n\n" + messages.text("beside", line.values);
+}
+
 /// What was changed outside the blanks, in lines.
 std::vector<std::string> changes_of(const Submission& submission, const Messages& messages) {
   std::vector<std::string> lines;
@@ -172,10 +178,7 @@ void Screen::measuring() {
 }
 
 void Screen::speedup(const SpeedupStep& step) {
-  if (step.line) {
-    say(messages_.text(*step.line), 6);
-    say(messages_.text("beside", step.line->values), 6);
-  }
+  if (step.line) say(text_of_measured(*step.line, messages_), 6);
   gap_ = false;
   if (step.counts) say(messages_.text(*step.counts), 6);
   if (!step.timeline.empty()) say(messages_.text("timeline", {{"file", step.timeline.string()}}), 6);
@@ -239,7 +242,7 @@ void Feed::verdict(const BlankVerdict& verdict) {
 }
 
 void Feed::speedup(const SpeedupStep& step) {
-  if (step.line) say(messages_.text(*step.line) + "\n\n" + messages_.text("beside", step.line->values));
+  if (step.line) say(text_of_measured(*step.line, messages_));
   if (step.counts) say(messages_.text(*step.counts));
   if (!step.timeline.empty()) say(messages_.text("timeline", {{"file", step.timeline.string()}}));
 }

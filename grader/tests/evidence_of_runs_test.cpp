@@ -63,7 +63,7 @@ TEST(Evidence, OfTheKitsProgramsSatisfiesEveryCheck) {
   for (const Task& task : all_tasks()) {
     KitsRuns runs(task);
     const Exam exam = exam_of(task);
-    const std::size_t other = std::random_device()() % exam.situations.size();  // check_test is in all
+    const std::size_t other = std::random_device()() % exam.situations.size();  // check_test goes through all of them
     for (const RunPlan& plan : {exam.situations.front(), exam.situations[other]}) {
       for (const Check& check : exam.checks) {
         const auto finding = check.find({runs, plan});

@@ -64,7 +64,7 @@ for ((tenths = 0; tenths < 600; ++tenths)); do
   ! grep -q "The toy takes 9 images" watched || break
   sleep 0.1
 done
-kill $!
+kill $! || true
 wait $! || true
 expect 0 "The toy takes 9 images" cat watched
 
