@@ -15,7 +15,11 @@
 # removes it was killed too, the next start removes it, and also what mpiruns without such a folder left: a session whose
 # mpirun is gone, and shared memory that is an hour old and that no process of this user has mapped.
 
+# Ranks are started thousands of times in a test run, and on some machines each process that a start takes costs 10 ms. So this
+# script asks the shell and /proc where it can.
+
 shared_memory=${OMPI_MCA_btl_vader_backing_directory:-${OMPI_MCA_btl_sm_backing_directory:-/dev/shm}}
+{ read -r machine </proc/sys/kernel/hostname; } 2>/dev/null || machine=$HOSTNAME
 
 remove_left_behind() {
   local old pid base=${TMPDIR:-/tmp} host=${HOSTNAME%%.*}
@@ -23,7 +27,8 @@ remove_left_behind() {
     pid=${old##*/pid.} pid=${pid%".$EUID"} pid=${pid##*.}
     [[ ! -d $old || ! -O $old || -d /proc/$pid ]] || rm -rf "$old"
   done
-  local segments used
+  local segments=("$shared_memory"/{vader_segment,sm_segment,odori_ranks}.*) used
+  [[ "${segments[*]}" != "$shared_memory/vader_segment.* $shared_memory/sm_segment.* $shared_memory/odori_ranks.*" ]] || return 0
   mapfile -t segments < <(find "$shared_memory" -maxdepth 1 -type f -user "$EUID" -mmin +60 \
     \( -name 'vader_segment.*' -o -name 'sm_segment.*' -o -name 'odori_ranks.*' \) 2>/dev/null)
   [[ ${#segments[@]} -gt 0 ]] || return 0
@@ -34,14 +39,13 @@ remove_left_behind() {
 }
 
 own_mpi_folder() {
-  local base=$shared_memory folder="" held old name
+  local base=$shared_memory folder="" held old
   # Ranks on other machines would look for the folder there.
   [[ ${SLURM_JOB_NUM_NODES:-1} -eq 1 ]] || return 0
   [[ -z ${PE_HOSTFILE:-}${PJM_JOBID:-} ]] || return 0
   [[ -z ${PBS_NODEFILE:-} || $(sort -u "$PBS_NODEFILE" 2>/dev/null | wc -l) -le 1 ]] || return 0
   # Open MPI 4 aborts ("stack smashing detected") on a machine whose name has more than 56 characters, as a pod's may.
-  name=$(uname -n)
-  [[ ${#name} -le 50 ]] || export OMPI_MCA_orte_strip_prefix=${name::20}
+  [[ ${#machine} -le 50 ]] || export OMPI_MCA_orte_strip_prefix=${machine::20}
   command -v flock setsid mktemp >/dev/null || return 0
   [[ -d $base && -w $base ]] || base=${TMPDIR:-/tmp}
   for old in "$base/odori_mpi.$EUID".*; do
@@ -90,7 +94,9 @@ refuse_low_limits() {
 # mpirun and its ranks find each other by a network even on one machine. Open MPI says "The PMIx server's listener thread failed to
 # start" without this one. /sys/class/net may be another namespace's.
 refuse_no_loopback() {
-  [[ -r /proc/self/net/fib_trie && $(</proc/self/net/fib_trie) != *" 127.0.0.1"* ]] || return 0
+  local addresses=()
+  [[ -r /proc/self/net/fib_trie ]] && mapfile addresses </proc/self/net/fib_trie || return 0
+  [[ ${addresses[*]} != *" 127.0.0.1"* ]] || return 0
   echo "odori: this machine's loopback network interface, lo, is down. mpirun and its ranks, which reach each other at 127.0.0.1," \
     "need it. Bring it up: sudo ip link set lo up" >&2
   return 20
@@ -102,7 +108,7 @@ export PMIX_MCA_gds=${PMIX_MCA_gds:-hash}
 
 # A machine may have a name with other characters, as a container's node_1. Open MPI 4 shortens lists of hosts in a way that can't
 # take one, and ends with "An internal error has occurred in ORTE"; this way doesn't shorten.
-[[ ! -r /proc/sys/kernel/hostname || $(</proc/sys/kernel/hostname) != *[!A-Za-z0-9.-]* ]] || export OMPI_MCA_regx=naive
+[[ $machine != *[!A-Za-z0-9.-]* ]] || export OMPI_MCA_regx=naive
 
 # For ranks on several machines. A machine that is lost, or its network, says nothing. Left to themselves, mpirun and its daemons
 # wait for minutes, or for ever: here they ask each other, and after ODORI_TIMEOUT seconds without an answer say whom they miss,
@@ -122,8 +128,8 @@ settings_for_networks() {
 # this_machine_alone MPIRUN: for ranks of this machine alone, which need no hosts of a job in which this shell may be, and no
 # settings that somebody keeps for a cluster, in the environment or in ~/.openmpi/mca-params.conf. The system's stay.
 this_machine_alone() {
-  local name prefix
-  prefix=$(dirname "$(dirname "$(command -v "$1")")")
+  local name folder
+  folder_of "$1"
   unset "${!SLURM_@}" "${!PBS_@}" PE_HOSTFILE LSB_JOBID
   for name in "${!OMPI_MCA_@}" "${!PRTE_MCA_@}"; do
     case ${name#*_MCA_} in
@@ -136,7 +142,16 @@ this_machine_alone() {
   export OMPI_MCA_btl_tcp_disable_family=6
   # Open MPI 4 asks for one even where it starts nothing elsewhere.
   command -v ssh >/dev/null || command -v rsh >/dev/null || export OMPI_MCA_plm_rsh_agent=sh
-  export OMPI_MCA_mca_base_param_files=/etc/openmpi/openmpi-mca-params.conf,$prefix/etc/openmpi-mca-params.conf
+  export OMPI_MCA_mca_base_param_files=/etc/openmpi/openmpi-mca-params.conf,${folder%/*}/etc/openmpi-mca-params.conf
+  # Each rank would wait 0.15 s for networks that others of Open MPI's ways to send (pml) look for, and take 0.05 s to load X11 and
+  # OpenCL, by which hwloc finds screens.
+  export OMPI_MCA_pml=ob1 HWLOC_PLUGINS_PATH=/nonexistent
+}
+
+folder_of() { # PROGRAM: into `folder`
+  folder=$1
+  [[ $1 == */* ]] || { hash "$1" && folder=${BASH_CMDS[$1]:-$1}; } 2>/dev/null
+  folder=${folder%/*}
 }
 
 # Starts mpirun and stays beside it, where becoming it would lose something:
@@ -208,7 +223,11 @@ has_ranks() { # PID
   return 1
 }
 
-is_version_5() { [[ -x $(dirname "$(command -v "$1")")/prterun ]]; } # MPIRUN, of Open MPI
+is_version_5() { # MPIRUN, of Open MPI
+  local folder
+  folder_of "$1"
+  [[ -x $folder/prterun ]]
+}
 
 writes_into_file() { [[ -f /dev/stdout || /dev/stdout -ef /dev/full ]]; }
 

@@ -93,9 +93,9 @@ for place in slurm pbs environment network home; do
       network) export OMPI_MCA_{pml,osc}=ucx OMPI_MCA_mtl=psm2 OMPI_MCA_{btl,oob}_tcp_if_include=ib7 ;;
       home) export HOME=$scratch && mkdir "$HOME/.openmpi" && printf 'btl = sm,openib\nplm_rsh_agent = nowhere\n' >"$HOME/.openmpi/mca-params.conf" ;;
     esac
-    timeout 60 "${mpirun[@]}" -np 2 sh -c 'echo "rank $OMPI_COMM_WORLD_RANK$OMPI_MCA_pml$OMPI_MCA_osc$OMPI_MCA_mtl$OMPI_MCA_btl_tcp_if_include"'
+    timeout 60 "${mpirun[@]}" -np 2 sh -c 'echo "rank $OMPI_COMM_WORLD_RANK $OMPI_MCA_pml$OMPI_MCA_osc$OMPI_MCA_mtl$OMPI_MCA_btl_tcp_if_include"'
   ) >"$scratch/said" 2>&1
-  [[ $(sort "$scratch/said") == $'rank 0\nrank 1' ]] || fail "$place: $(<"$scratch/said")"
+  [[ $(sort "$scratch/said") == $'rank 0 ob1\nrank 1 ob1' ]] || fail "$place: $(<"$scratch/said")"
 done
 
 export OMPI_MCA_orte_local_tmpdir_base=/nowhere # a site's
@@ -206,7 +206,7 @@ for setting in "PBS_NODEFILE=$scratch/hosts" SLURM_JOB_NUM_NODES=2 "PATH=$scratc
 done
 
 # What the system's own file sets stays: without it, Open MPI looks for networks for seconds.
-settings() { "$@" ompi_info --parsable --param pml all --level 9 2>/dev/null | grep '^mca:pml:base:param:pml:value:'; }
+settings() { "$@" ompi_info --parsable --param btl all --level 9 2>/dev/null | grep '^mca:btl:base:param:btl:value:'; }
 [[ $(settings "$script") == $(settings env HOME=/nonexistent) ]] || fail "the system's settings are lost: $(settings "$script")"
 
 # Ranks of this machine alone need no IPv6, of which Open MPI 5 would speak.
