@@ -86,7 +86,7 @@ bool is_known_to(const fs::path& process, const std::string& name) {
 TEST(Evidence, OfAKilledProgramHoldsWhatCameBefore) {
   const ScratchFolder folder;
   KitsRuns runs(task_named("multi_gpu"));
-  const EvidenceFiles files(folder.path(), 1);
+  EvidenceFiles files(folder.path(), 1);
   const Command command{.arguments = {solution_of(task_named("multi_gpu")).string(), "--device", "cpu", "--model",
                                       "tiny", "--no_snapshot", "--dataset", runs.data().folder.string(), "--batchsize",
                                       "4", "--epoch", "1000000"},
@@ -97,7 +97,7 @@ TEST(Evidence, OfAKilledProgramHoldsWhatCameBefore) {
   const Ended ended =
       run_process(command, {.give_up =
                                 [&] {
-                                  if (files.written() <= 400'000) return false;
+                                  if (files.look() <= 400'000) return false;
                                   found = is_known_to(process, files.name());
                                   return true;
                                 },

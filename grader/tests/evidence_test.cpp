@@ -8,6 +8,7 @@
 #include <fstream>
 #include <limits>
 
+#include "trace/evidence.h"
 #include "worker/evidence_files.h"
 #include "worker/run.h"
 
@@ -265,20 +266,30 @@ TEST(Evidence, HasTheSameFactsAsTheLibrary) {
 
 TEST(EvidenceFiles, HoldWhatIsWrittenAndSayWhenItIsTooMuch) {
   const ScratchFolder folder;
-  const EvidenceFiles files(folder.path(), 2);
-  EXPECT_EQ(files.written(), 0u);
+  EvidenceFiles files(folder.path(), 2);
+  EXPECT_EQ(files.look(), 0u);
   const auto set = [&](std::uint64_t length, const std::string& text) {
     std::fstream file(files.paths().at(1), std::ios::in | std::ios::out | std::ios::binary);
-    file.write(reinterpret_cast<const char*>(&length), sizeof length) << text;
+    file.write(reinterpret_cast<const char*>(&length), sizeof length);
+    file.seekp(evidence::head_bytes) << text;
   };
   const std::string line = use_device(3);
   set(line.size(), line + use_device(4));
-  EXPECT_EQ(files.written(), line.size());
+  EXPECT_EQ(files.look(), line.size());
   EXPECT_EQ(files.read(limits).at(1).device, 3);
   EXPECT_FALSE(files.read(limits).at(0).device);
+  const auto forged = [&] {
+    const auto finding = files.read(limits).at(1).forged;
+    return finding ? finding->key : "";
+  };
+  EXPECT_EQ(forged(), "");
+  // What was there once stays, to the last byte.
+  set(line.size(), use_device(4));
+  EXPECT_EQ(forged(), "evidence_changed");
+  set(line.size() - 1, line);
+  EXPECT_EQ(forged(), "evidence_changed");
   set(~0ull, line);
-  ASSERT_TRUE(files.read(limits).at(1).forged);
-  EXPECT_EQ(files.read(limits).at(1).forged->key, "evidence_too_much");
+  EXPECT_EQ(forged(), "evidence_too_much");
 }
 
 }  // namespace

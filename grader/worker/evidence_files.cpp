@@ -22,14 +22,14 @@ std::uint64_t written_in(int file) {
   return pread(file, &written, sizeof written, 0) == sizeof written ? written : 0;
 }
 
-/// As much as is there.
-std::string bytes_of(int file, std::size_t n) {
-  std::string bytes(n, '\0');
-  std::size_t at = 0;
+/// Reads on to a length of `n`, or as much as is there.
+void read_on(int file, std::string& bytes, std::size_t n) {
+  std::size_t at = bytes.size();
+  if (n <= at) return;
+  bytes.resize(n);
   for (ssize_t read = 1; at < n && read > 0; at += static_cast<std::size_t>(std::max<ssize_t>(read, 0)))
     read = pread(file, bytes.data() + at, n - at, static_cast<off_t>(evidence::head_bytes + at));
   bytes.resize(at);
-  return bytes;
 }
 
 }  // namespace
@@ -43,24 +43,32 @@ EvidenceFiles::EvidenceFiles(const std::filesystem::path& folder, int n_ranks) {
     if (file < 0 || fchmod(file, 0666) != 0 || ftruncate(file, bytes_of_file) != 0)
       throw EnvironmentFault({"disk_full", {{"file", path.string()}}});
   }
+  seen_.resize(files_.size());
 }
 
 EvidenceFiles::~EvidenceFiles() {
   for (const int file : files_) close(file);
 }
 
-std::uint64_t EvidenceFiles::written() const {
+std::uint64_t EvidenceFiles::look() {
   std::uint64_t all = 0;
-  for (const int file : files_) all += written_in(file);
+  for (std::size_t rank = 0; rank < files_.size(); ++rank) {
+    const std::uint64_t written = written_in(files_[rank]);
+    read_on(files_[rank], seen_[rank], std::min<std::uint64_t>(written, room));
+    all += written;
+  }
   return all;
 }
 
 std::vector<RankSeen> EvidenceFiles::read(const EvidenceLimits& limits, bool marked) const {
   std::vector<RankSeen> ranks;
-  for (const int file : files_) {
-    const std::uint64_t written = written_in(file);
-    ranks.push_back(read_rank(bytes_of(file, std::min<std::uint64_t>(written, room)), limits, marked));
+  for (std::size_t rank = 0; rank < files_.size(); ++rank) {
+    const std::uint64_t written = written_in(files_[rank]);
+    std::string bytes;
+    read_on(files_[rank], bytes, std::min<std::uint64_t>(written, room));
+    ranks.push_back(read_rank(bytes, limits, marked));
     if (written > room && !ranks.back().forged) ranks.back().forged = Finding{"evidence_too_much"};
+    if (!bytes.starts_with(seen_[rank])) ranks.back().forged = Finding{"evidence_changed"};
   }
   return ranks;
 }

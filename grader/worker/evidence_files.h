@@ -22,14 +22,16 @@ class EvidenceFiles {
   /// For $ODORI_EVIDENCE.
   const std::string& name() const { return name_; }
   const std::vector<std::filesystem::path>& paths() const { return paths_; }
-  /// How many bytes all ranks have written so far.
-  std::uint64_t written() const;
+  /// How many bytes all ranks have written so far. What is there now has to be there at the end.
+  std::uint64_t look();
+  /// A record in which something has changed since a look counts as forged.
   std::vector<RankSeen> read(const EvidenceLimits& limits, bool marked = false) const;
 
  private:
   std::string name_;
   std::vector<std::filesystem::path> paths_;
   std::vector<int> files_;  // open from the begin: the library's opening is the only one by their names
+  std::vector<std::string> seen_;  // of each, at the last look
 };
 
 }  // namespace odori::grader

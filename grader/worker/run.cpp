@@ -40,7 +40,7 @@ constexpr std::uintmax_t bytes_of_a_check = 50'000'000;  // more than the eviden
 /// took to begin: a busy machine is slow in all of it.
 class Silence {
  public:
-  explicit Silence(const EvidenceFiles& files) : files_(files) {}
+  explicit Silence(EvidenceFiles& files) : files_(files) {}
   bool too_long() {
     const auto now = Clock::now();
     // Where this process isn't served for a while, the others aren't either: that doesn't count.
@@ -48,7 +48,7 @@ class Silence {
     silent_ += served;
     lasted_ += served;
     asked_ = now;
-    const std::uint64_t bytes = files_.written();
+    const std::uint64_t bytes = files_.look();
     if (bytes != bytes_) {
       if (bytes_ == 0) allowed_ = std::clamp<Clock::duration>(8 * silent_, 5s, 60s);
       bytes_ = bytes;
@@ -58,7 +58,7 @@ class Silence {
   }
 
  private:
-  const EvidenceFiles& files_;
+  EvidenceFiles& files_;
   std::uint64_t bytes_ = 0;
   Clock::time_point asked_ = Clock::now();
   Clock::duration silent_{}, lasted_{}, allowed_ = 25s;
@@ -219,7 +219,7 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
   if (plan.scaled) add({"--scale_learnrate", "--warmup_epochs", "1"});
   if (plan.accumulate > 1) add({"--accumulate", std::to_string(plan.accumulate)});
   command.arguments.insert(command.arguments.end(), plan.flags.begin(), plan.flags.end());
-  const EvidenceFiles files(shown, plan.ranks());
+  EvidenceFiles files(shown, plan.ranks());
   command.environment["ODORI_EVIDENCE"] = files.name();
   command.environment["ODORI_NODES"] = fmt::format("{}", fmt::join(plan.nodes, ","));
   command.environment["ODORI_LINK"] = plan.link;
@@ -244,7 +244,7 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
       if (rank.error) evidence.detail = *rank.error;  // without what the program said before
   evidence.data_reads = watch.most_openings();
   fs::remove_all(folder, error);
-  return {std::move(evidence), files.written() > 0, ended_by_accident(ended, task_.under_mpi)};
+  return {std::move(evidence), files.look() > 0, ended_by_accident(ended, task_.under_mpi)};
 }
 
 }  // namespace odori::grader

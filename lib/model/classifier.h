@@ -26,6 +26,9 @@ struct ModelState {
   AlgorithmTable algorithms;
 };
 
+class Trainer;
+class Updater;
+
 class Classifier {
  public:
   /// Batches of `batch_size` images. Initial weights come from the seed; `stream` tells devices and ranks
@@ -41,8 +44,6 @@ class Classifier {
   /// Loss and gradients of one full batch. Throws Error if to_device() was not called, or for a partial
   /// batch. `are_final` is told of gradients as Graph::backward() tells.
   void forward_backward(const Batch& batch, const FinalGradients& are_final = {});
-  /// The images of all batches since the last call, while somebody records evidence (trace/evidence.h).
-  std::vector<std::int64_t> take_trained_images();
   /// Counts one batch, of any size, without training.
   void evaluate(const Batch& batch);
   /// Sums since the last call, of training and evaluation alike; waits for the device.
@@ -66,6 +67,11 @@ class Classifier {
   void restore(const ModelState& state);
 
  private:
+  // Nobody else may learn by it that somebody records (train/record.h).
+  friend void record_training(Trainer&);
+  friend void record_update(Updater&);
+  /// The images of all batches since the last call, while somebody records evidence (trace/evidence.h).
+  std::vector<std::int64_t> take_trained_images();
   void allocate(Device& device, bool measure);  // memory and graph, without values
 
   NetworkSpec network_;

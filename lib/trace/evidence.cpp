@@ -62,6 +62,16 @@ std::span<std::byte> file() {
   return mapped;
 }
 
+/// Nothing can be written any more, nor read, into what lies before `end`: full pages, behind the head.
+void seal(std::span<std::byte> all, std::size_t end) {
+  static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  static std::size_t sealed = head_bytes;
+  end -= end % page;
+  if (end <= sealed) return;
+  ::munmap(all.data() + sealed, end - sealed);
+  sealed = end;
+}
+
 /// Under the lock.
 void append_line(const std::string& line, std::span<const std::byte> numbers) {
   const std::span<std::byte> all = file();
@@ -76,6 +86,7 @@ void append_line(const std::string& line, std::span<const std::byte> numbers) {
   std::memcpy(to, line.data(), line.size());
   if (!numbers.empty()) std::memcpy(to + line.size(), numbers.data(), numbers.size());
   written = at + bytes;
+  seal(all, head_bytes + at + bytes);
 }
 
 std::string line_of(const char* fact, const trace::Args& args) {

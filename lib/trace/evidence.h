@@ -17,10 +17,11 @@ bool on() noexcept;
 /// Facts are of this rank, and its file is opened; 0 where nobody says so before the first fact.
 void set_rank(int rank) noexcept;
 
-/// A rank's file: how many bytes follow (a std::uint64_t, in this machine's order; more than there is room for if
-/// something found none), then lines. The file is mapped, and has no descriptor; the number is set last, so that a kill
-/// leaves what came before it readable.
-inline constexpr std::size_t head_bytes = 8;
+/// A rank's file: how many bytes follow its head (a std::uint64_t, in this machine's order; more than there is room for
+/// if something found none), then lines. The file is mapped, and has no descriptor; the number is set last, so that a
+/// kill leaves what came before it readable. Pages that are full are unmapped at once: what this process has told, no
+/// code in it can change.
+inline constexpr std::size_t head_bytes = 65536;  // a whole page, however large pages are
 
 namespace detail {
 void write_line(const char* fact, const trace::Args& args);
