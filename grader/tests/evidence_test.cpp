@@ -247,13 +247,11 @@ TEST(Evidence, HasTheSameFactsAsTheLibrary) {
             "{\"fact\":\"evaluator\",\"device\":3,\"iterator\":{\"batch_size\":2,\"repeat\":1,\"images\":[7,8],"
             "\"not_counted\":[9]}}\n");
   EXPECT_EQ(line(facts::Trained{}), trained);
-  const RankSeen seen = read(line(facts::UseDevice{4}) + line(facts::LoadCifar{}) + line(facts::Enter{"call"}) +
-                             line(facts::Training{.kind = "another",
-                                                  .devices = {},
-                                                  .iterators = {iterator},
-                                                  .models = {1},
-                                                  .evaluators = {{2, iterator}}}) +
-                             line(facts::Evaluation{std::numeric_limits<double>::infinity(), 0.5, 3}));
+  const RankSeen seen = read(
+      line(facts::UseDevice{4}) + line(facts::LoadCifar{}) + line(facts::Enter{"call"}) +
+      line(facts::Training{
+          .kind = "another", .devices = {}, .iterators = {iterator}, .models = {1}, .evaluators = {{2, iterator}}}) +
+      line(facts::Evaluation{std::numeric_limits<double>::infinity(), 0.5, 3}));
   EXPECT_EQ(seen.device, 1);
   EXPECT_TRUE(seen.loaded_data && seen.devices.empty() && seen.inside_collective);
   EXPECT_EQ(seen.collectives, std::vector<std::string>{"call"});

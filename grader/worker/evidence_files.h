@@ -30,7 +30,7 @@ class EvidenceFiles {
  private:
   std::string name_;
   std::vector<std::filesystem::path> paths_;
-  std::vector<int> files_;  // open from the begin: the library's opening is the only one by their names
+  std::vector<int> files_;         // open from the begin: the library's opening is the only one by their names
   std::vector<std::string> seen_;  // of each, at the last look
 };
 

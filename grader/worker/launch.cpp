@@ -27,8 +27,7 @@ std::vector<std::string> mpirun_arguments(int ranks) {
   if (geteuid() == 0) arguments.push_back("--allow-run-as-root");
   for (const char* argument : {"--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"})
     arguments.push_back(argument);
-  for (const char* argument : {"--mca", "orte_default_hostfile", "none", "-np"})
-    arguments.push_back(argument);
+  for (const char* argument : {"--mca", "orte_default_hostfile", "none", "-np"}) arguments.push_back(argument);
   arguments.push_back(std::to_string(ranks));
   return arguments;
 }

@@ -13,6 +13,8 @@
 #include <string>
 #include <thread>
 
+#include "trace/evidence.h"
+
 namespace {
 
 struct Ending {
@@ -55,8 +57,7 @@ constexpr double soon = 30;  // well before the limit on waiting, on a busy mach
 void expect_no_box(const Ending& ending) {
   static const bool can_be_silent = start("--version").count("(Open MPI) 4.") > 0;
   if (!can_be_silent) return;
-  for (const char* const words : {"MPI_ABORT", "mpirun", "-----"})
-    EXPECT_EQ(ending.count(words), 0) << ending.output;
+  for (const char* const words : {"MPI_ABORT", "mpirun", "-----"}) EXPECT_EQ(ending.count(words), 0) << ending.output;
 }
 
 TEST(Failure, NoneEndsWithZero) {
@@ -251,9 +252,10 @@ std::string facts_of(int rank, const std::string& name) {
   std::ifstream file(name + "." + std::to_string(rank), std::ios::binary);
   std::uint64_t bytes = 0;
   file.read(reinterpret_cast<char*>(&bytes), sizeof bytes);
+  file.seekg(odori::evidence::head_bytes);
   std::string facts;
   for (std::string line;
-       file.tellg() < static_cast<std::streamoff>(sizeof bytes + bytes) && std::getline(file, line);) {
+       file.tellg() < static_cast<std::streamoff>(odori::evidence::head_bytes + bytes) && std::getline(file, line);) {
     facts += line + '\n';
     if (const auto at = line.find("\"numbers\":"); at != std::string::npos)
       file.ignore(static_cast<std::streamsize>(sizeof(float)) * std::stoi(line.substr(at + 10)));
@@ -263,7 +265,8 @@ std::string facts_of(int rank, const std::string& name) {
 
 TEST(Evidence, TellsTheMessagesOfLearnersAndNotTheLibrarys) {
   const std::string name = testing::TempDir() + "odori_messages_" + std::to_string(::getpid());
-  for (const int rank : {0, 1}) std::ofstream(name + "." + std::to_string(rank)) << std::string(1 << 16, '\0');
+  for (const int rank : {0, 1})
+    std::ofstream(name + "." + std::to_string(rank)) << std::string(2 * odori::evidence::head_bytes, '\0');
   const Ending ending = run("message after message", 2, "ODORI_EVIDENCE='" + name + "'");
   EXPECT_EQ(ending.count("receive: rank 1 was to receive from rank 7"), 1) << ending.output;
   const std::string facts = facts_of(1, name);
