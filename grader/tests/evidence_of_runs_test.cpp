@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include "checks/checks.h"
 #include "core/file.h"
 #include "core/process.h"
+#include "trace/evidence.h"
 #include "worker/evidence_files.h"
 #include "worker/file_watch.h"
 #include "worker/run.h"
@@ -83,6 +85,19 @@ bool is_known_to(const fs::path& process, const std::string& name) {
   return false;
 }
 
+/// Has the process this byte of the file NAME.0 in its memory?
+bool is_mapped_in(const fs::path& process, const std::string& name, std::size_t byte) {
+  std::ifstream maps(process / "maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::size_t begin = 0, end = 0, offset = 0;
+    if (line.find(name) != std::string::npos &&
+        std::sscanf(line.c_str(), "%zx-%zx %*s %zx", &begin, &end, &offset) == 3 && offset <= byte &&
+        byte < offset + (end - begin))
+      return true;
+  }
+  return false;
+}
+
 TEST(Evidence, OfAKilledProgramHoldsWhatCameBefore) {
   const ScratchFolder folder;
   KitsRuns runs(task_named("multi_gpu"));
@@ -94,15 +109,22 @@ TEST(Evidence, OfAKilledProgramHoldsWhatCameBefore) {
                         .folder = folder.path()};
   fs::path process;
   bool found = false;  // the name, where what runs in the process could find it and write by it
+  bool head = false, old = false, next = false;  // are they in its memory?
   const Ended ended =
       run_process(command, {.give_up =
                                 [&] {
                                   if (files.look() <= 400'000) return false;
                                   found = is_known_to(process, files.name());
+                                  head = is_mapped_in(process, files.name(), 0);
+                                  old = is_mapped_in(process, files.name(), evidence::head_bytes) ||
+                                        is_mapped_in(process, files.name(), evidence::head_bytes + 300'000);
+                                  next = is_mapped_in(process, files.name(), evidence::head_bytes + 10'000'000);
                                   return true;
                                 },
                             .started = [&](int id) { process = fs::path("/proc") / std::to_string(id); }});
   EXPECT_FALSE(found);
+  EXPECT_TRUE(head && next);
+  EXPECT_FALSE(old) << "what was told could be changed";
   EXPECT_TRUE(ended.stopped);
   const auto seen = files.read(limits_of(runs.data())).front();
   ASSERT_GT(seen.steps.size(), 5u);

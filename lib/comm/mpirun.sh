@@ -22,15 +22,17 @@ shared_memory=${OMPI_MCA_btl_vader_backing_directory:-${OMPI_MCA_btl_sm_backing_
 { read -r machine </proc/sys/kernel/hostname; } 2>/dev/null || machine=$HOSTNAME
 
 remove_left_behind() {
-  local old pid base=${TMPDIR:-/tmp} host=${HOSTNAME%%.*}
+  local old pid base=${TMPDIR:-/tmp} host=${machine%%.*}
   for old in "$base/ompi.$host.$EUID"/pid.* "$base/prterun.$host".*".$EUID"; do # Open MPI 4; 5
     pid=${old##*/pid.} pid=${pid%".$EUID"} pid=${pid##*.}
     [[ ! -d $old || ! -O $old || -d /proc/$pid ]] || rm -rf "$old"
   done
-  local segments=("$shared_memory"/{vader_segment,sm_segment,odori_ranks}.*) used
-  [[ "${segments[*]}" != "$shared_memory/vader_segment.* $shared_memory/sm_segment.* $shared_memory/odori_ranks.*" ]] || return 0
-  mapfile -t segments < <(find "$shared_memory" -maxdepth 1 -type f -user "$EUID" -mmin +60 \
-    \( -name 'vader_segment.*' -o -name 'sm_segment.*' -o -name 'odori_ranks.*' \) 2>/dev/null)
+  local segments=() used
+  for old in "$shared_memory"/{vader_segment,sm_segment,odori_ranks}.*; do
+    [[ ! -f $old || ! -O $old ]] || segments+=("$old")
+  done
+  [[ ${#segments[@]} -gt 0 ]] || return 0
+  mapfile -t segments < <(find "${segments[@]}" -maxdepth 0 -mmin +60 2>/dev/null)
   [[ ${#segments[@]} -gt 0 ]] || return 0
   used=$(grep -hso "$shared_memory/.*" /proc/[0-9]*/maps)
   for old in "${segments[@]}"; do
@@ -126,7 +128,8 @@ settings_for_networks() {
 }
 
 # this_machine_alone MPIRUN: for ranks of this machine alone, which need no hosts of a job in which this shell may be, and no
-# settings that somebody keeps for a cluster, in the environment or in ~/.openmpi/mca-params.conf. The system's stay.
+# settings that somebody keeps for a cluster, in the environment or in ~/.openmpi/mca-params.conf. The system's stay, but for the
+# way to send (pml).
 this_machine_alone() {
   local name folder
   folder_of "$1"
@@ -143,8 +146,8 @@ this_machine_alone() {
   # Open MPI 4 asks for one even where it starts nothing elsewhere.
   command -v ssh >/dev/null || command -v rsh >/dev/null || export OMPI_MCA_plm_rsh_agent=sh
   export OMPI_MCA_mca_base_param_files=/etc/openmpi/openmpi-mca-params.conf,${folder%/*}/etc/openmpi-mca-params.conf
-  # Each rank would wait 0.15 s for networks that others of Open MPI's ways to send (pml) look for, and take 0.05 s to load X11 and
-  # OpenCL, by which hwloc finds screens.
+  # Otherwise each rank waits for other ways to send, which look for their networks, and loads X11 and OpenCL, by which hwloc finds
+  # screens: half of the time that a start takes.
   export OMPI_MCA_pml=ob1 HWLOC_PLUGINS_PATH=/nonexistent
 }
 

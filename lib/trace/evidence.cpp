@@ -62,7 +62,7 @@ std::span<std::byte> file() {
   return mapped;
 }
 
-/// Nothing can be written any more, nor read, into what lies before `end`: full pages, behind the head.
+/// Unmaps the full pages between the head and `end`.
 void seal(std::span<std::byte> all, std::size_t end) {
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   static std::size_t sealed = head_bytes;

@@ -19,8 +19,8 @@ void set_rank(int rank) noexcept;
 
 /// A rank's file: how many bytes follow its head (a std::uint64_t, in this machine's order; more than there is room for
 /// if something found none), then lines. The file is mapped, and has no descriptor; the number is set last, so that a
-/// kill leaves what came before it readable. Pages that are full are unmapped at once: what this process has told, no
-/// code in it can change.
+/// kill leaves what came before it readable. Pages that are full are unmapped at once: what
+/// stands there, no code of this process can change.
 inline constexpr std::size_t head_bytes = 65536;  // a whole page, however large pages are
 
 namespace detail {
