@@ -10,6 +10,7 @@ target_compile_options(odori_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cxx
 
 # For what computes nothing itself, but lets the library: optimising it less takes a third off the time of the build.
 set(ODORI_QUICK "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>")
+set(ODORI_QUICKEST "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O0>") # tests: it takes longer to compile them than to run them
 
 # odori_compile_together(TARGET n): n of its sources at a time, since most of the time goes to the headers that they share.
 function(odori_compile_together target n)
@@ -47,8 +48,8 @@ endfunction()
 # odori_gpu_test), with CPU_BF16 on CPU devices in bf16, as NAME_cpu_bf16, which ctest skips where there are none, with
 # EMULATED_GPUS on a machine with so many emulated ones, as NAME_emulated, and with EMULATED_RANKS on these numbers of ranks
 # alone (emulated GPUs are slow where ranks outnumber cores); NOT_ON_CPU leaves out all but these. OWN_OPTIONS says that it is
-# compiled by options that other tests aren't. A test case that is skipped or disabled counts as failed: skipped is not
-# passed.
+# compiled by options that other tests aren't, and optimised as programs are: what computes much itself. A test case that is
+# skipped or disabled counts as failed: skipped is not passed.
 function(odori_test name)
   if(NOT ODORI_TESTS)
     return()
@@ -87,13 +88,14 @@ function(odori_test_program program source)
     file(WRITE ${PROJECT_BINARY_DIR}/tests/headers.cpp "")
     add_library(odori_test_headers OBJECT ${PROJECT_BINARY_DIR}/tests/headers.cpp)
     target_link_libraries(odori_test_headers PRIVATE odori_warnings GTest::gtest fmt::fmt)
-    target_compile_options(odori_test_headers PRIVATE ${ODORI_QUICK})
+    target_compile_options(odori_test_headers PRIVATE ${ODORI_QUICKEST})
     target_precompile_headers(odori_test_headers PRIVATE <gtest/gtest.h> <fmt/format.h> <algorithm> <filesystem> <fstream>
                                                          <functional>)
   endif()
   odori_program(${program} ${source})
   target_link_libraries(${program} PRIVATE ${TEST_LIBRARIES} nlohmann_json::nlohmann_json)
   if(NOT TEST_OWN_OPTIONS)
+    target_compile_options(${program} PRIVATE ${ODORI_QUICKEST})
     target_precompile_headers(${program} REUSE_FROM odori_test_headers)
     # GCC 12 takes what it inlines from such a header for the program's own, and warns of std::string.
     target_compile_options(${program} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-restrict>")

@@ -23,8 +23,12 @@ export const checks = {
     const pages = await render(decks, languages, ['html'], folder);
     await refuseUnreadablePages(pages, decks.flatMap((deck) => languages.map(() => deck)));
   },
+  // Printing takes longest of all: of several decks each has its turn in one language.
   pdf: async (decks, folder) => {
-    const files = await render(decks, languages, ['pdf'], folder);
-    for (const [i, file] of files.entries()) await refuseIncompletePdf(file, decks[Math.floor(i / languages.length)]);
+    for (const [turn, language] of languages.entries()) {
+      const printed = decks.filter((_, i) => decks.length === 1 || i % languages.length === turn);
+      const files = await render(printed, [language], ['pdf'], folder);
+      for (const [i, file] of files.entries()) await refuseIncompletePdf(file, printed[i]);
+    }
   },
 };
