@@ -66,7 +66,9 @@ const std::vector<std::string> compilers{
     "whole:6:1: note:   candidate expects 5 arguments, 2 provided\n",
     "blank_2:6:1: error: conversion from 'odori::A*' to non-scalar type 'std::unique_ptr<odori::B>' requested\n",
     "blank_2:6:1: error: use of deleted function 'std::unique_ptr<_Tp, _Dp>::unique_ptr(const "
-    "std::unique_ptr<_Tp>&)'\n"};
+    "std::unique_ptr<_Tp>&)'\n",
+    "/usr/bin/ld: 7_6.cpp:(.text+0x932): undefined reference to `answers::odori_blank_3::pick(odori::A&)'\n",
+    "ld.lld: error: undefined symbol: answers::odori_whole::pick(int)\n"};
 
 const std::vector<std::string> records{
     "{\"fact\":\"use_device\",\"device\":1}\n",
@@ -100,6 +102,7 @@ int main(int argc, char** argv) {
   const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   const Texts said(compilers, seed), recorded(records, seed);
   feed("read_errors", n, said, [](Texts&, const std::string& text) { read_errors(text); });
+  feed("read_link_errors", n, said, [](Texts&, const std::string& text) { read_link_errors(text); });
   feed("unknown_name", n, said, [](Texts& texts, const std::string& text) {
     unknown_name(text);
     plain_words_for(text, texts.next());

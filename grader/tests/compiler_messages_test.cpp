@@ -41,6 +41,24 @@ TEST(CompilerMessages, ASemicolonBeforeWhichAnythingElseIsMissingIsThere) {
   EXPECT_FALSE(plain_words_for("expected primary-expression before ';' token", ""));
 }
 
+TEST(CompilerMessages, LinkersNameWhatIsNowhere) {
+  const auto errors = read_link_errors(
+      "/usr/bin/ld: /tmp/7_6.o: in function `answers::odori_blank_3::odori__main(int, char**)':\n"
+      "7_6.cpp:(.text+0x932): undefined reference to `answers::odori_blank_3::pick(odori::Classifier&)'\n"
+      "ld.lld: error: undefined symbol: answers::odori_whole::pick(int)\n"
+      "7_6.cpp:(.text+0x9): undefined reference to `vtable for Mine'\n"
+      "collect2: error: ld returned 1 exit status\n");
+  ASSERT_EQ(errors.size(), 3u);
+  EXPECT_EQ(errors[0].variant, "blank_3");
+  EXPECT_EQ(errors[0].message, "undefined reference to 'pick(Classifier&)'");
+  EXPECT_EQ(errors[1].variant, "whole");
+  EXPECT_EQ(errors[1].message, "undefined reference to 'pick(int)'");
+  EXPECT_EQ(errors[2].variant, "");
+  EXPECT_EQ(plain_words_for(errors[2].message, "")->values.at("name"), "vtable for Mine");
+  EXPECT_TRUE(read_link_errors("ld: cannot find -lodori\nundefined").empty());
+  EXPECT_EQ(read_link_errors("undefined reference to `odori_blank_").at(0).variant, "");
+}
+
 TEST(CompilerMessages, NumbersThatNoLineHasAreNoPlaces) {
   EXPECT_TRUE(read_errors("blank_2:99999999999999999999:1: error: x\n").empty());
   EXPECT_TRUE(read_errors("blank_2:-1:1: error: x\nblank_2::1: error: x\nblank_2: error: x\n:1:1: error: x\n").empty());

@@ -164,6 +164,30 @@ std::vector<CompileError> read_errors(const std::string& output) {
   return errors;
 }
 
+std::vector<CompileError> read_link_errors(const std::string& output) {
+  // "...: undefined reference to `answers::odori_blank_3::nowhere(int)'"; LLVM's "error: undefined symbol:
+  // answers::..."
+  constexpr std::string_view of_variant = "odori_";
+  std::vector<CompileError> errors;
+  for (const std::string& line : split_lines(output))
+    for (const std::string_view words : {"undefined reference to `", "undefined symbol: "}) {
+      const auto at = line.find(words);
+      if (at == std::string::npos) continue;
+      std::string what = line.substr(at + words.size());
+      if (what.ends_with('\'')) what.pop_back();
+      CompileError error;
+      if (const auto name = what.find(of_variant); name != std::string::npos) {
+        const auto begin = name + of_variant.size();
+        error.variant = what.substr(begin, std::min(what.find("::", begin), what.size()) - begin);
+      }
+      if (!is_variant(error.variant)) error.variant.clear();
+      what = replaced(replaced(without_namespace(what, error.variant), "answers::", ""), "odori::", "");
+      error.message = bounded(fmt::format("undefined reference to '{}'", what), longest_message);
+      errors.push_back(std::move(error));
+    }
+  return errors;
+}
+
 Compiler::Compiler(fs::path build, fs::path outputs, const Sandbox* sandbox)
     : build_(std::move(build)), outputs_(std::move(outputs)), sandbox_(sandbox) {
   compile_ = recorded("compile.command");
@@ -236,7 +260,10 @@ Built Compiler::build_anew(const std::string& source) const {
   fs::remove(object, ignored);
   if (linked.code != 0 || linked.stopped) {
     fs::remove(unfinished, ignored);
-    return {.errors = {{.message = bounded(linked.output, longest_message)}}, .gave_up = trouble_of(linked, false)};
+    Built built{.errors = read_link_errors(linked.output)};
+    built.gave_up = trouble_of(linked, names_a_variant(built.errors));
+    if (built.errors.empty()) built.errors.push_back({.message = bounded(linked.output, longest_message)});
+    return built;
   }
   fs::permissions(unfinished, fs::perms(0755), ignored);
   fs::rename(unfinished, folder / kept_program, ignored);

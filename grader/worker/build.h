@@ -11,7 +11,7 @@
 
 namespace odori::grader {
 
-/// One error of the compiler.
+/// One error of the compiler, or of the linker.
 struct CompileError {
   std::string variant;       // "blank_3"; empty: in none
   int line = 0, column = 0;  // the learner's; 0: not known
@@ -30,6 +30,8 @@ struct Built {
 
 /// The errors in what a compiler said, in order. GCC's and Clang's form, in English.
 std::vector<CompileError> read_errors(const std::string& output);
+/// Likewise in what a linker said: what is declared and nowhere defined. They have no line.
+std::vector<CompileError> read_link_errors(const std::string& output);
 
 class Compiler {
  public:

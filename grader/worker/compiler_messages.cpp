@@ -242,6 +242,8 @@ std::string unknown_name(std::string_view message) {
 }
 
 std::optional<Finding> plain_words_for(std::string_view message, std::string_view notes) {
+  if (message.starts_with("undefined reference to '"))
+    return Finding{"compile_nowhere_defined", {{"name", plain_names(first_quoted_in(message))}}};
   if (says(message, "deleted") && says(message, "unique_ptr<")) return Finding{"compile_move_forgotten"};
   if (auto members = words_for_members(message)) return members;
   if (auto names = words_for_names(message, notes)) return names;

@@ -1,4 +1,4 @@
-// What a compiler's sentence is about. GCC's and Clang's forms, in English.
+// What a compiler's or linker's sentence is about. GCC's and Clang's forms, in English.
 #pragma once
 
 #include <optional>

@@ -191,7 +191,8 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
     line = place.text_line + bracket->line - 1;
     column = static_cast<int>(bracket->at - join_lines(place.text).rfind('\n', bracket->at));
   } else if (error.in_kit || line < place.text_line || line >= place.last_line) {
-    if (finding.key == "compile_no_return") return finding;  // it is said of the bracket behind the answer
+    // It is said of the bracket behind the answer; and of no line.
+    if (finding.key == "compile_no_return" || finding.key == "compile_nowhere_defined") return finding;
     if (finding.key == "compile_declared_twice") {
       finding.key = "compile_declared_below";
       return finding;
