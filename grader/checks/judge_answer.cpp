@@ -17,6 +17,7 @@
 #include "exercise/cutter.h"
 #include "exercise/empty_pointers.h"
 #include "exercise/lexer.h"
+#include "exercise/pbs_directives.h"
 #include "exercise/select_line.h"
 #include "worker/programs.h"
 #include "worker/site.h"
@@ -25,6 +26,8 @@ namespace odori::grader {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t most_of_command = 60;  // characters of it that are shown
 
 std::string read_kits(const fs::path& path) {
   std::string text = read_file(path);
@@ -90,8 +93,7 @@ std::optional<Outcome> outcome_of_file(const Submission& submission, int blank) 
       return Outcome{Verdict::compile,
                      Finding{"merge_conflict", {{"line", std::to_string(place.text_line + static_cast<int>(i))}}}};
   if (is_left_empty(place, language_of(submission.path.string())))
-    return Outcome{Verdict::unfilled,
-                   Finding{"unfilled", {{"line", std::to_string(place.text_line)}}}};
+    return Outcome{Verdict::unfilled, Finding{"unfilled", {{"line", std::to_string(place.text_line)}}}};
   return {};
 }
 
@@ -122,9 +124,10 @@ Outcome outcome_of_script(const Question& question, const Submission& script) {
   }
 }
 
+/// Of the program's blanks.
 std::map<int, BlankIdentifiers> identifiers_of(const Question& question, const Submission& program,
-                                               const std::string& exercise) {
-  const std::set<std::string> kits = identifiers_of_kit(question.kit, exercise);
+                                               const std::string& exercise, const std::string& solution) {
+  const KitIdentifiers kits = identifiers_of_kit(question.kit, exercise, solution);
   std::vector<Blank> filled;
   for (const auto& [number, blank] : program.blanks)
     if (!outcome_of_file(program, number)) filled.push_back(blank);
@@ -132,6 +135,14 @@ std::map<int, BlankIdentifiers> identifiers_of(const Question& question, const S
   for (const Blank& blank : filled)
     identifiers[blank.number] = look_at_identifiers(blank, kits, filled, question.task.identifiers);
   return identifiers;
+}
+
+/// The commands in the job script's blank: a select line is all that is asked for.
+BlankIdentifiers commands_in(const Blank& blank) {
+  BlankIdentifiers found;
+  for (const std::string& command : read_pbs_directives(blank.text).commands)
+    found.unusual.push_back(bounded(std::string(trim(command)), most_of_command));
+  return found;
 }
 
 /// With the answer's pointers that may be meant, if its crash was one of a pointer.
@@ -216,7 +227,9 @@ Answers read_answers(const Question& question) {
     const fs::path script = question.kit / task.script->solution;
     answers.script = read_submission(question.script, cut(read_kits(script), script.string()));
   }
-  answers.identifiers = identifiers_of(question, answers.program, exercise);
+  answers.identifiers = identifiers_of(question, answers.program, exercise, kits);
+  if (task.script && !outcome_of_file(answers.script, task.n_blanks()))
+    answers.identifiers[task.n_blanks()] = commands_in(answers.script.blanks.at(task.n_blanks()));
   return answers;
 }
 

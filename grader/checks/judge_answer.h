@@ -32,7 +32,7 @@ struct Question {
 struct Answers {
   Submission program, script;
   std::map<int, double> points_of;
-  std::map<int, BlankIdentifiers> identifiers = {};  // of each of the program's blanks that holds an answer
+  std::map<int, BlankIdentifiers> identifiers = {};  // of each blank that holds an answer
   std::string around = {};                           // the program that its blanks are taken into: the kit's
 };
 

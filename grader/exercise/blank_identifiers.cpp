@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "exercise/lexer.h"
+#include "exercise/library_names.h"
 
 namespace odori::grader {
 namespace {
@@ -54,6 +55,23 @@ bool is_common(const std::string& name) {
     index_sequence make_index_sequence literals bind s sv
     runtime_error logic_error invalid_argument out_of_range exception what mt19937 mt19937_64 random_device
     uniform_int_distribution bernoulli_distribution execution fmt join odori
+    lerp midpoint gcd lcm hypot cbrt exp2 log10 log1p expm1 sin cos tan tanh fabs fma fmin fmax isnan isfinite signbit
+    divides modulus negate equal_to not_equal_to greater_equal less_equal logical_and logical_or logical_not
+    take_while drop_while keys values elements counted all split zip enumerate
+    binary_search nth_element partial_sort partial_sort_copy is_sorted stable_partition partition_copy
+    partition_point adjacent_difference adjacent_find exclusive_scan inclusive_scan transform_reduce
+    transform_exclusive_scan transform_inclusive_scan mismatch search rotate_copy reverse_copy remove_copy
+    remove_copy_if replace_if replace_copy unique_copy swap_ranges copy_backward move_backward set_difference
+    set_intersection set_union lexicographical_compare next_permutation
+    multiset unordered_multiset unordered_multimap bitset stack queue priority_queue push pop top any any_cast
+    crbegin crend rfind find_first_of find_last_of compare shrink_to_fit emplace_hint in_place
+    reverse_iterator move_iterator make_move_iterator make_reverse_iterator size_type difference_type max_size
+    lowest infinity quiet_NaN epsilon digits popcount countl_zero countr_zero bit_width bit_ceil bit_floor
+    has_single_bit in_range cmp_less cmp_equal tuple_size_v tuple_element_t conditional_t enable_if_t
+    is_integral_v is_floating_point_v is_convertible_v is_invocable_v invoke_result_t common_type_t underlying_type_t
+    remove_const_t make_signed_t make_unsigned_t declval same_as integral floating_point invocable convertible_to
+    ostream istream setprecision setfill fixed hex dec boolalpha ostream_iterator
+    uniform_real_distribution normal_distribution discrete_distribution minstd_rand seed_seq default_random_engine
     maybe_unused nodiscard likely unlikely fallthrough deprecated no_unique_address __func__ __FILE__ __LINE__
     __cplusplus __int128)");
   return (is_keyword(name) && !rare_keywords.contains(name)) || of_library.contains(name);
@@ -75,19 +93,38 @@ void add_header(const fs::path& folder, const fs::path& header, std::set<fs::pat
       add_header(folder, line.substr(include.size(), line.find('"', include.size()) - include.size()), seen, names);
 }
 
+/// Names of the library's that are used below a blank, up to the end of the block that it stands in: only there would
+/// another thing of the same name be meant.
+std::set<std::string> taken_below(const std::vector<std::string>& solution, const Blank& blank,
+                                  const std::set<std::string>& own) {
+  const std::vector<std::string> below(solution.begin() + blank.last_line, solution.end());
+  std::size_t end = std::string::npos;
+  int depth = 0;
+  for (const Token& token : tokens_of(below).all) {
+    depth += token == "{" ? 1 : token == "}" ? -1 : 0;
+    if (depth < 0) {
+      end = token.at;
+      break;
+    }
+  }
+  std::set<std::string> names;
+  for (const LibraryName& each : names_of_library(below, own))
+    if (each.at < end) names.insert(each.name);
+  return names;
+}
+
 /// What a text may not hold, and where: the first of each kind.
 class Search {
  public:
-  Search(const Blank& blank, const Tokens& tokens, const std::set<std::string>& declared)
-      : blank_(blank), tokens_(tokens.all), broken_(tokens.broken), declared_(declared) {}
+  Search(const Blank& blank, const Tokens& tokens, const std::set<std::string>& declared,
+         const std::set<std::string>& taken)
+      : blank_(blank), tokens_(tokens.all), broken_(tokens.broken), declared_(declared), taken_(taken) {}
 
   std::optional<Finding> find() const {
-    for (const auto look : {&Search::identifier, &Search::attribute, &Search::sign, &Search::bracket})
+    for (const auto look : {&Search::identifier, &Search::attribute, &Search::sign, &Search::bracket, &Search::broken,
+                            &Search::statement, &Search::name})
       if (auto finding = (this->*look)()) return finding;
-    if (!broken_) return {};
-    Finding finding = *broken_;
-    finding.values["line"] = line(std::stoi(finding.values.at("line")));
-    return finding;
+    return {};
   }
 
  private:
@@ -147,10 +184,28 @@ class Search {
     return {};
   }
 
+  std::optional<Finding> broken() const {
+    if (!broken_) return {};
+    Finding finding = *broken_;
+    finding.values["line"] = line(std::stoi(finding.values.at("line")));
+    return finding;
+  }
+
+  std::optional<Finding> statement() const {
+    const auto word = left_without_statement(blank_.text);
+    return word ? std::optional(finding("statement_missing", *word, "word", word->text)) : std::nullopt;
+  }
+
+  std::optional<Finding> name() const {
+    for (const Token& token : declared_for_below(blank_.text))
+      if (taken_.contains(token.text)) return finding("forbidden_name", token, "word", token.text);
+    return {};
+  }
+
   const Blank& blank_;
   const std::vector<Token>& tokens_;
   const std::optional<Finding>& broken_;
-  const std::set<std::string>& declared_;
+  const std::set<std::string>&declared_, &taken_;
 };
 
 /// Also where the kit names it: what an answer does may depend on how long the program runs.
@@ -186,11 +241,15 @@ std::string derived_class_at(const std::vector<Token>& tokens, std::size_t i, co
 
 }  // namespace
 
-std::set<std::string> identifiers_of_kit(const fs::path& kit, const std::string& exercise) {
-  std::set<std::string> names = identifiers_in(split_lines(exercise));
+KitIdentifiers identifiers_of_kit(const fs::path& kit, const std::string& exercise, const std::string& solution) {
+  KitIdentifiers kits{.known = identifiers_in(split_lines(exercise)), .taken = {}};
   std::set<fs::path> seen;
-  add_header(kit / "lib", "odori.h", seen, names);
-  return names;
+  add_header(kit / "lib", "odori.h", seen, kits.known);
+  const std::vector<std::string> lines = split_lines(solution);
+  const std::set<std::string> own = own_names(lines);
+  for (const Blank& blank : parse_blanks(lines, "a solution"))
+    kits.taken[blank.number] = taken_below(lines, blank, own);
+  return kits;
 }
 
 const std::set<std::string>& names_never_needed() {
@@ -222,21 +281,26 @@ const std::set<std::string>& names_of_system() {
 }
 
 bool is_slip(const Finding& finding) {
-  static const std::set<std::string> keys{"quote_not_closed", "comment_not_closed", "character_not_code", "not_utf8"};
+  static const std::set<std::string> keys{"quote_not_closed", "comment_not_closed", "character_not_code", "not_utf8",
+                                          "statement_missing"};
   return keys.contains(finding.key);
 }
 
-BlankIdentifiers look_at_identifiers(const Blank& blank, const std::set<std::string>& kits,
-                                     const std::vector<Blank>& blanks, const std::set<std::string>& allowed) {
+BlankIdentifiers look_at_identifiers(const Blank& blank, const KitIdentifiers& kits, const std::vector<Blank>& blanks,
+                                     const std::set<std::string>& allowed) {
   const Tokens tokens = tokens_of(blank.text);
   std::set<std::string> declared = allowed, unusual;
   for (const Blank& each : blanks) declared.merge(declared_in(each.text, Doubtful::all));
-  BlankIdentifiers found{.forbidden = Search(blank, tokens, declared).find()};
+  const auto taken = kits.taken.find(blank.number);
+  BlankIdentifiers found{
+      .forbidden =
+          Search(blank, tokens, declared, taken != kits.taken.end() ? taken->second : std::set<std::string>()).find(),
+      .unusual = {}};
   for (std::size_t i = 0; i < tokens.all.size(); ++i) {
     const Token& token = tokens.all[i];
-    const bool is_known = is_common(token.text) || kits.contains(token.text) || declared.contains(token.text);
+    const bool is_known = is_common(token.text) || kits.known.contains(token.text) || declared.contains(token.text);
     if (token.is_word() && (!is_known || is_of_time(token.text))) unusual.insert(token.text);
-    for (const std::string& seen : {other_flag_at(tokens.all, i), derived_class_at(tokens.all, i, kits)})
+    for (const std::string& seen : {other_flag_at(tokens.all, i), derived_class_at(tokens.all, i, kits.known)})
       if (!seen.empty()) unusual.insert(seen);
     // The end of a pointer's type in parentheses: a cast, as C has it.
     if (i + 1 < tokens.all.size() && token == "*" && tokens.all[i + 1] == ")") unusual.insert("*)");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,8 +13,14 @@
 
 namespace odori::grader {
 
-/// The library's names, as lib/odori.h and the headers that it includes have them, and those of the exercise itself.
-std::set<std::string> identifiers_of_kit(const std::filesystem::path& kit, const std::string& exercise);
+struct KitIdentifiers {
+  std::set<std::string>
+      known;  // the library's, as lib/odori.h and the headers that it includes have them, and the exercise's
+  std::map<int, std::set<std::string>>
+      taken;  // by blank: names of the library's that the kit's program uses in its block below it
+};
+KitIdentifiers identifiers_of_kit(const std::filesystem::path& kit, const std::string& exercise,
+                                  const std::string& solution);
 
 struct BlankIdentifiers {
   std::optional<Finding> forbidden;  // why it may not be built: "forbidden_word", "forbidden_sign", ...
@@ -23,12 +30,14 @@ struct BlankIdentifiers {
 /// Forbidden is what reaches beyond the blank (directives, brackets that it hasn't opened, asm, attributes that a
 /// linker sees) or beyond the program (files, processes, signals, the environment, the evidence), and a text that isn't
 /// tokens throughout: by its identifiers, so that an answer that has them for a good reason is refused too, and says
-/// so. Unusual are names other than C++'s, those of common parts of its library, `kits`, and those that one of `blanks`
-/// declares; flags of the program that no question is about ("args.model": right with the checks' network alone?); and
-/// classes derived from one of the kit's; and clocks. `allowed`: what the exercise says that its answers may use; of
-/// the system's functions these names may be the program's own.
-BlankIdentifiers look_at_identifiers(const Blank& blank, const std::set<std::string>& kits,
-                                     const std::vector<Blank>& blanks, const std::set<std::string>& allowed = {});
+/// so. Likewise what would change the lines below it: an `if` without its statement takes the next one there, and a
+/// name that they take from the library would mean what the blank declares. Unusual are names other than C++'s, those
+/// of common parts of its library, `kits`, and those that one of `blanks` declares; flags of the program that no
+/// question is about ("args.model": right with the checks' network alone?); and classes derived from one of the kit's;
+/// and clocks. `allowed`: what the exercise says that its answers may use; of the system's functions these names may be
+/// the program's own.
+BlankIdentifiers look_at_identifiers(const Blank& blank, const KitIdentifiers& kits, const std::vector<Blank>& blanks,
+                                     const std::set<std::string>& allowed = {});
 
 /// Forbidden wherever they stand.
 const std::set<std::string>& names_never_needed();

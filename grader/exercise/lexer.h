@@ -49,6 +49,10 @@ bool begins_expression(const std::string& word);
 enum class Doubtful { none, all };
 std::set<std::string> declared_in(const std::vector<std::string>& text, Doubtful doubtful);
 
+/// Names that mean something else behind the text, since it declares them outside of all brackets: `auto f = ...`,
+/// `struct Ring {`, `auto [a, b] = ...`. If in doubt, not.
+std::vector<Token> declared_for_below(const std::vector<std::string>& text);
+
 /// Every identifier outside comments and quotes.
 std::set<std::string> identifiers_in(const std::vector<std::string>& text);
 
@@ -58,5 +62,9 @@ bool is_self_contained(const std::vector<std::string>& text);
 
 /// The last bracket that the text opens and doesn't close; nothing if it closes all, or more than that.
 std::optional<Token> unclosed_bracket(const std::vector<std::string>& text);
+
+/// The word whose statement isn't in the text, so that it takes the next one behind it: of `for (...)` or `else` at the
+/// end.
+std::optional<Token> left_without_statement(const std::vector<std::string>& text);
 
 }  // namespace odori::grader

@@ -21,7 +21,7 @@ std::optional<std::string_view> directive_of(std::string_view line) {
 
 bool is_command(std::string_view line) {
   const auto text = trim(line);
-  return !text.empty() && text.front() != '#' && line.front() != ':';
+  return !text.empty() && text.front() != '#';
 }
 
 /// Words as qsub splits them: quotation marks and backslashes keep blanks, and are taken away. "#" begins no comment.
@@ -87,7 +87,9 @@ PbsDirectives read_pbs_directives(const std::vector<std::string>& script) {
   for (std::size_t n = 0; n < script.size(); ++n) {
     const auto directive = directive_of(script[n]);
     if (!directive) {
-      commands = commands || is_command(script[n]);
+      if (!is_command(script[n])) continue;
+      found.commands.push_back(script[n]);
+      commands = commands || script[n].front() != ':';
     } else if (commands) {
       found.behind_command.push_back(script[n]);
     } else {

@@ -24,6 +24,14 @@ TEST(Flags, NameWhatIsForbidden) {
   EXPECT_EQ(word_of({"forbidden_directive", {}}), "#");
 }
 
+TEST(Flags, NameWhatTheLinesBelowTakeFromTheLibrary) {
+  EXPECT_EQ(flags_of_blank_6({Finding{"forbidden_name", {{"word", "Trainer"}, {"line", "3"}}}, {}}, Verdict::wrong),
+            (std::vector<Finding>{{"flag_name", {{"blank", "6"}, {"word", "Trainer"}}}}));
+  EXPECT_TRUE(
+      flags_of_blank_6({Finding{"statement_missing", {{"word", "if"}, {"line", "3"}}}, {}}, Verdict::compile).empty())
+      << "a slip of the pen";
+}
+
 TEST(Flags, NameUnusualWordsOfWhatIsBuilt) {
   const BlankIdentifiers words{{}, {"reinterpret_cast", "uintptr_t"}};
   for (const Verdict verdict : {Verdict::pass, Verdict::wrong, Verdict::crash, Verdict::hang}) {

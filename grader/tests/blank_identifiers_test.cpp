@@ -14,20 +14,22 @@ namespace fs = std::filesystem;
 
 const fs::path kit = ODORI_FOLDER;
 
-const std::set<std::string>& kits_words(const Task& task) {
-  static std::map<std::string, std::set<std::string>> words;
-  const fs::path solution = kit / task.program.solution;
-  if (!words.contains(task.name))
-    words[task.name] = identifiers_of_kit(kit, cut(read_file(solution), solution.string()));
-  return words.at(task.name);
+const KitIdentifiers& kits_identifiers(const Task& task) {
+  static std::map<std::string, KitIdentifiers> identifiers;
+  const fs::path path = kit / task.program.solution;
+  if (!identifiers.contains(task.name)) {
+    const std::string solution = read_file(path);
+    identifiers[task.name] = identifiers_of_kit(kit, cut(solution, path.string()), solution);
+  }
+  return identifiers.at(task.name);
 }
 
+/// In the first blank of task 1.
 BlankIdentifiers look(const std::string& text) {
-  static const std::set<std::string> kits = kits_words(task_named("multi_gpu"));
   Blank blank;
-  blank.text_line = 1;
+  blank.number = blank.text_line = 1;
   blank.text = split_lines(text);
-  return look_at_identifiers(blank, kits, {blank});
+  return look_at_identifiers(blank, kits_identifiers(task_named("multi_gpu")), {blank});
 }
 
 /// "forbidden_word system"; empty: nothing is forbidden.
@@ -81,7 +83,7 @@ TEST(BlankIdentifiers, AllRightAnswersOfTheCorpusAreFine) {
     }
     for (const Blank& blank : blanks) {
       if (blank.number == task.n_blanks() || !entry.expected.at(blank.number).passes()) continue;
-      const BlankIdentifiers words = look_at_identifiers(blank, kits_words(task), blanks, task.identifiers);
+      const BlankIdentifiers words = look_at_identifiers(blank, kits_identifiers(task), blanks, task.identifiers);
       EXPECT_FALSE(words.forbidden) << entry.title();
       for (const std::string& word : words.unusual)
         EXPECT_NE(word.find(" : "), std::string::npos) << entry.title() << ": " << word;
@@ -112,7 +114,7 @@ TEST(BlankIdentifiers, NamesOfOtherBlanksAreKnown) {
   Blank first, second;
   first.text = {"const int my_choice = 0;"};
   second.text = {"pool.use(my_choice);"};
-  const auto kits = kits_words(task_named("multi_gpu"));
+  const KitIdentifiers& kits = kits_identifiers(task_named("multi_gpu"));
   EXPECT_EQ(look_at_identifiers(second, kits, {second}).unusual, Words{"my_choice"});
   EXPECT_EQ(look_at_identifiers(second, kits, {first, second}).unusual, Words{});
 }
@@ -152,7 +154,7 @@ TEST(BlankIdentifiers, WhatAnExerciseAllowsIsTheProgramsOwnAndNotTheSystems) {
   EXPECT_EQ(found("::send(1);"), "forbidden_function0");
   EXPECT_EQ(found("std::send(1);"), "forbidden_function0");
   EXPECT_EQ(found("recv(1);"), "forbidden_function1");
-  EXPECT_EQ(found("return lerp(2);"), "1");
+  EXPECT_EQ(found("return bit_cast(2);"), "1");
 }
 
 TEST(BlankIdentifiers, FindingsSayTheLineOfTheFile) {
@@ -173,6 +175,42 @@ TEST(BlankIdentifiers, WhatReachesBeyondTheBlankIsForbidden) {
   EXPECT_EQ(forbidden("%:include <vector>"), "forbidden_directive");
   EXPECT_EQ(forbidden("return 0; }\nint other() {"), "forbidden_bracket }");
   EXPECT_EQ(forbidden("%> int other() <%"), "forbidden_bracket }");
+}
+
+TEST(BlankIdentifiers, WhatWouldTakeTheNextLineIsASlip) {
+  for (const char* text : {"int a = 1;\nif (a > 0)", "for (const int b : {1, 2})  // each", "while (f(a))",
+                           "switch (a)", "if constexpr (sizeof(a) > 1)", "if (a) b(); else", "do",
+                           "if (a) [[unlikely]]", "if (a)\nhere :", "if (a) if (b) [[likely]] there:", "else if (a)"}) {
+    EXPECT_TRUE(forbidden(text).starts_with("statement_missing ")) << text;
+    EXPECT_TRUE(is_slip(*look(text).forbidden)) << text;
+  }
+  for (const char* text :
+       {"if (a) { b(); }", "if (a) b();", "for (;;) break;", "f(a)", "int b = (a)", "x[(1)]", "if (a) ;",
+        "auto f = [](int c) { if (c) return; };", "do { b(); } while (a);", "int d[(2)];"})
+    EXPECT_EQ(forbidden(text), "") << text;
+  EXPECT_EQ(look("int a;\nif (a)").forbidden, (Finding{"statement_missing", {{"word", "if"}, {"line", "2"}}}));
+}
+
+TEST(BlankIdentifiers, NamesThatTheLinesBelowTakeFromTheLibraryAreTheirs) {
+  for (const char* text :
+       {"struct Trainer { int n; };", "class Trainer final {};", "using Trainer = int;", "typedef int Trainer;",
+        "enum Trainer { a };", "auto report_throughput = [](int) {};", "int a = 1, report_throughput = 2;",
+        "auto [Trainer, b] = pair;", "const auto& [a, Trainer] = pair;", "namespace Trainer = std;",
+        "if (a) { b(); }\nauto report_throughput = 1;", "void report_throughput(int);", "int* report_throughput = p;",
+        "std::vector<int> report_throughput;"})
+    EXPECT_TRUE(forbidden(text).starts_with("forbidden_name ")) << text;
+  for (const char* text :
+       {"using namespace std;", "using std::vector;", "using enum Kind;", "{ struct Trainer { int n; }; }",
+        "auto f = [](int report_throughput) { return report_throughput; };", "struct Mine { int Trainer; };",
+        "struct Mine : public Trainer { int n; };", "for (int report_throughput = 0;;) break;",
+        "const bool a = b and report_throughput(c, 1);", "if (a) b(); else report_throughput(c, 1);",
+        "struct Trainer mine(a);", "std::map<int, Trainer, std::less<>> all;", "return report_throughput(c, 1);",
+        "auto f = []<typename Trainer>(Trainer& a) { return a; };",
+        "auto f = [](int a) -> const Trainer { return a; };", "auto load_cifar = 1;", "int report = 1, failure = 2;",
+        "auto report_failure = 3;"})
+    EXPECT_EQ(forbidden(text), "") << text;
+  EXPECT_EQ(look("int a;\n\nint Trainer = 1;").forbidden,
+            (Finding{"forbidden_name", {{"word", "Trainer"}, {"line", "3"}}}));
 }
 
 TEST(BlankIdentifiers, WaysRoundAreClosed) {

@@ -146,17 +146,20 @@ class Grade(unittest.TestCase):
     def test_nothing_of_this_machine_is_in_what_students_get(self):
         text = (KIT / "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp").read_text()
         parts = text.split("  // END BLANK")
-        codes = {"wrong": "", "compile": "  int x = ;\n", "crash": '  throw std::logic_error("/tmp/somewhere/x " __FILE__);\n',
-                 "linker": "  extern int nowhere(); nowhere();\n", "include": '#include "/tmp/nowhere.h"\n'}
-        for student, code in codes.items():
-            folder = hand_in(student)
-            changed = parts[0] + code + "  // END BLANK" + "  // END BLANK".join(parts[1:])
-            (folder / "train_cifar_multi_gpu.cpp").write_text(changed)
+        verdicts = {
+            "words": [("  int x = ;\n", "COMPILE"), ('#include "/tmp/nowhere.h"\n', "WRONG"), ("  int nowhere(); nowhere();\n", "COMPILE")],
+            "deeds": [("", "PASS"), ('  throw std::logic_error("/tmp/somewhere/x " __FILE__);\n', "CRASH"), ("  if (true)\n", "COMPILE")]}
+        for student, added in verdicts.items():
+            blanks = [part + code for part, (code, _) in zip(parts, added)] + parts[len(added):]
+            (hand_in(student) / "train_cifar_multi_gpu.cpp").write_text("  // END BLANK".join(blanks))
         hand_in("missing", "solutions/01_multi_gpu/run_multi_gpu_training.sh")
         hand_in("absent", "README.md")
         hand_in("unfilled", "exercises/02_multi_node/train_cifar_multi_node.cpp")
         code, output = grade(*self.flags)
         self.assertEqual(code, 0, output)
+        for student, added in verdicts.items():
+            seen = self.record(student, "multi_gpu")["check"]["verdicts"]
+            self.assertEqual([verdict["verdict"] for verdict in seen[:len(added)]], [verdict for _, verdict in added], output)
         for path in self.results.glob("students/*/*"):
             page = path.read_text()
             for place in (str(KIT), str(BUILD), str(WORK), "/tmp", str(pathlib.Path.home()) + "/"):
@@ -261,6 +264,8 @@ class Grade(unittest.TestCase):
                                 ("chiba", lambda text: text.replace("BLANK", "BRANK"))):
             folder = hand_in(student, "solutions/01_multi_gpu/run_multi_gpu_training.sh")
             (folder / "train_cifar_multi_gpu.cpp").write_text(change(program))
+        script = self.submissions / "chiba/run_multi_gpu_training.sh"
+        script.write_text(script.read_text().replace("# END BLANK", "hostname\n# END BLANK", 1))
         code, output = grade(*self.flags)
         self.assertEqual(code, 0, output)
         self.assertEqual(output.splitlines()[-3:], [
@@ -272,7 +277,7 @@ class Grade(unittest.TestCase):
         flags = {student: [(flag["key"], flag["values"]) for flag in self.record(student, "multi_gpu")["flags"]]
                  for student in ("aoki", "baba", "chiba")}
         self.assertEqual(flags, {"aoki": [], "baba": [("flag_forbidden", {"blank": "1", "word": "system"})],
-                                 "chiba": [("flag_hidden", {"n": "7"})]})
+                                 "chiba": [("flag_hidden", {"n": "7"}), ("flag_unusual", {"blank": "8", "words": "`hostname`"})]})
 
     def test_refusals(self):
         hand_in("aoki", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "exercise/blanks.h"
+#include "exercise/pbs_directives.h"
 
 namespace odori::grader {
 namespace {
@@ -172,6 +173,13 @@ TEST(SelectLine, FindingsSayWhatIsAskedFor) {
                                                                  {"threads", "1"},
                                                                  {"devices", "2"},
                                                                  {"all_devices", "4"}}));
+}
+
+TEST(SelectLine, CommandsAreWhatAShellRuns) {
+  const auto commands = [](const std::string& text) { return read_pbs_directives(split_lines(text)).commands; };
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(commands("#PBS -l select=1\n\n# a comment\n#PBS -q \\\nworkshop\n  #PBS -j oe"), Lines{});
+  EXPECT_EQ(commands("date\n#PBS -l select=1\n : ${x:=1}\n:"), (Lines{"date", " : ${x:=1}", ":"}));
 }
 
 TEST(SelectLine, SumsDoNotOverflow) {

@@ -1,11 +1,11 @@
 #include "worker/source.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "core/error.h"
 #include "exercise/lexer.h"
+#include "exercise/library_names.h"
 #include "worker/refused_names.h"
 
 namespace odori::grader {
@@ -16,43 +16,15 @@ constexpr std::string_view main_begins = "int main(int argc, char** argv)",
                            function_begins = "int odori__main(int argc, char** argv)",
                            blanks_passed = "odori__blanks_passed";
 
-/// The kit's text, with the library's names in full: types, and functions that it calls. A blank that declares one of
-/// them anew, a Trainer of its own, has it for itself. `own`: what the kit's program declares itself.
+/// The kit's text, with the library's names in full: an answer that declares one of them anew, inside of something of
+/// its own, has it for itself. `own`: what the kit's program has itself.
 std::string with_full_names(const std::vector<std::string>& lines, const std::set<std::string>& own) {
   static const std::set<std::string> outside{"std", "fmt"};
   std::string text = join_lines(lines);
-  const std::vector<Token> tokens = tokens_of(lines).all;
-  for (std::size_t i = tokens.size(); i-- > 0;) {
-    const Token &token = tokens[i], before = i > 0 ? tokens[i - 1] : Token{.text = ";"},
-                after = i + 1 < tokens.size() ? tokens[i + 1] : Token{.text = ";"};
-    if (!token.is_word() || before == "." || before == "->" || before == "::") continue;
-    const bool is_macro = std::none_of(token.text.begin(), token.text.end(), [](char c) { return std::islower(c); }),
-               is_big = std::isupper(token.text[0]) != 0, is_type = is_big && !is_macro,
-               is_own = own.contains(token.text),
-               is_declared = (before.is_word() && !begins_expression(before.text)) || before == ">",
-               is_called = after == "(" && !is_declared && !is_keyword(token.text) && !is_macro;
-    // A variable may be named as a namespace is: trace::File trace(...).
-    if (after == "::" ? !is_own || !is_big : !is_own && (is_type || is_called))
-      text.insert(token.at, outside.contains(token.text) ? "::" : "::odori::");
-  }
+  const std::vector<LibraryName> names = names_of_library(lines, own);
+  for (auto name = names.rbegin(); name != names.rend(); ++name)
+    text.insert(name->at, outside.contains(name->name) ? "::" : "::odori::");
   return text;
-}
-
-/// Whatever a class that has a base calls may be a member of the base, which has no other name.
-std::set<std::string> called_in_derived_classes(const std::vector<std::string>& lines) {
-  std::set<std::string> called;
-  const std::vector<Token> tokens = tokens_of(lines).all;
-  const auto is = [&](std::size_t i, const char* text) { return i < tokens.size() && tokens[i] == text; };
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (!(is(i, "struct") || is(i, "class")) || !is(i + 2, ":")) continue;
-    while (i < tokens.size() && !is(i, "{")) ++i;
-    for (int depth = 0; i < tokens.size(); ++i) {
-      depth += is(i, "{") ? 1 : is(i, "}") ? -1 : 0;
-      if (depth == 0) break;
-      if (tokens[i].is_word() && is(i + 1, "(") && std::isupper(tokens[i].text[0]) == 0) called.insert(tokens[i].text);
-    }
-  }
-  return called;
 }
 
 /// The solution: its includes once, and what follows them for each variant.
@@ -75,9 +47,7 @@ class Body {
     for (auto line = lines_.begin(); line != main && (blanks_.empty() || line < lines_.begin() + blanks_[0].first_line);
          ++line)
       if (line->starts_with("#include") || line->starts_with("using namespace")) body_ = line - lines_.begin() + 1;
-    const std::vector<std::string> behind_includes(lines_.begin() + body_, lines_.end());
-    own_ = declared_in(behind_includes, Doubtful::none);
-    own_.merge(called_in_derived_classes(behind_includes));
+    own_ = own_names({lines_.begin() + body_, lines_.end()});
   }
 
   std::string head() const { return join_lines({lines_.begin(), lines_.begin() + body_}); }
