@@ -43,11 +43,12 @@ std::vector<float> accumulated_gradients(MultiNodeUpdater& updater, int m) {
   std::vector<float> total(updater.n_gradients());
   for (int batch = 0; batch < m; ++batch) {
     std::vector<float> gradients = updater.next_gradients();  // the mean of one batch
-    // BLANK 5: What becomes of `total`? It is as long as `gradients`, whose last few numbers can be padding.
+    // BLANK 5: What becomes of `total`? It is as long as `gradients`, whose last few numbers can be padding:
+    //          nobody uses those.
     for (std::size_t i = 0; i < total.size(); ++i) total[i] += gradients[i];
     // END BLANK
   }
-  // BLANK 6: `total` is this rank's sum by now. Make it the mean of all batches of all ranks, by one exchange:
+  // BLANK 6: `total` is this rank's sum by now. Make it the mean of the m batches of every rank, by one exchange:
   //          updater.average_over_ranks(total) replaces each number by its mean over the ranks.
   for (float& gradient : total) gradient /= static_cast<float>(m);
   updater.average_over_ranks(total);
@@ -57,7 +58,7 @@ std::vector<float> accumulated_gradients(MultiNodeUpdater& updater, int m) {
 
 /// Trainings of one batch. Each has .images_per_second, .training_loss, and .held_out_accuracy on images new to it.
 Trial choose(const std::vector<Trial>& trials) {
-  // BLANK 7: With which would you go on?
+  // BLANK 7: With which would you go on? One of these numbers decides; of trials that are equal in it any will do.
   return *std::ranges::max_element(trials, {}, &Trial::held_out_accuracy);
   // END BLANK
 }

@@ -49,7 +49,8 @@ struct Overlapped : GradientExchange {
     buckets = make_buckets(parameters, gradients.size() / n_buckets);
   }
 
-  /// Backward has just computed the gradients of `range`. It has those behind, and computes those in front of it next.
+  /// Called once a layer: backward has just computed the gradients of `range`. It has those behind, and computes those
+  /// in front of it next.
   void are_final(Range range) override {
     // BLANK 2: Start every bucket whose gradients are all computed by now: each once, in their order, none later than
     //          it can be. start(bucket) lets it travel; it has the numbers from bucket.begin to before bucket.end.
