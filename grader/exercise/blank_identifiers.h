@@ -14,10 +14,10 @@
 namespace odori::grader {
 
 struct KitIdentifiers {
-  std::set<std::string>
-      known;  // the library's, as lib/odori.h and the headers that it includes have them, and the exercise's
-  std::map<int, std::set<std::string>>
-      taken;  // by blank: names of the library's that the kit's program uses in its block below it
+  /// The library's, as lib/odori.h and the headers that it includes have them, and those of the exercise itself.
+  std::set<std::string> known;
+  /// By blank: which ones of the library's the kit's program uses below it, up to the end of its block.
+  std::map<int, std::set<std::string>> taken;
 };
 KitIdentifiers identifiers_of_kit(const std::filesystem::path& kit, const std::string& exercise,
                                   const std::string& solution);
