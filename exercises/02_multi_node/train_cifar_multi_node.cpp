@@ -57,7 +57,8 @@ int main(int argc, char** argv) try {
   const DatasetPtr train = PUT_YOUR_CODE;
   // END BLANK
 
-  // BLANK 4: And its own shuffled shard of the test data? (Again any seed will do, and no image may be missing.)
+  // BLANK 4: And its own shuffled shard of the test data? (Any seed will do; no image may be missing, and the
+  //          sizes may differ.)
   const DatasetPtr test = PUT_YOUR_CODE;
   // END BLANK
   const auto rank = static_cast<std::uint32_t>(comm->rank());

@@ -55,7 +55,8 @@ int main(int argc, char** argv) try {
   const DatasetPtr train = scatter_dataset(whole.train, *comm, {.shuffle = true, .seed = args.seed});
   // END BLANK
 
-  // BLANK 4: And its own shuffled shard of the test data? (Again any seed will do, and no image may be missing.)
+  // BLANK 4: And its own shuffled shard of the test data? (Any seed will do; no image may be missing, and the
+  //          sizes may differ.)
   const DatasetPtr test = scatter_dataset(whole.test, *comm, {.shuffle = true, .seed = args.seed});
   // END BLANK
   const auto rank = static_cast<std::uint32_t>(comm->rank());

@@ -41,7 +41,7 @@ void ring_all_reduce(std::span<float> numbers, Communicator& comm) {
     const int received = (sent + n - 1) % n;  // what the previous rank sends in this step
     std::vector<float> arrived(chunk(received).size());
     // BLANK 4: Send chunk `sent` to the next rank, and receive `arrived` from the previous one. All ranks do this at
-    //          the same time, and who sends waits until the other one receives.
+    //          the same time, and who sends waits until the other one receives. Nothing else travels.
     comm.exchange(chunk(sent), next, arrived, previous);
     // END BLANK
     // BLANK 5: `arrived` holds what the ranks before this one know of chunk `received`. What does the chunk become?
