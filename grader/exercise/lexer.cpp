@@ -400,22 +400,31 @@ std::optional<Token> left_without_statement(const std::vector<std::string>& text
   const auto ends_with = [&tokens](std::string_view words) {
     return !tokens.empty() && is_one_of(tokens.back(), words);
   };
-  // What stands before a statement and is none: [[likely]], a label.
+  // What stands before a statement and is none: [[likely]], a label, `case 1:`.
   for (;;) {
-    const std::size_t n = tokens.size(), last = n - 1;
-    if (ends_with(" ] ") && opening_of(tokens, last) + 1 < last && tokens[opening_of(tokens, last) + 1] == "[")
-      tokens.resize(opening_of(tokens, last));
-    else if (ends_with(" : ") && n > 1 && tokens[n - 2].is_word())
-      tokens.resize(n - 2);
-    else
-      break;
+    const std::size_t n = tokens.size();
+    std::size_t begin = n;
+    if (ends_with(" ] ")) {
+      const std::size_t open = opening_of(tokens, n - 1);
+      if (open + 2 < n && tokens[open + 1] == "[") begin = open;
+    } else if (ends_with(" : ") && n > 1) {
+      std::size_t word = n - 2;
+      while (word > 0 && !is_one_of(tokens[word], " case default : ; { } ")) --word;
+      const bool is_case = is_one_of(tokens[word], " case default ");
+      if (is_case || tokens[n - 2].is_word()) begin = is_case ? word : n - 2;
+    }
+    if (begin == n) break;
+    tokens.resize(begin);
   }
   if (ends_with(" else do ")) return tokens.back();
   if (!ends_with(" ) ")) return {};
   std::size_t head = opening_of(tokens, tokens.size() - 1);
   if (head > 0 && tokens[head - 1] == "constexpr") --head;  // if constexpr (...)
   if (head == 0 || !is_one_of(tokens[head - 1], " if for while switch ")) return {};
-  return tokens[head - 1];
+  const std::size_t word = head - 1;
+  if (tokens[word] == "while" && word > 0 && tokens[word - 1] == "}")
+    if (const std::size_t body = opening_of(tokens, word - 1); body > 0 && tokens[body - 1] == "do") return {};
+  return tokens[word];
 }
 
 }  // namespace odori::grader
