@@ -181,6 +181,10 @@ int main(int argc, char** argv) try {
                                        "\u3042",
                                        "int a = 1, ",
                                        "[[a",
+                                       "[[a]] ",
+                                       "a: ",
+                                       "if (a) ",
+                                       "case 1: ",
                                        "PUT_YOUR_CODE ",
                                        "-l ",
                                        "' \" "}) {
