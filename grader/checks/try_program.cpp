@@ -12,6 +12,7 @@
 #include "checks/hang.h"
 #include "core/error.h"
 #include "core/program.h"
+#include "core/text.h"
 #include "worker/load.h"
 
 namespace odori::grader {
@@ -39,7 +40,10 @@ class WatchedRuns : public Runs {
 Finding crash_of(const std::string& detail) {
   if (detail == strsignal(SIGSEGV)) return {"crash_pointer", {{"detail", detail}}};
   if (!detail.starts_with(out_of_range_begins)) return {"crash", {{"detail", detail}}};
-  return {"crash_out_of_range", {{"detail", detail.substr(out_of_range_begins.size())}}};
+  std::string found = detail.substr(out_of_range_begins.size());
+  // The library's inner names: "vector::_M_range_check: __n (which is 3) >= this->size() (which is 3)".
+  for (const char* inner : {"::_M_range_check", "__", "this->"}) found = replaced(found, inner, "");
+  return {"crash_out_of_range", {{"detail", found}}};
 }
 
 /// What a run that ended badly says when no check has a better word for it.
