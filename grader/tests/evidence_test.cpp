@@ -272,14 +272,16 @@ TEST(EvidenceFiles, HoldWhatIsWrittenAndSayWhenItIsTooMuch) {
     file.seekp(evidence::head_bytes) << text;
   };
   const std::string line = use_device(3);
-  set(line.size(), line + use_device(4));
-  EXPECT_EQ(files.look(), line.size());
-  EXPECT_EQ(files.read(limits).at(1).device, 3);
-  EXPECT_FALSE(files.read(limits).at(0).device);
   const auto forged = [&] {
     const auto finding = files.read(limits).at(1).forged;
     return finding ? finding->key : "";
   };
+  set(line.size() - 1, line);
+  EXPECT_EQ(forged(), "evidence_changed") << "the library leaves no fact half written";
+  set(line.size(), line + use_device(4));
+  EXPECT_EQ(files.look(), line.size());
+  EXPECT_EQ(files.read(limits).at(1).device, 3);
+  EXPECT_FALSE(files.read(limits).at(0).device);
   EXPECT_EQ(forged(), "");
   // What was there once stays, to the last byte.
   set(line.size(), use_device(4));

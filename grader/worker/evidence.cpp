@@ -266,14 +266,17 @@ RankSeen read_rank(std::string_view written, const EvidenceLimits& limits, bool 
   while (!written.empty()) {
     const std::size_t end = written.substr(0, bytes_of_line).find('\n');
     if (end == std::string_view::npos) {
-      if (written.size() > bytes_of_line) reader.forge("evidence_too_much");
-      break;  // half written
+      reader.forge(written.size() > bytes_of_line ? "evidence_too_much" : "evidence_changed");
+      break;
     }
     const json line = json::parse(written.substr(0, end), nullptr, false);
     written.remove_prefix(end + 1);
     try {
       const std::size_t bytes = reader.numbers_behind(line) * sizeof(float);
-      if (bytes > written.size()) break;
+      if (bytes > written.size()) {
+        reader.forge("evidence_changed");
+        break;
+      }
       const std::string_view numbers = written.substr(0, bytes);
       written.remove_prefix(bytes);
       reader.take(line, numbers);

@@ -67,7 +67,7 @@ std::vector<RankSeen> EvidenceFiles::read(const EvidenceLimits& limits, bool mar
     std::string bytes;
     read_on(files_[rank], bytes, std::min<std::uint64_t>(written, room));
     ranks.push_back(read_rank(bytes, limits, marked));
-    if (written > room && !ranks.back().forged) ranks.back().forged = Finding{"evidence_too_much"};
+    if (written > room) ranks.back().forged = Finding{"evidence_too_much"};
     if (!bytes.starts_with(seen_[rank])) ranks.back().forged = Finding{"evidence_changed"};
   }
   return ranks;
