@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "exercise/declarations.h"
 #include "exercise/lexer.h"
 #include "exercise/library_names.h"
 

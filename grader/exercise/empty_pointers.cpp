@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "exercise/declarations.h"
 #include "exercise/lexer.h"
 
 namespace odori::grader {

@@ -272,75 +272,6 @@ bool begins_expression(const std::string& word) {
   return words.find(' ' + word + ' ') != words.npos;
 }
 
-namespace {
-
-/// Is it one of these words, with a space round each?
-bool is_one_of(const Token& token, std::string_view words) { return words.find(' ' + token.text + ' ') != words.npos; }
-
-/// Can a type end with the token, or a word that stands before a name which is declared (`using`, `enum`)?
-bool ends_type(const Token& token) {
-  return (token.is_word() && !begins_expression(token.text)) || token == ">" || token == ">>";
-}
-
-/// Does a declaration's name stand at `tokens[i]`, neither the first nor the last one? As declared_in says.
-bool is_declared_at(const std::vector<Token>& tokens, std::size_t i, Doubtful doubtful) {
-  const Token &previous = tokens[i - 1], &next = tokens[i + 1];
-  if (!tokens[i].is_word()) return false;
-  const bool after_pointer = i > 1 && is_one_of(previous, " & && * ") && ends_type(tokens[i - 2]);
-  const bool in_list = doubtful == Doubtful::all && (previous == "[" || previous == ",");
-  const bool is_type = is_one_of(previous, " class struct typename ... ");  // <class Kind>, auto... rest
-  return is_type || (ends_type(previous) && is_one_of(next, " = ; , ) { : [ ( ")) ||
-         ((after_pointer || in_list) && is_one_of(next, " = ; , ) { : [ ] "));
-}
-
-/// Of what is_declared_at takes for one, what declares nothing behind its statement: `using namespace std;`,
-/// `struct Mine : public Hook {`, `struct Ring ring(...)`, `[]<typename T>(T a) -> const Ring {`.
-bool is_named_only(const std::vector<Token>& tokens, std::size_t i) {
-  const Token &previous = tokens[i - 1], &next = tokens[i + 1];
-  const bool is_used = i > 1 && tokens[i - 2] == "using" && is_one_of(previous, " namespace enum ");
-  const bool is_result = i > 1 && tokens[i - 2] == "->";
-  const bool is_type = is_one_of(previous, " class struct ") && !is_one_of(next, " { : ; final ");
-  return is_used || is_result || is_type || is_one_of(previous, " public protected private virtual typename ... ");
-}
-
-/// Does `tokens[i]` open a list of names for what stands behind it: auto& [a, b] = ...?
-bool opens_names(const std::vector<Token>& tokens, std::size_t i) {
-  if (!(tokens[i] == "[") || i == 0) return false;
-  const bool by_reference = i > 1 && is_one_of(tokens[i - 1], " & && ");
-  return tokens[by_reference ? i - 2 : i - 1] == "auto";
-}
-
-}  // namespace
-
-std::set<std::string> declared_in(const std::vector<std::string>& text, Doubtful doubtful) {
-  const std::vector<Token> tokens = tokens_of(text).all;
-  std::set<std::string> names;
-  for (std::size_t i = 1; i + 1 < tokens.size(); ++i)
-    if (is_declared_at(tokens, i, doubtful)) names.insert(tokens[i].text);
-  return names;
-}
-
-std::vector<Token> declared_for_below(const std::vector<std::string>& text) {
-  const std::vector<Token> tokens = tokens_of(text).all;
-  std::vector<Token> names;
-  int depth = 0;
-  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-    if (depth == 0 && opens_names(tokens, i)) {
-      for (++i; i + 1 < tokens.size() && !(tokens[i] == "]"); ++i)
-        if (tokens[i].is_word()) names.push_back(tokens[i]);
-    } else if (is_one_of(tokens[i], " ( [ { ")) {
-      ++depth;
-    } else if (is_one_of(tokens[i], " ) ] } ")) {
-      --depth;
-    } else if (depth == 0 && i > 0 && tokens[i].is_word()) {
-      const bool is_another = tokens[i - 1] == "," && tokens[i + 1] == "=";  // int a = 1, b = 2;
-      if (is_another || (is_declared_at(tokens, i, Doubtful::none) && !is_named_only(tokens, i)))
-        names.push_back(tokens[i]);
-    }
-  }
-  return names;
-}
-
 std::set<std::string> identifiers_in(const std::vector<std::string>& text) {
   std::set<std::string> words;
   for (const Token& token : tokens_of(text).all)
@@ -387,7 +318,7 @@ namespace {
 std::size_t opening_of(const std::vector<Token>& tokens, std::size_t close) {
   int depth = 0;
   for (std::size_t i = close + 1; i-- > 0;) {
-    depth += is_one_of(tokens[i], " ) ] } ") ? 1 : is_one_of(tokens[i], " ( [ { ") ? -1 : 0;
+    depth += tokens[i].is_one_of(" ) ] } ") ? 1 : tokens[i].is_one_of(" ( [ { ") ? -1 : 0;
     if (depth == 0) return i;
   }
   return close;
@@ -398,7 +329,7 @@ std::size_t opening_of(const std::vector<Token>& tokens, std::size_t close) {
 std::optional<Token> left_without_statement(const std::vector<std::string>& text) {
   std::vector<Token> tokens = tokens_of(text).all;
   const auto ends_with = [&tokens](std::string_view words) {
-    return !tokens.empty() && is_one_of(tokens.back(), words);
+    return !tokens.empty() && tokens.back().is_one_of(words);
   };
   // What stands before a statement and is none: [[likely]], a label, `case 1:`.
   for (;;) {
@@ -409,8 +340,8 @@ std::optional<Token> left_without_statement(const std::vector<std::string>& text
       if (open + 2 < n && tokens[open + 1] == "[") begin = open;
     } else if (ends_with(" : ") && n > 1) {
       std::size_t word = n - 2;
-      while (word > 0 && !is_one_of(tokens[word], " case default : ; { } ")) --word;
-      const bool is_case = is_one_of(tokens[word], " case default ");
+      while (word > 0 && !tokens[word].is_one_of(" case default : ; { } ")) --word;
+      const bool is_case = tokens[word].is_one_of(" case default ");
       if (is_case || tokens[n - 2].is_word()) begin = is_case ? word : n - 2;
     }
     if (begin == n) break;
@@ -420,7 +351,7 @@ std::optional<Token> left_without_statement(const std::vector<std::string>& text
   if (!ends_with(" ) ")) return {};
   std::size_t head = opening_of(tokens, tokens.size() - 1);
   if (head > 0 && tokens[head - 1] == "constexpr") --head;  // if constexpr (...)
-  if (head == 0 || !is_one_of(tokens[head - 1], " if for while switch ")) return {};
+  if (head == 0 || !tokens[head - 1].is_one_of(" if for while switch ")) return {};
   const std::size_t word = head - 1;
   if (tokens[word] == "while" && word > 0 && tokens[word - 1] == "}")
     if (const std::size_t body = opening_of(tokens, word - 1); body > 0 && tokens[body - 1] == "do") return {};

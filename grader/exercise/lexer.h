@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exercise/finding.h"
@@ -24,6 +25,8 @@ struct Token {
 
   bool is_word() const { return kind == Kind::word; }
   bool operator==(const char* other) const { return text == other; }
+  /// Of words with a space round each: " if for ".
+  bool is_one_of(std::string_view words) const { return words.find(' ' + text + ' ') != words.npos; }
 };
 
 struct Tokens {
@@ -43,15 +46,6 @@ Tokens tokens_of(const std::vector<std::string>& text);
 bool is_keyword(const std::string& word);
 /// Those that an expression follows, as behind `return`, where a name behind a type would be declared.
 bool begins_expression(const std::string& word);
-
-/// Names that a text declares, as far as that can be seen from a name's neighbours: `SerialIterator first(...)`,
-/// `class Ring`. If in doubt, none (`f(a, b)`), or `all`: too many (`auto& [a, b] = ...`, `[n = 3]`).
-enum class Doubtful { none, all };
-std::set<std::string> declared_in(const std::vector<std::string>& text, Doubtful doubtful);
-
-/// Names that mean something else behind the text, since it declares them outside of all brackets: `auto f = ...`,
-/// `struct Ring {`, `auto [a, b] = ...`. If in doubt, not.
-std::vector<Token> declared_for_below(const std::vector<std::string>& text);
 
 /// Every identifier outside comments and quotes.
 std::set<std::string> identifiers_in(const std::vector<std::string>& text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "exercise/declarations.h"
 #include "exercise/lexer.h"
 
 namespace odori::grader {

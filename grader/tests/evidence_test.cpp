@@ -59,6 +59,11 @@ TEST(Evidence, EndsBeforeAHalfWrittenLine) {
   const RankSeen seen = read(use_device(1) + "{\"fact\":\"to_device\",\"dev");
   EXPECT_EQ(seen.device, 1);
   EXPECT_FALSE(seen.model_device);
+  const auto forged = [](const std::string& lines) { return read(lines).forged.value_or(Finding{}).key; };
+  EXPECT_EQ(forged(use_device(1) + "{\"fact\":\"to_device\",\"dev"), "evidence_changed") << "the length is set last";
+  const std::string whole = step(1, "2,3", {1, 2});
+  EXPECT_EQ(forged(whole), "");
+  EXPECT_EQ(forged(whole.substr(0, whole.size() - 1)), "evidence_changed");
 }
 
 TEST(Evidence, GoesOnBehindALineThatIsNoFact) {

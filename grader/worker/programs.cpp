@@ -6,6 +6,7 @@
 #include <future>
 
 #include "exercise/cutter.h"
+#include "exercise/declarations.h"
 #include "exercise/lexer.h"
 #include "worker/compiler_messages.h"
 #include "worker/source.h"
