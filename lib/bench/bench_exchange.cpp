@@ -22,7 +22,7 @@
 #include "comm/cost.h"
 #include "comm/session.h"
 #include "core/program.h"
-#include "distributed/buckets.h"
+#include "distributed/exchange/buckets.h"
 #include "distributed/multi_node_optimizer.h"
 #include "model/classifier.h"
 #include "optim/momentum_sgd.h"
@@ -60,8 +60,8 @@ class Way {
   }
   void iterate(int times) {
     for (int i = 0; i < times; ++i) {
-      if (optimizer_->takes_ranges())
-        model.forward_backward(batch_, [&](Range range) { optimizer_->take(range); });
+      if (ExchangeStrategy* const exchange = optimizer_->exchange(); exchange && exchange->wants_ready_gradients())
+        model.forward_backward(batch_, [&](Range range) { exchange->on_gradient_ready(range); });
       else
         model.forward_backward(batch_);
       optimizer_->update();
@@ -106,7 +106,7 @@ void measure_buckets(Way& nothing, BucketTimes& times) {
   std::vector<double> final_at;
   const auto begin = std::chrono::steady_clock::now();
   const auto now = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
-  nothing.iterate([&](Range range) { final_at.resize(final_at.size() + buckets.take(range).size(), now()); });
+  nothing.iterate([&](Range range) { final_at.resize(final_at.size() + buckets.complete(range).size(), now()); });
   // What is left over is full when backward ends, which tells of its last range.
   times.backward_ends.push_back(final_at.empty() ? now() : final_at.back());
   final_at.resize(buckets.all().size(), times.backward_ends.back());

@@ -4,17 +4,21 @@
 #include <memory>
 
 #include "comm/communicator.h"
+#include "distributed/exchange/strategy.h"
 #include "optim/optimizer.h"
 
 namespace odori {
 
-/// Wraps an optimizer: setup() makes all ranks equal (rank 0's parameters and statistics; collective), each
-/// update averages the gradients first. Unlike the original, no update is lost: the original's first only
-/// broadcasts. `comm` must outlive it.
-///
-/// `options` (exchange_options.h): all ranks give the same; set_exchange() replaces them before setup(). What goes on
-/// in the background is waited for before ranks speak about anything else.
+/// Wraps an optimizer. setup() gives all ranks rank 0's parameters and statistics (collective), and each update uses
+/// the mean gradients of all ranks. Unlike the original, no update is lost: the original's first one only broadcasts.
+/// `comm` must outlive it. All ranks give the same options; set_exchange() replaces them before setup(). Throws
+/// UsageError for options that contradict each other.
 std::unique_ptr<Optimizer> create_multi_node_optimizer(std::unique_ptr<Optimizer> optimizer, Communicator& comm,
                                                        const ExchangeOptions& options = {});
+/// The same with a strategy of your own. `dtype`: of the elements in the messages of ExchangeContext.
+std::unique_ptr<Optimizer> create_multi_node_optimizer_with_strategy(std::unique_ptr<Optimizer> optimizer,
+                                                                     Communicator& comm,
+                                                                     std::unique_ptr<ExchangeStrategy> strategy,
+                                                                     Dtype dtype = Dtype::fp32);
 
 }  // namespace odori

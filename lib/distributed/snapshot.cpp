@@ -14,6 +14,7 @@
 #include "core/program.h"
 #include "core/text.h"
 #include "distributed/collectively.h"
+#include "distributed/exchange/strategy.h"
 #include "distributed/multi_node_evaluator.h"
 #include "trace/trace.h"
 #include "train/trainer.h"
@@ -46,8 +47,9 @@ std::uint64_t whole(const std::vector<DataFingerprint>& data, Communicator* comm
 
 RankState rank_state_of(Trainer& trainer, const std::vector<DataFingerprint>& data) {
   Updater& updater = trainer.updater();
+  const ExchangeStrategy* const exchange = updater.optimizer().exchange();
   RankState state{updater.iteration(), trainer.elapsed_time(), updater.optimizer().learning_rate(),
-                  updater.optimizer().overflows(), updater.model().algorithms()};
+                  exchange ? exchange->report().overflows : 0, updater.model().algorithms()};
   for (const SerialIterator& iterator : updater.iterators()) state.iterators.push_back(iterator.state());
   for (const DataFingerprint& of_device : data) state.data.push_back(of_device.in_order);
   for (const Classifier* model : updater.models()) state.random.push_back(model->random());
@@ -273,7 +275,8 @@ void apply(Loaded& loaded, Trainer& trainer) {
   updater.model().device().bind_thread();
   updater.optimizer().restore(loaded.velocities);
   updater.optimizer().set_learning_rate(loaded.rank.learning_rate);
-  updater.optimizer().set_overflows(loaded.rank.overflows);
+  if (ExchangeStrategy* const exchange = updater.optimizer().exchange())
+    exchange->report().overflows = loaded.rank.overflows;
   updater.set_iteration(loaded.rank.iteration);
   trainer.set_elapsed_before(loaded.rank.elapsed_time);
   for (const auto& extension : trainer.extensions())

@@ -50,7 +50,7 @@ struct RankState {
   std::int64_t iteration = 0;
   double elapsed_time = 0;  // seconds
   float learning_rate = 0;
-  std::int64_t overflows = 0;  // Optimizer::overflows()
+  std::int64_t overflows = 0;  // ExchangeReport::overflows
   AlgorithmTable algorithms;
   std::vector<IteratorState> iterators;       // one a device
   std::vector<std::uint32_t> data;            // DataFingerprint::in_order of their data sets

@@ -6,22 +6,20 @@ namespace odori {
 
 MomentumSGD::MomentumSGD(float learning_rate, float momentum) : rate_(learning_rate), momentum_(momentum) {}
 
-void MomentumSGD::setup(Classifier& model) {
+void MomentumSGD::setup(Classifier& model, std::optional<Range> shard) {
   model_ = &model;
-  velocity_ = model.device().allocate(kept().size());
+  shard_ = shard.value_or(Range{0, model.memory().parameters.size()});
+  velocity_ = model.device().allocate(shard_.size());
 }
-
-Range MomentumSGD::kept() { return kept_.value_or(Range{0, model().memory().parameters.size()}); }
 
 void MomentumSGD::add_hook(std::unique_ptr<Hook> hook) { hooks_.push_back(std::move(hook)); }
 
 void MomentumSGD::update(Range range) {
   Device& device = model().device();
   ModelMemory& memory = model().memory();
-  const std::size_t v_begin = kept().begin;
   device.for_pieces(range, [&](Range piece) {
     for (const auto& hook : hooks_) hook->apply(device, memory, piece);
-    device.momentum_sgd(memory.parameters, memory.gradients, velocity_, rate_, momentum_, piece, v_begin);
+    device.momentum_sgd(memory.parameters, memory.gradients, velocity_, rate_, momentum_, piece, shard_.begin);
   });
 }
 
@@ -31,14 +29,14 @@ Classifier& MomentumSGD::model() {
 }
 
 std::vector<std::vector<float>> MomentumSGD::state() {
-  Buffer whole;  // as long as the flat vector, in which parameters have their places
-  if (kept_) {
+  Buffer whole;  // laid out as the parameters are
+  if (!is_whole()) {
     whole = model().device().allocate(model().memory().parameters.size());
-    copy(velocity_, 0, whole, kept().begin);
+    copy(velocity_, 0, whole, shard_.begin);
   }
   std::vector<std::vector<float>> velocities;
   for (const NamedView& parameter : model().parameters())
-    velocities.push_back(model().graph().read_parameter(kept_ ? whole : velocity_, parameter.view));
+    velocities.push_back(model().graph().read_parameter(is_whole() ? velocity_ : whole, parameter.view));
   return velocities;
 }
 
@@ -49,16 +47,16 @@ void MomentumSGD::restore(const std::vector<std::vector<float>>& state) {
           "network.",
           state.size(), parameters.size());
   Buffer whole;
-  if (kept_) whole = model().device().allocate(model().memory().parameters.size());
+  if (!is_whole()) whole = model().device().allocate(model().memory().parameters.size());
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    model().graph().write_parameter(kept_ ? whole : velocity_, parameters[i].view, state[i]);
-  if (kept_) copy(whole, kept().begin, velocity_, 0);
+    model().graph().write_parameter(is_whole() ? velocity_ : whole, parameters[i].view, state[i]);
+  if (!is_whole()) copy(whole, shard_.begin, velocity_, 0);
 }
 
 void MomentumSGD::copy(const Buffer& from, std::size_t from_begin, Buffer& to, std::size_t to_begin) {
-  std::vector<float> kept_numbers(kept().size());
-  model().device().read(from, from_begin, kept_numbers);
-  model().device().write(to, to_begin, kept_numbers);
+  std::vector<float> values(shard_.size());
+  model().device().read(from, from_begin, values);
+  model().device().write(to, to_begin, values);
 }
 
 }  // namespace odori

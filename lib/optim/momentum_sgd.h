@@ -13,8 +13,7 @@ class MomentumSGD : public Optimizer {
  public:
   explicit MomentumSGD(float learning_rate = 0.01f, float momentum = 0.9f);
 
-  void setup(Classifier& model) override;
-  void keep(Range range) override { kept_ = range; }
+  void setup(Classifier& model, std::optional<Range> shard = {}) override;
   void add_hook(std::unique_ptr<Hook> hook) override;
   using Optimizer::update;
   void update(Range range) override;
@@ -25,14 +24,15 @@ class MomentumSGD : public Optimizer {
   void restore(const std::vector<std::vector<float>>& state) override;
 
  private:
-  Range kept();
-  /// As many numbers as are kept.
+  /// True if the shard is everything, so that velocity_ is laid out as the parameters are.
+  bool is_whole() { return shard_.size() == model().memory().parameters.size(); }
+  /// Copies as many elements as the shard has.
   void copy(const Buffer& from, std::size_t from_begin, Buffer& to, std::size_t to_begin);
 
   float rate_, momentum_;
   Classifier* model_ = nullptr;
-  std::optional<Range> kept_;  // none: everything
-  Buffer velocity_;            // of what is kept
+  Range shard_;
+  Buffer velocity_;  // of the shard
   std::vector<std::unique_ptr<Hook>> hooks_;
 };
 

@@ -1,18 +1,26 @@
 #include "optim/optimizer.h"
 
 #include "core/error.h"
+#include "distributed/exchange/strategy.h"
+#include "trace/evidence.h"
 #include "trace/trace.h"
 
 namespace odori {
 
 bool Optimizer::update() {
-  if (!synchronize()) return false;
+  if (!finish_exchange()) return false;
   {
     const trace::Span span("update");
     update(Range{0, model().memory().parameters.size()});
   }
-  publish();
+  if (exchange()) exchange()->after_update();
   return true;
+}
+
+bool Optimizer::finish_exchange() {
+  if (!exchange()) return true;
+  const evidence::Collective call("optimizer->update()");
+  return exchange()->finish();
 }
 
 void Optimizer::set_exchange(const ExchangeOptions& options) {

@@ -10,8 +10,8 @@
 #include "bench/allocations.h"
 #include "comm/communicator.h"
 #include "distributed/multi_node_optimizer.h"
-#include "distributed/multi_node_updater.h"
 #include "distributed/snapshot.h"
+#include "own_strategy.h"
 #include "trace/trace.h"
 #include "train/log_report.h"
 #include "train/throughput.h"
@@ -31,6 +31,15 @@ struct RankTraining {
                std::optional<int> accumulate = {}, const DatasetPtr& train = images(96))
       : model(create_network(network, 10), batch, 7),
         optimizer(create_multi_node_optimizer(std::make_unique<MomentumSGD>(rate), comm, options)) {
+    set_up(comm, accumulate, train);
+  }
+  RankTraining(std::unique_ptr<ExchangeStrategy> strategy, Communicator& comm)
+      : model(create_network("tiny", 10), batch, 7),
+        optimizer(
+            create_multi_node_optimizer_with_strategy(std::make_unique<MomentumSGD>(rate), comm, std::move(strategy))) {
+    set_up(comm, {}, images(96));
+  }
+  void set_up(Communicator& comm, std::optional<int> accumulate, const DatasetPtr& train) {
     model.to_device(pool.use(comm.intra_rank()));
     optimizer->setup(model);
     optimizer->add_hook(std::make_unique<WeightDecay>(decay));
@@ -133,33 +142,21 @@ TEST_P(Exchange, OfSeveralBatchesTakesTheMeanOverAllOfAllRanks) {
   }
 }
 
-TEST_P(Exchange, OfAnUpdateThatSomebodyElseWritesIsOneOfAllItsBatches) {
-  DevicePool pool(device_under_test());
-  Classifier model(create_network("tiny", 10), batch, 7);
-  model.to_device(pool.use(comm->intra_rank()));
-  MomentumSGD optimizer(1);  // each step says its rate
-  optimizer.setup(model);
-  optimizer.add_hook(std::make_unique<WeightDecay>(decay));
-  const auto iterator = RankTraining::of_rank(images(96), comm->rank(), comm->size());
-  MultiNodeUpdater updater(iterator, optimizer, *comm, [](MultiNodeUpdater& self) {
-    std::vector<float> mean = self.next_gradients();
-    const std::vector<float> second = self.next_gradients();
-    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = (mean[i] + second[i]) / 2;
-    self.average_over_ranks(mean);
-    self.step(mean, rate);
-  });
+TEST_P(Exchange, ByAStrategyOutsideTheLibrary) {
+  RankTraining many(std::make_unique<EverySecondIteration>(), *comm);
   WrittenOut plain(comm->size());
   std::vector<int> batches = one_each();
   for (int& n : batches) n = 2;
-  for (int i = 0; i < 5; ++i) {
-    updater.update();
+  for (int i = 0; i < 3; ++i) {
+    const std::vector<float> before = many.parameters();
+    many.updater->update();
+    EXPECT_TRUE(many.parameters() == before) << "the first iteration of two updates nothing";
+    many.updater->update();
     plain.update(plain.gradient(batches));
-    EXPECT_LT(plain.difference(read(model.device(), model.memory().parameters)), rounding())
-        << "after update " << i + 1;
+    EXPECT_LT(plain.difference(many.parameters()), rounding()) << "after update " << i + 1;
   }
-  EXPECT_EQ(updater.iteration(), 5);
-  expect_same_on_all_ranks(read(model.device(), model.memory().parameters));
-  EXPECT_SENTENCE(updater.step(std::vector<float>(3), rate), "step was given 3 numbers, and the model has");
+  expect_same_on_all_ranks(many.parameters());
+  EXPECT_EQ(many.updater->description(), "1 device, every second iteration");
 }
 
 TEST_P(Exchange, IsOneStepLateWithDoubleBuffering) {
@@ -267,7 +264,7 @@ TEST_P(Exchange, UpdatesNothingByWhatHalvesCannotHold) {
       EXPECT_FALSE(many.optimizer->update()) << "it has no mean yet";
     }
     EXPECT_EQ(many.optimizer->update(), dtype == Dtype::bf16);
-    EXPECT_EQ(many.optimizer->overflows(), dtype == Dtype::fp16);
+    EXPECT_EQ(many.optimizer->exchange()->report().overflows, dtype == Dtype::fp16);
     const std::string said = testing::internal::GetCapturedStderr();
     EXPECT_EQ(many.parameters() == before, dtype == Dtype::fp16);
     const bool tells = dtype == Dtype::fp16 && comm->rank() == 0;
@@ -289,14 +286,18 @@ TEST_P(Exchange, GoesOnExactlyAfterASnapshot) {
     comm->barrier();
     return training;
   };
-  for (const ExchangeOptions& options : {ExchangeOptions{.double_buffering = true}, ExchangeOptions{.sharded = true}}) {
-    const std::string parts = folder + (options.sharded ? "/sharded" : "/buffered");
-    const auto whole = run(options, parts + "_whole", 4, false);
-    run(options, parts, 2, false);
-    const auto second = run(options, parts, 4, true);
-    EXPECT_TRUE(whole->parameters() == second->parameters());
-    EXPECT_TRUE(whole->optimizer->state() == second->optimizer->state());
-    EXPECT_EQ(whole->updater->iteration(), second->updater->iteration());
+  const std::vector<std::pair<std::string, ExchangeOptions>> all{{"synchronous", {}},
+                                                                 {"bucketed", {.dtype = Dtype::bf16, .bucket_mib = 1}},
+                                                                 {"buffered", {.double_buffering = true}},
+                                                                 {"sharded", {.sharded = true}}};
+  for (const auto& [name, options] : all) {
+    const std::string out = folder + "/" + name;
+    const auto whole = run(options, out + "_whole", 4, false);
+    run(options, out, 2, false);
+    const auto second = run(options, out, 4, true);
+    EXPECT_TRUE(whole->parameters() == second->parameters()) << name;
+    EXPECT_TRUE(whole->optimizer->state() == second->optimizer->state()) << name;
+    EXPECT_EQ(whole->updater->iteration(), second->updater->iteration()) << name;
   }
   EXPECT_SENTENCE(run({}, folder + "/sharded", 8, true), "3 batches an update, sharded a rank, this one has 1 device,");
   comm->barrier();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "distributed/exchange/strategy.h"
 #include "trace/trace.h"
 #include "train/record.h"
 
@@ -63,7 +64,7 @@ std::vector<Device*> checked_devices(const std::vector<SerialIterator>& iterator
                                      const std::map<std::string, int>& devices, DevicePool& pool) {
   record_updater("ParallelUpdater", iterators);
   require(
-      !optimizer.is_sharded(),
+      !optimizer.exchange() || optimizer.exchange()->owned().size() == optimizer.model().memory().parameters.size(),
       "A sharded optimizer updates a part of the model, so that the devices of one process can't be sent all of it: "
       "with --sharded, give each device a rank of its own.");
   check_devices(devices, optimizer.model());
@@ -123,7 +124,7 @@ std::string ParallelUpdater::description() const {
 
 bool ParallelUpdater::shares_devices() {
   std::set<std::uint64_t> gpus;
-  bool shared = optimizer_.shares_devices();
+  bool shared = Updater::shares_devices();
   for (std::size_t i = 0; i < team_.size(); ++i)
     if (const auto id = team_.device(i).hardware().id; id != 0) shared |= !gpus.insert(id).second;
   return shared;
@@ -137,9 +138,9 @@ void ParallelUpdater::update() {
   });
   exchange([this](std::size_t slice_index) { gather(slice_index); });
   bool ready = true;
-  if (optimizer_.synchronizes()) {
+  if (optimizer_.exchange()) {
     for (std::size_t i = 0; i < n_slices_; ++i) group_->await(i);
-    ready = optimizer_.synchronize();
+    ready = optimizer_.finish_exchange();
   }
   if (ready) exchange([this](std::size_t slice_index) { update_and_send(slice_index); });
   ++iteration_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "distributed/exchange/strategy.h"
 #include "train/record.h"
 
 namespace odori {
@@ -31,10 +32,10 @@ void StandardUpdater::update() {
     new_epoch_before_last_ |= iterator.is_new_epoch();
     device.axpy(1, gradients, sum_, all);
   }
-  if (optimizer_.takes_ranges()) {
-    model().forward_backward(*iterator.next(), [this](Range range) {
+  if (ExchangeStrategy* const exchange = optimizer_.exchange(); exchange && exchange->wants_ready_gradients()) {
+    model().forward_backward(*iterator.next(), [&](Range range) {
       add_up(range);
-      optimizer_.take(range);
+      exchange->on_gradient_ready(range);
     });
   } else {
     model().forward_backward(*iterator.next());
@@ -66,7 +67,7 @@ std::string StandardUpdater::description() const {
 std::string StandardUpdater::setting() const {
   if (n_batches_.value_or(1) == 1) return {};
   return fmt::format("An update uses the mean gradient of {} batches of {} images{}.", *n_batches_,
-                     iterators_.front().batch_size(), optimizer_.synchronizes() ? " of each rank" : "");
+                     iterators_.front().batch_size(), optimizer_.exchange() ? " of each rank" : "");
 }
 
 }  // namespace odori

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/file.h"
+#include "distributed/exchange/strategy.h"
 #include "report/machine.h"
 #include "train/log_report.h"
 
@@ -33,9 +34,11 @@ void report_throughput(Trainer& trainer, std::size_t n_images) {
   else
     fmt::print("Nothing was left to train: the snapshot has {} epoch{} behind it. A larger --epoch trains on.\n",
                updater.epoch(), updater.epoch() == 1 ? "" : "s");
-  const std::string link = updater.optimizer().link();
+  ExchangeStrategy* const exchange = updater.optimizer().exchange();
+  const ExchangeReport report_of_exchange = exchange ? exchange->report() : ExchangeReport();
+  const std::string& link = report_of_exchange.simulated_link;
+  const std::int64_t overflows = report_of_exchange.overflows;
   if (!link.empty()) fmt::print("Measured over a simulated link between the nodes: {}\n", link);
-  const std::int64_t overflows = updater.optimizer().overflows();
   if (overflows > 0)
     fmt::print("{} of {} updates were left out: a gradient was infinite or nan in 16 bits.\n", overflows,
                updater.iteration());

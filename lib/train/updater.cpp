@@ -1,13 +1,16 @@
 #include "train/updater.h"
 
 #include "core/error.h"
+#include "distributed/exchange/strategy.h"
 
 namespace odori {
 
 std::string Updater::exchange_in_words() const {
-  const std::string words = optimizer_.description();
+  const std::string words = optimizer_.exchange() ? optimizer_.exchange()->report().description : "";
   return words.empty() ? words : ", " + words;
 }
+
+bool Updater::shares_devices() { return optimizer_.exchange() && optimizer_.exchange()->report().shares_devices; }
 
 void require_fit(const SerialIterator& iterator, const Classifier& model) {
   const Dataset& data = *iterator.dataset();

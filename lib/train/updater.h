@@ -28,7 +28,7 @@ class Updater {
   /// A sentence on what was asked of it, which stands above the table; empty for nothing.
   virtual std::string setting() const { return {}; }
   /// Do devices, of this process or of ranks, share a GPU? No speedup can be measured then.
-  virtual bool shares_devices() { return optimizer_.shares_devices(); }
+  virtual bool shares_devices();
 
   Classifier& model() { return optimizer_.model(); }
   std::int64_t iteration() const { return iteration_; }

@@ -1,0 +1,29 @@
+#include "distributed/exchange/strategies.h"
+
+#include "core/error.h"
+
+namespace odori {
+
+std::unique_ptr<ExchangeStrategy> create_exchange_strategy(const ExchangeOptions& options) {
+  if (options.double_buffering && options.bucket_mib != 0)
+    throw UsageError(
+        "Double buffering and buckets are two ways to hide one exchange. Give --double_buffering or --bucket_mib.");
+  if (options.sharded && options != ExchangeOptions{.sharded = true, .accumulate = options.accumulate})
+    throw UsageError(
+        "--sharded exchanges parts, each once: it can't be combined with --double_buffering, --allreduce_dtype or "
+        "--bucket_mib.");
+  if (options.sharded) return sharded();
+  if (options.double_buffering) return double_buffered();
+  return options.bucket_mib == 0 ? synchronous() : bucketed(options.bucket_mib);
+}
+
+std::string join_words(std::initializer_list<std::string> words) {
+  std::string all;
+  for (const std::string& word : words)
+    if (!word.empty()) all += (all.empty() ? "" : ", ") + word;
+  return all;
+}
+
+std::string in_words(Dtype dtype) { return dtype == Dtype::fp32 ? "" : to_string(dtype); }
+
+}  // namespace odori
