@@ -7,6 +7,7 @@
 function(odori_training_program target source)
   cmake_parse_arguments(PROGRAM "EXERCISE" "" "" ${ARGN})
   odori_program(${target} ${source})
+  target_link_libraries(${target} PRIVATE odori_support) # all of them: one recorded command stands for each program
   target_compile_options(${target} PRIVATE ${ODORI_QUICK})
   # A blank's index past the end, and its pointer that holds nothing, end the program there.
   target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)

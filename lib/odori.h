@@ -1,4 +1,4 @@
-// The training library: all that a training program includes. A blank can't include anything, so the parts of the
+// The training library: all that a training program includes, but for the support header of its exercise. A blank can't include anything, so the parts of the
 // standard library that answers use are here as well; they are precompiled.
 #pragma once
 
@@ -22,10 +22,8 @@
 #include <vector>
 
 #include "backend/device_pool.h"
-#include "comm/chunk_of.h"
 #include "comm/communicator.h"
 #include "comm/session.h"
-#include "comm/try_all_reduce.h"
 #include "core/blank.h"
 #include "core/error.h"
 #include "core/program.h"

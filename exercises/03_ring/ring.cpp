@@ -11,6 +11,7 @@
 //
 // Fill in the blanks: replace each PUT_YOUR_CODE by your own code.
 #include "odori.h"
+#include "ring_support.h"
 
 using namespace odori;
 

@@ -24,7 +24,8 @@ std::string sha256_of_kits(const fs::path& path) {
 
 std::string kit_version(const fs::path& kit, const fs::path& build) {
   std::string parts = std::to_string(record_form);
-  for (const fs::path& path : {fs::path("/proc/self/exe"), library_file()}) parts += sha256_of_kits(path);
+  const fs::path library = library_file(), support = library.parent_path() / "libodori_support.so";
+  for (const fs::path& path : {fs::path("/proc/self/exe"), library, support}) parts += sha256_of_kits(path);
   if (built_for_gpus()) parts += sha256_of_kits(gpu_plugin_file());
   for (const Task& task : all_tasks()) {
     parts += std::to_string(devices_of(task, kit)) + ' ';  // by which its job script is judged

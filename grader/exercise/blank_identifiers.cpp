@@ -84,14 +84,29 @@ const std::set<std::string>& harmless_attributes() {
   return names;
 }
 
-void add_header(const fs::path& folder, const fs::path& header, std::set<fs::path>& seen,
-                std::set<std::string>& names) {
-  if (!seen.insert(header).second) return;
-  const std::vector<std::string> lines = split_lines(read_file(folder / header));
-  names.merge(identifiers_in(lines));
-  for (const std::string& line : lines)
-    if (constexpr std::string_view include = "#include \""; line.starts_with(include))
-      add_header(folder, line.substr(include.size(), line.find('"', include.size()) - include.size()), seen, names);
+/// The folders in which training programs find their headers: lib/ and the support folders of exercises.
+std::vector<fs::path> header_folders(const fs::path& kit) {
+  std::vector<fs::path> folders{kit / "lib", kit / "exercises" / "support"};
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(kit / "exercises", missing))
+    if (fs::is_directory(entry.path() / "support", missing)) folders.push_back(entry.path() / "support");
+  return folders;
+}
+
+/// The headers of the kit that some lines include, and those that these include: their identifiers go into `names`.
+void add_headers(const std::vector<fs::path>& folders, const std::vector<std::string>& lines, std::set<fs::path>& seen,
+                 std::set<std::string>& names) {
+  for (const std::string& line : lines) {
+    constexpr std::string_view include = "#include \"";
+    if (!line.starts_with(include)) continue;
+    const std::string header = line.substr(include.size(), line.find('"', include.size()) - include.size());
+    if (!seen.insert(header).second) continue;
+    const auto folder = std::ranges::find_if(folders, [&](const fs::path& each) { return fs::exists(each / header); });
+    if (folder == folders.end()) continue;
+    const std::vector<std::string> text = split_lines(read_file(*folder / header));
+    names.merge(identifiers_in(text));
+    add_headers(folders, text, seen, names);
+  }
 }
 
 /// Names of the library's that are used below a blank, up to the end of the block that it stands in: only there would
@@ -244,9 +259,9 @@ std::string derived_class_at(const std::vector<Token>& tokens, std::size_t i, co
 
 KitIdentifiers identifiers_of_kit(const fs::path& kit, const std::string& exercise, const std::string& solution) {
   KitIdentifiers kits{.known = identifiers_in(split_lines(exercise)), .taken = {}};
-  std::set<fs::path> seen;
-  add_header(kit / "lib", "odori.h", seen, kits.known);
   const std::vector<std::string> lines = split_lines(solution);
+  std::set<fs::path> seen;
+  add_headers(header_folders(kit), lines, seen, kits.known);
   const std::set<std::string> own = own_names(lines);
   for (const Blank& blank : parse_blanks(lines, "a solution"))
     kits.taken[blank.number] = taken_below(lines, blank, own);
@@ -256,7 +271,8 @@ KitIdentifiers identifiers_of_kit(const fs::path& kit, const std::string& exerci
 const std::set<std::string>& names_never_needed() {
   static const std::set<std::string> names = set_of(R"(
     asm extern import
-    evidence ODORI_EVIDENCE set_rank set_failure_listener set_job_end end_job catch_interrupts
+    evidence ODORI_EVIDENCE ODORI_TEST_CASES set_rank set_failure_listener set_job_end end_job
+    catch_interrupts
     system popen fork vfork execl execlp execle execv execve execvp execvpe execveat fexecve killpg quick_exit
     at_quick_exit atexit set_terminate _exit
     sigaction sigprocmask sigqueue setitimer timer_create ptrace prctl syscall waitpid wait3 wait4

@@ -14,7 +14,7 @@
 namespace odori::grader {
 
 struct KitIdentifiers {
-  /// The library's, as lib/odori.h and the headers that it includes have them, and those of the exercise itself.
+  /// Those of the headers that the program includes (lib/odori.h, its support header), and of the exercise itself.
   std::set<std::string> known;
   /// By blank: which ones of the library's the kit's program uses below it, up to the end of its block.
   std::map<int, std::set<std::string>> taken;

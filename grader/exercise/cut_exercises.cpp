@@ -43,12 +43,16 @@ bool is_exercise_file(const fs::path& path) {
   return path.extension() == ".cpp" || (path.extension() == ".sh" && path.filename().string().starts_with("run_"));
 }
 
-/// The programs and job scripts below a folder of the kit, in order, relative to the kit.
+/// The programs and job scripts below a folder of the kit, in order, relative to the kit. Support code is not
+/// generated.
 std::vector<fs::path> files_below(const fs::path& kit, const char* folder) {
   std::vector<fs::path> files;
   std::error_code missing;  // an exercises/ that isn't there yet has no files
-  for (const auto& entry : fs::recursive_directory_iterator(kit / folder, missing))
-    if (entry.is_regular_file() && is_exercise_file(entry.path())) files.push_back(fs::relative(entry.path(), kit));
+  for (auto at = fs::recursive_directory_iterator(kit / folder, missing); at != fs::recursive_directory_iterator();
+       ++at) {
+    if (at->is_directory() && at->path().filename() == "support") at.disable_recursion_pending();
+    if (at->is_regular_file() && is_exercise_file(at->path())) files.push_back(fs::relative(at->path(), kit));
+  }
   std::sort(files.begin(), files.end());
   return files;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# An exercise is two folders: a toy one is added to a copy of the kit, and all that learners and instructors do works with it,
+# An exercise is two folders and its support code: a toy one is added to a copy of the kit, and all that learners and instructors do works with it,
 # with no other file changed. The copy stands at the kit's own place, for itself and its children, so that what was built
 # needs no building again.
 #   toy_exercise_test.sh KIT BUILD
@@ -37,7 +37,7 @@ expect() {  # CODE TEXT COMMAND...: the command ends so, and says this
   failures=$((failures + 1))
 }
 
-[[ ! -e exercises/90_toy ]] || { echo "There is a toy exercise already." && exit 1; }
+[[ ! -e exercises/90_toy/toy.cpp ]] || { echo "There is a toy exercise already." && exit 1; }
 expect 0 "exercises/90_toy/toy.cpp is written." ./odori cut
 flags=(--device cpu --model tiny --epoch 1 --no_snapshot --dataset "$kit/toy_data" --out "$kit/toy_out")
 ./odori data synthetic --train 64 --test 16 --out "$kit/toy_data" >/dev/null
@@ -85,5 +85,5 @@ expect 0 "is now as it was at first" ./odori reset toy
 expect 10 "UNFILLED" ./odori check toy
 cmake --build "$ODORI_BUILD" --target corpus_run >/dev/null
 expect 0 "13 answers graded" "$ODORI_BUILD/tests/corpus_run" toy/
-[[ $failures -eq 0 ]] && echo "An exercise of two folders works, with nothing else changed."
+[[ $failures -eq 0 ]] && echo "An exercise of two folders, with support code, works, with nothing else changed."
 exit $failures

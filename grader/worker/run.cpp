@@ -223,6 +223,7 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
   command.environment["ODORI_EVIDENCE"] = files.name();
   command.environment["ODORI_NODES"] = fmt::format("{}", fmt::join(plan.nodes, ","));
   command.environment["ODORI_LINK"] = plan.link;
+  command.environment["ODORI_TEST_CASES"] = plan.test_cases;
 
   Silence silence(files);
   FileWatch watch(data), writers(shown, true);

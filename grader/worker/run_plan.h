@@ -30,6 +30,7 @@ struct RunPlan {
   std::size_t shows = 0;                  // how often it shows numbers, if it trains nothing; 0: that isn't looked at
   bool seeded = false;                    // the program takes --seed, if it trains nothing: up to 2^30
   std::vector<std::string> flags = {};    // further ones of the program: {"--length", "7"}
+  std::string test_cases = {};            // JSON for the exercise's support code, as ODORI_TEST_CASES
   auto operator<=>(const RunPlan&) const = default;
   std::uint64_t programs_seed(std::uint64_t of_data) const {
     const std::uint64_t whole = seed ? of_data + *seed : 0;

@@ -270,17 +270,15 @@ TEST(Evidence, TellsTheMessagesOfLearnersAndNotTheLibrarys) {
   const Ending ending = run("message after message", 2, "ODORI_EVIDENCE='" + name + "'");
   EXPECT_EQ(ending.count("receive: rank 1 was to receive from rank 7"), 1) << ending.output;
   const std::string facts = facts_of(1, name);
-  const std::string calls = facts.substr(facts.find("{\"fact\":\"enter\",\"collective\":\"try_all"));
-  const char* const expected = R"facts({"fact":"enter","collective":"try_all_reduce()"}
+  const std::string calls = facts.substr(facts.find("{\"fact\":\"enter\",\"collective\":\"comm->all_reduce_mean"));
+  const char* const expected = R"facts({"fact":"enter","collective":"comm->all_reduce_mean()"}
 {"fact":"message","call":"exchange","to":0,"sent":4,"from":0,"received":4}
 {"fact":"message_done"}
 {"fact":"enter","collective":"comm->barrier()"}
 {"fact":"leave","collective":"comm->barrier()"}
-{"fact":"values","length":4,"numbers":4}
-{"fact":"leave","collective":"try_all_reduce()"}
-{"fact":"enter","collective":"try_all_reduce()"}
-{"fact":"values","length":4,"numbers":4}
-{"fact":"leave","collective":"try_all_reduce()"}
+{"fact":"leave","collective":"comm->all_reduce_mean()"}
+{"fact":"enter","collective":"comm->all_reduce_mean()"}
+{"fact":"leave","collective":"comm->all_reduce_mean()"}
 {"fact":"message","call":"receive","to":-1,"sent":0,"from":0,"received":3}
 {"fact":"message_done"}
 {"fact":"message","call":"receive","to":-1,"sent":0,"from":7,"received":3}

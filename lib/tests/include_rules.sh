@@ -66,16 +66,36 @@ check_folders() {
     check_grader
     return
   fi
-  if [[ $file != lib/*/* ]]; then
-    # Programs: the two copies of a training program see the library through one header.
-    [[ $file != solutions/* || $header == odori.h ]] || rule "a training program includes odori.h alone"
+  if [[ $file == exercises/*support/* ]]; then
+    check_support
     return
   fi
+  if [[ $file == solutions/*/* || $file == exercises/*/* ]]; then
+    # The two copies of a training program see the library and their support code through one header each.
+    local folder=${file#*/}
+    folder=${folder%%/*}
+    [[ $header == odori.h || ($header == *_support.h && -e exercises/$folder/support/$header) ]] ||
+      rule "a training program includes odori.h and its own exercise's *_support.h alone"
+    return
+  fi
+  [[ $file != lib/* || -z ${support_headers[$header]+known} ]] || rule "lib includes no header of an exercise"
+  [[ $file == lib/*/* ]] || return
   [[ $from =~ ^(tests|bench|demo)$ || $to == "$from" ]] && return
   [[ $header != */* && $header != odori.h ]] && return  # beside the file, or generated for it
   [[ -n ${may[$from]+known} ]] || { rule "the folder $from isn't in the graph; add it here and"; return; }
   [[ " ${may[$from]} " == *" $to "* || " ${may[$from]} " == *" $header "* ]] && return
   rule "$from may include ${may[$from]:-nothing else of the library} alone"
+}
+
+# Support code of exercises. What a program's header includes, answers can name.
+check_support() {
+  local to=${header%%/*}
+  [[ -z ${grader_may[$to]+known} ]] || rule "support code never includes the grader"
+  [[ $header == */* || -e ${file%/*}/$header || $header == test_cases.h ]] ||
+    rule "support code includes the library's headers, test_cases.h and those of its own folder alone"
+  [[ $file == *_support.h ]] || return
+  [[ $to != trace && ($header == */* || $header == *_support.h) ]] ||
+    rule "a header for programs includes the library without trace/ and other *_support.h alone"
 }
 
 check_grader() {
@@ -87,13 +107,29 @@ check_grader() {
   rule "of the grader's folders $from may include ${grader_may[$from]:-none} alone"
 }
 
+# Programs and the grader find these headers by name alone.
+declare -A support_headers=()
+for path in exercises/support/*.h exercises/*/support/*.h; do
+  [[ -e $path ]] || continue
+  name=${path##*/}
+  if [[ -n ${support_headers[$name]+known} || -e lib/$name ]]; then
+    echo "$path: ${support_headers[$name]:-lib/$name} has the same name (solutions/README.md)."
+    broken=1
+  fi
+  support_headers[$name]=$path
+done
+
 found=0
 while IFS=: read -r file line text; do
   [[ $text =~ include\ *([\"\<])([^\"\>]+)[\"\>] ]] || continue
   bracket=${BASH_REMATCH[1]} header=${BASH_REMATCH[2]} found=$((found + 1))
   check_outside
-  if [[ $bracket == '"' || -n ${may[${header%%/*}]+known} ]]; then check_folders; fi
-done < <(grep -rnE --include='*.h' --include='*.cpp' --include='*.cu' '^ *# *include' lib datasets grader solutions)
+  if [[ $bracket == '"' || -n ${may[${header%%/*}]+known} ]]; then
+    check_folders
+  elif [[ $file == exercises/*_support.h && $header == */* ]]; then
+    rule "a header for programs includes the library and the standard library alone"
+  fi
+done < <(grep -rnE --include='*.h' --include='*.cpp' --include='*.cu' '^ *# *include' lib datasets grader solutions exercises)
 
 [[ $found -gt 0 ]] || { echo "There is no #include to check in $PWD: is this the kit?"; exit 1; }
 [[ $broken -eq 0 ]] && echo "$found includes follow the rules."

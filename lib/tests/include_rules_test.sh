@@ -9,7 +9,8 @@ failures=0
 expect() {
   local said
   rm -rf "${kit:?}"/*
-  mkdir -p "$kit"/{lib,datasets,grader,solutions} "$kit/$(dirname "$1")"
+  mkdir -p "$kit"/{lib,datasets,grader,solutions,exercises/{support,1/support,2/support}} "$kit/$(dirname "$1")"
+  touch "$kit"/exercises/support/test_cases.h "$kit"/exercises/1/support/{one_support,inner}.h "$kit"/exercises/2/support/two_support.h
   printf '// head\n#include %s\n' "$2" >"$kit/$1"
   said=$(bash "$rules" "$kit") && [[ -n $3 ]] && said="accepted: $said"
   [[ -z $3 && $said == "1 includes follow"* || -n $3 && $said == "$1:2: "*"$3"* ]] && return
@@ -36,7 +37,24 @@ expect lib/model/a.cpp '<oneapi/dnnl/dnnl.hpp>' 'only lib/backend/cpu may'
 expect lib/flags/command_line.h '<CLI/CLI.hpp>' ''
 expect datasets/a.cpp '<CLI/CLI.hpp>' 'only lib/flags/command_line.h may'
 expect solutions/1/a.cpp '<CLI/CLI.hpp>' 'only lib/flags/command_line.h may'
-expect solutions/1/a.cpp '"train/trainer.h"' 'a training program includes odori.h alone'
+expect solutions/1/a.cpp '"odori.h"' ''
+expect solutions/1/a.cpp '"one_support.h"' ''
+expect exercises/1/a.cpp '"one_support.h"' ''
+expect solutions/1/a.cpp '"two_support.h"' 'a training program includes odori.h and its own'
+expect solutions/1/a.cpp '"inner.h"' 'a training program includes odori.h and its own'
+expect solutions/1/a.cpp '"train/trainer.h"' 'a training program includes odori.h and its own'
+expect exercises/1/a.cpp '"trace/evidence.h"' 'a training program includes odori.h and its own'
+expect exercises/1/support/a.cpp '"trace/evidence.h"' ''
+expect exercises/1/support/a.cpp '"inner.h"' ''
+expect exercises/1/support/a.cpp '"test_cases.h"' ''
+expect exercises/1/support/a.cpp '"two_support.h"' 'those of its own folder alone'
+expect exercises/1/support/a.cpp '"worker/run.h"' 'support code never includes the grader'
+expect exercises/1/support/one_support.h '"comm/communicator.h"' ''
+expect exercises/1/support/one_support.h '"trace/evidence.h"' 'a header for programs includes the library without trace/'
+expect exercises/1/support/one_support.h '"inner.h"' 'a header for programs includes the library without trace/'
+expect exercises/1/support/one_support.h '"test_cases.h"' 'a header for programs includes the library without trace/'
+expect exercises/1/support/one_support.h '<nlohmann/json.hpp>' 'the library and the standard library alone'
+expect lib/train/a.cpp '"one_support.h"' 'lib includes no header of an exercise'
 expect lib/backend/cuda/a.cu '<cudnn.h>' ''
 expect lib/report/html.cpp '<mustache.hpp>' ''
 expect grader/class_report/page.cpp '<mustache.hpp>' 'only lib/report/html.cpp may'
@@ -51,4 +69,10 @@ expect grader/class_report/a.h '"batch/record.h"' ''
 expect grader/class_report/a.h '"batch/results.h"' "of the grader's folders class_report may include"
 expect grader/news/a.h '"worker/run.h"' 'the folder news'
 expect grader/tests/a.cpp '"instructor/grade.h"' ''
+
+touch "$kit"/exercises/2/support/inner.h
+if bash "$rules" "$kit" | grep -q "inner.h has the same name"; then :; else
+  echo "Two support headers of the same name: expected a complaint."
+  failures=$((failures + 1))
+fi
 exit $((failures > 0))

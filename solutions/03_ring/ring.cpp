@@ -9,6 +9,7 @@
 //
 // The program tries your ring on --length numbers, and then trains with it as task 2 does (--epoch 0: it doesn't).
 #include "odori.h"
+#include "ring_support.h"
 
 using namespace odori;
 

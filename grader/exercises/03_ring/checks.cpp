@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "checks/findings.h"
-#include "comm/large_chunks.h"
-#include "comm/try_all_reduce.h"
+#include "large_chunks.h"
 #include "trace/refusal.h"
+#include "tried_numbers.h"
 
 namespace odori::grader {
 namespace {

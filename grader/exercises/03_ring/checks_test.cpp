@@ -3,10 +3,10 @@
 #include <cmath>
 #include <set>
 
-#include "comm/large_chunks.h"
-#include "comm/try_all_reduce.h"
 #include "fabricated.h"
+#include "large_chunks.h"
 #include "trace/refusal.h"
+#include "tried_numbers.h"
 
 namespace odori::grader::test {
 namespace {

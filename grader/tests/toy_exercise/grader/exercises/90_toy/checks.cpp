@@ -4,7 +4,8 @@
 namespace odori::grader {
 namespace {
 
-const RunPlan one{.devices = 1}, other{.devices = 1, .batch_size = 6, .learning_rate = 0.025f, .seed = 1};
+const RunPlan one{.devices = 1, .test_cases = "7"},
+    other{.devices = 1, .batch_size = 6, .learning_rate = 0.025f, .seed = 1, .test_cases = "7"};
 
 const RankSeen& process_of(const Evidence& evidence) {
   static const RankSeen nothing;
@@ -22,6 +23,7 @@ Found find_in_batches(const Situation& situation) {
 Found find_in_half(const Situation& situation) {
   const RankSeen& seen = process_of(situation.evidence());
   if (seen.events.empty() || seen.events.front().what != "halved" || seen.values.empty()) return {};
+  if (std::to_string(seen.events.front().about.at(0)) != situation.plan.test_cases) return found("toy_case");
   const double half = static_cast<double>(seen.events.front().about.at(0)) / 2;
   if (seen.values.front() == std::vector{static_cast<float>(half)}) return {};
   return found("toy_half", {{"seen", seen.values.front().at(0)}, {"expected", half}});

@@ -1,27 +1,27 @@
-#include "comm/try_all_reduce.h"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "backend/device_pool.h"
 #include "core/error.h"
+#include "ring_support.h"
 #include "trace/evidence.h"
+#include "tried_numbers.h"
 
 namespace odori {
 namespace {
 
-/// What one rank saw.
+/// The result of one rank.
 struct Seen {
-  std::size_t wrong = 0, first = 0;  // how many differ, and the place of the first of them
-  float value = 0, expected = 0;     // there
+  std::size_t wrong = 0, first = 0;  // number of wrong elements, and the position of the first
+  float value = 0, expected = 0;     // of that element
   Traffic sent;
 };
 
 Seen compare(std::span<const float> seen, std::span<const float> truth) {
   Seen result;
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    const double tolerance = 2e-6 * std::abs(truth[i]);  // rounding; of 64 ranks none is missing yet
+    const double tolerance = 2e-6 * std::abs(truth[i]);  // rounding; less than the share of one of 64 ranks
     if (std::abs(double{seen[i]} - truth[i]) <= tolerance) continue;
     if (result.wrong++ == 0) result.first = i, result.value = seen[i], result.expected = truth[i];
   }

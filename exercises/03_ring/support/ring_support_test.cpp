@@ -1,0 +1,85 @@
+// The trial of an all-reduce, and chunks of a vector.
+#include "ring_support.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "tried_numbers.h"
+
+namespace odori {
+namespace {
+
+/// Returns what rank 0 prints of a trial.
+std::string tried(Communicator& comm, std::size_t length) {
+  if (comm.rank() == 0) testing::internal::CaptureStdout();
+  try_all_reduce(comm, length);
+  return comm.rank() == 0 ? testing::internal::GetCapturedStdout() : "";
+}
+
+/// Sends all values to every other rank: correct, and slow.
+void all_to_all(std::span<float> values, Communicator& comm) {
+  const std::vector<float> mine(values.begin(), values.end());
+  std::vector<float> theirs(values.size());
+  for (int step = 1; step < comm.size(); ++step) {
+    const int to = (comm.rank() + step) % comm.size(), from = (comm.rank() + comm.size() - step) % comm.size();
+    comm.exchange(mine, to, theirs, from);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += theirs[i];
+  }
+  for (float& value : values) value *= 1.0f / static_cast<float>(comm.size());
+}
+
+TEST(TryAllReduce, FindsWrongValues) {
+  const auto ring = create_communicator("ring");
+  const int n_ranks = ring->size();
+  for (const std::size_t n : {0, 1, 7, 1000, 100003}) {
+    const std::string said = tried(*ring, n);
+    const std::string right = fmt::format("Mean of {} numbers over {} ranks: right on every rank\n", n, n_ranks);
+    EXPECT_TRUE(ring->rank() != 0 || said.starts_with(right)) << said;
+  }
+  const auto wrong = create_communicator(
+      [](std::span<float> values, Communicator& comm) {
+        all_to_all(values, comm);
+        if (comm.rank() == comm.size() - 1) values[5] = std::nanf(""), std::swap(values[20], values[30]);
+      },
+      "wrong");
+  const std::string said = tried(*wrong, 1000);
+  if (ring->rank() == 0) {
+    EXPECT_NE(said.find("WRONG\n"), std::string::npos) << said;
+    EXPECT_NE(said.find(fmt::format("  3 numbers differ, on 1 of {} ranks; the first is number 5 of rank {}: nan",
+                                    n_ranks, n_ranks - 1)),
+              std::string::npos)
+        << said;
+  }
+}
+
+TEST(TriedNumbers, DifferByRankAndPosition) {
+  int same_place = 0;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    std::set<float> of_ranks;
+    for (int rank = 0; rank < 8; ++rank) of_ranks.insert(tried_number(rank, i) / tried_unit(i));
+    if (tried_alike(i))
+      EXPECT_EQ(of_ranks.size(), 1u) << i;
+    else
+      EXPECT_EQ(of_ranks, (std::set<float>{1, 4, 16, 64, 256, 1024, 4096, 16384}));
+    same_place += tried_number(0, i) == tried_number(0, i + 250) ? 1 : 0;
+  }
+  EXPECT_LT(same_place, 250);
+}
+
+TEST(ChunkOf, LiesWithinTheVector) {
+  std::vector<float> values(7);
+  const BeginOfChunk even = [](std::size_t c, std::size_t n, std::size_t length) { return c * length / n; };
+  EXPECT_EQ(chunk_of(values, 1, 3, even).data(), &values[2]);
+  EXPECT_EQ(chunk_of(values, 2, 3, even).size(), 3u);
+  EXPECT_THROW(chunk_of(values, 3, 3, even), Error);
+  EXPECT_THROW(chunk_of(values, -1, 3, even), Error);
+  EXPECT_THROW(chunk_of(values, 0, 3, [](std::size_t c, std::size_t, std::size_t) { return 8 * c; }), Error);
+}
+
+}  // namespace
+}  // namespace odori
