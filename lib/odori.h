@@ -47,7 +47,6 @@
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"
 #include "predict/measure.h"
-#include "predict/show.h"
 #include "trace/show_to_grader.h"
 #include "trace/trace.h"
 #include "train/evaluator.h"

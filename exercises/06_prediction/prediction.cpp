@@ -8,6 +8,7 @@
 //
 // Fill in the blanks: replace each PUT_YOUR_CODE by your own code.
 #include "odori.h"
+#include "prediction_support.h"
 
 using namespace odori;
 
@@ -67,19 +68,17 @@ double batch_where_gain_ends(const cost::Compute& time, double share) {
 
 int main(int argc, char** argv) try {
   int images = 50000, percent = 10;
-  std::string other_name = "vgg", joined_by = "10gbit,50us", recorded, further;
+  std::string other_name = "vgg", joined_by = "10gbit,50us";
   const Arguments args = parse_arguments(
       argc, argv,
       {.name = "prediction",
        .about = "Task 6: predict how long a training takes, and see how far off that is.",
        .trains = false,
-       .own = {
-           {"--images", "Training images of an epoch", &images, 1},
-           {"--other_model", "The network of which nothing is measured", &other_name},
-           {"--network", "What joins the devices: bandwidth and latency", &joined_by},
-           {"--timings", "Recorded iterations, BATCH:SECONDS,BATCH:SECONDS; without it two are measured", &recorded},
-           {"--percent", "The percent that an epoch may take more than its images alone, and a tenth of it", &percent, 1},
-           {"--further", "Further predictions, NETWORK/OTHER/IMAGES/BATCH/LINK/TIMINGS/PERCENT+...", &further}}});
+       .own = {{"--images", "Training images of an epoch", &images, 1},
+               {"--other_model", "The network of which nothing is measured", &other_name},
+               {"--network", "What joins the devices: bandwidth and latency", &joined_by},
+               {"--percent", "The percent that an epoch may take more than its images alone, and a tenth of it",
+                &percent, 1}}});
   const auto predict = [](const Given& given) {
     const NetworkCost proxy = cost_of(given.network), other = cost_of(given.other);
     Prediction prediction{given.network.name, given.other.name, given.images, given.batch};
@@ -96,18 +95,15 @@ int main(int argc, char** argv) try {
     prediction.batch_within_tenth_of_it = batch_where_gain_ends(time, given.percent / 1000.0);
     return prediction;
   };
+  if (predict_for_check(predict)) return 0;
 
   const NetworkSpec network = create_network(args.model, 10, args.image_size);
+  const NetworkSpec other = create_network(other_name, 10, args.image_size);
+  const cost::Link wire = cost::link_from(joined_by);
   const int batch = args.batchsize;
-  Given given{network, create_network(other_name, 10, args.image_size), images, batch, cost::link_from(joined_by)};
-  given.percent = percent;
-  const std::vector<Given> others = given_in(further);
-  std::tie(given.small, given.large) =
-      recorded.empty() ? measure_two(network, batch, 4 * batch, args.devices) : recorded_timings(recorded);
-  const Prediction prediction = predict(given);
+  const auto [small, large] = measure_two(network, batch, 4 * batch, args.devices);
+  const Prediction prediction = predict({network, other, images, batch, wire, small, large, percent});
   show(prediction);
-  for (const Given& other : others) show(predict(other));
-  if (!recorded.empty()) return 0;
 
   // Batches that no line was drawn through. Two devices of one process exchange gradients in memory.
   const cost::Compute time = prediction.compute;

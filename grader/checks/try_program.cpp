@@ -72,6 +72,20 @@ Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
   }
 }
 
+/// "network mid, images 50000" of {"network":"mid","images":50000}.
+std::string in_words(const std::string& json) {
+  std::string words;
+  for (const char c : json) {
+    if (c == ':')
+      words += ' ';
+    else if (c == ',')
+      words += ", ";
+    else if (std::string_view("{}[]\"").find(c) == std::string_view::npos)
+      words += c;
+  }
+  return words;
+}
+
 /// The situation, for the message's last sentence.
 void add_situation(Finding& finding, const RunPlan& plan) {
   const bool ranks = !plan.nodes.empty();
@@ -85,7 +99,8 @@ void add_situation(Finding& finding, const RunPlan& plan) {
   finding.values["with_nodes"] = list(plan.nodes);
   finding.values["with_batchsize"] = std::to_string(plan.batch_size);
   finding.values["with_learnrate"] = fmt::format("{}", plan.learning_rate);
-  finding.values["with_flags"] = fmt::format("{}", fmt::join(plan.flags, " "));
+  finding.values.try_emplace("with_flags", plan.test_cases.empty() ? fmt::format("{}", fmt::join(plan.flags, " "))
+                                                                   : in_words(plan.test_cases));
   std::string& further = finding.values["with_switch"] = plan.sum ? " --compat chainer" : "";
   if (plan.scaled) further += " --scale_learnrate --warmup_epochs 1";
   if (plan.accumulate > 1) further += fmt::format(" --accumulate {}", plan.accumulate);

@@ -83,34 +83,7 @@ std::optional<cost::Measured> timing_of(std::string_view text) {
   return is_whole && is_usable(timing.batch) && is_usable(timing.seconds) ? std::optional(timing) : std::nullopt;
 }
 
-Given given_by(const std::string& text) {
-  const std::vector<std::string> fields = split(text, '/');
-  const auto number = [&](std::size_t i) { return fields.size() == 7 ? number_of<int>(fields[i]) : std::nullopt; };
-  const auto images = number(2), batch = number(3), percent = number(6);
-  if (images.value_or(0) < 1 || batch.value_or(0) < 1 || percent.value_or(0) < 1)
-    throw UsageError(fmt::format(
-        "A further prediction is made from NETWORK/OTHER/IMAGES/BATCH/LINK/TIMINGS/PERCENT, "
-        "\"vgg/mid/6400/64/100mbit,1ms/16:0.023,64:0.051/10\", with a plus sign between two of them, not from \"{}\".",
-        text));
-  const auto [small, large] = recorded_timings(fields[5]);
-  return {create_network(fields[0], 10),
-          create_network(fields[1], 10),
-          *images,
-          *batch,
-          cost::link_from(fields[4]),
-          small,
-          large,
-          *percent};
-}
-
 }  // namespace
-
-std::vector<Given> given_in(const std::string& text) {
-  std::vector<Given> all;
-  if (text.empty()) return all;
-  for (const std::string& one : split(text, '+')) all.push_back(given_by(one));
-  return all;
-}
 
 cost::Measured measure_iteration(const NetworkSpec& network, int batch, int n_devices,
                                  const DevicePoolOptions& devices) {

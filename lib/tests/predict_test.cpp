@@ -7,7 +7,6 @@
 #include "core/error.h"
 #include "predict/forecast.h"
 #include "predict/measure.h"
-#include "predict/show.h"
 #include "sentence_of.h"
 
 namespace odori {
@@ -77,27 +76,6 @@ TEST(Forecast, IsWhatTheFormulasSay) {
   EXPECT_DOUBLE_EQ(last.speedup, 0.05 / 0.038);
   EXPECT_DOUBLE_EQ(all.epoch, 100 * 0.02);
   EXPECT_EQ(all.scaling.front().efficiency, 1);
-}
-
-TEST(Prediction, SaysWhatATimeBelowZeroMeans) {
-  const auto said = [](double fixed) {
-    testing::internal::CaptureStdout();
-    show({.network = "tiny", .other_network = "vgg", .images = 100, .batch = 10, .compute = {fixed, 0.001}});
-    return testing::internal::GetCapturedStdout();
-  };
-  EXPECT_NE(said(-0.001).find("\nA time can't be below 0."), std::string::npos);
-  EXPECT_EQ(said(0.001).find("below 0"), std::string::npos);
-}
-
-TEST(Prediction, SaysNoBatchBelowZero) {
-  const auto said = [](double ends) {
-    testing::internal::CaptureStdout();
-    show({.network = "tiny", .other_network = "vgg", .images = 100, .batch = 10, .batch_within_percent = ends});
-    return testing::internal::GetCapturedStdout();
-  };
-  EXPECT_NE(said(-101).find("\nLarger batches would save nothing"), std::string::npos);
-  EXPECT_EQ(said(-101).find("From batch"), std::string::npos);
-  EXPECT_NE(said(101).find("\nFrom batch 101 on"), std::string::npos);
 }
 
 TEST(Forecast, EndsWithTheClustersNodesWhateverTheirNumber) {

@@ -1,13 +1,13 @@
 // Task 6: formulas, applied to recorded timings.
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <vector>
 
 #include "checks/findings.h"
 #include "comm/cost.h"
 #include "model/networks.h"
-#include "predict/show.h"
+#include "prediction_cases.h"
+#include "prediction_support.h"
 
 namespace odori::grader {
 namespace {
@@ -37,8 +37,24 @@ const std::vector<Recorded>& all_recorded() {
   return all;
 }
 
-std::string timings_of(const Recorded& r) {
-  return fmt::format("{}:{},{}:{}", r.small.batch, r.small.seconds, r.large.batch, r.large.seconds);
+PredictionCase case_of(const Recorded& r) {
+  return {.network = r.network,
+          .other = r.other,
+          .images = r.images,
+          .batch = r.batch,
+          .link = r.link,
+          .small_batch = r.small.batch,
+          .small_seconds = r.small.seconds,
+          .large_batch = r.large.batch,
+          .large_seconds = r.large.seconds,
+          .percent = r.percent};
+}
+
+/// For messages: the program's flags, and the two measured iterations.
+std::string described(const Recorded& r) {
+  return fmt::format(
+      "--model {} --other_model {} --images {} --batchsize {} --network {} --percent {}, {}: {} s, {}: {} s", r.network,
+      r.other, r.images, r.batch, r.link, r.percent, r.small.batch, r.small.seconds, r.large.batch, r.large.seconds);
 }
 
 /// What a run predicts, one after the other: in the last one whatever an answer keeps from one prediction to the next
@@ -49,23 +65,12 @@ const std::vector<std::vector<std::size_t>>& all_runs() {
 }
 
 RunPlan plan_of(const std::vector<std::size_t>& predictions) {
-  const Recorded& r = all_recorded().at(predictions.front());
-  RunPlan plan{.epochs = 0,
-               .shows = predictions.size(),
-               .flags = {"--timings", timings_of(r), "--images", std::to_string(r.images), "--batchsize",
-                         std::to_string(r.batch), "--model", r.network, "--other_model", r.other, "--network", r.link,
-                         "--percent", std::to_string(r.percent)}};
-  std::string further;
-  for (const std::size_t i : std::span(predictions).subspan(1)) {
-    const Recorded& next = all_recorded().at(i);
-    further += fmt::format("{}{}/{}/{}/{}/{}/{}/{}", further.empty() ? "" : "+", next.network, next.other, next.images,
-                           next.batch, next.link, timings_of(next), next.percent);
-  }
-  if (!further.empty()) plan.flags.insert(plan.flags.end(), {"--further", further});
-  return plan;
+  std::vector<PredictionCase> cases;
+  for (const std::size_t i : predictions) cases.push_back(case_of(all_recorded().at(i)));
+  return {.epochs = 0, .shows = predictions.size(), .test_cases = nlohmann::json(cases).dump()};
 }
 
-/// What the program showed (lib/predict/show.cpp), and what it should have.
+/// What the program showed (exercises/06_prediction/support/show.cpp), and what it should have.
 struct Shown {
   struct Point {
     int n = 1;
@@ -107,13 +112,14 @@ auto in_each(Find find) {
   return [find](const Situation& situation) -> Found {
     const auto& ranks = situation.evidence().ranks;
     const auto run =
-        std::ranges::find(all_runs(), situation.plan.flags, [](const auto& r) { return plan_of(r).flags; });
+        std::ranges::find(all_runs(), situation.plan.test_cases, [](const auto& r) { return plan_of(r).test_cases; });
     if (ranks.empty() || run == all_runs().end()) return {};
     const auto& values = ranks.front().values;
     if (values.size() > situation.plan.shows) return {};  // some are an answer's own: find_forgery tells
     for (std::size_t i = 0; i < values.size(); ++i)
       if (const auto seen = shown(all_recorded().at((*run)[i]), values[i]))
         if (Found wrong = find(*seen)) {
+          wrong->values["with_flags"] = described(seen->given);
           if (i > 0) wrong->values["note"] = "later_prediction";
           return wrong;
         }
@@ -322,7 +328,7 @@ Found find_in_end_of_gain(const Shown& seen) {
 
 // ---- What a right answer shows
 
-/// No timings are given: the program measures what it can. With the tiny network that takes some seconds.
+/// Without test cases the program measures what it can. With the tiny network that takes some seconds.
 const RunPlan measured_here{
     .epochs = 0, .flags = {"--batchsize", "32", "--model", "tiny", "--other_model", "vgg", "--network", "10gbit,50us"}};
 

@@ -1,12 +1,12 @@
 // The checks of task 6, on evidence put together here: what each misconception makes of right predictions.
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/text.h"
 #include "fabricated.h"
 #include "model/networks.h"
-#include "predict/show.h"
+#include "prediction_support.h"
 
 namespace odori::grader::test {
 namespace {
@@ -15,39 +15,30 @@ namespace {
 using Numbers = std::vector<double>;
 constexpr std::size_t iterations = 0, per_image = 1, fixed = 2, other = 3, within = 4, within_tenth = 5, curve = 6;
 
-/// A situation's flags, read anew.
+/// A test case, read independently of the checks.
 struct Recorded {
   double small_batch = 0, small_seconds = 0, large_batch = 0, large_seconds = 0, images = 0, batch = 0;
   NetworkCost proxy, other;
   double latency = 0, bandwidth = 0;  // bytes a second
   double percent = 0;
 };
-Recorded read(const std::string& network, const std::string& other, const std::string& images, const std::string& batch,
-              const std::string& link, const std::string& timings, const std::string& percent) {
+Recorded read(const nlohmann::json& json) {
   Recorded g;
-  EXPECT_EQ(std::sscanf(timings.c_str(), "%lf:%lf,%lf:%lf", &g.small_batch, &g.small_seconds, &g.large_batch,
-                        &g.large_seconds),
-            4);
+  g.small_batch = json["small_batch"], g.small_seconds = json["small_seconds"];
+  g.large_batch = json["large_batch"], g.large_seconds = json["large_seconds"];
   char unit = 0, after = 0;
+  const std::string link = json["link"];
   EXPECT_EQ(std::sscanf(link.c_str(), "%lf%cbit,%lf%c", &g.bandwidth, &unit, &g.latency, &after), 4);
   g.bandwidth *= (unit == 'g' ? 1e9 : 1e6) / 8;
   g.latency *= after == 'u' ? 1e-6 : 1e-3;
-  g.images = std::stod(images), g.batch = std::stod(batch), g.percent = std::stod(percent);
-  g.proxy = cost_of(create_network(network, 10)), g.other = cost_of(create_network(other, 10));
+  g.images = json["images"], g.batch = json["batch"], g.percent = json["percent"];
+  g.proxy = cost_of(create_network(json["network"], 10)), g.other = cost_of(create_network(json["other"], 10));
   return g;
 }
 /// All predictions of a run, in their order.
 std::vector<Recorded> all_of(const RunPlan& plan) {
-  std::map<std::string, std::string> flags;
-  for (std::size_t i = 0; i + 1 < plan.flags.size(); i += 2) flags[plan.flags[i]] = plan.flags[i + 1];
-  std::vector<Recorded> all{read(flags.at("--model"), flags.at("--other_model"), flags.at("--images"),
-                                 flags.at("--batchsize"), flags.at("--network"), flags.at("--timings"),
-                                 flags.at("--percent"))};
-  if (flags.contains("--further"))
-    for (const std::string& further : split(flags.at("--further"), '+')) {
-      const std::vector<std::string> f = split(further, '/');
-      all.push_back(read(f.at(0), f.at(1), f.at(2), f.at(3), f.at(4), f.at(5), f.at(6)));
-    }
+  std::vector<Recorded> all;
+  for (const auto& json : nlohmann::json::parse(plan.test_cases)) all.push_back(read(json));
   return all;
 }
 
@@ -123,8 +114,8 @@ TEST(Prediction, WantsNumbers) {
 }
 
 TEST(Prediction, SeesWhatIsKeptFromThePredictionBefore) {
-  const std::map<std::size_t, int> blanks{{iterations, 1}, {per_image, 2}, {fixed, 3},     {other, 4},
-                                          {within, 8},  {within_tenth, 8},  {curve + 2, 6}, {curve + 3, 7}};
+  const std::map<std::size_t, int> blanks{{iterations, 1}, {per_image, 2},    {fixed, 3},     {other, 4},
+                                          {within, 8},     {within_tenth, 8}, {curve + 2, 6}, {curve + 3, 7}};
   for (const auto& [which, blank] : blanks) {
     const Change change = [&, which](Numbers& numbers, const Recorded&) { numbers[which] *= 3; };
     EXPECT_NE(prediction(blank, change, 1), "right") << which;
@@ -217,7 +208,7 @@ TEST(Prediction, NamesMistakesOfWhereTheGainEnds) {
 TEST(Prediction, ShowsWhatWasPredictedAndMeasured) {
   const auto shown_of = [](std::vector<std::vector<float>> values) {
     Fabricated runs([&](Evidence& evidence, const RunPlan& plan) {
-      EXPECT_EQ(std::ranges::count(plan.flags, "--timings"), 0) << "it has to measure";
+      EXPECT_EQ(plan.test_cases, "") << "it has to measure";
       evidence.ranks.front().values = values;
     });
     return exam_of(task_named("prediction")).shows(runs);

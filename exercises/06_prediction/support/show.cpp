@@ -1,5 +1,3 @@
-#include "predict/show.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "core/error.h"
 #include "predict/measure.h"
+#include "prediction_support.h"
 #include "report/table.h"
 #include "trace/evidence.h"
 
@@ -14,13 +13,13 @@ namespace odori {
 namespace {
 
 void write_evidence(const Prediction& p) {
-  std::vector<float> numbers;
-  const auto add = [&](double number) { numbers.push_back(static_cast<float>(number)); };
-  for (const double number : {p.iterations, p.compute.per_image, p.compute.fixed, p.compute_of_other.per_image,
-                              p.batch_within_percent, p.batch_within_tenth_of_it})
-    add(number);
+  std::vector<float> values;
+  const auto add = [&](double value) { values.push_back(static_cast<float>(value)); };
+  for (const double value : {p.iterations, p.compute.per_image, p.compute.fixed, p.compute_of_other.per_image,
+                             p.batch_within_percent, p.batch_within_tenth_of_it})
+    add(value);
   for (const Point& point : p.curve) add(point.exchange), add(point.iteration);
-  evidence::write(facts::Values{static_cast<std::int64_t>(numbers.size())}, numbers);
+  evidence::write(facts::Values{static_cast<std::int64_t>(values.size())}, values);
 }
 
 }  // namespace
@@ -49,7 +48,7 @@ void show(const Prediction& p) {
   std::vector<TableRow> rows;
   for (const Point& point : p.curve) {
     const double speedup = p.curve.front().iteration / point.iteration, share = quickest->iteration / point.iteration;
-    const double width = share >= 0 && share <= 1 ? 40 * share : 0;  // learners' formulas may give anything
+    const double width = share >= 0 && share <= 1 ? 40 * share : 0;  // a learner's formula may return anything
     rows.push_back({std::to_string(point.devices), fmt::format("{:.3f}", 1e3 * point.iteration),
                     fmt::format("{:.3f}", 1e3 * point.exchange), fmt::format("{:.2f}", speedup),
                     std::string(static_cast<std::size_t>(std::lround(width)), '#')});
@@ -64,7 +63,7 @@ void show_error(const std::string& what, double predicted, const NetworkSpec& ne
   std::string result;
   try {
     const double measured = measure_iteration(network, batch, n_devices, devices).seconds;
-    // For the grader's picture.
+    // For the grader's figure.
     const float both[] = {static_cast<float>(predicted), static_cast<float>(measured)};
     evidence::write(facts::Values{std::size(both)}, both);
     result = fmt::format("measured {:.3f} ms, error {:+.1f} %", 1e3 * measured, 100 * (predicted / measured - 1));
