@@ -1,7 +1,7 @@
 // The checks of task 5, on evidence put together here: what each misconception makes of right exchanges.
 #include <cmath>
 
-#include "distributed/trial_gradients.h"
+#include "known_gradients.h"
 #include "fabricated.h"
 #include "trace/refusal.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "checks/findings.h"
-#include "distributed/trial_gradients.h"
+#include "known_gradients.h"
 
 namespace odori::grader::overlap {
 

@@ -1,5 +1,5 @@
-// What the ways of exchanging gradients are tried with. Apart from their header, and so from what blanks can name: an
-// answer that knows these gradients needs no exchange. Since the file can be read, a seed is part of them.
+// Gradients of known values, which each strategy is tried with. No header of a program includes this: an answer that
+// knew these gradients would need no exchange. Learners can read the file, so a seed is part of the values.
 #pragma once
 
 #include <array>

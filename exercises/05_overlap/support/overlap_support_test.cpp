@@ -1,22 +1,30 @@
-// Exchanges of gradients that somebody else writes: what they can let travel, and that it arrives. Runs under mpirun
-// with 1 and 3 ranks.
+// Exchange strategies that a learner writes: what they can communicate, when it arrives, and how they are tried,
+// measured and trained with. Runs under mpirun with 1 and 3 ranks.
+#include "overlap_support.h"
+
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
 #include <functional>
-#include <numeric>
 
+#include "backend/device_pool.h"
 #include "core/error.h"
-#include "distributed/multi_node_ways.h"
+#include "core/file.h"
+#include "distributed/exchange/context.h"
+#include "recorded_strategy.h"
+#include "synthetic.h"
 
 namespace odori {
 namespace {
 
 /// Does in finish() what a test says.
-struct Scripted : GradientExchange {
-  using GradientExchange::GradientExchange;
-  using GradientExchange::gradients, GradientExchange::travelling, GradientExchange::iteration, GradientExchange::comm;
-  using GradientExchange::start, GradientExchange::wait, GradientExchange::average, GradientExchange::sum_in;
+struct Scripted : HostStrategy {
+  using HostStrategy::gradients, HostStrategy::travelling, HostStrategy::iteration, HostStrategy::comm;
+  using HostStrategy::HostStrategy;
+  using HostStrategy::start, HostStrategy::wait, HostStrategy::average, HostStrategy::sum_in;
   void prepare(std::span<const Range> all) override { parameters = all; }
   void are_final(Range range) override { told.push_back(range.begin); }
   bool finish() override { return script(); }
@@ -26,17 +34,20 @@ struct Scripted : GradientExchange {
   std::function<bool()> script = [] { return true; };
 };
 
-class Ways : public testing::Test {
+class Strategies : public testing::Test {
  protected:
   static constexpr std::size_t size = 64;  // two parameters, and a gap between them
-  void set_up(GradientExchange::Arrival arrival) { exchange.setup(device, memory, {{0, 20}, {32, 64}}, arrival); }
+  void set_up() {
+    context.reset();
+    context = std::make_unique<ExchangeContext>(*comm, device, memory, weights, std::vector<Range>{{0, 20}, {32, 64}});
+    recorded.setup(*context);
+  }
   /// Backward of one iteration: each rank's gradients are its number + 1.
   bool iterate() {
-    return exchange.iterate([&](const FinalGradients& tell) {
-      std::fill_n(memory.data(), size, static_cast<float>(comm->rank() + 1));
-      tell({32, 64});
-      tell({0, 20});
-    });
+    std::fill_n(memory.data(), size, own());
+    recorded.on_gradient_ready({32, 64});
+    recorded.on_gradient_ready({0, 20});
+    return recorded.finish();
   }
   float mean() const { return static_cast<float>(comm->size() + 1) / 2; }
   float own() const { return static_cast<float>(comm->rank() + 1); }
@@ -44,70 +55,49 @@ class Ways : public testing::Test {
   std::unique_ptr<Communicator> comm = create_communicator("flat");
   DevicePool pool{{.request = DeviceRequest::cpu}};
   Device& device = pool.device(0);
-  Buffer memory = device.allocate(size);
+  Buffer memory = device.allocate(size), weights = device.allocate(size);
   Scripted exchange{*comm};
+  RecordedStrategy recorded{exchange, "scripted"};
+  std::unique_ptr<ExchangeContext> context;  // last: its all-reduces end before the buffers go
 };
 
-TEST_F(Ways, TellWhatIsFinalAndWhetherToUpdate) {
-  set_up(GradientExchange::Arrival::soon);
+TEST_F(Strategies, TellWhatIsFinalAndWhetherToUpdate) {
+  set_up();
   EXPECT_EQ(exchange.parameters.size(), 2u);
   exchange.script = [&] { return exchange.iteration == 1; };
   EXPECT_FALSE(iterate());
   EXPECT_TRUE(iterate());
   EXPECT_EQ(exchange.told, (std::vector<std::size_t>{32, 0, 32, 0}));
-  set_up(GradientExchange::Arrival::soon);
+  set_up();
   EXPECT_EQ(exchange.iteration, 0);
 }
 
-TEST_F(Ways, LetNumbersTravel) {
-  for (const auto arrival : {GradientExchange::Arrival::soon, GradientExchange::Arrival::when_waited}) {
-    set_up(arrival);
-    exchange.script = [&] {
-      exchange.start(Range{32, 64});
-      exchange.wait();
-      EXPECT_EQ(exchange.gradients[32], mean());
-      EXPECT_EQ(exchange.gradients[0], own());
-      std::ranges::copy(exchange.gradients, exchange.travelling.begin());
-      exchange.start(exchange.travelling.first(20));
-      exchange.start(exchange.gradients.first(20));
-      exchange.wait();
-      EXPECT_EQ(exchange.travelling[19], mean());
-      EXPECT_EQ(exchange.gradients[19], mean());
-      return true;
-    };
-    iterate();
-    exchange.script = [&] {
-      exchange.average(exchange.gradients);
-      EXPECT_EQ(exchange.gradients[0], mean());
-      return true;
-    };
-    iterate();
-  }
-}
-
-TEST_F(Ways, ArriveWhenTheyAreWaitedForWhereThatIsAskedFor) {
-  set_up(GradientExchange::Arrival::when_waited);
+TEST_F(Strategies, LetNumbersTravel) {
+  set_up();
   exchange.script = [&] {
-    exchange.start(exchange.gradients);
-    comm->barrier();
-    EXPECT_EQ(exchange.gradients[0], own());
+    exchange.start(Range{32, 64});
     exchange.wait();
+    EXPECT_EQ(exchange.gradients[32], mean());
+    EXPECT_EQ(exchange.gradients[0], own());
+    std::ranges::copy(exchange.gradients, exchange.travelling.begin());
+    exchange.start(exchange.travelling.first(20));
+    exchange.start(exchange.gradients.first(20));
+    exchange.wait();
+    EXPECT_EQ(exchange.travelling[19], mean());
+    EXPECT_EQ(exchange.gradients[19], mean());
+    return true;
+  };
+  iterate();
+  exchange.script = [&] {
+    exchange.average(exchange.gradients);
     EXPECT_EQ(exchange.gradients[0], mean());
-    exchange.start(exchange.gradients);  // never waited for: the next set-up forgets it
-    return true;
-  };
-  iterate();
-  set_up(GradientExchange::Arrival::when_waited);
-  exchange.script = [&] {
-    exchange.wait();
-    EXPECT_EQ(exchange.gradients[0], own());
     return true;
   };
   iterate();
 }
 
-TEST_F(Ways, SumInHalfPrecisionSendsHalfTheBytesAndOverflows) {
-  set_up(GradientExchange::Arrival::soon);
+TEST_F(Strategies, SumInHalfPrecisionSendsHalfTheBytesAndOverflows) {
+  set_up();
   const auto sent = [&] {
     const TrafficOfRank& traffic = comm->traffic();
     return traffic.sent_within_node.bytes + traffic.sent_to_other_nodes.bytes;
@@ -131,8 +121,8 @@ TEST_F(Ways, SumInHalfPrecisionSendsHalfTheBytesAndOverflows) {
   iterate();
 }
 
-TEST_F(Ways, RefuseWhatCantTravel) {
-  set_up(GradientExchange::Arrival::soon);
+TEST_F(Strategies, RefuseWhatCantTravel) {
+  set_up();
   std::vector<float> elsewhere(size);
   const auto says = [&](const std::function<void()>& call) -> std::string {
     try {
@@ -158,16 +148,14 @@ TEST_F(Ways, RefuseWhatCantTravel) {
   EXPECT_NE(says([&] { exchange.start(exchange.travelling.first(3)); }).find(whole), std::string::npos);
   EXPECT_EQ(says([&] { exchange.start(elsewhere); }),
             "start: these numbers are neither in `gradients` nor in `travelling`: only those can travel.");
-  Scripted unprepared(*comm);
-  EXPECT_NE(says([&] { unprepared.iterate([](const FinalGradients&) {}); }).find("setup()"), std::string::npos);
 }
 
-TEST_F(Ways, RefuseViewsOfOtherNumbers) {
+TEST_F(Strategies, RefuseViewsOfOtherNumbers) {
   const std::vector<std::function<void()>> changes{[&] { std::swap(exchange.gradients, exchange.travelling); },
                                                    [&] { exchange.gradients = exchange.travelling; },
                                                    [&] { exchange.travelling = exchange.travelling.first(3); }};
   for (const auto& change : changes) {
-    set_up(GradientExchange::Arrival::soon);
+    set_up();
     exchange.script = [&] { return change(), true; };
     try {
       iterate();
@@ -176,7 +164,7 @@ TEST_F(Ways, RefuseViewsOfOtherNumbers) {
       EXPECT_TRUE(std::string(error.what()).starts_with("finish: `gradients` or `travelling` shows other numbers"));
     }
   }
-  set_up(GradientExchange::Arrival::soon);
+  set_up();
   exchange.script = [&] {  // there and back
     std::swap(exchange.gradients, exchange.travelling);
     return std::swap(exchange.gradients, exchange.travelling), true;
@@ -192,8 +180,8 @@ std::string printed(const std::function<void()>& work) {
   return testing::internal::GetCapturedStdout();
 }
 
-TEST_F(Ways, AreTriedOnKnownGradients) {
-  Scripted right(*comm), late(*comm), wrong(*comm), kept(*comm);
+TEST_F(Strategies, AreTriedOnKnownGradients) {
+  Scripted right(*comm), late(*comm), wrong(*comm), kept(*comm), early(*comm);
   right.script = [&] { return right.average(right.gradients), true; };
   late.script = [&] {
     late.wait();
@@ -201,14 +189,16 @@ TEST_F(Ways, AreTriedOnKnownGradients) {
     return late.start(late.travelling), late.iteration > 0;
   };
   wrong.script = [&] { return wrong.average(wrong.gradients), wrong.iteration != 2; };
-  bool is_first = true;  // of all networks
+  early.script = [&] { return early.start(early.gradients), true; };  // without wait(): the mean has not arrived
+  bool is_first = true;                                               // of all networks
   kept.script = [&] {
     kept.wait();
     std::ranges::swap_ranges(kept.gradients, kept.travelling);
     return kept.start(kept.travelling), !std::exchange(is_first, false);
   };
   const std::string said = printed([&] {
-    try_ways(*comm, {{"right", right}, {"late", late, true}, {"wrong", wrong}, {"kept", kept, true}}, 5);
+    try_strategies({{"right", right}, {"late", late, true}, {"wrong", wrong}, {"kept", kept, true}, {"early", early}},
+                   5, 0, *comm);
   });
   EXPECT_EQ(said.empty(), comm->rank() != 0);
   if (comm->rank() != 0) return;
@@ -216,25 +206,72 @@ TEST_F(Ways, AreTriedOnKnownGradients) {
   EXPECT_TRUE(says("right     right ") && says("late      right ")) << said;
   EXPECT_TRUE(says("wrong     WRONG from iteration 2 on")) << said;
   EXPECT_TRUE(says("kept      WRONG from iteration 0 on")) << "with the second network\n" << said;
+  if (comm->size() > 1) {
+    EXPECT_TRUE(says("early     WRONG from iteration 0 on")) << said;
+  }
   EXPECT_EQ(says("right     WRONG") || says("late      WRONG"), false) << said;
 }
 
-TEST_F(Ways, AreMeasuredInTraining) {
+TEST_F(Strategies, AreMeasuredInTraining) {
   Scripted one(*comm), nothing(*comm);
   one.script = [&] { return one.average(one.gradients), true; };
-  const std::vector<ExchangeWay> ways{{"one", one}, {"nothing", nothing}};
+  const std::vector<NamedStrategy> strategies{{"one", one}, {"nothing", nothing}};
+  Arguments args;
+  args.model = "tiny", args.batchsize = 2;
   const auto measure = [&](int iterations) {
-    return printed([&] { measure_ways(*comm, ways, create_network("tiny", 10), 2, iterations, {}); });
+    return printed([&] { measure_strategies(strategies, args, iterations, *comm); });
   };
   const std::string said = measure(2);
   EXPECT_EQ(measure(0), "");
   EXPECT_EQ(one.told.size() % 4, 0u);
   EXPECT_EQ(said.empty(), comm->rank() != 0);
   if (comm->rank() != 0) return;
-  EXPECT_EQ(said.find("Measuring 2 iterations of each of 2 ways, 2 images a rank ...\n"), 0u) << said;
+  EXPECT_EQ(said.find("Measuring 2 iterations of each of 2 strategies, 2 images a rank ...\n"), 0u) << said;
   EXPECT_NE(said.find("without a simulated link"), std::string::npos) << said;
   EXPECT_NE(said.find("nothing"), std::string::npos) << said;
   EXPECT_EQ(std::count(said.begin(), said.end(), '%'), 2) << said;
+}
+
+/// Rank 0's folder, for all ranks.
+std::string shared_folder(Communicator& comm) {
+  std::array<char, 64> path{};
+  if (comm.rank() == 0) {
+    std::strcpy(path.data(), "/tmp/odori_overlap_XXXXXX");
+    if (!::mkdtemp(path.data())) ADD_FAILURE();
+  }
+  comm.broadcast(std::as_writable_bytes(std::span(path)));
+  return path.data();
+}
+
+TEST_F(Strategies, TrainThroughTheOrdinaryTrainer) {
+  const std::string folder = shared_folder(*comm);
+  if (comm->rank() == 0) synthetic::write_set(folder + "/data", {.train = 90, .test = 30});
+  comm->barrier();
+  Scripted late(*comm);
+  late.script = [&] {
+    late.wait();
+    std::ranges::swap_ranges(late.gradients, late.travelling);
+    return late.start(late.travelling), late.iteration > 0;
+  };
+  Arguments args;
+  args.model = "tiny", args.batchsize = 4, args.dataset = folder + "/data";
+  const auto train = [&](const std::string& out, int epochs, const std::string& from) {
+    args.out = folder + "/" + out, args.epoch = epochs, args.resume.path = from;
+    const std::string said = printed([&] { train_with_strategy({{"one late", late, true}}, "one-late", args, *comm); });
+    comm->barrier();
+    return said;
+  };
+  const std::string said = train("whole", 2, "");
+  EXPECT_EQ(said.find("Throughput: ") != said.npos, comm->rank() == 0) << said;
+  EXPECT_THROW(train_with_strategy({{"one late", late, true}}, "another", args, *comm), UsageError);
+  train("halves", 1, "");
+  train("halves", 2, args.out);
+  if (comm->rank() != 0) return;
+  for (const char* file : {"model.bin", "optimizer.bin"}) {  // resumed: the same bits
+    const auto of = [&](const char* out) { return read_file(folder + "/" + out + "/snapshot_epoch_2/" + file); };
+    EXPECT_TRUE(of("whole") == of("halves")) << file;
+  }
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
