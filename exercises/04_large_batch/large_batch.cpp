@@ -6,6 +6,7 @@
 // were more ranks: each adds up several batches' gradients before an exchange. The rate is fixed, scaled, or warmed up.
 //
 // Fill in the blanks: replace each PUT_YOUR_CODE by your own code.
+#include "large_batch_support.h"
 #include "odori.h"
 
 using namespace odori;
@@ -63,31 +64,34 @@ Trial choose(const std::vector<Trial>& trials) {
   // END BLANK
 }
 
+/// One update with m batches of each rank, n of all ranks: by the mean of their gradients or by their sum.
+void update_by(const std::string& gradients, MultiNodeUpdater& updater, int m, int n, double rate) {
+  std::vector<float> total = accumulated_gradients(updater, m);
+  if (gradients == "sum") {
+    for (float& gradient : total) gradient *= static_cast<float>(n);
+    rate = rate_for_sum(rate, n);
+  }
+  updater.step(total, rate);
+}
+
 int main(int argc, char** argv) try {
   const MpiSession mpi(argc, argv);
   int base_batch = 16, accumulate = 16, warmup_epochs = 3;
-  std::string only, gradients = "mean", planned, recorded;
+  std::string only, gradients = "mean";
   const Arguments args = parse_arguments(
       argc, argv,
       {.name = "large_batch",
        .about = "Task 4: accuracy by batch, with the rate fixed, scaled, and warmed up.",
        .one_training = false,
-       .own = {
-           {"--base_batch", "The batch of all ranks that --learnrate was found for", &base_batch, 1},
-           {"--accumulate", "Batches of a rank that make an update: 1, 4, 16 ... up to this", &accumulate, 1},
-           {"--warmup_epochs", "Epochs in which the rate rises to the scaled one", &warmup_epochs},
-           {"--only", "Train once, with --accumulate and this schedule: fixed, scaled or warm_up", &only},
-           {"--gradients", "mean, or sum of all batches' gradients", OneOf{&gradients, {"mean", "sum"}}},
-           {"--planned",
-            "Show the rates of trainings to come, BATCHSIZE:ACCUMULATE:RANKS:BASE_BATCH:BASE_RATE:"
-            "UPDATES_OF_EPOCH:WARMUP_EPOCHS,...",
-            &planned},
-           {"--trials", "Choose of recorded trainings, SCHEDULE:IMAGES_PER_SECOND:LOSS:ACCURACY,...+...", &recorded}}});
+       .own = {{"--base_batch", "The batch of all ranks that --learnrate was found for", &base_batch, 1},
+               {"--accumulate", "Batches of a rank that make an update: 1, 4, 16 ... up to this", &accumulate, 1},
+               {"--warmup_epochs", "Epochs in which the rate rises to the scaled one", &warmup_epochs},
+               {"--only", "Train once, with --accumulate and this schedule: fixed, scaled or warm_up", &only},
+               {"--gradients", "mean, or sum of all batches' gradients", OneOf{&gradients, {"mean", "sum"}}}}});
   const std::unique_ptr<Communicator> comm = create_communicator("flat");
-  const RateRules rules{batch_factor, scaled_rate, warmed_up_rate, rate_for_sum};
-  if (!planned.empty()) return show_rates(planned_trainings(planned), rules, *comm), 0;
-  if (!recorded.empty()) return show_choices(recorded_trials(recorded), choose, *comm), 0;
-  tell_of_warm_up(warmup_epochs, args.epoch, only, *comm);
+  const LargeBatchRules rules{batch_factor, scaled_rate, warmed_up_rate, rate_for_sum, choose};
+  if (apply_for_check(rules, *comm)) return 0;
+
   TrainTest whole;
   if (comm->rank() == 0) whole = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
   const DatasetPtr train = scatter_dataset(whole.train, *comm, {.shuffle = true, .seed = args.seed});
@@ -105,23 +109,20 @@ int main(int argc, char** argv) try {
     const int n = m * comm->size(), updates_of_epoch = static_cast<int>(train->size()) / (args.batchsize * m);
     const double base = args.learnrate, k = batch_factor(args.batchsize, m, comm->size(), base_batch);
     const double scaled = schedule == "fixed" ? base : scaled_rate(base, k);
+    const int warmup = schedule == "warm_up" ? warmup_epochs : 0;
     MultiNodeUpdater updater(train_iter, optimizer, *comm, [&](MultiNodeUpdater& self) {
-      std::vector<float> total = accumulated_gradients(self, m);
-      const int update = static_cast<int>(self.iteration()), warmup = schedule == "warm_up" ? warmup_epochs : 0;
-      const double rate = warmed_up_rate(base, scaled, update, updates_of_epoch, warmup);
-      if (gradients == "mean") return self.step(total, rate);
-      for (float& gradient : total) gradient *= static_cast<float>(n);
-      self.step(total, rate_for_sum(rate, n));
+      const int update = static_cast<int>(self.iteration());
+      update_by(gradients, self, m, n, warmed_up_rate(base, scaled, update, updates_of_epoch, warmup));
     });
     Trial trial{.schedule = schedule, .batch = args.batchsize * n};
     Trainer trainer(updater, args.epoch, args.out, true);  // also where it diverges: that is a result
-    trainer.extend(
-        create_multi_node_evaluator(std::make_unique<Evaluator>(test_iter, model, comm->intra_rank()), *comm));
+    auto evaluator = std::make_unique<Evaluator>(test_iter, model, comm->intra_rank());
+    trainer.extend(create_multi_node_evaluator(std::move(evaluator), *comm));
     trainer.extend(TrialReport(trial));
     trainer.run();
     return trial;
   };
-  compare_trials(train_once, choose, accumulate, only, *comm, args.out, "04_large_batch/measured.json");
+  compare_trials(train_once, rules, {accumulate, only, warmup_epochs, args.epoch, args.out}, *comm);
   return 0;
 } catch (...) {
   return report_failure();

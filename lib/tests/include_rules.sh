@@ -91,8 +91,8 @@ check_folders() {
 check_support() {
   local to=${header%%/*}
   [[ -z ${grader_may[$to]+known} ]] || rule "support code never includes the grader"
-  [[ $header == */* || -e ${file%/*}/$header || $header == test_cases.h ]] ||
-    rule "support code includes the library's headers, test_cases.h and those of its own folder alone"
+  [[ $header == */* || -e ${file%/*}/$header || -e exercises/support/$header || $file == *_test.cpp ]] ||
+    rule "support code includes the headers of the library, of exercises/support and of its own folder alone"
   [[ $file == *_support.h ]] || return
   [[ $to != trace && ($header == */* || $header == *_support.h) ]] ||
     rule "a header for programs includes the library without trace/ and other *_support.h alone"

@@ -5,9 +5,9 @@
 
 #include "checks/findings.h"
 #include "choice.h"
-#include "distributed/planned_training.h"
 #include "given.h"
 #include "gradients.h"
+#include "large_batch_cases.h"
 
 namespace odori::grader {
 
@@ -50,22 +50,27 @@ const std::vector<PlannedTraining> all_planned{{64, 48, 20, 2500, 0.05, 781, 8},
                                                {25, 1, 1, 25, 0.1, 100, 0}};
 
 RunPlan planning() {
-  RunPlan plan{.nodes = {0}, .epochs = 0, .shows = all_planned.size(), .flags = {"--planned", ""}};
-  for (const PlannedTraining& p : all_planned) {
-    plan.flags.back() +=
-        fmt::format("{}{}:{}:{}:{}:{}:{}:{}", plan.flags.back().empty() ? "" : ",", p.batchsize, p.accumulate, p.ranks,
-                    p.base_batch, p.base_rate, p.updates_of_epoch, p.warmup_epochs);
+  const LargeBatchCases cases{.planned = all_planned, .trials = {}};
+  RunPlan plan{.nodes = {0}, .epochs = 0, .shows = all_planned.size(), .test_cases = nlohmann::json(cases).dump()};
+  for (const PlannedTraining& p : all_planned)
     plan.most_values = std::max(plan.most_values, static_cast<std::size_t>(p.end_of_warm_up()) + 3);
-  }
   return plan;
 }
 const RunPlan planned = planning();
 
-/// The rates of a training, as the first rank showed them.
+/// For messages: the program's flags, and what is no flag of it.
+std::string described(const PlannedTraining& p) {
+  return fmt::format(
+      "--batchsize {} --accumulate {} --base_batch {} --learnrate {} --warmup_epochs {}, ranks {}, updates_of_epoch {}",
+      p.batchsize, p.accumulate, p.base_batch, p.base_rate, p.warmup_epochs, p.ranks, p.updates_of_epoch);
+}
+
+/// The rates of a training run, as the first rank showed them.
 struct Rates {
   Given given;
   std::vector<double> of_updates;  // for the mean; never empty
   std::optional<double> of_sum;    // the last one for the sum, where it is known
+  std::string test_case = {};      // in words; empty for a training run
 
   double last() const { return of_updates.back(); }  // when the warm-up is over
 };
@@ -87,7 +92,7 @@ std::vector<Rates> rates_of(const Situation& situation) {
                   .updates_of_epoch = p.updates_of_epoch,
                   .base = p.base_rate};
       given.k = static_cast<double>(given.batch) * given.n() / given.base_batch;
-      all.push_back({given, {values[i].begin() + 1, values[i].end()}, values[i].front()});
+      all.push_back({given, {values[i].begin() + 1, values[i].end()}, values[i].front(), described(p)});
     }
   } else if (situation.plan.epochs > 0 && came_to_the_last(situation)) {
     Rates rates{given_of(situation)};
@@ -105,7 +110,10 @@ std::vector<Rates> rates_of(const Situation& situation) {
 auto in_each(Found (*find)(const Rates&)) {
   return [find](const Situation& situation) -> Found {
     for (const Rates& rates : rates_of(situation))
-      if (Found wrong = find(rates)) return wrong;
+      if (Found wrong = find(rates)) {
+        if (!rates.test_case.empty()) wrong->values["with_flags"] = rates.test_case;
+        return wrong;
+      }
     return {};
   };
 }

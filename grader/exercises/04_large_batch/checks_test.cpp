@@ -1,5 +1,6 @@
 // The checks of task 4, on evidence put together here: what each misconception makes of right trainings.
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "fabricated.h"
 #include "trace/refusal.h"
@@ -28,19 +29,20 @@ Given given_of(const RunPlan& plan) {
   return g;
 }
 
-bool is_planned(const RunPlan& plan) { return plan.flags.front() == "--planned"; }
-bool is_choosing(const RunPlan& plan) { return plan.flags.front() == "--trials"; }
-/// The same of trainings that are planned.
+nlohmann::json cases_of(const RunPlan& plan, const char* kind) {
+  return plan.test_cases.empty() ? nlohmann::json::array() : nlohmann::json::parse(plan.test_cases).at(kind);
+}
+bool is_planned(const RunPlan& plan) { return !cases_of(plan, "planned").empty(); }
+bool is_choosing(const RunPlan& plan) { return !cases_of(plan, "trials").empty(); }
+/// The same of training runs that are planned.
 std::vector<Given> planned_in(const RunPlan& plan) {
   std::vector<Given> all;
-  std::istringstream text(plan.flags.back());
-  for (std::string one; std::getline(text, one, ',');) {
-    Given& g = all.emplace_back();
+  for (const auto& json : cases_of(plan, "planned")) {
+    Given g{.m = json["accumulate"], .ranks = json["ranks"], .batch = json["batchsize"]};
+    g.base_batch = json["base_batch"], g.base = json["base_rate"], g.updates_of_epoch = json["updates_of_epoch"];
+    g.end = json["warmup_epochs"].get<int>() * g.updates_of_epoch;
     g.sum = true;
-    EXPECT_EQ(std::sscanf(one.c_str(), "%d:%d:%d:%d:%lf:%d:%d", &g.batch, &g.m, &g.ranks, &g.base_batch, &g.base,
-                          &g.updates_of_epoch, &g.end),
-              7);
-    g.end *= g.updates_of_epoch;
+    all.push_back(g);
   }
   return all;
 }
@@ -123,14 +125,10 @@ double right_of_sum(const Given& g, int u) { return right_rate(g, u) / g.n(); }
 using Trials = std::vector<std::vector<float>>;
 std::vector<Trials> trials_of(const RunPlan& plan) {
   std::vector<Trials> of_batches;
-  std::istringstream all(plan.flags.back());
-  for (std::string batch; std::getline(all, batch, '+');) {
+  for (const auto& batch : cases_of(plan, "trials")) {
     Trials& trials = of_batches.emplace_back();
-    std::istringstream of_batch(batch);
-    for (std::string one; std::getline(of_batch, one, ',');) {
-      std::vector<float>& numbers = trials.emplace_back(3);
-      EXPECT_EQ(std::sscanf(one.c_str(), "%*[a-z_]:%f:%f:%f", &numbers[0], &numbers[1], &numbers[2]), 3);
-    }
+    for (const auto& json : batch)
+      trials.push_back({json["images_per_second"], json["training_loss"], json["held_out_accuracy"]});
   }
   return of_batches;
 }

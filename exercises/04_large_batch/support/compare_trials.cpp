@@ -1,7 +1,4 @@
-#include "distributed/multi_node_trial.h"
-
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
@@ -11,12 +8,11 @@
 
 #include "core/error.h"
 #include "core/file.h"
-#include "core/text.h"
+#include "large_batch_support.h"
 #include "report/figure.h"
 #include "report/machine.h"
 #include "report/page.h"
 #include "report/table.h"
-#include "trace/evidence.h"
 #include "train/trainer.h"
 
 namespace odori {
@@ -25,8 +21,6 @@ namespace {
 constexpr const char* schedules[] = {"fixed", "scaled", "warm_up"};
 const std::map<std::string, std::string> in_words{
     {"fixed", "fixed rate"}, {"scaled", "scaled rate"}, {"warm_up", "scaled rate, with warm-up"}};
-
-double number_or_nan(const std::string& text) { return number_of<double>(text).value_or(std::nan("")); }
 
 /// Accuracies in percent by batch.
 using ByBatch = std::map<int, double>;
@@ -42,26 +36,28 @@ Curve curve_of(const std::string& name, const std::vector<double>& batches, cons
   return curve;
 }
 
-/// What the sweep of solutions/ has stored: the medians of its seeds, by schedule, and what was trained how.
+/// The stored results of solutions/04_large_batch/sweep.py: medians over its seeds by schedule, and how they were
+/// trained.
 struct Stored {
   std::map<std::string, ByBatch> accuracies;
   std::string about;
 };
-Stored read_stored(const std::string& path) {
+Stored read_stored() {
   try {
     Stored stored;
-    const auto json = nlohmann::json::parse(read_file(std::filesystem::path(ODORI_SOLUTIONS_FOLDER) / path));
+    const std::filesystem::path folder(ODORI_SOLUTIONS_FOLDER);
+    const auto json = nlohmann::json::parse(read_file(folder / "04_large_batch" / "measured.json"));
     stored.about = json.at("about").get<std::string>();
     for (const auto& point : json.at("points"))
       stored.accuracies[point.at("schedule").get<std::string>()][point.at("batch").get<int>()] =
           100 * point.at("accuracy").at("median").get<double>();
     return stored;
   } catch (const nlohmann::json::exception&) {
-    return {};  // the diagram has this training's curves alone
+    return {};  // the figure shows these training runs alone
   }
 }
 
-/// Lines are the stored trainings, marks are these.
+/// Lines are stored results, marks are these training runs.
 Figure figure_of(const std::vector<Trial>& trials, const Stored& stored) {
   std::map<std::string, ByBatch> now;
   std::set<double> batches;
@@ -86,7 +82,7 @@ Figure figure_of(const std::vector<Trial>& trials, const Stored& stored) {
   return figure;
 }
 
-/// With the machine, for whoever gathers them.
+/// Includes the machine: sweep.py collects the results.
 nlohmann::json to_json(const std::vector<Trial>& trials) {
   nlohmann::json list = nlohmann::json::array();
   for (const Trial& trial : trials) {
@@ -123,6 +119,16 @@ void print(const std::vector<Trial>& trials, const std::vector<Trial>& chosen) {
                               rows));
 }
 
+/// With warm-up, no update would have the scaled rate.
+void warn_of_long_warm_up(const TrialOptions& options) {
+  const bool warms_up = options.only.empty() || options.only == "warm_up";
+  if (!warms_up || options.warmup_epochs <= options.epochs) return;
+  fmt::print(
+      "--warmup_epochs {} is more than --epoch {}: with warm-up, no update has the scaled rate. Train for longer, or "
+      "warm up in fewer epochs.\n",
+      options.warmup_epochs, options.epochs);
+}
+
 }  // namespace
 
 double Trial::seconds_to(double accuracy) const {
@@ -140,59 +146,18 @@ void TrialReport::run(Trainer& trainer) {
   trial_->epochs.push_back({elapsed, trial_->held_out_accuracy});
 }
 
-std::vector<std::vector<Trial>> recorded_trials(const std::string& text) {
-  std::vector<std::vector<Trial>> of_batches;
-  for (const std::string& of_batch : split(text, '+')) {
-    std::vector<Trial>& trials = of_batches.emplace_back();
-    for (const std::string& part : split(of_batch, ',')) {
-      const std::vector<std::string> fields = split(part, ':');
-      Trial& trial = trials.emplace_back();
-      if (fields.size() == 4)
-        trial = {.schedule = fields[0],
-                 .images_per_second = number_or_nan(fields[1]),
-                 .training_loss = number_or_nan(fields[2]),
-                 .held_out_accuracy = number_or_nan(fields[3])};
-      if (!in_words.contains(trial.schedule) || !std::isfinite(trial.images_per_second) ||
-          !std::isfinite(trial.training_loss) || !std::isfinite(trial.held_out_accuracy))
-        throw UsageError(fmt::format(
-            "Recorded trainings are schedules (fixed, scaled or warm_up) with images a second, training loss and "
-            "held-out accuracy, \"fixed:900:0.5:0.61,scaled:910:0.4:0.6\", with a + before those of the next batch, "
-            "not \"{}\".",
-            text));
-    }
-  }
-  return of_batches;
-}
-
-void show_choices(const std::vector<std::vector<Trial>>& of_batches, const Choice& choose, const Communicator& comm) {
-  for (const std::vector<Trial>& trials : of_batches) {
-    const Trial chosen = choose(trials);
-    const float numbers[] = {static_cast<float>(chosen.images_per_second), static_cast<float>(chosen.training_loss),
-                             static_cast<float>(chosen.held_out_accuracy)};
-    evidence::write(facts::Values{std::size(numbers)}, numbers);
-    if (comm.rank() == 0) print(trials, {chosen});
-  }
-}
-
-void tell_of_warm_up(int warmup_epochs, int epochs, const std::string& only, const Communicator& comm) {
-  const bool warms_up = only.empty() || only == "warm_up";
-  if (comm.rank() != 0 || !warms_up || warmup_epochs <= epochs) return;
-  fmt::print(
-      "--warmup_epochs {} is more than --epoch {}: with warm-up, no update has the scaled rate. Train for longer, or "
-      "warm up in fewer epochs.\n",
-      warmup_epochs, epochs);
-}
-
-void compare_trials(const std::function<Trial(const std::string& schedule, int m)>& train, const Choice& choose,
-                    int largest, const std::string& only, const Communicator& comm, const std::string& out,
-                    const std::string& stored) {
-  std::size_t n_trials = only.empty() ? 0 : 1;
-  for (int m = 1; m <= largest && only.empty(); m *= 4) n_trials += std::size(schedules);
+void compare_trials(const std::function<Trial(const std::string& schedule, int m)>& train, const LargeBatchRules& rules,
+                    const TrialOptions& options, const Communicator& comm) {
+  const auto& [largest, only, warmup_epochs, epochs, out] = options;
+  const bool all = only.empty();
+  if (comm.rank() == 0) warn_of_long_warm_up(options);
+  std::size_t n_trials = all ? 0 : 1;
+  for (int m = 1; m <= largest && all; m *= 4) n_trials += std::size(schedules);
   std::vector<Trial> trials, chosen;
-  for (int m = only.empty() ? 1 : largest; m <= largest; m *= 4) {
+  for (int m = all ? 1 : largest; m <= largest; m *= 4) {
     std::vector<Trial> of_batch;
     for (const char* schedule : schedules) {
-      if (!only.empty() && only != schedule) continue;
+      if (!all && only != schedule) continue;
       if (comm.rank() == 0) {
         fmt::print("Training {} of {}: {}, {} batch{} of each rank an update ...\n",
                    trials.size() + of_batch.size() + 1, n_trials, in_words.at(schedule), m, m == 1 ? "" : "es");
@@ -201,14 +166,14 @@ void compare_trials(const std::function<Trial(const std::string& schedule, int m
       of_batch.push_back(train(schedule, m));
     }
     if (of_batch.empty()) throw UsageError(fmt::format("--only takes fixed, scaled or warm_up, not \"{}\".", only));
-    if (only.empty()) chosen.push_back(choose(of_batch));
+    if (all) chosen.push_back(rules.choose(of_batch));
     trials.insert(trials.end(), of_batch.begin(), of_batch.end());
   }
   if (comm.rank() != 0) return;
   print(trials, chosen);
   replace_file(out + "/trials.json", to_json(trials).dump(1) + "\n");
   const std::string page = out + "/figure.html";
-  replace_file(page, to_page(figure_of(trials, read_stored(stored)), "en", read_chart_js()));
+  replace_file(page, to_page(figure_of(trials, read_stored()), "en", read_chart_js()));
   fmt::print("\nAs a picture: {}\n", page);
 }
 
