@@ -32,7 +32,6 @@
 #include "data/sub_dataset.h"
 #include "distributed/multi_node_evaluator.h"
 #include "distributed/multi_node_optimizer.h"
-#include "distributed/multi_node_updater.h"
 #include "distributed/parameter_check.h"
 #include "distributed/scatter.h"
 #include "distributed/snapshot.h"

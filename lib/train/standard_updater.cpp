@@ -22,30 +22,37 @@ StandardUpdater::StandardUpdater(SerialIterator iterator, Optimizer& optimizer, 
 }
 
 void StandardUpdater::update() {
-  Device& device = model().device();
-  Buffer& gradients = model().memory().gradients;
-  const Range all{0, gradients.size()};
-  SerialIterator& iterator = iterators_.front();
-  new_epoch_before_last_ = false;
-  for (int i = 1; i < n_batches_.value_or(1); ++i) {
-    model().forward_backward(*iterator.next());
-    new_epoch_before_last_ |= iterator.is_new_epoch();
-    device.axpy(1, gradients, sum_, all);
-  }
-  if (ExchangeStrategy* const exchange = optimizer_.exchange(); exchange && exchange->wants_ready_gradients()) {
-    model().forward_backward(*iterator.next(), [&](Range range) {
-      add_up(range);
-      exchange->on_gradient_ready(range);
-    });
-  } else {
-    model().forward_backward(*iterator.next());
-    add_up(all);
-  }
+  new_epoch_ = false;
+  compute_gradients();
   optimizer_.update();
   ++iteration_;
 }
 
-void StandardUpdater::add_up(Range range) {
+void StandardUpdater::next_batch(const FinalGradients& ready) {
+  SerialIterator& iterator = iterators_.front();
+  model().forward_backward(*iterator.next(), ready);
+  new_epoch_ |= iterator.is_new_epoch();
+}
+
+void StandardUpdater::compute_gradients() {
+  const Buffer& gradients = model().memory().gradients;
+  const Range all{0, gradients.size()};
+  for (int i = 1; i < n_batches_.value_or(1); ++i) {
+    next_batch();
+    model().device().axpy(1, gradients, sum_, all);
+  }
+  if (ExchangeStrategy* const exchange = optimizer_.exchange(); exchange && exchange->wants_ready_gradients()) {
+    next_batch([&](Range range) {
+      add_earlier_batches(range);
+      exchange->on_gradient_ready(range);
+    });
+  } else {
+    next_batch();
+    add_earlier_batches(all);
+  }
+}
+
+void StandardUpdater::add_earlier_batches(Range range) {
   if (!n_batches_) return;
   Device& device = model().device();
   Buffer& gradients = model().memory().gradients;

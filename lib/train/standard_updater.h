@@ -11,10 +11,10 @@ namespace odori {
 
 class StandardUpdater : public Updater {
  public:
-  /// With `accumulate`, or as many as the optimizer says, an update is by the mean gradient of so many batches, as of one batch that is so many times as
-  /// large; ranks exchange it once. Each rank gives its own number then (the constructor is collective), fewer where it
-  /// has less data: the mean is over all batches of all ranks.
-  /// Throws Error if a batch is larger than the iterator's data set or doesn't fit the model.
+  /// With `accumulate`, or a number that the optimizer was created with, each update uses the mean gradient of that
+  /// many batches, as if one larger batch had been used; ranks exchange gradients once per update. Each rank gives its
+  /// own number then (the constructor is collective), fewer if it has less data: the mean is over all batches of all
+  /// ranks. Throws Error if a batch is larger than the iterator's data set or doesn't fit the model.
   StandardUpdater(SerialIterator iterator, Optimizer& optimizer, std::optional<int> accumulate = {});
   void update() override;
   Metrics take_metrics() override;
@@ -22,17 +22,24 @@ class StandardUpdater : public Updater {
   std::vector<Classifier*> models() override { return {&optimizer_.model()}; }
   std::string description() const override;
   std::string setting() const override;
-  bool is_new_epoch() override { return new_epoch_before_last_ || Updater::is_new_epoch(); }
+  bool is_new_epoch() override { return new_epoch_; }
+
+ protected:
+  /// Computes the gradients of one update, in the model's memory. A derived class may combine batches in its own way.
+  virtual void compute_gradients();
+  /// Computes the mean gradient of the next batch, in the model's memory. `ready`: as for
+  /// Classifier::forward_backward().
+  void next_batch(const FinalGradients& ready = {});
 
  private:
-  /// These gradients of the last batch become those of all batches.
-  void add_up(Range range);
+  /// Turns the gradients of the last batch into those of all batches of the update.
+  void add_earlier_batches(Range range);
 
   std::vector<SerialIterator> iterators_;  // one
-  std::optional<int> n_batches_;           // of an update; none: one, as it is
-  float share_ = 1;                        // of a batch in all that make an update
-  Buffer sum_;                          // of the gradients of all batches of an update but the last; 0 between updates
-  bool new_epoch_before_last_ = false;  // a batch of the last update, but its last, has begun one
+  std::optional<int> n_batches_;           // of an update. None: one, unscaled
+  float share_ = 1;                        // of a batch in the mean over all batches of all ranks
+  Buffer sum_;              // of the gradients of all batches of an update but the last; 0 between updates
+  bool new_epoch_ = false;  // a batch of the last update has begun an epoch
 };
 
 }  // namespace odori

@@ -40,7 +40,7 @@ double rate_for_sum(double rate, int n) {
 }
 
 /// The mean gradient of the next m batches of each rank.
-std::vector<float> accumulated_gradients(MultiNodeUpdater& updater, int m) {
+std::vector<float> accumulated_gradients(LargeBatchUpdater& updater, int m) {
   std::vector<float> total(updater.n_gradients());
   for (int batch = 0; batch < m; ++batch) {
     std::vector<float> gradients = updater.next_gradients();  // the mean of one batch
@@ -65,13 +65,13 @@ Trial choose(const std::vector<Trial>& trials) {
 }
 
 /// One update with m batches of each rank, n of all ranks: by the mean of their gradients or by their sum.
-void update_by(const std::string& gradients, MultiNodeUpdater& updater, int m, int n, double rate) {
+void update_by(const std::string& gradients, LargeBatchUpdater& updater, int m, int n, double rate) {
   std::vector<float> total = accumulated_gradients(updater, m);
   if (gradients == "sum") {
     for (float& gradient : total) gradient *= static_cast<float>(n);
     rate = rate_for_sum(rate, n);
   }
-  updater.step(total, rate);
+  updater.use(total, rate);
 }
 
 int main(int argc, char** argv) try {
@@ -110,7 +110,7 @@ int main(int argc, char** argv) try {
     const double base = args.learnrate, k = batch_factor(args.batchsize, m, comm->size(), base_batch);
     const double scaled = schedule == "fixed" ? base : scaled_rate(base, k);
     const int warmup = schedule == "warm_up" ? warmup_epochs : 0;
-    MultiNodeUpdater updater(train_iter, optimizer, *comm, [&](MultiNodeUpdater& self) {
+    LargeBatchUpdater updater(train_iter, optimizer, *comm, [&](LargeBatchUpdater& self) {
       const int update = static_cast<int>(self.iteration());
       update_by(gradients, self, m, n, warmed_up_rate(base, scaled, update, updates_of_epoch, warmup));
     });

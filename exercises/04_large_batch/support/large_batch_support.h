@@ -2,13 +2,43 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "comm/communicator.h"
 #include "train/extension.h"
+#include "train/standard_updater.h"
 
 namespace odori {
+
+/// The ordinary updater, of which a function makes the gradients and the rate of each update. The function has to call
+/// average_over_ranks(), since the optimizer exchanges nothing, and use() last.
+class LargeBatchUpdater : public StandardUpdater {
+ public:
+  /// All ranks' models begin with the same weights: give them the same seed. Throws Error as StandardUpdater does.
+  LargeBatchUpdater(SerialIterator iterator, Optimizer& optimizer, Communicator& comm,
+                    std::function<void(LargeBatchUpdater&)> make_gradients);
+
+  /// Elements of a gradient, in host memory.
+  std::size_t n_gradients() { return model().memory().gradients.size(); }
+  /// Returns the mean gradient of this rank's next batch.
+  std::vector<float> next_gradients();
+  /// Replaces each element by its mean over all ranks: one all-reduce. Collective.
+  void average_over_ranks(std::span<float> gradients);
+  /// Updates by these gradients, at this learning rate.
+  void use(std::span<const float> gradients, double rate);
+
+ protected:
+  void compute_gradients() override;
+
+ private:
+  void require_length(std::size_t n, const char* call);
+
+  Communicator& comm_;
+  std::function<void(LargeBatchUpdater&)> make_gradients_;
+  int n_batches_ = 0;  // of this update, so far
+};
 
 /// The result of a training run.
 struct Trial {

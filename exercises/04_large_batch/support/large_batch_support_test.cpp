@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "distributed/multi_node_optimizer.h"
 #include "large_batch_cases.h"
 #include "train_support.h"
 #include "with_test_cases.h"
@@ -51,6 +52,38 @@ TEST(Trials, OfEachBatchAreTrainedChosenAmongAndDrawn) {
   EXPECT_EQ(asked, 2) << "of one training there is nothing to choose";
   const TrialOptions unknown{.largest = 4, .only = "slow", .out = folder.path()};
   EXPECT_SENTENCE(compare_trials(train, rules, unknown, *comm), "--only takes fixed, scaled or");
+}
+
+TEST(LargeBatchUpdater, UpdatesAsTheStandardUpdaterThatAccumulates) {
+  const auto comm = create_communicator("flat");
+  DevicePool pool({.request = DeviceRequest::cpu});
+  const auto model = [&] {
+    auto made = std::make_unique<Classifier>(create_network("tiny", 10), 4, 7);
+    made->to_device(pool.use(0));
+    return made;
+  };
+  const SerialIterator iterator(every(images(96), comm->rank(), comm->size()), 4, {.shuffle = false});
+  const auto own = model(), expected = model();
+  MomentumSGD optimizer(1);  // each update gives its rate
+  optimizer.setup(*own);
+  LargeBatchUpdater updater(iterator, optimizer, *comm, [](LargeBatchUpdater& self) {
+    std::vector<float> mean = self.next_gradients();
+    const std::vector<float> second = self.next_gradients();
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = (mean[i] + second[i]) / 2;
+    self.average_over_ranks(mean);
+    self.use(mean, 0.05);
+  });
+  const auto wrapped = create_multi_node_optimizer(std::make_unique<MomentumSGD>(0.05f), *comm);
+  wrapped->setup(*expected);
+  StandardUpdater standard(iterator, *wrapped, 2);
+  for (int i = 0; i < 7; ++i) {  // more than an epoch
+    updater.update();
+    standard.update();
+    EXPECT_EQ(updater.is_new_epoch(), standard.is_new_epoch());
+  }
+  EXPECT_TRUE(own->state().parameters == expected->state().parameters);
+  EXPECT_EQ(updater.iteration(), 7);
+  EXPECT_SENTENCE(updater.use(std::vector<float>(3), 0.05), "use was given 3 numbers, and the model has");
 }
 
 TEST(LargeBatchRules, AreAppliedToTheTestCases) {
