@@ -51,7 +51,7 @@ TEST(Prediction, IsMadeForEachTestCase) {
   ASSERT_EQ(given.size(), 2u);
   EXPECT_EQ(given[0].network.name, "tiny");
   EXPECT_EQ(given[0].large.seconds, 3.22687e-06);
-  EXPECT_EQ(given[0].wire.latency, 5e-6);
+  EXPECT_DOUBLE_EQ(given[0].wire.latency, 5e-6);
   EXPECT_EQ(given[1].other.name, "mid");
   EXPECT_EQ(given[1].images, 16778001);
   EXPECT_EQ(given[1].percent, 25);
