@@ -25,8 +25,8 @@ extern "C" const GpuPlugin odori_gpu_plugin;
 /// loaded; why_no_gpu() then says why.
 const GpuPlugin* gpu_plugin();
 
-/// Beside the library, or where ODORI_GPU_PLUGIN says: the tests' emulated GPU, which needs no driver. Empty in a build
-/// without CUDA.
+/// The plug-in next to the library, or the file that ODORI_GPU_PLUGIN names, such as that of emulated GPUs
+/// (lib/backend/emulated), which needs no driver. Empty in a build without CUDA if the variable is not set.
 std::filesystem::path gpu_plugin_file();
 
 }  // namespace odori

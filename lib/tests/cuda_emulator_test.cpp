@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "cuda_emulator/emulator.h"
+#include "backend/emulated/emulator.h"
 
 namespace odori::emulator {
 namespace {

@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "backend/device_pool.h"
+#include "backend/emulated/emulator.h"
 #include "bench/measure.h"
 #include "core/error.h"
-#include "cuda_emulator/emulator.h"
 #include "model/classifier.h"
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"

@@ -38,12 +38,12 @@ outside=(
   '^mpi\.h$' '^lib/(comm/|tests/(comm_|mpi_main)|bench/bench_allreduce\.cpp$)' 'lib/comm, its tests and bench_allreduce'
   '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
   '^CLI/' '^lib/flags/command_line\.h$' 'lib/flags/command_line.h'
-  '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/cuda/|tests/cuda_)' 'lib/backend/cuda and its tests'
+  '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/(cuda|emulated)/|tests/cuda_)' 'lib/backend/cuda, lib/backend/emulated and their tests'
   '^archive' '^grader/(batch/archive|instructor/handed_in|tests/(undefended|batch_intake_test))\.cpp$' "grader/batch/archive.cpp, the self-test and the tests that write archives"
   '^openssl/' '^grader/worker/sha256\.cpp$' 'grader/worker/sha256.cpp'
   '^nvtx3/' '^lib/trace/nvtx\.cpp$|^lib/tests/nvtx_' 'lib/trace/nvtx.cpp and its tests'
   '^mustache' '^lib/report/html\.cpp$' 'lib/report/html.cpp'
-  '^nccl' '^lib/(backend/cuda/|tests/cuda_emulator/)' 'lib/backend/cuda'
+  '^nccl' '^lib/(backend/(cuda|emulated)/|tests/cuda_)' 'lib/backend/cuda, lib/backend/emulated and their tests'
 )
 
 broken=0

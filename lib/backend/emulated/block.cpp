@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "cuda_emulator/emulator.h"
-#include "cuda_emulator/fiber.h"
-#include "cuda_emulator/machine.h"
+#include "backend/emulated/emulator.h"
+#include "backend/emulated/fiber.h"
+#include "backend/emulated/machine.h"
 
 constinit thread_local uint3 threadIdx, blockIdx;
 constinit thread_local dim3 blockDim, gridDim;

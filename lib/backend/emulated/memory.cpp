@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cuda_emulator/machine.h"
+#include "backend/emulated/machine.h"
 
 namespace odori::emulator {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "cuda_emulator/stream.h"
+#include "backend/emulated/stream.h"
 
 namespace odori::emulator {
 namespace {

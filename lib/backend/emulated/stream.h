@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "cuda_emulator/machine.h"
+#include "backend/emulated/machine.h"
 
 namespace odori::emulator {
 

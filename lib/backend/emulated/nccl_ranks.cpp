@@ -11,8 +11,8 @@
 #include <functional>
 #include <thread>
 
-#include "cuda_emulator/nccl.h"
-#include "cuda_emulator/stream.h"
+#include "backend/emulated/nccl.h"
+#include "backend/emulated/stream.h"
 
 namespace odori::emulator {
 namespace {

@@ -1,4 +1,4 @@
-#include "cuda_emulator/stream.h"
+#include "backend/emulated/stream.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "cuda_emulator/machine.h"
-#include "cuda_emulator/numbers.h"
+#include "backend/emulated/machine.h"
+#include "backend/emulated/numbers.h"
 
 using namespace odori::emulator;
 

@@ -1,5 +1,5 @@
 // Calls, groups, and communicators of GPUs of one process.
-#include "cuda_emulator/nccl.h"
+#include "backend/emulated/nccl.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "cuda_emulator/stream.h"
+#include "backend/emulated/stream.h"
 
 namespace odori::emulator {
 namespace {

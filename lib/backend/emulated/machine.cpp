@@ -1,5 +1,5 @@
 // The machine, its GPUs, and errors.
-#include "cuda_emulator/machine.h"
+#include "backend/emulated/machine.h"
 
 #include <cstdarg>
 #include <cstdio>

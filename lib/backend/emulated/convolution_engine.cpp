@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "backend/cpu/simd.h"
+#include "backend/emulated/machine.h"
+#include "backend/emulated/numbers.h"
 #include "core/error.h"
-#include "cuda_emulator/machine.h"
-#include "cuda_emulator/numbers.h"
 
 namespace odori::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "cuda_emulator/emulator.h"
+#include "backend/emulated/emulator.h"
 
 namespace odori::emulator {
 

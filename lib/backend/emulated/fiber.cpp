@@ -1,4 +1,4 @@
-#include "cuda_emulator/fiber.h"
+#include "backend/emulated/fiber.h"
 
 #include <cstdint>
 
