@@ -127,17 +127,17 @@ TEST_P(EmulatorDeathTest, WhatIsSurelyWrongEndsTheProgram) {
     launch(a, 1, 64, kernel);
     cudaStreamSynchronize(a);
   };
-  EXPECT_DEATH(run(barrier_for_some), "not all threads of block .0, 0. come to the same barrier");
+  EXPECT_DEATH(run(barrier_for_some), "not all threads of block .0, 0. reach the same barrier");
   EXPECT_DEATH(run(shuffle_for_some), "not all threads of block");
   EXPECT_DEATH(
       {
         launch(a, 1, 64, fill, allocate(63), 1.0f, 64);
         cudaStreamSynchronize(a);
       },
-      "written beside memory of 252 bytes");
+      "write next to an allocation of 252 bytes of GPU memory");
   EXPECT_DEATH(launch(nullptr, 1, 1, fill, allocate(1), 1.0f, 1), "default stream");
   float host[2];
-  EXPECT_DEATH(cudaMemcpyAsync(host, allocate(1), 8, cudaMemcpyDeviceToHost, a), "8 bytes are copied from a GPU");
+  EXPECT_DEATH(cudaMemcpyAsync(host, allocate(1), 8, cudaMemcpyDeviceToHost, a), "copy of 8 bytes from a GPU");
 }
 
 TEST_P(EmulatorTest, MemoryIsFreshAsNotANumberAndLimited) {

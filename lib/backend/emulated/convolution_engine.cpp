@@ -1,23 +1,22 @@
-// Stands for cuDNN: convolutions as plain loops, in two plans, one of which wants a workspace. Who asks for more gets
-// one that can't be run.
+// Implements the CUDA backend's convolution engine without cuDNN: plain loops, offered as two plans. One of the plans
+// needs a workspace. A caller that accepts more than two plans also gets one that always fails, first in the list.
 #include "backend/cuda/convolution_engine.h"
 
 #include <algorithm>
 
 #include "backend/cpu/simd.h"
-#include "backend/emulated/machine.h"
-#include "backend/emulated/numbers.h"
+#include "backend/emulated/elements.h"
+#include "backend/emulated/memory.h"
+#include "backend/emulated/stream.h"
 #include "core/error.h"
 
 namespace odori::cuda {
 namespace {
 
-using emulator::numbers;
-
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-/// Calls tap(y, x, w) for every pixel of y, pixel of x and tap of the kernel that belong together: numbers of them,
-/// from the beginning of the pixel's channels.
+/// Calls tap(y, x, w) for every pixel of y, pixel of x and tap of the kernel that belong together: the offsets of the
+/// pixels' first channels, and the index of the tap.
 template <typename Tap>
 void for_each_tap(const ConvolutionCase& c, const Tap& tap) {
   for (int n = 0; n < c.y.n; ++n)
@@ -33,19 +32,20 @@ void for_each_tap(const ConvolutionCase& c, const Tap& tap) {
           }
 }
 
-/// n numbers, a step further each.
-template <typename Number>
+/// Rows of elements; `stride` elements lie between the starts of two rows.
+template <typename Element>
 struct Rows {
-  Number* data;
-  std::size_t step;
+  Element* data;
+  std::size_t stride;
 };
 
-/// to[i] += factors[i] * from[i], rows of n numbers. Most of an emulated training's time goes here.
+/// Adds factors[i] * from[i] to to[i], for rows of n elements. Most of the time of an emulated training run is spent
+/// here.
 ODORI_SIMD_CLONES void add(const float* factors, std::size_t rows, Rows<const float> from, Rows<float> to,
                            std::size_t n) {
   for (std::size_t i = 0; i < rows; ++i) {
-    const float* const a = from.data + i * from.step;
-    float* const __restrict b = to.data + i * to.step;
+    const float* const a = from.data + i * from.stride;
+    float* const __restrict b = to.data + i * to.stride;
     for (std::size_t j = 0; j < n; ++j) b[j] += factors[i] * a[j];
   }
 }
@@ -63,8 +63,8 @@ class Plan : public ConvolutionPlan {
     check_memory(a.second, second());
     check_memory(a.result, result());
     if (workspace_bytes_ > 0 && !emulator::find_allocation(a.workspace, workspace_bytes_))
-      emulator::complain("a convolution's workspace isn't there.");
-    const auto error = emulator::queue_launch(stream_, [c = case_, a, plan = *this](bool) { plan.compute(a); });
+      emulator::fatal("the workspace of a convolution is not inside an allocation.");
+    const auto error = emulator::queue_launch(stream_, [a, plan = *this](bool) { plan.compute(a); });
     require(error == cudaSuccess, "The emulated convolution failed: {}.", cudaGetErrorString(error));
   }
 
@@ -78,51 +78,48 @@ class Plan : public ConvolutionPlan {
   }
   void check_memory(const void* data, const Shape& shape) const {
     if (!emulator::find_allocation(data, shape.size() * (bf16() ? 2 : 4)))
-      emulator::complain("a convolution reaches beyond memory of the GPU.");
+      emulator::fatal("a tensor of a convolution is not inside an allocation.");
     if (reinterpret_cast<std::uintptr_t>(data) % 16 != 0)
-      emulator::complain("a convolution's tensor isn't aligned to 16 bytes.");
+      emulator::fatal("a tensor of a convolution is not aligned to 16 bytes.");
   }
 
   void compute(const ConvolutionArguments& a) const {
     const bool tf32 = case_.precision == Precision::tf32;
-    const auto one = numbers(a.first, bf16(), first().size(), tf32);
-    const auto other = numbers(a.second, bf16(), second().size(), tf32);
-    for (const auto* factor : {&one, &other})
-      if (std::count(factor->begin(), factor->end(), 0.0f) == static_cast<std::ptrdiff_t>(factor->size()))
+    const auto first = emulator::read_elements(a.first, bf16(), this->first().size(), tf32);
+    const auto second = emulator::read_elements(a.second, bf16(), this->second().size(), tf32);
+    for (const auto* input : {&first, &second})
+      if (std::all_of(input->begin(), input->end(), [](float x) { return x == 0; }))
         ++emulator::state().counts.of_zeros;
-    std::fill_n(static_cast<std::byte*>(a.workspace), workspace_bytes_, std::byte{0xff});
+    std::fill_n(static_cast<std::byte*>(a.workspace), workspace_bytes_, std::byte{0xff});  // NaN
     std::vector<float> result(this->result().size());
     if (case_.pass == Pass::forward)
-      forward(one, other, result);
+      forward(first, second, result);
     else if (case_.pass == Pass::backward_data)
-      backward_data(one, other, result);
+      backward_data(first, second, result);
     else
-      backward_weights(one, other, result);
-    emulator::write_numbers(result, a.result, bf16());
+      backward_weights(first, second, result);
+    emulator::write_elements(result, a.result, bf16());
   }
-  /// With the weight as kernel x kernel x I x O, so that loops go along it.
+  std::size_t in() const { return index(case_.x.c); }
+  std::size_t out() const { return index(case_.y.c); }
+  std::size_t taps() const { return index(case_.spec.kernel * case_.spec.kernel); }
+  /// Transposes the weight to kernel x kernel x I x O, so that the inner loop runs along it.
   void forward(const std::vector<float>& x, const std::vector<float>& w, std::vector<float>& y) const {
-    const std::size_t in = index(case_.x.c), out = index(case_.y.c),
-                      taps = index(case_.spec.kernel * case_.spec.kernel);
-    std::vector<float> turned(w.size());
-    for (std::size_t o = 0; o < out; ++o)
-      for (std::size_t i = 0; i < taps * in; ++i) turned[i * out + o] = w[o * taps * in + i];
+    std::vector<float> transposed(w.size());
+    for (std::size_t o = 0; o < out(); ++o)
+      for (std::size_t i = 0; i < taps() * in(); ++i) transposed[i * out() + o] = w[o * taps() * in() + i];
     for_each_tap(case_, [&](std::size_t at_y, std::size_t at_x, std::size_t tap) {
-      add(&x[at_x], in, {&turned[tap * in * out], out}, {&y[at_y], 0}, out);
+      add(&x[at_x], in(), {&transposed[tap * in() * out()], out()}, {&y[at_y], 0}, out());
     });
   }
   void backward_data(const std::vector<float>& gy, const std::vector<float>& w, std::vector<float>& gx) const {
-    const std::size_t in = index(case_.x.c), out = index(case_.y.c),
-                      taps = index(case_.spec.kernel * case_.spec.kernel);
     for_each_tap(case_, [&](std::size_t at_y, std::size_t at_x, std::size_t tap) {
-      add(&gy[at_y], out, {&w[tap * in], taps * in}, {&gx[at_x], 0}, in);
+      add(&gy[at_y], out(), {&w[tap * in()], taps() * in()}, {&gx[at_x], 0}, in());
     });
   }
   void backward_weights(const std::vector<float>& x, const std::vector<float>& gy, std::vector<float>& gw) const {
-    const std::size_t in = index(case_.x.c), out = index(case_.y.c),
-                      taps = index(case_.spec.kernel * case_.spec.kernel);
     for_each_tap(case_, [&](std::size_t at_y, std::size_t at_x, std::size_t tap) {
-      add(&gy[at_y], out, {&x[at_x], 0}, {&gw[tap * in], taps * in}, in);
+      add(&gy[at_y], out(), {&x[at_x], 0}, {&gw[tap * in()], taps() * in()}, in());
     });
   }
 
@@ -131,11 +128,11 @@ class Plan : public ConvolutionPlan {
   std::size_t workspace_bytes_;
 };
 
-class BadPlan : public ConvolutionPlan {
+class FailingPlan : public ConvolutionPlan {
  public:
   std::string name() const override { return "bad"; }
   std::size_t workspace_bytes() const override { return 0; }
-  void run(const ConvolutionArguments&) override { fail("An emulated convolution can't be run."); }
+  void run(const ConvolutionArguments&) override { fail("This plan of the emulated convolution always fails."); }
 };
 
 class EmulatedEngine : public ConvolutionEngine {
@@ -150,7 +147,7 @@ class EmulatedEngine : public ConvolutionEngine {
     std::vector<ConvolutionPlanPtr> plans;
     if (workspace <= workspace_limit) plans.push_back(std::make_unique<Plan>(stream_, which, workspace));
     if (plans.size() < most) plans.push_back(std::make_unique<Plan>(stream_, which, 0));
-    if (most > 2) plans.insert(plans.begin(), std::make_unique<BadPlan>());
+    if (most > 2) plans.insert(plans.begin(), std::make_unique<FailingPlan>());
     return plans;
   }
   ConvolutionPlanPtr plan(const ConvolutionCase& which, const std::string& name) override {

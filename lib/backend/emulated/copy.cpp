@@ -1,50 +1,48 @@
-// Copies and fills. Where host memory isn't pinned, the host waits, as it does with CUDA; where it is, the copy reads
-// it when it runs.
+// Implements copies and fills. With pageable host memory the host waits, as in CUDA. With pinned host memory the copy
+// reads or writes it when it runs.
 #include <cstring>
 #include <memory>
 #include <vector>
 
+#include "backend/emulated/memory.h"
 #include "backend/emulated/stream.h"
 
 namespace odori::emulator {
 namespace {
 
-/// Is this memory of a GPU? All of it has to be.
+/// True if one allocation of a GPU holds all of these bytes.
 bool on_gpu(const void* memory, std::size_t bytes) {
-  const Allocation* in = find_allocation(memory, bytes);
-  return in && in->gpu >= 0;
+  const Allocation* allocation = find_allocation(memory, bytes);
+  return allocation && allocation->gpu >= 0;
 }
-bool pinned(const void* memory, std::size_t bytes) {
-  const Allocation* in = find_allocation(memory, bytes);
-  return in && in->gpu < 0;
-}
+/// True for host memory that is not pinned.
+bool pageable(const void* memory, std::size_t bytes) { return !find_allocation(memory, bytes); }
 
-/// Complains about an address on the wrong side.
-void check_sides(const void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+/// Aborts if an address contradicts the kind of the copy.
+void check_kind(const void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   if ((kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice) && !on_gpu(to, bytes))
-    complain("%zu bytes are copied to a GPU, but not all of them to memory that was allocated there.", bytes);
+    fatal("copy of %zu bytes to a GPU: the destination is not inside an allocation of a GPU.", bytes);
   if ((kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice) && !on_gpu(from, bytes))
-    complain("%zu bytes are copied from a GPU, but not all of them from memory that was allocated there.", bytes);
+    fatal("copy of %zu bytes from a GPU: the source is not inside an allocation of a GPU.", bytes);
   if ((kind == cudaMemcpyHostToDevice && on_gpu(from, 1)) || (kind == cudaMemcpyDeviceToHost && on_gpu(to, 1)))
-    complain("%zu bytes are copied from the host or to it, but the address is one of a GPU.", bytes);
+    fatal("copy of %zu bytes between host and GPU: the host address is in GPU memory.", bytes);
 }
 
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   const std::lock_guard lock(state().mutex);
   if (bytes == 0) return cudaSuccess;
-  check_sides(to, from, bytes, kind);
+  check_kind(to, from, bytes, kind);
   const Work work = [=] { std::memmove(to, from, bytes); };
-  const bool recorded = stream && stream->capture;
-  const bool host_reads = !on_gpu(from, bytes) && !pinned(from, bytes);
-  const bool host_writes = !on_gpu(to, bytes) && !pinned(to, bytes);
-  if (recorded || (!host_reads && !host_writes)) return queue_item(stream, {work, nullptr});
+  const bool captured = stream && stream->capture;
+  const bool reads_pageable = pageable(from, bytes), writes_pageable = pageable(to, bytes);
+  if (captured || (!reads_pageable && !writes_pageable)) return enqueue(stream, {work});
   ++state().counts.waits;
-  if (host_reads) {
+  if (reads_pageable) {
     const auto* begin = static_cast<const std::byte*>(from);
     const auto staged = std::make_shared<const std::vector<std::byte>>(begin, begin + bytes);
-    return queue_item(stream, {[=] { std::memcpy(to, staged->data(), bytes); }, nullptr});
+    return enqueue(stream, {[=] { std::memcpy(to, staged->data(), bytes); }});
   }
-  const cudaError_t error = queue_item(stream, {work, nullptr});
+  const cudaError_t error = enqueue(stream, {work});
   if (error == cudaSuccess) run_all(stream);
   return error;
 }
@@ -65,25 +63,25 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t byt
 cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream) {
   const std::lock_guard lock(state().mutex);
   if (bytes == 0) return cudaSuccess;
-  if (!on_gpu(memory, bytes)) complain("%zu bytes are filled that are not a GPU's.", bytes);
-  return queue_item(stream, {[=] { std::memset(memory, value, bytes); }, nullptr});
+  if (!on_gpu(memory, bytes)) fatal("cudaMemsetAsync of %zu bytes that are not inside an allocation of a GPU.", bytes);
+  return enqueue(stream, {[=] { std::memset(memory, value, bytes); }});
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   const std::lock_guard lock(state().mutex);
-  if (check_waiting(nullptr) != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
+  if (check_may_wait(nullptr) != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
   if (bytes == 0) return cudaSuccess;
-  check_sides(to, from, bytes, kind);
+  check_kind(to, from, bytes, kind);
   ++state().counts.waits;
-  run_before_default();
+  run_blocking_streams();
   std::memmove(to, from, bytes);
   return cudaSuccess;
 }
 cudaError_t cudaMemset(void* memory, int value, size_t bytes) {
   const std::lock_guard lock(state().mutex);
-  if (check_waiting(nullptr) != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
+  if (check_may_wait(nullptr) != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
   if (bytes == 0) return cudaSuccess;
-  run_before_default();
+  run_blocking_streams();
   std::memset(memory, value, bytes);
   return cudaSuccess;
 }

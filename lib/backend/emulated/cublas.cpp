@@ -1,9 +1,11 @@
+// Implements the subset of cuBLAS: matrix products as plain loops.
 #include <cublas_v2.h>
 
 #include <algorithm>
 
-#include "backend/emulated/machine.h"
-#include "backend/emulated/numbers.h"
+#include "backend/emulated/elements.h"
+#include "backend/emulated/memory.h"
+#include "backend/emulated/stream.h"
 
 using namespace odori::emulator;
 
@@ -13,38 +15,39 @@ struct cublasContext {
 
 namespace {
 
-/// A column-major matrix, as numbers row by row.
+/// A matrix in row-major order.
 struct Matrix {
   int rows, columns;
   std::vector<float> values;
 };
 
+/// An argument of cublasGemmEx, in column-major order.
 struct Operand {
   cublasOperation_t operation;
   int rows, columns;  // of op(matrix)
   const void* data;
   bool bf16;
-  int leading;
+  int leading_dimension;
 
-  /// How many numbers it reaches over.
+  /// Returns the elements from the first to the last one, with gaps between columns.
   std::size_t size() const {
     const int last = (operation == CUBLAS_OP_N ? columns : rows) - 1;
-    return static_cast<std::size_t>(last) * static_cast<std::size_t>(leading) +
+    return static_cast<std::size_t>(last) * static_cast<std::size_t>(leading_dimension) +
            static_cast<std::size_t>(operation == CUBLAS_OP_N ? rows : columns);
   }
   Matrix read(bool tf32) const {
-    const std::vector<float> all = numbers(data, bf16, size(), tf32);
+    const std::vector<float> all = read_elements(data, bf16, size(), tf32);
     Matrix matrix{rows, columns, {}};
     for (int r = 0; r < rows; ++r)
       for (int c = 0; c < columns; ++c)
-        matrix.values.push_back(
-            all[static_cast<std::size_t>(operation == CUBLAS_OP_N ? c : r) * static_cast<std::size_t>(leading) +
-                static_cast<std::size_t>(operation == CUBLAS_OP_N ? r : c)]);
+        matrix.values.push_back(all[static_cast<std::size_t>(operation == CUBLAS_OP_N ? c : r) *
+                                        static_cast<std::size_t>(leading_dimension) +
+                                    static_cast<std::size_t>(operation == CUBLAS_OP_N ? r : c)]);
     return matrix;
   }
 };
 
-/// a * b, column by column, as cuBLAS writes it.
+/// Returns a * b in column-major order.
 std::vector<float> product(const Matrix& a, const Matrix& b) {
   const auto m = static_cast<std::size_t>(a.rows), n = static_cast<std::size_t>(b.columns);
   std::vector<float> row(n), result(m * n);
@@ -89,7 +92,7 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t a_operation
                             int n, int k, const void* alpha, const void* a, cudaDataType_t a_type, int lda,
                             const void* b, cudaDataType_t b_type, int ldb, const void* beta, void* c,
                             cudaDataType_t c_type, int ldc, cublasComputeType_t compute, cublasGemmAlgo_t) {
-  // All that the kit asks for; the rest would be code that nothing tests.
+  // The kit uses no other case.
   if (*static_cast<const float*>(alpha) != 1 || *static_cast<const float*>(beta) != 0 || ldc != m || a_type != b_type)
     return CUBLAS_STATUS_NOT_SUPPORTED;
   const Operand left{a_operation, m, k, a, a_type == CUDA_R_16BF, lda};
@@ -100,10 +103,10 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t a_operation
   for (const auto& [data, bytes] : {std::pair{a, left.size() * (left.bf16 ? 2 : 4)},
                                     {b, right.size() * (right.bf16 ? 2 : 4)},
                                     {c, c_size * (c_type == CUDA_R_16BF ? 2 : 4)}})
-    if (!find_allocation(data, bytes)) complain("a matrix product reaches beyond memory of the GPU.");
+    if (!find_allocation(data, bytes)) fatal("cublasGemmEx: a matrix is not inside an allocation.");
   const bool tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
   const cudaError_t error = queue_launch(handle->stream, [=](bool) {
-    write_numbers(product(left.read(tf32), right.read(tf32)), c, c_type == CUDA_R_16BF);
+    write_elements(product(left.read(tf32), right.read(tf32)), c, c_type == CUDA_R_16BF);
   });
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }

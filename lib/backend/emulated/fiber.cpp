@@ -9,15 +9,17 @@
 namespace odori::emulator {
 namespace {
 
-// AddressSanitizer wants to be told which stack comes next.
-void leave([[maybe_unused]] void** mine, [[maybe_unused]] const void* stack, [[maybe_unused]] std::size_t bytes) {
+// AddressSanitizer needs to know of each switch of stacks.
+void start_switch([[maybe_unused]] void** saved, [[maybe_unused]] const void* stack,
+                  [[maybe_unused]] std::size_t bytes) {
 #ifdef __SANITIZE_ADDRESS__
-  __sanitizer_start_switch_fiber(mine, stack, bytes);
+  __sanitizer_start_switch_fiber(saved, stack, bytes);
 #endif
 }
-void arrive([[maybe_unused]] void* mine, [[maybe_unused]] const void** from, [[maybe_unused]] std::size_t* bytes) {
+void finish_switch([[maybe_unused]] void* saved, [[maybe_unused]] const void** from,
+                   [[maybe_unused]] std::size_t* bytes) {
 #ifdef __SANITIZE_ADDRESS__
-  __sanitizer_finish_switch_fiber(mine, from, bytes);
+  __sanitizer_finish_switch_fiber(saved, from, bytes);
 #endif
 }
 
@@ -27,7 +29,7 @@ Fiber::Fiber() : stack_(new std::byte[stack_bytes]) {
   getcontext(&start_);
   start_.uc_stack.ss_sp = stack_.get();
   start_.uc_stack.ss_size = stack_bytes;
-  const auto self = reinterpret_cast<std::uintptr_t>(this);  // makecontext passes ints alone
+  const auto self = reinterpret_cast<std::uintptr_t>(this);  // makecontext passes ints only
   makecontext(&start_, reinterpret_cast<void (*)()>(enter), 2, static_cast<unsigned int>(self),
               static_cast<unsigned int>(self >> 32));
 }
@@ -37,7 +39,7 @@ void Fiber::enter(unsigned int low, unsigned int high) {
 }
 
 void Fiber::loop() {
-  arrive(nullptr, &outside_stack_, &outside_stack_bytes_);
+  finish_switch(nullptr, &outside_stack_, &outside_stack_bytes_);
   for (;;) {
     (*work_)();
     done_ = true;
@@ -45,24 +47,24 @@ void Fiber::loop() {
   }
 }
 
-// After the first time _setjmp and _longjmp do: they are twenty times as fast as swapcontext, which asks the kernel.
+// setcontext starts the fiber; _setjmp and _longjmp resume it, as they need no system call, unlike swapcontext.
 void Fiber::run(const std::function<void()>& work) {
   if (done_) work_ = &work, done_ = false;
-  void* mine = nullptr;
-  leave(&mine, stack_.get(), stack_bytes);
+  void* saved = nullptr;
+  start_switch(&saved, stack_.get(), stack_bytes);
   if (_setjmp(outside_) == 0) {
     if (started_) _longjmp(inside_, 1);
     started_ = true;
     setcontext(&start_);
   }
-  arrive(mine, nullptr, nullptr);
+  finish_switch(saved, nullptr, nullptr);
 }
 
 void Fiber::yield() {
-  void* mine = nullptr;
-  leave(&mine, outside_stack_, outside_stack_bytes_);
+  void* saved = nullptr;
+  start_switch(&saved, outside_stack_, outside_stack_bytes_);
   if (_setjmp(inside_) == 0) _longjmp(outside_, 1);
-  arrive(mine, &outside_stack_, &outside_stack_bytes_);
+  finish_switch(saved, &outside_stack_, &outside_stack_bytes_);
 }
 
 }  // namespace odori::emulator

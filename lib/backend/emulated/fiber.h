@@ -1,4 +1,4 @@
-// A thread of control on a stack of its own, which runs until it yields.
+// Provides a fiber: a function that runs on its own stack and can yield to its caller.
 #pragma once
 
 #include <setjmp.h>
@@ -16,11 +16,11 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Goes on with the fiber until it yields; a fresh one, or one that is done, begins `work`.
+  /// Runs the fiber until it yields or is done. One that has yielded resumes, any other one starts `work`, which must
+  /// stay alive until it is done.
   void run(const std::function<void()>& work);
-  /// Called inside the fiber: back to who runs it.
+  /// Returns to the caller of run(). Called on the fiber.
   void yield();
-  bool done() const { return done_; }
 
  private:
   static void enter(unsigned int low, unsigned int high);

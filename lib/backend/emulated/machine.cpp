@@ -1,4 +1,4 @@
-// The machine, its GPUs, and errors.
+// Implements the machine: its GPUs, and errors.
 #include "backend/emulated/machine.h"
 
 #include <cstdarg>
@@ -13,11 +13,11 @@ namespace {
 thread_local int gpu = 0;
 thread_local cudaError_t last_error = cudaSuccess;
 
-struct Name {
+struct ErrorText {
   cudaError_t error;
-  const char *name, *words;
+  const char *name, *description;
 };
-constexpr Name names[] = {
+constexpr ErrorText error_texts[] = {
     {cudaSuccess, "cudaSuccess", "no error"},
     {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
     {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
@@ -43,16 +43,16 @@ constexpr Name names[] = {
      "operation failed due to a previous error during capture"},
     {cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"},
 };
-const Name& name_of(cudaError_t error) {
-  for (const Name& name : names)
-    if (name.error == error) return name;
-  static constexpr Name unknown{cudaErrorInvalidValue, "cudaErrorUnknown", "unknown error"};
+const ErrorText& text_of(cudaError_t error) {
+  for (const ErrorText& text : error_texts)
+    if (text.error == error) return text;
+  static constexpr ErrorText unknown{cudaErrorInvalidValue, "cudaErrorUnknown", "unknown error"};
   return unknown;
 }
 
 }  // namespace
 
-/// ODORI_EMULATED_GPUS and ODORI_EMULATED_SEED change it for tests that know nothing of the emulator.
+/// Reads ODORI_EMULATED_GPUS and ODORI_EMULATED_SEED.
 State::State() {
   if (const char* gpus = std::getenv("ODORI_EMULATED_GPUS")) machine.gpus = std::atoi(gpus);
   if (const char* seed = std::getenv("ODORI_EMULATED_SEED")) machine.seed = std::strtoull(seed, nullptr, 10);
@@ -60,11 +60,11 @@ State::State() {
 }
 
 State& state() {
-  static State only;
-  return only;
+  static State instance;
+  return instance;
 }
 
-cudaError_t failed(cudaError_t error) {
+cudaError_t set_last_error(cudaError_t error) {
   if (error != cudaSuccess) last_error = error;
   return error;
 }
@@ -79,8 +79,8 @@ int current_gpu() { return gpu; }
 void set_machine(const Machine& machine) {
   const std::lock_guard lock(state().mutex);
   if (!state().allocations.empty() || !state().streams.empty())
-    complain("there still are %zu allocations and %zu streams of the old machine.", state().allocations.size(),
-             state().streams.size());
+    fatal("set_machine: %zu allocations and %zu streams of the old machine still exist.", state().allocations.size(),
+          state().streams.size());
   state().machine = machine;
   state().random.seed(machine.seed);
   gpu = 0;
@@ -91,7 +91,7 @@ Counts counts() {
   return state().counts;
 }
 
-void complain(const char* format, ...) {
+void fatal(const char* format, ...) {
   std::fflush(stdout);
   std::fputs("Emulated GPU: ", stderr);
   va_list arguments;
@@ -108,15 +108,15 @@ using namespace odori::emulator;
 
 extern "C" {
 
-const char* cudaGetErrorName(cudaError_t error) { return name_of(error).name; }
-const char* cudaGetErrorString(cudaError_t error) { return name_of(error).words; }
+const char* cudaGetErrorName(cudaError_t error) { return text_of(error).name; }
+const char* cudaGetErrorString(cudaError_t error) { return text_of(error).description; }
 cudaError_t cudaPeekAtLastError() { return last_error; }
 cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
 
 cudaError_t cudaGetDeviceCount(int* count) {
   const std::lock_guard lock(state().mutex);
   *count = check_machine() == cudaSuccess ? state().machine.gpus : 0;
-  return failed(check_machine());
+  return set_last_error(check_machine());
 }
 cudaError_t cudaGetDevice(int* device) {
   *device = gpu;
@@ -124,14 +124,14 @@ cudaError_t cudaGetDevice(int* device) {
 }
 cudaError_t cudaSetDevice(int device) {
   const std::lock_guard lock(state().mutex);
-  if (check_machine() != cudaSuccess) return failed(check_machine());
-  if (device < 0 || device >= state().machine.gpus) return failed(cudaErrorInvalidDevice);
+  if (check_machine() != cudaSuccess) return set_last_error(check_machine());
+  if (device < 0 || device >= state().machine.gpus) return set_last_error(cudaErrorInvalidDevice);
   gpu = device;
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   const std::lock_guard lock(state().mutex);
-  if (device < 0 || device >= state().machine.gpus) return failed(cudaErrorInvalidDevice);
+  if (device < 0 || device >= state().machine.gpus) return set_last_error(cudaErrorInvalidDevice);
   *properties = {};
   std::strcpy(properties->name, "Emulated GPU");
   properties->uuid.bytes[0] = static_cast<char>(device + 1);

@@ -1,7 +1,7 @@
-// What the emulated machine consists of: shared by the parts of the emulator.
+// Defines the state of the emulated machine, and the errors that all parts of the emulator report.
 #pragma once
 
-#include <functional>
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <random>
@@ -11,43 +11,32 @@
 
 namespace odori::emulator {
 
-/// Memory between two guards.
+/// A block of memory between two guards.
 struct Allocation {
-  std::byte* memory;  // with the guards
-  std::size_t bytes;  // without them
-  int gpu;            // -1: pinned memory of the host
+  std::byte* begin;   // of the first guard
+  std::size_t bytes;  // without the guards
+  int gpu;            // -1: pinned host memory
 };
 
-/// Everything there is. Each call into the emulator holds `mutex`, and work of the GPUs is done by whoever waits for
-/// it.
+/// Everything that the machine holds. Calls into the emulator lock `mutex`, and run queued work on the calling thread.
 struct State {
   State();
   std::recursive_mutex mutex;
   Machine machine;
   Counts counts;
-  std::map<std::byte*, Allocation> allocations;  // by the address that was given out
+  std::map<std::byte*, Allocation> allocations;  // by the address that the program received
   std::set<cudaStream_t> streams;
   std::mt19937_64 random;
 };
 State& state();
 
-/// Remembers an error for cudaGetLastError, and returns it.
-cudaError_t failed(cudaError_t error);
-/// cudaSuccess if the machine has GPUs that work.
+/// Stores an error for cudaGetLastError (cudaSuccess leaves it as it is) and returns it.
+cudaError_t set_last_error(cudaError_t error);
+/// Returns cudaSuccess if the machine has GPUs and a working driver.
 cudaError_t check_machine();
 int current_gpu();
 
-/// The allocation that holds all of these bytes; null if none does.
-const Allocation* find_allocation(const void* memory, std::size_t bytes);
-/// Stops the program if somebody has written beside his memory.
-void check_guards();
-
-/// As queue(), for a kernel: `backwards` says in which order its threads run.
-cudaError_t queue_launch(cudaStream_t stream, std::function<void(bool backwards)> work);
-/// cudaSuccess, or the error of a call that waits for `stream`, or (null) that a thread may not make at all, while a
-/// graph is recorded.
-cudaError_t check_waiting(cudaStream_t stream);
-/// Runs all that is queued on the streams of one GPU, or of all (-1).
-void run_everything(int gpu);
+/// Prints "Emulated GPU: ..." to stderr and aborts the program.
+[[noreturn]] void fatal(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 }  // namespace odori::emulator

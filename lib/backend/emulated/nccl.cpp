@@ -1,15 +1,12 @@
-// Calls, groups, and communicators of GPUs of one process.
-#include "backend/emulated/nccl.h"
-
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
+// Implements NCCL's calls and groups.
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
+#include "backend/emulated/memory.h"
+#include "backend/emulated/nccl_communicator.h"
 #include "backend/emulated/stream.h"
 
 namespace odori::emulator {
@@ -17,59 +14,23 @@ namespace {
 
 thread_local int group_depth = 0;
 thread_local std::vector<NcclCall> group;
-thread_local std::string last_words;
+thread_local std::string last_nccl_error;
 
-const char* name_of(Collective what) {
+const char* name_of(Collective collective) {
   constexpr const char* names[] = {"ncclReduce", "ncclBroadcast", "ncclAllReduce"};
-  return names[static_cast<int>(what)];
+  return names[static_cast<int>(collective)];
 }
 
-/// Members of one process, one a GPU. What a member gives is copied when its stream comes to that, so that it can go
-/// on.
-class GpuCommunicator : public EmulatedCommunicator {
- public:
-  explicit GpuCommunicator(std::size_t n) : n_(n) {}
-  std::size_t members_here() const override { return n_; }
-  void abort(ncclComm_t) override {}
-
-  ncclResult_t queue(std::span<const NcclCall> calls) override {
-    const auto given = std::make_shared<std::vector<std::vector<std::byte>>>(n_);
-    std::vector<cudaEvent_t> events;
-    for (const NcclCall& call : calls) {
-      const auto rank = static_cast<std::size_t>(call.comm->rank);
-      if (!call.gives(call.comm->rank)) continue;
-      emulator::queue(call.stream, [given, call, rank] { (*given)[rank].assign(call.from, call.from + call.bytes()); });
-      cudaEventCreate(&events.emplace_back());
-      cudaEventRecord(events.back(), call.stream);
-    }
-    for (const NcclCall& call : calls) {
-      if (!call.takes(call.comm->rank)) continue;
-      for (const cudaEvent_t event : events) cudaStreamWaitEvent(call.stream, event);
-      emulator::queue(call.stream, [given, call] {
-        std::vector<const std::byte*> parts;
-        for (const auto& part : *given)
-          if (call.what != Collective::broadcast || !part.empty()) parts.push_back(part.data());
-        if (call.count > 0) combine(call, parts, call.comm->size, call.count, call.to);
-      });
-    }
-    for (const cudaEvent_t event : events) cudaEventDestroy(event);
-    return ncclSuccess;
-  }
-
- private:
-  std::size_t n_;
-};
-
-ncclResult_t call(const NcclCall& call) {
-  const bool takes = call.takes(call.comm->rank);
+/// Checks a call and adds it to the group. A call outside a group is a group of its own.
+ncclResult_t submit(const NcclCall& call) {
   {
     const std::lock_guard lock(state().mutex);
     if (!state().streams.contains(call.stream) || call.stream->gpu != call.comm->gpu)
-      return nccl_failed(ncclInvalidArgument, "the stream is of another GPU than the communicator");
-    for (const void* memory : {call.from, static_cast<const std::byte*>(takes ? call.to : call.from)}) {
-      const Allocation* found = find_allocation(memory, call.bytes());
-      if (call.count > 0 && (!found || found->gpu != call.comm->gpu))
-        return nccl_failed(ncclInvalidArgument, "the memory is not of the communicator's GPU");
+      return nccl_error(ncclInvalidArgument, "the stream belongs to another GPU than the communicator");
+    for (const std::byte* memory : {call.input, call.receives() ? call.output : call.input}) {
+      const Allocation* found = find_allocation(memory, call.operation.bytes());
+      if (call.operation.count > 0 && (!found || found->gpu != call.comm->gpu))
+        return nccl_error(ncclInvalidArgument, "the memory does not belong to the communicator's GPU");
     }
   }
   ncclGroupStart();
@@ -77,64 +38,32 @@ ncclResult_t call(const NcclCall& call) {
   return ncclGroupEnd();
 }
 
-/// Queues what one communicator was called for in a group: its members' k-th calls belong together.
+/// Queues the calls that a group made on one communicator. The k-th calls of its members form one collective.
 ncclResult_t queue_group(EmulatedCommunicator& communicator, const std::vector<NcclCall>& calls) {
-  std::map<ncclComm_t, std::vector<NcclCall>> of_member;
-  for (const NcclCall& one : calls) of_member[one.comm].push_back(one);
+  std::map<ncclComm_t, std::vector<NcclCall>> calls_of_member;
+  for (const NcclCall& call : calls) calls_of_member[call.comm].push_back(call);
   const NcclCall& first = calls.front();
-  for (std::size_t k = 0; k < of_member.at(first.comm).size(); ++k) {
-    std::vector<NcclCall> together;
-    for (const auto& [comm, its] : of_member)
-      if (k < its.size()) together.push_back(its[k]);
-    if (together.size() < communicator.members_here())
-      return nccl_failed(ncclInvalidUsage, std::string(name_of(first.what)) + " is called for " +
-                                               std::to_string(together.size()) + " of " +
-                                               std::to_string(communicator.members_here()) +
-                                               " GPUs in one group: it would wait for ever");
-    for (const NcclCall& one : together)
-      if (!one.same_as(together.front()))
-        return nccl_failed(ncclInvalidUsage, "the GPUs of one group were called for different things");
-    if (const ncclResult_t result = communicator.queue(together); result != ncclSuccess) return result;
+  for (std::size_t k = 0; k < calls_of_member.at(first.comm).size(); ++k) {
+    std::vector<NcclCall> collective;
+    for (const auto& [comm, member_calls] : calls_of_member)
+      if (k < member_calls.size()) collective.push_back(member_calls[k]);
+    if (collective.size() < communicator.local_members())
+      return nccl_error(ncclInvalidUsage, std::string(name_of(first.operation.collective)) + " was called for " +
+                                              std::to_string(collective.size()) + " of " +
+                                              std::to_string(communicator.local_members()) +
+                                              " GPUs in one group: it would block forever");
+    for (const NcclCall& call : collective)
+      if (call.operation != collective.front().operation)
+        return nccl_error(ncclInvalidUsage, "the GPUs of one group called different collectives");
+    if (const ncclResult_t result = communicator.queue(collective); result != ncclSuccess) return result;
   }
   return ncclSuccess;
 }
 
 }  // namespace
 
-namespace {
-
-float to_float(float x) { return x; }
-float to_float(__half x) { return __half2float(x); }
-float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
-void assign(float& to, float x) { to = x; }
-void assign(__half& to, float x) { to = __float2half_rn(x); }
-void assign(__nv_bfloat16& to, float x) { to = __float2bfloat16_rn(x); }
-
-template <typename T>
-void combine_all(float factor, std::span<const std::byte* const> given, std::size_t count, std::byte* to) {
-  for (std::size_t i = 0; i < count; ++i) {
-    T sum{}, part{};
-    for (const std::byte* const from : given) {
-      std::memcpy(&part, from + i * sizeof part, sizeof part);
-      assign(sum, to_float(sum) + factor * to_float(part));
-    }
-    std::memcpy(to + i * sizeof sum, &sum, sizeof sum);
-  }
-}
-
-}  // namespace
-
-void combine(const NcclCall& call, std::span<const std::byte* const> given, int n_ranks, std::size_t count,
-             std::byte* to) {
-  const float factor = call.op == ncclAvg ? 1.0f / static_cast<float>(n_ranks) : 1.0f;
-  const auto work = call.type == ncclFloat  ? combine_all<float>
-                    : call.type == ncclHalf ? combine_all<__half>
-                                            : combine_all<__nv_bfloat16>;
-  work(factor, given, count, to);
-}
-
-ncclResult_t nccl_failed(ncclResult_t result, const std::string& words) {
-  last_words = words;
+ncclResult_t nccl_error(ncclResult_t result, const std::string& message) {
+  last_nccl_error = message;
   return result;
 }
 
@@ -146,51 +75,51 @@ extern "C" {
 
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int n_devices, const int* devices) {
   if (std::set(devices, devices + n_devices).size() < static_cast<std::size_t>(n_devices))
-    return nccl_failed(ncclInvalidUsage, "Duplicate GPU detected");
-  const auto communicator = std::make_shared<GpuCommunicator>(static_cast<std::size_t>(n_devices));
+    return nccl_error(ncclInvalidUsage, "Duplicate GPU detected");
+  const auto communicator = connect_gpus(static_cast<std::size_t>(n_devices));
   for (int i = 0; i < n_devices; ++i) comms[i] = new ncclComm{i, n_devices, devices[i], communicator};
   return ncclSuccess;
 }
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int n_ranks, ncclUniqueId id, int rank) {
-  if (group_depth > 0) return nccl_failed(ncclInvalidUsage, "ranks can't be joined inside a group");
-  auto joining = std::make_unique<ncclComm>(rank, n_ranks, current_gpu());
+  if (group_depth > 0) return nccl_error(ncclInvalidUsage, "ncclCommInitRank inside a group is not emulated");
+  auto connecting = std::make_unique<ncclComm>(rank, n_ranks, current_gpu());
   ncclResult_t result = ncclSuccess;
-  joining->communicator = join_ranks(joining.get(), id, &result);
-  if (result == ncclSuccess) *comm = joining.release();
+  connecting->communicator = connect_ranks(connecting.get(), id, &result);
+  if (result == ncclSuccess) *comm = connecting.release();
   return result;
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
-  if (!comm) return nccl_failed(ncclInvalidArgument, "there is no communicator");
+  if (!comm) return nccl_error(ncclInvalidArgument, "the communicator is null");
   delete comm;
   return ncclSuccess;
 }
 
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
-  if (!comm) return nccl_failed(ncclInvalidArgument, "there is no communicator");
-  comm->communicator->abort(comm);
+  if (!comm) return nccl_error(ncclInvalidArgument, "the communicator is null");
+  comm->communicator->abort();
   delete comm;
   return ncclSuccess;
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
-  *error = comm->async;
+  *error = comm->async_error;
   return ncclSuccess;
 }
 
 const char* ncclGetErrorString(ncclResult_t result) {
-  constexpr const char* words[] = {"no error",
-                                   "unhandled cuda error",
-                                   "unhandled system error",
-                                   "internal error",
-                                   "invalid argument",
-                                   "invalid usage",
-                                   "remote process exited or there was a network error",
-                                   "NCCL operation in progress"};
-  return words[result];
+  constexpr const char* descriptions[] = {"no error",
+                                          "unhandled cuda error",
+                                          "unhandled system error",
+                                          "internal error",
+                                          "invalid argument",
+                                          "invalid usage",
+                                          "remote process exited or there was a network error",
+                                          "NCCL operation in progress"};
+  return descriptions[result];
 }
-const char* ncclGetLastError(ncclComm_t) { return last_words.c_str(); }
+const char* ncclGetLastError(ncclComm_t) { return last_nccl_error.c_str(); }
 
 ncclResult_t ncclGroupStart() {
   ++group_depth;
@@ -198,35 +127,44 @@ ncclResult_t ncclGroupStart() {
 }
 
 ncclResult_t ncclGroupEnd() {
-  if (group_depth == 0) return nccl_failed(ncclInvalidUsage, "ncclGroupEnd without an ncclGroupStart");
+  if (group_depth == 0) return nccl_error(ncclInvalidUsage, "ncclGroupEnd without ncclGroupStart");
   if (--group_depth > 0) return ncclSuccess;
   const std::vector<NcclCall> calls = std::exchange(group, {});
   std::vector<std::shared_ptr<EmulatedCommunicator>> communicators;  // in the order of their first calls
-  for (const NcclCall& one : calls)
-    if (std::find(communicators.begin(), communicators.end(), one.comm->communicator) == communicators.end())
-      communicators.push_back(one.comm->communicator);
+  for (const NcclCall& call : calls)
+    if (std::find(communicators.begin(), communicators.end(), call.comm->communicator) == communicators.end())
+      communicators.push_back(call.comm->communicator);
   for (const auto& communicator : communicators) {
-    std::vector<NcclCall> its;
-    for (const NcclCall& one : calls)
-      if (one.comm->communicator == communicator) its.push_back(one);
-    if (const ncclResult_t result = queue_group(*communicator, its); result != ncclSuccess) return result;
+    std::vector<NcclCall> its_calls;
+    for (const NcclCall& call : calls)
+      if (call.comm->communicator == communicator) its_calls.push_back(call);
+    if (const ncclResult_t result = queue_group(*communicator, its_calls); result != ncclSuccess) return result;
   }
   return ncclSuccess;
 }
 
-ncclResult_t ncclReduce(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op, int root,
+ncclResult_t ncclReduce(const void* input, void* output, size_t count, ncclDataType_t type, ncclRedOp_t op, int root,
                         ncclComm_t comm, cudaStream_t stream) {
-  return call({comm, Collective::reduce, static_cast<const std::byte*>(from), static_cast<std::byte*>(to), count, type,
-               op, root, stream});
+  return submit({comm,
+                 {Collective::reduce, count, type, op, root},
+                 static_cast<const std::byte*>(input),
+                 static_cast<std::byte*>(output),
+                 stream});
 }
-ncclResult_t ncclBroadcast(const void* from, void* to, size_t count, ncclDataType_t type, int root, ncclComm_t comm,
-                           cudaStream_t stream) {
-  return call({comm, Collective::broadcast, static_cast<const std::byte*>(from), static_cast<std::byte*>(to), count,
-               type, ncclSum, root, stream});
-}
-ncclResult_t ncclAllReduce(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op,
+ncclResult_t ncclBroadcast(const void* input, void* output, size_t count, ncclDataType_t type, int root,
                            ncclComm_t comm, cudaStream_t stream) {
-  return call({comm, Collective::all_reduce, static_cast<const std::byte*>(from), static_cast<std::byte*>(to), count,
-               type, op, 0, stream});
+  return submit({comm,
+                 {Collective::broadcast, count, type, ncclSum, root},
+                 static_cast<const std::byte*>(input),
+                 static_cast<std::byte*>(output),
+                 stream});
+}
+ncclResult_t ncclAllReduce(const void* input, void* output, size_t count, ncclDataType_t type, ncclRedOp_t op,
+                           ncclComm_t comm, cudaStream_t stream) {
+  return submit({comm,
+                 {Collective::all_reduce, count, type, op, 0},
+                 static_cast<const std::byte*>(input),
+                 static_cast<std::byte*>(output),
+                 stream});
 }
 }

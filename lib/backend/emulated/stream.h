@@ -1,4 +1,4 @@
-// Streams, events and graphs of the emulated GPUs: closures in a row.
+// Defines streams, events and graphs as queues of closures, and the functions that queue and run them.
 #pragma once
 
 #include <chrono>
@@ -14,40 +14,42 @@ namespace odori::emulator {
 
 using Work = std::function<void()>;
 
-/// A recording under way: what is queued on its streams goes into the graph.
+/// A stream capture in progress. Work queued on its streams is added to the graph and does not run.
 struct Capture {
   cudaStream_t origin;
-  std::vector<Work> work;
-  bool for_this_thread_alone, invalidated = false;
-  std::map<cudaStream_t, std::size_t> queued, joined;  // how much on each stream; how much of it others wait for
+  bool global;  // cudaStreamCaptureModeGlobal
+  bool invalidated = false;
+  std::vector<Work> work{};
+  std::map<cudaStream_t, std::size_t> queued{};  // operations on each stream
+  std::map<cudaStream_t, std::size_t> joined{};  // of these, how many another stream waits for
 };
 
-/// An event as it was recorded once: recording it anew makes another.
-struct Record {
+/// One recording of an event. Recording the event again creates another.
+struct EventRecord {
   cudaStream_t stream;
   bool done = false;
-  std::chrono::steady_clock::time_point when{};
-  std::shared_ptr<Capture> capture;  // null outside one
-  std::size_t position = 0;          // in the capture's stream
+  std::chrono::steady_clock::time_point time{};
+  std::shared_ptr<Capture> capture{};  // null outside a capture
+  std::size_t position = 0;            // in a capture: operations on the stream before it
 };
 
-/// Work, or something to wait for.
-struct Item {
+/// An operation of a stream: work, or a wait for an event.
+struct Operation {
   Work work;
-  std::shared_ptr<Record> awaited;
+  std::shared_ptr<EventRecord> awaited{};
 };
 
 }  // namespace odori::emulator
 
 struct CUstream_st {
   int gpu;
-  bool waits_for_default;  // created without cudaStreamNonBlocking
-  std::deque<odori::emulator::Item> items{};
+  bool blocking;  // created without cudaStreamNonBlocking: synchronizes with the default stream
+  std::deque<odori::emulator::Operation> operations{};
   std::shared_ptr<odori::emulator::Capture> capture{};
 };
 struct CUevent_st {
   bool timed;
-  std::shared_ptr<odori::emulator::Record> record{};
+  std::shared_ptr<odori::emulator::EventRecord> record{};
 };
 struct CUgraph_st {
   std::vector<odori::emulator::Work> work;
@@ -58,14 +60,25 @@ struct CUgraphExec_st {
 
 namespace odori::emulator {
 
-/// Puts an item at the stream's end, or into the graph that is recorded on it; then some of what is queued anywhere may
-/// run, or nothing.
-cudaError_t queue_item(cudaStream_t stream, Item item);
-/// Runs the first item of a stream, and whatever it waits for on others.
-void run_one(cudaStream_t stream);
+/// Appends an operation to a stream, or to the graph that captures the stream. Then runs a random part, possibly none,
+/// of what any stream has queued. enqueue() needs the mutex locked; queue() and queue_launch() lock it.
+cudaError_t enqueue(cudaStream_t stream, Operation operation);
+cudaError_t queue(cudaStream_t stream, Work work);
+/// Queues a kernel. `descending` is the order, chosen at random, in which its threads run.
+cudaError_t queue_launch(cudaStream_t stream, std::function<void(bool descending)> kernel);
+
+/// Runs the first operation of a stream, and what it waits for on other streams.
+void run_next(cudaStream_t stream);
 void run_all(cudaStream_t stream);
-void run_until(const Record& record);
-/// Work that CUDA would do at once, on the default stream.
-void run_before_default();
+void run_until_done(const EventRecord& record);
+constexpr int all_gpus = -1;
+/// Runs everything queued on the streams of a GPU.
+void run_gpu(int gpu);
+/// Runs the streams of the current GPU that the default stream synchronizes with.
+void run_blocking_streams();
+
+/// Checks a call that waits for `stream`, or (null) that no thread may make during a capture. Returns cudaSuccess, or
+/// invalidates the capture that forbids the call.
+cudaError_t check_may_wait(cudaStream_t stream);
 
 }  // namespace odori::emulator

@@ -1,4 +1,4 @@
-// The part of cuBLAS that the kit uses.
+// Provides the subset of cuBLAS that the kit uses. Names and values are cuBLAS's own.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -31,7 +31,8 @@ cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream);
 cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void* workspace, size_t bytes);
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
 const char* cublasGetStatusString(cublasStatus_t status);
-/// c = alpha * op(a) * op(b) + beta * c; a matrix's columns stand one behind another, `lda` numbers apart.
+/// c = alpha * op(a) * op(b) + beta * c, in column-major order: the columns of `a` start `lda` elements apart. Only
+/// alpha = 1, beta = 0, ldc = m and equal types of a and b are supported.
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t a_operation, cublasOperation_t b_operation, int m,
                             int n, int k, const void* alpha, const void* a, cudaDataType_t a_type, int lda,
                             const void* b, cudaDataType_t b_type, int ldb, const void* beta, void* c,

@@ -1,4 +1,4 @@
-// bfloat16: the upper half of a float, rounded to the nearest, ties to even.
+// Provides CUDA's bfloat16: the upper half of a float, rounded to nearest, ties to even.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// CUDA's language as far as the kit's kernels use it: each is a plain C++ function, called once a thread.
+// Provides the CUDA C++ language that the kit's kernels use: a kernel is a plain C++ function, called once per thread.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@
 
 #define __forceinline__ inline
 #define __launch_bounds__(...)
-// The blocks of a grid run one after another, all threads of a block on one thread of the host.
+// One block at a time runs on a host thread.
 #define __shared__ static thread_local
 
 struct uint3 {
@@ -32,13 +32,14 @@ extern constinit thread_local dim3 blockDim, gridDim;
 
 namespace odori::emulator {
 
-/// Stops the calling thread of the block until all have come to this line.
+/// Stops the calling thread until all threads of its block have reached this line.
 void synchronize_threads(int line);
-/// Stops it until all lanes of its warp in `mask` have come to this line; returns what `lane` gave as `bits`.
+/// Stops the calling thread until all lanes of its warp in `mask` have reached this line. Returns the bits of `lane`.
 std::uint64_t exchange_in_warp(unsigned int mask, std::uint64_t bits, int lane, int line);
 int lane_of_thread();
 
-cudaError_t queue_kernel(dim3 grid, dim3 block, cudaStream_t stream, const void* kernel, std::function<void()> thread);
+/// Queues a kernel; `kernel` is the work of one thread.
+cudaError_t queue_kernel(dim3 grid, dim3 block, cudaStream_t stream, std::function<void()> kernel);
 
 template <typename T>
 T shuffle(unsigned int mask, T value, int lane, int line) {
@@ -71,6 +72,5 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                Arguments&&... arguments) {
   std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
   return odori::emulator::queue_kernel(config->gridDim, config->blockDim, config->stream,
-                                       reinterpret_cast<const void*>(kernel),
                                        [kernel, values] { std::apply(kernel, values); });
 }

@@ -1,5 +1,4 @@
-// The part of CUDA's runtime that the kit uses, as the emulated GPU has it: see ../emulator.h. Names and values are
-// CUDA's own.
+// Provides the subset of the CUDA runtime API that the kit uses. Names and values are CUDA's own.
 #pragma once
 
 #include <cstddef>
@@ -118,7 +117,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags = 0);
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t work, void* argument);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument);
 
 cudaError_t cudaEventCreate(cudaEvent_t* event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags);

@@ -1,4 +1,4 @@
-// The part of NCCL that the kit uses, between emulated GPUs: see ../nccl.cpp. Names and values are NCCL's own.
+// Provides the subset of NCCL that the kit uses. Names and values are NCCL's own.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,0 +1,13 @@
+// Provides look-up and checks of allocated memory.
+#pragma once
+
+#include "backend/emulated/machine.h"
+
+namespace odori::emulator {
+
+/// Returns the allocation that holds all of these bytes, or null.
+const Allocation* find_allocation(const void* memory, std::size_t bytes);
+/// Aborts the program if a guard of any allocation was overwritten.
+void check_guards();
+
+}  // namespace odori::emulator
