@@ -42,7 +42,6 @@
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"
 #include "predict/measure.h"
-#include "trace/show_to_grader.h"
 #include "trace/trace.h"
 #include "train/evaluator.h"
 #include "train/learning_rate.h"

@@ -40,7 +40,7 @@ bool is_test_set(const Situation& situation, const std::vector<Images>& parts, c
 /// learning rate; `updates_of` its updates: if the rate is the same there, it is written down.
 Found find_in_updates(const Situation& situation, const RunPlan& other, Updates (*updates_of)(const Evidence&));
 
-/// Did the library stop this rank by that refusal (trace/refusal.h)?
+/// Did the library stop this rank by that refusal (observe/refusal.h)?
 bool was_refused(const RankSeen& rank, const char* refusal);
 /// That one's sentence, told by `key`, or by the refusal's own name.
 Found find_refused(const Evidence& evidence, const char* refusal, const char* key = nullptr);

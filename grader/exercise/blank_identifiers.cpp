@@ -27,10 +27,9 @@ bool is_reserved(const std::string& name) {
   return by_its_form && !harmless.contains(name);
 }
 
-/// Families of calls, of processes and of threads; and what the kit's own text of a program says to the grader.
+/// Families of calls, of processes and of threads.
 bool is_forbidden(const std::string& name) {
-  return name.starts_with("posix_spawn") || name.starts_with("pthread_") || name == "show_to_grader" ||
-         names_never_needed().contains(name);
+  return name.starts_with("posix_spawn") || name.starts_with("pthread_") || names_never_needed().contains(name);
 }
 
 /// Keywords, and what answers take from C++'s library. Casts that see one type as another aren't among them.
@@ -271,8 +270,7 @@ KitIdentifiers identifiers_of_kit(const fs::path& kit, const std::string& exerci
 const std::set<std::string>& names_never_needed() {
   static const std::set<std::string> names = set_of(R"(
     asm extern import
-    evidence ODORI_EVIDENCE ODORI_TEST_CASES set_rank set_failure_listener set_job_end end_job
-    catch_interrupts
+    observe facts evidence ODORI_EVIDENCE ODORI_TEST_CASES set_failure_listener set_job_end end_job catch_interrupts
     system popen fork vfork execl execlp execle execv execve execvp execvpe execveat fexecve killpg quick_exit
     at_quick_exit atexit set_terminate _exit
     sigaction sigprocmask sigqueue setitimer timer_create ptrace prctl syscall waitpid wait3 wait4

@@ -11,7 +11,7 @@
 #include "checks/checks.h"
 #include "core/file.h"
 #include "core/process.h"
-#include "trace/evidence.h"
+#include "observe/evidence.h"
 #include "worker/evidence_files.h"
 #include "worker/file_watch.h"
 #include "worker/run.h"
@@ -116,9 +116,9 @@ TEST(Evidence, OfAKilledProgramHoldsWhatCameBefore) {
                                   if (files.look() <= 400'000) return false;
                                   found = is_known_to(process, files.name());
                                   head = is_mapped_in(process, files.name(), 0);
-                                  old = is_mapped_in(process, files.name(), evidence::head_bytes) ||
-                                        is_mapped_in(process, files.name(), evidence::head_bytes + 300'000);
-                                  next = is_mapped_in(process, files.name(), evidence::head_bytes + 10'000'000);
+                                  old = is_mapped_in(process, files.name(), observe::evidence_head_bytes) ||
+                                        is_mapped_in(process, files.name(), observe::evidence_head_bytes + 300'000);
+                                  next = is_mapped_in(process, files.name(), observe::evidence_head_bytes + 10'000'000);
                                   return true;
                                 },
                             .started = [&](int id) { process = fs::path("/proc") / std::to_string(id); }});

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <limits>
 
-#include "trace/evidence.h"
+#include "observe/evidence.h"
 #include "worker/evidence_files.h"
 #include "worker/run.h"
 
@@ -274,7 +274,7 @@ TEST(EvidenceFiles, HoldWhatIsWrittenAndSayWhenItIsTooMuch) {
   const auto set = [&](std::uint64_t length, const std::string& text) {
     std::fstream file(files.paths().at(1), std::ios::in | std::ios::out | std::ios::binary);
     file.write(reinterpret_cast<const char*>(&length), sizeof length);
-    file.seekp(evidence::head_bytes) << text;
+    file.seekp(observe::evidence_head_bytes) << text;
   };
   const std::string line = use_device(3);
   const auto forged = [&] {

@@ -35,8 +35,8 @@ Submission submission() {
 TEST(Source, HoldsEachVariantInANamespaceWithTheLearnersLineNumbers) {
   EXPECT_EQ(source_of(solution, submission(), {{"blank_2", {2}}}),
             "#include \"odori.h\"\n"
-            "namespace odori::evidence {\nvoid pass_blanks();\n}\n"
-            "#define odori__blanks_passed ::odori::evidence::pass_blanks()\n" +
+            "namespace odori::observe {\nvoid on_blanks_passed();\n}\n"
+            "#define odori__blanks_passed ::odori::observe::on_blanks_passed()\n" +
                 refused_names_begin() +
                 "namespace odori_blank_2 {\n"
                 "#line 3 \"blank_2\"\n"
@@ -180,7 +180,7 @@ Submission above_main() {
 
 TEST(Source, BlanksAboveMainAreVariantsToo) {
   const std::string source = source_of(functions, above_main(), {{"blank_1", {1}}, {"blank_2", {2}}});
-  EXPECT_TRUE(source.starts_with("#include \"odori.h\"\nusing namespace odori;\nnamespace odori::evidence {\n"))
+  EXPECT_TRUE(source.starts_with("#include \"odori.h\"\nusing namespace odori;\nnamespace odori::observe {\n"))
       << source;
   EXPECT_NE(source.find("namespace odori_blank_1 {\n#line 4 \"blank_1\"\ntemplate <typename T, class Combine>\n"),
             std::string::npos)

@@ -20,7 +20,7 @@ struct NoFact {};
 /// More of something than there can be.
 struct TooMuch {};
 
-/// Reads facts as trace/facts.h declares them.
+/// Reads facts as observe/facts.h declares them.
 class FieldReader {
  public:
   FieldReader(const json& object, const EvidenceLimits& limits) : object_(object), limits_(limits) {

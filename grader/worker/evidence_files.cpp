@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <random>
 
-#include "trace/evidence.h"
+#include "observe/evidence.h"
 
 namespace odori::grader {
 namespace {
 
 constexpr std::size_t bytes_of_file =
     16 << 20;  // many times what a right answer writes; only what is written takes space
-constexpr std::size_t room = bytes_of_file - evidence::head_bytes;
+constexpr std::size_t room = bytes_of_file - observe::evidence_head_bytes;
 
 /// What the library says that it has written. More than `room`: it found no room for something.
 std::uint64_t written_in(int file) {
@@ -28,7 +28,7 @@ void read_on(int file, std::string& bytes, std::size_t n) {
   if (n <= at) return;
   bytes.resize(n);
   for (ssize_t read = 1; at < n && read > 0; at += static_cast<std::size_t>(std::max<ssize_t>(read, 0)))
-    read = pread(file, bytes.data() + at, n - at, static_cast<off_t>(evidence::head_bytes + at));
+    read = pread(file, bytes.data() + at, n - at, static_cast<off_t>(observe::evidence_head_bytes + at));
   bytes.resize(at);
 }
 

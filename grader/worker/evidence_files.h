@@ -1,4 +1,4 @@
-// Where the library writes a run's evidence (lib/trace/evidence.h).
+// Where the library writes a run's evidence (lib/observe/evidence.h).
 #pragma once
 
 #include <cstdint>

@@ -96,8 +96,8 @@ std::string source_of(const std::string& solution, const Submission& submission,
   const Body body(solution, submission.path.string());
   // What is trained before a program has left its blanks behind, the blanks trained and not the program.
   std::string source = body.head() + fmt::format(
-                                         "namespace odori::evidence {{\nvoid pass_blanks();\n}}\n"
-                                         "#define {} ::odori::evidence::pass_blanks()\n",
+                                         "namespace odori::observe {{\nvoid on_blanks_passed();\n}}\n"
+                                         "#define {} ::odori::observe::on_blanks_passed()\n",
                                          blanks_passed);
   source += refused_names_begin();
   for (const Variant& variant : variants) source += body.variant(variant, submission);

@@ -6,7 +6,7 @@
 #include "backend/cpu/device.h"
 #include "core/cores.h"
 #include "core/error.h"
-#include "trace/evidence.h"
+#include "observe/hooks.h"
 
 namespace odori {
 namespace {
@@ -55,7 +55,7 @@ Device& DevicePool::device(int id) {
 }
 
 Device& DevicePool::use(int id) {
-  evidence::write(facts::UseDevice{id});
+  observe::on_use_device(id);
   Device& chosen = device(id);
   current_ = id;
   chosen.bind_thread();

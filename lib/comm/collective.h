@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/rank_table.h"
-#include "trace/evidence.h"
+#include "observe/hooks.h"
 
 namespace odori {
 
@@ -18,10 +18,11 @@ class Exchange {
   rank_table::Call outer_;
 };
 
-/// One that all ranks have to make, and a learner calls: the grader knows as well. `name` must outlive it.
+/// A call that all ranks have to make and that a learner may make: also reported to the observer. `name` must outlive
+/// this object.
 struct Collective {
-  explicit Collective(const char* name) noexcept : evidence(name), exchange({name}) {}
-  evidence::Collective evidence;
+  explicit Collective(const char* name) noexcept : scope(name), exchange({name}) {}
+  observe::CollectiveScope scope;
   Exchange exchange;
 };
 

@@ -14,7 +14,8 @@
 #include "comm/mpi_check.h"
 #include "comm/mpi_communicator.h"
 #include "core/error.h"
-#include "trace/refusal.h"
+#include "observe/hooks.h"
+#include "observe/refusal.h"
 #include "trace/trace.h"
 
 namespace odori {
@@ -22,13 +23,13 @@ namespace {
 
 constexpr int head_tag = 1, numbers_tag = 2, arrival_tag = 3;  // 0: scatter()'s
 
-/// The watch, the event stream and the grader know of it.
+/// Reports the message to the watch, the event stream and the observer.
 struct Message {
   Message(const char* call, int to, std::size_t sent, int from, std::size_t received)
-      : evidence(call, to, sent, from, received),
+      : scope(call, to, sent, from, received),
         span(call, std::max(sent, received) * sizeof(float)),
         exchange({call, to, from}) {}
-  evidence::Message evidence;
+  observe::MessageScope scope;
   trace::Span span;
   Exchange exchange;
 };

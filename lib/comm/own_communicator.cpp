@@ -1,7 +1,7 @@
 // A communicator whose algorithm is a function of somebody else's.
 #include "comm/mpi_communicator.h"
 #include "core/error.h"
-#include "trace/evidence.h"
+#include "observe/hooks.h"
 
 namespace odori {
 namespace {
@@ -18,7 +18,7 @@ class OwnCommunicator : public MpiCommunicator {
   void all_reduce(std::span<float> numbers) override {
     require(!runs_, "The all-reduce of {} called comm.all_reduce_mean(), which calls that all-reduce.", name_);
     const Running running(runs_);
-    const evidence::OwnAlgorithm learners;
+    const observe::LearnerScope learner;
     all_reduce_(numbers, *this);
   }
 

@@ -19,6 +19,7 @@
 #include "core/program.h"
 #include "core/rank_table.h"
 #include "core/watch.h"
+#include "observe/hooks.h"
 
 namespace odori {
 namespace {
@@ -111,11 +112,11 @@ MpiSession::MpiSession(int& argc, char**& argv) {
   rank_table::leave(outer);
   watch.reset();
   if (job.size > 1) watch = make_watch();
-  evidence::set_rank(job.rank);
+  observe::on_rank(job.rank);
   require(level >= MPI_THREAD_FUNNELED, "This MPI can't be used by a program with threads (MPI_THREAD_FUNNELED).");
   // What happens from the first of these facts on, on whichever rank, isn't MPI's start any more.
-  if (evidence::on()) ODORI_MPI(MPI_Barrier(MPI_COMM_WORLD));
-  evidence::write(facts::Began{});
+  if (observe::enabled()) ODORI_MPI(MPI_Barrier(MPI_COMM_WORLD));
+  observe::on_program_begun();
 }
 
 MpiSession::~MpiSession() {

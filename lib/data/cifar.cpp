@@ -10,7 +10,7 @@
 
 #include "core/error.h"
 #include "data/mapped_file.h"
-#include "trace/evidence.h"
+#include "observe/hooks.h"
 
 namespace odori {
 namespace {
@@ -142,7 +142,7 @@ std::string resolve_dataset(const std::string& name, const std::string& root) {
 }
 
 TrainTest load_cifar(const std::string& name, const CifarOptions& options, const std::string& root) {
-  evidence::write(facts::LoadCifar{});
+  observe::on_load_cifar();
   require(options.fraction > 0 && options.fraction <= 1, "The fraction of a data set is above 0 and at most 1, not {}.",
           options.fraction);
   const NamedSet* named = find_named(resolve_dataset(name, root));

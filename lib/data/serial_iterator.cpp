@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "trace/evidence.h"
+#include "observe/hooks.h"
 
 namespace odori {
 
@@ -20,7 +20,7 @@ SerialIterator::SerialIterator(DatasetPtr dataset, int batch_size, const Iterato
       "examples?");
   require(batch_size_ >= 1, "A batch can't have {} examples: at least 1.", batch_size_);
   const bool fits = !options_.repeat || static_cast<std::size_t>(batch_size_) <= dataset_->size();
-  if (!fits) evidence::write(facts::RefusedBatch{batch_size_});
+  if (!fits) observe::on_refused_batch(batch_size_);
   require(fits,
           "A batch of {} images is larger than the data of its device, {} images. Use a smaller --batchsize, fewer "
           "devices or ranks, or more data.",

@@ -6,13 +6,13 @@
 
 #include "core/error.h"
 #include "core/program.h"
-#include "trace/evidence.h"
+#include "observe/hooks.h"
 
 namespace odori {
 
 void collectively(Communicator* comm, const std::function<void()>& step) {
   if (!comm) return step();
-  const evidence::Collective call("Snapshot");
+  const observe::CollectiveScope call("Snapshot");
   std::string sentence;
   try {
     step();

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "trace/evidence.h"
+#include "observe/hooks.h"
 
 namespace odori {
 namespace {
@@ -22,7 +22,7 @@ class MultiNodeEvaluator : public Evaluator {
       : Evaluator(*own), own_(std::move(own)), comm_(comm) {}
 
   Metrics evaluate() override {
-    const evidence::Collective call("multi_node_evaluator->evaluate()");
+    const observe::CollectiveScope call("multi_node_evaluator->evaluate()");
     average_statistics(model(), comm_);
     return sum_over_ranks(own_->evaluate(), comm_);
   }

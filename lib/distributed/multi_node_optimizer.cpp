@@ -10,7 +10,7 @@
 #include "distributed/exchange/context.h"
 #include "distributed/exchange/strategies.h"
 #include "distributed/multi_node_agreement.h"
-#include "trace/evidence.h"
+#include "observe/hooks.h"
 
 namespace odori {
 namespace {
@@ -35,7 +35,7 @@ class MultiNodeOptimizer : public Optimizer {
   }
 
   void setup(Classifier& model, std::optional<Range> /*shard: the strategy's*/ = {}) override {
-    const evidence::Collective call("optimizer->setup()");
+    const observe::CollectiveScope call("optimizer->setup()");
     agree_on_model(model, comm_);
     agree_on_exchange(strategy_->description(dtype_), comm_);
     std::vector<Range> ranges;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "trace/evidence.h"
+#include "observe/hooks.h"
 #include "train/terminal.h"
 #include "train/trainer.h"
 
@@ -44,7 +44,7 @@ void ParameterCheck::finalize(Trainer&) noexcept {
 
 void ParameterCheck::run(Trainer& trainer) {
   if (trainer.updater().iteration() % every_ != 0) return;
-  const evidence::Collective call("ParameterCheck");
+  const observe::CollectiveScope call("ParameterCheck");
   ++compared_;
   Classifier& model = trainer.updater().model();
   const std::vector<std::uint32_t> own = checksums(model);

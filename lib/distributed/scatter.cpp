@@ -13,8 +13,8 @@
 
 #include "core/error.h"
 #include "data/sub_dataset.h"
-#include "trace/evidence.h"
-#include "trace/refusal.h"
+#include "observe/hooks.h"
+#include "observe/refusal.h"
 
 namespace odori {
 namespace {
@@ -136,8 +136,8 @@ Range owned_range(std::size_t n, int rank, int size, bool force_equal_length) {
 }
 
 DatasetPtr scatter_dataset(const DatasetPtr& dataset, Communicator& comm, const ScatterOptions& options) {
-  const evidence::Collective call("scatter_dataset()");
-  evidence::write(facts::Scatter{options.root});
+  const observe::CollectiveScope call("scatter_dataset()");
+  observe::on_scatter_dataset(options.root);
   const std::size_t n = agree_on_size(dataset, comm, options);
   std::vector<std::size_t> counts;
   for (int rank = 0; rank < comm.size(); ++rank)

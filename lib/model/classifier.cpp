@@ -7,7 +7,7 @@
 #include "core/random.h"
 #include "core/rank_table.h"
 #include "model/layers.h"
-#include "trace/evidence.h"
+#include "observe/hooks.h"
 
 namespace odori {
 namespace {
@@ -67,7 +67,7 @@ Classifier::Classifier(const NetworkSpec& network, int batch_size, std::uint64_t
 Classifier::~Classifier() = default;
 
 void Classifier::to_device(Device& device, const AlgorithmOptions& options) {
-  evidence::write(facts::ToDevice{device.id()});
+  observe::on_model_to_device(device.id());
   require(!device_, "The model is on {} already; a model moves to a device once.",
           device_ ? device_->description() : "");
   allocate(device, options.measure);
@@ -124,16 +124,13 @@ void Classifier::forward_backward(const Batch& batch, const FinalGradients& are_
           "iterator "
           "that repeats, and the model's batch size.",
           batch.examples.size(), batch_size_, on.description());
-  if (evidence::on())
-    for (const Example& example : batch.examples) trained_images_.push_back(example.id);
+  observe::on_batch_trained(this, batch);
   rank_table::at_work();
   graph_->load(batch, random_);
   graph_->forward(Mode::train, random_);
   graph_->backward(are_final);
   ++random_.step;
 }
-
-std::vector<std::int64_t> Classifier::take_trained_images() { return std::exchange(trained_images_, {}); }
 
 void Classifier::evaluate(const Batch& batch) {
   device();

@@ -26,9 +26,6 @@ struct ModelState {
   AlgorithmTable algorithms;
 };
 
-class Trainer;
-class Updater;
-
 class Classifier {
  public:
   /// Batches of `batch_size` images. Initial weights come from the seed; `stream` tells devices and ranks
@@ -67,11 +64,6 @@ class Classifier {
   void restore(const ModelState& state);
 
  private:
-  // Nobody else may learn by it that somebody records (train/record.h).
-  friend void record_training(Trainer&);
-  friend void record_update(Updater&);
-  /// The images of all batches since the last call, while somebody records evidence (trace/evidence.h).
-  std::vector<std::int64_t> take_trained_images();
   void allocate(Device& device, bool measure);  // memory and graph, without values
 
   NetworkSpec network_;
@@ -83,7 +75,6 @@ class Classifier {
   ModelMemory memory_;
   AlgorithmTable algorithms_;
   std::unique_ptr<Graph> graph_;
-  std::vector<std::int64_t> trained_images_;
 };
 
 }  // namespace odori

@@ -2,7 +2,7 @@
 
 #include "core/error.h"
 #include "distributed/exchange/strategy.h"
-#include "trace/evidence.h"
+#include "observe/hooks.h"
 #include "trace/trace.h"
 
 namespace odori {
@@ -19,7 +19,7 @@ bool Optimizer::update() {
 
 bool Optimizer::finish_exchange() {
   if (!exchange()) return true;
-  const evidence::Collective call("optimizer->update()");
+  const observe::CollectiveScope call("optimizer->update()");
   return exchange()->finish();
 }
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "trace/evidence.h"
+#include "observe/evidence.h"
 
 namespace {
 
@@ -252,10 +252,10 @@ std::string facts_of(int rank, const std::string& name) {
   std::ifstream file(name + "." + std::to_string(rank), std::ios::binary);
   std::uint64_t bytes = 0;
   file.read(reinterpret_cast<char*>(&bytes), sizeof bytes);
-  file.seekg(odori::evidence::head_bytes);
+  file.seekg(odori::observe::evidence_head_bytes);
   std::string facts;
-  for (std::string line;
-       file.tellg() < static_cast<std::streamoff>(odori::evidence::head_bytes + bytes) && std::getline(file, line);) {
+  for (std::string line; file.tellg() < static_cast<std::streamoff>(odori::observe::evidence_head_bytes + bytes) &&
+                         std::getline(file, line);) {
     facts += line + '\n';
     if (const auto at = line.find("\"numbers\":"); at != std::string::npos)
       file.ignore(static_cast<std::streamsize>(sizeof(float)) * std::stoi(line.substr(at + 10)));
@@ -266,7 +266,7 @@ std::string facts_of(int rank, const std::string& name) {
 TEST(Evidence, TellsTheMessagesOfLearnersAndNotTheLibrarys) {
   const std::string name = testing::TempDir() + "odori_messages_" + std::to_string(::getpid());
   for (const int rank : {0, 1})
-    std::ofstream(name + "." + std::to_string(rank)) << std::string(2 * odori::evidence::head_bytes, '\0');
+    std::ofstream(name + "." + std::to_string(rank)) << std::string(2 * odori::observe::evidence_head_bytes, '\0');
   const Ending ending = run("message after message", 2, "ODORI_EVIDENCE='" + name + "'");
   EXPECT_EQ(ending.count("receive: rank 1 was to receive from rank 7"), 1) << ending.output;
   const std::string facts = facts_of(1, name);

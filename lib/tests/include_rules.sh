@@ -7,18 +7,19 @@ cd "${1:-$(dirname "$0")/../..}" || exit
 declare -A may=(
   [core]=""
   [trace]="core"
-  [data]="core trace"
-  [backend]="core trace"
-  [comm]="core trace backend"
-  [model]="core trace backend"
-  [optim]="core trace backend model distributed/exchange/strategy.h"
+  [observe]="core trace"
+  [data]="core trace observe"
+  [backend]="core trace observe"
+  [comm]="core trace observe backend"
+  [model]="core trace observe backend"
+  [optim]="core trace observe backend model distributed/exchange/strategy.h"
   [report]="core trace"
-  [train]="core trace backend data model optim report distributed/exchange/strategy.h"
-  [distributed]="core trace backend comm data model optim report train"
+  [train]="core trace observe backend data model optim report distributed/exchange/strategy.h"
+  [distributed]="core trace observe backend comm data model optim report train"
   [horovod]="core comm model optim train distributed"
   [doctor]="core backend report flags"
   [flags]="core backend comm data model optim"
-  [predict]="core trace data backend model optim comm report train flags"
+  [predict]="core trace observe data backend model optim comm report train flags"
 )
 # The same for the grader's folders, among themselves.
 declare -A grader_may=(
@@ -94,8 +95,8 @@ check_support() {
   [[ $header == */* || -e ${file%/*}/$header || -e exercises/support/$header || $file == *_test.cpp ]] ||
     rule "support code includes the headers of the library, of exercises/support and of its own folder alone"
   [[ $file == *_support.h ]] || return
-  [[ $to != trace && ($header == */* || $header == *_support.h) ]] ||
-    rule "a header for programs includes the library without trace/ and other *_support.h alone"
+  [[ $to != observe && ($header == */* || $header == *_support.h) ]] ||
+    rule "a header for programs includes the library without observe/ and other *_support.h alone"
 }
 
 check_grader() {
@@ -119,6 +120,28 @@ for path in exercises/support/*.h exercises/*/support/*.h; do
   support_headers[$name]=$path
 done
 
+# No header that a training program reaches, by lib/odori.h or its support header, may include the observer's folder or name its namespace.
+check_observer_is_hidden() {
+  local -A reached=([lib/odori.h]=1)
+  local queue=(lib/odori.h exercises/*/support/*_support.h) text to
+  while ((${#queue[@]} > 0)); do
+    file=${queue[0]} queue=("${queue[@]:1}")
+    [[ -e $file ]] || continue
+    while IFS=: read -r line text; do
+      if [[ ! $text =~ include\ *[\"\<]([^\"\>]+)[\"\>] ]]; then
+        echo "$file:$line: names the observer's namespace, but lib/odori.h reaches this header (lib/observe/observer.h)."
+        broken=1
+        continue
+      fi
+      header=${BASH_REMATCH[1]}
+      [[ $header != observe/* ]] || rule "lib/odori.h reaches this file: answers must not reach the observer"
+      to=lib/$header
+      [[ -e $to ]] || to=${file%/*}/$header
+      [[ ! -e $to || -n ${reached[$to]} ]] || { reached[$to]=1 && queue+=("$to"); }
+    done < <(grep -nE '^ *# *include|^[^/]*\<observe(::| *\{)' "$file")
+  done
+}
+
 found=0
 while IFS=: read -r file line text; do
   [[ $text =~ include\ *([\"\<])([^\"\>]+)[\"\>] ]] || continue
@@ -130,6 +153,8 @@ while IFS=: read -r file line text; do
     rule "a header for programs includes the library and the standard library alone"
   fi
 done < <(grep -rnE --include='*.h' --include='*.cpp' --include='*.cu' '^ *# *include' lib datasets grader solutions exercises)
+
+[[ ! -e lib/odori.h ]] || check_observer_is_hidden
 
 [[ $found -gt 0 ]] || { echo "There is no #include to check in $PWD: is this the kit?"; exit 1; }
 [[ $broken -eq 0 ]] && echo "$found includes follow the rules."

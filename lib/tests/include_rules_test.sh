@@ -18,10 +18,26 @@ expect() {
   failures=$((failures + 1))
 }
 
+# expect_reached TEXT SENTENCE: the rules' words about a kit whose lib/odori.h reaches a header with this text through another
+# header. No sentence: it may.
+expect_reached() {
+  local said
+  rm -rf "${kit:?}"/*
+  mkdir -p "$kit"/{lib/{train,observe},datasets,grader,solutions}
+  echo '#include "train/a.h"' >"$kit/lib/odori.h"
+  echo '#include "train/b.h"' >"$kit/lib/train/a.h"
+  echo '#include "observe/hooks.h"' >"$kit/lib/train/not_reached.h"
+  printf '// head\n%s\n' "$1" >"$kit/lib/train/b.h"
+  said=$(bash "$rules" "$kit") && [[ -n $2 ]] && said="accepted: $said"
+  [[ -z $2 && $said == *" includes follow"* || -n $2 && $said == "lib/train/b.h:2: "*"$2"* ]] && return
+  echo "A reached header with $1: expected '${2:-no complaint}', and it said: $said"
+  failures=$((failures + 1))
+}
+
 expect lib/core/a.h '<vector>' ''
 expect lib/core/a.h '"trace/trace.h"' 'core may include nothing else'
 expect lib/backend/cpu/a.cpp '"core/batch.h"' ''
-expect lib/backend/cpu/a.cpp '"data/cifar.h"' 'backend may include core trace alone'
+expect lib/backend/cpu/a.cpp '"data/cifar.h"' 'backend may include core trace observe alone'
 expect lib/model/a.cpp '"optim/optimizer.h"' 'model may include'
 expect lib/distributed/multi_node_optimizer.h '"comm/communicator.h"' ''
 expect lib/train/a.cpp '"distributed/scatter.h"' 'train may include'
@@ -43,17 +59,17 @@ expect exercises/1/a.cpp '"one_support.h"' ''
 expect solutions/1/a.cpp '"two_support.h"' 'a training program includes odori.h and its own'
 expect solutions/1/a.cpp '"inner.h"' 'a training program includes odori.h and its own'
 expect solutions/1/a.cpp '"train/trainer.h"' 'a training program includes odori.h and its own'
-expect exercises/1/a.cpp '"trace/evidence.h"' 'a training program includes odori.h and its own'
-expect exercises/1/support/a.cpp '"trace/evidence.h"' ''
+expect exercises/1/a.cpp '"observe/hooks.h"' 'a training program includes odori.h and its own'
+expect exercises/1/support/a.cpp '"observe/hooks.h"' ''
 expect exercises/1/support/a.cpp '"inner.h"' ''
 expect exercises/1/support/a.cpp '"test_cases.h"' ''
 expect exercises/1/support/a.cpp '"two_support.h"' 'of its own folder alone'
 expect exercises/1/support/a_test.cpp '"train_support.h"' ''
 expect exercises/1/support/a.cpp '"worker/run.h"' 'support code never includes the grader'
 expect exercises/1/support/one_support.h '"comm/communicator.h"' ''
-expect exercises/1/support/one_support.h '"trace/evidence.h"' 'a header for programs includes the library without trace/'
-expect exercises/1/support/one_support.h '"inner.h"' 'a header for programs includes the library without trace/'
-expect exercises/1/support/one_support.h '"test_cases.h"' 'a header for programs includes the library without trace/'
+expect exercises/1/support/one_support.h '"observe/hooks.h"' 'a header for programs includes the library without observe/'
+expect exercises/1/support/one_support.h '"inner.h"' 'a header for programs includes the library without observe/'
+expect exercises/1/support/one_support.h '"test_cases.h"' 'a header for programs includes the library without observe/'
 expect exercises/1/support/one_support.h '<nlohmann/json.hpp>' 'the library and the standard library alone'
 expect lib/train/a.cpp '"one_support.h"' 'lib includes no header of an exercise'
 expect lib/backend/cuda/a.cu '<cudnn.h>' ''
@@ -82,4 +98,13 @@ if bash "$rules" "$kit" | grep -q "inner.h has the same name"; then :; else
   echo "Two support headers of the same name: expected a complaint."
   failures=$((failures + 1))
 fi
+
+expect lib/train/a.cpp '"observe/hooks.h"' ''
+expect lib/report/a.cpp '"observe/hooks.h"' 'report may include'
+expect lib/observe/a.cpp '"train/trainer.h"' 'observe may include core trace alone'
+expect_reached '#include "core/error.h"  // observe::' ''
+expect_reached '#include "observe/hooks.h"' 'lib/odori.h reaches this file'
+expect_reached '#include <observe/facts.h>' 'lib/odori.h reaches this file'
+expect_reached 'namespace odori::observe { void on_use_device(int); }' "names the observer's namespace"
+expect_reached 'inline void use() { observe::on_use_device(1); }' "names the observer's namespace"
 exit $((failures > 0))

@@ -17,13 +17,6 @@ std::size_t parameters(const std::string& name, int n_classes, int image_size = 
   return Classifier(create_network(name, n_classes, image_size), 1, 0).parameter_count();
 }
 
-// No answer may find out by it whether somebody records.
-template <typename Model>
-concept TellsOfRecords = requires(Model model) {
-  model.take_trained_images();
-};
-static_assert(!TellsOfRecords<Classifier>);
-
 TEST(Networks, HaveTheirPublishedSizes) {
   EXPECT_EQ(parameters("vgg", 10), 14987200u);
   EXPECT_EQ(parameters("vgg", 100), 15033280u);

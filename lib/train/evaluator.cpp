@@ -5,14 +5,14 @@
 
 #include "core/error.h"
 #include "trace/trace.h"
-#include "train/record.h"
 #include "train/trainer.h"
+#include "train/training_facts.h"
 
 namespace odori {
 
 Evaluator::Evaluator(SerialIterator iterator, Classifier& model, int device)
     : iterator_(std::move(iterator)), model_(model) {
-  record_evaluator(iterator_, device);
+  observe::on_evaluator_made(iterator_, device);
   require(model.device().id() == device,
           "The model is on device {}, but the evaluator was given device {}. A model is evaluated where it is.",
           model.device().id(), device);
@@ -23,7 +23,7 @@ Evaluator::Evaluator(SerialIterator iterator, Classifier& model, int device)
 
 void Evaluator::run(Trainer& trainer) {
   const Metrics metrics = evaluate();
-  record_evaluation(metrics);
+  observe::on_evaluation(metrics);
   trainer.observation()["validation/main/loss"] = std::abs(metrics.loss());  // nan without its sign
   trainer.observation()["validation/main/accuracy"] = metrics.accuracy();
 }

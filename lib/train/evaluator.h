@@ -18,6 +18,7 @@ class Evaluator : public Extension {
   int priority() const override { return writer; }
   void run(Trainer& trainer) override;
   std::string name() const override { return "validation"; }
+  std::optional<Evaluated> evaluated() const override { return Evaluated{model_, iterator_}; }
 
   /// Sums over the iterator's counted samples.
   virtual Metrics evaluate();

@@ -2,11 +2,20 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace odori {
 
+class Classifier;
+class SerialIterator;
 class Trainer;
+
+/// A model, and the iterator over the data that it is evaluated on.
+struct Evaluated {
+  const Classifier& model;
+  const SerialIterator& iterator;
+};
 
 enum class Trigger { iteration, epoch };
 
@@ -20,6 +29,8 @@ class Extension {
   virtual int priority() const { return reader; }
   /// Does it write into the trainer's folder, in this process?
   virtual bool writes() const { return false; }
+  /// What it evaluates, or nothing.
+  virtual std::optional<Evaluated> evaluated() const { return {}; }
   virtual void initialize(Trainer&) {}
   /// After initialize(): a sentence on what was asked of it, which stands above the table; empty for nothing.
   virtual std::string setting(Trainer&) const { return {}; }

@@ -5,8 +5,8 @@
 
 #include "core/error.h"
 #include "core/file.h"
-#include "train/record.h"
 #include "train/trainer.h"
+#include "train/training_facts.h"
 
 namespace odori {
 namespace {
@@ -31,7 +31,7 @@ nlohmann::json to_json(const std::vector<LogReport::Entry>& log) {
 void LogReport::initialize(Trainer& trainer) { remove_unfinished(trainer.out() + "/log"); }
 
 void LogReport::run(Trainer& trainer) {
-  record_report(trainer.observation());
+  observe::on_report(trainer.observation());
   Entry& entry = log_.emplace_back(trainer.observation());
   entry["epoch"] = static_cast<double>(trainer.updater().epoch());
   entry["iteration"] = static_cast<double>(trainer.updater().iteration());

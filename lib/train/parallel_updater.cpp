@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "distributed/exchange/strategy.h"
 #include "trace/trace.h"
-#include "train/record.h"
+#include "train/training_facts.h"
 
 namespace odori {
 namespace {
@@ -62,7 +62,7 @@ void check_iterators(const std::vector<SerialIterator>& iterators, std::size_t n
 
 std::vector<Device*> checked_devices(const std::vector<SerialIterator>& iterators, Optimizer& optimizer,
                                      const std::map<std::string, int>& devices, DevicePool& pool) {
-  record_updater("ParallelUpdater", iterators);
+  observe::on_updater_made("ParallelUpdater", iterators);
   require(
       !optimizer.exchange() || optimizer.exchange()->owned().size() == optimizer.model().memory().parameters.size(),
       "A sharded optimizer updates a part of the model, so that the devices of one process can't be sent all of it: "
@@ -192,7 +192,7 @@ std::vector<Classifier*> ParallelUpdater::models() {
 }
 
 void print_devices(const std::map<std::string, int>& devices) {
-  record_devices(devices);
+  observe::on_devices_named(devices);
   std::vector<std::string> entries;
   for (const auto& [name, id] : main_first(devices)) entries.push_back(fmt::format("'{}': {}", name, id));
   fmt::print("{{{}}}\n", fmt::join(entries, ", "));

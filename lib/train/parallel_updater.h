@@ -35,7 +35,8 @@ class ParallelUpdater : public Updater {
   /// How GPUs are linked, and the rule in force. Said by who prints a table: measuring prints none.
   std::string setting() const override { return setting_; }
   GradientRule rule() const { return rule_; }
-  const std::map<std::string, int>& devices() const { return devices_; }
+  const std::map<std::string, int>& devices() const override { return devices_; }
+  std::string kind() const override { return "ParallelUpdater"; }
   bool shares_devices() override;
 
  private:

@@ -4,13 +4,13 @@
 
 #include "core/error.h"
 #include "distributed/exchange/strategy.h"
-#include "train/record.h"
+#include "train/training_facts.h"
 
 namespace odori {
 
 StandardUpdater::StandardUpdater(SerialIterator iterator, Optimizer& optimizer, std::optional<int> accumulate)
     : Updater(optimizer), n_batches_(accumulate ? accumulate : optimizer.accumulate()) {
-  record_updater("StandardUpdater", {iterator});
+  observe::on_updater_made("StandardUpdater", {&iterator, 1});
   require_fit(iterator, optimizer.model());
   const int n = n_batches_.value_or(1);
   require(n > 0, "An update takes at least one batch, but {} were asked for.", n);

@@ -22,6 +22,7 @@ class StandardUpdater : public Updater {
   std::vector<Classifier*> models() override { return {&optimizer_.model()}; }
   std::string description() const override;
   std::string setting() const override;
+  std::string kind() const override { return "StandardUpdater"; }
   bool is_new_epoch() override { return new_epoch_; }
 
  protected:

@@ -12,8 +12,8 @@
 #include "core/program.h"
 #include "trace/trace.h"
 #include "train/folder_lock.h"
-#include "train/record.h"
 #include "train/throughput.h"
+#include "train/training_facts.h"
 
 namespace odori {
 namespace {
@@ -64,12 +64,12 @@ void Trainer::run() {
   first_iteration_ = updater_.iteration();
   const Finalizer finalizer(*this);
   for (const auto& extension : extensions_) extension->initialize(*this);
-  record_training(*this);
+  observe::on_training_begun(*this);
   while (updater_.epoch() < n_epochs_) {
     if (interrupted()) stop_interrupted();
     iterate();
   }
-  record_training_end();
+  observe::on_training_ended();
   end_ = Clock::now();
 }
 
@@ -79,7 +79,7 @@ void Trainer::iterate() {
     const trace::Span span("iteration");
     updater_.update();
   }
-  record_update(updater_);
+  observe::on_update_done(updater_);
   const bool is_new_epoch = updater_.is_new_epoch();
   if (is_new_epoch) {
     const Metrics metrics = updater_.take_metrics();
@@ -107,7 +107,7 @@ void Trainer::require_finite_loss() const {
 void Trainer::run_extensions(bool is_new_epoch) {
   for (const auto& extension : extensions_)
     if (is_new_epoch || extension->trigger() == Trigger::iteration) extension->run(*this);
-  if (is_new_epoch) record_observation(observation_);
+  if (is_new_epoch) observe::on_observation(observation_);
 }
 
 void Trainer::stop_interrupted() {

@@ -5,6 +5,11 @@
 
 namespace odori {
 
+const std::map<std::string, int>& Updater::devices() const {
+  static const std::map<std::string, int> none;
+  return none;
+}
+
 std::string Updater::exchange_in_words() const {
   const std::string words = optimizer_.exchange() ? optimizer_.exchange()->report().description : "";
   return words.empty() ? words : ", " + words;

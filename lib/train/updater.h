@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ class Updater {
   virtual std::vector<Classifier*> models() = 0;
   /// How many devices, what is made of their gradients, and how ranks exchange them: "mean over 2 devices".
   virtual std::string description() const = 0;
+  /// The class, for reports: "StandardUpdater", "ParallelUpdater" or "another".
+  virtual std::string kind() const { return "another"; }
+  /// The ids of the devices by name; empty if they have no names.
+  virtual const std::map<std::string, int>& devices() const;
   /// A sentence on what was asked of it, which stands above the table; empty for nothing.
   virtual std::string setting() const { return {}; }
   /// Do devices, of this process or of ranks, share a GPU? No speedup can be measured then.

@@ -1,7 +1,7 @@
 #include "large_chunks.h"
+#include "observe/hooks.h"
+#include "observe/refusal.h"
 #include "ring_support.h"
-#include "trace/evidence.h"
-#include "trace/refusal.h"
 
 namespace odori {
 namespace {
@@ -10,9 +10,8 @@ namespace {
 void report_large_chunks(BeginOfChunk begin) {
   static const bool reported = [&] {
     for (const auto& [c, n, length] : large_chunks)
-      evidence::write(facts::Event{
-          "large_chunk",
-          {static_cast<std::int64_t>(begin(c, n, length)), static_cast<std::int64_t>(begin(c + 1, n, length))}});
+      observe::on_event("large_chunk", {static_cast<std::int64_t>(begin(c, n, length)),
+                                        static_cast<std::int64_t>(begin(c + 1, n, length))});
     return true;
   }();
   static_cast<void>(reported);
@@ -28,7 +27,7 @@ std::span<float> chunk_of(std::span<float> numbers, int c, int n, BeginOfChunk b
   refusal::require(refusal::chunk_outside, first <= last && last <= numbers.size(),
                    "chunk_of: chunk {} of {} begins at {} and ends at {}, of {} numbers.", c, n, first, last,
                    numbers.size());
-  if (evidence::on()) report_large_chunks(begin);
+  if (observe::enabled()) report_large_chunks(begin);
   return numbers.subspan(first, last - first);
 }
 

@@ -4,8 +4,8 @@
 
 #include "backend/device_pool.h"
 #include "core/error.h"
+#include "observe/hooks.h"
 #include "ring_support.h"
-#include "trace/evidence.h"
 #include "tried_numbers.h"
 
 namespace odori {
@@ -61,7 +61,7 @@ Traffic sent_by(const Communicator& comm) {
 }  // namespace
 
 void try_all_reduce(Communicator& comm, std::size_t length) {
-  const evidence::Collective call("try_all_reduce()");
+  const observe::CollectiveScope call("try_all_reduce()");
   DevicePool pool({.request = DeviceRequest::cpu});
   Device& device = pool.device(0);
   std::vector<float> numbers(length), truth(length);
@@ -77,7 +77,7 @@ void try_all_reduce(Communicator& comm, std::size_t length) {
   const Traffic before = sent_by(comm);
   mean(comm, numbers);
   const Traffic after = sent_by(comm);
-  evidence::write(facts::Values{static_cast<std::int64_t>(length)}, numbers);
+  observe::on_values(numbers);
 
   Seen seen = compare(numbers, truth);
   seen.sent = {after.messages - before.messages, after.bytes - before.bytes};

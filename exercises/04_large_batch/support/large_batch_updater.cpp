@@ -2,8 +2,8 @@
 
 #include "core/error.h"
 #include "large_batch_support.h"
-#include "trace/evidence.h"
-#include "trace/refusal.h"
+#include "observe/hooks.h"
+#include "observe/refusal.h"
 
 namespace odori {
 
@@ -25,7 +25,7 @@ std::vector<float> LargeBatchUpdater::next_gradients() {
 }
 
 void LargeBatchUpdater::average_over_ranks(std::span<float> gradients) {
-  const evidence::Collective call("average_over_ranks()");
+  const observe::CollectiveScope call("average_over_ranks()");
   require_length(gradients.size(), "average_over_ranks");
   Device& device = model().device();
   Buffer& memory = model().memory().gradients;
@@ -38,7 +38,7 @@ void LargeBatchUpdater::average_over_ranks(std::span<float> gradients) {
 void LargeBatchUpdater::use(std::span<const float> gradients, double rate) {
   require_length(gradients.size(), "use");
   const auto rounded = static_cast<float>(rate);
-  evidence::write(facts::Values{1}, {&rounded, 1});
+  observe::on_values(std::span(&rounded, 1));
   model().device().write(model().memory().gradients, 0, gradients);
   optimizer().set_learning_rate(rounded);
 }

@@ -4,9 +4,9 @@
 
 #include "core/error.h"
 #include "distributed/exchange/context.h"
+#include "observe/refusal.h"
 #include "overlap_support.h"
 #include "recorded_strategy.h"
-#include "trace/refusal.h"
 
 namespace odori {
 namespace {
@@ -90,7 +90,7 @@ void HostStrategy::start(std::span<float> elements) {
 }
 
 void HostStrategy::wait() {
-  record("wait");
+  observe::on_event("wait");
   context_->wait();
   started_.clear();
 }
@@ -102,7 +102,7 @@ void HostStrategy::average(std::span<float> elements) {
 
 void HostStrategy::sum_in(Dtype dtype, std::span<float> elements) {
   const auto n_elements = static_cast<std::int64_t>(elements.size());
-  record("sum", {static_cast<std::int64_t>(8 * bytes_of(dtype)), n_elements});
+  observe::on_event("sum", {static_cast<std::int64_t>(8 * bytes_of(dtype)), n_elements});
   if (summed_.size() < elements.size()) summed_ = context_->device.allocate(elements.size());
   // The communicator divides by the number of ranks before it sends; this cancels that.
   const auto n = static_cast<float>(comm.size());

@@ -5,18 +5,14 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "observe/hooks.h"
 #include "overlap_support.h"
-#include "trace/evidence.h"
 
 namespace odori {
 
-inline void record(const char* what, std::vector<std::int64_t> about = {}) {
-  evidence::write(facts::Event{what, std::move(about)});
-}
 inline void record_range(const char* what, Range range) {
-  record(what, {static_cast<std::int64_t>(range.begin), static_cast<std::int64_t>(range.end)});
+  observe::on_event(what, {static_cast<std::int64_t>(range.begin), static_cast<std::int64_t>(range.end)});
 }
 
 class RecordedStrategy : public ExchangeStrategy {
@@ -36,11 +32,11 @@ class RecordedStrategy : public ExchangeStrategy {
     timed([&] { strategy_.on_gradient_ready(range); });
   }
   bool finish() override {
-    record("finish");
+    observe::on_event("finish");
     bool updates = false;
     timed([&] { updates = strategy_.finish(); });
     strategy_.end_iteration();
-    record(updates ? "update" : "no_update");
+    observe::on_event(updates ? "update" : "no_update");
     return updates;
   }
   std::string description(Dtype /*fp32*/) const override { return name_; }

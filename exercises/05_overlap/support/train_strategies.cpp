@@ -16,12 +16,12 @@
 #include "distributed/scatter.h"
 #include "distributed/snapshot.h"
 #include "model/classifier.h"
+#include "observe/hooks.h"
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"
 #include "overlap_support.h"
 #include "recorded_strategy.h"
 #include "report/table.h"
-#include "trace/evidence.h"
 #include "trace/trace.h"
 #include "train/log_report.h"
 #include "train/print_report.h"
@@ -109,7 +109,7 @@ void measure_strategies(const std::vector<NamedStrategy>& strategies, const Argu
                     fmt::format("{:.2f}", 1e3 * times.exposed), fmt::format("{:.0f} %", 100 * times.share()),
                     std::string(bar, '#')});
   }
-  evidence::write(facts::Values{static_cast<std::int64_t>(shares.size())}, shares);
+  observe::on_values(shares);
   if (comm.rank() != 0) return;
   const std::string link = comm.link();
   fmt::print(

@@ -8,10 +8,10 @@
 #include "backend/device_pool.h"
 #include "distributed/exchange/context.h"
 #include "known_gradients.h"
+#include "observe/hooks.h"
 #include "overlap_support.h"
 #include "recorded_strategy.h"
 #include "report/table.h"
-#include "trace/evidence.h"
 
 namespace odori {
 namespace {
@@ -61,7 +61,7 @@ class Trial {
     std::int64_t sent = 0;     // bytes
   };
   Result run(const NamedStrategy& named, int number) {
-    record("way", {number});
+    observe::on_event("way", {number});
     Buffer gradients = device_.allocate(size_), weights = device_.allocate(size_);
     for (const std::size_t i : positions()) weights.data()[i] = trial::first_weight(i);
     ExchangeContext context(comm_, device_, gradients, weights, parameters_);
@@ -71,18 +71,18 @@ class Trial {
     const std::int64_t before = bytes_sent(comm_);
     std::optional<int> wrong;
     for (int k = 0; k < iterations_; ++k) {
-      record("iteration", {k});
+      observe::on_event("iteration", {k});
       const std::vector<float> old(weights.data(), weights.data() + size_);
       backward(gradients, k, strategy);
       if (strategy.finish())
         for (std::size_t i = 0; i < size_; ++i)
           weights.data()[i] -= trial::rate * (gradients.data()[i] + trial::decay * old[i]);
       const std::span<const float> now(weights.data(), size_);
-      evidence::write(facts::Values{static_cast<std::int64_t>(size_)}, now);
+      observe::on_values(now);
       if (!wrong && !is_right(named, k, old, now)) wrong = k;
     }
     const std::int64_t sent = bytes_sent(comm_) - before;
-    record("sent", {sent});
+    observe::on_event("sent", {sent});
     return {wrong, sent};
   }
 

@@ -7,7 +7,7 @@
 #include "checks/division.h"
 #include "checks/findings.h"
 #include "checks/hang.h"
-#include "trace/refusal.h"
+#include "observe/refusal.h"
 
 namespace odori::grader {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "exercise/blanks.h"
 #include "fabricated.h"
-#include "trace/refusal.h"
+#include "observe/refusal.h"
 
 namespace odori::grader::test {
 namespace {

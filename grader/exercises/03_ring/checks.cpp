@@ -6,7 +6,7 @@
 
 #include "checks/findings.h"
 #include "large_chunks.h"
-#include "trace/refusal.h"
+#include "observe/refusal.h"
 #include "tried_numbers.h"
 
 namespace odori::grader {

@@ -5,7 +5,7 @@
 
 #include "fabricated.h"
 #include "large_chunks.h"
-#include "trace/refusal.h"
+#include "observe/refusal.h"
 #include "tried_numbers.h"
 
 namespace odori::grader::test {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fabricated.h"
-#include "trace/refusal.h"
+#include "observe/refusal.h"
 
 namespace odori::grader::test {
 namespace {

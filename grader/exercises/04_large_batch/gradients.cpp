@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "given.h"
-#include "trace/refusal.h"
+#include "observe/refusal.h"
 
 namespace odori::grader::large_batch {
 namespace {

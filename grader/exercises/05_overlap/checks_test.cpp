@@ -3,7 +3,7 @@
 
 #include "known_gradients.h"
 #include "fabricated.h"
-#include "trace/refusal.h"
+#include "observe/refusal.h"
 
 namespace odori::grader::test {
 namespace {

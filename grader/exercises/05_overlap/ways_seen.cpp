@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "trace/refusal.h"
+#include "observe/refusal.h"
 
 namespace odori::grader::overlap {
 

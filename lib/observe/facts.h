@@ -1,7 +1,7 @@
-// The facts of a run's evidence, each declared once: its name, and its fields in the order in which they are written.
-// The library writes them (trace/evidence.h), and the grader reads them (grader/worker/evidence).
+// The facts of a run, for observers and the grader. Each is declared once: its name, then its fields in written order.
 //
-// An `int` is a small number, of a device or a rank; a list of integers holds images, all others an entry a device.
+// Observers receive them (observer.h), evidence.cpp writes them and grader/worker/evidence reads them. An `int` is a
+// small number: a device or a rank. A list of integers holds images; every other list has one entry for each device.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct Failure {
   void each(auto&& field) { field("sentence", sentence), field("code", code); }
 };
 
-/// A collective call, entered or left; within another one if an algorithm of the learner's made it.
+/// A collective call, entered or left. It is inside another one if a learner's algorithm made it.
 struct Enter {
   static constexpr const char* fact = "enter";
   std::string collective;
@@ -48,8 +48,8 @@ struct Leave {
   void each(auto&& field) { field("collective", collective); }
 };
 
-/// A rank's part in a message that begins: "send", "receive" or "exchange"; how many numbers go to which rank and come
-/// from which. -1: none.
+/// A point-to-point message begins: "send", "receive" or "exchange". The rank sends `sent` values to rank `to` and
+/// receives `received` values from rank `from`; -1: none.
 struct Message {
   static constexpr const char* fact = "message";
   std::string call;
@@ -65,14 +65,14 @@ struct MessageDone : NoFields {
   static constexpr const char* fact = "message_done";
 };
 
-/// What an algorithm has made; the numbers follow.
+/// Values that an algorithm computed. They follow the line.
 struct Values {
   static constexpr const char* fact = "values";
   std::int64_t length = 0;
   void each(auto&& field) { field("length", length); }
 };
 
-/// Something of which the order counts: what happened, and the numbers that tell of what: "start", {0, 320}.
+/// An event whose order matters, and the integers that describe it: "start", {0, 320}.
 struct Event {
   static constexpr const char* fact = "event";
   std::string what;
@@ -80,7 +80,7 @@ struct Event {
   void each(auto&& field) { field("what", what), field("about", about); }
 };
 
-// ---- What a program asks for before it trains
+// ---- Before training
 
 struct UseDevice {
   static constexpr const char* fact = "use_device";
@@ -88,7 +88,7 @@ struct UseDevice {
   void each(auto&& field) { field("device", device); }
 };
 
-/// Of a model.
+/// A model is placed on a device.
 struct ToDevice {
   static constexpr const char* fact = "to_device";
   int device = 0;
@@ -105,7 +105,7 @@ struct Scatter {
   void each(auto&& field) { field("root", root); }
 };
 
-/// Of an iterator that can't be made: larger than its data.
+/// An iterator is refused because its batch is larger than its data.
 struct RefusedBatch {
   static constexpr const char* fact = "refused_batch";
   std::int64_t batch_size = 0;
@@ -123,7 +123,7 @@ struct Devices {
   void each(auto&& field) { field("devices", devices); }
 };
 
-/// The images that it goes through in an epoch, and further ones that another rank's shard owns.
+/// `images`: the images of one epoch. `not_counted`: further ones, which another rank's shard owns.
 struct Iterator {
   std::int64_t batch_size = 0;
   int repeat = 0;
@@ -146,9 +146,9 @@ struct Evaluator {
   void each(auto&& field) { field("device", device), field("iterator", iterator); }
 };
 
-// ---- The training
+// ---- Training
 
-/// It begins, with these; devices have names in a ParallelUpdater alone.
+/// The training begins with these objects. Only a ParallelUpdater's devices have names.
 struct Training {
   static constexpr const char* fact = "training";
   std::string kind;
@@ -162,7 +162,7 @@ struct Training {
   }
 };
 
-/// A device's part in an update; its weights follow.
+/// One device's part of an update. Its parameters follow the line.
 struct Step {
   static constexpr const char* fact = "step";
   int device = 0;
@@ -173,7 +173,7 @@ struct Updated : NoFields {
   static constexpr const char* fact = "updated";
 };
 
-/// JSON has no infinity: a loss that is none is written as null.
+/// JSON has no infinity: a loss that is not finite is written as null.
 struct Evaluation {
   static constexpr const char* fact = "evaluation";
   double loss = 0, accuracy = 0;
@@ -181,13 +181,13 @@ struct Evaluation {
   void each(auto&& field) { field("loss", loss), field("accuracy", accuracy), field("samples", samples); }
 };
 
-/// The evaluation as this rank's trainer has it at an epoch's end, behind all that extensions have made of it.
+/// The evaluation in this rank's trainer at the end of an epoch, after all extensions.
 struct Observation {
   static constexpr const char* fact = "observation";
   double loss = 0, accuracy = 0;
   void each(auto&& field) { field("loss", loss), field("accuracy", accuracy); }
 };
-/// The same as LogReport writes it down, on the rank that has one.
+/// The same values as LogReport writes them, on the rank that has one.
 struct Report : Observation {
   static constexpr const char* fact = "report";
 };
@@ -196,7 +196,7 @@ struct Trained : NoFields {
   static constexpr const char* fact = "trained";
 };
 
-// ---- How they are written
+// ---- Facts as arguments of a trace event, which is how they are written
 
 template <typename Group>
 trace::Args args_of(Group group);

@@ -1,0 +1,93 @@
+// The calls that report facts to the observer, for .cpp files of the library and of exercise support.
+//
+// Without an observer each call costs one load. Each returns after the observer has stored the fact.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#include "observe/facts.h"
+
+namespace odori {
+struct Batch;
+}
+
+namespace odori::observe {
+
+/// True if an observer is installed. Guards work that only gathers facts.
+bool enabled() noexcept;
+
+void on_rank(int rank);
+void on_program_begun();
+/// The program has executed all of its blanks. Called by text that the grader inserts.
+void on_blanks_passed();
+void on_refusal(const char* name);
+void on_values(std::span<const float> values);
+void on_event(std::string_view what, std::span<const std::int64_t> about);
+inline void on_event(std::string_view what, std::initializer_list<std::int64_t> about = {}) {
+  on_event(what, std::span(about.begin(), about.size()));
+}
+
+void on_use_device(int device);
+void on_model_to_device(int device);
+void on_load_cifar();
+void on_scatter_dataset(int root);
+void on_refused_batch(std::int64_t batch_size);
+void on_devices_named(const facts::Devices& devices);
+void on_updater_made(const facts::Updater& updater);
+void on_evaluator_made(const facts::Evaluator& evaluator);
+
+void on_training_begun(const facts::Training& training);
+void on_batch_trained(const void* model, const Batch& batch);
+void on_step(const void* model, int device, std::span<const float> parameters);
+void on_update_done();
+void on_evaluation(const facts::Evaluation& evaluation);
+void on_observation(const facts::Observation& observation);
+void on_report(const facts::Report& report);
+void on_training_ended();
+
+/// A collective call: entered now, left when this object is destroyed. Of nested calls only those that a learner made
+/// are facts: the outermost, and those of a learner's algorithm inside it. `name` must outlive this object.
+class CollectiveScope {
+ public:
+  explicit CollectiveScope(const char* name) noexcept;
+  ~CollectiveScope();
+  CollectiveScope(const CollectiveScope&) = delete;
+  CollectiveScope& operator=(const CollectiveScope&) = delete;
+
+ private:
+  const char* name_;
+};
+
+/// A point-to-point message: begun now, done when this object is destroyed, unless an exception is passing. Messages
+/// that the library sends inside its own collectives are not facts.
+class MessageScope {
+ public:
+  /// `call` sends `sent` floats to rank `to` and receives `received` floats from rank `from`; -1: no such rank.
+  MessageScope(const char* call, int to, std::size_t sent, int from, std::size_t received);
+  ~MessageScope();
+  MessageScope(const MessageScope&) = delete;
+  MessageScope& operator=(const MessageScope&) = delete;
+
+ private:
+  bool is_fact_;
+  int exceptions_;
+};
+
+/// While this object lives, a collective runs an algorithm that a learner wrote: its messages and collectives are
+/// facts.
+class LearnerScope {
+ public:
+  LearnerScope() noexcept;
+  ~LearnerScope();
+  LearnerScope(const LearnerScope&) = delete;
+  LearnerScope& operator=(const LearnerScope&) = delete;
+
+ private:
+  int outer_;
+};
+
+}  // namespace odori::observe
