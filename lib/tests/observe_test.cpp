@@ -1,0 +1,169 @@
+// Observers: which hooks a training calls, in which order and with which facts, by an observer in memory.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+#include "core/batch.h"
+#include "observe/hooks.h"
+#include "observe/observer.h"
+#include "observe/refusal.h"
+#include "observe/show_to_grader.h"
+#include "train/evaluator.h"
+#include "train/log_report.h"
+#include "train_support.h"
+
+namespace odori {
+namespace {
+
+using namespace test;
+
+/// Keeps the name of each hook, and some of what it was given.
+class InMemory : public observe::Observer {
+ public:
+  void on_rank(int rank) override { add("rank", rank); }
+  void on_program_begun() override { add("program begun"); }
+  void on_blanks_passed() override { add("blanks passed"); }
+  void on_failure(const std::string& sentence, int code) override { add("failure", sentence, code); }
+  void on_refusal(const char* name) override { add("refusal", name); }
+  void on_collective_entered(const char* collective) override { add("enter", collective); }
+  void on_collective_left(const char* collective) override { add("leave", collective); }
+  void on_message_begun(const facts::Message& message) override { add(message.call, message.to, message.sent); }
+  void on_message_done() override { add("message done"); }
+  void on_values(std::span<const float> values) override { add("values", values.size()); }
+  void on_event(std::string_view what, std::span<const std::int64_t> about) override { add(what, about.size()); }
+  void on_use_device(int device) override { add("use device", device); }
+  void on_model_to_device(int device) override { add("model to device", device); }
+  void on_load_cifar() override { add("load CIFAR"); }
+  void on_scatter_dataset(int root) override { add("scatter", root); }
+  void on_refused_batch(std::int64_t batch_size) override { add("refused batch", batch_size); }
+  void on_devices_named(const facts::Devices& devices) override { add("devices", devices.devices.size()); }
+  void on_updater_made(const facts::Updater& updater) override { add(updater.kind, updater.iterators.size()); }
+  void on_evaluator_made(const facts::Evaluator& evaluator) override {
+    add("evaluator", evaluator.device, evaluator.iterator.images.size());
+  }
+  void on_training_begun(const facts::Training& training) override {
+    add("training", training.kind, training.devices ? training.devices->size() : 0, training.models.size(),
+        training.evaluators.size());
+  }
+  void on_batch_trained(const void* model, const Batch& batch) override {
+    const std::lock_guard lock(mutex_);
+    images[model] += batch.examples.size();
+  }
+  void on_step(const void* model, int device, std::span<const float> parameters) override {
+    add("step", device, parameters.size(), std::exchange(images[model], 0));
+  }
+  void on_update_done() override { add("update done"); }
+  void on_evaluation(const facts::Evaluation& evaluation) override { add("evaluation", evaluation.samples); }
+  void on_observation(const facts::Observation&) override { add("observation"); }
+  void on_report(const facts::Report&) override { add("report"); }
+  void on_training_ended() override { add("training ended"); }
+
+  std::vector<std::string> taken() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(lines_, {});
+  }
+
+  std::map<const void*, std::size_t> images;  // trained on, by model, since its last step
+
+ private:
+  template <typename... Facts>
+  void add(const Facts&... facts) {
+    std::ostringstream line;
+    ((line << (line.tellp() > 0 ? " " : "") << facts), ...);
+    const std::lock_guard lock(mutex_);
+    lines_.push_back(line.str());
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+using Lines = std::vector<std::string>;
+
+TEST(Observer, SeesATrainingOnTwoDevices) {
+  InMemory observer;
+  const observe::Installation installation(observer);
+  const Folder folder;
+  Training training({.n_devices = 2, .batch_size = 4}, images(16));
+  EXPECT_EQ(observer.taken(), (Lines{"use device 0", "model to device 0", "ParallelUpdater 2"}));
+  Trainer trainer(*training.updater, 1, folder.path());
+  trainer.extend(Evaluator(SerialIterator(images(6), 4, {.repeat = false}), training.model, 0));
+  trainer.extend(LogReport());
+  trainer.run();
+  const Lines update{"step 0 5146 4", "step 1 5146 4", "update done"};
+  Lines expected{"evaluator 0 6", "training ParallelUpdater 2 2 1"};
+  for (int i = 0; i < 2; ++i) expected.insert(expected.end(), update.begin(), update.end());
+  for (const char* last : {"evaluation 6", "report", "observation", "training ended"}) expected.emplace_back(last);
+  EXPECT_EQ(observer.taken(), expected);
+}
+
+TEST(Observer, SeesAllBatchesOfAnUpdate) {
+  InMemory observer;
+  const observe::Installation installation(observer);
+  const Folder folder;
+  Training training({.batch_size = 4}, images(16));
+  StandardUpdater updater(SerialIterator(images(16), 4), training.optimizer, 2);
+  Trainer trainer(updater, 1, folder.path());
+  observer.taken();
+  trainer.run();
+  EXPECT_EQ(observer.taken(), (Lines{"training StandardUpdater 0 1 0", "step 0 5146 8", "update done", "step 0 5146 8",
+                                     "update done", "training ended"}));
+}
+
+TEST(Observer, SeesWhatIsRefused) {
+  InMemory observer;
+  const observe::Installation installation(observer);
+  EXPECT_SENTENCE(SerialIterator(images(3), 4), "A batch of 4 images is larger");
+  EXPECT_SENTENCE(refusal::require(refusal::no_such_chunk, false, "chunk {}", 7), "chunk 7");
+  EXPECT_EQ(observer.taken(), (Lines{"refused batch 4", "refusal no_such_chunk"}));
+}
+
+TEST(Observer, SeesCollectivesAndMessagesOfLearnersAlone) {
+  InMemory observer;
+  const observe::Installation installation(observer);
+  {
+    const observe::CollectiveScope outer("outer");
+    const observe::CollectiveScope inner("inner");
+    const observe::MessageScope message("send", 1, 4, -1, 0);
+    const observe::LearnerScope learner;
+    const observe::CollectiveScope of_learner("of a learner");
+  }
+  try {
+    const observe::MessageScope message("send", 1, 4, -1, 0);
+    fail("no such rank");
+  } catch (const Error&) {
+  }
+  { const observe::MessageScope message("send", 2, 5, -1, 0); }
+  EXPECT_EQ(observer.taken(), (Lines{"enter outer", "enter of a learner", "leave of a learner", "leave outer",
+                                     "send 1 4", "send 2 5", "message done"}));
+}
+
+TEST(Observer, SeesEventsAndValuesInTheirOrder) {
+  InMemory observer;
+  const observe::Installation installation(observer);
+  show_to_grader("start", {0, 320});
+  show_to_grader(std::vector<float>{1, 2});
+  observe::on_event("wait");
+  EXPECT_EQ(observer.taken(), (Lines{"start 2", "values 2", "wait 0"}));
+}
+
+TEST(Observer, IsOneAndNobodyReplacesIt) {
+  EXPECT_FALSE(observe::enabled());
+  observe::on_use_device(1);  // nobody sees it
+  InMemory first, second;
+  {
+    const observe::Installation installation(first);
+    EXPECT_TRUE(observe::enabled());
+    EXPECT_SENTENCE(observe::Installation{second}, "An observer is installed already.");
+    observe::on_use_device(2);
+  }
+  EXPECT_FALSE(observe::enabled());
+  EXPECT_EQ(first.taken(), Lines{"use device 2"});
+  EXPECT_EQ(second.taken(), Lines{});
+}
+
+}  // namespace
+}  // namespace odori
