@@ -10,7 +10,6 @@
 #include "observe/hooks.h"
 #include "observe/observer.h"
 #include "observe/refusal.h"
-#include "observe/show_to_grader.h"
 #include "train/evaluator.h"
 #include "train/log_report.h"
 #include "train_support.h"
@@ -144,8 +143,8 @@ TEST(Observer, SeesCollectivesAndMessagesOfLearnersAlone) {
 TEST(Observer, SeesEventsAndValuesInTheirOrder) {
   InMemory observer;
   const observe::Installation installation(observer);
-  show_to_grader("start", {0, 320});
-  show_to_grader(std::vector<float>{1, 2});
+  observe::on_event("start", {0, 320});
+  observe::on_values(std::vector<float>{1, 2});
   observe::on_event("wait");
   EXPECT_EQ(observer.taken(), (Lines{"start 2", "values 2", "wait 0"}));
 }
