@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "core/error.h"
-#include "core/program.h"
+#include "errors/error.h"
 #include "flags/command_line.h"
+#include "program/program.h"
 #include "synthetic.h"
 
 using namespace odori;

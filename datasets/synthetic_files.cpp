@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
-#include "core/file.h"
-#include "core/program.h"
+#include "errors/error.h"
+#include "files/file.h"
+#include "program/program.h"
 #include "synthetic.h"
 
 namespace odori::synthetic {

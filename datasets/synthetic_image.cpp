@@ -2,7 +2,7 @@
 // 1024ths of its radius. No sine, no square root, no floating point, whose last bits differ between machines.
 #include <algorithm>
 
-#include "core/random.h"
+#include "numbers/random.h"
 #include "synthetic.h"
 
 namespace odori::synthetic {

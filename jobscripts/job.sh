@@ -205,7 +205,7 @@ refuse_unknown_scheduler() {
 # nothing then.
 play_nodes() {
   local layout nodes cores most
-  . "$kit/lib/core/cores.sh"
+  . "$kit/lib/threads/cores.sh"
   cores=$(usable_cores)
   layout=$(processes_of_nodes)
   [ -n "$layout" ] || stop 2 "The select line of $script can't be read." \

@@ -1,5 +1,5 @@
-// The training library: all that a training program includes, but for the support header of its exercise. A blank can't include anything, so the parts of the
-// standard library that answers use are here as well; they are precompiled.
+// The training library: all that a training program includes, but for the support header of its exercise. A blank can't
+// include anything, so the parts of the standard library that answers use are here as well; they are precompiled.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +24,6 @@
 #include "backend/device_pool.h"
 #include "comm/communicator.h"
 #include "comm/session.h"
-#include "core/blank.h"
-#include "core/error.h"
-#include "core/program.h"
 #include "data/cifar.h"
 #include "data/serial_iterator.h"
 #include "data/sub_dataset.h"
@@ -35,6 +32,8 @@
 #include "distributed/parameter_check.h"
 #include "distributed/scatter.h"
 #include "distributed/snapshot.h"
+#include "errors/blank.h"
+#include "errors/error.h"
 #include "flags/arguments.h"
 #include "horovod/horovod.h"
 #include "model/classifier.h"
@@ -42,6 +41,7 @@
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"
 #include "predict/measure.h"
+#include "program/program.h"
 #include "trace/trace.h"
 #include "train/evaluator.h"
 #include "train/learning_rate.h"

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "core/file.h"
-#include "core/random.h"
 #include "data/cifar.h"
+#include "files/file.h"
+#include "numbers/random.h"
 
 namespace odori::synthetic {
 namespace {

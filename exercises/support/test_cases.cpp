@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 namespace {

@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "batch/entries.h"
-#include "core/error.h"
-#include "core/text.h"
+#include "errors/error.h"
+#include "errors/text.h"
 
 namespace odori::grader {
 namespace {

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <thread>
 
-#include "core/error.h"
-#include "core/program.h"
+#include "errors/error.h"
+#include "program/program.h"
 
 namespace odori::grader {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "batch/content.h"
-#include "core/text.h"
+#include "errors/text.h"
 #include "exercise/lexer.h"
 #include "exercise/utf8.h"
 

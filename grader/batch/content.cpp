@@ -3,9 +3,9 @@
 #include "backend/gpu_plugin.h"
 #include "batch/record.h"
 #include "batch/refusal.h"
-#include "core/library.h"
 #include "exercise/blanks.h"
 #include "exercise/task.h"
+#include "program/library.h"
 #include "worker/site.h"
 
 namespace odori::grader {

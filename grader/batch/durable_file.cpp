@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "batch/refusal.h"
-#include "core/file.h"
+#include "files/file.h"
 
 namespace odori::grader {
 

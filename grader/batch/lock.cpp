@@ -21,8 +21,8 @@
 
 #include "batch/durable_file.h"
 #include "batch/refusal.h"
-#include "core/file.h"
-#include "core/program.h"
+#include "files/file.h"
+#include "program/program.h"
 
 namespace odori::grader {
 

@@ -11,9 +11,9 @@
 #include "batch/content.h"
 #include "batch/lock.h"
 #include "batch/refusal.h"
-#include "core/error.h"
-#include "core/process.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
+#include "program/process.h"
 #include "worker/run.h"
 
 namespace odori::grader {

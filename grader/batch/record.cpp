@@ -4,7 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/json_object.h"
 
 namespace odori::grader {

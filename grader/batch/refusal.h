@@ -1,7 +1,7 @@
 // What keeps a class from being marked, told in the instructor's language.
 #pragma once
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/finding.h"
 
 namespace odori::grader {

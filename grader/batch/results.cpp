@@ -17,9 +17,9 @@
 #include "batch/content.h"
 #include "batch/durable_file.h"
 #include "batch/refusal.h"
-#include "core/file.h"
 #include "exercise/blanks.h"
 #include "exercise/task.h"
+#include "files/file.h"
 
 namespace odori::grader {
 namespace {

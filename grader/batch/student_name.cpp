@@ -8,7 +8,7 @@
 #include <map>
 
 #include "batch/content.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/utf8.h"
 
 namespace odori::grader {

@@ -14,7 +14,7 @@
 #include <fstream>
 
 #include "bench/pieces.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/blank_identifiers.h"
 #include "exercise/lexer.h"
 #include "exercise/pbs_directives.h"

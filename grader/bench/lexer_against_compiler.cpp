@@ -15,7 +15,7 @@
 #include <map>
 
 #include "bench/pieces.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
 #include "exercise/lexer.h"
 

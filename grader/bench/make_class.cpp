@@ -10,12 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "core/error.h"
-#include "core/program.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
 #include "flags/command_line.h"
 #include "instructor/corpus.h"
 #include "instructor/handed_in.h"
+#include "program/program.h"
 
 using namespace odori;
 using namespace odori::grader;

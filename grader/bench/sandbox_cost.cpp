@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "core/program.h"
+#include "program/program.h"
 #include "worker/sandbox.h"
 
 using namespace odori::grader;

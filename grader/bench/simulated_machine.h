@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "checks/speedup.h"
-#include "core/random.h"
+#include "numbers/random.h"
 
 namespace odori::grader {
 

@@ -15,12 +15,12 @@
 #include <thread>
 
 #include "checks/check_record.h"
-#include "core/error.h"
-#include "core/process.h"
-#include "core/program.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
 #include "flags/command_line.h"
 #include "instructor/answer_files.h"
+#include "program/process.h"
+#include "program/program.h"
 #include "report/machine.h"
 #include "worker/run.h"
 

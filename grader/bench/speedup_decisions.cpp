@@ -16,9 +16,9 @@
 #include "bench/simulated_machine.h"
 #include "checks/speedup_jobs.h"
 #include "checks/statistics.h"
-#include "core/error.h"
-#include "core/program.h"
+#include "errors/error.h"
 #include "flags/command_line.h"
+#include "program/program.h"
 #include "report/machine.h"
 
 using namespace odori;

@@ -12,13 +12,13 @@
 
 #include "checks/judge.h"
 #include "checks/program_runs.h"
-#include "core/cores.h"
-#include "core/file.h"
 #include "exercise/cutter.h"
 #include "exercise/empty_pointers.h"
 #include "exercise/lexer.h"
 #include "exercise/pbs_directives.h"
 #include "exercise/select_line.h"
+#include "files/file.h"
+#include "threads/cores.h"
 #include "worker/programs.h"
 #include "worker/site.h"
 

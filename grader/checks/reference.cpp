@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::grader {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "checks/statistics.h"
-#include "core/random.h"
+#include "numbers/random.h"
 
 namespace odori::grader {
 namespace {

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <future>
 
-#include "core/error.h"
-#include "core/text.h"
+#include "errors/error.h"
+#include "errors/text.h"
 #include "synthetic.h"
 #include "worker/launch.h"
 

@@ -5,7 +5,7 @@
 #include "backend/gpus.h"
 #include "checks/speedup.h"
 #include "checks/speedup_jobs.h"
-#include "core/file.h"
+#include "files/file.h"
 #include "report/machine.h"
 
 namespace odori::grader {

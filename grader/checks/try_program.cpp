@@ -10,9 +10,9 @@
 
 #include "checks/findings.h"
 #include "checks/hang.h"
-#include "core/error.h"
-#include "core/program.h"
-#include "core/text.h"
+#include "errors/error.h"
+#include "errors/text.h"
+#include "program/program.h"
 #include "worker/load.h"
 
 namespace odori::grader {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <span>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::grader {
 namespace {

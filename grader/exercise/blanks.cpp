@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/lexer.h"
 
 namespace odori::grader {

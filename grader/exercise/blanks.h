@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/file.h"
-#include "core/text.h"
+#include "errors/text.h"
+#include "files/file.h"
 
 namespace odori::grader {
 

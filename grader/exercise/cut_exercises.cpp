@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <map>
 
-#include "core/file.h"
-#include "core/program.h"
 #include "exercise/blanks.h"
 #include "exercise/cutter.h"
 #include "exercise/keep.h"
 #include "exercise/submission.h"
+#include "files/file.h"
 #include "flags/command_line.h"
+#include "program/program.h"
 
 using namespace odori;
 namespace fs = std::filesystem;

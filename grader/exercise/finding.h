@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::grader {
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::grader {
 

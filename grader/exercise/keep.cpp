@@ -4,7 +4,7 @@
 
 #include <ctime>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::grader {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/text.h"
+#include "errors/text.h"
 
 namespace odori::grader {
 namespace {

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "core/nearest.h"
+#include "errors/nearest.h"
 #include "exercise/blanks.h"
 #include "exercise/pbs_directives.h"
 #include "exercise/pbs_values.h"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
 
 namespace odori::grader {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/language.h"
+#include "errors/language.h"
 
 namespace odori::grader {
 

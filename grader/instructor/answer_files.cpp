@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
 
 namespace odori::grader {

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <random>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
 
 namespace odori::grader {

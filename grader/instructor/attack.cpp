@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/task.h"
 
 namespace odori::grader {

@@ -1,6 +1,6 @@
 #include "instructor/corpus.h"
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/task.h"
 
 namespace odori::grader {

@@ -9,12 +9,12 @@
 #include "batch/content.h"
 #include "batch/refusal.h"
 #include "batch/student_name.h"
-#include "core/cores.h"
-#include "core/program.h"
 #include "instructor/class_screen.h"
 #include "instructor/regrade_class.h"
 #include "instructor/reports.h"
+#include "program/program.h"
 #include "report/machine.h"
+#include "threads/cores.h"
 #include "worker/sandbox.h"
 
 namespace odori::grader {

@@ -11,7 +11,7 @@
 #include <memory>
 #include <sstream>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
 #include "exercise/cutter.h"
 

@@ -13,7 +13,7 @@
 
 #include "batch/results.h"
 #include "batch/student_name.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
 #include "instructor/arena.h"
 #include "instructor/corpus.h"

@@ -8,7 +8,7 @@
 #include "checks/check_record.h"
 #include "checks/judge_answer.h"
 #include "checks/speedup_step.h"
-#include "core/file.h"
+#include "files/file.h"
 #include "learner/print.h"
 #include "learner/state.h"
 #include "report/page.h"

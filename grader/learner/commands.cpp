@@ -7,12 +7,12 @@
 #include <iostream>
 #include <variant>
 
-#include "core/error.h"
-#include "core/file.h"
+#include "errors/error.h"
 #include "exercise/cutter.h"
 #include "exercise/keep.h"
 #include "exercise/submission.h"
 #include "exercise/task.h"
+#include "files/file.h"
 #include "learner/state.h"
 #include "messages/messages.h"
 #include "worker/site.h"

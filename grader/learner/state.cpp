@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "core/error.h"
-#include "core/file.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
 #include "exercise/task.h"
+#include "files/file.h"
 
 namespace odori::grader {
 namespace {

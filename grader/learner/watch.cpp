@@ -7,14 +7,14 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "core/error.h"
-#include "core/process.h"
+#include "errors/error.h"
 #include "exercise/task.h"
 #include "learner/commands.h"
 #include "learner/saved_files.h"
 #include "learner/terminal.h"
 #include "learner/watch_view.h"
 #include "messages/messages.h"
+#include "program/process.h"
 
 namespace odori::grader {
 namespace {

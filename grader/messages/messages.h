@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/language.h"
+#include "errors/language.h"
 #include "exercise/finding.h"
 #include "exercise/task.h"
 

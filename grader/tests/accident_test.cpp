@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/file.h"
+#include "files/file.h"
 #include "worker/run.h"
 
 namespace odori::grader {

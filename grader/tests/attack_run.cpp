@@ -19,16 +19,16 @@
 #include <set>
 
 #include "checks/check_record.h"
-#include "core/cores.h"
-#include "core/error.h"
-#include "core/process.h"
-#include "core/program.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
 #include "instructor/arena.h"
 #include "instructor/handed_in.h"
 #include "learner/print.h"
 #include "loosened_sandbox.h"
 #include "most_memory.h"
+#include "program/process.h"
+#include "program/program.h"
+#include "threads/cores.h"
 #include "undefended.h"
 #include "worker/run.h"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "batch/record.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::grader {
 namespace {

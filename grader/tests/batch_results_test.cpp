@@ -11,9 +11,9 @@
 #include "batch/refusal.h"
 #include "batch/regrade.h"
 #include "batch/results.h"
-#include "core/error.h"
-#include "core/file.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
+#include "files/file.h"
 
 namespace odori::grader {
 namespace {

@@ -5,8 +5,8 @@
 #include <future>
 
 #include "checks/checks.h"
-#include "core/error.h"
-#include "core/text.h"
+#include "errors/error.h"
+#include "errors/text.h"
 #include "exercise/blanks.h"
 #include "exercise/cutter.h"
 #include "exercise/task.h"

@@ -14,7 +14,7 @@
 #include "class_report/gradescope.h"
 #include "class_report/student_page.h"
 #include "class_report_fixture.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "report/page.h"
 
 using namespace odori;

@@ -19,14 +19,14 @@
 #include <random>
 
 #include "checks/judge_answer.h"
-#include "core/cores.h"
-#include "core/error.h"
-#include "core/program.h"
+#include "errors/error.h"
 #include "exercise/lexer.h"
 #include "flags/command_line.h"
 #include "instructor/corpus.h"
 #include "instructor/handed_in.h"
 #include "messages/messages.h"
+#include "program/program.h"
+#include "threads/cores.h"
 #include "worker/refused_names.h"
 #include "worker/source.h"
 

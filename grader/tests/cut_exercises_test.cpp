@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
 #include "run_command.h"
 

@@ -9,9 +9,9 @@
 #include <random>
 
 #include "checks/checks.h"
-#include "core/file.h"
-#include "core/process.h"
+#include "files/file.h"
 #include "observe/evidence.h"
+#include "program/process.h"
 #include "worker/evidence_files.h"
 #include "worker/file_watch.h"
 #include "worker/run.h"

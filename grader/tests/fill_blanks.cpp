@@ -3,10 +3,10 @@
 //   odori_fill_blanks SOLUTION N EXERCISE        the first N blanks hold the solution's text
 #include <fstream>
 
-#include "core/error.h"
-#include "core/program.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
 #include "exercise/cutter.h"
+#include "program/program.h"
 
 using namespace odori;
 using namespace odori::grader;

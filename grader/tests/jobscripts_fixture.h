@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
 #include "run_command.h"
 
@@ -66,8 +66,8 @@ class JobScripts : public testing::Test {
     write_file(program("multi_gpu"), say("MULTI", 150));
     write_file(program("multi_node"), say("NODES", 150));
     write_file(root_ / "bin/mpirun", "#!/bin/bash\necho MPIRUN \"$@\" nodes=$ODORI_NODES\nexec \"${@: -1}\"\n");
-    fs::create_directories(root_ / "lib/core");
-    write_file(root_ / "lib/core/cores.sh", "usable_cores() { echo ${CORES:-4}; }\n");
+    fs::create_directories(root_ / "lib/threads");
+    write_file(root_ / "lib/threads/cores.sh", "usable_cores() { echo ${CORES:-4}; }\n");
   }
   fs::path program(const std::string& task) const { return root_ / "build/bin/exercises" / ("train_cifar_" + task); }
   static std::string folder_of(const std::string& task) {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "worker/load.h"
 
 namespace odori::grader {

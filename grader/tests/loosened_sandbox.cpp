@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "core/error.h"
-#include "core/file.h"
-#include "core/text.h"
+#include "errors/error.h"
+#include "errors/text.h"
+#include "files/file.h"
 #include "worker/refused_names.h"
 
 namespace odori::grader {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/process.h"
+#include "program/process.h"
 
 namespace odori::grader {
 

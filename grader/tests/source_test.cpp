@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "worker/build.h"
 #include "worker/refused_names.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "core/random.h"
+#include "numbers/random.h"
 
 namespace odori::grader {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "core/text.h"
+#include "errors/text.h"
 
 namespace odori::grader {
 namespace {

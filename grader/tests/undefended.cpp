@@ -7,10 +7,10 @@
 
 #include <fstream>
 
-#include "core/error.h"
-#include "core/process.h"
+#include "errors/error.h"
 #include "exercise/blanks.h"
 #include "instructor/handed_in.h"
+#include "program/process.h"
 
 namespace odori::grader {
 namespace {

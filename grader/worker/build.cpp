@@ -10,10 +10,10 @@
 #include <csignal>
 #include <fstream>
 
-#include "core/process.h"
 #include "exercise/blanks.h"
 #include "exercise/finding.h"
 #include "exercise/lexer.h"
+#include "program/process.h"
 #include "worker/sha256.h"
 
 namespace odori::grader {

@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "core/nearest.h"
-#include "core/text.h"
+#include "errors/nearest.h"
+#include "errors/text.h"
 #include "exercise/lexer.h"
 
 namespace odori::grader {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/process.h"
+#include "program/process.h"
 
 namespace odori::grader {
 

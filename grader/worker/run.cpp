@@ -13,11 +13,11 @@
 #include <map>
 #include <optional>
 
-#include "core/error.h"
-#include "core/process.h"
-#include "core/program.h"
+#include "errors/error.h"
 #include "exercise/finding.h"
 #include "model/classifier.h"
+#include "program/process.h"
+#include "program/program.h"
 #include "synthetic.h"
 #include "worker/evidence_files.h"
 #include "worker/file_watch.h"

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <string>
 
-#include "core/file.h"
 #include "exercise/task.h"
+#include "files/file.h"
 #include "worker/evidence.h"
 #include "worker/run_plan.h"
 #include "worker/sandbox.h"

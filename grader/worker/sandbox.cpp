@@ -15,7 +15,7 @@
 #include <fstream>
 #include <set>
 
-#include "core/usage.h"
+#include "program/usage.h"
 #include "worker/load.h"
 
 namespace odori::grader {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "core/process.h"
 #include "exercise/finding.h"
+#include "program/process.h"
 
 namespace odori::grader {
 

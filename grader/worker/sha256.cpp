@@ -6,7 +6,7 @@
 #include <fstream>
 #include <memory>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::grader {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/process.h"
 #include "exercise/finding.h"
+#include "program/process.h"
 
 namespace odori::grader {
 

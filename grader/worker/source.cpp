@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "exercise/lexer.h"
 #include "exercise/library_names.h"
 #include "worker/refused_names.h"

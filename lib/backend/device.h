@@ -15,7 +15,7 @@
 #include "backend/buffer.h"
 #include "backend/device_group.h"
 #include "backend/precision.h"
-#include "core/range.h"
+#include "numbers/range.h"
 
 namespace odori {
 

@@ -25,7 +25,7 @@ class DeviceGroup {
   /// For people, one line: how the devices reach each other. Empty where there is nothing to tell.
   virtual std::string description() const = 0;
 
-  /// Into how many slices a flat vector of n floats is cut; slice() in core/range.h says where.
+  /// Into how many slices a flat vector of n floats is cut; slice() in numbers/range.h says where.
   virtual std::size_t slices(std::size_t n) const = 0;
   /// true: the thread of device i exchanges slice i, all at once (CPU devices see one memory), and each step stands on
   /// the end of the one before. false: one thread queues all slices, one after another (GPUs).

@@ -2,11 +2,10 @@
 
 #include <fmt/ranges.h>
 
-
 #include "backend/cpu/device.h"
-#include "core/cores.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
+#include "threads/cores.h"
 
 namespace odori {
 namespace {

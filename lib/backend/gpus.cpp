@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "backend/gpu_plugin.h"
-#include "core/error.h"
-#include "core/library.h"
+#include "errors/error.h"
+#include "program/library.h"
 
 namespace odori {
 namespace {
@@ -26,8 +26,7 @@ Loaded load() {
   if (!built_for_gpus())
     return {.why_not =
                 "this build has the CPU backend alone; build it where the CUDA toolkit, cuDNN and NCCL are found."};
-  if (!has_gpu_driver() && !plugin_asked_for())
-    return {.why_not = "no NVIDIA driver was found on this machine."};
+  if (!has_gpu_driver() && !plugin_asked_for()) return {.why_not = "no NVIDIA driver was found on this machine."};
   // Never closed: objects made there may live as long as the program.
   void* const file = dlopen(gpu_plugin_file().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (const void* plugin = file ? dlsym(file, "odori_gpu_plugin") : nullptr)

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "backend/buffer.h"
-#include "core/batch.h"
-#include "core/range.h"
-#include "core/shape.h"
+#include "data/batch.h"
+#include "numbers/range.h"
+#include "numbers/shape.h"
 
 namespace odori {
 

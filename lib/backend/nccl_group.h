@@ -1,5 +1,5 @@
-// GPUs of several ranks, one GPU a rank, and NCCL's collectives among them. The plug-in has it (gpu_plugin.h), and knows
-// nothing of MPI: whoever makes a group brings its ranks the id by which NCCL lets them find each other.
+// GPUs of several ranks, one GPU a rank, and NCCL's collectives among them. The plug-in has it (gpu_plugin.h), and
+// knows nothing of MPI: whoever makes a group brings its ranks the id by which NCCL lets them find each other.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <span>
 
 #include "backend/device.h"
-#include "core/dtype.h"
+#include "numbers/dtype.h"
 
 namespace odori {
 
@@ -25,15 +25,15 @@ class NcclGroup {
 
   /// Every rank's numbers become the sum, or the mean, of all ranks'.
   virtual void all_reduce(Device& device, std::span<float> numbers, Become become) = 0;
-  /// Every rank's numbers become the mean of all ranks', on the way in numbers of `dtype`, of 16 bits, each divided before
-  /// they are added. Returns how many of the mean are infinite or nan: for that the host waits.
+  /// Every rank's numbers become the mean of all ranks', on the way in numbers of `dtype`, of 16 bits, each divided
+  /// before they are added. Returns how many of the mean are infinite or nan: for that the host waits.
   virtual std::int64_t mean_in(Dtype dtype, Device& device, std::span<float> numbers) = 0;
   /// The root's numbers become the sum; the others' stay.
   virtual void sum_to(Device& device, std::span<float> numbers, int root) = 0;
   /// Every rank's numbers become the root's.
   virtual void broadcast(Device& device, std::span<float> numbers, int root) = 0;
-  /// parts[r], ranges of the numbers, belongs to rank r. Its own part becomes the sum, or the mean, of all ranks' there;
-  /// the rest stays.
+  /// parts[r], ranges of the numbers, belongs to rank r. Its own part becomes the sum, or the mean, of all ranks'
+  /// there; the rest stays.
   virtual void reduce_scatter(Device& device, std::span<float> numbers, std::span<const Range> parts,
                               Become become) = 0;
   /// Each part becomes that of the rank that it belongs to.

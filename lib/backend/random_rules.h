@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "backend/graph.h"
-#include "core/random.h"
+#include "numbers/random.h"
 
 namespace odori {
 

@@ -5,9 +5,9 @@
 //
 //   pure_nccl, 2 ranks, 60.0 MB: 0.41 ms (median of 9 rounds of 20; 0.40 .. 0.43), bus bandwidth 146.2 GB/s
 //
-// Bus bandwidth as nccl-tests defines it: bytes / time x 2 (n - 1) / n, what each link has to carry whatever n is. Beside
-// MPI: what MPI_Allreduce itself takes for the same numbers, in slices of several sizes, and each communicator's ratio to
-// the quickest of these. A round measures all of them, in turn.
+// Bus bandwidth as nccl-tests defines it: bytes / time x 2 (n - 1) / n, what each link has to carry whatever n is.
+// Beside MPI: what MPI_Allreduce itself takes for the same numbers, in slices of several sizes, and each communicator's
+// ratio to the quickest of these. A round measures all of them, in turn.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -20,10 +20,10 @@
 #include "bench/measure.h"
 #include "comm/communicator.h"
 #include "comm/session.h"
-#include "core/error.h"
-#include "core/program.h"
-#include "core/text.h"
+#include "errors/error.h"
+#include "errors/text.h"
 #include "model/classifier.h"
+#include "program/program.h"
 
 using namespace odori;
 
@@ -49,8 +49,9 @@ std::vector<Way> bare_ways(Buffer& gradients) {
   for (const std::size_t kib : {512, 1024, 2048, 4096, 8192, 0}) {
     const std::size_t slice = kib ? kib * 1024 / sizeof(float) : gradients.size();
     const std::string size = kib ? fmt::format("slices of {} KiB", kib) : "one call";
-    ways.push_back({fmt::format("MPI_Allreduce itself, {}", size),
-                    [&gradients, slice] { all_reduce_bare({gradients.data(), gradients.size()}, slice); }});
+    ways.push_back({fmt::format("MPI_Allreduce itself, {}", size), [&gradients, slice] {
+                      all_reduce_bare({gradients.data(), gradients.size()}, slice);
+                    }});
   }
   return ways;
 }

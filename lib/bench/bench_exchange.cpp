@@ -1,12 +1,13 @@
-// What each way to exchange gradients leaves exposed: how much longer an iteration takes than one that exchanges nothing.
+// What each way to exchange gradients leaves exposed: how much longer an iteration takes than one that exchanges
+// nothing.
 //
 //   ODORI_NODES=0,1 ODORI_LINK=1gbit,50us mpirun -np 2 build/bin/bench_exchange
 //   mpirun -np 2 build/bin/bench_exchange                           without a link: what hiding costs
 //
 // A round measures all ways in turn, each from an iteration on that has exchanged already, by the slowest rank; what is
-// printed is the median over the rounds (least .. greatest). Over a simulated link it stands beside a model: an exchange
-// takes what comm/cost.h says of it, buckets go one after the other, each not before backward has computed it (these
-// times are measured, without an exchange), and double buffering has a whole iteration to hide in.
+// printed is the median over the rounds (least .. greatest). Over a simulated link it stands beside a model: an
+// exchange takes what comm/cost.h says of it, buckets go one after the other, each not before backward has computed it
+// (these times are measured, without an exchange), and double buffering has a whole iteration to hide in.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,11 +22,11 @@
 #include "comm/communicator.h"
 #include "comm/cost.h"
 #include "comm/session.h"
-#include "core/program.h"
 #include "distributed/exchange/buckets.h"
 #include "distributed/multi_node_optimizer.h"
 #include "model/classifier.h"
 #include "optim/momentum_sgd.h"
+#include "program/program.h"
 #include "report/machine.h"
 #include "report/table.h"
 
@@ -173,8 +174,9 @@ class Bench {
         "{}, batch {} a rank, {} ranks{}, {} rounds of {} iterations in turn. {}, {}\n{}", options_.model,
         options_.batchsize, comm_.size(), comm_.link().empty() ? "" : " over a simulated link of " + comm_.link(),
         options_.rounds, options_.iterations, describe(this_machine()), now(),
-        text_table({"exchange", "ms", "exposed: ms", "by the model", "over it", "over all at once", "optimizer: MB", "over"},
-                   rows));
+        text_table(
+            {"exchange", "ms", "exposed: ms", "by the model", "over it", "over all at once", "optimizer: MB", "over"},
+            rows));
     fmt::print("Of what is exposed all at once, bf16 leaves {:.2f}.\n", share_of_exposed(*ways_[4]));
   }
 
@@ -202,8 +204,7 @@ class Bench {
     const Way &nothing = *ways_.front(), &plain = *ways_[1];
     std::vector<double> shares;
     for (std::size_t round = 0; round < way.seconds.size(); ++round)
-      shares.push_back((way.seconds[round] - nothing.seconds[round]) /
-                       (plain.seconds[round] - nothing.seconds[round]));
+      shares.push_back((way.seconds[round] - nothing.seconds[round]) / (plain.seconds[round] - nothing.seconds[round]));
     return median(shares);
   }
 

@@ -20,12 +20,12 @@
 #include "bench/one_process.h"
 #include "comm/communicator.h"
 #include "comm/session.h"
-#include "core/error.h"
-#include "core/process.h"
-#include "core/program.h"
 #include "distributed/multi_node_optimizer.h"
+#include "errors/error.h"
 #include "model/classifier.h"
 #include "optim/momentum_sgd.h"
+#include "program/process.h"
+#include "program/program.h"
 #include "report/machine.h"
 
 using namespace odori;

@@ -12,10 +12,10 @@
 #include "bench/allocations.h"
 #include "bench/flags.h"
 #include "bench/measure.h"
-#include "core/program.h"
 #include "model/classifier.h"
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"
+#include "program/program.h"
 
 using namespace odori;
 

@@ -25,10 +25,10 @@
 #include "comm/communicator.h"
 #include "comm/cost.h"
 #include "comm/session.h"
-#include "core/error.h"
-#include "core/file.h"
-#include "core/program.h"
+#include "errors/error.h"
+#include "files/file.h"
 #include "flags/command_line.h"
+#include "program/program.h"
 #include "report/costs.h"
 
 using namespace odori;

@@ -4,7 +4,7 @@
 
 #include "comm/cost.h"
 #include "comm/mpi_communicator.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "comm/mpi_check.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 

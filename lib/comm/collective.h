@@ -1,8 +1,8 @@
 // Calls in which a rank waits for others, and who hears of them.
 #pragma once
 
-#include "core/rank_table.h"
 #include "observe/hooks.h"
+#include "program/rank_table.h"
 
 namespace odori {
 

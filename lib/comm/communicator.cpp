@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "comm/algorithm.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 namespace {

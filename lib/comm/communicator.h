@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "backend/device.h"
-#include "core/dtype.h"
-#include "core/range.h"
+#include "numbers/dtype.h"
+#include "numbers/range.h"
 
 namespace odori {
 

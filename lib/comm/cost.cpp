@@ -7,7 +7,7 @@
 #include "comm/algorithm.h"
 #include "comm/link.h"
 #include "comm/steps.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cost {
 

@@ -1,6 +1,6 @@
 #include "comm/device_sharing.h"
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 

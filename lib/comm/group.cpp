@@ -12,7 +12,7 @@
 #include "comm/collective.h"
 #include "comm/half_precision.h"
 #include "comm/mpi_check.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "comm/interconnect.h"
-#include "core/dtype.h"
-#include "core/range.h"
+#include "numbers/dtype.h"
+#include "numbers/range.h"
 
 namespace odori {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "backend/cpu/simd.h"
-#include "core/bf16.h"
+#include "numbers/bf16.h"
 
 namespace odori {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/dtype.h"
+#include "numbers/dtype.h"
 
 namespace odori {
 

@@ -11,8 +11,8 @@
 #include "comm/collective.h"
 #include "comm/mpi_check.h"
 #include "comm/ranks.h"
-#include "core/error.h"
-#include "core/rank_table.h"
+#include "errors/error.h"
+#include "program/rank_table.h"
 
 namespace odori {
 namespace {

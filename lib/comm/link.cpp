@@ -17,9 +17,9 @@
 #include "comm/await.h"
 #include "comm/collective.h"
 #include "comm/mpi_check.h"
-#include "core/error.h"
-#include "core/rank_table.h"
-#include "core/text.h"
+#include "errors/error.h"
+#include "errors/text.h"
+#include "program/rank_table.h"
 
 namespace odori {
 namespace {

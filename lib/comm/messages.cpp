@@ -13,7 +13,7 @@
 #include "comm/collective.h"
 #include "comm/mpi_check.h"
 #include "comm/mpi_communicator.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
 #include "observe/refusal.h"
 #include "trace/trace.h"

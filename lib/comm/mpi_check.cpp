@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 

@@ -7,7 +7,7 @@
 // Source: ChainerMN's NaiveCommunicator. The bound: P. Patarasuk, X. Yuan, 2009, "Bandwidth optimal all-reduce
 // algorithms for clusters of workstations".
 #include "comm/algorithm.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 namespace {

@@ -1,6 +1,6 @@
 // A communicator whose algorithm is a function of somebody else's.
 #include "comm/mpi_communicator.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
 
 namespace odori {

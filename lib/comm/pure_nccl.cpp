@@ -20,7 +20,7 @@
 #include "comm/algorithm.h"
 #include "comm/collective.h"
 #include "comm/device_sharing.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "trace/trace.h"
 
 namespace odori {
@@ -71,8 +71,7 @@ class PureNcclCommunicator : public MpiCommunicator {
   void reduce_scatter_mean(Device& device, Buffer& gradients) override {
     const Collective call("comm->reduce_scatter_mean()");
     const trace::Span span("reduce", gradients.bytes());
-    nccl(device).reduce_scatter(device, all_of(gradients), world().parts(gradients.size()),
-                                NcclGroup::Become::mean);
+    nccl(device).reduce_scatter(device, all_of(gradients), world().parts(gradients.size()), NcclGroup::Become::mean);
   }
 
   void all_gather_parts(Device& device, Buffer& values) override {

@@ -15,11 +15,11 @@
 #include "comm/background.h"
 #include "comm/collective.h"
 #include "comm/mpi_check.h"
-#include "core/error.h"
-#include "core/program.h"
-#include "core/rank_table.h"
-#include "core/watch.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
+#include "program/program.h"
+#include "program/rank_table.h"
+#include "threads/watch.h"
 
 namespace odori {
 namespace {

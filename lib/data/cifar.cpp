@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
 #include "data/mapped_file.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
 
 namespace odori {

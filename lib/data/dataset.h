@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "core/batch.h"
+#include "data/batch.h"
 
 namespace odori {
 

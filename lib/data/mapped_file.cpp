@@ -14,7 +14,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 namespace {

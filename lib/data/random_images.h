@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/random.h"
 #include "data/dataset.h"
+#include "numbers/random.h"
 
 namespace odori {
 

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
 
 namespace odori {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/random.h"
 #include "data/dataset.h"
+#include "numbers/random.h"
 
 namespace odori {
 

@@ -3,8 +3,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "errors/error.h"
+#include "numbers/random.h"
 
 namespace odori {
 namespace {

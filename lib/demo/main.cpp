@@ -14,12 +14,12 @@
 #include <span>
 
 #include "backend/device_pool.h"
-#include "core/file.h"
-#include "core/process.h"
-#include "core/program.h"
 #include "data/cifar.h"
 #include "demo/flags.h"
 #include "demo/plan.h"
+#include "files/file.h"
+#include "program/process.h"
+#include "program/program.h"
 #include "report/page.h"
 
 using namespace odori;

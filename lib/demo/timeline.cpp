@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "core/file.h"
-#include "core/program.h"
+#include "files/file.h"
 #include "flags/command_line.h"
+#include "program/program.h"
 
 using namespace odori;
 

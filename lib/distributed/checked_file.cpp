@@ -2,8 +2,8 @@
 
 #include <zlib.h>
 
-#include "core/file.h"
 #include "data/mapped_file.h"
+#include "files/file.h"
 
 namespace odori {
 namespace {

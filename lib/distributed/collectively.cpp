@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
-#include "core/program.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
+#include "program/program.h"
 
 namespace odori {
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <map>
 
-#include "core/error.h"
-#include "core/text.h"
+#include "errors/error.h"
+#include "errors/text.h"
 
 namespace odori {
 namespace {

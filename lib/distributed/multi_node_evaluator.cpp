@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
 
 namespace odori {

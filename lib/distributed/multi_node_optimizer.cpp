@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "comm/device_sharing.h"
-#include "core/error.h"
 #include "distributed/exchange/context.h"
 #include "distributed/exchange/strategies.h"
 #include "distributed/multi_node_agreement.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
 
 namespace odori {

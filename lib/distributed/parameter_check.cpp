@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
 #include "train/terminal.h"
 #include "train/trainer.h"

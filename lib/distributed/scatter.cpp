@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
 #include "data/sub_dataset.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
 #include "observe/refusal.h"
 

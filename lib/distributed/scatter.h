@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "comm/communicator.h"
-#include "core/range.h"
 #include "data/dataset.h"
+#include "numbers/range.h"
 
 namespace odori {
 

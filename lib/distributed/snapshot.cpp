@@ -9,13 +9,13 @@
 #include <numeric>
 #include <tuple>
 
-#include "core/error.h"
-#include "core/file.h"
-#include "core/program.h"
-#include "core/text.h"
 #include "distributed/collectively.h"
 #include "distributed/exchange/strategy.h"
 #include "distributed/multi_node_evaluator.h"
+#include "errors/error.h"
+#include "errors/text.h"
+#include "files/file.h"
+#include "program/program.h"
 #include "trace/trace.h"
 #include "train/trainer.h"
 

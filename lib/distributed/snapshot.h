@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "core/resume_from.h"
 #include "distributed/snapshot_file.h"
+#include "files/resume_from.h"
 #include "train/extension.h"
 
 namespace odori {
@@ -42,9 +42,9 @@ class Snapshot : public Extension {
 };
 
 /// Makes the trainer go on behind a snapshot, to the very same weights as a run that was not interrupted. Call it
-/// when everything is set up, before run(). Of a folder of snapshots the newest that all ranks see complete and undamaged
-/// is taken, and those that were passed over are printed. Throws Error for none, a
-/// damaged one, another network or other data, another number of devices a rank.
+/// when everything is set up, before run(). Of a folder of snapshots the newest that all ranks see complete and
+/// undamaged is taken, and those that were passed over are printed. Throws Error for none, a damaged one, another
+/// network or other data, another number of devices a rank.
 ///
 /// On another number of ranks, weights, velocities, statistics, learning rate, epochs and log are the same. What can't
 /// be: each rank's share of the data, its order and its random numbers, and how many batches make an update. Every

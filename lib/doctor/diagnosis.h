@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/language.h"
 #include "doctor/parse.h"
+#include "errors/language.h"
 
 namespace odori::doctor {
 

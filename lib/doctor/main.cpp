@@ -11,10 +11,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/file.h"
-#include "core/program.h"
 #include "doctor/probe.h"
+#include "files/file.h"
 #include "flags/command_line.h"
+#include "program/program.h"
 #include "report/machine.h"
 
 using namespace odori;

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "backend/gpus.h"
-#include "core/process.h"
+#include "program/process.h"
 #include "report/machine.h"
 
 namespace odori::doctor {
@@ -47,7 +47,8 @@ void ask_mpi(Facts& facts) {
   const Ended start = run_process({.arguments = {"sh", "-c", mpirun(2) + "--report-bindings true"}},
                                   {.time = std::chrono::seconds(20)});
   facts.bindings = parse_bindings(start.output);
-  if (start.code != 0 && !start.stopped) facts.start_failed = end_of(start.output);  // too late: the machine may be busy
+  if (start.code != 0 && !start.stopped)
+    facts.start_failed = end_of(start.output);  // too late: the machine may be busy
 }
 
 /// A folder with a small image set, removed at the end.

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "comm/communicator.h"
-#include "core/error.h"
 #include "data/cifar.h"
+#include "errors/error.h"
 #include "flags/command_line.h"
 #include "model/networks.h"
 

@@ -9,7 +9,7 @@
 
 #include "backend/device_pool.h"
 #include "backend/graph.h"
-#include "core/resume_from.h"
+#include "files/resume_from.h"
 #include "optim/exchange_options.h"
 #include "optim/gradient_rule.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/nearest.h"
+#include "errors/nearest.h"
 
 namespace odori {
 namespace {

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/error.h"
-#include "core/language.h"
+#include "errors/error.h"
+#include "errors/language.h"
 
 namespace odori {
 

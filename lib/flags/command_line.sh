@@ -69,7 +69,7 @@ refuse_task() { # COMMAND TASK KNOWN...: of ./odori COMMAND TASK
   refuse "There is no task \"$task\".${near:- The tasks are $*.}" "\"$task\" というタスクはありません。${near:-タスクは $* です。}"
 }
 
-# Of the known words, the nearest to this one, at most three; as nearest() of lib/core/nearest.h.
+# Of the known words, the nearest to this one, at most three; as nearest() of lib/errors/nearest.h.
 nearest() { # WORD KNOWN...
   awk -- '
     function plain(word) { word = tolower(word); gsub(/[-_]/, "", word); return word }

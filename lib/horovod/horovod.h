@@ -14,8 +14,8 @@
 #include <string>
 
 #include "comm/communicator.h"
-#include "core/dtype.h"
 #include "model/classifier.h"
+#include "numbers/dtype.h"
 #include "optim/optimizer.h"
 #include "train/extension.h"
 

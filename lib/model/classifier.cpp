@@ -3,11 +3,11 @@
 #include <cmath>
 #include <utility>
 
-#include "core/error.h"
-#include "core/random.h"
-#include "core/rank_table.h"
+#include "errors/error.h"
 #include "model/layers.h"
+#include "numbers/random.h"
 #include "observe/hooks.h"
+#include "program/rank_table.h"
 
 namespace odori {
 namespace {

@@ -1,6 +1,6 @@
 #include "model/layers.h"
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 namespace {

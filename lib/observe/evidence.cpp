@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/batch.h"
+#include "data/batch.h"
 #include "observe/observer.h"
 
 namespace odori::observe {

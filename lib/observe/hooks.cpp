@@ -4,9 +4,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/error.h"
-#include "core/program.h"
+#include "errors/error.h"
 #include "observe/observer.h"
+#include "program/program.h"
 
 namespace odori::observe {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
 
 namespace odori::refusal {

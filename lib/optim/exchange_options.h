@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "core/dtype.h"
+#include "numbers/dtype.h"
 
 namespace odori {
 

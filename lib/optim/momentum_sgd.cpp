@@ -1,6 +1,6 @@
 #include "optim/momentum_sgd.h"
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 

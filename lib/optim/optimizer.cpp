@@ -1,7 +1,7 @@
 #include "optim/optimizer.h"
 
-#include "core/error.h"
 #include "distributed/exchange/strategy.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
 #include "trace/trace.h"
 

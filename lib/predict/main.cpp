@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "comm/communicator.h"
-#include "core/error.h"
-#include "core/file.h"
-#include "core/program.h"
+#include "errors/error.h"
+#include "files/file.h"
 #include "flags/command_line.h"
 #include "predict/forecast.h"
 #include "predict/measure.h"
+#include "program/program.h"
 
 using namespace odori;
 

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
-#include "core/text.h"
 #include "data/random_images.h"
+#include "errors/error.h"
+#include "errors/text.h"
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"
 #include "train/parallel_updater.h"

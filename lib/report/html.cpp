@@ -4,9 +4,9 @@
 #include <mustache.hpp>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "core/file.h"
-#include "core/text.h"
+#include "errors/error.h"
+#include "errors/text.h"
+#include "files/file.h"
 #include "report/pages.h"  // made by CMake
 
 namespace odori::html {

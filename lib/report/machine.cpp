@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "core/cores.h"
-#include "core/file.h"
-#include "core/text.h"
+#include "errors/text.h"
+#include "files/file.h"
+#include "threads/cores.h"
 
 namespace odori {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 namespace {

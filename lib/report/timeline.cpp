@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
-#include "core/error.h"
-#include "core/file.h"
+#include "errors/error.h"
+#include "files/file.h"
 
 namespace odori::timeline {
 namespace {

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "backend_support.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::test {
 namespace {

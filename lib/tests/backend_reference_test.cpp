@@ -14,7 +14,7 @@
 #include "backend/reference/momentum_sgd.h"
 #include "backend/reference/relu.h"
 #include "backend/reference/softmax_cross_entropy.h"
-#include "core/random.h"
+#include "numbers/random.h"
 
 namespace odori::reference {
 namespace {

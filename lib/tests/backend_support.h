@@ -16,9 +16,9 @@
 
 #include "backend/device_pool.h"
 #include "backend/reference/reference_graph.h"
-#include "core/random.h"
 #include "device_under_test.h"
 #include "model/layers.h"
+#include "numbers/random.h"
 
 namespace odori::test {
 

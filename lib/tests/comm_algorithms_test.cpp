@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "comm/communicator.h"
-#include "core/error.h"
 #include "device_under_test.h"
+#include "errors/error.h"
 #include "on_nodes.h"
 
 namespace odori {

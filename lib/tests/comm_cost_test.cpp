@@ -7,7 +7,7 @@
 #include "comm/communicator.h"
 #include "comm/cost.h"
 #include "comm/link.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cost {
 namespace {

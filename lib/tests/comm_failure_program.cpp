@@ -13,9 +13,9 @@
 #include "backend/device_pool.h"
 #include "comm/communicator.h"
 #include "comm/session.h"
-#include "core/error.h"
-#include "core/program.h"
-#include "core/rank_table.h"
+#include "errors/error.h"
+#include "program/program.h"
+#include "program/rank_table.h"
 
 using namespace odori;
 

@@ -9,9 +9,9 @@
 #include "backend/device_pool.h"
 #include "comm/communicator.h"
 #include "comm/half_precision.h"
-#include "core/file.h"
-#include "core/random.h"
 #include "device_under_test.h"
+#include "files/file.h"
+#include "numbers/random.h"
 #include "trace/trace.h"
 
 namespace odori {

@@ -8,7 +8,7 @@
 #include "backend/device_pool.h"
 #include "comm/communicator.h"
 #include "comm/link.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "on_nodes.h"
 
 namespace odori {
@@ -90,8 +90,9 @@ TEST_F(OverLink, RankZerosVariableHoldsForAllAndOneNodeHasNoLink) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(create_on("", "flat", "5mbit,20ms")->link(), "");
   create_on("", "naive", "5mbit,20ms");
-  EXPECT_EQ(testing::internal::GetCapturedStdout(),
-            first ? "ODORI_LINK=5mbit,20ms changes nothing: all ranks are on one node, and a link is between nodes.\n" : "")
+  EXPECT_EQ(
+      testing::internal::GetCapturedStdout(),
+      first ? "ODORI_LINK=5mbit,20ms changes nothing: all ranks are on one node, and a link is between nodes.\n" : "")
       << "once";
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "comm/communicator.h"
-#include "core/error.h"
 #include "device_under_test.h"
+#include "errors/error.h"
 #include "on_nodes.h"
 
 namespace odori {

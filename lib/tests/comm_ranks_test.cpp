@@ -5,7 +5,7 @@
 
 #include "comm/communicator.h"
 #include "comm/ranks.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "on_nodes.h"
 
 namespace odori {

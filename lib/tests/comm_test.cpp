@@ -12,8 +12,8 @@
 #include "comm/background.h"
 #include "comm/chunks.h"
 #include "comm/communicator.h"
-#include "core/error.h"
 #include "device_under_test.h"
+#include "errors/error.h"
 
 namespace odori {
 namespace {

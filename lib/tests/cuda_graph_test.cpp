@@ -8,7 +8,7 @@
 #include "backend/device_pool.h"
 #include "backend/emulated/emulator.h"
 #include "bench/measure.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "model/classifier.h"
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"

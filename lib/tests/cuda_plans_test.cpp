@@ -15,7 +15,7 @@
 
 #include "backend/cuda/convolution_engine.h"
 #include "backend/device_pool.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "model/networks.h"
 
 namespace odori::cuda {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
-#include "core/file.h"
 #include "data/cifar.h"
 #include "data/mapped_file.h"
+#include "errors/error.h"
+#include "files/file.h"
 
 namespace odori {
 namespace {

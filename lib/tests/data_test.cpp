@@ -5,10 +5,10 @@
 #include <numeric>
 #include <set>
 
-#include "core/error.h"
 #include "data/serial_iterator.h"
 #include "data/sub_dataset.h"
 #include "data_numbers.h"
+#include "errors/error.h"
 
 namespace odori {
 namespace {

@@ -19,7 +19,7 @@ demo=("$ODORI_BUILD/bin/odori_demo" --device cpu --dataset "$scratch/tiny" --epo
 ODORI_DRIVER=$odori "${demo[@]}" >log 2>&1 || { cat log; fail "the demo ended with an error"; }
 timed=$(grep -c '"images_per_second"' out/result.json) || true
 throughputs=$(grep -c '^Throughput: ' log) || true
-. "$(dirname "$odori")/lib/core/cores.sh"
+. "$(dirname "$odori")/lib/threads/cores.sh"
 cores=$(usable_cores) expected=$((cores >= 4 ? 7 : cores >= 2 ? 6 : 1))
 [[ $timed -eq $expected ]] || { cat log; fail "$timed trainings were timed, not $expected"; }
 # The first one three times, in between the others; the headline's too, so that it has a range.

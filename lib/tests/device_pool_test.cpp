@@ -6,8 +6,8 @@
 
 #include <thread>
 
-#include "core/cores.h"
-#include "core/error.h"
+#include "errors/error.h"
+#include "threads/cores.h"
 
 namespace odori {
 namespace {

@@ -1,7 +1,7 @@
 // Flags: what is accepted, what is refused, and how that is said.
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "flags/arguments.h"
 
 namespace odori {

@@ -6,9 +6,9 @@
 #include "backend/device_pool.h"
 #include "backend/gpu_plugin.h"
 #include "comm/communicator.h"
-#include "core/error.h"
-#include "core/library.h"
-#include "core/program.h"
+#include "errors/error.h"
+#include "program/library.h"
+#include "program/program.h"
 
 using namespace odori;
 

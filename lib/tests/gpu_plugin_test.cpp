@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/library.h"
+#include "program/library.h"
 #include "run_command.h"
 
 namespace odori {
@@ -73,9 +73,10 @@ TEST_F(GpuPluginTest, IsLoadedWhereThereIsADriver) {
     EXPECT_EQ(here.count("why none: this build has the CPU backend alone"), 1) << here.output;
   } else if (!has_gpu_driver()) {
     EXPECT_EQ(here.count("why none: no NVIDIA driver was found on this machine"), 1) << here.output;
-    EXPECT_EQ(here.count("refused with exit code 2: The communicator pure_nccl needs GPUs and NCCL, but no NVIDIA driver "
-                         "was found on this machine."),
-              1)
+    EXPECT_EQ(
+        here.count("refused with exit code 2: The communicator pure_nccl needs GPUs and NCCL, but no NVIDIA driver "
+                   "was found on this machine."),
+        1)
         << here.output;
   }
 

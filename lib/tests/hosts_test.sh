@@ -10,7 +10,7 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=lib/tests/hosts.sh
 . "$here/hosts.sh"
-. "$here/../core/cores.sh"
+. "$here/../threads/cores.sh"
 build=$(realpath "$1") part=${2:-} folder=${3:-}
 program=$build/bin/solutions/train_cifar_multi_node
 failures=0

@@ -4,22 +4,27 @@
 cd "${1:-$(dirname "$0")/../..}" || exit
 
 # A folder of the library, and what it may include besides itself: folders, or single headers.
+base="errors files numbers program threads"
 declare -A may=(
-  [core]=""
-  [trace]="core"
-  [observe]="core trace"
-  [data]="core trace observe"
-  [backend]="core trace observe"
-  [comm]="core trace observe backend"
-  [model]="core trace observe backend"
-  [optim]="core trace observe backend model distributed/exchange/strategy.h"
-  [report]="core trace"
-  [train]="core trace observe backend data model optim report distributed/exchange/strategy.h"
-  [distributed]="core trace observe backend comm data model optim report train"
-  [horovod]="core comm model optim train distributed"
-  [doctor]="core backend report flags"
-  [flags]="core backend comm data model optim"
-  [predict]="core trace observe data backend model optim comm report train flags"
+  [errors]=""
+  [numbers]="errors"
+  [files]="errors"
+  [program]="errors"
+  [threads]="errors files program"
+  [trace]="$base"
+  [observe]="$base data/batch.h trace"
+  [data]="$base trace observe"
+  [backend]="$base data/batch.h trace observe"
+  [comm]="$base trace observe backend"
+  [model]="$base trace observe backend"
+  [optim]="$base trace observe backend model distributed/exchange/strategy.h"
+  [report]="$base trace"
+  [train]="$base trace observe backend data model optim report distributed/exchange/strategy.h"
+  [distributed]="$base trace observe backend comm data model optim report train"
+  [horovod]="$base comm model optim train distributed"
+  [doctor]="$base backend report flags"
+  [flags]="$base backend comm data model optim"
+  [predict]="$base trace observe data backend model optim comm report train flags"
 )
 # The same for the grader's folders, among themselves.
 declare -A grader_may=(

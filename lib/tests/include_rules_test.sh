@@ -34,10 +34,10 @@ expect_reached() {
   failures=$((failures + 1))
 }
 
-expect lib/core/a.h '<vector>' ''
-expect lib/core/a.h '"trace/trace.h"' 'core may include nothing else'
-expect lib/backend/cpu/a.cpp '"core/batch.h"' ''
-expect lib/backend/cpu/a.cpp '"data/cifar.h"' 'backend may include core trace observe alone'
+expect lib/errors/a.h '<vector>' ''
+expect lib/errors/a.h '"trace/trace.h"' 'errors may include nothing else'
+expect lib/backend/cpu/a.cpp '"data/batch.h"' ''
+expect lib/backend/cpu/a.cpp '"data/cifar.h"' 'backend may include errors files numbers program threads data/batch.h trace observe alone'
 expect lib/model/a.cpp '"optim/optimizer.h"' 'model may include'
 expect lib/distributed/multi_node_optimizer.h '"comm/communicator.h"' ''
 expect lib/train/a.cpp '"distributed/scatter.h"' 'train may include'
@@ -45,7 +45,7 @@ expect lib/optim/optimizer.h '"comm/communicator.h"' 'optim may include'
 expect lib/train/trainer.cpp '<comm/communicator.h>' 'train may include'
 expect lib/report/page.cpp '"pages.h"' ''
 expect lib/train/trainer.h '"odori.h"' 'train may include'
-expect lib/news/a.cpp '"core/error.h"' 'the folder news'
+expect lib/news/a.cpp '"errors/error.h"' 'the folder news'
 expect lib/comm/flat.cpp '<mpi.h>' ''
 expect lib/train/a.cpp '<mpi.h>' 'only lib/comm, its tests and bench_allreduce may'
 expect lib/bench/bench_allreduce.cpp '<mpi.h>' ''
@@ -101,8 +101,8 @@ fi
 
 expect lib/train/a.cpp '"observe/hooks.h"' ''
 expect lib/report/a.cpp '"observe/hooks.h"' 'report may include'
-expect lib/observe/a.cpp '"train/trainer.h"' 'observe may include core trace alone'
-expect_reached '#include "core/error.h"  // observe::' ''
+expect lib/observe/a.cpp '"train/trainer.h"' 'observe may include errors files numbers program threads data/batch.h trace alone'
+expect_reached '#include "errors/error.h"  // observe::' ''
 expect_reached '#include "observe/hooks.h"' 'lib/odori.h reaches this file'
 expect_reached '#include <observe/facts.h>' 'lib/odori.h reaches this file'
 expect_reached 'namespace odori::observe { void on_use_device(int); }' "names the observer's namespace"

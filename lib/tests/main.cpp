@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "core/file.h"
+#include "files/file.h"
 
 __attribute__((weak)) int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);

@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include "backend/device_pool.h"
-#include "core/error.h"
 #include "data/random_images.h"
 #include "device_under_test.h"
+#include "errors/error.h"
 #include "model/classifier.h"
 
 namespace odori {

@@ -9,7 +9,7 @@
 
 #include "comm/communicator.h"
 #include "comm/session.h"
-#include "core/program.h"
+#include "program/program.h"
 
 namespace {
 

@@ -5,9 +5,9 @@
 
 #include "comm/communicator.h"
 #include "comm/session.h"
-#include "core/error.h"
-#include "core/program.h"
 #include "device_under_test.h"
+#include "errors/error.h"
+#include "program/program.h"
 
 using namespace odori;
 

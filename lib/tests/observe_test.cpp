@@ -6,7 +6,7 @@
 #include <mutex>
 #include <sstream>
 
-#include "core/batch.h"
+#include "data/batch.h"
 #include "observe/hooks.h"
 #include "observe/observer.h"
 #include "observe/refusal.h"

@@ -12,8 +12,8 @@
 
 #include "backend/gpus.h"
 #include "backend/precision.h"
-#include "core/error.h"
-#include "core/program.h"
+#include "errors/error.h"
+#include "program/program.h"
 
 namespace {
 constexpr int skipped = 77;  // cmake/Targets.cmake tells ctest

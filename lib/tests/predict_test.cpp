@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "predict/forecast.h"
 #include "predict/measure.h"
 #include "sentence_of.h"

@@ -1,5 +1,5 @@
 // Programs that end, run on, speak too much or leave others behind.
-#include "core/process.h"
+#include "program/process.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -14,9 +14,9 @@
 #include <string>
 #include <thread>
 
-#include "core/error.h"
-#include "core/file.h"
-#include "core/program.h"
+#include "errors/error.h"
+#include "files/file.h"
+#include "program/program.h"
 
 namespace odori {
 namespace {

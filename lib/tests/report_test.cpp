@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "core/file.h"
 #include "demo/plan.h"
+#include "errors/error.h"
+#include "files/file.h"
 #include "report/comparison.h"
 #include "report/costs.h"
 #include "report/figure.h"

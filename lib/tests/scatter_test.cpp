@@ -7,9 +7,9 @@
 #include <numeric>
 #include <string>
 
-#include "core/error.h"
 #include "data/sub_dataset.h"
 #include "data_numbers.h"
+#include "errors/error.h"
 
 namespace odori {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::test {
 

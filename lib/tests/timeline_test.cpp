@@ -9,7 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::timeline {
 namespace {

@@ -14,8 +14,8 @@
 #include <sstream>
 #include <thread>
 
-#include "core/error.h"
-#include "core/file.h"
+#include "errors/error.h"
+#include "files/file.h"
 
 namespace odori {
 namespace {

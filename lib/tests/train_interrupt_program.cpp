@@ -1,6 +1,6 @@
 // Trains for ever into the folder argv[1], with snapshots if argv[2] says so: run by train_interrupt_test.
-#include "core/program.h"
 #include "distributed/snapshot.h"
+#include "program/program.h"
 #include "train/log_report.h"
 #include "train_support.h"
 

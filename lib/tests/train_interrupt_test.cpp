@@ -9,8 +9,8 @@
 #include <regex>
 #include <thread>
 
-#include "core/program.h"
 #include "distributed/snapshot.h"
+#include "program/program.h"
 #include "train_support.h"
 
 namespace odori {

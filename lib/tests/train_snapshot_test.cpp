@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/file.h"
 #include "distributed/checked_file.h"
 #include "distributed/snapshot.h"
+#include "files/file.h"
 #include "train/log_report.h"
 #include "train_support.h"
 

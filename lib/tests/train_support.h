@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
-#include "core/file.h"
-#include "core/random.h"
 #include "data/sub_dataset.h"
 #include "device_under_test.h"
+#include "errors/error.h"
+#include "files/file.h"
+#include "numbers/random.h"
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"
 #include "sentence_of.h"

@@ -16,8 +16,8 @@
 #include <optional>
 #include <string_view>
 
-#include "core/error.h"
-#include "core/text.h"
+#include "errors/error.h"
+#include "errors/text.h"
 #include "trace/profiler.h"
 
 namespace odori::trace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "trace/trace.h"
 #include "train/trainer.h"
 #include "train/training_facts.h"

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "report/machine.h"
 
 namespace odori {

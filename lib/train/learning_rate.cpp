@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/error.h"
-#include "core/text.h"
+#include "errors/error.h"
+#include "errors/text.h"
 #include "train/trainer.h"
 
 namespace odori {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "core/file.h"
+#include "errors/error.h"
+#include "files/file.h"
 #include "train/trainer.h"
 #include "train/training_facts.h"
 

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "core/error.h"
 #include "distributed/exchange/strategy.h"
+#include "errors/error.h"
 #include "trace/trace.h"
 #include "train/training_facts.h"
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/error.h"
 #include "distributed/exchange/strategy.h"
+#include "errors/error.h"
 #include "train/training_facts.h"
 
 namespace odori {

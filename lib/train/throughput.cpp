@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/file.h"
 #include "distributed/exchange/strategy.h"
+#include "files/file.h"
 #include "report/machine.h"
 #include "train/log_report.h"
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/error.h"
-#include "core/program.h"
+#include "errors/error.h"
+#include "program/program.h"
 #include "trace/trace.h"
 #include "train/folder_lock.h"
 #include "train/throughput.h"

@@ -1,7 +1,7 @@
 #include "train/updater.h"
 
-#include "core/error.h"
 #include "distributed/exchange/strategy.h"
+#include "errors/error.h"
 
 namespace odori {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "tried_numbers.h"
 
 namespace odori {

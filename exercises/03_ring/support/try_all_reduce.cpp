@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "backend/device_pool.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
 #include "ring_support.h"
 #include "tried_numbers.h"

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/error.h"
-#include "core/file.h"
+#include "errors/error.h"
+#include "files/file.h"
 #include "large_batch_support.h"
 #include "report/figure.h"
 #include "report/machine.h"

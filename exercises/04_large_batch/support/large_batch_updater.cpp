@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "large_batch_support.h"
 #include "observe/hooks.h"
 #include "observe/refusal.h"

@@ -2,8 +2,8 @@
 #include <functional>
 #include <optional>
 
-#include "core/error.h"
 #include "distributed/exchange/context.h"
+#include "errors/error.h"
 #include "observe/refusal.h"
 #include "overlap_support.h"
 #include "recorded_strategy.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/range.h"
+#include "numbers/range.h"
 
 namespace odori {
 

@@ -8,9 +8,9 @@
 
 #include "backend/device.h"
 #include "comm/communicator.h"
-#include "core/dtype.h"
 #include "distributed/exchange/strategy.h"
 #include "flags/arguments.h"
+#include "numbers/dtype.h"
 
 namespace odori {
 

@@ -11,9 +11,9 @@
 #include <functional>
 
 #include "backend/device_pool.h"
-#include "core/error.h"
-#include "core/file.h"
 #include "distributed/exchange/context.h"
+#include "errors/error.h"
+#include "files/file.h"
 #include "recorded_strategy.h"
 #include "synthetic.h"
 

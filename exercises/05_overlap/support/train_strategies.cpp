@@ -8,13 +8,13 @@
 #include <optional>
 
 #include "backend/device_pool.h"
-#include "core/error.h"
 #include "data/cifar.h"
 #include "data/random_images.h"
 #include "distributed/multi_node_evaluator.h"
 #include "distributed/multi_node_optimizer.h"
 #include "distributed/scatter.h"
 #include "distributed/snapshot.h"
+#include "errors/error.h"
 #include "model/classifier.h"
 #include "observe/hooks.h"
 #include "optim/momentum_sgd.h"

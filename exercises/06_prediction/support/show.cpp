@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
+#include "errors/error.h"
 #include "observe/hooks.h"
 #include "predict/measure.h"
 #include "prediction_support.h"

@@ -9,7 +9,7 @@
 #include "backend/cpu/host_memory.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/vector.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 

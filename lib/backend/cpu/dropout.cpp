@@ -6,7 +6,7 @@
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/simd.h"
 #include "backend/random_rules.h"
-#include "core/bf16.h"
+#include "numbers/bf16.h"
 
 namespace odori::cpu {
 namespace {

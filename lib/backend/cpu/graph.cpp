@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "backend/cpu/layout.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "trace/trace.h"
 
 namespace odori::cpu {

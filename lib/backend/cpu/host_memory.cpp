@@ -10,7 +10,7 @@
 #include <limits>
 #include <string>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cpu {
 

@@ -6,7 +6,7 @@
 
 #include "backend/cpu/parallel.h"
 #include "backend/random_rules.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cpu {
 namespace {

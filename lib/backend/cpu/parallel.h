@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "core/range.h"
+#include "numbers/range.h"
 
 namespace odori::cpu {
 

@@ -2,7 +2,7 @@
 #include "backend/cpu/operation.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/simd.h"
-#include "core/bf16.h"
+#include "numbers/bf16.h"
 
 namespace odori::cpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "backend/cpu/operation.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cpu {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cuda {
 

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "backend/cuda/kernels/vector.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cuda {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "backend/cuda/cuda_check.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cuda {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backend/cuda/kernels/launch.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cuda {
 namespace {

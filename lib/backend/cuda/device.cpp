@@ -7,7 +7,7 @@
 #include "backend/cuda/device_group.h"
 #include "backend/cuda/graph.h"
 #include "backend/cuda/kernels/vector.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include "backend/cuda/nccl_group.h"
 #include "backend/device_pool.h"
 #include "backend/gpu_plugin.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cuda {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backend/cuda/kernels/layout.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "trace/trace.h"
 
 namespace odori::cuda {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backend/cuda/cuda_check.h"
-#include "core/batch.h"
+#include "data/batch.h"
 
 namespace odori::cuda {
 

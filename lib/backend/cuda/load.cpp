@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "backend/cuda/kernels/load.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cuda {
 namespace {

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include "backend/cuda/operation.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cuda {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <exception>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cuda {
 namespace {

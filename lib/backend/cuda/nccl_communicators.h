@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "backend/cuda/cuda_check.h"
-#include "core/watch.h"
+#include "threads/watch.h"
 
 namespace odori::cuda {
 

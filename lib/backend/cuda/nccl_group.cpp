@@ -6,7 +6,7 @@
 #include "backend/cuda/kernels/half_precision.h"
 #include "backend/cuda/nccl_communicators.h"
 #include "backend/cuda/nccl_group.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "trace/trace.h"
 
 namespace odori::cuda {
@@ -35,8 +35,8 @@ class CudaNcclGroup : public NcclGroup {
       return ncclAllReduce(numbers.data(), numbers.data(), numbers.size(), ncclFloat, operation(become), comm, stream);
     });
   }
-  // What isn't NCCL's is asked of the device itself, before and behind. The host waits in the end, so that the next call
-  // finds the vector unused, whatever device or lane it is of.
+  // What isn't NCCL's is asked of the device itself, before and behind. The host waits in the end, so that the next
+  // call finds the vector unused, whatever device or lane it is of.
   std::int64_t mean_in(Dtype dtype, Device& device, std::span<float> numbers) override {
     if (numbers.empty()) return 0;
     constexpr const char* doing = "averaging gradients";
@@ -68,7 +68,8 @@ class CudaNcclGroup : public NcclGroup {
     });
   }
 
-  // NCCL's own two take parts of one length. So there is a call for each rank's part, all of them in one group of NCCL's.
+  // NCCL's own two take parts of one length. So there is a call for each rank's part, all of them in one group of
+  // NCCL's.
   void reduce_scatter(Device& device, std::span<float> numbers, std::span<const Range> parts, Become become) override {
     queue_parts(device, numbers, parts, "averaging gradients",
                 [become](float* part, std::size_t n, int owner, ncclComm_t comm, cudaStream_t stream) {
@@ -84,7 +85,8 @@ class CudaNcclGroup : public NcclGroup {
 
  private:
   template <typename Call>
-  void queue_parts(Device& device, std::span<float> numbers, std::span<const Range> parts, const char* doing, const Call& call) {
+  void queue_parts(Device& device, std::span<float> numbers, std::span<const Range> parts, const char* doing,
+                   const Call& call) {
     queue(device, numbers, doing, [&](ncclComm_t comm, cudaStream_t stream) {
       ncclResult_t result = ncclSuccess;
       for (std::size_t owner = 0; owner < parts.size() && result == ncclSuccess; ++owner)

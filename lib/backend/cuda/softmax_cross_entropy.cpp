@@ -3,7 +3,7 @@
 #include "backend/cuda/kernels/softmax_cross_entropy.h"
 
 #include "backend/cuda/operation.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cuda {
 namespace {

@@ -8,7 +8,7 @@
 #include "backend/emulated/elements.h"
 #include "backend/emulated/memory.h"
 #include "backend/emulated/stream.h"
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/shape.h"
+#include "numbers/shape.h"
 
 namespace odori::reference {
 

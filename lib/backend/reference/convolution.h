@@ -9,7 +9,7 @@
 
 #include "backend/graph.h"
 #include "backend/reference/array.h"
-#include "core/range.h"
+#include "numbers/range.h"
 
 namespace odori::reference {
 

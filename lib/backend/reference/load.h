@@ -6,7 +6,7 @@
 
 #include "backend/random_rules.h"
 #include "backend/reference/array.h"
-#include "core/batch.h"
+#include "data/batch.h"
 
 namespace odori::reference {
 

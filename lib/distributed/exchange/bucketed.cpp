@@ -11,10 +11,10 @@
 
 #include <optional>
 
-#include "core/error.h"
 #include "distributed/exchange/buckets.h"
 #include "distributed/exchange/context.h"
 #include "distributed/exchange/strategies.h"
+#include "errors/error.h"
 
 namespace odori {
 namespace {

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "core/range.h"
+#include "numbers/range.h"
 
 namespace odori {
 

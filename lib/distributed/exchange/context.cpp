@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "comm/background.h"
-#include "core/error.h"
+#include "errors/error.h"
 #include "trace/trace.h"
 
 namespace odori {

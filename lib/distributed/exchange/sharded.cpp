@@ -8,9 +8,9 @@
 // only: the all-gather copies parameters, which a 16-bit dtype would round.
 // Source: S. Rajbhandari et al., 2020, "ZeRO: memory optimizations toward training trillion parameter models" (arXiv
 // 1910.02054), stage 1.
-#include "core/error.h"
 #include "distributed/exchange/context.h"
 #include "distributed/exchange/strategies.h"
+#include "errors/error.h"
 
 namespace odori {
 namespace {

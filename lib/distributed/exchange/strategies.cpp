@@ -1,6 +1,6 @@
 #include "distributed/exchange/strategies.h"
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 

@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/dtype.h"
-#include "core/range.h"
+#include "numbers/dtype.h"
+#include "numbers/range.h"
 
 namespace odori {
 

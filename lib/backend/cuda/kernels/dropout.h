@@ -7,7 +7,7 @@
 
 #include "backend/cuda/kernels/step.h"
 #include "backend/cuda/kernels/storage.h"
-#include "core/shape.h"
+#include "numbers/shape.h"
 
 namespace odori::cuda::kernels {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/dtype.h"
+#include "numbers/dtype.h"
 
 namespace odori::cuda::kernels {
 

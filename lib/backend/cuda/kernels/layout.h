@@ -5,7 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include "backend/cuda/kernels/storage.h"
-#include "core/shape.h"
+#include "numbers/shape.h"
 
 namespace odori::cuda::kernels {
 

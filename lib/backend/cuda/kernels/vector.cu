@@ -1,6 +1,6 @@
 #include "backend/cuda/kernels/numbers.h"
 #include "backend/cuda/kernels/vector.h"
-#include "core/random.h"
+#include "numbers/random.h"
 
 namespace odori::cuda::kernels {
 namespace {

@@ -12,13 +12,13 @@
 #include <sstream>
 #include <thread>
 
-#include "core/blank.h"
-#include "core/error.h"
-#include "core/nearest.h"
-#include "core/program.h"
-#include "core/random.h"
-#include "core/range.h"
-#include "core/watch.h"
+#include "errors/blank.h"
+#include "errors/error.h"
+#include "errors/nearest.h"
+#include "numbers/random.h"
+#include "numbers/range.h"
+#include "program/program.h"
+#include "threads/watch.h"
 
 namespace odori {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/language.h"
+#include "errors/language.h"
 
 #include <cstdlib>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "core/usage.h"
+#include "program/usage.h"
 
 #include <fcntl.h>
 #include <unistd.h>

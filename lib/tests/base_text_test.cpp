@@ -1,4 +1,4 @@
-// Texts, and the files and folders that hold them. Part of core_test.
+// Texts, and the files and folders that hold them. Part of base_test.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "core/file.h"
-#include "core/nearest.h"
-#include "core/text.h"
+#include "errors/nearest.h"
+#include "errors/text.h"
+#include "files/file.h"
 #include "sentence_of.h"
 
 namespace odori {
@@ -105,7 +105,7 @@ TEST(File, NamesTheErrorOfTheRenaming) {
 }
 
 TEST(TemporaryFolders, AreTheirOwnersAloneAndGoWithAllThatIsInThem) {
-  const fs::path prefix = fs::path(testing::TempDir()) / "core_text_test" / "made" / "too_";
+  const fs::path prefix = fs::path(testing::TempDir()) / "base_text_test" / "made" / "too_";
   fs::path path;
   {
     const TemporaryFolder folder(prefix), other(prefix);
@@ -119,9 +119,9 @@ TEST(TemporaryFolders, AreTheirOwnersAloneAndGoWithAllThatIsInThem) {
     write_file(path / "folder/file", "text");
   }
   EXPECT_FALSE(fs::exists(path));
-  write_file(fs::path(testing::TempDir()) / "core_text_test" / "file", "in the way");
-  EXPECT_THROW(TemporaryFolder(fs::path(testing::TempDir()) / "core_text_test" / "file" / "too_"), WriteError);
-  fs::remove_all(fs::path(testing::TempDir()) / "core_text_test");
+  write_file(fs::path(testing::TempDir()) / "base_text_test" / "file", "in the way");
+  EXPECT_THROW(TemporaryFolder(fs::path(testing::TempDir()) / "base_text_test" / "file" / "too_"), WriteError);
+  fs::remove_all(fs::path(testing::TempDir()) / "base_text_test");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "core/nearest.h"
+#include "errors/nearest.h"
 
 #include <algorithm>
 #include <cctype>

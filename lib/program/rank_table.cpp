@@ -1,4 +1,4 @@
-#include "core/rank_table.h"
+#include "program/rank_table.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "core/file.h"
+#include "files/file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

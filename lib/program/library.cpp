@@ -1,4 +1,4 @@
-#include "core/library.h"
+#include "program/library.h"
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-#include "core/process.h"
+#include "program/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -14,9 +14,9 @@
 #include <fstream>
 #include <thread>
 
-#include "core/error.h"
-#include "core/program.h"
-#include "core/usage.h"
+#include "errors/error.h"
+#include "program/program.h"
+#include "program/usage.h"
 
 extern char** environ;  // NOLINT: POSIX has it so
 

@@ -1,4 +1,4 @@
-#include "core/program.h"
+#include "program/program.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -19,8 +19,8 @@
 #include <system_error>
 #include <thread>
 
-#include "core/error.h"
-#include "core/rank_table.h"
+#include "errors/error.h"
+#include "program/rank_table.h"
 
 namespace odori {
 namespace {

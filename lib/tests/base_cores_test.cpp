@@ -1,7 +1,5 @@
-// What a container's limits leave of a machine, by core/cores.h and by cores.sh, which says it before anything is built.
-// Part of core_test.
-#include "core/cores.h"
-
+// What a container's limits leave of a machine, by threads/cores.h and by cores.sh, which says it before anything is
+// built. Part of base_test.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -10,8 +8,9 @@
 #include <filesystem>
 #include <string>
 
-#include "core/file.h"
-#include "core/process.h"
+#include "files/file.h"
+#include "program/process.h"
+#include "threads/cores.h"
 
 namespace odori {
 namespace {
@@ -106,11 +105,13 @@ TEST_F(Cores, EachCompilerHasAGibibyte) {
   write("own", "0::/container");
   EXPECT_EQ(in_bash("usable_cores() { echo 1; }; usable_compilers"), "1\n");
   write("container/memory.max", "4294967296");
-  EXPECT_EQ(in_bash("usable_cores() { echo 64; }; awk() { [[ $* != *MemTotal* ]] || { echo 34359738368; return; }; command awk \"$@\"; }; "
+  EXPECT_EQ(in_bash("usable_cores() { echo 64; }; awk() { [[ $* != *MemTotal* ]] || { echo 34359738368; return; }; "
+                    "command awk \"$@\"; }; "
                     "usable_compilers"),
             "4\n");
   write("container/memory.max", "max");
-  EXPECT_EQ(in_bash("usable_cores() { echo 64; }; awk() { [[ $* != *MemTotal* ]] || { echo 8200000000; return; }; command awk \"$@\"; }; "
+  EXPECT_EQ(in_bash("usable_cores() { echo 64; }; awk() { [[ $* != *MemTotal* ]] || { echo 8200000000; return; }; "
+                    "command awk \"$@\"; }; "
                     "usable_compilers"),
             "7\n");
   write("container/memory.max", "1000");

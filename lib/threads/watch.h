@@ -3,7 +3,7 @@
 //
 // A job hangs when something of a watch's is under way and for ODORI_TIMEOUT seconds (60) nothing moves: nothing that
 // this watch follows has ended, and no rank of this node has entered or left a collective call, or computed a batch
-// (core/rank_table.h). So a rank that evaluates for minutes while the others wait for it is at work. Work that shows
+// (program/rank_table.h). So a rank that evaluates for minutes while the others wait for it is at work. Work that shows
 // neither, such as a calculation of a learner's own, has to end within the limit, or the limit to be raised.
 //
 // What ranks of other nodes do can't be seen from here. Where no rank of this node is missing, but the job has others,

@@ -1,4 +1,4 @@
-#include "core/cores.h"
+#include "threads/cores.h"
 
 #include <sched.h>
 #include <sys/sysinfo.h>
@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "core/file.h"
+#include "files/file.h"
 
 namespace odori {
 namespace {
@@ -39,8 +39,9 @@ int cores_within(int cores, const fs::path& all, const fs::path& own) {
     // A container's may be the root of those that it sees, whatever the path says: each folder of it is looked into.
     for (fs::path group = fs::path(path).relative_path();; group = group.parent_path()) {
       const fs::path folder = (version_2 ? all : all / "cpu") / group;
-      cores = least(cores, version_2 ? read_file(folder / "cpu.max")
-                                     : read_file(folder / "cpu.cfs_quota_us") + read_file(folder / "cpu.cfs_period_us"));
+      cores =
+          least(cores, version_2 ? read_file(folder / "cpu.max")
+                                 : read_file(folder / "cpu.cfs_quota_us") + read_file(folder / "cpu.cfs_period_us"));
       if (group.empty()) break;
     }
   }

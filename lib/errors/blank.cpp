@@ -1,11 +1,11 @@
-#include "core/blank.h"
+#include "errors/blank.h"
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "core/error.h"
+#include "errors/error.h"
 
 namespace odori {
 namespace {

@@ -1,13 +1,13 @@
-#include "core/watch.h"
+#include "threads/watch.h"
 
 #include <cstdlib>
 #include <optional>
 #include <utility>
 
-#include "core/error.h"
-#include "core/program.h"
-#include "core/rank_table.h"
-#include "core/text.h"
+#include "errors/error.h"
+#include "errors/text.h"
+#include "program/program.h"
+#include "program/rank_table.h"
 
 namespace odori {
 namespace {

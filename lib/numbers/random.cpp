@@ -1,4 +1,4 @@
-#include "core/random.h"
+#include "numbers/random.h"
 
 #include <cmath>
 #include <numbers>
