@@ -1,5 +1,13 @@
-// How the ranks of a training exchange their gradients. The defaults are task 2's: all of them at once in fp32, when
-// backward has come to its end and before the update.
+// How the ranks of a training run exchange their gradients, as flags give it. The defaults are exercise 02's: synchronous,
+// in fp32. At most one of the strategies below (distributed/exchange/strategies.h) is in force, with these dtypes:
+//
+//   strategy            fp32   fp16, bf16
+//   synchronous         yes    yes
+//   bucket_mib          yes    yes
+//   double_buffering    yes    yes
+//   sharded             yes    no: ranks send each other parameters, which a 16-bit dtype would round
+//
+// `accumulate` goes with all of them.
 #pragma once
 
 #include <optional>
@@ -9,18 +17,18 @@
 namespace odori {
 
 struct ExchangeOptions {
-  /// In which numbers they travel: half the bytes in fp16 or bf16. Where a mean can't be told in fp16, nothing is
-  /// updated, and rank 0 says so.
+  /// Type of the elements in messages; 16 bits send half the bytes. An update whose mean is infinite or NaN in fp16 is
+  /// skipped, with a warning of rank 0.
   Dtype dtype = Dtype::fp32;
-  /// The exchange of one iteration goes on during the next one: each update is by the gradients of the iteration
-  /// before, and the first iteration updates nothing.
+  /// Exchange the gradients of one iteration during the next one: each update is one iteration late, and the first
+  /// iteration updates nothing.
   bool double_buffering = false;
-  /// Gradients are exchanged while backward computes others, the last layers' first: a bucket of 1 MiB, then buckets of
-  /// so many. 0: all at once.
+  /// Exchange gradients during backward, last layer first: a bucket of 1 MiB, then buckets of this size. 0: after
+  /// backward, all at once.
   int bucket_mib = 0;
-  /// Each rank keeps the velocities of a part of the parameters alone, updates it, and sends it to the others.
+  /// Each rank keeps the optimizer state of one shard of the parameters, updates it, and sends it to the others.
   bool sharded = false;
-  /// Batches of this rank that make one update; none: as the updater is told.
+  /// Batches of this rank per update. None: as given to the updater.
   std::optional<int> accumulate = {};
 
   bool operator==(const ExchangeOptions&) const = default;
