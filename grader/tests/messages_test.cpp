@@ -65,7 +65,7 @@ TEST(Messages, OfExercisesBelongToTheirChecks) {
   const fs::path grader = fs::path(ODORI_FOLDER) / "grader";
   // What the library refuses has names that are keys.
   const std::string shared =
-      code_of(grader / "checks") + read_file(fs::path(ODORI_FOLDER) / "lib" / "trace" / "refusal.h");
+      code_of(grader / "checks") + read_file(fs::path(ODORI_FOLDER) / "lib" / "observe" / "refusal.h");
   std::string all = shared;
   for (const Task& task : all_tasks()) {
     const std::string code = code_of(grader / "exercises" / task.folder);
