@@ -120,11 +120,33 @@ TEST(BlankIdentifiers, NamesOfOtherBlanksAreKnown) {
 }
 
 TEST(BlankIdentifiers, WhatReachesBeyondTheProgramIsForbidden) {
-  for (const char* word :
-       {"system",     "popen",  "fork",           "execl",   "execvpe", "posix_spawnp", "_exit",
-        "quick_exit", "getenv", "setenv",         "environ", "fopen",   "ofstream",     "mmap",
-        "dlsym",      "socket", "pthread_create", "syscall", "ptrace",  "evidence",     "set_failure_listener",
-        "asm",        "extern", "observe", "facts"})
+  for (const char* word : {"system",
+                           "popen",
+                           "fork",
+                           "execl",
+                           "execvpe",
+                           "posix_spawnp",
+                           "_exit",
+                           "quick_exit",
+                           "getenv",
+                           "setenv",
+                           "environ",
+                           "fopen",
+                           "ofstream",
+                           "mmap",
+                           "dlsym",
+                           "socket",
+                           "pthread_create",
+                           "syscall",
+                           "ptrace",
+                           "evidence",
+                           "set_failure_listener",
+                           "asm",
+                           "extern",
+                           "observe",
+                           "facts",
+                           "predict_for_check",
+                           "context_"})
     EXPECT_EQ(forbidden(std::string("auto x = ") + word + "(1);"), std::string("forbidden_word ") + word);
   for (const char* word : {"__asm__", "__attribute__", "__builtin_trap", "_Pragma", "_Exit"})
     EXPECT_EQ(forbidden(std::string("auto x = ") + word + "(1);"), std::string("forbidden_reserved ") + word);

@@ -20,39 +20,57 @@ using Vectors = std::vector<std::vector<float>>;
 class MultiNodeOptimizer : public Optimizer {
  public:
   MultiNodeOptimizer(std::unique_ptr<Optimizer> actual, Communicator& comm, std::unique_ptr<ExchangeStrategy> strategy,
-                     Dtype dtype, std::optional<int> accumulate)
+                     Dtype dtype, std::optional<int> accumulate, bool has_own_strategy)
       : actual_(std::move(actual)),
         comm_(comm),
         strategy_(std::move(strategy)),
         dtype_(dtype),
-        accumulate_(accumulate) {}
+        accumulate_(accumulate),
+        has_own_strategy_(has_own_strategy) {}
 
   void set_exchange(const ExchangeOptions& options) override {
-    context_.reset();
-    strategy_ = create_exchange_strategy(options);
-    dtype_ = options.dtype;
     accumulate_ = options.accumulate;
+    if (has_own_strategy_ && options != ExchangeOptions{.accumulate = options.accumulate})
+      throw UsageError(
+          "This optimizer was created with a strategy of its own: leave out --double_buffering, --allreduce_dtype, "
+          "--bucket_mib and --sharded.");
+    if (has_own_strategy_) return;
+    next_ = create_exchange_strategy(options);
+    next_dtype_ = options.dtype;
   }
 
-  void setup(Classifier& model, std::optional<Range> /*shard: the strategy's*/ = {}) override {
+  void set_shard(Range range) override { actual_->set_shard(range); }
+
+  void setup(Classifier& model) override {
     const observe::CollectiveScope call("optimizer->setup()");
+    const std::int64_t overflows = context_ ? context_->report.overflows : 0;
+    context_.reset();  // waits for the exchange of the previous model
+    if (next_) {
+      strategy_ = std::move(next_);
+      dtype_ = next_dtype_;
+    }
     agree_on_model(model, comm_);
     agree_on_exchange(strategy_->description(dtype_), comm_);
     std::vector<Range> ranges;
     for (const NamedView& parameter : model.parameters())
       ranges.push_back({parameter.view.offset, parameter.view.offset + parameter.view.size()});
     ModelMemory& memory = model.memory();
-    context_.reset();  // waits for the exchange of the previous model
     context_ = std::make_unique<ExchangeContext>(comm_, model.device(), memory.gradients, memory.parameters,
                                                  std::move(ranges), dtype_);
     context_->report = {.description = strategy_->description(dtype_),
                         .simulated_link = comm_.link(),
-                        .shares_devices = find_sharing(comm_, model.device()).any};
+                        .shares_devices = find_sharing(comm_, model.device()).any,
+                        .overflows = overflows};
     print_exchange();
     comm_.broadcast(model.device(), memory.parameters);
     comm_.broadcast(model.device(), memory.statistics);
     strategy_->setup(*context_);
-    actual_->setup(model, strategy_->owned());
+    actual_->set_shard(strategy_->owned());
+    actual_->setup(model);
+    require(!actual_->exchange() || actual_->exchange()->report().description.empty(),
+            "The optimizer given to create_multi_node_optimizer() exchanges gradients already, in a way of its own "
+            "({}). Wrap it once.",
+            actual_->exchange() ? actual_->exchange()->report().description : "");
   }
 
   ExchangeStrategy* exchange() override { return strategy_.get(); }
@@ -129,6 +147,9 @@ class MultiNodeOptimizer : public Optimizer {
   std::unique_ptr<ExchangeStrategy> strategy_;
   Dtype dtype_;
   std::optional<int> accumulate_;
+  bool has_own_strategy_;
+  std::unique_ptr<ExchangeStrategy> next_;  // from the next setup() on, with this dtype
+  Dtype next_dtype_ = Dtype::fp32;
   std::unique_ptr<ExchangeContext> context_;  // last: its all-reduces end before the strategy's buffers go
 };
 
@@ -139,7 +160,7 @@ std::unique_ptr<Optimizer> create_multi_node_optimizer(std::unique_ptr<Optimizer
   require(optimizer != nullptr,
           "create_multi_node_optimizer() was given no optimizer. Hand over the one of this rank with std::move.");
   return std::make_unique<MultiNodeOptimizer>(std::move(optimizer), comm, create_exchange_strategy(options),
-                                              options.dtype, options.accumulate);
+                                              options.dtype, options.accumulate, false);
 }
 
 std::unique_ptr<Optimizer> create_multi_node_optimizer_with_strategy(std::unique_ptr<Optimizer> optimizer,
@@ -149,7 +170,8 @@ std::unique_ptr<Optimizer> create_multi_node_optimizer_with_strategy(std::unique
   require(optimizer != nullptr && strategy != nullptr,
           "create_multi_node_optimizer_with_strategy() was given no optimizer or no strategy. Hand both over with "
           "std::move.");
-  return std::make_unique<MultiNodeOptimizer>(std::move(optimizer), comm, std::move(strategy), dtype, std::nullopt);
+  return std::make_unique<MultiNodeOptimizer>(std::move(optimizer), comm, std::move(strategy), dtype, std::nullopt,
+                                              true);
 }
 
 }  // namespace odori

@@ -6,9 +6,9 @@ namespace odori {
 
 MomentumSGD::MomentumSGD(float learning_rate, float momentum) : rate_(learning_rate), momentum_(momentum) {}
 
-void MomentumSGD::setup(Classifier& model, std::optional<Range> shard) {
+void MomentumSGD::setup(Classifier& model) {
   model_ = &model;
-  shard_ = shard.value_or(Range{0, model.memory().parameters.size()});
+  shard_ = wanted_shard_.value_or(Range{0, model.memory().parameters.size()});
   velocity_ = model.device().allocate(shard_.size());
 }
 

@@ -13,7 +13,8 @@ class MomentumSGD : public Optimizer {
  public:
   explicit MomentumSGD(float learning_rate = 0.01f, float momentum = 0.9f);
 
-  void setup(Classifier& model, std::optional<Range> shard = {}) override;
+  void setup(Classifier& model) override;
+  void set_shard(Range range) override { wanted_shard_ = range; }
   void add_hook(std::unique_ptr<Hook> hook) override;
   using Optimizer::update;
   void update(Range range) override;
@@ -31,6 +32,7 @@ class MomentumSGD : public Optimizer {
 
   float rate_, momentum_;
   Classifier* model_ = nullptr;
+  std::optional<Range> wanted_shard_;  // none: everything
   Range shard_;
   Buffer velocity_;  // of the shard
   std::vector<std::unique_ptr<Hook>> hooks_;

@@ -18,6 +18,7 @@ bool Optimizer::update() {
 }
 
 bool Optimizer::finish_exchange() {
+  model();  // throws before setup()
   if (!exchange()) return true;
   const observe::CollectiveScope call("optimizer->update()");
   return exchange()->finish();

@@ -1,6 +1,6 @@
 // From gradients to new parameters: what every optimizer has.
 //
-// One update, as every updater asks for it after Classifier::forward_backward():
+// One update, after Classifier::forward_backward():
 //
 //   finish_exchange()              the gradients are the mean over all ranks; false: skip this update
 //   update(range), update(range)   ranges that together cover everything once, in any order and from any thread
@@ -29,9 +29,10 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// The model to update from now on. It must be on its device. `shard`: the range of the flat parameter vector that
-  /// will be updated, all of it by default; state is allocated for this range only.
-  virtual void setup(Classifier& model, std::optional<Range> shard = {}) = 0;
+  /// The model to update from now on. It must be on its device.
+  virtual void setup(Classifier& model) = 0;
+  /// Before setup(): only this range of the flat parameter vector will be updated, so state is allocated for it alone.
+  virtual void set_shard(Range range) = 0;
   /// Hooks run in the order of adding.
   virtual void add_hook(std::unique_ptr<Hook> hook) = 0;
 

@@ -24,7 +24,7 @@ declare -A may=(
   [horovod]="$base comm model optim train distributed"
   [doctor]="$base backend report flags"
   [flags]="$base backend comm data model optim"
-  [predict]="$base trace observe data backend model optim comm report train flags"
+  [predict]="$base trace data backend model optim comm report train flags"
 )
 # The same for the grader's folders, among themselves.
 declare -A grader_may=(

@@ -63,8 +63,9 @@ void check_iterators(const std::vector<SerialIterator>& iterators, std::size_t n
 std::vector<Device*> checked_devices(const std::vector<SerialIterator>& iterators, Optimizer& optimizer,
                                      const std::map<std::string, int>& devices, DevicePool& pool) {
   observe::on_updater_made("ParallelUpdater", iterators);
+  const std::size_t n_parameters = optimizer.model().memory().parameters.size();
   require(
-      !optimizer.exchange() || optimizer.exchange()->owned().size() == optimizer.model().memory().parameters.size(),
+      !optimizer.exchange() || optimizer.exchange()->owned().size() == n_parameters,
       "A sharded optimizer updates a part of the model, so that the devices of one process can't be sent all of it: "
       "with --sharded, give each device a rank of its own.");
   check_devices(devices, optimizer.model());
@@ -138,8 +139,9 @@ void ParallelUpdater::update() {
   });
   exchange([this](std::size_t slice_index) { gather(slice_index); });
   bool ready = true;
-  if (optimizer_.exchange()) {
+  if (ExchangeStrategy* const exchange = optimizer_.exchange()) {
     for (std::size_t i = 0; i < n_slices_; ++i) group_->await(i);
+    if (exchange->wants_ready_gradients()) exchange->on_gradient_ready({0, gradients_.front()->size()});
     ready = optimizer_.finish_exchange();
   }
   if (ready) exchange([this](std::size_t slice_index) { update_and_send(slice_index); });

@@ -1,8 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <iterator>
-
 #include "large_batch_cases.h"
 #include "large_batch_support.h"
 #include "observe/hooks.h"

@@ -11,7 +11,7 @@
 namespace odori {
 namespace {
 
-// parameters[-1] and parameters[n] are these; what is made of them begins or ends as they do.
+// The values of parameters[-1] and parameters[n]. A range made from one of them has its begin or end.
 constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 constexpr Range before_the_first{nowhere - 1, nowhere - 1}, after_the_last{nowhere, nowhere};
 
@@ -36,7 +36,7 @@ void HostStrategy::setup(ExchangeContext& context) {
 }
 
 Buffer* HostStrategy::pending() {
-  context_->wait();
+  wait();
   return &travelling_;
 }
 

@@ -77,7 +77,7 @@ struct NamedStrategy {
 void try_strategies(const std::vector<NamedStrategy>& strategies, int layers, std::uint64_t seed, Communicator& comm);
 
 /// Trains the network of `args` on random images with each strategy, for some iterations (0: none) after two that are
-/// not counted. Rank 0 prints the fastest iteration, and how much of it the exchange was not hidden. Collective.
+/// not counted. Rank 0 prints the fastest iteration, and the part of it spent on the exchange alone. Collective.
 void measure_strategies(const std::vector<NamedStrategy>& strategies, const Arguments& args, int iterations,
                         Communicator& comm);
 

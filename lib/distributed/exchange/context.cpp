@@ -68,6 +68,7 @@ void ExchangeContext::start(Buffer& buffer, std::span<const Range> places) {
 }
 
 void ExchangeContext::wait() {
+  require(queue_ != nullptr, "A strategy that waits for all-reduces has to call enable_async() in its setup().");
   queue_->wait();
   // The last step of an all-reduce may be queued on the stream and not have run yet.
   if (stream_) device.after(stream_->now());

@@ -1,5 +1,5 @@
 // How the gradients of all ranks become their mean: the interface that every exchange strategy implements. One strategy
-// a file in this folder; strategies.h lists them, and a program may bring its own (tests/exchange_strategy_test.cpp).
+// a file in this folder; strategies.h lists them, and a program may bring its own (lib/tests/own_strategy.h).
 //
 // The calls of one update, in order, all from the main thread:
 //
@@ -34,8 +34,9 @@ class ExchangeStrategy {
  public:
   virtual ~ExchangeStrategy() = default;
 
-  /// Prepares for the model of this context, which outlives the strategy or the next setup(). Called once a model; a
-  /// strategy that is set up again starts from the beginning. Throws UsageError for a dtype it does not support.
+  /// Prepares for the model of this context. The context ends, after its all-reduces, before the next setup() and
+  /// before the strategy's destructor. A strategy that is set up again starts from the beginning. Throws UsageError for
+  /// a dtype that it does not support.
   virtual void setup(ExchangeContext& context) { context_ = &context; }
   /// True if on_gradient_ready() is used. If false, backward runs without callbacks, so that a GPU can replay it as one
   /// captured graph.
@@ -48,12 +49,14 @@ class ExchangeStrategy {
   virtual bool finish() = 0;
   /// The parameters that this rank updates: all by default. Valid after setup().
   virtual Range owned() const;
-  /// Called after the parameters in owned() were updated.
+  /// Called after the parameters in owned() were updated. ParallelUpdater does not call it: it refuses strategies that
+  /// own a shard.
   virtual void after_update() {}
 
   /// Strategy and dtype in words, empty for synchronous in fp32. Equal on all ranks, and part of a snapshot's key.
   virtual std::string description(Dtype dtype) const = 0;
-  /// Gradients that a later update will use, laid out as the flat gradient vector: saved in snapshots. Null: none.
+  /// Gradients that a later update will use, laid out as the flat gradient vector and equal on all ranks: rank 0's are
+  /// saved in snapshots. Null: none.
   virtual Buffer* pending() { return nullptr; }
   /// A snapshot was loaded into pending(). `any`: at least one value is not zero.
   virtual void pending_restored(bool /*any*/) {}
