@@ -78,7 +78,7 @@ student_kit() {
   export built_kit=$kit
   mkdir -p "$to"/{build/bin,grader,lib}
   cp -a "$kit"/{odori,cmake,jobscripts,solutions,exercises} "$to/"
-  cp -a "$kit"/lib/{comm,core,flags} "$to/lib/"
+  cp -a "$kit"/lib/{comm,flags,threads} "$to/lib/"
   cp -a "$build/library" "$to/build/"
   cp -a "$kit"/grader/{messages,exercises} "$to/grader/"
   cp -a "$build/bin/solutions" "$build/bin/odori_grader" "$to/build/bin/"

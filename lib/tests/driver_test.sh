@@ -214,7 +214,7 @@ copied=$scratch/copied
 mkdir -p "$copied/build" "$scratch/of_another"
 cp -r "${odori%/*}"/{odori,cmake} "$copied/"
 mkdir "$copied/lib"
-cp -r "${odori%/*}"/lib/{flags,core} "$copied/lib/"
+cp -r "${odori%/*}"/lib/{flags,threads} "$copied/lib/"
 for folder in "$copied/build" "$scratch/of_another"; do
   echo "CMAKE_HOME_DIRECTORY:INTERNAL=/former/place" >"$folder/CMakeCache.txt"
   bash -c "$(sed -n '/^packages=/,/)$/p' "$odori"); echo \"\${packages[*]}\"" >"$folder/odori_packages"
