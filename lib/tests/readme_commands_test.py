@@ -98,6 +98,7 @@ TABLE = [
     (r"\./odori run multi_gpu --share_devices", smaller("Throughput: ")),
     (r"\./odori run multi_node --help", here("--bucket_mib", "--solution")),
     (r"\./odori run (single_gpu|multi_gpu|multi_node|ring|horovod) ?.*", smaller("Throughput: ")),
+    (r"\./odori run overlap --ranks 2 --strategy .*", smaller("Throughput: ")),
     (r"\./odori run overlap --ranks 2 .*", here("over a simulated link of 1 Gbit/s", "--solution", "--device cpu", "--iterations 2")),
     (r"\./odori run large_batch .*", smaller("held-out accuracy", more=" --accumulate 1")),
     (r"\./odori run prediction --model mid", here("1024", "--solution", "--device cpu")),
