@@ -72,7 +72,7 @@ struct NamedStrategy {
   bool one_late = false;  // each update uses the gradients of the previous iteration
 };
 
-/// Tries each strategy with known gradients, of so many layers and then of another network. All-reduces that were
+/// Tries each strategy with known gradients of `layers` layers, then of a second network. All-reduces that were
 /// started end in wait(), and not before. Rank 0 prints whether the weights are right, and the bytes sent. Collective.
 void try_strategies(const std::vector<NamedStrategy>& strategies, int layers, std::uint64_t seed, Communicator& comm);
 
