@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <future>
 #include <memory>
 #include <set>
 
@@ -154,63 +153,67 @@ Outcome with_empty_pointers(Outcome outcome, const std::vector<std::string>& tex
   return outcome;
 }
 
-/// All filled blanks together, where that is a program of its own to begin with. A text that can't stand beside others
-/// is built for itself before it may meet them.
-std::optional<BuiltProgram> build_whole(const Compiler& compiler, const Answers& answers, const std::set<int>& filled) {
-  const auto stands_beside_others = [&](int blank) { return is_self_contained(answers.program.blanks.at(blank).text); };
-  if (filled.size() < 2 || !std::all_of(filled.begin(), filled.end(), stands_beside_others)) return {};
-  const std::vector<BuiltProgram> built = build_sets(compiler, answers.around, answers.program, {filled});
-  return built.empty() ? std::nullopt : std::optional(built.front());
-}
-
 /// Builds the filled blanks, runs and judges them. Returns the answer if all that is filled is right.
 std::optional<RightAnswer> judge_program(const Question& question, const Answers& answers, const Exam& exam,
                                          const std::set<int>& filled, InOrder& verdicts) {
   const fs::path kits = question.build / "bin" / "solutions" / question.task.program.solution.stem();
   const Runner runner(question.task, kits, question.seed, question.sandbox);
   const Compiler compiler(question.build, outputs_of(question), question.sandbox);
+  Programs programs(compiler, answers.around, answers.program, filled);
   Cores cores(usable_cores());
   std::deque<ProgramRuns> all_runs;
-  const auto runs_of = [&](const BuiltProgram& program) { return &all_runs.emplace_back(runner, program, cores); };
-  const auto right = [&](const BuiltProgram& whole, Runs& runs) {
-    const bool is_looked_at = exam.shows && !question.apart;
-    return RightAnswer{whole, is_looked_at ? std::optional(exam.shows(runs)) : std::nullopt};
+  const auto runs_of = [&](const std::set<int>& blanks) -> Runs* {  // none of it was run before
+    const Built& built = programs.of(blanks);
+    return built.program.empty() ? nullptr : &all_runs.emplace_back(runner, built.program, cores);
   };
 
-  // Where all is right, the whole program shows it, and no blank is needed alone. Those are built meanwhile, for the
+  // Where all is right, the whole shows it, and most blanks are not needed alone. Those are built meanwhile, for the
   // learner who waits; of a class, the other cores have other answers to judge.
-  auto building = std::async(question.apart ? std::launch::deferred : std::launch::async, [&] {
-    return question.built ? *question.built : build_programs(compiler, answers.around, answers.program, filled);
-  });
-  const auto whole = question.built ? std::nullopt : build_whole(compiler, answers, filled);
-  Runs* const runs_of_whole = whole ? runs_of(*whole) : nullptr;
-  if (whole && is_right(*runs_of_whole, exam)) {
-    for (const int blank : filled) verdicts.know(blank, {});
-    return verdicts.all_right() ? std::optional(right(*whole, *runs_of_whole)) : std::nullopt;
+  if (!question.apart)
+    for (const int blank : filled) programs.prepare({{blank}});
+  const bool can_be_whole = filled.size() > 1 && std::ranges::all_of(filled, [&](int blank) {
+                              return is_self_contained(answers.program.blanks.at(blank).text);
+                            });
+  std::set<int> whole = filled, left = filled;  // `left`: to be judged alone
+  Judged judged{.whole = can_be_whole ? runs_of(filled) : nullptr};
+  const bool whole_is_right = judged.whole && is_right(*judged.whole, exam);
+  Runs* const shown = judged.whole;
+  if (whole_is_right) {
+    std::erase_if(left, [&](int blank) { return !question.task.judged_alone.contains(blank); });
+    for (const int blank : filled)
+      if (!left.contains(blank)) verdicts.know(blank, {});
+    judged.whole = nullptr;
+  } else if (filled.size() > 1) {
+    if (judged.whole) judged.whole->cancel();
+    whole = programs.together();
+    if (whole != filled || !judged.whole) judged.whole = whole.empty() ? nullptr : runs_of(whole);
   }
-
-  if (runs_of_whole) runs_of_whole->cancel();
-  const BuiltPrograms programs = building.get();
-  for (const auto& [blank, finding] : programs.failures) verdicts.know(blank, {Verdict::compile, finding});
-  for (const auto& [blank, other] : programs.needs_failed)
-    verdicts.know(blank, {Verdict::not_checked, Finding{"needs_other_blank", {{"other", std::to_string(other)}}}});
-  if (programs.of_blank.empty()) return {};
-
-  Judged judged{.holds = programs.holds};
-  for (const auto& [blank, program] : programs.of_blank) judged.variants[blank] = runs_of(program);
-  const bool is_same_whole = runs_of_whole && programs.of_blank.size() == filled.size();
-  if (programs.whole) judged.whole = is_same_whole ? runs_of_whole : runs_of(*programs.whole);
+  for (const int blank : left) {
+    const BlankBuild& alone = programs.alone(blank);
+    if (alone.failure) {
+      verdicts.know(blank, {Verdict::compile, alone.failure});
+    } else if (alone.needs != 0) {
+      const Finding why{"needs_other_blank", {{"other", std::to_string(alone.needs)}}};
+      verdicts.know(blank, {Verdict::not_checked, why});
+    } else {
+      judged.variants[blank] = runs_of(alone.blanks);
+      judged.holds[blank] = alone.blanks;
+    }
+  }
   judged.build = [&](const std::vector<std::set<int>>& sets) {
+    programs.prepare(sets);
     std::vector<Runs*> runs;
-    for (const BuiltProgram& program : build_sets(compiler, answers.around, answers.program, sets))
-      runs.push_back(runs_of(program));
-    return runs;
+    for (const auto& set : sets)
+      if (Runs* const its = runs_of(set)) runs.push_back(its);
+    return runs.size() == sets.size() ? runs : std::vector<Runs*>();
   };
   judge(judged, exam, [&](int blank, const Outcome& outcome) {
     verdicts.know(blank, with_empty_pointers(outcome, answers.program.blanks.at(blank).text));
   });
-  if (!programs.whole || !verdicts.all_right()) return {};
-  return right(*programs.whole, *judged.whole);
+  if (whole.empty() || !verdicts.all_right()) return {};
+  RightAnswer right{programs.of(whole).program, {}};
+  if (exam.shows && !question.apart) right.shown = exam.shows(*(whole_is_right ? shown : runs_of(whole)));
+  return right;
 }
 
 }  // namespace

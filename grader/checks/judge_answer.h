@@ -12,7 +12,6 @@
 #include "exercise/blank_identifiers.h"
 #include "exercise/submission.h"
 #include "exercise/task.h"
-#include "worker/programs.h"
 #include "worker/run.h"
 #include "worker/sandbox.h"
 
@@ -20,13 +19,12 @@ namespace odori::grader {
 
 struct Question {
   const Task& task;
-  std::filesystem::path kit, build;         // the kit's folder, and the one that it is built in
-  std::filesystem::path program, script;    // the learner's files
-  std::uint64_t seed = 0;                   // of the data that the checks train on
-  std::optional<BuiltPrograms> built = {};  // the blanks' programs, if they are built already
-  std::filesystem::path out = {};           // the folder for pages
-  const Sandbox* sandbox = nullptr;         // round all of a submission's that isn't the user's own
-  bool apart = false;                       // it is somebody else's answer: what it builds is kept in TMPDIR alone
+  std::filesystem::path kit, build;       // the kit's folder, and the one that it is built in
+  std::filesystem::path program, script;  // the learner's files
+  std::uint64_t seed = 0;                 // of the data that the checks train on
+  std::filesystem::path out = {};         // the folder for pages
+  const Sandbox* sandbox = nullptr;       // round all of a submission's that isn't the user's own
+  bool apart = false;                     // it is somebody else's answer: what it builds is kept in TMPDIR alone
 };
 
 struct Answers {
@@ -45,7 +43,7 @@ std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answ
 
 /// An answer, all of which is right.
 struct RightAnswer {
-  BuiltProgram whole;                // what the speedup is measured with
+  std::filesystem::path whole;       // what the speedup is measured with
   std::optional<ShownFigure> shown;  // to its author
 };
 

@@ -19,7 +19,7 @@ using Cores = std::counting_semaphore<>;
 
 class ProgramRuns : public Runs {
  public:
-  ProgramRuns(const Runner& runner, BuiltProgram program, Cores& cores)
+  ProgramRuns(const Runner& runner, std::filesystem::path program, Cores& cores)
       : runner_(runner), program_(std::move(program)), cores_(cores) {}
 
   ~ProgramRuns() override { cancel(); }
@@ -32,7 +32,7 @@ class ProgramRuns : public Runs {
 
  private:
   const Runner& runner_;
-  BuiltProgram program_;
+  std::filesystem::path program_;
   Cores& cores_;
   std::atomic<bool> cancelled_ = false;
   std::shared_future<void> last_began_;  // runs begin in the order in which they were asked for

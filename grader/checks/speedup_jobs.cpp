@@ -46,7 +46,7 @@ Layout Layout::on_machine(const Task& task, int cores, int gpus) {
   return layout;
 }
 
-SpeedupJobs::SpeedupJobs(const Task& task, const Layout& layout, fs::path solutions, BuiltProgram learners,
+SpeedupJobs::SpeedupJobs(const Task& task, const Layout& layout, fs::path solutions, fs::path learners,
                          const Sandbox* sandbox)
     : task_(task),
       layout_(layout),
@@ -71,7 +71,7 @@ int SpeedupJobs::images_per_epoch() const { return images_a_device(layout_.on_gp
 int SpeedupJobs::images_of_empty_job() const { return batchsize; }
 
 fs::path SpeedupJobs::program_of(Work work) const {
-  if (work == Work::learner) return learners_.file;
+  if (work == Work::learner) return learners_;
   return solutions_ / (work == Work::solution ? task_.program.solution.stem() : fs::path("train_cifar_single_gpu"));
 }
 
@@ -94,7 +94,6 @@ Command SpeedupJobs::command(Work work, const Size& size, int place) const {
     command.arguments.insert(command.arguments.end(), more);
   };
   add({program_of(work).string()});
-  if (work == Work::learner && !learners_.variant.empty()) add({learners_.variant});
   if (!task_.under_mpi && !alone) add({"--n_gpus", std::to_string(layout_.devices)});
   add({"--dataset", "data", "--no_snapshot", "--out", fmt::format("out_{}", place)});
   add({"--model", size.network, "--batchsize", std::to_string(size.images)});

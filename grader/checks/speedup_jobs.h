@@ -29,7 +29,7 @@ class SpeedupJobs : public TimedWork {
  public:
   /// `solutions`: the folder of the kit's built programs; `sandbox`: what all jobs run in, the kit's own too, so that
   /// their times can be compared. Makes a data set. Throws EnvironmentFault if the disk is full.
-  SpeedupJobs(const Task& task, const Layout& layout, std::filesystem::path solutions, BuiltProgram learners,
+  SpeedupJobs(const Task& task, const Layout& layout, std::filesystem::path solutions, std::filesystem::path learners,
               const Sandbox* sandbox = nullptr);
 
   int devices() const override { return layout_.devices; }
@@ -58,7 +58,7 @@ class SpeedupJobs : public TimedWork {
   const Task& task_;
   Layout layout_;
   std::filesystem::path solutions_;
-  BuiltProgram learners_;
+  std::filesystem::path learners_;
   const Sandbox* sandbox_;
   std::vector<std::filesystem::path> libraries_;
   ScratchFolder scratch_;

@@ -25,7 +25,7 @@ Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int images
 
 /// Takes up to a minute. `whole`: the learner's program, all of which is right. The page is
 /// timeline.html in the question's `out`. Throws Error on Ctrl-C.
-SpeedupStep take_speedup(const Question& question, const BuiltProgram& whole, double points,
+SpeedupStep take_speedup(const Question& question, const std::filesystem::path& whole, double points,
                          const std::string& language);
 
 }  // namespace odori::grader

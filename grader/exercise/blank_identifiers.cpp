@@ -162,8 +162,7 @@ class Search {
     return {};
   }
 
-  /// A member, or a name that the answers declare: whether it is that one at this place, the compiler decides
-  /// (worker/refused_names).
+  /// A member, or a name that the answers declare.
   bool is_learners(std::size_t i) const {
     const bool after = i > 0;
     if (after && (tokens_[i - 1] == "." || tokens_[i - 1] == "->")) return true;

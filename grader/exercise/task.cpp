@@ -24,7 +24,7 @@ class Description {
     check(json_.contains("launch") && (json_["launch"] == "process" || json_["launch"] == "mpi"),
           "have a \"launch\", \"process\" or \"mpi\"");
     check(json_.contains("blanks") && json_["blanks"].is_array(), "have an array \"blanks\"");
-    check_fields(json_, {"blanks", "identifiers", "launch", "optional", "speedup", "title"});
+    check_fields(json_, {"blanks", "identifiers", "judged_alone", "launch", "optional", "speedup", "title"});
     for (const Json& blank : json_["blanks"])
       if (blank.is_object()) check_fields(blank, {"points", "title"});
   }
@@ -49,6 +49,15 @@ class Description {
               std::all_of(identifiers.begin(), identifiers.end(), [](const Json& name) { return name.is_string(); }),
           "have as its \"identifiers\" an array of names");
     return identifiers;
+  }
+
+  std::set<int> judged_alone() const {
+    const Json alone = json_.value("judged_alone", Json::array());
+    const auto is_blank = [this](const Json& blank) {
+      return blank.is_number_integer() && blank >= 1 && blank <= json_["blanks"].size();
+    };
+    check(alone.is_array() && std::ranges::all_of(alone, is_blank), "have numbers of blanks in \"judged_alone\"");
+    return alone;
   }
 
   std::map<int, double> points() const {
@@ -111,6 +120,7 @@ Task read_task(const fs::path& solution) {
             .title = description.title(),
             .blanks = description.blanks(),
             .identifiers = description.identifiers(),
+            .judged_alone = description.judged_alone(),
             .under_mpi = description.under_mpi(),
             .measures_speedup = description.measures_speedup(),
             .optional = description.optional()};

@@ -4,8 +4,7 @@
 //
 // only entries whose title holds WORDS; the data's seed, without it a new one; every Nth entry, counted from one that
 // goes by the seed, and of these as many as are begun in S seconds of grading. Says what the grader said otherwise,
-// once more at the end, and ends with exit code 1 if there was anything to say. Answers to one blank are compiled many
-// in a file, each as a function of its own; two workers a core grade them.
+// once more at the end, and ends with exit code 1 if there was anything to say. Two workers a core grade them.
 #include <fmt/ranges.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -15,20 +14,16 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
-#include <future>
 #include <random>
 
 #include "checks/judge_answer.h"
 #include "errors/error.h"
-#include "exercise/lexer.h"
 #include "flags/command_line.h"
 #include "instructor/corpus.h"
 #include "instructor/handed_in.h"
 #include "messages/messages.h"
 #include "program/program.h"
 #include "threads/cores.h"
-#include "worker/refused_names.h"
-#include "worker/source.h"
 
 using namespace odori;
 using namespace odori::grader;
@@ -36,14 +31,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t answers_a_file = 12;
-
-const fs::path kit = ODORI_FOLDER, build_folder = ODORI_BUILD_FOLDER, work = ODORI_WORK_FOLDER;
+const fs::path kit = ODORI_FOLDER, build_folder = ODORI_BUILD_FOLDER;
 
 struct Answer {
   CorpusEntry entry;
   fs::path program, script;
-  std::optional<BuiltPrograms> built;
 };
 
 std::vector<Answer> write_answers(const std::vector<CorpusEntry>& entries, const fs::path& to) {
@@ -52,7 +44,7 @@ std::vector<Answer> write_answers(const std::vector<CorpusEntry>& entries, const
     const Task& task = task_named(entry.task);
     const fs::path folder = to / std::to_string(answers.size());
     fs::create_directories(folder);
-    Answer& answer = answers.emplace_back(Answer{entry, folder / task.program.solution.filename(), {}, {}});
+    Answer& answer = answers.emplace_back(Answer{entry, folder / task.program.solution.filename(), {}});
     if (task.script) answer.script = folder / task.script->solution.filename();
     for (const ExerciseFile& file : task.files())
       std::ofstream(folder / file.solution.filename()) << filled_exercise(kit / file.solution, entry.texts);
@@ -66,56 +58,7 @@ Question question_of(const Answer& answer, std::uint64_t seed) {
           .build = build_folder,
           .program = answer.program,
           .script = answer.script,
-          .seed = seed,
-          .built = answer.built};
-}
-
-/// The blank of the program that an entry fills, if it is one alone and its text compiles and can stand beside others.
-std::optional<int> blank_to_share(const CorpusEntry& entry) {
-  const auto& [blank, text] = *entry.texts.begin();
-  const bool compiles = entry.expected.at(blank).verdicts.front() != Verdict::compile;
-  const bool in_program = blank <= task_named(entry.task).n_program_blanks();
-  if (entry.texts.size() != 1 || !compiles || !in_program || !is_self_contained(text)) return {};
-  return blank;
-}
-
-/// One source file with a function for each of these answers; where it doesn't compile they stay unbuilt.
-void build_together(const Compiler& compiler, const std::vector<Answer*>& answers) {
-  const std::string solution = read_file(kit / task_named(answers[0]->entry.task).program.solution);
-  std::string head, functions;
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    names.push_back(fmt::format("answer_{}", i));
-    const Submission submission = read_answers(question_of(*answers[i], 0)).program;
-    const std::string source = source_of(solution, submission, {{names[i], {*blank_to_share(answers[i]->entry)}}});
-    const std::size_t begin = source.find("namespace odori_" + names[i]), end = source.rfind(refused_names_end());
-    head = source.substr(0, begin);
-    functions += source.substr(begin, end - begin);
-  }
-  const Built built = compiler.build(head + functions + refused_names_end() + main_choosing(names));
-  if (built.program.empty()) return;
-  for (std::size_t i = 0; i < answers.size(); ++i)
-    answers[i]->built = BuiltPrograms{.of_blank = {{*blank_to_share(answers[i]->entry), {built.program, names[i]}}}};
-}
-
-void build_all(std::vector<Answer>& answers) {
-  std::map<std::string, std::vector<Answer*>> to_share;
-  for (Answer& answer : answers)
-    if (!answer.entry.texts.empty() && blank_to_share(answer.entry)) to_share[answer.entry.task].push_back(&answer);
-  std::vector<std::vector<Answer*>> files;
-  for (const auto& [task, all] : to_share)
-    for (std::size_t i = 0; i < all.size(); i += answers_a_file)
-      files.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(i),
-                         all.begin() + static_cast<std::ptrdiff_t>(std::min(i + answers_a_file, all.size())));
-  fs::create_directories(work);
-  const Compiler compiler(build_folder, work);
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::future<void>> builders;
-  for (int i = 0; i < usable_cores(); ++i)
-    builders.push_back(std::async(std::launch::async, [&] {
-      for (std::size_t file; (file = next++) < files.size();) build_together(compiler, files[file]);
-    }));
-  for (auto& builder : builders) builder.get();
+          .seed = seed};
 }
 
 /// All that the screen would say to the verdicts.
@@ -249,10 +192,8 @@ int main(int argc, char** argv) try {
   const auto begin = std::chrono::steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
   const ScratchFolder scratch;
-  std::vector<Answer> answers = write_answers(entries, scratch.path());
-  build_all(answers);
-  const auto n_built = std::count_if(answers.begin(), answers.end(), [](const Answer& answer) { return answer.built; });
-  fmt::print("{} answers, {} of them built together in {:.0f} s; seed {}\n", answers.size(), n_built, seconds(), seed);
+  const std::vector<Answer> answers = write_answers(entries, scratch.path());
+  fmt::print("{} answers; seed {}\n", answers.size(), seed);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(limit);  // so the first is graded, always
   const Graded graded = grade_all(answers, seed, until, scratch.path());
   fmt::print("{} answers graded in {:.0f} s: {}\n", graded.n, seconds(),

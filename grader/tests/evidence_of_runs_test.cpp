@@ -46,7 +46,7 @@ std::filesystem::path solution_of(const Task& task) {
 /// Runs of the kit's own program.
 class KitsRuns : public Runs {
  public:
-  explicit KitsRuns(const Task& task) : program_{solution_of(task), ""}, runner_(task, program_.file, 4) {}
+  explicit KitsRuns(const Task& task) : program_(solution_of(task)), runner_(task, program_, 4) {}
   const Evidence& of(const RunPlan& plan) override {
     const auto [entry, is_new] = runs_.try_emplace(plan);
     if (is_new) entry->second = runner_.run(program_, plan, cancelled_);
@@ -55,7 +55,7 @@ class KitsRuns : public Runs {
   const RunData& data() const override { return runner_.data(); }
 
  private:
-  BuiltProgram program_;
+  std::filesystem::path program_;
   Runner runner_;
   std::atomic<bool> cancelled_ = false;
   std::map<RunPlan, Evidence> runs_;

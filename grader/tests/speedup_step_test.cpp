@@ -13,9 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-BuiltProgram solution_of(const char* task) {
-  return {fs::path(ODORI_SOLUTIONS) / task_named(task).program.solution.stem(), ""};
-}
+fs::path solution_of(const char* task) { return fs::path(ODORI_SOLUTIONS) / task_named(task).program.solution.stem(); }
 
 TEST(Layout, IsTheJobScriptsOnThisMachinesDevices) {
   const auto layout = [](const char* task, int cores, int gpus) {
@@ -48,7 +46,7 @@ TEST(SpeedupJobs, RunAllFourKindsOfWorkInBothTasks) {
 
 TEST(SpeedupJobs, SayWhoseProgramFailed) {
   const Task& task = task_named("multi_gpu");
-  SpeedupJobs learners(task, two_devices("multi_gpu"), ODORI_SOLUTIONS, {"/bin/false", ""});
+  SpeedupJobs learners(task, two_devices("multi_gpu"), ODORI_SOLUTIONS, "/bin/false");
   EXPECT_GT(learners.seconds(Work::solution, 0), 0);
   EXPECT_THROW(learners.seconds(Work::learner, 0), FailedAtWork);
   SpeedupJobs kits(task, two_devices("multi_gpu"), "/nowhere", solution_of("multi_gpu"));
@@ -70,9 +68,9 @@ TEST(SpeedupJobs, AreRunAgainIfSomebodyKillsThem) {
     fs::remove(program.string() + ".starts");
     std::ofstream(program) << fmt::format(
         "#!/bin/bash\necho >>$0.starts\n[ $(wc -l <$0.starts) -gt {} ] || kill -KILL $$\nexec {} \"$@\"\n", kills,
-        solution_of("multi_gpu").file.string());
+        solution_of("multi_gpu").string());
     fs::permissions(program, fs::perms(0755));
-    SpeedupJobs jobs(task, two_devices("multi_gpu"), ODORI_SOLUTIONS, {program, ""});
+    SpeedupJobs jobs(task, two_devices("multi_gpu"), ODORI_SOLUTIONS, program);
     if (is_accident)
       EXPECT_GT(jobs.seconds(Work::learner, 0), 0);
     else

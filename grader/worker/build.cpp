@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds longest_computation{40}, longest_wait{300};
 constexpr std::size_t kept_builds = 24;
 constexpr const char *kept_program = "program", *kept_errors = "errors";  // of a build, in a folder of its own
+constexpr std::string_view kit_file = "kit";                              // to the compiler, in a file of source_of()
 constexpr std::size_t longest_message = 600;  // bytes: more of a compiler's words wouldn't say more
 constexpr std::size_t most_notes = 2000;      // likewise
 
@@ -57,12 +58,13 @@ std::optional<Finding> trouble_of(const EndedInside& ended, bool error_found) {
   return {};
 }
 
-/// "blank_3" and "whole" are variants.
-bool is_variant(std::string_view name) {
-  if (name == "whole") return true;
-  const std::string_view begin = "blank_";
-  return name.size() > begin.size() && name.starts_with(begin) &&
-         std::all_of(name.begin() + begin.size(), name.end(), is_digit);
+/// 3 of "blank_3"; nothing if it is no such name.
+std::optional<int> blank_named(std::string_view name) {
+  constexpr std::string_view begin = "blank_";
+  if (!name.starts_with(begin)) return {};
+  int number = 0;
+  const auto [end, error] = std::from_chars(name.data() + begin.size(), name.data() + name.size(), number);
+  return error == std::errc() && end == name.data() + name.size() && number > 0 ? std::optional(number) : std::nullopt;
 }
 
 /// Takes ":76" off a text's begin; nothing if there is no number, or none that a line or a column can have.
@@ -84,13 +86,8 @@ bool take_word(std::string_view& text, std::string_view word) {
   return true;
 }
 
-/// Names in a variant's namespace as if they were the library's: "odori_blank_3::Ring" is "odori::Ring".
-std::string without_namespace(std::string_view text, const std::string& variant) {
-  return replaced(std::string(text), "odori_" + variant + "::", "odori::");
-}
-
-bool names_a_variant(const std::vector<CompileError>& errors) {
-  return std::any_of(errors.begin(), errors.end(), [](const CompileError& error) { return !error.variant.empty(); });
+bool is_in_program(const std::vector<CompileError>& errors) {
+  return std::ranges::any_of(errors, &CompileError::in_program);
 }
 
 /// GCC that speaks ASCII has other characters of a name by their numbers: "'\U0000901a' was not declared".
@@ -128,27 +125,23 @@ std::vector<fs::path> named_in(const std::vector<std::string>& arguments, const 
 }  // namespace
 
 std::vector<CompileError> read_errors(const std::string& output) {
-  // "blank_3:76:60: error: ...", "blank_3.kit:1:20: error: ...", "/usr/include/...:1065:30: error: ..."
-  constexpr std::string_view of_kit = ".kit";
+  // "blank_3:1:20: error: ...", "kit:76:60: error: ...", "/usr/include/...:1065:30: error: ..."
   std::vector<CompileError> errors;
   bool is_of_error = false;           // what comes now: not of a warning
-  std::optional<CompileError> asked;  // where a header's template was asked for: "blank_3:76:60:   required from here"
+  std::optional<CompileError> asked;  // where a header's template was asked for: "blank_3:2:60:   required from here"
   for (const std::string& line : split_lines(with_characters(output))) {
     std::string_view rest = line, name = rest.substr(0, rest.find_first_of(": \t"));
     rest.remove_prefix(name.size());
     const auto row = take_number(rest);
     if (name.empty() || !row) continue;
-    CompileError here{.line = *row, .column = take_number(rest).value_or(0)};
+    const auto blank = blank_named(name);
+    CompileError here{.blank = blank.value_or(0), .line = *row, .column = take_number(rest).value_or(0)};
+    here.in_program = blank || name == kit_file;
     if (!take_word(rest, ":")) continue;
-    if ((here.in_kit = name.ends_with(of_kit))) name.remove_suffix(of_kit.size());
-    if (is_variant(name))
-      here.variant = name;
-    else
-      here.in_kit = false;
     take_word(rest, "fatal ");
     if (take_word(rest, "error: ")) {
-      CompileError found = here.variant.empty() && asked ? *asked : here;
-      found.message = bounded(without_namespace(rest, found.variant), longest_message);
+      CompileError found = !here.in_program && asked ? *asked : here;
+      found.message = bounded(std::string(rest), longest_message);
       errors.push_back(std::move(found));
       asked.reset();
       is_of_error = true;
@@ -156,8 +149,8 @@ std::vector<CompileError> read_errors(const std::string& output) {
       is_of_error = false;
     } else if (take_word(rest, "note: ")) {
       if (is_of_error && errors.back().notes.size() < most_notes)
-        errors.back().notes.append(without_namespace(rest.substr(0, most_notes), errors.back().variant) + '\n');
-    } else if (!here.variant.empty() && rest.find("required from") != std::string_view::npos) {
+        errors.back().notes.append(std::string(rest.substr(0, most_notes)) + '\n');
+    } else if (here.in_program && rest.find("required from") != std::string_view::npos) {
       asked = here;
     }
   }
@@ -165,9 +158,7 @@ std::vector<CompileError> read_errors(const std::string& output) {
 }
 
 std::vector<CompileError> read_link_errors(const std::string& output) {
-  // "...: undefined reference to `answers::odori_blank_3::nowhere(int)'"; LLVM's "error: undefined symbol:
-  // answers::..."
-  constexpr std::string_view of_variant = "odori_";
+  // "...: undefined reference to `nowhere(int)'"; LLVM's "error: undefined symbol: nowhere(int)"
   std::vector<CompileError> errors;
   for (const std::string& line : split_lines(output))
     for (const std::string_view words : {"undefined reference to `", "undefined symbol: "}) {
@@ -175,15 +166,8 @@ std::vector<CompileError> read_link_errors(const std::string& output) {
       if (at == std::string::npos) continue;
       std::string what = line.substr(at + words.size());
       if (what.ends_with('\'')) what.pop_back();
-      CompileError error;
-      if (const auto name = what.find(of_variant); name != std::string::npos) {
-        const auto begin = name + of_variant.size();
-        error.variant = what.substr(begin, std::min(what.find("::", begin), what.size()) - begin);
-      }
-      if (!is_variant(error.variant)) error.variant.clear();
-      what = replaced(replaced(without_namespace(what, error.variant), "answers::", ""), "odori::", "");
-      error.message = bounded(fmt::format("undefined reference to '{}'", what), longest_message);
-      errors.push_back(std::move(error));
+      what = replaced(std::move(what), "odori::", "");
+      errors.push_back({.message = bounded(fmt::format("undefined reference to '{}'", what), longest_message)});
     }
   return errors;
 }
@@ -210,7 +194,9 @@ Compiler::Recorded Compiler::recorded(const char* name) const {
   return command;
 }
 
-EndedInside Compiler::translate(const Command& command, const fs::path& input, const fs::path& output) const {
+EndedInside Compiler::translate(Command command, const fs::path& input, const fs::path& output,
+                                bool low_priority) const {
+  if (low_priority) command.before = [] { std::ignore = ::nice(10); };
   write_file(output, "");
   std::error_code ignored;
   fs::permissions(output, fs::perms(0666), ignored);
@@ -225,7 +211,7 @@ EndedInside Compiler::translate(const Command& command, const fs::path& input, c
   return ended;
 }
 
-Built Compiler::build(const std::string& source) const {
+Built Compiler::build(const std::string& source, bool low_priority) const {
   const fs::path folder = outputs_ / sha256(key_ + source);
   std::error_code ignored;
   if (fs::exists(folder / kept_program)) {
@@ -233,10 +219,10 @@ Built Compiler::build(const std::string& source) const {
     return {.program = folder / kept_program};
   }
   if (const std::string said = read_file(folder / kept_errors); !said.empty()) return {.errors = read_errors(said)};
-  return build_anew(source);
+  return build_anew(source, low_priority);
 }
 
-Built Compiler::build_anew(const std::string& source) const {
+Built Compiler::build_anew(const std::string& source, bool low_priority) const {
   static std::atomic<int> counter = 0;
   const fs::path folder = outputs_ / sha256(key_ + source);
   forget_old_builds(outputs_);
@@ -245,23 +231,23 @@ Built Compiler::build_anew(const std::string& source) const {
   const fs::path unfinished = folder / fmt::format("{}_{}", getpid(), ++counter), text = unfinished.string() + ".cpp",
                  object = unfinished.string() + ".o";
   write_file(text, source);
-  const EndedInside compiled = translate(compile_command(text, object), text, object);
+  const EndedInside compiled = translate(compile_command(text, object), text, object, low_priority);
   fs::remove(text, ignored);
   if (compiled.code != 0 || compiled.stopped) {
     fs::remove(object, ignored);
     Built built{.errors = read_errors(compiled.output)};
-    built.gave_up = trouble_of(compiled, names_a_variant(built.errors));
+    built.gave_up = trouble_of(compiled, is_in_program(built.errors));
     if (built.gave_up) return built;
     write_file(unfinished, compiled.output);
     fs::rename(unfinished, folder / kept_errors, ignored);
     return built;
   }
-  const EndedInside linked = translate(link_command(object, unfinished), object, unfinished);
+  const EndedInside linked = translate(link_command(object, unfinished), object, unfinished, low_priority);
   fs::remove(object, ignored);
   if (linked.code != 0 || linked.stopped) {
     fs::remove(unfinished, ignored);
     Built built{.errors = read_link_errors(linked.output)};
-    built.gave_up = trouble_of(linked, names_a_variant(built.errors));
+    built.gave_up = trouble_of(linked, is_in_program(built.errors));
     if (built.errors.empty()) built.errors.push_back({.message = bounded(linked.output, longest_message)});
     return built;
   }

@@ -13,24 +13,24 @@ namespace odori::grader {
 
 /// One error of the compiler, or of the linker.
 struct CompileError {
-  std::string variant;       // "blank_3"; empty: in none
-  int line = 0, column = 0;  // the learner's; 0: not known
+  int blank = 0;             // in whose text it is; 0: in the kit's program, or in a header
+  int line = 0, column = 0;  // of that text, from 1; 0: not known
   std::string message;
-  std::string notes;    // what the compiler adds, a line each
-  bool in_kit = false;  // in one of the kit's answers, so that its line isn't the learner's
+  std::string notes;       // what the compiler adds, a line each
+  bool in_program = true;  // false: in a header, and the compiler names no line of the program that asked for it
 };
 
 struct Built {
-  std::filesystem::path program;  // empty: it doesn't compile, and at least one of the others isn't
+  std::filesystem::path program;  // empty: it does not compile, and at least one of the others is not
   std::vector<CompileError> errors;
-  /// It took too long, or too much of something, or failed without an error in any variant. Whose fault that is, the
-  /// kit's own program tells, built in the same way.
+  /// It took too long, or too much of something, or failed without an error in the file. Whose fault that is, the kit's
+  /// own program tells, built in the same way.
   std::optional<Finding> gave_up;
 };
 
-/// The errors in what a compiler said, in order. GCC's and Clang's form, in English.
+/// The errors in what a compiler said of a file of source_of(), in order. GCC's and Clang's form, in English.
 std::vector<CompileError> read_errors(const std::string& output);
-/// Likewise in what a linker said: what is declared and nowhere defined. They have no line.
+/// Likewise in what a linker said: what is declared and nowhere defined. They have neither blank nor line.
 std::vector<CompileError> read_link_errors(const std::string& output);
 
 class Compiler {
@@ -40,11 +40,11 @@ class Compiler {
   Compiler(std::filesystem::path build, std::filesystem::path outputs, const Sandbox* sandbox = nullptr);
 
   /// What was built before from the same text, by the same commands and with the same library, is not built again.
-  /// Throws EnvironmentFault if there is no compiler, or no space for its output. Several threads and processes may
-  /// build at once.
-  Built build(const std::string& source) const;
+  /// With `low_priority` the compiler yields to all else that this machine runs. Throws EnvironmentFault if there is no
+  /// compiler, or no space for its output. Several threads and processes may build at once.
+  Built build(const std::string& source, bool low_priority = false) const;
   /// The same, whatever was built before.
-  Built build_anew(const std::string& source) const;
+  Built build_anew(const std::string& source, bool low_priority = false) const;
 
  private:
   struct Recorded {
@@ -55,8 +55,8 @@ class Compiler {
   Command compile_command(const std::filesystem::path& text, const std::filesystem::path& object) const;
   Command link_command(const std::filesystem::path& object, const std::filesystem::path& program) const;
   /// Runs a compiler or a linker, which reads `input`, besides what the kit gives it, and writes `output`.
-  EndedInside translate(const Command& command, const std::filesystem::path& input,
-                        const std::filesystem::path& output) const;
+  EndedInside translate(Command command, const std::filesystem::path& input, const std::filesystem::path& output,
+                        bool low_priority) const;
 
   std::filesystem::path build_, outputs_;
   const Sandbox* sandbox_;

@@ -1,170 +1,15 @@
 #include "worker/programs.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <future>
+#include <utility>
 
 #include "exercise/cutter.h"
-#include "exercise/declarations.h"
 #include "exercise/lexer.h"
 #include "worker/compiler_messages.h"
 #include "worker/source.h"
 
 namespace odori::grader {
 namespace {
-
-std::string name_of(int blank) { return fmt::format("blank_{}", blank); }
-
-class Builder {
- public:
-  Builder(const Compiler& compiler, const std::string& solution, const Submission& submission, std::set<int> filled)
-      : compiler_(compiler), solution_(solution), submission_(submission), alive_(std::move(filled)) {
-    for (const int blank : alive_) {
-      together_[blank] = {blank};
-      if (!is_self_contained(submission_.blanks.at(blank).text)) apart_.insert(blank);
-    }
-  }
-
-  BuiltPrograms build() {
-    std::vector<std::pair<int, std::future<Built>>> alone;
-    for (const int blank : apart_)
-      alone.emplace_back(blank, std::async(std::launch::async, [this, blank] {
-                           return build_variants({{name_of(blank), {blank}}});
-                         }));
-    build_together();
-    for (auto& [blank, built] : alone) take_alone(blank, built.get());
-    if (!apart_.empty() && alive_.size() > 1 && programs_.failures.empty()) {
-      const Built built = build_variants({{"whole", alive_}});
-      if (!built.program.empty()) programs_.whole = BuiltProgram{built.program, "whole"};
-    }
-    programs_.holds = together_;
-    return std::move(programs_);
-  }
-
- private:
-  Built build_variants(const std::vector<Variant>& variants) const {
-    Built built = compiler_.build(source_of(solution_, submission_, variants));
-    if (built.gave_up) {
-      const Built kits = compiler_.build_anew(source_of(solution_, submission_, {{"whole", {}}}));
-      if (kits.program.empty())
-        throw EnvironmentFault(kits.gave_up.value_or(Finding{"compiler_failed", {{"detail", ""}}}));
-      if (built.gave_up->key == "no_memory" || built.gave_up->key.starts_with("over_"))
-        built.gave_up->key = "compiler_took_too_much";
-    }
-    return built;
-  }
-
-  /// One file for all, as often as it takes until it compiles. The whole comes last: of a template that several
-  /// functions ask for in vain, the compiler speaks at the first one alone.
-  void build_together() {
-    for (;;) {
-      std::vector<Variant> variants;
-      for (const int blank : alive_)
-        if (!apart_.contains(blank)) variants.push_back({name_of(blank), together_[blank]});
-      if (variants.empty()) return;
-      if (apart_.empty() && alive_.size() > 1) variants.push_back({"whole", alive_});
-      const Built built = build_variants(variants);
-      if (!built.program.empty()) {
-        for (const Variant& variant : variants) take(variant, built.program);
-        return;
-      }
-      if (!learn_from(built.errors)) return build_each_alone();
-    }
-  }
-
-  void take(const Variant& variant, const std::filesystem::path& program) {
-    if (variant.name == "whole") programs_.whole = BuiltProgram{program, "whole"};
-    for (const int blank : alive_)
-      if (variant.name == name_of(blank)) programs_.of_blank[blank] = {program, variant.name};
-  }
-
-  /// Takes blanks out, or puts some together, by the first error of each. False if the errors tell of none.
-  bool learn_from(const std::vector<CompileError>& errors) {
-    std::map<int, CompileError> first;
-    for (const CompileError& error : errors)
-      for (const int blank : alive_)
-        if (error.variant == name_of(blank)) first.try_emplace(blank, error);
-    if (first.empty() && !errors.empty() && errors[0].variant == "whole")
-      if (const int blank = blank_at(errors[0].line)) first[blank] = errors[0];
-    bool learnt = false;
-    std::set<int> failed;
-    for (const auto& [blank, error] : first) {
-      const int other = declared_above(unknown_name(error.message), blank);
-      if (other != 0 && together_[blank].insert(other).second) {
-        learnt = true;
-      } else {
-        programs_.failures[blank] = finding_of(blank, error);
-        failed.insert(blank);
-      }
-    }
-    for (const int blank : failed) alive_.erase(blank);
-    drop_dependents();
-    return learnt || !failed.empty();
-  }
-
-  /// Blanks that need the text of one that doesn't compile can't be judged.
-  void drop_dependents() {
-    for (const auto& [blank, finding] : programs_.failures)
-      for (auto other = alive_.begin(); other != alive_.end();) {
-        const bool needs = *other != blank && together_[*other].contains(blank);
-        if (needs) programs_.needs_failed[*other] = blank;
-        other = needs ? alive_.erase(other) : std::next(other);
-      }
-  }
-
-  void build_each_alone() {
-    for (const int blank : std::set<int>(alive_))
-      if (!apart_.contains(blank)) take_alone(blank, build_variants({{name_of(blank), together_[blank]}}));
-  }
-
-  void take_alone(int blank, const Built& built) {
-    if (!built.program.empty()) {
-      programs_.of_blank[blank] = {built.program, name_of(blank)};
-      return;
-    }
-    programs_.failures[blank] = built.errors.empty() ? *built.gave_up : finding_of(blank, built.errors[0]);
-    alive_.erase(blank);
-    drop_dependents();
-  }
-
-  /// The filled blank whose text the learner has in this line; 0 if none.
-  int blank_at(int line) const {
-    for (const int blank : alive_) {
-      const Blank& place = submission_.blanks.at(blank);
-      if (place.text_line <= line && line <= place.last_line) return blank;
-    }
-    return 0;
-  }
-
-  /// The filled blank above this one that declares the name; 0 if none.
-  int declared_above(const std::string& name, int blank) const {
-    for (const int above : alive_) {
-      if (name.empty() || above >= blank) break;
-      if (declared_in(submission_.blanks.at(above).text, Doubtful::all).contains(name)) return above;
-    }
-    return 0;
-  }
-
-  /// What the exercise has of this blank's answer: "const int device".
-  std::string kept_in(int blank) const {
-    const std::vector<std::string> lines = split_lines(solution_);
-    for (const Blank& kits : parse_blanks(lines, "solution"))
-      if (kits.number == blank) return kept_of(lines, kits, "The solution");
-    return {};
-  }
-
-  Finding finding_of(int blank, const CompileError& error) const {
-    return grader::finding_of(error, submission_.blanks.at(blank), submission_.lines, kept_in(blank));
-  }
-
-  const Compiler& compiler_;
-  const std::string& solution_;
-  const Submission& submission_;
-  std::set<int> alive_, apart_;
-  std::map<int, std::set<int>> together_;  // a blank, and those whose names it uses
-  BuiltPrograms programs_;
-};
 
 /// "n = 1 if c else 2;", and not "f() if (c) a; else b;", whose first statement lacks its semicolon.
 bool is_pythons_choice(std::string_view code) {
@@ -183,7 +28,7 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
   const std::string unknown = unknown_name(error.message);
   if (!unknown.empty() && unknown == kept.substr(kept.find_last_of(" &*>") + 1))
     return Finding{"variable_missing", {{"variable", unknown}}};
-  int line = error.line, column = error.column;
+  int line = place.text_line + error.line - 1, column = error.column;
   const auto bracket = unclosed_bracket(place.text);
   if (bracket) {
     // The compiler notices somewhere behind it that something is amiss, or takes it for something else.
@@ -191,7 +36,7 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
     finding.values["bracket"] = bracket->text;
     line = place.text_line + bracket->line - 1;
     column = static_cast<int>(bracket->at - join_lines(place.text).rfind('\n', bracket->at));
-  } else if (error.in_kit || line < place.text_line || line >= place.last_line) {
+  } else if (error.blank != place.number || line >= place.last_line) {
     // It is said of the bracket behind the answer; and of no line.
     if (finding.key == "compile_no_return" || finding.key == "compile_nowhere_defined") return finding;
     if (finding.key == "compile_declared_twice") {
@@ -221,20 +66,122 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
   return finding;
 }
 
-BuiltPrograms build_programs(const Compiler& compiler, const std::string& solution, const Submission& submission,
-                             const std::set<int>& filled) {
-  return Builder(compiler, solution, submission, filled).build();
+Programs::Programs(const Compiler& compiler, std::string solution, const Submission& submission, std::set<int> filled)
+    : compiler_(compiler), solution_(std::move(solution)), submission_(submission), filled_(std::move(filled)) {}
+
+Programs::~Programs() { cancelled_ = true; }
+
+void Programs::prepare(const std::vector<std::set<int>>& sets) {
+  for (const std::set<int>& blanks : sets) {
+    if (builds_.contains(blanks)) continue;
+    auto begins = std::make_shared<std::promise<void>>();
+    const auto before = std::exchange(last_began_, begins->get_future().share());
+    builds_[blanks] = std::async(std::launch::async, [this, blanks, before, begins] {
+                        if (before.valid()) before.wait();
+                        cores_.acquire();
+                        begins->set_value();
+                        struct Release {
+                          std::counting_semaphore<>& cores;
+                          ~Release() { cores.release(); }
+                        } release{cores_};
+                        return cancelled_ ? Built{} : build(blanks, true);
+                      }).share();
+  }
 }
 
-std::vector<BuiltProgram> build_sets(const Compiler& compiler, const std::string& solution,
-                                     const Submission& submission, const std::vector<std::set<int>>& sets) {
-  std::vector<Variant> variants;
-  for (const auto& set : sets) variants.push_back({fmt::format("blanks_{}", fmt::join(set, "_")), set});
-  const Built built = compiler.build(source_of(solution, submission, variants));
-  std::vector<BuiltProgram> programs;
-  if (!built.program.empty())
-    for (const Variant& variant : variants) programs.push_back({built.program, variant.name});
-  return programs;
+const Built& Programs::of(const std::set<int>& blanks) {
+  auto build_of = builds_.find(blanks);
+  if (build_of == builds_.end()) {
+    std::promise<Built> built;
+    built.set_value(build(blanks, false));
+    build_of = builds_.emplace(blanks, built.get_future().share()).first;
+  }
+  return build_of->second.get();
+}
+
+Built Programs::build(const std::set<int>& blanks, bool low_priority) const {
+  std::map<int, Blank> learners;
+  for (const int blank : blanks) learners[blank] = submission_.blanks.at(blank);
+  Built built = compiler_.build(source_of(solution_, learners), low_priority);
+  if (built.gave_up) {
+    const Built kits = compiler_.build_anew(source_of(solution_, {}));
+    if (kits.program.empty())
+      throw EnvironmentFault(kits.gave_up.value_or(Finding{"compiler_failed", {{"detail", ""}}}));
+    if (built.gave_up->key == "no_memory" || built.gave_up->key.starts_with("over_"))
+      built.gave_up->key = "compiler_took_too_much";
+  }
+  return built;
+}
+
+const BlankBuild& Programs::alone(int blank) {
+  const auto known = alone_.find(blank);
+  return known != alone_.end() ? known->second : alone_[blank] = build_alone(blank);
+}
+
+BlankBuild Programs::build_alone(int blank) {
+  const auto unknown_in = [this](const Built& built) {
+    return built.program.empty() && !built.errors.empty() ? unknown_name(built.errors[0].message) : std::string();
+  };
+  std::set<int> blanks{blank};
+  for (;;) {
+    const Built& built = of(blanks);
+    if (!built.program.empty()) return {blanks, {}, 0};
+    const std::string name = unknown_in(built);
+    int declares = 0;
+    for (const int other : candidates_for(name, blank)) {
+      if (blanks.contains(other)) continue;
+      const BlankBuild& its = alone(other);
+      if (its.needs != 0 || (its.failure && unknown_[other] == name)) continue;
+      if (its.failure) return {blanks, {}, other};
+      std::set<int> both = blanks;
+      both.insert(its.blanks.begin(), its.blanks.end());
+      if (unknown_in(of(both)) == name) continue;
+      blanks = std::move(both);
+      declares = other;
+      break;
+    }
+    if (declares != 0) continue;
+    unknown_[blank] = name;
+    return {blanks, finding_of(blank, built), 0};
+  }
+}
+
+std::vector<int> Programs::candidates_for(const std::string& name, int blank) const {
+  std::vector<int> above;
+  for (const int other : filled_)
+    if (!name.empty() && other < blank && identifiers_in(submission_.blanks.at(other).text).contains(name))
+      above.push_back(other);
+  return above;
+}
+
+std::set<int> Programs::together() {
+  std::set<int> blanks;
+  for (const int blank : filled_)
+    if (alone(blank).compiles()) blanks.insert(blank);
+  while (blanks.size() > 1) {
+    const Built& built = of(blanks);
+    if (!built.program.empty()) return blanks;
+    const auto error =
+        std::ranges::find_if(built.errors, [&](const auto& each) { return blanks.contains(each.blank); });
+    if (error == built.errors.end()) return {};
+    const int failed = error->blank;
+    alone_[failed].failure = finding_of(failed, Built{.program = {}, .errors = {*error}, .gave_up = {}});
+    for (const int blank : blanks)
+      if (blank != failed && alone_[blank].blanks.contains(failed)) alone_[blank].needs = failed;
+    std::erase_if(blanks, [this](int blank) { return !alone_[blank].compiles(); });
+  }
+  return {};
+}
+
+Finding Programs::finding_of(int blank, const Built& built) const {
+  if (built.errors.empty()) return *built.gave_up;
+  const std::vector<std::string> lines = split_lines(solution_);
+  std::string kept;  // what the exercise has of this blank's answer: "const int device"
+  for (const Blank& kits : parse_blanks(lines, "The solution"))
+    if (kits.number == blank) kept = kept_of(lines, kits, "The solution");
+  const auto error = std::ranges::find_if(built.errors, &CompileError::in_program);
+  return grader::finding_of(error == built.errors.end() ? built.errors[0] : *error, submission_.blanks.at(blank),
+                            submission_.lines, kept);
 }
 
 }  // namespace odori::grader

@@ -1,42 +1,69 @@
-// A learner's blanks, built: each alone among the kit's answers, and all together.
+// The programs of one answer: the kit's, with the learner's text in some of its blanks, each an executable of its own.
 #pragma once
 
+#include <future>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "exercise/submission.h"
+#include "threads/cores.h"
 #include "worker/build.h"
-#include "worker/run.h"
 
 namespace odori::grader {
 
-struct BuiltPrograms {
-  /// All blanks that compile hold the learner's text; none if they can't stand together, or if there is only one.
-  std::optional<BuiltProgram> whole;
-  std::map<int, BuiltProgram> of_blank;     // this blank holds the learner's text, and those whose names it uses
-  std::map<int, Finding> failures;          // blanks that don't compile
-  std::map<int, int> needs_failed;          // blanks that use a name of another one, which doesn't compile
-  std::map<int, std::set<int>> holds = {};  // whose texts a blank's program holds
-};
-
-/// What to say of an error in the variant of the blank at `place`. `lines`: the learner's file; `kept`: what the
-/// exercise has of the answer, "const int device" (kept_of).
+/// What to say of an error in a program in which the blank at `place` is the learner's. `lines`: the learner's file;
+/// `kept`: what the exercise has of the answer, "const int device" (kept_of).
 Finding finding_of(const CompileError& error, const Blank& place, const std::vector<std::string>& lines,
                    const std::string& kept);
 
-/// `filled`: the blanks to build; `solution`: the text of the kit's program. One build, if all is well. If some blanks
-/// don't compile, or use a name that another one declares, a second one without the former and with the latter's texts
-/// together; more only where an error comes to light when others are gone. A blank that can't stand beside others in
-/// one file (is_self_contained) is built for itself. Throws EnvironmentFault.
-BuiltPrograms build_programs(const Compiler& compiler, const std::string& solution, const Submission& submission,
-                             const std::set<int>& filled);
+/// How a blank compiles with the kit's answers in the others.
+struct BlankBuild {
+  std::set<int> blanks;            // that its program takes from the learner: this one, and those whose names it uses
+  std::optional<Finding> failure;  // why it does not compile
+  int needs = 0;                   // it uses a name of this blank, which does not compile; 0: none
+  bool compiles() const { return !failure && needs == 0; }
+};
 
-/// Programs that hold these sets of blanks, in one build; none if one of them doesn't compile. Throws
-/// EnvironmentFault.
-std::vector<BuiltProgram> build_sets(const Compiler& compiler, const std::string& solution,
-                                     const Submission& submission, const std::vector<std::set<int>>& sets);
+class Programs {
+ public:
+  /// `filled`: the blanks that hold an answer; `solution`: the text of the kit's program.
+  Programs(const Compiler& compiler, std::string solution, const Submission& submission, std::set<int> filled);
+  ~Programs();
+
+  /// Starts to build these in the background, as many at once as there are cores, and in this order.
+  void prepare(const std::vector<std::set<int>>& sets);
+  /// The program that takes these blanks from the learner, built when first asked for. Throws EnvironmentFault.
+  const Built& of(const std::set<int>& blanks);
+
+  /// A blank that does not compile for a name that it does not know is built again beside a blank above it whose text
+  /// holds that name.
+  const BlankBuild& alone(int blank);
+  /// All blanks that compile alone, built into one program; empty if they can't be, or if there are fewer than two. A
+  /// blank that compiles alone and not beside the others (it declares a name again, say) has a failure from then on.
+  std::set<int> together();
+
+ private:
+  Built build(const std::set<int>& blanks, bool low_priority) const;
+  BlankBuild build_alone(int blank);
+  /// The blanks above this one that may declare the name, nearest last.
+  std::vector<int> candidates_for(const std::string& name, int blank) const;
+  Finding finding_of(int blank, const Built& built) const;
+
+  const Compiler& compiler_;
+  std::string solution_;
+  const Submission& submission_;
+  std::set<int> filled_;
+  std::map<int, BlankBuild> alone_;
+  std::map<int, std::string> unknown_;  // the name for which a blank does not compile
+
+  std::atomic<bool> cancelled_ = false;
+  std::counting_semaphore<> cores_{usable_cores()};
+  std::map<std::set<int>, std::shared_future<Built>> builds_;
+  std::shared_future<void> last_began_;  // builds begin in the order in which they were asked for
+};
 
 }  // namespace odori::grader

@@ -143,21 +143,20 @@ Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed, const Sa
     throw EnvironmentFault({"disk_full", {{"file", scratch_.path().string()}}});
 }
 
-Evidence Runner::run(const BuiltProgram& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
-  const BuiltProgram solution{solution_, ""};
+Evidence Runner::run(const fs::path& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
   Attempt learners;
   std::map<int, int> times;  // that it ended in a way that counts after as many
   // Where the kit's program runs before and after each time, the learner's alone is to blame for what comes again.
   do {
     learners = attempt(program, plan, cancelled);
     if (learners.finished() || cancelled) return learners.evidence;
-    if (std::error_code unknown; !fs::exists(program.file, unknown)) {
+    if (std::error_code unknown; !fs::exists(program, unknown)) {
       learners.evidence.ending = Ending::environment;
       learners.evidence.detail = "build_gone";
       return learners.evidence;
     }
-    Attempt kits = attempt(solution, plan, cancelled);
-    if (kits.times_to_count() > 1) kits = attempt(solution, plan, cancelled);
+    Attempt kits = attempt(solution_, plan, cancelled);
+    if (kits.times_to_count() > 1) kits = attempt(solution_, plan, cancelled);
     if (!kits.finished()) {
       // A sentence of comm/mpirun.sh says more than any guess.
       if (!kits.began && kits.evidence.ending == Ending::failed && kits.evidence.detail.starts_with("odori: "))
@@ -177,19 +176,19 @@ Evidence Runner::run(const BuiltProgram& program, const RunPlan& plan, const std
   return evidence;
 }
 
-SandboxPolicy Runner::policy_of(const BuiltProgram& program, const RunPlan& plan, const EvidenceFiles& evidence,
+SandboxPolicy Runner::policy_of(const fs::path& program, const RunPlan& plan, const EvidenceFiles& evidence,
                                 const fs::path& folder) const {
   SandboxPolicy policy{.readable = libraries_,
                        .writable = evidence.paths(),
                        .folders = {folder},
                        .memory = memory_of_run + static_cast<std::size_t>(plan.ranks()) * memory_of_rank,
                        .file = bytes_of_output};
-  policy.readable.push_back(program.file);
+  policy.readable.push_back(program);
   policy.readable.push_back(folder / "data");
   return policy;
 }
 
-Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan,
+Runner::Attempt Runner::attempt(const fs::path& program, const RunPlan& plan,
                                 const std::atomic<bool>& cancelled) const {
   static std::atomic<int> counter = 0;
   const fs::path folder = scratch_.path() / fmt::format("run_{}", ++counter);
@@ -200,8 +199,7 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
 
   Command command{.environment = launch_environment(), .folder = folder};
   if (task_.under_mpi) command.arguments = mpirun_arguments(plan.ranks());
-  command.arguments.push_back(program.file.string());
-  if (!program.variant.empty()) command.arguments.push_back(program.variant);
+  command.arguments.push_back(program.string());
   const auto add = [&](std::initializer_list<std::string> more) {
     command.arguments.insert(command.arguments.end(), more);
   };
@@ -236,7 +234,7 @@ Runner::Attempt Runner::attempt(const BuiltProgram& program, const RunPlan& plan
   EvidenceLimits limits = limits_of(data_);
   limits.trainings = plan.trainings;
   limits.parameters = std::max(limits.parameters, plan.most_values);
-  evidence.ranks = files.read(limits, !program.variant.empty());
+  evidence.ranks = files.read(limits, program != solution_);
   // On the user's own machine other programs may look at files, and nobody gains by forging.
   if (sandbox_ && writers.most_openings() > 1)
     for (RankSeen& rank : evidence.ranks) rank.forged = Finding{"evidence_opened"};

@@ -16,12 +16,6 @@ namespace odori::grader {
 
 class EvidenceFiles;
 
-/// A built program and, if it holds several, the one to run.
-struct BuiltProgram {
-  std::filesystem::path file;
-  std::string variant;  // "whole", "blank_3"; empty: the file holds one program alone
-};
-
 /// Below $TMPDIR or /tmp, or where its path begins as is said.
 struct ScratchFolder : TemporaryFolder {
   /// Throws EnvironmentFault if it can't be made.
@@ -41,11 +35,11 @@ class Runner {
   /// badly, and the kit's own does so too, it is the machine's fault (`environment`). One that came to its end before
   /// any of the learner's text ran, or ended by accident, is run again, up to twice, and one that stood still,
   /// once. Once `cancelled`, it is ended and what is returned means nothing.
-  Evidence run(const BuiltProgram& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
+  Evidence run(const std::filesystem::path& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
  private:
   /// What a run inside `sandbox_` sees: its program, its data, and the files of its evidence, which it can fill.
-  SandboxPolicy policy_of(const BuiltProgram& program, const RunPlan& plan, const EvidenceFiles& evidence,
+  SandboxPolicy policy_of(const std::filesystem::path& program, const RunPlan& plan, const EvidenceFiles& evidence,
                           const std::filesystem::path& folder) const;
   struct Attempt {
     Evidence evidence;
@@ -59,7 +53,7 @@ class Runner {
       return killed || !began ? 3 : evidence.ending == Ending::hung ? 2 : 1;
     }
   };
-  Attempt attempt(const BuiltProgram& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
+  Attempt attempt(const std::filesystem::path& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
   const Task& task_;
   std::filesystem::path solution_;

@@ -1,29 +1,21 @@
-// The source files that a check builds: the kit's program with chosen texts in its blanks, several times in one file.
+// The source file of one program of an answer: the kit's program with the learner's text in some of its blanks.
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
-#include <vector>
 
-#include "exercise/submission.h"
+#include "exercise/blanks.h"
 
 namespace odori::grader {
 
-/// The program once, all that follows its includes, in a namespace of its own.
-struct Variant {
-  std::string name;        // "whole", "blank_3": a first argument of the built program chooses it by this name
-  std::set<int> learners;  // these blanks hold the learner's text, all others the kit's
-  bool operator==(const Variant&) const = default;
-};
-
-/// One source file, of these variants and a main that chooses. Its lines carry the learner's line numbers under the
-/// variant's name as the file ("blank_3:57"); the kit's answers are in a file "blank_3.kit", so that they are never
-/// shown. Of the learner's texts it holds no comments, and the kit's name the library's things in full. Where a
-/// variant has left its last blank behind, it tells the evidence so. Names that no answer needs are refused
-/// (worker/refused_names). `solution` is the pristine program. Throws Error if its main isn't found.
-std::string source_of(const std::string& solution, const Submission& submission, const std::vector<Variant>& variants);
-
-/// The main that such a file ends with.
-std::string main_choosing(const std::vector<std::string>& variants);
+/// One ordinary source file: `solution`, the kit's program, with the text of `learners` (by number) in place of the
+/// kit's own. No text is rewritten. Added are `{}` after each of the learner's texts, so that an `if` without a
+/// statement does not take the kit's next one, and a call after the last blank that tells the observer that all blanks
+/// were executed (at the start of main if all blanks are above it).
+///
+/// To the compiler, the lines of blank 3 are "blank_3:1", "blank_3:2", ... and all others are "kit:N". So the file
+/// depends on the texts alone, and what was built from it before can be used again. Throws Error if the program has no
+/// line that begins with "int main(int argc, char** argv)".
+std::string source_of(const std::string& solution, const std::map<int, Blank>& learners);
 
 }  // namespace odori::grader
