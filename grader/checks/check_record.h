@@ -1,6 +1,7 @@
 // What a check found out about one task, and its form as JSON: `check --json` writes it, and a class's records hold it.
 //
-//   {"seed": 1, "verdicts": [{"blank": 1, "verdict": "WRONG", "points": 0, "of": 20, "key": "...", "values": {...}} ...],
+//   {"seed": 1, "verdicts": [{"blank": 1, "verdict": "WRONG", "points": 0, "of": 20, "key": "...", "values": {...}}
+//   ...],
 //    "speedup": {...} or null, "counts": {...} or null, "timeline": "FILE" or "",
 //    "left_out": [{"file": "...", "line": 3, "removed": false, "text": "..."} ...]}
 //

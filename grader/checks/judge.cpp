@@ -9,12 +9,29 @@ namespace {
 
 class Judging {
  public:
-  Judging(const Judged& judged, const Exam& exam, const std::function<void(int, const Outcome&)>& tell)
-      : judged_(judged), exam_(exam), tell_(tell) {}
+  Judging(const std::set<int>& filled, const std::set<int>& judged_alone, AnswerPrograms& programs, const Exam& exam,
+          const std::function<void(int, const Outcome&)>& tell)
+      : filled_(filled), judged_alone_(judged_alone), programs_(programs), exam_(exam), tell_(tell) {}
 
-  void judge_all() {
-    if (judged_.whole) return judge_together();
-    for (const auto& [blank, runs] : judged_.variants) judge_alone(blank, 0);
+  Judgement judge_all() {
+    // The variants are built while the whole runs.
+    for (const int blank : filled_) programs_.prepare({{blank}});
+    Runs* whole = filled_.size() > 1 ? programs_.runs_of(filled_) : nullptr;
+    Blanks alone = filled_;  // blanks that are right only if they are so beside the kit's answers
+    if (whole && is_right(*whole, exam_)) {
+      std::erase_if(alone, [this](int blank) { return !judged_alone_.contains(blank); });
+      for (const int blank : filled_)
+        if (!alone.contains(blank)) tell(blank, {});
+      for (const int blank : build_alone(alone)) judge_alone(blank, 0);
+    } else {
+      if (whole) whole->cancel();
+      const Blanks together = programs_.together();
+      if (together != filled_) whole = together.empty() ? nullptr : programs_.runs_of(together);
+      judge_together(build_alone(filled_), whole);
+      whole = nullptr;
+    }
+    if (n_wrong_ > 0) return {};
+    return {filled_, whole ? whole : programs_.runs_of(filled_)};
   }
 
  private:
@@ -26,11 +43,47 @@ class Judging {
   /// Sets of blanks that are tried for one that is right together.
   static constexpr std::size_t most_sets = 8;
 
+  /// Tells of those that do not compile, and returns the others.
+  Blanks build_alone(const Blanks& blanks) {
+    Blanks compiled;
+    for (const int blank : blanks) {
+      BlankBuild build = programs_.alone(blank);
+      if (build.failure) {
+        tell(blank, {Verdict::compile, std::move(build.failure)});
+      } else if (build.needs != 0) {
+        tell(blank, {Verdict::not_checked, Finding{"needs_other_blank", {{"other", std::to_string(build.needs)}}}});
+      } else {
+        holds_[blank] = std::move(build.blanks);
+        compiled.insert(blank);
+      }
+    }
+    return compiled;
+  }
+
+  /// Of the program of a blank alone.
+  Runs& runs_of(int blank) {
+    Runs*& runs = variants_[blank];
+    if (!runs) runs = programs_.runs_of(holds_.at(blank));
+    return *runs;
+  }
+
+  void tell(int blank, const Outcome& outcome) {
+    n_wrong_ += outcome.verdict == Verdict::pass ? 0 : 1;
+    tell_(blank, outcome);
+  }
+  /// With what the compiler's own checks say of a crash by a pointer.
+  void tell_failure(int blank, Failure failure) {
+    auto& finding = failure.outcome.finding;
+    if (finding && finding->key == "crash_pointer")
+      if (const auto why = programs_.find_null_pointer(holds_.at(blank), exam_.situations[failure.situation])) {
+        finding->values.insert(why->values.begin(), why->values.end());
+        finding->values.try_emplace("note", why->key);
+      }
+    tell(blank, failure.outcome);
+  }
+
   /// Of the whole, and of what is left of it when blanks that are wrong have been taken out.
-  void judge_together() {
-    Blanks blanks;
-    for (const auto& [blank, runs] : judged_.variants) blanks.insert(blank);
-    Runs* program = judged_.whole;
+  void judge_together(Blanks blanks, Runs* program) {
     std::size_t first = 0;  // what was right with the learner's other blanks needs no second look
     int unconfirmed = 0;
     while (program) {
@@ -50,12 +103,11 @@ class Judging {
       for (auto& [blank, its] : wrong) {
         blanks.erase(blank);
         note_other(blank, its.outcome.finding, wrong);
-        tell_(blank, its.outcome);
+        tell_failure(blank, its);
       }
       judge_dependents(blanks, wrong, first);
       if (blanks.size() < 2) break;
-      const auto built = rest ? std::vector{rest} : judged_.build({blanks});
-      program = built.empty() ? nullptr : built.front();
+      program = rest ? rest : programs_.runs_of(blanks);
     }
     for (const int blank : blanks) judge_alone(blank, first);
   }
@@ -69,22 +121,25 @@ class Judging {
   }
 
   void tell_all(const Blanks& blanks, const Outcome& outcome) {
-    for (const int blank : blanks) tell_(blank, outcome);
+    for (const int blank : blanks) tell(blank, outcome);
   }
 
   void judge_alone(int blank, std::size_t first) {
-    Runs& runs = *judged_.variants.at(blank);
-    const auto failure = find_failure(runs, exam_, blank, first, exam_.situations.size());
+    Runs& runs = runs_of(blank);
+    auto failure = find_failure(runs, exam_, blank, first, exam_.situations.size());
     runs.cancel();
-    tell_(blank, failure ? failure->outcome : Outcome{});
+    if (failure)
+      tell_failure(blank, std::move(*failure));
+    else
+      tell(blank, {});
   }
 
   /// Those that fail alone in this situation. One that uses names of another one that fails can't be judged.
   Failures find_wrong_alone(const Blanks& blanks, std::size_t situation) {
-    for (const int blank : blanks) judged_.variants.at(blank)->prepare({exam_.situations[situation]});
+    for (const int blank : blanks) runs_of(blank).prepare({exam_.situations[situation]});
     Failures wrong;
     for (const int blank : blanks) {
-      auto failure = find_failure(*judged_.variants.at(blank), exam_, blank, situation, situation + 1);
+      auto failure = find_failure(runs_of(blank), exam_, blank, situation, situation + 1);
       if (!failure) continue;
       if (const int other = used_among(blank, wrong)) failure->outcome = needs(other);
       wrong[blank] = std::move(*failure);
@@ -110,20 +165,16 @@ class Judging {
       suspects.erase(*doubtful.begin());
     }
     const std::vector<Blanks> sets = sets_without(blanks, certain, suspects, doubtful);
-    const std::vector<Runs*> programs = sets.empty() ? std::vector<Runs*>() : judged_.build(sets);
-    for (Runs* program : programs) program->prepare({plan});
-    Runs* right = nullptr;
-    for (std::size_t i = 0; i < programs.size(); ++i) {
-      if (right || find_failure(*programs[i], exam_, 0, of_whole.situation, of_whole.situation + 1)) {
-        programs[i]->cancel();
-        continue;
-      }
-      right = programs[i];
-      std::erase_if(wrong, [&set = sets[i]](const auto& entry) { return set.contains(entry.first); });
+    programs_.prepare(sets);
+    for (const Blanks& set : sets) {
+      Runs* const program = programs_.runs_of(set);
+      if (!program || find_failure(*program, exam_, 0, of_whole.situation, of_whole.situation + 1)) continue;
+      std::erase_if(wrong, [&set](const auto& entry) { return set.contains(entry.first); });
       for (const int blank : suspects)
-        if (!sets[i].contains(blank) && used_among(blank, wrong) == 0) wrong.try_emplace(blank, of_whole);
+        if (!set.contains(blank) && used_among(blank, wrong) == 0) wrong.try_emplace(blank, of_whole);
+      return program;
     }
-    return right;
+    return nullptr;
   }
 
   /// All blanks but `certain` and some of `suspects`, fewer of those first and the last ones first; with one of
@@ -155,20 +206,18 @@ class Judging {
       const int other = used_among(blank, wrong);
       if (other == 0) continue;
       blanks.erase(blank);
-      Runs& runs = *judged_.variants.at(blank);
+      Runs& runs = runs_of(blank);
       const bool fails = find_failure(runs, exam_, blank, first, exam_.situations.size()).has_value();
       runs.cancel();
-      tell_(blank, fails ? needs(other) : Outcome{});
+      tell(blank, fails ? needs(other) : Outcome{});
     }
   }
 
   /// A blank of these whose names this one uses; 0 if there is none.
   int used_among(int blank, const auto& wrong) const {
-    const auto held = judged_.holds.find(blank);
-    if (held == judged_.holds.end()) return 0;
-    const auto used = std::find_if(held->second.begin(), held->second.end(),
-                                   [&](int other) { return other != blank && wrong.contains(other); });
-    return used == held->second.end() ? 0 : *used;
+    const Blanks& held = holds_.at(blank);
+    const auto used = std::ranges::find_if(held, [&](int other) { return other != blank && wrong.contains(other); });
+    return used == held.end() ? 0 : *used;
   }
   static Outcome needs(int other) {
     return {Verdict::not_checked, Finding{"needs_right_blank", {{"other", std::to_string(other)}}}};
@@ -177,21 +226,24 @@ class Judging {
   /// Of blanks that are right alone and failed together, the first that fails with those before it. None if all of them
   /// are right together this time: then `program` becomes the one that is.
   Failures find_disagreeing(const std::vector<int>& blanks, std::size_t situation, Runs*& program) {
-    std::vector<Blanks> first_blanks;
+    std::vector<Blanks> sets;
     for (std::size_t n = 2; n <= blanks.size(); ++n)
-      first_blanks.emplace_back(blanks.begin(), blanks.begin() + static_cast<std::ptrdiff_t>(n));
-    const std::vector<Runs*> programs = judged_.build(first_blanks);
-    for (std::size_t i = 0; i < programs.size(); ++i) {
-      auto failure = find_failure(*programs[i], exam_, blanks[i + 1], situation, situation + 1);
+      sets.emplace_back(blanks.begin(), blanks.begin() + static_cast<std::ptrdiff_t>(n));
+    programs_.prepare(sets);
+    for (const Blanks& set : sets) {
+      Runs* const runs = programs_.runs_of(set);
+      if (!runs) continue;
+      const int last = *set.rbegin();
+      auto failure = find_failure(*runs, exam_, last, situation, situation + 1);
+      program = runs;
       if (!failure) continue;
       auto& finding = failure->outcome.finding;
       if (finding && finding->values.try_emplace("note", "not_beside").second) {
-        finding->values["n_others"] = std::to_string(i + 1);
-        finding->values["others"] = list({blanks.begin(), blanks.begin() + static_cast<std::ptrdiff_t>(i) + 1});
+        finding->values["n_others"] = std::to_string(set.size() - 1);
+        finding->values["others"] = list({set.begin(), std::prev(set.end())});
       }
-      return {{blanks[i + 1], *failure}};
+      return {{last, *failure}};
     }
-    program = programs.empty() ? nullptr : programs.back();
     return {};
   }
 
@@ -202,7 +254,7 @@ class Judging {
     Failures wrong;
     for (const int blank : blanks) {
       if (blank >= last || first == exam_.situations.size()) break;
-      Runs& runs = *judged_.variants.at(blank);
+      Runs& runs = runs_of(blank);
       auto failure = find_failure(runs, exam_, blank, first, exam_.situations.size());
       runs.cancel();
       if (failure && failure->outcome.verdict != Verdict::environment && used_among(blank, wrong) == 0)
@@ -211,15 +263,20 @@ class Judging {
     return wrong.empty() ? disagreeing : wrong;
   }
 
-  const Judged& judged_;
+  const Blanks &filled_, &judged_alone_;
+  AnswerPrograms& programs_;
   const Exam& exam_;
   const std::function<void(int, const Outcome&)>& tell_;
+  std::map<int, Blanks> holds_;    // the blanks that the program of a blank alone takes from the learner
+  std::map<int, Runs*> variants_;  // its runs
+  int n_wrong_ = 0;                // blanks that are not right
 };
 
 }  // namespace
 
-void judge(const Judged& judged, const Exam& exam, const std::function<void(int, const Outcome&)>& tell) {
-  Judging(judged, exam, tell).judge_all();
+Judgement judge(const std::set<int>& filled, const std::set<int>& judged_alone, AnswerPrograms& programs,
+                const Exam& exam, const std::function<void(int, const Outcome&)>& tell) {
+  return Judging(filled, judged_alone, programs, exam, tell).judge_all();
 }
 
 }  // namespace odori::grader

@@ -1,32 +1,53 @@
-// From checks to verdicts, with GoogleTest.
+// The judge: from the programs of an answer to an outcome of each blank.
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "checks/try_program.h"
+#include "worker/programs.h"
 
 namespace odori::grader {
 
-/// What is judged. The runs live as long as this.
-struct Judged {
-  Runs* whole = nullptr;                    // of all filled blanks together; none if there is no such program
-  std::map<int, Runs*> variants;            // of each blank alone
-  std::map<int, std::set<int>> holds = {};  // whose texts a variant holds, if not its blank's alone
-  /// Of programs that hold these sets of blanks; nothing if they can't be built.
-  std::function<std::vector<Runs*>(const std::vector<std::set<int>>&)> build = {};
+/// The programs of one answer, and what running them shows. The runs live as long as this.
+class AnswerPrograms {
+ public:
+  virtual ~AnswerPrograms() = default;
+  /// Starts to build the programs that take these blanks from the learner, in this order.
+  virtual void prepare(const std::vector<std::set<int>>&) {}
+  /// How a blank compiles among the kit's answers.
+  virtual BlankBuild alone(int blank) = 0;
+  /// All blanks that compile alone and together; empty if there are fewer than two, or if they do not.
+  virtual std::set<int> together() = 0;
+  /// New runs of the program that takes these blanks from the learner; null if it does not compile.
+  virtual Runs* runs_of(const std::set<int>& blanks) = 0;
+  /// Why a program crashed by a pointer in this run, in one more run with the compiler's own checks; nothing if these
+  /// see nothing.
+  virtual std::optional<Finding> find_null_pointer(const std::set<int>&, const RunPlan&) { return {}; }
 };
 
-/// Judges each blank that has a variant, as GoogleTests. What passes every check in every situation is right, with all
-/// blanks that it holds. Where the whole fails, each blank is tried alone in that situation; those that fail are wrong,
-/// unless they are right beside others of the learner's, and the others are judged together without them. If none fails
-/// alone, blanks disagree: then they are put together one by one, and the first with which it fails is wrong, unless
-/// one before it fails alone in a later situation: then that one is. So no blank is judged beside one that isn't known
-/// to be right. `tell` hears of each blank as soon as it is decided. Not to be called within a GoogleTest. Throws Error
-/// on Ctrl-C.
-void judge(const Judged& judged, const Exam& exam, const std::function<void(int blank, const Outcome&)>& tell);
+/// What is known when all of an answer's blanks are judged.
+struct Judgement {
+  std::set<int> whole;   // all filled blanks, if they are right together; else empty
+  Runs* runs = nullptr;  // of that program
+};
+
+/// Judges the blanks `filled`.
+///
+/// The whole, which takes all of them from the learner, comes first: if it passes every check in every situation, all
+/// its blanks are right, except that those of `judged_alone` have to be right beside the kit's answers too. Otherwise
+/// each blank is built and tried alone in the situation in which the whole failed. Those that fail are wrong, unless
+/// they are right beside others of the learner's, and the others are judged together without them. If none fails alone,
+/// blanks disagree: then they are put together one by one, and the first with which the program fails is wrong, unless
+/// one before it fails alone in a later situation: then that one is. So no blank is judged beside one that is not known
+/// to be right.
+///
+/// `tell` is called for each blank as soon as it is decided. Not to be called within a GoogleTest. Throws Error on
+/// Ctrl-C.
+Judgement judge(const std::set<int>& filled, const std::set<int>& judged_alone, AnswerPrograms& programs,
+                const Exam& exam, const std::function<void(int blank, const Outcome&)>& tell);
 
 }  // namespace odori::grader

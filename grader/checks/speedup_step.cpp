@@ -75,8 +75,7 @@ Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int images
   return {"counts_devices", values};
 }
 
-SpeedupStep take_speedup(const Question& question, const fs::path& whole, double points,
-                         const std::string& language) {
+SpeedupStep take_speedup(const Question& question, const fs::path& whole, double points, const std::string& language) {
   SpeedupStep step{.verdict = {.blank = 0, .of = points}};
   const int cores = this_machine().cores, gpus = gpu_count();
   const Layout layout = Layout::on_machine(question.task, cores, gpus);

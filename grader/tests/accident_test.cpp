@@ -35,8 +35,7 @@ Accidents run_with_accidents(const std::string& accident, int times, const char*
   std::filesystem::permissions(program, std::filesystem::perms(0755));
   const Runner runner(task, solution_of(task), 7);
   const std::atomic<bool> cancelled = false;
-  Evidence evidence =
-      runner.run({program, ""}, task.under_mpi ? RunPlan{.nodes = {0}} : RunPlan{.devices = 2}, cancelled);
+  Evidence evidence = runner.run(program, task.under_mpi ? RunPlan{.nodes = {0}} : RunPlan{.devices = 2}, cancelled);
   std::ifstream starts(program.string() + ".starts");
   return {std::move(evidence), static_cast<int>(std::count(std::istreambuf_iterator(starts), {}, '\n'))};
 }
@@ -95,6 +94,15 @@ TEST(Accident, OfStandingStillOnceIsNoVerdict) {
   EXPECT_EQ(after_a_kill.evidence.ending, Ending::finished) << after_a_kill.evidence.detail;
 }
 
+TEST(Run, EndsWhenItsTimeIsOverHoweverOftenItShowsSomethingNew) {
+  const Accidents seen = run_with_accidents(R"(for i in {1..200}; do printf "\\x$(printf %02x $i)\0\0\0\0\0\0\0" |)"
+                                            " dd of=$ODORI_EVIDENCE.0 conv=notrunc status=none; sleep 0.9; done",
+                                            9);
+  EXPECT_EQ(seen.evidence.ending, Ending::hung);
+  EXPECT_EQ(seen.starts, 1);
+  EXPECT_LT(std::stod(seen.evidence.detail), 90) << "seconds";
+}
+
 TEST(Run, GivesAProgramThatTrainsNothingItsOwnFlags) {
   const ScratchFolder folder;
   const std::filesystem::path program = folder.path() / "program";
@@ -102,7 +110,7 @@ TEST(Run, GivesAProgramThatTrainsNothingItsOwnFlags) {
   std::filesystem::permissions(program, std::filesystem::perms(0755));
   const Runner runner(task_named("multi_node"), "/bin/true", 7);
   const std::atomic<bool> cancelled = false;
-  const auto flags = [&](const RunPlan& plan) { return runner.run({program, ""}, plan, cancelled).detail; };
+  const auto flags = [&](const RunPlan& plan) { return runner.run(program, plan, cancelled).detail; };
   EXPECT_EQ(flags({.nodes = {0}, .seed = 2, .epochs = 0, .flags = {"--length", "7"}}),
             "Unexpected: --device cpu --length 7");
   const std::string trained = flags({.nodes = {0}, .seed = 2, .epochs = 3});
@@ -122,7 +130,7 @@ TEST(Accident, ThatTheKitsProgramHasTooIsTheMachines) {
     if (const auto at = text.find("@begin@"); at != std::string::npos) text.replace(at, 7, begin);
     write_file(program, fmt::format("#!/bin/bash\n{}\n", text));
     std::filesystem::permissions(program, std::filesystem::perms(0755));
-    const Evidence seen = Runner(task, program, 7).run({program, ""}, {.devices = 2}, cancelled);
+    const Evidence seen = Runner(task, program, 7).run(program, {.devices = 2}, cancelled);
     EXPECT_EQ(seen.ending, Ending::environment);
     EXPECT_EQ(seen.detail, detail);
   }
@@ -135,7 +143,7 @@ TEST(Accident, ThatMpirunsScriptForeseesIsToldInItsWords) {
   std::filesystem::permissions(program, std::filesystem::perms(0755));
   const std::atomic<bool> cancelled = false;
   try {
-    Runner(task_named("multi_gpu"), program, 7).run({program, ""}, {.devices = 2}, cancelled);
+    Runner(task_named("multi_gpu"), program, 7).run(program, {.devices = 2}, cancelled);
     ADD_FAILURE() << "it is judged";
   } catch (const EnvironmentFault& fault) {
     EXPECT_EQ(fault.finding(), (Finding{"start_refused", {{"said", "odori: lo is down."}}}));

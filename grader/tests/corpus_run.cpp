@@ -24,6 +24,7 @@
 #include "messages/messages.h"
 #include "program/program.h"
 #include "threads/cores.h"
+#include "worker/run.h"
 
 using namespace odori;
 using namespace odori::grader;

@@ -112,36 +112,56 @@ const Exam own_device{{two, three},
                           return if_not(rank.evaluator_device == rank.scatter_roots.at(0), "evaluated_elsewhere");
                         }}}};
 
-using Told = std::map<int, Outcome>;
-using Sets = std::vector<std::set<int>>;
+using Blanks = std::set<int>;
+using OfSet = std::function<Runs*(const Blanks&)>;
 
-struct Round {
-  Told told;
-  std::vector<Sets> built;
+/// Programs that are never built.
+struct FabricatedPrograms : public AnswerPrograms {
+  FabricatedPrograms(Runs* all, std::map<int, Runs*> of_blanks, std::map<int, Blanks> of_several = {},
+                     OfSet others = {})
+      : whole(all), variants(std::move(of_blanks)), holds(std::move(of_several)), of_set(std::move(others)) {
+    for (const auto& [blank, runs] : variants) filled.insert(blank), holds.try_emplace(blank, Blanks{blank});
+  }
+  BlankBuild alone(int blank) override { return {holds.at(blank), {}, 0}; }
+  Blanks together() override { return whole ? filled : Blanks(); }
+  Runs* runs_of(const Blanks& blanks) override {
+    if (blanks == filled && first && filled.size() > 1) return first = false, whole;
+    for (const auto& [blank, runs] : variants)
+      if (holds.at(blank) == blanks) return runs;
+    built.push_back(blanks);
+    return of_set ? of_set(blanks) : nullptr;
+  }
+
+  Runs* whole;                    // of all blanks; null: they do not compile together
+  std::map<int, Runs*> variants;  // of each blank alone
+  std::map<int, Blanks> holds;    // whose texts a variant holds
+  OfSet of_set;                   // of other programs
+  Blanks filled;
+  bool first = true;               // the whole was not asked for yet
+  std::vector<Blanks> built = {};  // other programs that were asked for
 };
 
-/// `of_set`: the program that holds a set of blanks.
-Round judged(Judged judged, std::function<Runs*(const std::set<int>&)> of_set = {}, const Exam& by = exam) {
+struct Round {
+  std::map<int, Outcome> told = {};
+  std::vector<Blanks> built = {};
+  Judgement judgement = {};
+};
+
+Round judged(FabricatedPrograms programs, const Exam& by = exam, const Blanks& judged_alone = {}) {
   Round round;
-  judged.build = [&](const Sets& sets) {
-    round.built.push_back(sets);
-    std::vector<Runs*> runs;
-    for (const auto& set : sets) runs.push_back(of_set(set));
-    return runs;
-  };
-  judge(judged, by, [&](int blank, const Outcome& outcome) { round.told[blank] = outcome; });
+  round.judgement = judge(programs.filled, judged_alone, programs, by,
+                          [&](int blank, const Outcome& outcome) { round.told[blank] = outcome; });
+  round.built = programs.built;
   return round;
 }
 
 /// Of an answer that fills these blanks.
-Round judged_own_device(const std::set<int>& blanks, int evaluator = 1) {
-  std::map<std::set<int>, OwnDevice> programs;
-  const auto of_set = [&](const std::set<int>& set) {
-    return &programs.try_emplace(set, set, evaluator).first->second;
-  };
-  Judged answer{of_set(blanks)};
-  for (const int blank : blanks) answer.variants[blank] = of_set({blank});
-  return judged(std::move(answer), of_set, own_device);
+Round judged_own_device(const Blanks& blanks, int evaluator = 1) {
+  std::map<Blanks, OwnDevice> programs;
+  const auto of_set = [&](const Blanks& set) { return &programs.try_emplace(set, set, evaluator).first->second; };
+  std::map<int, Runs*> variants;
+  for (const int blank : blanks) variants[blank] = of_set({blank});
+  return judged({of_set(blanks), std::move(variants), {}, of_set}, own_device);
 }
 
 struct Rounds {
@@ -154,11 +174,13 @@ struct Rounds {
   Round all_right = judged({&right, {{1, &untouched}, {2, &untouched}}});
   Round one_wrong = judged({&wrong, {{1, &wrong}, {2, &right_2}}});
   Round one_of_three =
-      judged({&wrong, {{1, &wrong}, {2, &right_2}, {3, &right_3}}}, [this](const std::set<int>&) { return &right_1; });
+      judged({&wrong, {{1, &wrong}, {2, &right_2}, {3, &right_3}}, {}, [this](const Blanks&) { return &right_1; }});
   Round two_wrong = judged({&wrong, {{1, &wrong}, {2, &nine}}});
   Round on_three_alone = judged({&on_three, {{1, &right_2}, {2, &on_three}}});
-  Round another_one_later = judged({&wrong, {{1, &wrong}, {2, &on_three}, {3, &right_3}}},
-                                   [this](const std::set<int>& set) { return set.contains(2) ? &on_three : &right_3; });
+  Round another_one_later =
+      judged({&wrong, {{1, &wrong}, {2, &on_three}, {3, &right_3}}, {}, [this](const Blanks& set) {
+                return set.contains(2) ? &on_three : &right_3;
+              }});
   Round own_words_first = judged({nullptr, {{1, &nine}, {2, &nine}}});
   Round no_whole = judged({nullptr, {{1, &right_1}, {2, &right_2}}});
   Round bad_ends = judged({nullptr, {{1, &crashed}, {2, &hung}}});
@@ -166,25 +188,27 @@ struct Rounds {
   Round died_of_calls = judged({nullptr, {{2, &apart}, {1, &apart_and_named}}});
   Round stopped = judged({nullptr, {{1, &failed}, {2, &named}}});
   Round environment = judged({&broken, {{1, &untouched}, {2, &untouched}}});
-  Round not_together =
-      judged({&wrong, {{1, &right_1}, {2, &right_2}}}, [this](const std::set<int>&) { return &wrong; });
-  Round once_alone =
-      judged({&wrong, {{1, &right_1}, {2, &right_2}}}, [this](const std::set<int>&) { return &right_3; });
+  Round not_together = judged({&wrong, {{1, &right_1}, {2, &right_2}}, {}, [this](const Blanks&) { return &wrong; }});
+  Round once_alone = judged({&wrong, {{1, &right_1}, {2, &right_2}}, {}, [this](const Blanks&) { return &right_3; }});
   Round never_again =
-      judged({&wrong, {{1, &right_1}, {2, &right_2}}}, [this](const std::set<int>&) -> Runs* { return &changing; });
-  Round second_of_four = judged({&wrong, {{1, &right_1}, {2, &right_1}, {3, &right_1}, {4, &right_1}}},
-                                [this](const std::set<int>& set) { return set.contains(3) ? &wrong : &right_1; });
+      judged({&wrong, {{1, &right_1}, {2, &right_2}}, {}, [this](const Blanks&) -> Runs* { return &changing; }});
+  Round second_of_four =
+      judged({&wrong, {{1, &right_1}, {2, &right_1}, {3, &right_1}, {4, &right_1}}, {}, [this](const Blanks& set) {
+                return set.contains(3) ? &wrong : &right_1;
+              }});
   Round beside_one_wrong_later =
-      judged({&wrong, {{1, &on_three}, {2, &right_2}}}, [this](const std::set<int>&) { return &wrong; });
+      judged({&wrong, {{1, &on_three}, {2, &right_2}}, {}, [this](const Blanks&) { return &wrong; }});
   Round needs_another = judged({&wrong, {{1, &wrong}, {2, &wrong}, {3, &right_3}}, {{2, {1, 2}}}});
   Round right_beside_a_wrong_one = judged({&wrong, {{1, &wrong}, {2, &right_2}, {3, &right_3}}, {{2, {1, 2}}}});
   Round own_way_beside_a_wrong_one = judged_own_device({1, 2, 3, 4}), own_way = judged_own_device({1, 3, 4}),
         own_way_that_one_leaves = judged_own_device({2, 3, 4}, 0);
-  Round grader_fault = judged({nullptr, {{1, &right}}}, {}, {{two}, {{1, "Throws", [](const Situation& situation) {
-                                                                        situation.evidence();
-                                                                        fail("A check's own trouble.");
-                                                                        return std::optional<Finding>();
-                                                                      }}}});
+  Round grader_fault = judged({nullptr, {{1, &right}}}, {{two}, {{1, "Throws", [](const Situation& situation) {
+                                                                    situation.evidence();
+                                                                    fail("A check's own trouble.");
+                                                                    return std::optional<Finding>();
+                                                                  }}}});
+  Round compensated = judged({&right, {{1, &wrong}, {2, &untouched}}}, exam, {1, 3}),
+        right_alone_too = judged({&right, {{1, &right_1}, {2, &untouched}}}, exam, {1});
   FabricatedRuns asked_alone;
   bool right_is_right = is_right(asked_alone, exam), wrong_in_three_is_right = is_right(on_three, exam),
        broken_is_right = is_right(broken, exam);
@@ -194,7 +218,8 @@ struct Rounds {
     const auto interrupted = [](const Situation&) -> std::optional<Finding> { throw Error("", 130); };
     FabricatedRuns runs;
     try {
-      judge({nullptr, {{1, &runs}}}, {{two}, {{1, "Interrupted", interrupted}}},
+      FabricatedPrograms programs(nullptr, {{1, &runs}});
+      judge({1}, {}, programs, {{two}, {{1, "Interrupted", interrupted}}},
             [this](int, const Outcome&) { ++told_before; });
     } catch (const Error& error) {
       interrupted_code = error.code();
@@ -217,8 +242,16 @@ void expect(const Round& round, int blank, Verdict verdict, const std::string& k
 TEST(Judge, ARightWholeMakesAllItsBlanksRight) {
   expect(rounds().all_right, 1, Verdict::pass);
   expect(rounds().all_right, 2, Verdict::pass);
-  EXPECT_EQ(rounds().right.prepared, 2 + 1);  // both situations, and once more in the round of a grader's fault
+  EXPECT_EQ(rounds().right.prepared, 3 * 2 + 1);  // both situations in three rounds, and one of a grader's fault
   EXPECT_EQ(rounds().untouched.asked, 0);
+}
+
+TEST(Judge, ABlankThatAnotherOneCanCompensateForHasToBeRightAloneToo) {
+  expect(rounds().compensated, 1, Verdict::wrong, "wrong_device");
+  expect(rounds().compensated, 2, Verdict::pass);
+  EXPECT_EQ(rounds().compensated.judgement.runs, nullptr);
+  expect(rounds().right_alone_too, 1, Verdict::pass);
+  EXPECT_EQ(rounds().right_alone_too.judgement.runs, &rounds().right);
 }
 
 TEST(Judge, AProgramIsRightIfItIsSoInAllSituations) {
@@ -247,7 +280,7 @@ TEST(Judge, OthersAreJudgedTogetherWithoutTheWrongOne) {
   expect(rounds().one_of_three, 1, Verdict::wrong, "wrong_device");
   expect(rounds().one_of_three, 2, Verdict::pass);
   expect(rounds().one_of_three, 3, Verdict::pass);
-  EXPECT_EQ(rounds().one_of_three.built, (std::vector<Sets>{{{2, 3}}}));
+  EXPECT_EQ(rounds().one_of_three.built, (std::vector{Blanks{2, 3}}));
 }
 
 TEST(Judge, AMistakeInOneSituationIsFoundThereAndSaysWhere) {
@@ -275,7 +308,7 @@ TEST(Judge, BlanksThatDisagreeCostTheOneThatDoesNotFollowThoseBeforeIt) {
   for (const int blank : {1, 2, 4}) expect(rounds().second_of_four, blank, Verdict::pass);
   const auto& values = rounds().second_of_four.told.at(3).finding->values;
   EXPECT_EQ(values.at("note") + ' ' + values.at("n_others") + ": " + values.at("others"), "not_beside 2: 1, 2");
-  EXPECT_EQ(rounds().second_of_four.built, (std::vector<Sets>{{{1, 2}, {1, 2, 3}, {1, 2, 3, 4}}, {{1, 2, 4}}}));
+  EXPECT_EQ(rounds().second_of_four.built, (std::vector{Blanks{1, 2}, Blanks{1, 2, 3}, Blanks{1, 2, 4}}));
 }
 
 TEST(Judge, WhoeverDisagreesWithABlankThatIsWrongElsewhereIsNotBlamed) {
@@ -301,7 +334,7 @@ TEST(Judge, ABlankThatUsesNamesOfAWrongOneIsNotJudgedUnlessItIsRight) {
 TEST(Judge, BlanksThatAreRightTogetherAreRightThoughEachFailsAloneAndAnotherOneToo) {
   expect(rounds().own_way_beside_a_wrong_one, 1, Verdict::wrong, "nine");
   for (const int blank : {2, 3, 4}) expect(rounds().own_way_beside_a_wrong_one, blank, Verdict::pass);
-  EXPECT_EQ(rounds().own_way_beside_a_wrong_one.built, (std::vector<Sets>{{{2, 3, 4}, {2, 3}, {2, 4}}}));
+  EXPECT_EQ(rounds().own_way_beside_a_wrong_one.built, (std::vector{Blanks{2, 3, 4}}));
   // Without blank 2 they are wrong, and no set has to be tried to see it.
   expect(rounds().own_way, 3, Verdict::wrong, "model_elsewhere");
   expect(rounds().own_way, 4, Verdict::wrong, "evaluated_elsewhere");

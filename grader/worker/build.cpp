@@ -26,6 +26,8 @@ constexpr std::chrono::seconds longest_computation{40}, longest_wait{300};
 constexpr std::size_t kept_builds = 24;
 constexpr const char *kept_program = "program", *kept_errors = "errors";  // of a build, in a folder of its own
 constexpr std::string_view kit_file = "kit";                              // to the compiler, in a file of source_of()
+// The C++ library's own assertions would end the program before the check, which knows the type.
+constexpr std::array pointer_checks{"-fsanitize=null,bounds", "-fno-sanitize-recover=all", "-U_GLIBCXX_ASSERTIONS"};
 constexpr std::size_t longest_message = 600;  // bytes: more of a compiler's words wouldn't say more
 constexpr std::size_t most_notes = 2000;      // likewise
 
@@ -195,8 +197,10 @@ Compiler::Recorded Compiler::recorded(const char* name) const {
 }
 
 EndedInside Compiler::translate(Command command, const fs::path& input, const fs::path& output,
-                                bool low_priority) const {
-  if (low_priority) command.before = [] { std::ignore = ::nice(10); };
+                                const BuildOptions& options) const {
+  if (options.pointer_checks)
+    command.arguments.insert(command.arguments.end(), pointer_checks.begin(), pointer_checks.end());
+  if (options.low_priority) command.before = [] { std::ignore = ::nice(10); };
   write_file(output, "");
   std::error_code ignored;
   fs::permissions(output, fs::perms(0666), ignored);
@@ -211,27 +215,31 @@ EndedInside Compiler::translate(Command command, const fs::path& input, const fs
   return ended;
 }
 
-Built Compiler::build(const std::string& source, bool low_priority) const {
-  const fs::path folder = outputs_ / sha256(key_ + source);
+fs::path Compiler::folder_of(const std::string& source, const BuildOptions& options) const {
+  return outputs_ / sha256(fmt::format("{}{}{}", key_, options.pointer_checks, source));
+}
+
+Built Compiler::build(const std::string& source, const BuildOptions& options) const {
+  const fs::path folder = folder_of(source, options);
   std::error_code ignored;
   if (fs::exists(folder / kept_program)) {
     fs::last_write_time(folder, fs::file_time_type::clock::now(), ignored);
     return {.program = folder / kept_program};
   }
   if (const std::string said = read_file(folder / kept_errors); !said.empty()) return {.errors = read_errors(said)};
-  return build_anew(source, low_priority);
+  return build_anew(source, options);
 }
 
-Built Compiler::build_anew(const std::string& source, bool low_priority) const {
+Built Compiler::build_anew(const std::string& source, const BuildOptions& options) const {
   static std::atomic<int> counter = 0;
-  const fs::path folder = outputs_ / sha256(key_ + source);
+  const fs::path folder = folder_of(source, options);
   forget_old_builds(outputs_);
   std::error_code ignored;
   fs::create_directories(folder, ignored);
   const fs::path unfinished = folder / fmt::format("{}_{}", getpid(), ++counter), text = unfinished.string() + ".cpp",
                  object = unfinished.string() + ".o";
   write_file(text, source);
-  const EndedInside compiled = translate(compile_command(text, object), text, object, low_priority);
+  const EndedInside compiled = translate(compile_command(text, object), text, object, options);
   fs::remove(text, ignored);
   if (compiled.code != 0 || compiled.stopped) {
     fs::remove(object, ignored);
@@ -242,7 +250,7 @@ Built Compiler::build_anew(const std::string& source, bool low_priority) const {
     fs::rename(unfinished, folder / kept_errors, ignored);
     return built;
   }
-  const EndedInside linked = translate(link_command(object, unfinished), object, unfinished, low_priority);
+  const EndedInside linked = translate(link_command(object, unfinished), object, unfinished, options);
   fs::remove(object, ignored);
   if (linked.code != 0 || linked.stopped) {
     fs::remove(unfinished, ignored);

@@ -33,6 +33,11 @@ std::vector<CompileError> read_errors(const std::string& output);
 /// Likewise in what a linker said: what is declared and nowhere defined. They have neither blank nor line.
 std::vector<CompileError> read_link_errors(const std::string& output);
 
+struct BuildOptions {
+  bool low_priority = false;    // the compiler yields to all else that this machine runs
+  bool pointer_checks = false;  // the program stops where it uses a null pointer, and says where (GCC's UBSan)
+};
+
 class Compiler {
  public:
   /// `build`: the kit's build folder; `sandbox`: what all sources are built in, if they aren't the user's own. Throws
@@ -40,11 +45,11 @@ class Compiler {
   Compiler(std::filesystem::path build, std::filesystem::path outputs, const Sandbox* sandbox = nullptr);
 
   /// What was built before from the same text, by the same commands and with the same library, is not built again.
-  /// With `low_priority` the compiler yields to all else that this machine runs. Throws EnvironmentFault if there is no
-  /// compiler, or no space for its output. Several threads and processes may build at once.
-  Built build(const std::string& source, bool low_priority = false) const;
+  /// Throws EnvironmentFault if there is no compiler, or no space for its output. Several threads and processes may
+  /// build at once.
+  Built build(const std::string& source, const BuildOptions& options = {}) const;
   /// The same, whatever was built before.
-  Built build_anew(const std::string& source, bool low_priority = false) const;
+  Built build_anew(const std::string& source, const BuildOptions& options = {}) const;
 
  private:
   struct Recorded {
@@ -52,11 +57,12 @@ class Compiler {
     std::vector<std::string> arguments;
   };
   Recorded recorded(const char* name) const;
+  std::filesystem::path folder_of(const std::string& source, const BuildOptions& options) const;
   Command compile_command(const std::filesystem::path& text, const std::filesystem::path& object) const;
   Command link_command(const std::filesystem::path& object, const std::filesystem::path& program) const;
   /// Runs a compiler or a linker, which reads `input`, besides what the kit gives it, and writes `output`.
   EndedInside translate(Command command, const std::filesystem::path& input, const std::filesystem::path& output,
-                        bool low_priority) const;
+                        const BuildOptions& options) const;
 
   std::filesystem::path build_, outputs_;
   const Sandbox* sandbox_;

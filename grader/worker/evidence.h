@@ -104,8 +104,8 @@ struct EvidenceLimits {
 };
 EvidenceLimits limits_of(const RunData& data);
 
-/// What the library wrote of one rank (lib/observe/evidence.h), without the head. A run that didn't start leaves nothing;
-/// no run leaves a fact half written, since the record's length is set last. In linear time, and memory.
+/// What the library wrote of one rank (lib/observe/evidence.h), without the head. A run that didn't start leaves
+/// nothing; no run leaves a fact half written, since the record's length is set last. In linear time, and memory.
 /// `marked`: the program says when it has left its blanks behind, and a training before that isn't the program's.
 RankSeen read_rank(std::string_view written, const EvidenceLimits& limits, bool marked = false);
 

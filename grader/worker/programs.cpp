@@ -11,6 +11,8 @@
 namespace odori::grader {
 namespace {
 
+namespace fs = std::filesystem;
+
 /// "n = 1 if c else 2;", and not "f() if (c) a; else b;", whose first statement lacks its semicolon.
 bool is_pythons_choice(std::string_view code) {
   const auto begin = code.find(" if "), end = code.find(" else ", std::min(begin, code.size()));
@@ -99,10 +101,18 @@ const Built& Programs::of(const std::set<int>& blanks) {
   return build_of->second.get();
 }
 
-Built Programs::build(const std::set<int>& blanks, bool low_priority) const {
+fs::path Programs::with_pointer_checks(const std::set<int>& blanks) const {
+  return compiler_.build(source(blanks), {.pointer_checks = true}).program;
+}
+
+std::string Programs::source(const std::set<int>& blanks) const {
   std::map<int, Blank> learners;
   for (const int blank : blanks) learners[blank] = submission_.blanks.at(blank);
-  Built built = compiler_.build(source_of(solution_, learners), low_priority);
+  return source_of(solution_, learners);
+}
+
+Built Programs::build(const std::set<int>& blanks, bool low_priority) const {
+  Built built = compiler_.build(source(blanks), {.low_priority = low_priority});
   if (built.gave_up) {
     const Built kits = compiler_.build_anew(source_of(solution_, {}));
     if (kits.program.empty())

@@ -39,6 +39,9 @@ class Programs {
   /// The program that takes these blanks from the learner, built when first asked for. Throws EnvironmentFault.
   const Built& of(const std::set<int>& blanks);
 
+  /// Likewise with checks of null pointers compiled in; empty if it cannot be built so.
+  std::filesystem::path with_pointer_checks(const std::set<int>& blanks) const;
+
   /// A blank that does not compile for a name that it does not know is built again beside a blank above it whose text
   /// holds that name.
   const BlankBuild& alone(int blank);
@@ -47,6 +50,7 @@ class Programs {
   std::set<int> together();
 
  private:
+  std::string source(const std::set<int>& blanks) const;
   Built build(const std::set<int>& blanks, bool low_priority) const;
   BlankBuild build_alone(int blank);
   /// The blanks above this one that may declare the name, nearest last.

@@ -36,12 +36,12 @@ constexpr std::size_t memory_of_run = 1 << 30, memory_of_rank = 512 << 20;
 constexpr std::size_t bytes_of_output = 16 << 20;        // a file that a run makes; none is kept
 constexpr std::uintmax_t bytes_of_a_check = 50'000'000;  // more than the evidence of all its runs
 
-/// Has a run's evidence stopped growing, or does it grow without end? How long either may last goes by how long the run
-/// took to begin: a busy machine is slow in all of it.
-class Silence {
+/// The time that a run may take: in all, and without a new fact. Both go by how long it took to begin, before any of
+/// the learner's text: a busy machine is slow in all of it.
+class RunTime {
  public:
-  explicit Silence(EvidenceFiles& files) : files_(files) {}
-  bool too_long() {
+  explicit RunTime(EvidenceFiles& files) : files_(files) {}
+  bool is_over() {
     const auto now = Clock::now();
     // Where this process isn't served for a while, the others aren't either: that doesn't count.
     const auto served = std::min<Clock::duration>(now - asked_, 200ms);
@@ -54,11 +54,14 @@ class Silence {
       bytes_ = bytes;
       silent_ = {};
     }
-    return silent_ > allowed_ || lasted_ > 5 * allowed_;
+    return silent_ > allowed_ || is_over_in_all();
   }
+  /// Facts came until the end. That is no standstill of the machine, and does not have to be seen twice.
+  bool is_over_in_all() const { return lasted_ > std::max<Clock::duration>(5 * allowed_, shortest_limit); }
 
  private:
   EvidenceFiles& files_;
+  static constexpr auto shortest_limit = 40s;
   std::uint64_t bytes_ = 0;
   Clock::time_point asked_ = Clock::now();
   Clock::duration silent_{}, lasted_{}, allowed_ = 25s;
@@ -97,6 +100,10 @@ std::pair<Ending, std::string> ending_of(const Ended& ended) {
       return {Ending::unfilled, {}};
     case 127:
       return {Ending::environment, "no_mpirun"};
+  }
+  if (const auto at = ended.output.find(": runtime error: "); at != std::string::npos) {
+    const auto begin = ended.output.rfind('\n', at) + 1;  // the compiler's own checks (BuildOptions::pointer_checks)
+    return {Ending::crashed, ended.output.substr(begin, ended.output.find('\n', at) - begin)};
   }
   if (ended.count("not enough slots") > 0) return {Ending::environment, "too_few_slots"};
   if (const auto at = ended.output.find(unexpected_begins); at != std::string::npos) {
@@ -223,11 +230,11 @@ Runner::Attempt Runner::attempt(const fs::path& program, const RunPlan& plan,
   command.environment["ODORI_LINK"] = plan.link;
   command.environment["ODORI_TEST_CASES"] = plan.test_cases;
 
-  Silence silence(files);
+  RunTime time(files);
   FileWatch watch(data), writers(shown, true);
   const SandboxPolicy policy = sandbox_ ? policy_of(program, plan, files, folder) : SandboxPolicy();
-  const EndedInside ended = run_inside(
-      sandbox_, command, policy, {.time = longest_run, .give_up = [&] { return cancelled || silence.too_long(); }});
+  const EndedInside ended = run_inside(sandbox_, command, policy,
+                                       {.time = longest_run, .give_up = [&] { return cancelled || time.is_over(); }});
   Evidence evidence;
   std::tie(evidence.ending, evidence.detail) = ending_of(ended);
   if ((evidence.broke = ended.broke)) evidence.ending = Ending::crashed;
@@ -243,7 +250,7 @@ Runner::Attempt Runner::attempt(const fs::path& program, const RunPlan& plan,
       if (rank.error) evidence.detail = *rank.error;  // without what the program said before
   evidence.data_reads = watch.most_openings();
   fs::remove_all(folder, error);
-  return {std::move(evidence), files.look() > 0, ended_by_accident(ended, task_.under_mpi)};
+  return {std::move(evidence), files.look() > 0, ended_by_accident(ended, task_.under_mpi), time.is_over_in_all()};
 }
 
 }  // namespace odori::grader

@@ -45,12 +45,13 @@ class Runner {
     Evidence evidence;
     bool began = false;   // the library has come as far as the learner's text
     bool killed = false;  // by an accident
+    bool slow = false;    // it was still showing something new when its time was over
     bool finished() const { return evidence.ending == Ending::finished; }
     /// How often it has to end so before it counts. What nothing that the program is could explain may happen twice to
     /// the same run; a standstill can be a machine's that served none of its ranks for long enough.
     int times_to_count() const {
       if (finished()) return 1;
-      return killed || !began ? 3 : evidence.ending == Ending::hung ? 2 : 1;
+      return killed || !began ? 3 : evidence.ending == Ending::hung && !slow ? 2 : 1;
     }
   };
   Attempt attempt(const std::filesystem::path& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;

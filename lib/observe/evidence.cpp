@@ -200,7 +200,9 @@ const bool installed_at_load = [] {
   alignas(Installed) static std::byte memory[sizeof(Installed)];
   std::string name = take_name();
   if (name.empty()) return false;
-  ::new (static_cast<void*>(memory)) Installed(std::move(name));
+  auto* const installed = ::new (static_cast<void*>(memory)) Installed(std::move(name));
+  // A program of one process begins now; one under mpirun when MPI has started on all ranks.
+  if (!std::getenv("OMPI_COMM_WORLD_SIZE")) installed->evidence.on_program_begun();
   return true;
 }();
 

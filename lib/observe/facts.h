@@ -20,7 +20,7 @@ struct NoFields {
 
 // ---- Of any program
 
-/// MPI has started on all ranks.
+/// The program begins; under mpirun: MPI has started on all ranks.
 struct Began : NoFields {
   static constexpr const char* fact = "began";
 };
