@@ -1,4 +1,4 @@
-// The directives of a job script, read as PBS's qsub reads them. The script is never run.
+// The #PBS lines of a job script, as far as the kit's scripts use them. The script is never run.
 //
 //   #PBS -q workshop                                             an option and its value
 //   #PBS -l select=2:mpiprocs=2 -l place=scatter,walltime=600    resources, separated by commas
@@ -9,21 +9,19 @@
 
 namespace odori::grader {
 
-/// One `name=value` of a -l. Names are in small letters: PBS makes no difference.
+/// One `name=value` of an option -l. The name is in small letters, since PBS ignores case.
 struct PbsResource {
   std::string name, value;
 };
 
 struct PbsDirectives {
-  std::vector<PbsResource> resources;       // in order, of all -l
-  std::vector<std::string> left_over;       // arguments that belong to no option: qsub refuses a script with such
-  std::vector<std::string> behind_command;  // directives behind the first command: PBS takes no notice of them
-  std::vector<std::string> commands;        // lines that a shell runs
+  std::vector<PbsResource> resources;      // of all -l, in order
+  std::vector<std::string> left_over;      // arguments without an option; qsub refuses a script that has one
+  std::vector<std::string> after_command;  // directives after the first command; PBS ignores them
+  std::vector<std::string> commands;       // lines that a shell runs
 };
 
-/// Directives are lines that begin with "#PBS", blanks before it allowed, and stand before the first command. A
-/// backslash at a directive's end continues it in the next line; quotation marks keep an argument together. A line that
-/// begins with ":" is a command to the shell, and to PBS none.
+/// Reads the lines that begin with "#PBS" (after blanks) up to the first command. Quotation marks are removed.
 PbsDirectives read_pbs_directives(const std::vector<std::string>& script);
 
 }  // namespace odori::grader

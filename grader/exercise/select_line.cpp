@@ -3,147 +3,144 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstdint>
+#include <map>
+#include <variant>
 
 #include "errors/nearest.h"
 #include "exercise/blanks.h"
 #include "exercise/pbs_directives.h"
-#include "exercise/pbs_values.h"
 #include "exercise/utf8.h"
 
 namespace odori::grader {
 namespace {
 
-constexpr std::array chunk_resources{"ncpus", "mpiprocs", "ompthreads"};
-/// Of nodes, and of cores, processes and threads of one: more than any machine has that this kit meets.
-constexpr int most_of_anything = 1024;
+constexpr std::size_t most_digits = 4;   // of a number: no product of two and no sum of these overflows
 constexpr std::size_t most_shown = 120;  // bytes of the learner's text in a message
-/// What other schedulers, and habit, call them: PBS takes a site's own resources too, but hardly one of these names.
-constexpr std::array<std::pair<std::string_view, const char*>, 15> mistaken_names{{{"ppn", "mpiprocs"},
-                                                                                   {"procs", "mpiprocs"},
-                                                                                   {"processes", "mpiprocs"},
-                                                                                   {"nprocs", "mpiprocs"},
-                                                                                   {"np", "mpiprocs"},
-                                                                                   {"ntasks", "mpiprocs"},
-                                                                                   {"tasks", "mpiprocs"},
-                                                                                   {"mpi", "mpiprocs"},
-                                                                                   {"threads", "ompthreads"},
-                                                                                   {"nthreads", "ompthreads"},
-                                                                                   {"omp", "ompthreads"},
-                                                                                   {"omp_num_threads", "ompthreads"},
-                                                                                   {"nodes", "select"},
-                                                                                   {"gpus", "ngpus"},
-                                                                                   {"ngpu", "ngpus"}}};
 
-/// The resource that was probably meant by this name; nothing if it is itself or a site's own.
-std::optional<std::string> meant_by(std::string_view name) {
-  for (const char* resource : chunk_resources)
-    if (name == resource) return {};
-  for (const auto& [mistaken, meant] : mistaken_names)
-    if (name == mistaken) return meant;
+bool is_of_chunk(std::string_view name) { return name == "ncpus" || name == "mpiprocs" || name == "ompthreads"; }
+
+/// The resource that a learner means by this name; nothing if it may be a name of PBS's or of a site's.
+std::optional<std::string> meant_by(const std::string& name) {
+  static const std::map<std::string, std::string> names{
+      {"ppn", "mpiprocs"},       {"procs", "mpiprocs"}, {"processes", "mpiprocs"},
+      {"nprocs", "mpiprocs"},    {"np", "mpiprocs"},    {"ntasks", "mpiprocs"},
+      {"threads", "ompthreads"}, {"omp", "ompthreads"}, {"omp_num_threads", "ompthreads"},
+      {"nodes", "select"},       {"gpus", "ngpus"},     {"ngpu", "ngpus"}};
+  if (is_of_chunk(name)) return {};
+  if (const auto found = names.find(name); found != names.end()) return found->second;
   for (const char* resource : {"mpiprocs", "ompthreads"})
     if (slips(name, resource) <= 2) return resource;
   return {};
 }
 
-/// Without a sign, as PBS reads it; one beyond most_of_anything counts as the next above that.
-std::optional<int> number(std::string_view text) {
-  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return {};
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() ? std::min(value, most_of_anything + 1) : most_of_anything + 1;
+std::optional<int> count_in(std::string_view text) {
+  return text.size() <= most_digits && !text.starts_with('-') ? number_of<int>(text) : std::nullopt;
 }
 
-Finding too_large(std::string_view part) {
-  return {"number_too_large", {{"part", std::string(part)}, {"most", std::to_string(most_of_anything)}}};
-}
+/// Equal nodes. PBS's defaults: one process a node, one thread for each core of `ncpus`, one core.
+struct Chunk {
+  int nodes = 1;
+  std::optional<int> cores, processes, threads;  // ncpus, mpiprocs, ompthreads
+  int processes_a_node() const { return processes.value_or(1); }
+  int threads_a_process() const { return threads.value_or(cores.value_or(1)); }
+};
+
+struct SelectLine {
+  std::vector<Chunk> chunks;
+  bool packed = false;    // place=pack: all chunks on one node
+  bool repeated = false;  // another select follows
+};
 
 /// "2:mpiprocs=2:ompthreads=1"; the number may be missing, and then it is 1.
 std::variant<Chunk, Finding> read_chunk(std::string_view text) {
   Chunk chunk;
   auto parts = split(text, ':');
-  if (parts.front().find('=') == std::string_view::npos) {
-    const auto nodes = number(parts.front());
-    if (!nodes || *nodes == 0) return Finding{"select_needs_number", {{"part", std::string(parts.front())}}};
-    if (*nodes > most_of_anything) return too_large(parts.front());
+  if (parts.front().find('=') == std::string::npos) {
+    const auto nodes = count_in(parts.front());
+    if (!nodes || *nodes == 0) return Finding{"select_needs_number", {{"part", parts.front()}}};
     chunk.nodes = *nodes;
     parts.erase(parts.begin());
   }
-  for (const std::string_view part : parts) {
+  for (const std::string& part : parts) {
     const auto equals = part.find('=');
     const std::string name = lower(part.substr(0, equals));
     if (const auto meant = meant_by(name)) return Finding{"resource_misnamed", {{"name", name}, {"meant", *meant}}};
-    if (equals == std::string_view::npos || equals == 0 || equals + 1 == part.size())
-      return Finding{"chunk_unreadable", {{"part", std::string(part)}}};
-    if (is_of_whole_job(name)) return Finding{"resource_of_whole_job", {{"part", std::string(part)}, {"name", name}}};
-    if (std::find(chunk_resources.begin(), chunk_resources.end(), name) == chunk_resources.end()) {
-      if (!is_resource_name(name) || !can_be_value(name, part.substr(equals + 1)))
-        return Finding{"chunk_unreadable", {{"part", std::string(part)}}};
-      continue;
-    }
-    const auto value = number(part.substr(equals + 1));
-    if (!value || (*value == 0 && name == "ompthreads"))
-      return Finding{"resource_needs_number", {{"part", std::string(part)}}};
-    if (*value > most_of_anything) return too_large(part);
     auto& resource = name == "ncpus" ? chunk.cores : name == "mpiprocs" ? chunk.processes : chunk.threads;
-    if (resource) return Finding{"resource_twice", {{"name", name}}};
-    resource = value;
+    // `place` and `walltime` belong to the whole job.
+    if (equals == std::string::npos || equals == 0 || equals + 1 == part.size() || name == "place" ||
+        name == "walltime" || (is_of_chunk(name) && resource))
+      return Finding{"chunk_unreadable", {{"part", part}}};
+    if (!is_of_chunk(name)) continue;
+    resource = count_in(part.substr(equals + 1));
+    if (!resource || (*resource == 0 && name == "ompthreads"))
+      return Finding{"resource_needs_number", {{"part", part}}};
   }
   return chunk;
 }
 
-/// Why there is no select in the directives, from what stands there instead.
-Finding missing_select(const std::vector<std::string>& script, const PbsDirectives& directives) {
-  for (const PbsResource& resource : directives.resources) {
-    if (resource.name == "nodes") return {"nodes_of_old", {{"text", "nodes=" + resource.value}}};
-    if (resource.name.starts_with("select")) return {"select_needs_equals", {{"text", resource.name}}};
-    if (!is_resource_name(resource.name)) return {"resource_expected", {{"text", resource.name}}};
+/// What is wrong with the values of -l, apart from that of select.
+std::optional<Finding> find_in_resources(const std::vector<PbsResource>& resources, bool has_select) {
+  for (const auto& [name, value] : resources) {
+    const std::string text = name + '=' + value;
+    if (name == "nodes") return Finding{"nodes_of_old", {{"text", text}}};
+    if (name != "select" && name.starts_with("select")) return Finding{"select_needs_equals", {{"text", name}}};
+    if (name.empty() || name[0] < 'a' || name[0] > 'z') return Finding{"resource_expected", {{"text", name}}};
+    if (has_select && is_of_chunk(name)) return Finding{"resource_outside_select", {{"text", text}}};
   }
-  for (const std::string& line : directives.behind_command)
+  return {};
+}
+
+/// Why the directives contain no select.
+Finding missing_select(const std::vector<std::string>& script, const PbsDirectives& directives) {
+  for (const std::string& line : directives.after_command)
     if (line.find("select") != std::string::npos) return {"directive_behind_command", {{"text", line}}};
   for (const std::string& word : directives.left_over)
     if (word.starts_with("select")) return {"option_l_missing", {{"text", word}}};
   for (const std::string& line : script) {
-    const std::string small = lower(trim(line));
-    if (small.starts_with("#sbatch")) return {"slurm_directive", {{"text", line}}};
-    const auto select = small.find("select="), words = small.find_first_not_of("#$/! \t");
-    if (select != std::string::npos && !trim(line).starts_with("#PBS") &&
-        (small.substr(words).starts_with("pbs") || small.substr(words).starts_with("-l") || select == words))
+    const std::string small = lower(trim(line, "#$/! \t"));
+    if (small.starts_with("sbatch")) return {"slurm_directive", {{"text", line}}};
+    const bool is_directive = small.starts_with("pbs") || small.starts_with("-l") || small.starts_with("select=");
+    if (is_directive && small.find("select=") != std::string::npos && !trim(line).starts_with("#PBS"))
       return {"prefix_wrong", {{"text", line}}};
   }
   return {"select_missing", {}};
 }
 
-/// What qsub would refuse the script for, although it has a select; nothing if it would take it.
-std::optional<Finding> refused(const PbsDirectives& directives) {
-  for (const PbsResource& resource : directives.resources) {
-    if (std::find(chunk_resources.begin(), chunk_resources.end(), resource.name) != chunk_resources.end())
-      return Finding{"resource_outside_select", {{"text", resource.name + '=' + resource.value}}};
-    if (resource.name == "nodes") return Finding{"nodes_of_old", {{"text", "nodes=" + resource.value}}};
-    if (!is_resource_name(resource.name)) return Finding{"resource_expected", {{"text", resource.name}}};
-    if (!can_be_value(resource.name, resource.value))
-      return Finding{"value_unreadable", {{"text", resource.name + '=' + resource.value}}};
-  }
-  if (directives.left_over.empty()) return {};
-  const bool comment = directives.left_over.front().starts_with('#');
-  return Finding{comment ? "comment_behind_select" : "space_in_select",
-                 {{"text", fmt::format("{}", fmt::join(directives.left_over, " "))}}};
-}
-
 std::variant<SelectLine, Finding> read_chunks(const std::string& value) {
-  if (value.find_first_of(" \t") != std::string::npos) return Finding{"space_in_select", {{"text", value}}};
-  const auto wide = std::ranges::find_if(value, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
-  if (wide != value.end()) {
-    const auto begin = static_cast<std::size_t>(wide - value.begin());
-    return Finding{"not_ascii_in_select", {{"character", value.substr(begin, character_at(value, begin).second)}}};
-  }
+  for (std::size_t at = 0; at < value.size(); ++at)
+    if (static_cast<unsigned char>(value[at]) >= 0x80)
+      return Finding{"not_ascii_in_select", {{"character", value.substr(at, character_at(value, at).second)}}};
   SelectLine line;
-  for (const std::string_view part : split(value, '+')) {
+  for (const std::string& part : split(value, '+')) {
     auto chunk = read_chunk(part);
     if (const auto* finding = std::get_if<Finding>(&chunk)) return *finding;
     line.chunks.push_back(std::get<Chunk>(chunk));
+  }
+  return line;
+}
+
+/// Reads the first select, since qsub ignores later ones; or returns why PBS would not accept the script.
+std::variant<SelectLine, Finding> read_select_line(const std::vector<std::string>& script) {
+  const PbsDirectives directives = read_pbs_directives(script);
+  const PbsResource *select = nullptr, *place = nullptr;
+  bool repeated = false;
+  for (const PbsResource& resource : directives.resources) {
+    repeated = repeated || (select != nullptr && resource.name == "select");
+    if (select == nullptr && resource.name == "select") select = &resource;
+    if (place == nullptr && resource.name == "place") place = &resource;
+  }
+  if (const auto finding = find_in_resources(directives.resources, select != nullptr)) return *finding;
+  if (select == nullptr) return missing_select(script, directives);
+  if (!directives.left_over.empty()) {
+    const bool comment = directives.left_over.front().starts_with('#');
+    return Finding{comment ? "comment_behind_select" : "space_in_select",
+                   {{"text", fmt::format("{}", fmt::join(directives.left_over, " "))}}};
+  }
+  auto line = read_chunks(select->value);
+  if (auto* read = std::get_if<SelectLine>(&line)) {
+    read->repeated = repeated;
+    read->packed = place != nullptr && place->value.starts_with("pack");
   }
   return line;
 }
@@ -164,7 +161,7 @@ Totals totals_of(const SelectLine& line) {
   return totals;
 }
 
-/// What is asked for, for a message: nodes, processes in all and a node, threads a process. And what there is.
+/// A finding with what the line requests (nodes, processes in all and a node, threads a process) and the devices.
 Finding finding(const char* key, const SelectLine& line, int devices) {
   const Totals totals = totals_of(line);
   std::string processes;
@@ -215,23 +212,6 @@ std::optional<Finding> find_for_two_nodes(const SelectLine& line, int devices) {
 }
 
 }  // namespace
-
-std::variant<SelectLine, Finding> read_select_line(const std::vector<std::string>& script) {
-  const PbsDirectives directives = read_pbs_directives(script);
-  const auto is_select = [](const PbsResource& resource) { return resource.name == "select"; };
-  const auto& resources = directives.resources;
-  const auto select = std::find_if(resources.begin(), resources.end(), is_select);
-  if (select == resources.end()) return missing_select(script, directives);
-  if (const auto finding = refused(directives)) return *finding;
-  auto line = read_chunks(select->value);
-  if (auto* read = std::get_if<SelectLine>(&line)) {
-    read->repeated = std::find_if(select + 1, resources.end(), is_select) != resources.end();
-    const auto place = std::find_if(resources.begin(), resources.end(),
-                                    [](const PbsResource& resource) { return resource.name == "place"; });
-    read->packed = place != resources.end() && place->value.starts_with("pack");
-  }
-  return line;
-}
 
 std::optional<Finding> find_in_job_script(const Task& task, int devices, const std::vector<std::string>& script) {
   auto line = read_select_line(script);
