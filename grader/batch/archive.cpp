@@ -17,40 +17,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beyond any class's, and nothing that a bomb could not pass at once.
-constexpr std::int64_t most_bytes_unpacked = std::int64_t{32} << 30;  // unpacked
+// Unpacked, an archive may have this many bytes in all, and this many more for each byte on the disk.
+constexpr std::int64_t most_bytes_unpacked = std::int64_t{32} << 30;
 constexpr std::int64_t always_allowed = std::int64_t{64} << 20;
-constexpr std::int64_t most_times = 300;  // unpacked beyond that by what it takes on the disk
-constexpr std::int64_t most_entries = 3'000'000;
+constexpr std::int64_t most_times = 300;
 constexpr std::size_t longest_path = 4096, deepest = 64;
-
-constexpr std::array<std::string_view, 11> suffixes{".zip",     ".7z",   ".rar",    ".tar", ".tgz",    ".tar.gz",
-                                                    ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst"};
-constexpr std::array<std::string_view, 17> of_others{".lzh", ".lha", ".cab",  ".arj", ".ace", ".alz",
-                                                     ".egg", ".sit", ".sitx", ".dmg", ".iso", ".zipx",
-                                                     ".gz",  ".bz2", ".xz",   ".zst", ".z"};
 
 using Archive = std::unique_ptr<archive, decltype(&archive_read_free)>;
 
-/// No filter or format that would start a program of its own.
+/// Only formats and filters that start no program.
 Archive open_archive(const fs::path& path) {
   Archive opened(archive_read_new(), &archive_read_free);
   require(opened != nullptr, "There is no memory left to open {}.", path.string());
   archive_read_support_filter_gzip(opened.get());
   archive_read_support_filter_bzip2(opened.get());
   archive_read_support_filter_xz(opened.get());
-  archive_read_support_filter_zstd(opened.get());
   archive_read_support_format_tar(opened.get());
   archive_read_support_format_gnutar(opened.get());
   archive_read_support_format_zip_seekable(opened.get());
-  archive_read_support_format_7zip(opened.get());
-  archive_read_support_format_rar(opened.get());
-  archive_read_support_format_rar5(opened.get());
   archive_read_open_filename(opened.get(), path.c_str(), 1 << 16);
   return opened;
 }
 
-/// The parts of a name; nothing if it leads elsewhere. Archives made on Windows may have "\" between them.
+/// The parts of a path; nothing if it points outside. Archives made on Windows may have "\" between them.
 std::optional<std::vector<std::string>> parts_of(std::string_view name) {
   std::vector<std::string> parts;
   if (name.size() > longest_path || name.starts_with('/') || name.starts_with('\\')) return {};
@@ -64,7 +53,7 @@ std::optional<std::vector<std::string>> parts_of(std::string_view name) {
   return parts;
 }
 
-/// libarchive gives names in this thread's character set. Without one, those that aren't ASCII would be lost.
+/// libarchive converts names to the thread's character set. In that of "C", names that aren't ASCII would be lost.
 class Utf8Names {
  public:
   Utf8Names() : utf8_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)), old_(uselocale(utf8_)) {}
@@ -109,51 +98,27 @@ bool read_pieces(archive* archive, const std::function<bool(std::string_view)>& 
   }
 }
 
-/// Is it made to fill a disk or to take for ever?
-class Bound {
- public:
-  Bound(archive* archive, const fs::path& path) : archive_(archive) {
-    std::error_code unknown;
-    packed_ = static_cast<std::int64_t>(fs::file_size(path, unknown));
-  }
-  bool is_passed_by(archive_entry* entry) {
-    const std::int64_t size = std::clamp<std::int64_t>(archive_entry_size(entry), 0, most_bytes_unpacked + 1);
-    unpacked_ += size;
-    if (++n_entries_ > most_entries) return true;
-    const int format = archive_format(archive_) & ARCHIVE_FORMAT_BASE_MASK;
-    if (format == ARCHIVE_FORMAT_ZIP) return false;  // what is skipped isn't unpacked
-    if (format != ARCHIVE_FORMAT_TAR) return is_passed(unpacked_, packed_);
-    return is_passed(archive_filter_bytes(archive_, 0) + size, archive_filter_bytes(archive_, -1));
-  }
+/// Is so much unpacked to reach this entry that the archive is a bomb? In a zip, what is skipped isn't unpacked.
+bool is_bomb(archive* archive, archive_entry* entry) {
+  if ((archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_ZIP) return false;
+  const std::int64_t size = std::clamp<std::int64_t>(archive_entry_size(entry), 0, most_bytes_unpacked),
+                     unpacked = archive_filter_bytes(archive, 0) + size, packed = archive_filter_bytes(archive, -1);
+  return unpacked > std::min(most_bytes_unpacked, always_allowed + most_times * packed);
+}
 
- private:
-  static bool is_passed(std::int64_t unpacked, std::int64_t packed) {
-    return unpacked > most_bytes_unpacked || unpacked > always_allowed + most_times * packed;
-  }
-
-  archive* archive_;
-  std::int64_t packed_ = 0, unpacked_ = 0, n_entries_ = 0;
-};
-
-/// The end of a name that is one of these; empty if none is.
-template <std::size_t n>
-std::string_view suffix_of(std::string_view name, const std::array<std::string_view, n>& all) {
-  const std::string lowered = lower(name);
-  const auto found = std::find_if(all.begin(), all.end(), [&](std::string_view suffix) {
-    return lowered.ends_with(suffix) && lowered.size() > suffix.size();
-  });
-  return found == all.end() ? std::string_view() : *found;
+/// The archive's suffix; empty if it has none.
+std::string_view suffix_of(std::string_view name) {
+  for (const std::string_view suffix : {".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz"})
+    if (lower(name).ends_with(suffix) && name.size() > suffix.size()) return suffix;
+  return {};
 }
 
 }  // namespace
 
-bool is_archive(std::string_view name) { return !suffix_of(name, suffixes).empty(); }
-
-bool is_unreadable_archive(std::string_view name) { return !is_archive(name) && !suffix_of(name, of_others).empty(); }
+bool is_archive(std::string_view name) { return !suffix_of(name).empty(); }
 
 std::string without_archive_suffix(std::string_view name) {
-  const std::string_view suffix = is_archive(name) ? suffix_of(name, suffixes) : suffix_of(name, of_others);
-  return std::string(name.substr(0, name.size() - suffix.size()));
+  return std::string(name.substr(0, name.size() - suffix_of(name).size()));
 }
 
 std::vector<Finding> scan_archive(const fs::path& path, const std::string& name, const EntryHandler& handle) {
@@ -161,19 +126,17 @@ std::vector<Finding> scan_archive(const fs::path& path, const std::string& name,
   std::vector<Finding> problems;
   const Archive archive = open_archive(path);
   archive_entry* header = nullptr;
-  Bound bound(archive.get(), path);
-  bool encrypted = false, empty = true;
-  int n_leading_out = 0, said = ARCHIVE_OK;
-  while ((said = archive_read_next_header(archive.get(), &header)) == ARCHIVE_OK || said == ARCHIVE_WARN) {
+  bool encrypted = false;
+  int n_outside = 0, status = ARCHIVE_OK;
+  while ((status = archive_read_next_header(archive.get(), &header)) == ARCHIVE_OK || status == ARCHIVE_WARN) {
     encrypted |= archive_entry_is_data_encrypted(header) != 0;
-    empty = false;
-    if (bound.is_passed_by(header)) {
+    if (is_bomb(archive.get(), header)) {
       problems.push_back({"archive_too_large", {{"file", name}}});
       break;
     }
     const auto parts = parts_of(name_of(header));
     if (!parts) {
-      ++n_leading_out;
+      ++n_outside;
       continue;
     }
     Entry entry{.parts = *parts,
@@ -183,14 +146,12 @@ std::vector<Finding> scan_archive(const fs::path& path, const std::string& name,
                 .read = [&](const auto& take) { return read_pieces(archive.get(), take); }};
     if (!parts->empty() && !handle(entry)) break;
   }
-  if (said == ARCHIVE_FATAL || said == ARCHIVE_FAILED || said == ARCHIVE_RETRY) {
+  if (status == ARCHIVE_FATAL || status == ARCHIVE_FAILED || status == ARCHIVE_RETRY) {
     const char* reason = archive_error_string(archive.get());
     problems.push_back({"archive_damaged", {{"file", name}, {"reason", reason ? reason : "?"}}});
   }
-  if (empty && problems.empty()) problems.push_back({"archive_empty", {{"file", name}}});
   if (encrypted) problems.push_back({"archive_encrypted", {{"file", name}}});
-  if (n_leading_out > 0)
-    problems.push_back({"archive_leads_out", {{"file", name}, {"n", std::to_string(n_leading_out)}}});
+  if (n_outside > 0) problems.push_back({"archive_leads_out", {{"file", name}, {"n", std::to_string(n_outside)}}});
   return problems;
 }
 

@@ -1,4 +1,4 @@
-// What lies in a folder or an archive, one entry after the other: never unpacked, links never followed.
+// The entries of a folder or an archive, one after the other. Nothing is unpacked, and no link is followed.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace odori::grader {
 struct Entry {
   enum class Kind { file, folder, link, special, unreadable };
 
-  std::vector<std::string> parts;  // of its path: "aoki", "exercises", ... No "..", no empty ones
+  std::vector<std::string> parts;  // of its path: "aoki", "exercises", ... None is ".." or empty
   Kind kind = Kind::file;
   std::uintmax_t bytes = 0;
   std::int64_t modified = 0;  // seconds since 1970
 
-  /// A file's bytes, piece by piece, until there are no more or `take` returns false. Returns false if they can't be
-  /// read. Only during the scan.
+  /// Passes a file's bytes to `take`, piece by piece, until it returns false. Returns false if they can't be read.
+  /// Valid during the scan only.
   std::function<bool(const std::function<bool(std::string_view)>& take)> read;
 
   std::string path() const;  // the parts, with slashes
@@ -30,19 +30,16 @@ struct Entry {
 /// Returns false to end the scan.
 using EntryHandler = std::function<bool(const Entry&)>;
 
-/// Everything below a folder. `parts` is put before each entry's own.
-void scan_folder(const std::filesystem::path& folder, const std::vector<std::string>& parts,
-                 const EntryHandler& handle);
-
-/// By its name: .zip, .7z, .rar, .tar, .tgz, .tar.gz, .tar.bz2, .tar.xz, .tar.zst
+/// True for .zip, .tar, .tar.gz, .tgz, .tar.bz2 and .tar.xz.
 bool is_archive(std::string_view name);
-/// An archive, or a file made smaller, of a kind that isn't read here: .lzh, .gz, ...
-bool is_unreadable_archive(std::string_view name);
-/// "aoki.tar.gz" -> "aoki", "aoki.lzh" -> "aoki"
+/// "aoki.tar.gz" -> "aoki"
 std::string without_archive_suffix(std::string_view name);
 
-/// Everything in an archive, which the findings call `name`. Returns what was wrong with it, if anything: damaged, too
-/// large, behind a password, names that lead out of it. What comes before that is read all the same.
+/// Visits everything in a folder, in the order of the names.
+void scan_folder(const std::filesystem::path& folder, const EntryHandler& handle);
+
+/// Visits everything in an archive, in its order. The findings call it `name`. Returns what was wrong with it: damaged,
+/// too large, protected by a password, names that point outside. The entries before that are visited.
 std::vector<Finding> scan_archive(const std::filesystem::path& archive, const std::string& name,
                                   const EntryHandler& handle);
 

@@ -14,9 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_folders = 32;  // within each other; a learner's files lie in three or four
+constexpr std::size_t most_folders = 32;  // nested
 
-/// Opens what is a plain file now, whatever it was a moment ago.
+/// Opens it if it is a plain file when opened, whatever it was before. Returns -1 if not.
 int open_file(const fs::path& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   struct stat status {};
@@ -73,8 +73,6 @@ std::string Entry::path() const {
   return path;
 }
 
-void scan_folder(const fs::path& folder, const std::vector<std::string>& parts, const EntryHandler& handle) {
-  scan(folder, parts, handle);
-}
+void scan_folder(const fs::path& folder, const EntryHandler& handle) { scan(folder, {}, handle); }
 
 }  // namespace odori::grader

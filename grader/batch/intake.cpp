@@ -3,9 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
+#include <tuple>
 
-#include "batch/content.h"
 #include "batch/durable_file.h"
 #include "batch/refusal.h"
 #include "batch/scan.h"
@@ -18,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_flags_of_answer = 10;  // of an answer
+constexpr std::size_t most_flags_of_answer = 10, most_files_left_out = 3;
 
-/// What is there already isn't written again: a class is resumed without touching it.
+/// Writes the file only if its text is another, so that a resumed class is not touched.
 std::optional<fs::path> keep(const std::optional<std::string>& text, const fs::path& path) {
   std::error_code error;
   if (!text) {
@@ -31,95 +30,103 @@ std::optional<fs::path> keep(const std::optional<std::string>& text, const fs::p
   return path;
 }
 
-/// SUBMISSIONS is one student's folder, or a folder of classes? With two or more who hold answers it is neither. Of one
-/// alone: a student keeps a program beside other files, in one folder, or in whole copies of the kit; a class, in a
-/// folder for each of several.
-void refuse_another_level(const fs::path& submissions, const Scan& scan) {
-  bool is_one_students = scan.has_answers_at_top, others_try = false;
-  std::vector<const ScannedStudent*> holders;
-  for (const auto& [name, found] : scan.students) {
-    if (is_kits_folder_without_answers(name)) continue;
-    if (found.held.empty())
-      others_try |= !found.others.empty();
-    else if (is_kits_folder_of_answers(name))
-      is_one_students = true;
-    else
-      holders.push_back(&found);
-  }
-  if (holders.size() > 1) return;
-  if (is_one_students) throw Refusal({"submissions_one_student", {{"folder", submissions.string()}}});
-  if (holders.empty() || others_try) return;
-  for (const auto& [file, places] : holders[0]->held)
-    if (places.size() > 1 && !places.contains("") && !std::ranges::includes(holders[0]->kits, places))
-      throw Refusal({"submissions_classes",
-                     {{"folder", submissions.string()},
-                      {"file", file},
-                      {"first", *places.begin()},
-                      {"second", *std::next(places.begin())},
-                      {"class", (submissions / holders[0]->place).string()}}});
+/// SUBMISSIONS is a copy of the kit, or contains answers itself and no two students with answers.
+void refuse_one_students_folder(const fs::path& submissions, const Scan& scan) {
+  const auto n =
+      std::ranges::count_if(scan.students, [](const auto& entry) { return !entry.second.candidates.empty(); });
+  if (scan.is_kit || (scan.has_answers_at_top && n < 2))
+    throw Refusal({"submissions_one_student", {{"folder", submissions.string()}}});
 }
 
 /// The names that the students are kept under, in the order of scan.students.
 std::vector<std::string> names_of(const Scan& scan, const std::set<std::string>& known) {
-  std::vector<std::string> handed_in;
-  for (const auto& [name, found] : scan.students) handed_in.push_back(name);
-  return student_names(handed_in, known);
+  std::vector<std::string> original;
+  for (const auto& [name, student] : scan.students) original.push_back(name);
+  return student_names(original, known);
 }
 
-/// What somebody should know of a student whose answer isn't there: what else is.
-std::vector<Finding> flags_of_absent(const ScannedStudent& found, const Task& task) {
+/// False below solutions/, out/ and build folders, and in a clone of the kit for all places but the exercise's own.
+bool is_answer(const Candidate& candidate, const ScannedStudent& student) {
+  std::string folder;
+  for (const std::string& next : split(candidate.folder, '/')) {
+    const bool is_kit = student.kits.contains(folder);
+    if (is_kit && candidate.folder != folder + candidate.wanted->folder) return false;
+    if (!is_kit && student.build_folders.contains(folder)) return false;
+    if (is_folder_without_answers(next)) return false;
+    folder += next + '/';
+  }
+  return true;
+}
+
+/// The larger, the better.
+auto rank_of(const Candidate& candidate) {
+  const bool is_in_place = ('/' + candidate.folder).ends_with('/' + candidate.wanted->folder);
+  return std::tuple(candidate.exact, is_in_place, -std::ranges::count(candidate.folder, '/'), candidate.modified);
+}
+
+struct Choice {
+  std::optional<std::string> text;
   std::vector<Finding> flags;
-  for (const std::string& archive : found.unreadable) flags.push_back({"flag_unreadable_archive", {{"file", archive}}});
-  std::vector<std::string> there = !found.others.empty() ? found.others : found.rest;
-  bool tells = !found.others.empty() || (found.files.empty() && !found.rest.empty());
-  if (!tells && !found.files.empty()) {
-    // Answers to other tasks are marked, but for those to optional ones a class may have no marks.
-    there.clear();
-    for (const auto& [file, candidates] : found.files) there.push_back(file);
-    tells = std::ranges::all_of(
-        there, [](const std::string& file) { return task_named(wanted_named(file).wanted->task).optional; });
+};
+
+/// Chooses one of the student's files with this name.
+Choice choose(const ScannedStudent& student, const std::string& file) {
+  Choice choice;
+  const Candidate* best = nullptr;
+  std::set<std::string> texts;
+  std::optional<Finding> elsewhere;
+  for (const Candidate& candidate : student.candidates) {
+    if (candidate.wanted->name != file) continue;
+    const std::string path = candidate.folder + candidate.name;
+    if (!is_answer(candidate, student)) {
+      elsewhere = {"flag_not_an_answer", {{"file", path}}};
+    } else if (!candidate.text) {
+      if (choice.flags.size() < most_files_left_out) choice.flags.push_back({candidate.problem, {{"file", path}}});
+    } else {
+      texts.insert(*candidate.text);
+      if (best == nullptr || rank_of(candidate) >= rank_of(*best)) best = &candidate;
+    }
   }
-  if (tells)
-    flags.push_back(
-        {"flag_other_names",
-         {{"files", fmt::format("{}", fmt::join(there, ", "))}, {"file", task.program.exercise.filename().string()}}});
-  return flags;
+  if (best != nullptr) choice.text = best->text;
+  if (texts.size() > 1)
+    choice.flags.push_back(
+        {"flag_several_files",
+         {{"file", file}, {"n", std::to_string(texts.size())}, {"taken", best->folder + best->name}}});
+  if (best == nullptr && choice.flags.empty())
+    choice.flags.push_back(elsewhere.value_or(Finding{"flag_missing_file", {{"file", file}}}));
+  return choice;
 }
 
-/// `again`: whose this may be another submission of.
-Student student_of(const std::string& name, const ScannedStudent& found, const std::optional<std::string>& again,
-                   const fs::path& submitted) {
-  Student student{.name = name, .tasks = {}};
-  for (const Task& task : all_tasks()) {
-    HandedIn& answer = student.tasks[task.name];
-    answer.flags = found.flags;
-    if (again) answer.flags.push_back({"flag_again", {{"student", *again}}});
-    if (found.n_closed > 0) answer.flags.push_back({"flag_closed_archives", {{"n", std::to_string(found.n_closed)}}});
-    const auto take = [&](const fs::path& path) -> std::optional<fs::path> {
-      const fs::path copy = submitted / student.name / path.filename();
-      const auto candidates = found.files.find(path.filename());
-      if (candidates == found.files.end()) return keep({}, copy);
-      const auto flags = candidates->second.flags();
-      answer.flags.insert(answer.flags.end(), flags.begin(), flags.end());
-      return keep(candidates->second.text(), copy);
-    };
-    answer.program = take(task.program.exercise);
-    if (task.script) answer.script = take(task.script->exercise);
-    if (answer.absent()) {
-      const auto flags = flags_of_absent(found, task);
-      answer.flags.insert(answer.flags.begin(), flags.begin(), flags.end());
-    } else {
-      for (const ExerciseFile& file : task.files())
-        if (const std::string wanted = file.exercise.filename(); !found.files.contains(wanted))
-          answer.flags.push_back({"flag_missing_file", {{"file", wanted}}});
-    }
-    if (answer.flags.size() > most_flags_of_answer) {
-      const std::size_t more = answer.flags.size() - most_flags_of_answer;
-      answer.flags.resize(most_flags_of_answer);
-      answer.flags.push_back({"flag_more", {{"n", std::to_string(more)}}});
-    }
+/// The other files of a student without an answer. Beside answers to other tasks, only code may be a renamed one; those
+/// of a clone are the kit's.
+std::optional<Finding> find_other_names(const ScannedStudent& student, const Task& task) {
+  std::vector<std::string> names;
+  for (const auto& [is_no_code, name] : student.others)
+    if (!is_no_code || student.candidates.empty()) names.push_back(name);
+  if (names.empty() || !student.kits.empty()) return {};
+  return Finding{
+      "flag_other_names",
+      {{"files", fmt::format("{}", fmt::join(names, ", "))}, {"file", task.program.exercise.filename().string()}}};
+}
+
+HandedIn answer_of(const ScannedStudent& student, const Task& task, const fs::path& folder) {
+  HandedIn answer{.program = {}, .script = {}, .flags = student.flags};
+  const auto take = [&](const fs::path& file) {
+    const Choice choice = choose(student, file.filename());
+    answer.flags.insert(answer.flags.end(), choice.flags.begin(), choice.flags.end());
+    return keep(choice.text, folder / file.filename());
+  };
+  answer.program = take(task.program.exercise);
+  if (task.script) answer.script = take(task.script->exercise);
+  if (answer.absent()) {
+    std::erase_if(answer.flags, [](const Finding& flag) { return flag.key == "flag_missing_file"; });
+    if (auto others = find_other_names(student, task)) answer.flags.insert(answer.flags.begin(), *std::move(others));
   }
-  return student;
+  if (const std::size_t n = answer.flags.size(); n > most_flags_of_answer) {
+    answer.flags.resize(most_flags_of_answer);
+    answer.flags.push_back({"flag_more", {{"n", std::to_string(n - most_flags_of_answer)}}});
+  }
+  return answer;
 }
 
 }  // namespace
@@ -127,23 +134,20 @@ Student student_of(const std::string& name, const ScannedStudent& found, const s
 Intake take_in(const fs::path& submissions, const fs::path& submitted, const fs::path& scratch,
                const std::set<std::string>& known) {
   Scan scan = scan_submissions(submissions, scratch);
-  refuse_another_level(submissions, scan);
-  Intake intake{.problems = std::move(scan.problems)};
-  // Their students' copies of the kit would make a class look like that.
-  if (scan.students.size() == 1 && scan.students.begin()->second.kits.size() > 1)
-    intake.problems.push_back({"one_student_with_copies", {{"student", scan.students.begin()->first}}});
+  refuse_one_students_folder(submissions, scan);
+  if (scan.students.empty())
+    throw Refusal(scan.problems.empty() ? Finding{"submissions_empty", {{"folder", submissions.string()}}}
+                                        : scan.problems.front());
+  Intake intake{.students = {}, .problems = std::move(scan.problems)};
   const std::vector<std::string> names = names_of(scan, known);
   auto name = names.begin();
-  for (const auto& [handed_in, found] : scan.students) {
-    const std::optional<std::string> first = copied_name(handed_in);
-    intake.students.push_back(
-        student_of(*name++, found, first && scan.students.contains(*first) ? first : std::nullopt, submitted));
+  for (auto& [original, student] : scan.students) {
+    if (const auto first = copied_name(original); first && scan.students.contains(*first))
+      student.flags.push_back({"flag_again", {{"student", *first}}});
+    Student& added = intake.students.emplace_back(Student{.name = *name++, .tasks = {}});
+    for (const Task& task : all_tasks()) added.tasks[task.name] = answer_of(student, task, submitted / added.name);
   }
-  if (intake.students.empty())
-    throw Refusal(intake.problems.empty() ? Finding{"submissions_empty", {{"folder", submissions.string()}}}
-                                          : intake.problems.front());
-  std::sort(intake.students.begin(), intake.students.end(),
-            [](const Student& a, const Student& b) { return a.name < b.name; });
+  std::ranges::sort(intake.students, {}, &Student::name);
   return intake;
 }
 

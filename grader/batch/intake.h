@@ -1,13 +1,13 @@
-// A class's submissions: whatever was handed in, in; the exercises' files, out.
+// Collects the submissions of a class: takes the exercises' files out of whatever was submitted.
 //
-// SUBMISSIONS is a folder, or an archive (.zip, .7z, .rar, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst), with a folder
-// or an archive for each student. The exercises' files may lie anywhere in it. Nothing else is ever unpacked or copied;
-// no link is followed; what is too large, too much or not a plain file is left out and flagged.
+// SUBMISSIONS is a folder or an archive (zip, tar) with one folder or one archive for each student, as Moodle,
+// Gradescope, GitHub Classroom and shared folders produce it. The exercises' files may be anywhere in a student's.
+// Nothing else is unpacked or copied, and no link is followed. Files that are too large or not plain are flagged and
+// left out.
 //
-// A file may have got a copy's number or a prefix on its way, or nearly its name from the student (candidates.h). Of
-// several that is taken which has the exact name, else a copy's, else nearly the name, which is flagged; of these, which
-// lies as the kit has it (exercises/01_multi_gpu/NAME, jobscripts/NAME), else the one in the fewest folders, else the
-// newest. Copies of the kit's own answers (solutions/) and what it built (build*/, out/) never are.
+// Files below solutions/, out/ and build folders (with a CMakeCache.txt) never count; in a clone of the kit, an answer
+// counts only in its place (exercises/01_multi_gpu/NAME, jobscripts/NAME). Of several answers the exact name is taken
+// before a copy's (answer_names.h), then the kit's place, then the fewest folders, then the newest.
 #pragma once
 
 #include <filesystem>
@@ -29,18 +29,17 @@ struct HandedIn {
 };
 
 struct Student {
-  std::string name;                       // one that a folder may have; no two students have the same
+  std::string name;                       // valid as a folder's name, and different from all others
   std::map<std::string, HandedIn> tasks;  // every task, by its name
 };
 
 struct Intake {
   std::vector<Student> students;  // by name
-  std::vector<Finding> problems;  // what couldn't be read, or is nobody's
+  std::vector<Finding> problems;  // what can't be read, or belongs to no student
 };
 
-/// Copies the files to RESULTS/submitted/STUDENT/. `scratch`: a folder for archives within archives. `known`: names
-/// that there are marks under. Throws Refusal if `submissions` can't be read, has no student in it, or is one student's
-/// folder or a folder of classes.
+/// Copies the files to RESULTS/submitted/STUDENT/. `scratch`: a folder for students' archives. `known`: names that have
+/// marks. Throws Refusal if `submissions` can't be read, contains no student, or is one student's folder.
 Intake take_in(const std::filesystem::path& submissions, const std::filesystem::path& submitted,
                const std::filesystem::path& scratch, const std::set<std::string>& known = {});
 

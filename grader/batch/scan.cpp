@@ -1,38 +1,46 @@
 #include "batch/scan.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <fstream>
 
 #include "batch/entries.h"
 #include "batch/refusal.h"
+#include "exercise/utf8.h"
 
 namespace odori::grader {
 namespace {
 
 namespace fs = std::filesystem;
-using Parts = std::vector<std::string>;
 
-constexpr std::uintmax_t most_archive_bytes = std::uintmax_t{512} << 20;  // of one within another
-constexpr int most_archives = 20;                                         // of a student
-constexpr int most_within = 3;                                            // archives round each other
-constexpr int most_entries = 300'000;                                     // of a student
-constexpr std::size_t most_others = 3, most_flags_of_student = 20;        // likewise
+constexpr std::uintmax_t most_bytes_of_archive = std::uintmax_t{512} << 20;  // of a student's
+constexpr std::size_t most_bytes_of_candidate = 1 << 16;                     // ten times an exercise's
+// Of one student:
+constexpr int most_archives = 20, most_entries = 300'000;
+constexpr std::size_t most_bytes_of_candidates = 8 << 20;
+constexpr std::size_t most_others = 3, most_flags_of_student = 20;
 
-/// What lies beside the students' folders and is none.
-bool is_nobody(const std::string& name) { return name == "__MACOSX" || name.starts_with('.'); }
+/// Files of the operating system's, beside the students' folders.
+bool is_hidden(const std::string& name) { return name == "__MACOSX" || name.starts_with('.'); }
 
-bool is_kits_folder(const std::string& name) {
-  return is_kits_folder_of_answers(name) || is_kits_folder_without_answers(name);
+bool is_kits_folder(const std::string& name) { return is_folder_of_answers(name) || is_folder_without_answers(name); }
+
+/// Nothing if it can't be read, or is too large.
+std::optional<std::string> read_candidate(const Entry& entry) {
+  std::string text;
+  const bool complete = entry.read([&](std::string_view piece) {
+    text += piece;
+    return text.size() <= most_bytes_of_candidate;
+  });
+  if (!complete || text.size() > most_bytes_of_candidate) return {};
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))  // as some editors on Windows save it
+    if (auto converted = to_utf8(text, "UTF-16")) return converted;
+  return text;
 }
 
-/// What a student may have meant for an answer, under a name of their own.
-bool is_like_an_answer(const Parts& parts) {
-  return (parts.back().ends_with(".cpp") || parts.back().ends_with(".sh")) &&
-         std::none_of(parts.begin(), parts.end(), [](const std::string& part) {
-           return part.starts_with('.') || is_kits_folder_without_answers(part);
-         });
+std::string reason_without_text(const Entry& entry) {
+  if (entry.kind == Entry::Kind::link) return "flag_link";
+  if (entry.kind != Entry::Kind::file) return "flag_no_file";
+  return entry.bytes > most_bytes_of_candidate ? "flag_too_large" : "flag_unreadable";
 }
 
 class Collector {
@@ -41,138 +49,151 @@ class Collector {
       : submissions_(submissions), scratch_(scratch) {}
 
   Scan collect() {
-    if (fs::is_directory(submissions_)) {
-      scan_folder(submissions_, {}, [this](const Entry& entry) { return see(entry); });
-      return std::move(scan_);
-    }
-    skipped_ = depth_of_students();
-    const auto problems =
-        scan_archive(submissions_, submissions_.filename(), [this](const Entry& entry) { return see(entry); });
-    scan_.problems.insert(scan_.problems.end(), problems.begin(), problems.end());
+    wrapper_ = folder_of_all_students();
+    if (!wrapper_.empty()) scan_.problems.push_back({"class_in_one_folder", {{"folder", wrapper_}}});
+    for (Finding& problem : scan([this](const Entry& entry) { return see(entry); }))
+      scan_.problems.push_back(std::move(problem));
+    for (const std::string& name : nobodys_) scan_.problems.push_back({"nobodys_file", {{"file", name}}});
     return std::move(scan_);
   }
 
  private:
-  /// 1 if an archive has all students in one folder, else 0. Then that folder has several with answers in them, and
-  /// isn't itself a copy of the kit.
-  std::size_t depth_of_students() const {
+  std::vector<Finding> scan(const EntryHandler& handle) const {
+    if (!fs::is_directory(submissions_)) return scan_archive(submissions_, submissions_.filename(), handle);
+    scan_folder(submissions_, handle);
+    return {};
+  }
+
+  /// The only folder, if several folders or archives in it have answers and it isn't a copy of the kit; else empty.
+  std::string folder_of_all_students() const {
     std::set<std::string> first, second;
-    scan_archive(submissions_, "", [&](const Entry& entry) {
-      const Parts& parts = entry.parts;
-      if (!is_nobody(parts[0]) && (parts.size() > 1 || entry.kind != Entry::Kind::folder)) first.insert(parts[0]);
-      const bool answers = parts.size() > 2 && wanted_named(parts.back()).wanted;
-      const bool students_archive = parts.size() == 2 && entry.kind == Entry::Kind::file && is_archive(parts[1]);
-      if ((answers || students_archive) && !is_kits_folder(parts[1])) second.insert(parts[1]);
-      return first.size() < 2;
+    bool is_kit = false;
+    scan([&](const Entry& entry) {
+      const auto& parts = entry.parts;
+      if (parts.empty() || is_hidden(parts[0])) return true;
+      first.insert(parts[0]);
+      if (parts.size() == 2 && parts[1] == "odori" && entry.kind == Entry::Kind::file) is_kit = true;
+      const bool is_students_archive = parts.size() == 2 && entry.kind == Entry::Kind::file && is_archive(parts[1]);
+      const bool is_answer = parts.size() > 2 && wanted_named(parts.back()).wanted;
+      if ((is_students_archive || is_answer) && !is_kits_folder(parts[1])) second.insert(parts[1]);
+      return first.size() == 1;
     });
-    return first.size() == 1 && second.size() > 1 ? 1 : 0;
+    return first.size() == 1 && second.size() > 1 && !is_kit ? *first.begin() : "";
   }
 
   bool see(const Entry& entry) {
     if (entry.parts.empty()) throw Refusal({"submissions_unreadable", {{"folder", submissions_.string()}}}, 20);
-    if (entry.parts.size() <= skipped_ || is_nobody(entry.parts[skipped_])) return true;
-    const Parts parts(entry.parts.begin() + static_cast<std::ptrdiff_t>(skipped_), entry.parts.end());
-    if (parts.size() > 1 || entry.kind == Entry::Kind::folder)
-      see_of_student(student(parts[0], parts[0]), Parts(parts.begin() + 1, parts.end()), entry, {});
-    else
-      see_loose(parts[0], entry);
+    const std::size_t n_skipped = wrapper_.empty() ? 0 : 1;
+    if (entry.parts.size() <= n_skipped || is_hidden(entry.parts[n_skipped])) return true;
+    const std::string& top = entry.parts[n_skipped];
+    const bool is_top = entry.parts.size() == n_skipped + 1;
+    if (is_top && entry.kind != Entry::Kind::folder && entry.kind != Entry::Kind::unreadable) {
+      see_loose(top, entry);
+    } else if (is_kits_folder(top)) {
+      nobodys_.insert(top);
+      scan_.has_answers_at_top |= is_folder_of_answers(top) && wanted_named(entry.parts.back()).wanted;
+    } else {
+      std::string folder;
+      for (std::size_t i = n_skipped + 1; i + 1 < entry.parts.size(); ++i) folder += entry.parts[i] + '/';
+      see_of_student(scan_.students[top], folder, entry, false);
+    }
     return true;
   }
 
-  /// A file among the students' folders.
-  void see_loose(const std::string& file, const Entry& entry) {
-    const bool is_file = entry.kind == Entry::Kind::file, archive = is_file && is_archive(file);
-    const auto owner = owner_of_loose(file);
-    if (archive || (is_file && !owner && is_unreadable_archive(file))) {
-      // Beside a folder of the same name it is another student's, or so it seems.
-      const std::string name = without_archive_suffix(file);
-      ScannedStudent& found = student(owner ? *owner : scan_.students.contains(name) ? file : name, file);
-      if (archive)
-        see_archive(found, entry, {"", 0});
-      else
-        see_of_student(found, {file}, entry, {});
+  /// A file beside the students' folders.
+  void see_loose(const std::string& name, const Entry& entry) {
+    const auto owner = owner_of_loose(name);
+    if (entry.kind == Entry::Kind::file && is_archive(name)) {
+      // A folder of the same name may be another student's.
+      const std::string stem = without_archive_suffix(name);
+      see_archive(scan_.students[owner ? *owner : scan_.students.contains(stem) ? name : stem], "", entry);
     } else if (owner) {
-      see_of_student(student(*owner, file), {file}, entry, {});
+      see_of_student(scan_.students[*owner], "", entry, false);
     } else {
-      scan_.problems.push_back({"nobodys_file", {{"file", file}}});
-      scan_.has_answers_at_top |= wanted_named(file).how == Named::How::exactly;
+      nobodys_.insert(name);
+      scan_.is_kit |= name == "odori";
+      scan_.has_answers_at_top |= wanted_named(name).exact;
     }
   }
-
-  ScannedStudent& student(const std::string& name, const std::string& place) {
-    return scan_.students.try_emplace(name, ScannedStudent{.place = place}).first->second;
-  }
-
-  /// What an entry lies in.
-  struct Within {
-    std::string archive;  // the one at the top of the student's folder; "": that which is the student's folder
-    int n = 0;            // archives round it
-  };
 
   static void flag(ScannedStudent& student, Finding finding) {
     if (student.flags.size() < most_flags_of_student) student.flags.push_back(std::move(finding));
   }
 
-  void see_of_student(ScannedStudent& student, const Parts& parts, const Entry& entry, const Within& within) {
+  void see_of_student(ScannedStudent& student, const std::string& folder, const Entry& entry, bool in_archive) {
+    const std::string& name = entry.parts.back();
     if (++student.n_entries > most_entries) {
       if (student.n_entries == most_entries + 1)
-        flag(student, {"flag_too_many_entries", {{"n", std::to_string(most_entries)}}});
-      return;
-    }
-    if (entry.kind == Entry::Kind::unreadable) flag(student, {"flag_unreadable", {{"file", entry.path()}}});
-    if (parts.empty() || entry.kind == Entry::Kind::folder || entry.kind == Entry::Kind::unreadable) return;
-    Named named = wanted_named(parts.back());
-    if (!named.wanted) named = nearly_named(parts.back());
-    if (named.wanted) {
-      const std::string top = !within.archive.empty() ? within.archive : parts.size() > 1 ? parts[0] : "";
-      if (student.files[named.wanted->name].consider(named, parts, entry)) {
-        student.held[named.wanted->name].insert(is_kits_folder(top) ? "" : top);
-        if (within.n == 0 && entry.path().ends_with('/' + top + '/' + named.wanted->kits_path))
-          student.kits.insert(top);
-      }
-    } else if (entry.kind == Entry::Kind::file && is_archive(parts.back())) {
-      see_archive(student, entry, within.n == 0 ? Within{parts.back(), 0} : within);
-    } else {
-      std::vector<std::string>& list = is_unreadable_archive(parts.back()) ? student.unreadable
-                                       : is_like_an_answer(parts)          ? student.others
-                                                                           : student.rest;
-      if (list.size() < most_others) list.push_back(parts.back());
+        flag(student, {"flag_too_many_files", {{"n", std::to_string(most_entries)}}});
+    } else if (entry.kind == Entry::Kind::unreadable) {
+      flag(student, {"flag_unreadable", {{"file", entry.path()}}});
+    } else if (const Named named = wanted_named(name); named.wanted && entry.kind != Entry::Kind::folder) {
+      add_candidate(
+          student,
+          {.wanted = named.wanted, .exact = named.exact, .folder = folder, .name = name, .modified = entry.modified},
+          entry);
+    } else if (entry.kind == Entry::Kind::file) {
+      if (name == "odori") student.kits.insert(folder);
+      if (name == "CMakeCache.txt") student.build_folders.insert(folder);
+      if (!is_archive(name))
+        add_other(student, folder, name);
+      else if (in_archive)
+        flag(student, {"flag_closed_archive", {{"file", entry.path()}}});
+      else
+        see_archive(student, folder, entry);
     }
   }
 
-  /// An archive within what was handed in: it is copied out, as it can't be read in place.
-  void see_archive(ScannedStudent& student, const Entry& entry, const Within& within) {
+  static void add_candidate(ScannedStudent& student, Candidate candidate, const Entry& entry) {
+    if (student.n_bytes > most_bytes_of_candidates)
+      return flag(student, {"flag_too_many_files", {{"n", std::to_string(student.candidates.size())}}});
+    if (entry.kind == Entry::Kind::file) candidate.text = read_candidate(entry);
+    if (candidate.text)
+      student.n_bytes += candidate.text->size();
+    else
+      candidate.problem = reason_without_text(entry);
+    student.candidates.push_back(std::move(candidate));
+  }
+
+  static void add_other(ScannedStudent& student, const std::string& folder, const std::string& name) {
+    if (('/' + folder + name).find("/.") != std::string::npos) return;
+    student.others.emplace(!name.ends_with(".cpp") && !name.ends_with(".sh"), name);
+    if (student.others.size() > most_others) student.others.erase(std::prev(student.others.end()));
+  }
+
+  /// A student's archive. It is copied, since it can't be read in place.
+  void see_archive(ScannedStudent& student, const std::string& folder, const Entry& entry) {
     if (!scratch_) return;
-    if (++student.n_archives > most_archives || within.n == most_within) {
-      ++student.n_closed;
-      return;
-    }
-    // Its own name may be one that no file can have.
-    const fs::path copy = *scratch_ / fmt::format("archive_{}", within.n);
+    const std::string name = entry.parts.back();
+    if (++student.n_archives > most_archives) return flag(student, {"flag_closed_archive", {{"file", name}}});
+    const fs::path copy = *scratch_ / "archive";
     std::error_code error;
     fs::create_directories(*scratch_, error);
     std::ofstream file(copy, std::ios::binary | std::ios::trunc);
     std::uintmax_t bytes = 0;
-    const bool well = entry.read([&](std::string_view piece) {
+    const bool complete = entry.read([&](std::string_view piece) {
       file << piece;
-      return (bytes += piece.size()) <= most_archive_bytes && file;
+      return (bytes += piece.size()) <= most_bytes_of_archive && file;
     });
     if (!file.flush()) throw Refusal({"batch_disk_full", {{"file", copy.string()}}}, 20);
-    if (!well || bytes > most_archive_bytes) {
-      flag(student, {well ? "archive_too_large" : "flag_unreadable", {{"file", entry.parts.back()}}});
+    if (!complete || bytes > most_bytes_of_archive) {
+      flag(student, {complete ? "archive_too_large" : "flag_unreadable", {{"file", name}}});
     } else {
-      for (const Finding& problem : scan_archive(copy, entry.parts.back(), [&](const Entry& inner) {
-             see_of_student(student, inner.parts, inner, {within.archive, within.n + 1});
-             return student.n_entries <= most_entries;
-           }))
-        flag(student, problem);
+      const auto see_inner = [&](const Entry& inner) {
+        std::string path = folder + name + '/' + inner.path();
+        path.resize(path.rfind('/') + 1);
+        see_of_student(student, path, inner, true);
+        return student.n_entries <= most_entries;
+      };
+      for (Finding& problem : scan_archive(copy, name, see_inner)) flag(student, std::move(problem));
     }
     fs::remove(copy, error);
   }
 
   fs::path submissions_;
   std::optional<fs::path> scratch_;
-  std::size_t skipped_ = 0;  // folders round those of the students
+  std::string wrapper_;  // the folder around those of all students; empty: none
+  std::set<std::string> nobodys_;
   Scan scan_;
 };
 

@@ -1,4 +1,4 @@
-// Names that students' folders may have.
+// Names under which students' folders are kept.
 #pragma once
 
 #include <set>
@@ -8,18 +8,15 @@
 
 namespace odori::grader {
 
-/// The name that a student is kept under, from that of what they handed in. Letters of all languages stay; control
-/// characters, separators, marks that turn the direction of text, and bytes that aren't UTF-8 become "_". A name that
-/// was changed ends in "~" and six digits made from the original. Names that are CP932 (archives made on a Japanese
-/// Windows) are read as such; letters that were taken apart (macOS) are put together.
-std::string student_name(std::string_view handed_in);
+/// Makes a folder's name from the name in a submission. Letters of all languages stay. Control characters, separators,
+/// marks that change the direction of text, "~", and bytes that aren't UTF-8 become "_". A changed name ends in "~" and
+/// six digits of a checksum of the original. Reads names in CP932 (archives made on a Japanese Windows) as such, and
+/// joins letters and accents that macOS separates.
+std::string student_name(std::string_view original);
 
-/// Those of all students, in their order: no two of them are one on any file system, whatever it makes of capitals,
-/// accents or widths of letters. Those that would be end in "~" and 32 digits; but one that is in `known`, as there are
-/// marks under it, keeps its name.
-std::vector<std::string> student_names(const std::vector<std::string>& handed_in, const std::set<std::string>& known);
-
-/// At most `n` of the names, those first that have the most of the given one's letters in its order.
-std::vector<std::string> nearest_names(std::string_view given, std::vector<std::string> names, std::size_t n);
+/// The names of all students, in the same order. No two are equal on a file system that ignores capitals, accents'
+/// forms or widths of letters: names that would be equal end in "~" and 32 digits, except one that is in `known`, since
+/// it has marks.
+std::vector<std::string> student_names(const std::vector<std::string>& originals, const std::set<std::string>& known);
 
 }  // namespace odori::grader

@@ -8,7 +8,7 @@
 #include "batch/batch.h"
 #include "batch/content.h"
 #include "batch/refusal.h"
-#include "batch/student_name.h"
+#include "errors/nearest.h"
 #include "instructor/class_screen.h"
 #include "instructor/regrade_class.h"
 #include "instructor/reports.h"
@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int some_ungraded = 20;
-constexpr std::size_t most_names = 5;  // that are offered for one that isn't there
+constexpr std::ptrdiff_t most_names = 5;  // offered instead of a missing one
 
 /// Prints and reports what run_batch tells.
 class Listener : public Audience {
@@ -66,12 +66,15 @@ std::set<std::string> known_names(const GradeFlags& flags) {
 void refuse_unknown_students(const GradeFlags& flags) {
   if (flags.students.empty()) return;
   const std::vector<std::string> names = students_in(flags.submissions, known_names(flags));
-  for (const std::string& name : flags.students)
-    if (!names.empty() && std::find(names.begin(), names.end(), name) == names.end())
-      throw Refusal({"no_such_student",
-                     {{"student", name},
-                      {"n", std::to_string(names.size())},
-                      {"names", fmt::format("{}", fmt::join(nearest_names(name, names, most_names), ", "))}}});
+  for (const std::string& name : flags.students) {
+    if (names.empty() || std::find(names.begin(), names.end(), name) != names.end()) continue;
+    std::vector<std::string> offered = nearest(name, names);
+    if (offered.empty()) offered.assign(names.begin(), names.begin() + std::min(std::ssize(names), most_names));
+    throw Refusal({"no_such_student",
+                   {{"student", name},
+                    {"n", std::to_string(names.size())},
+                    {"names", fmt::format("{}", fmt::join(offered, ", "))}}});
+  }
 }
 
 void refuse_if_nested(const GradeFlags& flags) {

@@ -1,12 +1,11 @@
-// What a class hands in: in every form, and with tricks.
-#include <archive.h>
-#include <archive_entry.h>
+// Submissions of a class: folders, archives, clones of the kit, and attacks.
 #include <sys/stat.h>
 
 #include <cctype>
 #include <set>
 
 #include "batch/student_name.h"
+#include "exercise/task.h"
 #include "intake_fixture.h"
 
 namespace odori::grader {
@@ -29,11 +28,9 @@ TEST_F(IntakeTest, FilesAnywhereInAStudentsFolder) {
   EXPECT_EQ(intake.problems[0].key, "nobodys_file");
 }
 
-TEST_F(IntakeTest, OfSeveralFilesTheOneThatLiesAsInTheKit) {
+TEST_F(IntakeTest, OfSeveralFilesTheOneInTheKitsPlace) {
   write("aoki/" + gpu, "shallow");
-  write("aoki/odori/exercises/01_multi_gpu/" + gpu, "as in the kit");
-  write("aoki/odori/solutions/01_multi_gpu/" + gpu, "the kit's own");
-  write("aoki/build-release/tests/filled/7/" + gpu, "built");
+  write("aoki/odori/exercises/01_multi_gpu/" + gpu, "in the kit's place");
   write("baba/x/y/" + gpu, "deep");
   write("baba/x/" + gpu, "less deep");
   write("chiba/old/" + gpu, "old");
@@ -41,15 +38,86 @@ TEST_F(IntakeTest, OfSeveralFilesTheOneThatLiesAsInTheKit) {
   fs::last_write_time(class_ / "chiba/old" / gpu, fs::file_time_type::clock::now() - std::chrono::hours(5));
   write("doi/a/" + gpu, "the same");
   write("doi/b/" + gpu, "the same");
-  write("endo/solutions/01_multi_gpu/" + gpu, "the kit's own");
   const Intake intake = take();
-  EXPECT_EQ(program(intake.students[0]), "as in the kit");
+  EXPECT_EQ(program(intake.students[0]), "in the kit's place");
   EXPECT_TRUE(flagged(intake.students[0], "flag_several_files"));
   EXPECT_EQ(program(intake.students[1]), "less deep");
   EXPECT_EQ(program(intake.students[2]), "new");
   EXPECT_EQ(program(intake.students[3]), "the same");
   EXPECT_FALSE(flagged(intake.students[3], "flag_several_files"));
-  EXPECT_EQ(program(intake.students[4]), "none");
+}
+
+/// A clone as of GitHub Classroom: the whole kit, built, with answers of the student's, the kit's, and of the library's
+/// file ring.cpp.
+void write_clone(const fs::path& clone, bool with_exercises) {
+  const auto write = [&](const fs::path& path, const std::string& text) {
+    fs::create_directories((clone / path).parent_path());
+    std::ofstream(clone / path) << text;
+  };
+  write("odori", "the driver");
+  write("lib/comm/ring.cpp", "of the library");
+  write("build-gcc/CMakeCache.txt", "");
+  for (const Task& task : all_tasks())
+    for (const ExerciseFile& file : task.files()) {
+      if (with_exercises) write(file.exercise, "of the student");
+      write(file.solution, "of the kit");
+      write(fs::path("build-gcc/tests/filled/1") / file.exercise.filename(), "built");
+      write("build-gcc/tests/work/kit" / file.exercise, "built");
+      write(fs::path("out/kept") / file.exercise.filename(), "a copy");
+    }
+}
+
+TEST_F(IntakeTest, OfACloneOfTheKitOnlyTheExercisesAreAnswers) {
+  write_clone(class_ / "aoki", true);
+  write_clone(class_ / "baba" / "odori", true);
+  write_clone(class_ / "chiba", false);
+  write_clone(class_ / "doi" / "odori", false);
+  const fs::path zip = make("class.zip", "for folder, _, files in os.walk('" + class_.string() +
+                                             "'):\n    for f in files:\n        path = os.path.join(folder, f)\n" +
+                                             "        z.write(path, os.path.relpath(path, '" + class_.string() + "'))");
+  for (const fs::path& submissions : {class_, zip}) {
+    const Intake intake = take(submissions);
+    ASSERT_EQ(names(intake), "aoki, baba, chiba, doi");
+    for (const Task& task : all_tasks())
+      for (const std::size_t i : {0, 1}) {
+        const HandedIn& answer = intake.students[i].tasks.at(task.name);
+        EXPECT_EQ(program(intake.students[i], task.name), "of the student") << task.name;
+        if (task.script) {
+          EXPECT_EQ(read_file(answer.script.value()), "of the student");
+        }
+        EXPECT_TRUE(answer.flags.empty()) << task.name << ": " << answer.flags.front().key;
+        EXPECT_TRUE(intake.students[i + 2].tasks.at(task.name).absent()) << task.name;
+        EXPECT_TRUE(flagged(intake.students[i + 2], "flag_not_an_answer", task.name)) << task.name;
+        EXPECT_FALSE(flagged(intake.students[i + 2], "flag_other_names", task.name)) << task.name;
+      }
+  }
+}
+
+TEST_F(IntakeTest, NothingInSolutionsOutAndBuildFoldersIsAnAnswer) {
+  write("aoki/solutions/01_multi_gpu/" + gpu, "of the kit");
+  write("baba/out/kept/" + gpu, "a copy");
+  write("chiba/my build/CMakeCache.txt", "");
+  write("chiba/my build/x/" + gpu, "built");
+  fs::create_directories(class_ / "doi/solutions");
+  fs::rename(make("x.zip", "z.writestr('" + gpu + "', 'of the kit')"), class_ / "doi/solutions/01_multi_gpu.zip");
+  fs::create_directories(class_ / "endo");
+  fs::rename(make("x.zip", "z.writestr('build/x/" + gpu + "', 'built'); z.writestr('build/CMakeCache.txt', '')\n" +
+                               "z.writestr('solutions/01_multi_gpu/" + gpu + "', 'of the kit')"),
+             class_ / "endo/in.zip");
+  write("fujita/build/" + gpu, "built by nobody");
+  const Intake intake = take();
+  ASSERT_EQ(names(intake), "aoki, baba, chiba, doi, endo, fujita");
+  for (const std::size_t i : {0, 1, 2, 3, 4}) {
+    EXPECT_EQ(program(intake.students[i]), "none") << i;
+    EXPECT_TRUE(flagged(intake.students[i], "flag_not_an_answer")) << i;
+  }
+  EXPECT_EQ(program(intake.students[5]), "built by nobody");
+}
+
+TEST_F(IntakeTest, ACloneThatWasBuiltInPlaceHasAnswers) {
+  write_clone(class_ / "aoki", true);
+  write("aoki/CMakeCache.txt", "");
+  EXPECT_EQ(program(take().students[0]), "of the student");
 }
 
 TEST_F(IntakeTest, NoLinkIsFollowedAndNothingButPlainFilesIsTaken) {
@@ -150,71 +218,45 @@ TEST_F(IntakeTest, ABombIsLeftAlone) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
 }
 
-TEST_F(IntakeTest, ArchivesWithinArchivesAreLookedThroughUpToADepth) {
+TEST_F(IntakeTest, ArchivesInAStudentsArchiveStayClosed) {
   const std::string nest =
       "def packed(name, data):\n    b = io.BytesIO(); i = zipfile.ZipFile(b, 'w'); i.writestr(name, data); i.close()\n"
       "    return b.getvalue()\n";
-  const std::string three = nest + "z.writestr('a.zip', packed('b.zip', packed('" + gpu + "', 'deep')))",
-                    many = nest + "d = packed('" + gpu + "', 'x')\nfor i in range(9): d = packed('a.zip', d)\n" +
-                           "z.writestr('a.zip', d)\nfor i in range(40): z.writestr(f'{i}.zip', d)",
-                    long_name = nest + "z.writestr('x' * 300 + '.zip', packed('" + gpu + "', 'long'))";
-  for (const auto& [student, python] : {std::pair{"aoki", three}, {"baba", many}, {"chiba", long_name}}) {
-    fs::create_directories(class_ / student);
-    fs::rename(make("in.zip", python), class_ / student / "in.zip");
-  }
-  const Intake intake = take();
-  EXPECT_EQ(program(intake.students[0]), "deep");
-  EXPECT_EQ(program(intake.students[1]), "none");
-  EXPECT_TRUE(flagged(intake.students[1], "flag_closed_archives"));
-  EXPECT_EQ(program(intake.students[2]), "long");
-}
-
-TEST_F(IntakeTest, ArchivesOf7ZipAreRead) {
   fs::create_directories(class_ / "aoki");
-  archive* const out = archive_write_new();
-  archive_write_set_format_7zip(out);
-  archive_write_open_filename(out, (class_ / "aoki/answers.7z").c_str());
-  archive_entry* const entry = archive_entry_new();
-  archive_entry_set_pathname(entry, gpu.c_str());
-  archive_entry_set_filetype(entry, AE_IFREG);
-  archive_entry_set_size(entry, 5);
-  archive_write_header(out, entry);
-  archive_write_data(out, "seven", 5);
-  archive_entry_free(entry);
-  ASSERT_EQ(archive_write_free(out), ARCHIVE_OK);
-  EXPECT_EQ(program(take().students[0]), "seven");
+  fs::rename(make("x.zip", nest + "z.writestr('a.zip', packed('" + gpu + "', 'deep'))"), class_ / "aoki/in.zip");
+  const std::string long_name(240, 'x');
+  fs::create_directories(class_ / "baba");
+  fs::rename(make("x.zip", "z.writestr('" + gpu + "', 'long')"), class_ / "baba" / (long_name + ".zip"));
+  fs::create_directories(class_ / "chiba");
+  for (int i = 10; i < 40; ++i)
+    fs::copy(class_ / "baba" / (long_name + ".zip"), class_ / "chiba" / (std::to_string(i) + ".zip"));
+  const Intake intake = take();
+  EXPECT_EQ(program(intake.students[0]), "none");
+  EXPECT_TRUE(flagged(intake.students[0], "flag_closed_archive"));
+  EXPECT_EQ(program(intake.students[1]), "long");
+  EXPECT_EQ(program(intake.students[2]), "long");
+  EXPECT_TRUE(flagged(intake.students[2], "flag_closed_archive"));
 }
 
-TEST_F(IntakeTest, OfAnAbsentStudentItIsSaidWhatWasThere) {
-  write("aoki/answers.lzh", "x");
+TEST_F(IntakeTest, OfAnAbsentStudentTheOtherFilesAreListed) {
+  write("aoki/answers.7z", "x");
   write("baba/my report.docx", "x");
-  write("chiba/answers.rar", "no archive");
+  write("chiba/answers.zip", "no archive");
   write("doi/" + gpu, "d");
+  write("doi/a.txt", "d");
   write("doi/multi_node_final.cpp", "d");
   fs::create_directories(class_ / "endo");
-  write("fujita.lzh", "x");
-  write("goto/answers.rar", std::string("Rar!\x1a\7\1\0", 8));
+  write("fujita.7z", "x");
   const Intake intake = take();
-  ASSERT_EQ(names(intake), "aoki, baba, chiba, doi, endo, fujita, goto");
-  EXPECT_TRUE(flagged(intake.students[0], "flag_unreadable_archive"));
+  ASSERT_EQ(names(intake), "aoki, baba, chiba, doi, endo");
+  EXPECT_TRUE(flagged(intake.students[0], "flag_other_names"));
   EXPECT_TRUE(flagged(intake.students[1], "flag_other_names"));
   EXPECT_TRUE(flagged(intake.students[2], "archive_damaged"));
   EXPECT_FALSE(flagged(intake.students[3], "flag_other_names"));
-  EXPECT_TRUE(flagged(intake.students[3], "flag_other_names", "multi_node"));
+  EXPECT_EQ(intake.students[3].tasks.at("multi_node").flags,
+            (std::vector<Finding>{{"flag_other_names", {{"files", "multi_node_final.cpp"}, {"file", node}}}}));
   EXPECT_TRUE(intake.students[4].tasks.at("multi_gpu").flags.empty());
-  EXPECT_TRUE(flagged(intake.students[5], "flag_unreadable_archive"));
-  EXPECT_TRUE(flagged(intake.students[6], "archive_empty"));
-}
-
-TEST_F(IntakeTest, OfAnAbsentStudentTheFilesOfOptionalTasksAreSaid) {
-  write("aoki/ring.cpp", "r");
-  write("baba/ring.cpp", "r");
-  write("baba/" + node, "b");
-  const Intake intake = take();
-  const auto& flags = intake.students[0].tasks.at("multi_gpu").flags;
-  ASSERT_EQ(flags.size(), 1u);
-  EXPECT_EQ(flags[0], (Finding{"flag_other_names", {{"files", "ring.cpp"}, {"file", gpu}}}));
-  EXPECT_FALSE(flagged(intake.students[1], "flag_other_names")) << "what else was handed in is marked";
+  EXPECT_EQ(intake.problems, (std::vector<Finding>{{"nobodys_file", {{"file", "fujita.7z"}}}}));
 }
 
 TEST_F(IntakeTest, AFileThatIsMissingBesideAnotherIsFlagged) {
@@ -257,6 +299,7 @@ TEST_F(IntakeTest, AProgramInUtf16) {
 }
 
 TEST_F(IntakeTest, FlagsAreFewHoweverMuchIsWrong) {
+  write("baba/" + gpu, "b");
   for (int i = 0; i < 50; ++i) {
     fs::create_directories(class_ / "aoki" / std::to_string(i));
     write(fmt::format("aoki/{}.zip", i), "no archive");
@@ -297,6 +340,7 @@ TEST(StudentName, KeepsLettersAndNothingThatMovesOrHides) {
   EXPECT_LT(student_name(std::string(400, 'x')).size(), 200u);
   EXPECT_NE(student_name("a\nb"), student_name("a\tb"));
   EXPECT_EQ(student_name("").substr(0, 1), "_");
+  EXPECT_EQ(student_name("a~1").substr(0, 4), "a_1~") << "only checksums follow a ~";
 }
 
 TEST(StudentNames, NoTwoAreOneOnAnyFileSystem) {
@@ -322,6 +366,7 @@ TEST(StudentNames, NoTwoAreOneOnAnyFileSystem) {
                                          "..",
                                          ".",
                                          student_name("a\nb"),
+                                         student_names({"aoki", "AOKI"}, {})[1],
                                          "\x90\xc2\x96\xd8",
                                          "\u9752\u6728"};
   const auto names = student_names(hostile, {});
