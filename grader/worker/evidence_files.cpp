@@ -34,13 +34,15 @@ void read_on(int file, std::string& bytes, std::size_t n) {
 
 }  // namespace
 
-EvidenceFiles::EvidenceFiles(const std::filesystem::path& folder, int n_ranks) {
+EvidenceFiles::EvidenceFiles(const std::filesystem::path& folder, int n_ranks, bool parameters) {
+  const std::uint64_t head[2] = {0, parameters ? 0u : 1u};
   std::random_device random;
   name_ = (folder / fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random())).string();
   for (int rank = 0; rank < n_ranks; ++rank) {
     const std::filesystem::path& path = paths_.emplace_back(fmt::format("{}.{}", name_, rank));
     const int file = files_.emplace_back(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (file < 0 || fchmod(file, 0666) != 0 || ftruncate(file, bytes_of_file) != 0)
+    if (file < 0 || fchmod(file, 0666) != 0 || ftruncate(file, bytes_of_file) != 0 ||
+        pwrite(file, head, sizeof head, 0) != sizeof head)
       throw EnvironmentFault({"disk_full", {{"file", path.string()}}});
   }
   seen_.resize(files_.size());

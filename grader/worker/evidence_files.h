@@ -13,8 +13,9 @@ namespace odori::grader {
 /// A file for each rank, of a size that doesn't change and a name that nobody can guess.
 class EvidenceFiles {
  public:
-  /// In a folder that is there. Throws EnvironmentFault if the disk is full.
-  EvidenceFiles(const std::filesystem::path& folder, int n_ranks);
+  /// In a folder that is there. `parameters`: the steps are written with them; without, the evidence of a training is
+  /// small, and costs it next to no time. Throws EnvironmentFault if the disk is full.
+  EvidenceFiles(const std::filesystem::path& folder, int n_ranks, bool parameters = true);
   ~EvidenceFiles();
   EvidenceFiles(const EvidenceFiles&) = delete;
   EvidenceFiles& operator=(const EvidenceFiles&) = delete;

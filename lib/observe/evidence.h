@@ -10,6 +10,8 @@ namespace odori::observe {
 /// hold facts (a std::uint64_t in this machine's byte order; larger than the file if a fact did not fit). Then comes
 /// one line for each fact of facts.h, {"fact":"use_device","device":1}. If a line has "numbers":N, N floats follow it.
 ///
+/// The 8 bytes after those are the grader's: with 1 in them the library writes the steps without parameters.
+///
 /// The library maps the file and keeps no descriptor. It sets the number of bytes after the fact is written, so a
 /// killed process leaves all earlier facts readable. It unmaps full pages at once: no code of the process can change
 /// them.

@@ -54,6 +54,7 @@ void on_updater_made(const facts::Updater& updater) { notify(&Observer::on_updat
 void on_evaluator_made(const facts::Evaluator& evaluator) { notify(&Observer::on_evaluator_made, evaluator); }
 void on_training_begun(const facts::Training& training) { notify(&Observer::on_training_begun, training); }
 void on_batch_trained(const void* model, const Batch& batch) { notify(&Observer::on_batch_trained, model, batch); }
+bool wants_parameters() { return installed && installed->wants_parameters(); }
 void on_step(const void* model, int device, std::span<const float> parameters) {
   notify(&Observer::on_step, model, device, parameters);
 }

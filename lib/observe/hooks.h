@@ -42,6 +42,8 @@ void on_evaluator_made(const facts::Evaluator& evaluator);
 
 void on_training_begun(const facts::Training& training);
 void on_batch_trained(const void* model, const Batch& batch);
+/// True if an observer is installed that needs the parameters in on_step().
+bool wants_parameters();
 void on_step(const void* model, int device, std::span<const float> parameters);
 void on_update_done();
 void on_evaluation(const facts::Evaluation& evaluation);

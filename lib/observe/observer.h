@@ -54,6 +54,8 @@ class Observer {
   virtual void on_training_begun(const facts::Training& training) = 0;
   /// Forward and backward of one batch. `model` identifies the model and is not dereferenced.
   virtual void on_batch_trained(const void* model, const Batch& batch) = 0;
+  /// False: on_step() is called with no parameters, and nobody gathers them.
+  virtual bool wants_parameters() { return true; }
   /// The parameters of one model after an update, without the gaps of the flat vector.
   virtual void on_step(const void* model, int device, std::span<const float> parameters) = 0;
   /// After on_step() of every model of the update.

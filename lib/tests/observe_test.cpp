@@ -99,6 +99,20 @@ TEST(Observer, SeesATrainingOnTwoDevices) {
   EXPECT_EQ(observer.taken(), expected);
 }
 
+TEST(Observer, SeesStepsWithoutParametersIfItWantsNone) {
+  struct WithoutParameters : InMemory {
+    bool wants_parameters() override { return false; }
+  } observer;
+  const observe::Installation installation(observer);
+  const Folder folder;
+  Training training({.batch_size = 4}, images(4));
+  StandardUpdater updater(SerialIterator(images(4), 4), training.optimizer);
+  Trainer trainer(updater, 1, folder.path());
+  observer.taken();
+  trainer.run();
+  EXPECT_EQ(observer.taken(), (Lines{"training StandardUpdater 0 1 0", "step 0 0 4", "update done", "training ended"}));
+}
+
 TEST(Observer, SeesAllBatchesOfAnUpdate) {
   InMemory observer;
   const observe::Installation installation(observer);

@@ -65,8 +65,9 @@ void on_update_done(Updater& updater) {
   if (!enabled()) return;
   for (const Classifier* model : updater.models()) {
     std::vector<float> plain;
-    for (const auto& parameter : model->state().parameters)
-      plain.insert(plain.end(), parameter.begin(), parameter.end());
+    if (wants_parameters())
+      for (const auto& parameter : model->state().parameters)
+        plain.insert(plain.end(), parameter.begin(), parameter.end());
     on_step(model, model->device().id(), plain);
   }
   on_update_done();

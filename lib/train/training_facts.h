@@ -25,7 +25,7 @@ void on_devices_named(const std::map<std::string, int>& devices);
 
 /// The training begins. Reports updater, iterators, models and evaluators.
 void on_training_begun(Trainer& trainer);
-/// Reports the parameters on every device after an update.
+/// Reports the parameters on every device after an update, if the observer wants them, and the images it was made of.
 void on_update_done(Updater& updater);
 void on_evaluation(const Metrics& metrics);
 /// The values at the end of an epoch, after all extensions. Reports those of the evaluation, if there are any.
