@@ -1,12 +1,9 @@
-// Machines that are made up, or played back from recorded times, for the speedup's tests and for its benchmark.
+// A machine that is made up, for the speedup's tests and for its benchmark.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <map>
 #include <numbers>
-#include <string>
 #include <vector>
 
 #include "checks/speedup.h"
@@ -34,35 +31,36 @@ class SimulatedMachine : public TimedWork {
     double slowdown = 1.5;     // meanwhile two devices have 2/3 of a core each, or less
   };
 
-  double one_seconds = 0.21;              // an epoch of 128 images on one device
-  double ceiling = 1.95, solution = 1.9;  // speedups
-  double start = 0.17, mpirun = 0.25;     // mpirun comes on top
+  double one_seconds = 0.4;                // a job's training on one device
+  double ceiling = 1.95, solution = 1.85;  // speedups
+  double job_start = 0.1, mpirun = 0.25;   // mpirun comes on top
   Noise noise;
   SimulatedAnswer answer;
   double elapsed = 0;
-  std::map<Work, int> jobs;
   std::vector<Work> order;  // of the jobs that aren't empty
 
   explicit SimulatedMachine(std::uint64_t seed = 7) : random_(seed, RandomUse::synthetic_data) {}
 
   int devices() const override { return 2; }
-  int images_per_epoch() const override { return 128; }
-  int images_of_empty_job() const override { return 64; }
-  double seconds(Work work, int epochs, double at_most = 0) override {
-    if (epochs > 0) ++jobs[work], order.push_back(work);
+  int images() const override { return 8192; }
+  double start(Work work) override { return job(work, one_seconds / 50); }
+  double seconds(Work work, double at_most = 0) override {
+    order.push_back(work);
+    return job(work, one_seconds, at_most);
+  }
+
+ private:
+  double job(Work work, double training, double at_most = 0) {
     const bool alone = work == Work::one || work == Work::ceiling;
-    const double before = (start + (alone ? 0 : mpirun) + (work == Work::learner ? answer.start : 0)) * factor();
-    const double training = epochs > 0 ? one_seconds * epochs : one_seconds / 2;
+    const double before = (job_start + (alone ? 0 : mpirun) + (work == Work::learner ? answer.start : 0)) * factor();
     const bool parallel = work != Work::one && (work != Work::learner || answer.parallel);
     double seconds = under_load(before, false);
     seconds += under_load(training * 2 / speedup(work) * factor(), parallel);
     slower_ *= 1 + noise.drift;
-    if (at_most > 0) seconds = std::min(seconds, at_most);
+    if (at_most > 0 && work == Work::learner) seconds = std::min(seconds, at_most);
     elapsed += seconds;
     return seconds;
   }
-
- private:
   double speedup(Work work) const {
     if (work == Work::one) return 2;  // it trains on one device's images alone
     if (work == Work::ceiling) return ceiling;

@@ -1,107 +1,118 @@
 #include "checks/speedup.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 
-#include "checks/statistics.h"
 #include "numbers/random.h"
 
 namespace odori::grader {
 namespace {
 
-constexpr double slow_enough = 2;          // times the solution's training: the learner's job need not go on
-constexpr double shortest_training = 0.4;  // seconds of a job without its start, so that noise is a small part of them
-
-/// Jobs, one after the other, and the seconds that they took.
-class Measurement {
- public:
-  explicit Measurement(TimedWork& work) : work_(work) { measured.devices = work.devices(); }
-
-  /// Training that takes half as long as the start, so that neither costs most of the time, within whole epochs and
-  /// the limits.
-  void choose_length(double longest_training) {
-    for (const Work work : {Work::one, Work::solution}) empty(work);
-    const double start = measured.empty[Work::solution].front();
-    const int images = work_.images_per_epoch(), images_before = work_.images_of_empty_job();
-    const double more = time(Work::one, 2) - measured.empty[Work::one].front();
-    const double epoch = std::max(1e-3, more * images / (2 * images - images_before));
-    const double training = std::min(std::max(start / 2, shortest_training), longest_training);
-    epochs_ = std::max(1, static_cast<int>(std::lround(training / epoch)));
-    measured.images = epochs_ * images;
-    measured.images_of_empty_job = images_before;
-  }
-
-  void starts() {
-    for (const Work work : {Work::one, Work::ceiling, Work::solution}) empty(work);
-  }
-
-  void side() {
-    for (const Work work : {Work::one, Work::ceiling}) measured.whole[work].push_back(time(work, epochs_));
-    measured.pairs_before.push_back(measured.pairs());
-  }
-
-  /// The learner's job is stopped when it is slow beyond doubt.
-  void pair(bool learner_first) {
-    const double at_most = enough();
-    const auto run = [&](Work work) {
-      measured.whole[work].push_back(time(work, epochs_, work == Work::learner ? at_most : 0));
-    };
-    run(learner_first ? Work::learner : Work::solution);
-    run(learner_first ? Work::solution : Work::learner);
-    measured.stopped.push_back(measured.whole[Work::learner].back() >= at_most);
-  }
-
-  /// For a learner all of whose jobs were stopped: how long does one take, if it ends at all?
-  void let_learner_end() {
-    const auto& stopped = measured.stopped;
-    if (std::find(stopped.begin(), stopped.end(), false) == stopped.end())
-      measured.learner_to_its_end = time(Work::learner, epochs_);
-  }
-
-  Measured measured;
-  double passed = 0;  // seconds; next to nothing happens between the jobs
-
- private:
-  double time(Work work, int epochs, double at_most = 0) {
-    const double seconds = work_.seconds(work, epochs, at_most);
-    passed += seconds;
-    return seconds;
-  }
-  void empty(Work work) { measured.empty[work].push_back(time(work, 0)); }
-
-  /// Before the first pair it isn't known yet how long the solution trains: not longer than its devices in turn.
-  double enough() const {
-    const double before =
-        measured.pairs() > 0 ? measured.start(Work::solution) : measured.empty.at(Work::solution).front();
-    const double training = measured.pairs() > 0 ? median(measured.training(Work::solution))
-                                                 : measured.devices * median(measured.training(Work::one));
-    return before + slow_enough * training;
-  }
-
-  TimedWork& work_;
-  int epochs_ = 1;
-};
+constexpr double needed = 0.9, too_slow = 0.76, error_of_look = 1.0 / 4000;
+constexpr std::array<std::size_t, 3> looks{12, 18, 24};
+constexpr double needed_ceiling = 1.3;  // below it, devices in turn are about as fast as devices at once
+constexpr double too_good = 1.1;        // times the ceiling, which nothing can pass
+constexpr double slow_enough = 2;       // times the solution's training: the learner's job need not go on
 
 }  // namespace
 
-SpeedupVerdict measure_speedup(TimedWork& work, std::uint64_t coin, const SpeedupLimits& limits) {
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+std::optional<std::pair<double, double>> interval_of_median(std::vector<double> values, double error) {
+  std::ranges::sort(values);
+  const std::size_t n = values.size();
+  std::size_t k = 0;  // one more than it
+  double term = std::exp2(-static_cast<double>(n)), tail = term;
+  for (; tail <= error; ++k) tail += term *= static_cast<double>(n - k) / static_cast<double>(k + 1);
+  if (k == 0) return {};
+  return std::pair{values[k - 1], values[n - k]};
+}
+
+double Measured::start(Work work) const {
+  return *std::ranges::min_element(starts.at(work == Work::learner ? Work::solution : work));
+}
+
+std::vector<double> Measured::training(Work work) const {
+  std::vector<double> seconds = jobs.at(work);
+  for (double& job : seconds) job = std::max(1e-3, job - start(work));
+  return seconds;
+}
+
+std::optional<SpeedupVerdict> judge(const Measured& measured, bool time_is_up) {
+  const auto alone = measured.training(Work::one), at_once = measured.training(Work::ceiling),
+             solution = measured.training(Work::solution), learner = measured.training(Work::learner);
+  if (!time_is_up && std::ranges::find(looks, learner.size()) == looks.end()) return {};
+
+  std::vector<double> shares, speedups, ceilings;  // each of jobs that ran next to each other
+  for (std::size_t pair = 0; pair < learner.size(); ++pair) {
+    shares.push_back(solution[pair] / learner[pair]);
+    speedups.push_back(measured.devices * alone[pair / Measured::pairs_of_block] / solution[pair]);
+  }
+  for (std::size_t i = 0; i < alone.size(); ++i) ceilings.push_back(measured.devices * alone[i] / at_once[i]);
+  // Only noise makes the solution faster than the ceiling, or that one faster than all devices.
+  const double kits = std::min<double>(median(speedups), measured.devices);
+  const double ceiling = std::clamp<double>(median(ceilings), kits, measured.devices);
+  const bool is_fast = median(shares) >= needed;
+  double share = median(shares);
+  if (share <= 1 / slow_enough)  // most jobs were stopped; the first one wasn't
+    share = std::min(share, median(solution) / (measured.first - measured.start(Work::learner)));
+
+  const double one = measured.images / median(alone), speedup = share * kits;
+  const auto factor = [](double value) { return fmt::format("{:.2f}", value); };
+  const auto whole = [](double value) { return fmt::format("{:.0f}", value); };
+  const std::map<std::string, std::string> values{{"devices", std::to_string(measured.devices)},
+                                                  {"rounds", std::to_string(shares.size())},
+                                                  {"one", whole(one)},
+                                                  {"many", whole(one * speedup)},
+                                                  {"speedup", factor(speedup)},
+                                                  {"efficiency", whole(100 * speedup / measured.devices)},
+                                                  {"kits", factor(kits)},
+                                                  {"ceiling", factor(ceiling)},
+                                                  {"needed_ceiling", factor(needed_ceiling)},
+                                                  {"share", whole(100 * share)},
+                                                  {"needed", whole(100 * needed)}};
+  const Finding line{"line", values};
+  const auto inconclusive = [&](const char* why) {
+    return SpeedupVerdict{Verdict::inconclusive, Finding{why, values}, line};
+  };
+
+  const auto interval = interval_of_median(shares, error_of_look);
+  const bool is_clear = interval && (is_fast ? interval->first > too_slow : interval->second < 1);
+  const bool gains = ceiling >= needed_ceiling && kits >= 1 / needed;
+  if (!time_is_up && !(is_clear && gains)) return {};
+  if (!gains) return inconclusive(ceiling < needed_ceiling ? "low_ceiling" : "no_gain");
+  if (!is_clear) return inconclusive("busy");
+  if (interval->first > 1 && speedup > too_good * ceiling) return inconclusive("too_good");
+  if (is_fast) return SpeedupVerdict{Verdict::pass, {}, line};
+  return SpeedupVerdict{Verdict::wrong, Finding{"slower_than_the_kit", values}, line};
+}
+
+SpeedupVerdict measure_speedup(TimedWork& work, std::uint64_t coin, double seconds_in_all) {
   RandomSequence toss(coin, RandomUse::shuffle);
-  Measurement measurement(work);
-  measurement.choose_length(limits.longest_training);
-  for (int i = 0;; ++i) {
-    // The baseline and the ceiling less often than the pair, but often enough to see a core that goes away for a while:
-    // without it, devices in turn are as fast as the solution.
-    if (i == 0 || i == 8) measurement.starts();
-    if (i % 4 == 0) measurement.side();
-    const double began = measurement.passed;
-    measurement.pair(toss.below(2) == 0);
-    const double pair = measurement.passed - began;
-    const bool time_is_up = measurement.passed + pair > limits.seconds_in_all;
-    const auto verdict = decide(measurement.measured, time_is_up);
-    if (!verdict) continue;
-    if (verdict->verdict != Verdict::wrong) return *verdict;
-    measurement.let_learner_end();
-    return *decide(measurement.measured, true);
+  double passed = 0;
+  const auto timed = [&](double seconds) { return passed += seconds, seconds; };
+  Measured measured{.devices = work.devices(), .images = work.images(), .first = timed(work.seconds(Work::learner))};
+  for (std::size_t pair = 0;; ++pair) {
+    if (pair % Measured::pairs_of_block == 0) {
+      for (const Work kind : {Work::one, Work::ceiling, Work::solution})
+        measured.starts[kind].push_back(timed(work.start(kind)));
+      for (const Work kind : {Work::one, Work::ceiling}) measured.jobs[kind].push_back(timed(work.seconds(kind)));
+    }
+    // At first it isn't known yet how long the solution trains: no longer than its devices in turn.
+    const double training =
+        pair > 0 ? median(measured.training(Work::solution)) : measured.devices * measured.training(Work::one).front();
+    const double at_most = measured.start(Work::solution) + slow_enough * training, began = passed;
+    std::array order{Work::learner, Work::solution};
+    if (toss.below(2) == 0) std::swap(order[0], order[1]);
+    for (const Work kind : order) measured.jobs[kind].push_back(timed(work.seconds(kind, at_most)));
+    const double of_pair = passed - began;
+    if (auto verdict = judge(measured, passed + of_pair > seconds_in_all)) return *verdict;
   }
 }
 

@@ -2,9 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <random>
+
 #include "backend/gpus.h"
 #include "checks/speedup.h"
 #include "checks/speedup_jobs.h"
+#include "errors/error.h"
 #include "files/file.h"
 #include "report/machine.h"
 
@@ -16,33 +19,40 @@ namespace fs = std::filesystem;
 std::string mib(double bytes) { return fmt::format("{:.1f}", bytes / (1 << 20)); }
 
 /// GPUs take seconds to start a job, and as many pairs to be sure of.
-SpeedupLimits limits_on(bool gpus) { return gpus ? SpeedupLimits{.seconds_in_all = 180} : SpeedupLimits{}; }
+constexpr double seconds_on_cpu = 58, seconds_on_gpus = 180;
 
 void measure(SpeedupStep& step, TimedWork& work, const Layout& layout, const Question& question, int cores, int gpus) {
-  auto reason = layout.on_gpus ? std::nullopt : why_not_measured(layout.devices, cores, question.task.under_mpi);
-  if (reason) {
+  if (!layout.on_gpus) step.verdict.finding = why_not_measured(layout.devices, cores, question.task.under_mpi);
+  if (step.verdict.finding) {
     step.verdict.verdict = Verdict::inconclusive;
-    step.verdict.finding = std::move(reason);
     return;
   }
-  SpeedupVerdict measured = measure_speedup(work, question.seed, limits_on(layout.on_gpus));
+  SpeedupVerdict measured =
+      measure_speedup(work, std::random_device()(), layout.on_gpus ? seconds_on_gpus : seconds_on_cpu);
   step.verdict.verdict = measured.verdict;
   step.verdict.finding = std::move(measured.why);
   step.line = std::move(measured.line);
   if (step.line && !layout.on_gpus && gpus > 0) step.line->values["gpus_too_few"] = std::to_string(gpus);
 }
 
-bool did_not_end(const FailedAtWork& failure) { return failure.ended.stopped && !failure.ended.broke; }
+/// The stream of a program that was traced; nothing if there is none that can be read: no reason to hold back a
+/// verdict.
+std::optional<timeline::Timeline> read_stream(const fs::path& folder) try {
+  return timeline::read(folder);
+} catch (const Error&) {
+  return {};
+}
 
 void draw(SpeedupStep& step, SpeedupJobs& jobs, const Question& question, const std::string& language) try {
-  const timeline::Timeline seen = timeline::read(jobs.trace());
-  step.counts = counts_of(seen, question.task.under_mpi, SpeedupJobs::traced_images);
+  const std::optional<timeline::Timeline> seen = read_stream(jobs.trace());
+  if (!seen) return;
+  step.counts = counts_of(*seen, question.task.under_mpi, SpeedupJobs::traced_images);
   step.timeline =
       write_page(question.out / "timeline.html",
-                 timeline::to_page(seen, {question.task.name, language, this_machine(), now()}, timeline::read_d3()));
+                 timeline::to_page(*seen, {question.task.name, language, this_machine(), now()}, timeline::read_d3()));
 } catch (const FailedAtWork& failure) {
   // On a machine that is busy enough, a right program takes as long: whether it ends is told beside the kit's own.
-  if (!did_not_end(failure)) throw;
+  if (failure.verdict != Verdict::hang) throw;
 }
 
 }  // namespace
@@ -75,25 +85,27 @@ Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int images
   return {"counts_devices", values};
 }
 
+std::optional<Finding> why_not_measured(int devices, int cores, bool under_mpi) {
+  if (cores >= devices) return {};
+  return Finding{under_mpi ? "ranks_outnumber_cores" : "too_few_cores",
+                 {{"devices", std::to_string(devices)}, {"have", std::to_string(cores)}}};
+}
+
 SpeedupStep take_speedup(const Question& question, const fs::path& whole, double points, const std::string& language) {
   SpeedupStep step{.verdict = {.blank = 0, .of = points}};
   const int cores = this_machine().cores, gpus = gpu_count();
   const Layout layout = Layout::on_machine(question.task, cores, gpus);
   try {
-    SpeedupJobs jobs(question.task, layout, question.build / "bin" / "solutions", whole, question.sandbox);
+    SpeedupJobs jobs(question.task, layout, question.build / "bin" / "solutions", whole, question.seed,
+                     question.sandbox);
     draw(step, jobs, question, language);
     measure(step, jobs, layout, question, cores, gpus);
   } catch (const EnvironmentFault& fault) {
     step.verdict.verdict = Verdict::environment;
     step.verdict.finding = fault.finding();
   } catch (const FailedAtWork& failure) {
-    const bool hangs = did_not_end(failure);
-    step.verdict.verdict = hangs ? Verdict::hang : Verdict::crash;
-    step.verdict.finding = failure.ended.broke;
-    if (!step.verdict.finding)
-      step.verdict.finding = Finding{
-          hangs ? "hangs_at_work" : "fails_at_work",
-          {{"seconds", fmt::format("{:.0f}", failure.ended.seconds)}, {"detail", end_of(failure.ended.output)}}};
+    step.verdict.verdict = failure.verdict;
+    step.verdict.finding = failure.finding;
   }
   if (step.verdict.verdict == Verdict::pass) step.verdict.points = points;
   return step;

@@ -23,6 +23,9 @@ std::filesystem::path write_page(const std::filesystem::path& path, const std::s
 /// What one update moves, by the learner's own event stream.
 Finding counts_of(const timeline::Timeline& timeline, bool under_mpi, int images_a_device);
 
+/// Why CPU devices can't be measured: there are too few cores.
+std::optional<Finding> why_not_measured(int devices, int cores, bool under_mpi);
+
 /// Takes up to a minute. `whole`: the learner's program, all of which is right. The page is
 /// timeline.html in the question's `out`. Throws Error on Ctrl-C.
 SpeedupStep take_speedup(const Question& question, const std::filesystem::path& whole, double points,

@@ -207,23 +207,8 @@ Runner::Attempt Runner::attempt(const fs::path& program, const RunPlan& plan,
   Command command{.environment = launch_environment(), .folder = folder};
   if (task_.under_mpi) command.arguments = mpirun_arguments(plan.ranks());
   command.arguments.push_back(program.string());
-  const auto add = [&](std::initializer_list<std::string> more) {
-    command.arguments.insert(command.arguments.end(), more);
-  };
-  add({"--device", "cpu"});
-  if (plan.epochs > 0) {
-    add({"--model", "tiny", "--out", "out", "--seed", std::to_string(plan.programs_seed(data_.seed))});
-    if (plan.snapshots) add({"--no_snapshot", "--keep_going"});
-    add({"--dataset", data.string()});
-    add({"--epoch", std::to_string(plan.epochs), "--batchsize", std::to_string(plan.batch_size)});
-    add({"--learnrate", fmt::format("{}", plan.learning_rate)});
-  }
-  if (!task_.under_mpi && plan.epochs > 0) add({"--n_gpus", std::to_string(plan.devices)});
-  if (plan.seeded) add({"--seed", std::to_string(plan.programs_seed(data_.seed))});
-  if (plan.sum) add({"--compat", "chainer"});
-  if (plan.scaled) add({"--scale_learnrate", "--warmup_epochs", "1"});
-  if (plan.accumulate > 1) add({"--accumulate", std::to_string(plan.accumulate)});
-  command.arguments.insert(command.arguments.end(), plan.flags.begin(), plan.flags.end());
+  const std::vector<std::string> flags = flags_of(plan, data.string(), data_.seed);
+  command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
   EvidenceFiles files(shown, plan.ranks());
   command.environment["ODORI_EVIDENCE"] = files.name();
   command.environment["ODORI_NODES"] = fmt::format("{}", fmt::join(plan.nodes, ","));

@@ -43,4 +43,7 @@ struct RunPlan {
   int images_of_worker() const { return batch_size * accumulate; }
 };
 
+/// The flags of a program that is run by this plan. `data`: the folder of its data set; `data_seed`: that set's seed.
+std::vector<std::string> flags_of(const RunPlan& plan, const std::string& data, std::uint64_t data_seed);
+
 }  // namespace odori::grader
