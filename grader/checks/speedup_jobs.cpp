@@ -208,11 +208,10 @@ SpeedupJobs::Done SpeedupJobs::run(Work work, const Job& job, double at_most, in
   if (more_attempts > 0 && std::ranges::any_of(endings, is_accident))
     return run(work, job, at_most, more_attempts - 1);  // unless it keeps coming
   const int images = job.images * job.plan.epochs * (is_alone(work) ? 1 : layout_.devices);
-  const bool is_marked = work == Work::learner && !learners_.variant.empty();
   for (std::size_t place = 0; place < endings.size(); ++place) {
     if (at_most > 0 && is_late(endings[place])) return {.seconds = at_most};
     done.evidence = {.ending = Ending::finished,
-                     .ranks = files[place]->read(limits_of(data_), is_marked),
+                     .ranks = files[place]->read(limits_of(data_), work == Work::learner),
                      .data_reads = data.most_openings()};
     auto failure = failure_of(endings[place]);
     if (!failure) failure = find_missing_images(done.evidence, images);

@@ -10,13 +10,25 @@
 
 #include "checks/checks.h"
 #include "checks/speedup_jobs.h"
+#include "worker/build.h"
+#include "worker/source.h"
 
 namespace odori::grader {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path solution_of(const char* task) { return fs::path(ODORI_SOLUTIONS) / task_named(task).program.solution.stem(); }
+const fs::path build = fs::path(ODORI_SOLUTIONS).parent_path().parent_path();
+
+/// The kit's answers, built as a learner's are.
+fs::path solution_of(const char* task) {
+  const std::string solution = read_file(fs::path(ODORI_FOLDER) / task_named(task).program.solution);
+  std::map<int, Blank> answers;
+  for (Blank& blank : parse_blanks(split_lines(solution), "The solution")) answers[blank.number] = std::move(blank);
+  return Compiler(build, fs::path(testing::TempDir()) / "speedup_step_test")
+      .build(source_of(solution, answers))
+      .program;
+}
 
 TEST(Layout, IsTheJobScriptsOnThisMachinesDevices) {
   const auto layout = [](const char* task, int cores, int gpus) {
@@ -175,12 +187,8 @@ TEST(SpeedupStep, AProgramThatTrainsNothingWhenItIsTimedOrTracedIsWrong) {
   const ScratchFolder out;
   for (const char* script : {nothing_when_timed, "exit 0"}) {
     const Scripted program("multi_gpu", script);
-    const Question question{.task = task_named("multi_gpu"),
-                            .kit = {},
-                            .build = fs::path(ODORI_SOLUTIONS).parent_path().parent_path(),
-                            .program = {},
-                            .script = {},
-                            .out = out.path()};
+    const Question question{
+        .task = task_named("multi_gpu"), .kit = {}, .build = build, .program = {}, .script = {}, .out = out.path()};
     const SpeedupStep step = take_speedup(question, program, 20, "en");
     if (step.verdict.verdict == Verdict::inconclusive) GTEST_SKIP() << "this machine has one core";
     EXPECT_EQ(step.verdict.verdict, Verdict::wrong);
