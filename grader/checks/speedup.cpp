@@ -82,8 +82,9 @@ std::optional<SpeedupVerdict> judge(const Measured& measured, bool time_is_up) {
     return SpeedupVerdict{Verdict::inconclusive, Finding{why, values}, line};
   };
 
-  const auto interval = interval_of_median(shares, error_of_look);
-  const bool is_clear = interval && (is_fast ? interval->first > too_slow : interval->second < 1);
+  const auto interval = interval_of_median(shares, error_of_look), gain = interval_of_median(speedups, error_of_look);
+  const bool is_clear =
+      interval && gain->first >= 1 / needed && (is_fast ? interval->first > too_slow : interval->second < 1);
   const bool gains = ceiling >= needed_ceiling && kits >= 1 / needed;
   if (!time_is_up && !(is_clear && gains)) return {};
   if (!gains) return inconclusive(ceiling < needed_ceiling ? "low_ceiling" : "no_gain");

@@ -3,22 +3,21 @@
 // Jobs. They run one at a time, and the grader's clock measures whole jobs. A job's training time is its time less its
 // start, which is the shortest of the empty jobs: those train on next to no images. Work lists the kinds of jobs.
 //
-// Order. First one job of the learner's runs to its end. Then come blocks: the empty jobs, `one`, `ceiling`, and 6
+// Order. First one job of the learner's runs to its end. Then come blocks: the empty jobs, `one`, `ceiling`, and 3
 // pairs of `learner` and `solution`. In each pair a coin decides which one is first, so that whatever the machine does
 // meanwhile is as likely to delay the one as the other. A learner's job of a pair is stopped when it has trained twice
 // as long as the solution does.
 //
 // Verdict. A pair's share is the solution's training time divided by the learner's. After 12, 18 and 24 pairs, and when
-// the time is up, the grader looks at the median of the shares and its interval (interval_of_median; each end is
-// wrong in at most 1 of 4000 looks):
+// the time is up, the grader looks at the median of the shares and its interval (interval_of_median, 1 of 4000):
 //   PASS          the median is at least 0.9, and the interval is above 0.76
 //   WRONG         the median is below 0.9, and the interval is below 1
-//   INCONCLUSIVE  neither when the time is up, or nothing can be gained on this machine: the ceiling is below 1.3 times
-//                 one device, or the solution below 1.11; or the learner's program is above the ceiling
+//   INCONCLUSIVE  neither when the time is up; or devices in turn may be as fast on this machine: the ceiling is below
+//                 1.3, or the interval of the solution's speedup reaches below 1.11; or faster than the ceiling
 //
 // Errors. With 4 looks at most 1 of 1000 programs that are as fast as the solution is WRONG, and at most 1 of 1000 with
-// 0.76 of its speed passes, whatever the noise. build/bin/speedup_decisions simulates 16 machines: on a quiet one neither
-// happens in 10,000 checks; on the worst, 6 and 7 in 10,000 (and 30 with 0.97 of its speed are WRONG).
+// 0.76 of its speed passes, whatever the noise. In 10,000 checks on each of 16 simulated machines
+// (build/bin/speedup_decisions) it was none on a quiet one, and on the worst 6 (24 of 0.97) and 0.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +33,8 @@ namespace odori::grader {
 /// The middle value, or the mean of the two middle ones. At least one value.
 double median(std::vector<double> values);
 
-/// The sign test's interval of the true median, from the (k + 1)-th smallest value to the (k + 1)-th largest, for the
-/// largest k with which each end is wrong with a probability of P(Bin(n, 1/2) <= k) <= `error`, whatever the
-/// distribution of the n values. Nothing if n is too small for any k.
+/// The sign test's interval of the true median: the (k + 1)-th smallest and the (k + 1)-th largest of n values, k the
+/// largest with P(Bin(n, 1/2) <= k) <= `error`. For any distribution. Nothing if n is too small for any k.
 std::optional<std::pair<double, double>> interval_of_median(std::vector<double> values, double error);
 
 /// The kit's program on one device, with that device's share of the images; as many of those at once as there are
@@ -57,7 +55,7 @@ class TimedWork {
 
 /// Seconds of jobs in their order. The i-th jobs of `learner` and `solution` are a pair of block i / pairs_of_block.
 struct Measured {
-  static constexpr std::size_t pairs_of_block = 6;
+  static constexpr std::size_t pairs_of_block = 3;
   int devices = 2, images = 0;
   double first = 0;  // the learner's job that ran to its end
   std::map<Work, std::vector<double>> starts, jobs;

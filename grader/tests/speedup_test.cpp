@@ -216,6 +216,22 @@ TEST(Speedup, NumbersAreThoseOfNeighbours) {
   EXPECT_EQ(verdict->line->values.at("ceiling"), "1.90");
 }
 
+// On a machine under load the solution waits for each of its devices, and a program that uses them in turn doesn't.
+TEST(Speedup, WhereTheSolutionDoesNotAlwaysGainNothingIsDecided) {
+  Measured measured{.images = 256, .first = 1};
+  for (const Work work : {Work::one, Work::ceiling, Work::solution}) measured.starts[work] = {0};
+  for (std::size_t pair = 0; pair < 24; ++pair) {
+    const double one = pair / Measured::pairs_of_block % 4 == 0 ? 0.9 : 1.5;
+    if (pair % Measured::pairs_of_block == 0) {
+      measured.jobs[Work::one].push_back(one);
+      measured.jobs[Work::ceiling].push_back(one / 0.85);
+    }
+    measured.jobs[Work::solution].push_back(2), measured.jobs[Work::learner].push_back(1.7);
+  }
+  EXPECT_FALSE(judge(measured, false));
+  EXPECT_EQ(key_of(*judge(measured, true)), "busy");
+}
+
 TEST(Speedup, IsLookedAtAfterFewNumbersOfPairsAlone) {
   Measured measured{.images = 256, .first = 1};
   for (const Work work : {Work::one, Work::ceiling, Work::solution}) measured.starts[work] = {0};
@@ -262,7 +278,7 @@ TEST(Speedup, PairsStandTogetherAndACoinSaysWhoIsFirst) {
     order.erase(order.begin());  // the learner's first job, which runs to its end
     for (std::size_t i = 0; i + 1 < order.size(); i += 2) {
       const std::set<Work> two{order[i], order[i + 1]};
-      if (i % 14 == 0) {
+      if (i % 8 == 0) {
         ASSERT_EQ(two, (std::set{one, ceiling})) << i;
         continue;
       }
@@ -315,7 +331,7 @@ TEST(Decisions, SlowAnswersAreWrongThereToo) {
   for (const double seconds : {0.2, 1.0, 5.0}) {
     const SimulatedMachine::Noise noise{.busy_seconds = seconds, .quiet_seconds = seconds};
     for (const SimulatedAnswer& answer : {SimulatedAnswer{0.68}, {1 / 1.9, false}, {0.25}, {0.05}})
-      EXPECT_GE(hundreds(noise, answer).wrong, 380) << answer.share << ", " << seconds << " s";
+      EXPECT_GE(hundreds(noise, answer).wrong, 370) << answer.share << ", " << seconds << " s";
   }
 }
 
