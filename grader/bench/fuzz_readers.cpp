@@ -77,17 +77,16 @@ std::string made_directive(Random& random) {
   return text;
 }
 
-void read_text(const std::string& text, const KitIdentifiers& kits) {
+void read_text(const std::string& text) {
   Blank blank;
   blank.text_line = 1;
   blank.text = as_utf8(split_lines(text));
-  const Tokens tokens = tokens_of(blank.text);
-  require(tokens.code.size() == blank.text.size() || !text.ends_with('\n'), "The code has other lines than the text.");
+  tokens_of(blank.text);
   identifiers_in(blank.text);
   is_self_contained(blank.text);
   for (const Language language : {Language::cpp, Language::shell}) is_left_empty(blank, language);
   blank.number = 1;
-  look_at_identifiers(blank, kits, {blank, blank});
+  look_at_identifiers(blank);
   for (const Task& task : all_tasks()) find_in_job_script(task, 2, blank.text);
   for (const char* path : {"a.cpp", "a.sh"}) try {
       parse_blanks(split_lines(text), path);
@@ -125,16 +124,15 @@ int main(int argc, char** argv) try {
       kits.push_back({kit / file.solution, read_file(kit / file.solution)});
       require(!kits.back().text.empty(), "{} can't be read.", kits.back().path.string());
     }
-  const KitIdentifiers identifiers = identifiers_of_kit(kit, kits[0].text, kits[0].text);
 
   double slowest = 0;
   for (int i = 0; i < n_texts; ++i) {
     const Kits& file = kits[below(random, kits.size())];
     slowest = std::max(slowest, seconds_of([&] {
-                         read_text(text_of_pieces(random, 200, 1 + below(random, 9)), identifiers);
-                         read_text(made_directive(random), identifiers);
+                         read_text(text_of_pieces(random, 200, 1 + below(random, 9)));
+                         read_text(made_directive(random));
                          const std::string text = changed(file.text, random);
-                         read_text(text, identifiers);
+                         read_text(text);
                          read_file_of(file, text);
                        }));
   }
@@ -192,7 +190,7 @@ int main(int argc, char** argv) try {
     while (text.size() + piece.size() <= n_bytes) text += piece;
     for (const std::string begin : {"", "#PBS -l select="}) {
       const double seconds = seconds_of([&] {
-        read_text(begin + text, identifiers);
+        read_text(begin + text);
         read_file_of(kits[0], begin + text);
       });
       require(seconds < most_seconds, "{} bytes of \"{}\" take {:.0f} s.", n_bytes, piece, seconds);

@@ -34,15 +34,10 @@ std::optional<Outcome> outcome_of_file(const Submission& submission, int blank) 
 }
 
 /// Of the program's blanks.
-std::map<int, BlankIdentifiers> identifiers_of(const Question& question, const Submission& program,
-                                               const std::string& exercise, const std::string& solution) {
-  const KitIdentifiers kits = identifiers_of_kit(question.kit, exercise, solution);
-  std::vector<Blank> filled;
-  for (const auto& [number, blank] : program.blanks)
-    if (!outcome_of_file(program, number)) filled.push_back(blank);
+std::map<int, BlankIdentifiers> identifiers_of(const Submission& program) {
   std::map<int, BlankIdentifiers> identifiers;
-  for (const Blank& blank : filled)
-    identifiers[blank.number] = look_at_identifiers(blank, kits, filled, question.task.identifiers);
+  for (const auto& [number, blank] : program.blanks)
+    if (!outcome_of_file(program, number)) identifiers[number] = look_at_identifiers(blank);
   return identifiers;
 }
 
@@ -94,7 +89,7 @@ Answers read_answers(const Question& question) {
     const fs::path script = question.kit / task.script->solution;
     answers.script = read_submission(question.script, cut(read_kits(script), script.string()));
   }
-  answers.identifiers = identifiers_of(question, answers.program, exercise, kits);
+  answers.identifiers = identifiers_of(answers.program);
   if (task.script && !outcome_of_file(answers.script, task.n_blanks()))
     answers.identifiers[task.n_blanks()] = commands_in(answers.script.blanks.at(task.n_blanks()));
   return answers;

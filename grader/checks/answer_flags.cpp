@@ -38,8 +38,7 @@ std::vector<Finding> flags_for(const std::map<int, BlankIdentifiers>& identifier
   if (n_hidden > 0) flags.push_back({"flag_hidden", {{"n", std::to_string(n_hidden)}}});
   for (const auto& [blank, found] : identifiers) {
     if (found.forbidden && !is_slip(*found.forbidden)) {
-      const char* key = found.forbidden->key == "forbidden_name" ? "flag_name" : "flag_forbidden";
-      flags.push_back({key, {{"blank", std::to_string(blank)}, {"word", word_in(*found.forbidden)}}});
+      flags.push_back({"flag_forbidden", {{"blank", std::to_string(blank)}, {"word", word_in(*found.forbidden)}}});
     } else if (!found.unusual.empty() && is_built(verdicts, blank)) {
       const std::span shown(found.unusual.data(), std::min(most_words, found.unusual.size()));
       flags.push_back({"flag_unusual",

@@ -10,10 +10,9 @@
 
 namespace odori::grader {
 
-/// A flag for each blank that holds what none may (flag_forbidden), that hides a name of the library's from the lines
-/// below it (flag_name), or that was built with names which no answer needs (flag_unusual), and one flag if answers
-/// couldn't be found in the files (flag_hidden). `identifiers`: of the blanks that hold an answer. Learners don't see
-/// flags.
+/// One flag for each blank with refused text (flag_forbidden), one for each blank that was built with listed names
+/// (flag_unusual), and one if answers could not be found in the files (flag_hidden). `identifiers`: of the blanks that
+/// hold an answer. Learners do not see flags.
 std::vector<Finding> flags_for(const std::map<int, BlankIdentifiers>& identifiers,
                                const std::vector<BlankVerdict>& verdicts);
 

@@ -43,7 +43,7 @@ bool is_letter_beyond_ascii(char32_t c) {
 /// Cuts a text into tokens, with line splices as they are: only comments go on behind one.
 class Lexer {
  public:
-  explicit Lexer(const std::vector<std::string>& lines) : text_(join_lines(lines)), code_(text_) {}
+  explicit Lexer(const std::vector<std::string>& lines) : text_(join_lines(lines)) {}
 
   Tokens read() && {
     while (!tokens_.broken && at_ < text_.size()) {
@@ -57,7 +57,6 @@ class Lexer {
         read_token();
       }
     }
-    tokens_.code = split_lines(code_);
     return std::move(tokens_);
   }
 
@@ -108,10 +107,8 @@ class Lexer {
 
   void skip_comment(std::size_t end) {
     if (end == std::string::npos) return fail("comment_not_closed");
-    for (std::size_t i = at_; i < end; ++i) {
-      if (text_[i] == '\r') return fail_at_character(i);  // to some compilers, the end of a line
-      if (text_[i] != '\n') code_[i] = ' ';
-    }
+    const std::size_t carriage_return = text_.find('\r', at_);  // to some compilers, the end of a line
+    if (carriage_return < end) return fail_at_character(carriage_return);
     move_to(end);
   }
 
@@ -243,7 +240,6 @@ class Lexer {
   }
 
   const std::string text_;
-  std::string code_;
   std::size_t at_ = 0;
   int line_ = 1;
   Tokens tokens_;

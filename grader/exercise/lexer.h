@@ -34,8 +34,6 @@ struct Tokens {
   /// Why what follows isn't among them: a quote or a comment that isn't closed, a character that no token begins with.
   /// Its value `line` is counted like the tokens'.
   std::optional<Finding> broken;
-  /// The text with spaces in the place of its comments: what it means, and nothing that a compiler could see otherwise.
-  std::vector<std::string> code;
 };
 
 /// Reads `text`, which should be UTF-8, up to its end or the first thing that is broken. A backslash that joins two

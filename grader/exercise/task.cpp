@@ -24,7 +24,7 @@ class Description {
     check(json_.contains("launch") && (json_["launch"] == "process" || json_["launch"] == "mpi"),
           "have a \"launch\", \"process\" or \"mpi\"");
     check(json_.contains("blanks") && json_["blanks"].is_array(), "have an array \"blanks\"");
-    check_fields(json_, {"blanks", "identifiers", "judged_alone", "launch", "optional", "speedup", "title"});
+    check_fields(json_, {"blanks", "judged_alone", "launch", "optional", "speedup", "title"});
     for (const Json& blank : json_["blanks"])
       if (blank.is_object()) check_fields(blank, {"points", "title"});
   }
@@ -41,14 +41,6 @@ class Description {
     std::vector<Text> titles;
     for (const Json& blank : json_["blanks"]) titles.push_back(title_of(blank));
     return titles;
-  }
-
-  std::set<std::string> identifiers() const {
-    const Json identifiers = json_.value("identifiers", Json::array());
-    check(identifiers.is_array() &&
-              std::all_of(identifiers.begin(), identifiers.end(), [](const Json& name) { return name.is_string(); }),
-          "have as its \"identifiers\" an array of names");
-    return identifiers;
   }
 
   std::set<int> judged_alone() const {
@@ -119,7 +111,6 @@ Task read_task(const fs::path& solution) {
             .script = {},
             .title = description.title(),
             .blanks = description.blanks(),
-            .identifiers = description.identifiers(),
             .judged_alone = description.judged_alone(),
             .under_mpi = description.under_mpi(),
             .measures_speedup = description.measures_speedup(),

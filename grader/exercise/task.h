@@ -25,11 +25,9 @@ struct Task {
   ExerciseFile program;
   std::optional<ExerciseFile> script;  // the job script, if the exercise has one: it holds the last blank
   Text title;
-  std::vector<Text> blanks;  // titles: "the main device"
-  std::set<std::string>
-      identifiers;             // names that answers may use beside those that any exercise's may (look_at_identifiers)
-  std::set<int> judged_alone;  // blanks that another one can compensate for: right only if right beside the kit's
-  bool under_mpi = false;      // ranks under mpirun; else one process
+  std::vector<Text> blanks;      // titles: "the main device"
+  std::set<int> judged_alone;    // blanks that another one can compensate for: right only if right beside the kit's
+  bool under_mpi = false;        // ranks under mpirun; else one process
   bool measures_speedup = true;  // of a whole that is right
   bool optional = false;         // a class is marked on it only where its instructor says so (./odori grade --tasks)
 

@@ -107,11 +107,5 @@ TEST(Lexer, SaysWhereATextIsNoTokens) {
   EXPECT_EQ(tokens("// \uFFFD \x1B \v\na"), "2:a") << "comments may hold anything";
 }
 
-TEST(Lexer, WhatIsBuiltHoldsNoComments) {
-  const auto code = [](const std::string& text) { return join_lines(tokens_of(split_lines(text)).code); };
-  EXPECT_EQ(code("a; // b \\\n c\n/* d */ e; \"// f\"\n"), "a;       \n  \n        e; \"// f\"\n");
-  EXPECT_EQ(code("R\"(/* a */)\"\n"), "R\"(/* a */)\"\n");
-}
-
 }  // namespace
 }  // namespace odori::grader
