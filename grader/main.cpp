@@ -16,9 +16,8 @@ int main(int argc, char** argv) try {
   catch_interrupts();
   if (argc > 1 && std::string_view(argv[1]) == "grade") {
     const grader::GradeFlags flags = grader::parse_grade_flags(argc - 1, argv + 1);
-    return flags.self_test
-               ? grader::self_test({flags.kit, flags.build, flags.language, flags.jobs, flags.all, flags.every})
-               : grader::grade_class(flags);
+    return flags.self_test ? grader::self_test({flags.kit, flags.build, flags.language, flags.jobs, flags.all})
+                           : grader::grade_class(flags);
   }
   const grader::Flags flags = grader::parse_flags(argc, argv);
   if (flags.command == "status") return grader::status(flags);

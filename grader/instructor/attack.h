@@ -1,30 +1,29 @@
-// The cheating submissions, as grader/attacks/README.md has them.
+// Cheating submissions, in the form of grader/attacks/README.md.
 #pragma once
 
 #include "instructor/answer_files.h"
 
 namespace odori::grader {
 
-/// How it would be seen that an attack got through: the table "How success shows".
-struct Witness {
-  std::string kind, text;  // "said", "@token@"
-  int number = 0;          // of a blank, of processes, megabytes or seconds
-};
-
 struct Attack : AnswerEntry {
   std::string task;
-  std::vector<std::string> outside, instead;  // of the program
-  std::vector<std::string> handed_in;         // what the student's folder holds; empty: a program and a script
-  std::vector<std::string> held_by;           // defences, in the order in which it meets them
-  std::vector<std::string> flags;             // keys
-  std::string student;                        // a name of the student's choice; empty: any
-  Witness witness;
+  std::vector<std::string> walls;      // without these it succeeds
+  std::vector<std::string> outside;    // text in front of the program's main
+  std::vector<std::string> handed_in;  // what the student's folder holds; empty: a program and a script
+  std::vector<std::string> flags;      // keys of flags that the instructor must see
+  std::string student;                 // a name of the student's choice; empty: any
+  std::string leaves;                  // success leaves this: a file in /var/tmp or /dev/shm, or a process
+  std::string shows;                   // success shows this in the class's page or table
   bool slow = false;
 
-  std::string id() const;  // "reading_12": for files and processes of its own
+  std::string id() const;  // "sandbox_12"
+  /// True if every blank with a text is right. An attack that is to get another verdict has succeeded then.
+  bool passes(const std::vector<BlankVerdict>& verdicts) const;
+  /// True if the verdicts are to be others than PASS, so that passing is the success.
+  bool wins_by_passing() const;
 };
 
-/// All of them, in the order of the files. Throws Error with file:line for what the format doesn't have.
+/// All of them, in the order of the files. Throws Error with file:line for what the format does not have.
 std::vector<Attack> read_attacks(const std::filesystem::path& folder);
 
 }  // namespace odori::grader

@@ -19,7 +19,6 @@ struct GradeFlags {
   std::vector<std::string> students;  // likewise; empty: all
   bool regrade = false, apply = false;
   bool self_test = false, all = false;  // instead of a class; with slow attacks and the whole corpus
-  int every = 1;                        // of the self-test: every Nth answer and attack
 };
 
 /// Throws UsageError, and HelpRequested for --help.

@@ -31,8 +31,6 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
   app.add_flag("--self-test", flags.self_test,
                "Does the grader hold on this machine? Marks answers and attacks of its own");
   app.add_flag("--all", flags.all, "With --self-test: the whole corpus, and attacks that take long");
-  app.add_option("--every", flags.every, "With --self-test: every Nth answer and attack, others each time")
-      ->check(line.whole_number(1, 100));
   app.add_option("--lang", flags.language, "en or ja, on the screen; without it, by LC_ALL, LC_MESSAGES or LANG")
       ->check(line.one_of({"en", "ja"}));
   app.add_option("--kit", flags.kit, "The kit's folder")->capture_default_str();
@@ -41,8 +39,6 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
   const auto refuse = [&](const Text& sentence) { throw UsageError(line.say(sentence)); };
   if (flags.all && !flags.self_test)
     refuse({"--all goes with --self-test.", "--all は --self-test と一緒に使います。"});
-  if (flags.every > 1 && !flags.self_test)
-    refuse({"--every goes with --self-test.", "--every は --self-test と一緒に使います。"});
   if (!flags.self_test && flags.out.empty())
     refuse({"Where to? ./odori grade SUBMISSIONS --out RESULTS",
             "結果をどこに書きますか。./odori grade 提出物 --out 結果のフォルダ"});

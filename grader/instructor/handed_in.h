@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,13 +15,12 @@ namespace odori::grader {
 std::string filled_exercise(const std::filesystem::path& solution,
                             const std::map<int, std::vector<std::string>>& blanks);
 
-/// The attack's program: its blanks filled, with its text outside of them, or instead of everything.
+/// The attack's program: its blanks filled, with its text in front of main.
 std::string program_of(const std::filesystem::path& kit, const Attack& attack);
 std::string script_of(const std::filesystem::path& kit, const Attack& attack);
 
 /// Writes what the attack's "handed in" lists into a student's folder, or its program and script if it lists nothing.
-/// `fill` puts values into "@NAME@". Throws Error for a line that it can't do.
-void write_handed_in(const std::filesystem::path& kit, const Attack& attack, const std::filesystem::path& folder,
-                     const std::function<std::string(std::string)>& fill);
+/// Throws Error for a line that it can't do.
+void write_handed_in(const std::filesystem::path& kit, const Attack& attack, const std::filesystem::path& folder);
 
 }  // namespace odori::grader

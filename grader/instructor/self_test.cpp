@@ -1,6 +1,5 @@
 #include "instructor/self_test.h"
 
-#include <fcntl.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -8,8 +7,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
-#include <random>
 #include <set>
+#include <tuple>
 
 #include "batch/results.h"
 #include "batch/student_name.h"
@@ -48,50 +47,26 @@ std::vector<CorpusEntry> chosen_from(const std::vector<CorpusEntry>& corpus) {
   return chosen;
 }
 
-std::set<std::string> names_in(const fs::path& folder) {
-  std::set<std::string> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) names.insert(entry.path().filename());
-  return names;
-}
-
-/// Every Nth of them, from one by chance.
-template <typename T>
-void thin_out(std::vector<T>& all, int every) {
-  std::size_t n = std::random_device()() % static_cast<unsigned>(every);
-  std::erase_if(all, [&](const T&) { return n++ % static_cast<std::size_t>(every) != 0; });
-}
-
-/// The class on the disk.
-class Class {
- public:
-  Class(const SelfTest& flags, const fs::path& folder, Arena& arena, const std::vector<Attack>& attacks) {
-    std::vector<CorpusEntry> corpus = read_corpus(flags.kit);
-    if (!flags.all) corpus = chosen_from(corpus);
-    thin_out(corpus, flags.every);
-    for (const CorpusEntry& entry : corpus) {
-      Examinee& answer = examinees_.emplace_back(
-          Examinee{fmt::format("answer_{:03}", examinees_.size()), entry.title(), entry.task, entry.expected, {}});
-      Attack none;
-      none.task = entry.task;
-      none.blanks = entry.texts;
-      write_handed_in(flags.kit, none, folder / answer.name, [](std::string text) { return text; });
-    }
-    for (const Attack& attack : attacks) {
-      Examinee& cheat = examinees_.emplace_back(
-          Examinee{attack.id(), attack.title(), attack.task, attack.expected, attack.flags, &attack});
-      arena.prepare(attack);
-      const std::string chosen = arena.filled(attack, attack.student);
-      if (!chosen.empty()) cheat.name = student_name(chosen);
-      write_handed_in(flags.kit, attack, folder / (chosen.empty() ? cheat.name : chosen),
-                      [&](std::string text) { return arena.filled(attack, std::move(text)); });
-    }
+/// Writes the class to `folder`.
+std::vector<Examinee> write_class(const SelfTest& flags, const fs::path& folder, const std::vector<Attack>& attacks) {
+  std::vector<CorpusEntry> corpus = read_corpus(flags.kit);
+  if (!flags.all) corpus = chosen_from(corpus);
+  std::vector<Examinee> examinees;
+  for (const CorpusEntry& entry : corpus) {
+    Examinee& answer = examinees.emplace_back(
+        Examinee{fmt::format("answer_{:03}", examinees.size()), entry.title(), entry.task, entry.expected, {}});
+    Attack none;
+    none.task = entry.task;
+    none.blanks = entry.texts;
+    write_handed_in(flags.kit, none, folder / answer.name);
   }
-  const std::vector<Examinee>& examinees() const { return examinees_; }
-
- private:
-  std::vector<Examinee> examinees_;
-};
+  for (const Attack& attack : attacks) {
+    const std::string chosen = attack.student.empty() ? attack.id() : attack.student;
+    examinees.push_back({student_name(chosen), attack.title(), attack.task, attack.expected, attack.flags, &attack});
+    write_handed_in(flags.kit, attack, folder / chosen);
+  }
+  return examinees;
+}
 
 /// "2 WRONG forbidden_word, 3 PASS"; of blanks that are left empty nothing.
 std::string words_of(const std::vector<BlankVerdict>& verdicts) {
@@ -120,7 +95,7 @@ class Judge {
   Judge(fs::path results, const Messages& messages) : results_(std::move(results)), messages_(messages) {}
 
   /// Prints its line. Returns whether all was as it had to be.
-  bool judge(const Examinee& examinee, Arena& arena) const {
+  bool judge(const Examinee& examinee) const {
     const Records records(results_ / "students", {});
     const auto record = records.read(examinee.name, examinee.task);
     const bool marked = record && record->state == RecordState::marked && record->check;
@@ -134,8 +109,8 @@ class Judge {
       if (!record || std::none_of(record->flags.begin(), record->flags.end(),
                                   [&](const Finding& flag) { return flag.key == key; }))
         complaints.push_back(messages_.text("self_test_no_flag", {{"flag", key}}));
-    if (examinee.attack && arena.succeeded(*examinee.attack, seen(examinee, verdicts)))
-      complaints.push_back(messages_.text("self_test_got_through", {{"shown", examinee.attack->witness.kind}}));
+    if (const std::string sign = sign_of_success(examinee); !sign.empty())
+      complaints.push_back(messages_.text("self_test_got_through", {{"shown", sign}}));
     const bool held = complaints.empty();
     fmt::print("{}  {:<52.52}  {}\n", messages_.text(held ? "self_test_right" : "self_test_wrong"), examinee.title,
                marked ? words_of(verdicts) : "-");
@@ -149,12 +124,15 @@ class Judge {
       return verdict.blank == 0 || expected_of(examinee.expected, verdict.blank).allows(verdict);
     });
   }
-  Seen seen(const Examinee& examinee, const std::vector<BlankVerdict>& verdicts) const {
-    const fs::path own = results_ / "students" / examinee.name;
-    return {.verdicts = verdicts,
-            .said = read_file(own / (examinee.task + ".json")) + read_file(own / "results.json"),
-            .page = read_file(own / "report.html"),
-            .table = read_file(results_ / "marks.csv")};
+  /// What the attack left or shows; empty: nothing.
+  std::string sign_of_success(const Examinee& examinee) const {
+    if (!examinee.attack) return {};
+    const auto& [leaves, shows] = std::tie(examinee.attack->leaves, examinee.attack->shows);
+    if (!leaves.empty() && is_left(leaves)) return leaves;
+    const std::string page = read_file(results_ / "students" / examinee.name / "report.html"),
+                      table = '\n' + read_file(results_ / "marks.csv");
+    const bool is_shown = page.find(shows) != page.npos || table.find('\n' + shows) != table.npos;
+    return !shows.empty() && is_shown ? shows : std::string();
   }
 
   fs::path results_;
@@ -173,18 +151,12 @@ int self_test(const SelfTest& flags) {
   }
   const auto begin = std::chrono::steady_clock::now();
   const ScratchFolder scratch;
-  Arena arena(scratch.path() / "arena", flags.kit, flags.build);
-  // A secret in the environment and an open file: what a grader might have, and no submission may see.
-  setenv("ODORI_INSTRUCTORS_SECRET", arena.token().c_str(), 1);
+  const Arena arena;
   setenv("ODORI_SITE", "/dev/null", 1);  // its answers are for nodes of two devices, whatever this cluster has
-  const int secret = open((arena.folder() / "secret").c_str(), O_RDONLY | O_CLOEXEC);
-  [[maybe_unused]] const int left_open = fcntl(secret, F_DUPFD, 9);
 
   std::vector<Attack> attacks = read_attacks(flags.kit / "grader" / "attacks");
   if (!flags.all) std::erase_if(attacks, [](const Attack& attack) { return attack.slow; });
-  thin_out(attacks, flags.every);
-  const Class students(flags, scratch.path() / "class", arena, attacks);
-  const auto shared_memory = names_in("/dev/shm");
+  const std::vector<Examinee> examinees = write_class(flags, scratch.path() / "class", attacks);
   const int code = grade_class({.submissions = scratch.path() / "class",
                                 .out = scratch.path() / "results",
                                 .kit = flags.kit,
@@ -197,17 +169,12 @@ int self_test(const SelfTest& flags) {
   fmt::print("\n{}\n", messages.text("self_test_title"));
   const Judge judge(scratch.path() / "results", messages);
   int n_wrong = 0;
-  for (const Examinee& examinee : students.examinees()) n_wrong += judge.judge(examinee, arena) ? 0 : 1;
-  std::vector<std::string> left;
-  for (const std::string& name : names_in("/dev/shm"))
-    if (!shared_memory.contains(name)) left.push_back(name);
-  if (!left.empty())
-    fmt::print("{}\n", messages.text("self_test_left", {{"files", fmt::format("{}", fmt::join(left, ", "))}}));
+  for (const Examinee& examinee : examinees) n_wrong += judge.judge(examinee) ? 0 : 1;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const bool holds = n_wrong == 0 && left.empty();
+  const bool holds = n_wrong == 0;
   fmt::print("\n{}\n", messages.text(holds ? "self_test_holds" : "self_test_fails",
                                      {{"attacks", std::to_string(attacks.size())},
-                                      {"answers", std::to_string(students.examinees().size() - attacks.size())},
+                                      {"answers", std::to_string(examinees.size() - attacks.size())},
                                       {"n", std::to_string(n_wrong)},
                                       {"seconds", fmt::format("{:.0f}", seconds)}}));
   return holds ? exit_code::ok : exit_code::failure;

@@ -11,7 +11,6 @@ struct SelfTest {
   std::string language;              // en or ja; empty: by LANG
   int jobs = 0;                      // answers at once; 0: as many as cores
   bool all = false;                  // all answers of the corpus, and attacks that take long
-  int every = 1;                     // every Nth answer and attack, from one by chance
 };
 
 /// Marks one class of right, wrong and cheating answers, and prints a line for each: what it had to get, and what it

@@ -12,7 +12,6 @@
 namespace odori::grader {
 namespace {
 
-namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
 
 /// Where these begin.
@@ -36,34 +35,11 @@ void write_anywhere(Arguments& arguments) {
   }
 }
 
-/// A folder anew, of which there is what everyone may read.
-Arguments shared(const fs::path& folder) {
-  Arguments arguments{"--tmpfs", folder.string()};
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (std::error_code gone; (entry.status(gone).permissions() & fs::perms::others_read) != fs::perms::none)
-      arguments.insert(arguments.end(), {"--dev-bind-try", entry.path().string(), entry.path().string()});
-  return arguments;
-}
-
-/// The first folder on the way to the kit that root alone may enter, as /root; empty if there is none.
-fs::path closed_way() {
-  fs::path way = "/";
-  for (const fs::path& name : fs::path(ODORI_FOLDER).relative_path())
-    if ((fs::status(way /= name).permissions() & fs::perms::others_exec) == fs::perms::none) return way;
-  return {};
-}
-
-/// All files of this machine, but /tmp and what root keeps for itself round the kit: of these, what everyone may read.
+/// All files of this machine, but /tmp.
 void see_all_files(Arguments& arguments) {
-  replace(arguments, {"--tmpfs", "/tmp"}, shared("/tmp"));
   const Arguments namespaces{"--die-with-parent", "--new-session"};
   const auto begin = found(arguments, namespaces) + static_cast<std::ptrdiff_t>(namespaces.size());
-  Arguments all{"--dev-bind", "/", "/"};
-  if (const fs::path way = closed_way(); geteuid() == 0 && !way.empty()) {
-    const Arguments opened = shared(way);
-    all.insert(all.end(), {"--perms", "0755"});
-    all.insert(all.end(), opened.begin(), opened.end());
-  }
+  const Arguments all{"--dev-bind", "/", "/"};
   arguments.insert(arguments.erase(begin, found(arguments, {"--proc", "/proc"})), all.begin(), all.end());
   write_anywhere(arguments);
 }
@@ -80,12 +56,6 @@ void outlive_command(Arguments& arguments) {
 }
 
 }  // namespace
-
-const Without& LoosenedSandbox::defences() {
-  static const Without all{"network",     "processes", "memory", "disk",        "output",  "time",
-                           "descriptors", "files",     "escape", "environment", "syscalls"};
-  return all;
-}
 
 EndedInside LoosenedSandbox::run(const Command& command, const SandboxPolicy& policy, const Limits& limits) const {
   SandboxPolicy wider = policy;
