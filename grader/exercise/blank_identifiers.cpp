@@ -24,6 +24,19 @@ bool is_reserved(const std::string& name) {
   return by_its_form && !harmless.contains(name);
 }
 
+/// What loads code that leaves no evidence, what writes or maps its memory, the environment, the observer and the
+/// grader's own calls.
+const std::set<std::string>& refused_names() {
+  static const std::set<std::string> names = set_of(R"(
+    asm
+    dlopen dlmopen dlsym dlvsym dladdr dl_iterate_phdr
+    mprotect mmap mmap64 munmap mremap pkey_mprotect process_vm_readv process_vm_writev ptrace syscall
+    getenv secure_getenv setenv putenv unsetenv clearenv environ
+    observe facts evidence ODORI_EVIDENCE ODORI_TEST_CASES context_ set_failure_listener set_job_end end_job
+    catch_interrupts)");
+  return names;
+}
+
 bool is_refused(const std::string& name) { return name.ends_with("_for_check") || refused_names().contains(name); }
 
 const std::set<std::string>& harmless_attributes() {
@@ -117,17 +130,6 @@ std::string other_flag_at(const std::vector<Token>& tokens, std::size_t i) {
 }
 
 }  // namespace
-
-const std::set<std::string>& refused_names() {
-  static const std::set<std::string> names = set_of(R"(
-    asm
-    dlopen dlmopen dlsym dlvsym dladdr dl_iterate_phdr
-    mprotect mmap mmap64 munmap mremap pkey_mprotect process_vm_readv process_vm_writev ptrace syscall
-    getenv secure_getenv setenv putenv unsetenv clearenv environ
-    observe facts evidence ODORI_EVIDENCE ODORI_TEST_CASES context_ set_failure_listener set_job_end end_job
-    catch_interrupts)");
-  return names;
-}
 
 const std::set<std::string>& listed_names() {
   static const std::set<std::string> names = set_of(R"(

@@ -16,15 +16,14 @@ struct BlankIdentifiers {
   std::vector<std::string> unusual;  // listed_names() and flags of the program that no answer needs ("args.model")
 };
 
-/// Looks at the tokens of a blank's text; it parses no declarations. Refuses what the other defences rest on:
-/// directives, brackets that the blank has not opened, asm, attributes, reserved names, refused_names(), and a text
-/// that is not tokens throughout. Also a statement word without its statement at the end, which would take the kit's
-/// next line. Everything else is held by the sandbox, by the evidence, or by recomputed results.
+/// Looks at the tokens of a blank's text; it parses no declarations. Refuses what would bring the other defences down:
+/// directives, brackets that the blank has not opened, attributes, reserved names, a text that is not tokens
+/// throughout, and wherever they stand the names of assembler, of functions that load code or map memory, of the
+/// environment, of the observer and of the grader's own calls. Also a statement word without its statement at the end,
+/// which would take the kit's next line. Everything else is held by the sandbox, by the evidence, or by recomputed
+/// results.
 BlankIdentifiers look_at_identifiers(const Blank& blank);
 
-/// Refused wherever they stand: what loads code that leaves no evidence, what writes or maps the memory of the
-/// evidence, the environment, the observer and the grader's own calls. Also refused: names that end in "_for_check".
-const std::set<std::string>& refused_names();
 /// Allowed, and shown to the instructor wherever they stand: names of files, processes, sockets, signals, clocks, and
 /// keywords that answers rarely need.
 const std::set<std::string>& listed_names();
