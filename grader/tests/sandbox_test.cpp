@@ -51,6 +51,12 @@ class Sandboxed : public testing::Test {
   const fs::path& folder_ = own_.path();
 };
 
+TEST_F(Sandboxed, LetsNoProcessWriteWhereItsMemoryIsProtected) {
+  const EndedInside ended = python("open('/proc/self/maps').read(); open('/proc/self/mem', 'r+b')");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_TRUE(holds(ended, "Read-only file system")) << ended.output;
+}
+
 TEST_F(Sandboxed, EndsAndSpeaksAsItWouldOutside) {
   const EndedInside ended = inside("echo out; echo err >&2; exit 7");
   EXPECT_EQ(ended.code, 7);
@@ -265,7 +271,8 @@ TEST_F(Sandboxed, IsNobodyAndCannotBecomeMore) {
 }
 
 TEST_F(Sandboxed, KeepsNoMemoryWhereNobodyCountsIt) {
-  const std::string hide = "import os; os.memfd_create('hidden'); print('was ' + 'given')";  // a traceback shows the line
+  const std::string hide =
+      "import os; os.memfd_create('hidden'); print('was ' + 'given')";  // a traceback shows the line
   EXPECT_FALSE(holds(python(hide), "was given"));
   EXPECT_TRUE(holds(python(hide, {}, {"syscalls"}), "was given"));
 }

@@ -198,15 +198,17 @@ Arguments Sandbox::arguments_of(const Command& command, const SandboxPolicy& pol
   if (!command.folder.empty()) open_way(command.folder / "any");
   // What bubblewrap made itself is a file system in memory too, and without a limit.
   add(arguments, {"--remount-ro", "/dev", "--remount-ro", "/"});
+  // By /proc/self/mem a process can write where its memory is protected: into the library's code, say.
+  if (!root) add(arguments, {"--remount-ro", "/proc"});
   for (const fs::path& folder : hidden_) add(arguments, {"--remount-ro", folder.string()});
   add(arguments, {"--chdir", command.folder.empty() ? "/tmp" : command.folder.string()});
 
   // Limits of processes don't hold for root, and what root may do, bubblewrap's namespaces alone don't keep it from.
   if (root) {
     const std::string user = std::to_string(unused_user());
-    add(arguments,
-        {"setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--bounding-set=-all", "--inh-caps=-all",
-         "--no-new-privs", "bwrap", "--unshare-user", "--disable-userns", "--dev-bind", "/", "/", "--die-with-parent"});
+    add(arguments, {"setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--bounding-set=-all",
+                    "--inh-caps=-all", "--no-new-privs", "bwrap", "--unshare-user", "--disable-userns", "--dev-bind",
+                    "/", "/", "--remount-ro", "/proc", "--die-with-parent"});
   }
   // unshare too asks for that a moment too late. So the last step before the command looks whether its input has ended,
   // as it does with this process.
