@@ -45,7 +45,7 @@ outside=(
   '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
   '^CLI/' '^lib/flags/command_line\.h$' 'lib/flags/command_line.h'
   '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/(cuda|emulated)/|tests/cuda_)' 'lib/backend/cuda, lib/backend/emulated and their tests'
-  '^archive' '^grader/(batch/archive|instructor/handed_in|tests/undefended)\.cpp$' "grader/batch/archive.cpp, and the self-test, which writes archives"
+  '^archive' '^grader/(batch/archive|instructor/handed_in|tests/attack_run)\.cpp$' "grader/batch/archive.cpp, handed_in.cpp, which writes archives, and attack_run.cpp"
   '^openssl/' '^grader/worker/sha256\.cpp$' 'grader/worker/sha256.cpp'
   '^nvtx3/' '^lib/trace/nvtx\.cpp$|^lib/tests/nvtx_' 'lib/trace/nvtx.cpp and its tests'
   '^mustache' '^lib/report/html\.cpp$' 'lib/report/html.cpp'
