@@ -37,7 +37,7 @@ class Built {
     std::set<int> filled;
     for (const auto& [blank, text] : texts) filled.insert(blank);
     programs.emplace(compiler.emplace(ODORI_BUILD_FOLDER, outputs), kits, submission, filled);
-    for (const int blank : filled) programs->alone(blank);
+    for (const int blank : filled) programs->prepare({{blank}});
     whole = programs->together();
     for (const int blank : filled) (programs->alone(blank).compiles() ? compiling : failing).insert(blank);
     for (const auto& entry : fs::directory_iterator(outputs)) builds += entry.is_directory() ? 1 : 0;

@@ -209,8 +209,10 @@ EndedInside Compiler::translate(Command command, const fs::path& input, const fs
   policy.readable.push_back(input);
   policy.memory = std::size_t{3} << 30;
   policy.processes = 64;
-  const EndedInside ended =
-      run_inside(sandbox_, command, policy, {.time = longest_wait, .processor_time = longest_computation});
+  const EndedInside ended = run_inside(sandbox_, command, policy,
+                                       {.time = longest_wait, .processor_time = longest_computation, .give_up = [&] {
+                                          return options.cancelled && *options.cancelled;
+                                        }});
   if (ended.code == 127) throw EnvironmentFault({"no_compiler", {}});
   return ended;
 }

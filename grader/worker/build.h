@@ -1,6 +1,7 @@
 // Compiles and links one source file as CMake does the training programs.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@ std::vector<CompileError> read_link_errors(const std::string& output);
 struct BuildOptions {
   bool low_priority = false;    // the compiler yields to all else that this machine runs
   bool pointer_checks = false;  // the program stops where it uses a null pointer, and says where (GCC's UBSan)
+  const std::atomic<bool>* cancelled = nullptr;  // ends the compiler once it is true; the result then means nothing
 };
 
 class Compiler {
