@@ -83,7 +83,7 @@ void read_text(const std::string& text) {
   blank.text = as_utf8(split_lines(text));
   tokens_of(blank.text);
   identifiers_in(blank.text);
-  is_self_contained(blank.text);
+  unclosed_bracket(blank.text);
   for (const Language language : {Language::cpp, Language::shell}) is_left_empty(blank, language);
   blank.number = 1;
   look_at_identifiers(blank);

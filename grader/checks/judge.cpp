@@ -20,6 +20,8 @@ class Judging {
     Blanks alone = filled_;  // blanks that are right only if they are so beside the kit's answers
     if (whole && is_right(*whole, exam_)) {
       std::erase_if(alone, [this](int blank) { return !judged_alone_.contains(blank); });
+      // One that compiles beside the learner's others only (it names its variable otherwise, say) is right with them.
+      std::erase_if(alone, [this](int blank) { return !programs_.alone(blank).compiles(); });
       for (const int blank : filled_)
         if (!alone.contains(blank)) tell(blank, {});
       for (const int blank : build_alone(alone)) judge_alone(blank, 0);
@@ -75,10 +77,9 @@ class Judging {
   void tell_failure(int blank, Failure failure) {
     auto& finding = failure.outcome.finding;
     if (finding && finding->key == "crash_pointer")
-      if (const auto why = programs_.find_null_pointer(holds_.at(blank), exam_.situations[failure.situation])) {
-        finding->values.insert(why->values.begin(), why->values.end());
-        finding->values.try_emplace("note", why->key);
-      }
+      if (const auto why = programs_.find_null_pointer(holds_.at(blank), exam_.situations[failure.situation]))
+        if (finding->values.try_emplace("note", why->key).second)
+          finding->values.insert(why->values.begin(), why->values.end());
     tell(blank, failure.outcome);
   }
 

@@ -8,7 +8,6 @@
 
 #include "checks/judge.h"
 #include "checks/program_runs.h"
-#include "errors/text.h"
 #include "threads/cores.h"
 #include "worker/null_pointer.h"
 

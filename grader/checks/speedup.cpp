@@ -61,7 +61,7 @@ std::optional<SpeedupVerdict> judge(const Measured& measured, bool time_is_up) {
   const bool is_fast = median(shares) >= needed;
   double share = median(shares);
   if (share <= 1 / slow_enough)  // most jobs were stopped; the first one wasn't
-    share = std::min(share, median(solution) / (measured.first - measured.start(Work::learner)));
+    share = std::min(share, median(solution) / std::max(1e-3, measured.first - measured.start(Work::learner)));
 
   const double one = measured.images / median(alone), speedup = share * kits;
   const auto factor = [](double value) { return fmt::format("{:.2f}", value); };

@@ -35,8 +35,8 @@ struct Layout {
 
 /// A job is the exam's situation with as many devices, on more images and with larger batches. It has the same flags:
 /// on CPU devices only --batchsize has another value, and --seed, which differs in every check. Every job writes
-/// evidence, the kit's too, so that it costs all of them the same. The grader counts the images in it. A learner's job
-/// on CPU devices that runs to its end also has to pass the exam's checks, weights included. So an answer gains nothing
+/// evidence, the kit's too, so that it costs all of them the same. The grader counts the images in it. The learner's
+/// first job, on CPU devices, also has to pass the exam's checks, weights included. So an answer gains nothing
 /// by training otherwise when it is timed.
 class SpeedupJobs : public TimedWork {
  public:

@@ -294,15 +294,6 @@ std::optional<std::vector<Token>> open_brackets(const Tokens& tokens) {
 
 }  // namespace
 
-bool is_self_contained(const std::vector<std::string>& text) {
-  const Tokens tokens = tokens_of(text);
-  const auto leads_out = [](const Token& token) {
-    return token == "#" || token == "##" || token == "\\" || token == "_Pragma";
-  };
-  const auto open = open_brackets(tokens);
-  return open && open->empty() && !tokens.broken && std::none_of(tokens.all.begin(), tokens.all.end(), leads_out);
-}
-
 std::optional<Token> unclosed_bracket(const std::vector<std::string>& text) {
   const auto open = open_brackets(tokens_of(text));
   return open && !open->empty() ? std::optional(open->back()) : std::nullopt;

@@ -48,10 +48,6 @@ bool begins_expression(const std::string& word);
 /// Every identifier outside comments and quotes.
 std::set<std::string> identifiers_in(const std::vector<std::string>& text);
 
-/// Brackets, quotes and comments are closed within the text, in order, and it holds no directive (#include, #define)
-/// and joins no lines: whatever is wrong with it, what stands behind it is read as if it weren't.
-bool is_self_contained(const std::vector<std::string>& text);
-
 /// The last bracket that the text opens and doesn't close; nothing if it closes all, or more than that.
 std::optional<Token> unclosed_bracket(const std::vector<std::string>& text);
 

@@ -238,6 +238,7 @@ Built Compiler::build_anew(const std::string& source, const BuildOptions& option
   forget_old_builds(outputs_);
   std::error_code ignored;
   fs::create_directories(folder, ignored);
+  fs::last_write_time(folder, fs::file_time_type::clock::now(), ignored);  // forget_old_builds() of others keeps it
   const fs::path unfinished = folder / fmt::format("{}_{}", getpid(), ++counter), text = unfinished.string() + ".cpp",
                  object = unfinished.string() + ".o";
   write_file(text, source);

@@ -114,6 +114,8 @@ std::string Programs::source(const std::set<int>& blanks) const {
 Built Programs::build(const std::set<int>& blanks, bool low_priority) const {
   Built built = compiler_.build(source(blanks), {.low_priority = low_priority, .cancelled = &cancelled_});
   if (cancelled_) return {};
+  // It may have waited for its turn too long.
+  if (built.gave_up && low_priority) return build(blanks, false);
   if (built.gave_up) {
     const Built kits = compiler_.build_anew(source_of(solution_, {}));
     if (kits.program.empty())

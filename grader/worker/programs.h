@@ -1,10 +1,12 @@
 // The programs of one answer: the kit's, with the learner's text in some of its blanks, each an executable of its own.
 #pragma once
 
+#include <atomic>
+#include <filesystem>
 #include <future>
 #include <map>
-#include <mutex>
 #include <optional>
+#include <semaphore>
 #include <set>
 #include <string>
 #include <vector>

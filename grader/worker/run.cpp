@@ -50,18 +50,21 @@ class RunTime {
     asked_ = now;
     const std::uint64_t bytes = files_.look();
     if (bytes != bytes_) {
-      if (bytes_ == 0) allowed_ = std::clamp<Clock::duration>(8 * silent_, 5s, 60s);
+      if (bytes_ == 0) allowed_ = std::clamp<Clock::duration>(8 * silent_, 8s, 60s);
       bytes_ = bytes;
       silent_ = {};
     }
     return silent_ > allowed_ || is_over_in_all();
   }
-  /// Facts came until the end. That is no standstill of the machine, and does not have to be seen twice.
-  bool is_over_in_all() const { return lasted_ > std::max<Clock::duration>(5 * allowed_, shortest_limit); }
+  /// The time is over, and facts came until the end. That is no standstill of the machine, and does not have to be seen
+  /// twice.
+  bool is_over_while_facts_came() const { return is_over_in_all() && silent_ < allowed_ / 4; }
 
  private:
+  static constexpr auto shortest_limit = 60s;
+  bool is_over_in_all() const { return lasted_ > std::max<Clock::duration>(5 * allowed_, shortest_limit); }
+
   EvidenceFiles& files_;
-  static constexpr auto shortest_limit = 40s;
   std::uint64_t bytes_ = 0;
   Clock::time_point asked_ = Clock::now();
   Clock::duration silent_{}, lasted_{}, allowed_ = 25s;
@@ -235,7 +238,8 @@ Runner::Attempt Runner::attempt(const fs::path& program, const RunPlan& plan,
       if (rank.error) evidence.detail = *rank.error;  // without what the program said before
   evidence.data_reads = watch.most_openings();
   fs::remove_all(folder, error);
-  return {std::move(evidence), files.look() > 0, ended_by_accident(ended, task_.under_mpi), time.is_over_in_all()};
+  return {std::move(evidence), files.look() > 0, ended_by_accident(ended, task_.under_mpi),
+          time.is_over_while_facts_came()};
 }
 
 }  // namespace odori::grader
