@@ -276,7 +276,7 @@ class Grade(unittest.TestCase):
         self.assertIn("chiba, multi_gpu: 5 of 80 points; needs a look", output)
         flags = {student: [(flag["key"], flag["values"]) for flag in self.record(student, "multi_gpu")["flags"]]
                  for student in ("aoki", "baba", "chiba")}
-        self.assertEqual(flags, {"aoki": [], "baba": [("flag_forbidden", {"blank": "1", "word": "system"})],
+        self.assertEqual(flags, {"aoki": [], "baba": [("flag_unusual", {"blank": "1", "words": "`system`"})],
                                  "chiba": [("flag_hidden", {"n": "7"}), ("flag_unusual", {"blank": "8", "words": "`hostname`"})]})
 
     def test_refusals(self):
