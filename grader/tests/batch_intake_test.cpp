@@ -62,7 +62,7 @@ void write_clone(const fs::path& clone, bool with_exercises) {
       if (with_exercises) write(file.exercise, "of the student");
       write(file.solution, "of the kit");
       write(fs::path("build-gcc/tests/filled/1") / file.exercise.filename(), "built");
-      write("build-gcc/tests/work/kit" / file.exercise, "built");
+      write("build-gcc/tests/kit" / file.exercise, "built");
       write(fs::path("out/kept") / file.exercise.filename(), "a copy");
     }
 }
