@@ -1,9 +1,5 @@
-// The grader: ./odori check, status, reset, solution, watch, grade
-#include <string_view>
-
+// A learner's commands: ./odori check, status, reset, solution, watch, ready
 #include "errors/error.h"
-#include "instructor/grade.h"
-#include "instructor/self_test.h"
 #include "learner/check.h"
 #include "learner/commands.h"
 #include "learner/flags.h"
@@ -14,11 +10,6 @@ using namespace odori;
 
 int main(int argc, char** argv) try {
   catch_interrupts();
-  if (argc > 1 && std::string_view(argv[1]) == "grade") {
-    const grader::GradeFlags flags = grader::parse_grade_flags(argc - 1, argv + 1);
-    return flags.self_test ? grader::self_test({flags.kit, flags.build, flags.language, flags.jobs, flags.all})
-                           : grader::grade_class(flags);
-  }
   const grader::Flags flags = grader::parse_flags(argc, argv);
   if (flags.command == "status") return grader::status(flags);
   if (flags.command == "reset") return grader::reset(flags);

@@ -14,13 +14,13 @@
 #include <fstream>
 
 #include "bench/pieces.h"
+#include "blanks/blank_identifiers.h"
+#include "blanks/lexer.h"
+#include "blanks/pbs_directives.h"
+#include "blanks/select_line.h"
+#include "blanks/submission.h"
+#include "blanks/utf8.h"
 #include "errors/error.h"
-#include "exercise/blank_identifiers.h"
-#include "exercise/lexer.h"
-#include "exercise/pbs_directives.h"
-#include "exercise/select_line.h"
-#include "exercise/submission.h"
-#include "exercise/utf8.h"
 
 using namespace odori;
 using namespace odori::grader;

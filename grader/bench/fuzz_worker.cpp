@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <random>
 
-#include "worker/build.h"
-#include "worker/compiler_messages.h"
-#include "worker/evidence.h"
-#include "worker/programs.h"
+#include "runner/build.h"
+#include "runner/compiler_messages.h"
+#include "runner/evidence.h"
+#include "runner/programs.h"
 
 using namespace odori::grader;
 

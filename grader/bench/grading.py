@@ -22,7 +22,7 @@ def make_class(build, students, folder):
 
 def start(build, submissions, results, *flags, scratch=None):
     """The batch as a process in a session of its own, its output in a pipe. It builds and runs answers below `scratch`."""
-    command = [build / "bin/odori_grader", "grade", submissions, "--out", results, "--build", build, "--lang", "en", *flags]
+    command = [build / "bin/odori_classroom", submissions, "--out", results, "--build", build, "--lang", "en", *flags]
     environment = {**os.environ, **({"TMPDIR": str(scratch)} if scratch else {})}
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, env=environment

@@ -14,9 +14,9 @@
 #include <map>
 
 #include "bench/pieces.h"
+#include "blanks/blanks.h"
+#include "blanks/lexer.h"
 #include "errors/error.h"
-#include "exercise/blanks.h"
-#include "exercise/lexer.h"
 
 using namespace odori;
 using namespace odori::grader;

@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "blanks/blanks.h"
+#include "classroom/self_test/corpus.h"
+#include "classroom/self_test/handed_in.h"
 #include "errors/error.h"
-#include "exercise/blanks.h"
 #include "flags/command_line.h"
-#include "instructor/corpus.h"
-#include "instructor/handed_in.h"
 #include "program/program.h"
 
 using namespace odori;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "program/program.h"
-#include "worker/sandbox.h"
+#include "runner/sandbox.h"
 
 using namespace odori::grader;
 

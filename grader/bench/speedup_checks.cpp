@@ -14,15 +14,15 @@
 #include <random>
 #include <thread>
 
+#include "blanks/blanks.h"
 #include "checks/check_record.h"
+#include "classroom/self_test/answer_files.h"
 #include "errors/error.h"
-#include "exercise/blanks.h"
 #include "flags/command_line.h"
-#include "instructor/answer_files.h"
 #include "program/process.h"
 #include "program/program.h"
 #include "report/machine.h"
-#include "worker/run.h"
+#include "runner/run.h"
 
 using namespace odori;
 using namespace odori::grader;

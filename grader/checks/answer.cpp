@@ -1,10 +1,10 @@
 #include "checks/answer.h"
 
-#include "exercise/cutter.h"
-#include "exercise/pbs_directives.h"
-#include "exercise/select_line.h"
+#include "blanks/cutter.h"
+#include "blanks/pbs_directives.h"
+#include "blanks/select_line.h"
 #include "files/file.h"
-#include "worker/site.h"
+#include "runner/site.h"
 
 namespace odori::grader {
 namespace {

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "blanks/blank_identifiers.h"
+#include "blanks/submission.h"
+#include "blanks/task.h"
 #include "checks/try_program.h"
 #include "checks/verdict.h"
-#include "exercise/blank_identifiers.h"
-#include "exercise/submission.h"
-#include "exercise/task.h"
-#include "worker/sandbox.h"
+#include "runner/sandbox.h"
 
 namespace odori::grader {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "exercise/submission.h"
+#include "blanks/submission.h"
 
 namespace odori::grader {
 namespace {

@@ -4,9 +4,9 @@
 #include <map>
 #include <vector>
 
+#include "blanks/blank_identifiers.h"
+#include "blanks/finding.h"
 #include "checks/verdict.h"
-#include "exercise/blank_identifiers.h"
-#include "exercise/finding.h"
 
 namespace odori::grader {
 

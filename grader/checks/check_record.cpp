@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "blanks/json_object.h"
 #include "errors/error.h"
-#include "exercise/json_object.h"
 
 namespace odori::grader {
 namespace {

@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "blanks/finding.h"
 #include "checks/verdict.h"
-#include "exercise/finding.h"
 
 namespace odori::grader {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "blanks/task.h"
 #include "checks/verdict.h"
-#include "exercise/task.h"
 #include "report/figure.h"
-#include "worker/evidence.h"
-#include "worker/run_plan.h"
+#include "runner/evidence.h"
+#include "runner/run_plan.h"
 
 namespace odori::grader {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "worker/evidence.h"
+#include "runner/evidence.h"
 
 namespace odori::grader {
 

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "exercise/finding.h"
-#include "worker/evidence.h"
+#include "blanks/finding.h"
+#include "runner/evidence.h"
 
 namespace odori::grader {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "checks/try_program.h"
-#include "worker/programs.h"
+#include "runner/programs.h"
 
 namespace odori::grader {
 

@@ -8,8 +8,8 @@
 
 #include "checks/judge.h"
 #include "checks/program_runs.h"
+#include "runner/null_pointer.h"
 #include "threads/cores.h"
-#include "worker/null_pointer.h"
 
 namespace odori::grader {
 namespace {
@@ -17,8 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Where what is built is kept: in the build folder; or in a temporary one, of this user alone, where that can't be
-/// written, and for somebody else's answer: each marking has its own (batch/marking), so that no student gets what
-/// another one's answer has built.
+/// written, and for somebody else's answer: each marking has its own (classroom/marking/marking), so that no student
+/// gets what another one's answer has built.
 fs::path outputs_of(const Question& question) {
   fs::path folder = question.build / "grader" / question.task.name;
   std::error_code error;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "checks/checks.h"
-#include "worker/run.h"
+#include "runner/run.h"
 
 namespace odori::grader {
 

@@ -6,7 +6,7 @@
 
 #include "backend/device_pool.h"
 #include "model/classifier.h"
-#include "worker/evidence.h"
+#include "runner/evidence.h"
 
 namespace odori::grader {
 

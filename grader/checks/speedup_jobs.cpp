@@ -14,10 +14,10 @@
 #include "checks/reference.h"
 #include "errors/error.h"
 #include "errors/text.h"
+#include "runner/evidence_files.h"
+#include "runner/file_watch.h"
+#include "runner/launch.h"
 #include "synthetic.h"
-#include "worker/evidence_files.h"
-#include "worker/file_watch.h"
-#include "worker/launch.h"
 
 namespace odori::grader {
 namespace {
@@ -141,7 +141,7 @@ SpeedupJobs::SpeedupJobs(const Task& task, const Layout& layout, fs::path soluti
   }
 }
 
-/// Of the place-th of the programs that run at once; its name is that of a checked run's (worker/run.cpp).
+/// Of the place-th of the programs that run at once; its name is that of a checked run's (runner/run.cpp).
 fs::path SpeedupJobs::folder(int place) const { return scratch_.path() / fmt::format("run_{}", place + 1); }
 
 fs::path SpeedupJobs::program_of(Work work) const {

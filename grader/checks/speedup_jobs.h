@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "blanks/task.h"
 #include "checks/speedup.h"
-#include "exercise/task.h"
-#include "worker/evidence.h"
-#include "worker/run.h"
-#include "worker/run_plan.h"
+#include "runner/evidence.h"
+#include "runner/run.h"
+#include "runner/run_plan.h"
 
 namespace odori::grader {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "checks/reference.h"
-#include "worker/evidence.h"
-#include "worker/run_plan.h"
+#include "runner/evidence.h"
+#include "runner/run_plan.h"
 
 namespace odori::grader {
 

@@ -13,7 +13,7 @@
 #include "errors/error.h"
 #include "errors/text.h"
 #include "program/program.h"
-#include "worker/load.h"
+#include "runner/load.h"
 
 namespace odori::grader {
 namespace {

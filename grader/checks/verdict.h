@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exercise/finding.h"
+#include "blanks/finding.h"
 
 namespace odori::grader {
 

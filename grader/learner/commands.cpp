@@ -7,15 +7,15 @@
 #include <iostream>
 #include <variant>
 
+#include "blanks/cutter.h"
+#include "blanks/keep.h"
+#include "blanks/submission.h"
+#include "blanks/task.h"
 #include "errors/error.h"
-#include "exercise/cutter.h"
-#include "exercise/keep.h"
-#include "exercise/submission.h"
-#include "exercise/task.h"
 #include "files/file.h"
 #include "learner/state.h"
 #include "messages/messages.h"
-#include "worker/site.h"
+#include "runner/site.h"
 
 namespace odori::grader {
 namespace {

@@ -1,6 +1,6 @@
 #include "learner/flags.h"
 
-#include "exercise/task.h"
+#include "blanks/task.h"
 #include "flags/command_line.h"
 
 namespace odori::grader {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "exercise/blanks.h"
+#include "blanks/blanks.h"
 
 namespace odori::grader {
 

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "blanks/blanks.h"
+#include "blanks/task.h"
 #include "errors/error.h"
-#include "exercise/blanks.h"
-#include "exercise/task.h"
 #include "files/file.h"
 
 namespace odori::grader {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "blanks/task.h"
 #include "errors/error.h"
-#include "exercise/task.h"
 #include "learner/commands.h"
 #include "learner/saved_files.h"
 #include "learner/terminal.h"

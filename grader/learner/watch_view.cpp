@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "exercise/blanks.h"
-#include "exercise/utf8.h"
+#include "blanks/blanks.h"
+#include "blanks/utf8.h"
 
 namespace odori::grader {
 namespace {

@@ -1,24 +1,18 @@
 #include "messages/messages.h"
 
 #include <fmt/ranges.h>
-#include <unicode/uchar.h>
 
 #include <algorithm>
 #include <optional>
 #include <regex>
 
-#include "exercise/blanks.h"
-#include "exercise/utf8.h"
+#include "blanks/blanks.h"
+#include "blanks/utf8.h"
 
 namespace odori::grader {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_wide(char32_t c) {
-  const int width = u_getIntPropertyValue(static_cast<UChar32>(c), UCHAR_EAST_ASIAN_WIDTH);
-  return width == U_EA_WIDE || width == U_EA_FULLWIDTH;
-}
 
 /// A line doesn't begin with these.
 bool stays_with_the_one_before(std::string_view character) {

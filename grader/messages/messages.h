@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "blanks/finding.h"
+#include "blanks/task.h"
 #include "errors/language.h"
-#include "exercise/finding.h"
-#include "exercise/task.h"
 
 namespace odori::grader {
 

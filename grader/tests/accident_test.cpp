@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "files/file.h"
-#include "worker/run.h"
+#include "runner/run.h"
 
 namespace odori::grader {
 namespace {

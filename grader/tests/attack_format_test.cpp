@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "exercise/blank_identifiers.h"
-#include "instructor/attack.h"
+#include "blanks/blank_identifiers.h"
+#include "classroom/self_test/attack.h"
 
 namespace odori::grader {
 namespace {

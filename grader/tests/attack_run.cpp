@@ -19,16 +19,16 @@
 #include <optional>
 #include <random>
 
+#include "blanks/blanks.h"
 #include "checks/judge_answer.h"
+#include "classroom/self_test/arena.h"
+#include "classroom/self_test/handed_in.h"
 #include "errors/error.h"
-#include "exercise/blanks.h"
-#include "instructor/arena.h"
-#include "instructor/handed_in.h"
 #include "program/process.h"
 #include "program/program.h"
+#include "runner/run.h"
+#include "runner/sandbox.h"
 #include "threads/cores.h"
-#include "worker/run.h"
-#include "worker/sandbox.h"
 
 using namespace odori;
 using namespace odori::grader;

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <set>
 
-#include "batch/student_name.h"
-#include "exercise/task.h"
+#include "blanks/task.h"
+#include "classroom/marking/student_name.h"
 #include "intake_fixture.h"
 
 namespace odori::grader {

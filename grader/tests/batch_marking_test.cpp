@@ -3,9 +3,9 @@
 
 #include <fstream>
 
-#include "batch/marking.h"
-#include "exercise/task.h"
-#include "worker/run.h"
+#include "blanks/task.h"
+#include "classroom/marking/marking.h"
+#include "runner/run.h"
 
 namespace odori::grader {
 namespace {

@@ -1,7 +1,7 @@
 // The records of a class: what is written is read again, and nothing else is.
 #include <gtest/gtest.h>
 
-#include "batch/record.h"
+#include "classroom/marking/record.h"
 #include "errors/error.h"
 
 namespace odori::grader {

@@ -6,13 +6,13 @@
 #include <memory>
 #include <thread>
 
-#include "batch/batch.h"
-#include "batch/durable_file.h"
-#include "batch/refusal.h"
-#include "batch/regrade.h"
-#include "batch/results.h"
+#include "blanks/blanks.h"
+#include "classroom/marking/batch.h"
+#include "classroom/marking/durable_file.h"
+#include "classroom/marking/refusal.h"
+#include "classroom/marking/regrade.h"
+#include "classroom/marking/results.h"
 #include "errors/error.h"
-#include "exercise/blanks.h"
 #include "files/file.h"
 
 namespace odori::grader {

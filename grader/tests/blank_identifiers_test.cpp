@@ -1,10 +1,10 @@
 // Which texts a blank may hold, and which ways around the rules are closed.
-#include "exercise/blank_identifiers.h"
+#include "blanks/blank_identifiers.h"
 
 #include <gtest/gtest.h>
 
-#include "exercise/task.h"
-#include "instructor/corpus.h"
+#include "blanks/task.h"
+#include "classroom/self_test/corpus.h"
 
 namespace odori::grader {
 namespace {

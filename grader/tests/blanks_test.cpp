@@ -1,4 +1,4 @@
-#include "exercise/blanks.h"
+#include "blanks/blanks.h"
 
 #include <gtest/gtest.h>
 

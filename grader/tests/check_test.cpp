@@ -4,12 +4,12 @@
 #include <fstream>
 #include <future>
 
+#include "blanks/blanks.h"
+#include "blanks/cutter.h"
+#include "blanks/task.h"
 #include "checks/checks.h"
 #include "errors/error.h"
 #include "errors/text.h"
-#include "exercise/blanks.h"
-#include "exercise/cutter.h"
-#include "exercise/task.h"
 #include "run_command.h"
 
 namespace odori::grader {

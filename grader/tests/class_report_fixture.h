@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "batch/record.h"
-#include "class_report/course.h"
+#include "classroom/marking/record.h"
+#include "classroom/reports/course.h"
 
 namespace odori::grader {
 

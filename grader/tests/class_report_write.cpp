@@ -8,12 +8,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "class_report/class_json.h"
-#include "class_report/class_page.h"
-#include "class_report/csv.h"
-#include "class_report/gradescope.h"
-#include "class_report/student_page.h"
 #include "class_report_fixture.h"
+#include "classroom/reports/class_json.h"
+#include "classroom/reports/class_page.h"
+#include "classroom/reports/csv.h"
+#include "classroom/reports/gradescope.h"
+#include "classroom/reports/student_page.h"
 #include "errors/error.h"
 #include "report/page.h"
 

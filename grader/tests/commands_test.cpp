@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "blanks/blanks.h"
+#include "blanks/task.h"
 #include "errors/error.h"
-#include "exercise/blanks.h"
-#include "exercise/task.h"
 #include "learner/state.h"
 #include "run_command.h"
 

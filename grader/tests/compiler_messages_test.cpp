@@ -1,9 +1,9 @@
 // What compilers say of a text: read line by line, and told in plain words.
-#include "worker/compiler_messages.h"
+#include "runner/compiler_messages.h"
 
 #include <gtest/gtest.h>
 
-#include "worker/build.h"
+#include "runner/build.h"
 
 namespace odori::grader {
 namespace {

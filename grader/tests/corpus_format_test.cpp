@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "exercise/task.h"
-#include "instructor/corpus.h"
+#include "blanks/task.h"
+#include "classroom/self_test/corpus.h"
 #include "messages/messages.h"
 
 namespace odori::grader {

@@ -17,14 +17,14 @@
 #include <random>
 
 #include "checks/judge_answer.h"
+#include "classroom/self_test/corpus.h"
+#include "classroom/self_test/handed_in.h"
 #include "errors/error.h"
 #include "flags/command_line.h"
-#include "instructor/corpus.h"
-#include "instructor/handed_in.h"
 #include "messages/messages.h"
 #include "program/program.h"
+#include "runner/run.h"
 #include "threads/cores.h"
-#include "worker/run.h"
 
 using namespace odori;
 using namespace odori::grader;

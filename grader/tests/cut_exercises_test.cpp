@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "blanks/blanks.h"
 #include "errors/error.h"
-#include "exercise/blanks.h"
 #include "run_command.h"
 
 namespace odori::grader {

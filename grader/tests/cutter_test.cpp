@@ -1,9 +1,9 @@
-#include "exercise/cutter.h"
+#include "blanks/cutter.h"
 
 #include <gtest/gtest.h>
 
+#include "blanks/blanks.h"
 #include "errors/error.h"
-#include "exercise/blanks.h"
 
 namespace odori::grader {
 namespace {

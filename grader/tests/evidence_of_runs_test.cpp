@@ -12,9 +12,9 @@
 #include "files/file.h"
 #include "observe/evidence.h"
 #include "program/process.h"
-#include "worker/evidence_files.h"
-#include "worker/file_watch.h"
-#include "worker/run.h"
+#include "runner/evidence_files.h"
+#include "runner/file_watch.h"
+#include "runner/run.h"
 
 namespace odori::grader {
 namespace {

@@ -1,5 +1,5 @@
 // Evidence: what is read of a run's files, however it ended.
-#include "worker/evidence.h"
+#include "runner/evidence.h"
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "observe/evidence.h"
-#include "worker/evidence_files.h"
-#include "worker/run.h"
+#include "runner/evidence_files.h"
+#include "runner/run.h"
 
 namespace odori::grader {
 namespace {

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "blanks/blanks.h"
+#include "blanks/task.h"
 #include "errors/error.h"
-#include "exercise/blanks.h"
-#include "exercise/task.h"
 #include "run_command.h"
 #include "synthetic.h"
 

@@ -16,8 +16,8 @@
 #include "checks/findings.h"
 #include "data/sub_dataset.h"
 #include "messages/messages.h"
+#include "runner/run.h"
 #include "synthetic.h"
-#include "worker/run.h"
 
 namespace odori::grader::test {
 

@@ -3,9 +3,9 @@
 //   odori_fill_blanks SOLUTION N EXERCISE        the first N blanks hold the solution's text
 #include <fstream>
 
+#include "blanks/blanks.h"
+#include "blanks/cutter.h"
 #include "errors/error.h"
-#include "exercise/blanks.h"
-#include "exercise/cutter.h"
 #include "program/program.h"
 
 using namespace odori;

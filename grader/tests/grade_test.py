@@ -25,7 +25,7 @@ KIT = pathlib.Path(__file__).resolve().parents[2]
 
 def grade(*flags, build=BUILD, language="en", environment={}):
     """Exit code and output."""
-    command = [BUILD / "bin/odori_grader", "grade", "--build", build, "--lang", language, *flags]
+    command = [BUILD / "bin/odori_classroom", "--build", build, "--lang", language, *flags]
     ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **environment})
     return ended.returncode, ended.stdout.decode()
 
@@ -175,7 +175,7 @@ class Grade(unittest.TestCase):
         environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": ""}
         with open(locks / f"{socket.gethostname()}.machine", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            command = [BUILD / "bin/odori_grader", "grade", *self.flags, "--build", BUILD, "--lang", "en"]
+            command = [BUILD / "bin/odori_classroom", *self.flags, "--build", BUILD, "--lang", "en"]
             for end in ("interrupt", "release"):
                 batch = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
                 waiting = f"(PID {os.getpid()}, since "

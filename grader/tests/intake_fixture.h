@@ -6,9 +6,9 @@
 
 #include <fstream>
 
-#include "batch/intake.h"
-#include "batch/refusal.h"
-#include "exercise/blanks.h"
+#include "blanks/blanks.h"
+#include "classroom/marking/intake.h"
+#include "classroom/marking/refusal.h"
 #include "run_command.h"
 
 namespace odori::grader {

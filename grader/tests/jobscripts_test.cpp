@@ -1,8 +1,8 @@
 // The job scripts: the real ones on a tiny set, and copies of them in a kit whose programs only say that they ran.
-#include "exercise/finding.h"
+#include "blanks/finding.h"
 #include "jobscripts_fixture.h"
+#include "runner/site.h"
 #include "synthetic.h"
-#include "worker/site.h"
 
 namespace odori::grader {
 namespace {

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "errors/error.h"
-#include "worker/load.h"
+#include "runner/load.h"
 
 namespace odori::grader {
 namespace {

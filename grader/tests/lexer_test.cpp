@@ -1,9 +1,9 @@
 // Which texts can stand beside others in one source file.
-#include "exercise/lexer.h"
+#include "blanks/lexer.h"
 
 #include <gtest/gtest.h>
 
-#include "exercise/blanks.h"
+#include "blanks/blanks.h"
 
 namespace odori::grader {
 namespace {

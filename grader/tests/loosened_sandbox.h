@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "worker/sandbox.h"
+#include "runner/sandbox.h"
 
 namespace odori::grader {
 

@@ -8,8 +8,8 @@
 #include <regex>
 #include <set>
 
-#include "exercise/blanks.h"
-#include "exercise/task.h"
+#include "blanks/blanks.h"
+#include "blanks/task.h"
 
 namespace odori::grader {
 namespace {
@@ -84,7 +84,7 @@ TEST(Messages, ThatTheCodeAsksForExist) {
   const std::regex key(
       R"re((?:Finding|EnvironmentFault\(|EnvironmentFault\(Finding|unreadable\(|or_else\()\{?"([a-z_0-9]+)")re");
   int found = 0;
-  for (const char* folder : {"exercise", "worker", "checks", "learner"})
+  for (const char* folder : {"blanks", "runner", "checks", "learner"})
     for (const auto& entry : fs::directory_iterator(fs::path(ODORI_FOLDER) / "grader" / folder)) {
       if (entry.path().extension() != ".cpp") continue;
       const std::string code = read_file(entry.path());

@@ -1,14 +1,14 @@
 // A learner's blanks built with the kit's own compiler: what doesn't compile costs its own blank alone, and is told at
 // the learner's own line.
-#include "worker/programs.h"
+#include "runner/programs.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <fstream>
 
-#include "exercise/cutter.h"
-#include "exercise/task.h"
+#include "blanks/cutter.h"
+#include "blanks/task.h"
 
 namespace odori::grader {
 namespace {

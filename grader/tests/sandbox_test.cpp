@@ -1,6 +1,6 @@
 // Each limit holds, and what it holds back gets through without it. Also run as an ordinary user (as_ordinary_user.sh),
 // since root needs another sandbox. Without bubblewrap all of it fails.
-#include "worker/sandbox.h"
+#include "runner/sandbox.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include <sstream>
 #include <thread>
 
-#include "exercise/blanks.h"
+#include "blanks/blanks.h"
 #include "loosened_sandbox.h"
 
 namespace odori::grader {

@@ -1,13 +1,13 @@
 // The job scripts' blanks: select lines that are right, and the mistakes that have a message.
-#include "exercise/select_line.h"
+#include "blanks/select_line.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <set>
 
-#include "exercise/blanks.h"
-#include "exercise/pbs_directives.h"
+#include "blanks/blanks.h"
+#include "blanks/pbs_directives.h"
 
 namespace odori::grader {
 namespace {

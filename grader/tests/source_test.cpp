@@ -1,12 +1,12 @@
 // The source file of a program, and how the compiler's errors lead back to a blank and a line.
-#include "worker/source.h"
+#include "runner/source.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "errors/error.h"
-#include "worker/build.h"
+#include "runner/build.h"
 
 namespace odori::grader {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "checks/checks.h"
 #include "checks/speedup_jobs.h"
-#include "worker/build.h"
-#include "worker/source.h"
+#include "runner/build.h"
+#include "runner/source.h"
 
 namespace odori::grader {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "exercise/blanks.h"
+#include "blanks/blanks.h"
 #include "learner/saved_files.h"
 
 namespace odori::grader {

@@ -1,5 +1,5 @@
 // What is taken out of a learner's file, and what is said about one that nothing can be taken out of.
-#include "exercise/submission.h"
+#include "blanks/submission.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 # Which exercises there are, for the driver and its scripts: a folder of solutions/ each (solutions/README.md).
-# To be sourced; `kit` is the kit's folder. grader/exercise/task.h does the same for programs.
+# To be sourced; `kit` is the kit's folder. grader/blanks/task.h does the same for programs.
 
 # All of them, in order: single_gpu multi_gpu multi_node. With blanks alone: exercises_with_blanks.
 exercises() {

@@ -1,6 +1,6 @@
 // The facts of a run, for observers and the grader. Each is declared once: its name, then its fields in written order.
 //
-// Observers receive them (observer.h), evidence.cpp writes them and grader/worker/evidence reads them. An `int` is a
+// Observers receive them (observer.h), evidence.cpp writes them and grader/runner/evidence reads them. An `int` is a
 // small number: a device or a rank. A list of integers holds images; every other list has one entry for each device.
 #pragma once
 

@@ -26,17 +26,18 @@ declare -A may=(
   [flags]="$base backend comm data model optim"
   [predict]="$base trace data backend model optim comm report train flags"
 )
-# The same for the grader's folders, among themselves.
+# The same for the grader's folders, among themselves. Those of classroom/ count each for itself.
 declare -A grader_may=(
-  [exercise]=""
-  [messages]="exercise"
-  [worker]="exercise"
-  [checks]="exercise worker"
-  [exercises]="exercise worker checks"
-  [learner]="exercise messages worker checks"
-  [batch]="exercise worker checks"
-  [class_report]="exercise messages batch/record.h"
-  [instructor]="exercise messages worker checks batch class_report"
+  [blanks]=""
+  [messages]="blanks"
+  [runner]="blanks"
+  [checks]="blanks runner"
+  [exercises]="blanks runner checks"
+  [learner]="blanks messages runner checks"
+  [classroom/marking]="blanks runner checks classroom/unseen.h"
+  [classroom/reports]="blanks messages classroom/unseen.h classroom/marking/record.h"
+  [classroom/self_test]="blanks messages runner checks classroom classroom/marking classroom/reports"
+  [classroom]="blanks messages runner checks classroom/marking classroom/reports classroom/self_test"
 )
 
 # A library beyond the kit, by its headers; the files that may include it; these in words.
@@ -45,8 +46,9 @@ outside=(
   '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
   '^CLI/' '^lib/flags/command_line\.h$' 'lib/flags/command_line.h'
   '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/(cuda|emulated)/|tests/cuda_)' 'lib/backend/cuda, lib/backend/emulated and their tests'
-  '^archive' '^grader/(batch/archive|instructor/handed_in|tests/attack_run)\.cpp$' "grader/batch/archive.cpp, handed_in.cpp, which writes archives, and attack_run.cpp"
-  '^openssl/' '^grader/worker/sha256\.cpp$' 'grader/worker/sha256.cpp'
+  '^archive' '^grader/(classroom/(marking/archive|self_test/handed_in)|tests/attack_run)\.cpp$' "grader/classroom/marking/archive.cpp, handed_in.cpp, which writes archives, and attack_run.cpp"
+  '^openssl/' '^grader/classroom/marking/sha256\.cpp$' 'grader/classroom/marking/sha256.cpp'
+  '^unicode/' '^grader/classroom/(marking/student_name|unseen)\.cpp$' 'student_name.cpp and unseen.cpp of grader/classroom'
   '^nvtx3/' '^lib/trace/nvtx\.cpp$|^lib/tests/nvtx_' 'lib/trace/nvtx.cpp and its tests'
   '^mustache' '^lib/report/html\.cpp$' 'lib/report/html.cpp'
   '^nccl' '^lib/(backend/(cuda|emulated)/|tests/cuda_)' 'lib/backend/cuda, lib/backend/emulated and their tests'
@@ -104,9 +106,16 @@ check_support() {
     rule "a header for programs includes the library without observe/ and other *_support.h alone"
 }
 
+# A grader's folder of a path below grader/: "runner", "classroom/marking".
+grader_folder() {
+  folder=${1%/*}
+  [[ $folder == classroom/* ]] || folder=${folder%%/*}
+}
+
 check_grader() {
-  local from=${file#grader/} to=${header%%/*}
-  from=${from%%/*}
+  local folder from to
+  grader_folder "${file#grader/}" && from=$folder
+  grader_folder "$header" && to=$folder
   [[ -n ${grader_may[$to]+known} && ! $from =~ ^(tests|bench)$ && $to != "$from" ]] || return
   [[ -n ${grader_may[$from]+known} ]] || { rule "the folder $from isn't in the graph; add it here and"; return; }
   [[ " ${grader_may[$from]} " == *" $to "* || " ${grader_may[$from]} " == *" $header "* ]] && return

@@ -65,7 +65,7 @@ expect exercises/1/support/a.cpp '"inner.h"' ''
 expect exercises/1/support/a.cpp '"test_cases.h"' ''
 expect exercises/1/support/a.cpp '"two_support.h"' 'of its own folder alone'
 expect exercises/1/support/a_test.cpp '"train_support.h"' ''
-expect exercises/1/support/a.cpp '"worker/run.h"' 'support code never includes the grader'
+expect exercises/1/support/a.cpp '"runner/run.h"' 'support code never includes the grader'
 expect exercises/1/support/one_support.h '"comm/communicator.h"' ''
 expect exercises/1/support/one_support.h '"observe/hooks.h"' 'a header for programs includes the library without observe/'
 expect exercises/1/support/one_support.h '"inner.h"' 'a header for programs includes the library without observe/'
@@ -74,7 +74,7 @@ expect exercises/1/support/one_support.h '<nlohmann/json.hpp>' 'the library and 
 expect lib/train/a.cpp '"one_support.h"' 'lib includes no header of an exercise'
 expect lib/backend/cuda/a.cu '<cudnn.h>' ''
 expect lib/report/html.cpp '<mustache.hpp>' ''
-expect grader/class_report/page.cpp '<mustache.hpp>' 'only lib/report/html.cpp may'
+expect grader/classroom/reports/page.cpp '<mustache.hpp>' 'only lib/report/html.cpp may'
 expect lib/backend/emulated/a.cpp '<cublas_v2.h>' ''
 expect lib/tests/cuda_a_test.cpp '<cuda_runtime.h>' ''
 expect lib/train/a.cu '<cuda_runtime.h>' 'only lib/backend/cuda, lib/backend/emulated and their tests may'
@@ -86,12 +86,14 @@ expect lib/tests/comm_a_test.cpp '<nccl.h>' 'only lib/backend/cuda, lib/backend/
 expect lib/comm/pure_nccl.cpp '<nccl.h>' 'only lib/backend/cuda, lib/backend/emulated and their tests may'
 expect lib/comm/a.h '"backend/device.h"' ''
 expect lib/backend/a.h '"comm/communicator.h"' 'backend may include'
-expect grader/checks/a.h '"worker/run.h"' ''
-expect grader/worker/a.h '"checks/verdict.h"' "of the grader's folders worker may include exercise alone"
-expect grader/class_report/a.h '"batch/record.h"' ''
-expect grader/class_report/a.h '"batch/results.h"' "of the grader's folders class_report may include"
-expect grader/news/a.h '"worker/run.h"' 'the folder news'
-expect grader/tests/a.cpp '"instructor/grade.h"' ''
+expect grader/checks/a.h '"runner/run.h"' ''
+expect grader/runner/a.h '"checks/verdict.h"' "of the grader's folders runner may include blanks alone"
+expect grader/classroom/reports/a.h '"classroom/marking/record.h"' ''
+expect grader/classroom/reports/a.h '"classroom/marking/results.h"' "of the grader's folders classroom/reports may include"
+expect grader/classroom/grade.cpp '"classroom/self_test/self_test.h"' ''
+expect grader/runner/a.cpp '<unicode/uchar.h>' 'only student_name.cpp and unseen.cpp'
+expect grader/news/a.h '"runner/run.h"' 'the folder news'
+expect grader/tests/a.cpp '"classroom/grade.h"' ''
 
 touch "$kit"/exercises/2/support/inner.h
 if bash "$rules" "$kit" | grep -q "inner.h has the same name"; then :; else

@@ -1,7 +1,7 @@
 // The checks of task 2, on evidence put together here: what each misconception makes of a right training.
 #include <algorithm>
 
-#include "exercise/blanks.h"
+#include "blanks/blanks.h"
 #include "fabricated.h"
 #include "observe/refusal.h"
 

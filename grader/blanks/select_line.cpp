@@ -1,0 +1,228 @@
+#include "blanks/select_line.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <variant>
+
+#include "blanks/blanks.h"
+#include "blanks/pbs_directives.h"
+#include "blanks/utf8.h"
+#include "errors/nearest.h"
+
+namespace odori::grader {
+namespace {
+
+constexpr std::size_t most_digits = 4;   // of a number: no product of two and no sum of these overflows
+constexpr std::size_t most_shown = 120;  // bytes of the learner's text in a message
+
+bool is_of_chunk(std::string_view name) { return name == "ncpus" || name == "mpiprocs" || name == "ompthreads"; }
+
+/// The resource that a learner means by this name; nothing if it may be a name of PBS's or of a site's.
+std::optional<std::string> meant_by(const std::string& name) {
+  static const std::map<std::string, std::string> names{
+      {"ppn", "mpiprocs"},       {"procs", "mpiprocs"}, {"processes", "mpiprocs"},
+      {"nprocs", "mpiprocs"},    {"np", "mpiprocs"},    {"ntasks", "mpiprocs"},
+      {"threads", "ompthreads"}, {"omp", "ompthreads"}, {"omp_num_threads", "ompthreads"},
+      {"nodes", "select"},       {"gpus", "ngpus"},     {"ngpu", "ngpus"}};
+  if (is_of_chunk(name)) return {};
+  if (const auto found = names.find(name); found != names.end()) return found->second;
+  for (const char* resource : {"mpiprocs", "ompthreads"})
+    if (slips(name, resource) <= 2) return resource;
+  return {};
+}
+
+std::optional<int> count_in(std::string_view text) {
+  return text.size() <= most_digits && !text.starts_with('-') ? number_of<int>(text) : std::nullopt;
+}
+
+/// Equal nodes. PBS's defaults: one process a node, one thread for each core of `ncpus`, one core.
+struct Chunk {
+  int nodes = 1;
+  std::optional<int> cores, processes, threads;  // ncpus, mpiprocs, ompthreads
+  int processes_a_node() const { return processes.value_or(1); }
+  int threads_a_process() const { return threads.value_or(cores.value_or(1)); }
+};
+
+struct SelectLine {
+  std::vector<Chunk> chunks;
+  bool packed = false;    // place=pack: all chunks on one node
+  bool repeated = false;  // another select follows
+};
+
+/// "2:mpiprocs=2:ompthreads=1"; the number may be missing, and then it is 1.
+std::variant<Chunk, Finding> read_chunk(std::string_view text) {
+  Chunk chunk;
+  auto parts = split(text, ':');
+  if (parts.front().find('=') == std::string::npos) {
+    const auto nodes = count_in(parts.front());
+    if (!nodes || *nodes == 0) return Finding{"select_needs_number", {{"part", parts.front()}}};
+    chunk.nodes = *nodes;
+    parts.erase(parts.begin());
+  }
+  for (const std::string& part : parts) {
+    const auto equals = part.find('=');
+    const std::string name = lower(part.substr(0, equals));
+    if (const auto meant = meant_by(name)) return Finding{"resource_misnamed", {{"name", name}, {"meant", *meant}}};
+    auto& resource = name == "ncpus" ? chunk.cores : name == "mpiprocs" ? chunk.processes : chunk.threads;
+    // `place` and `walltime` belong to the whole job.
+    if (equals == std::string::npos || equals == 0 || equals + 1 == part.size() || name == "place" ||
+        name == "walltime" || (is_of_chunk(name) && resource))
+      return Finding{"chunk_unreadable", {{"part", part}}};
+    if (!is_of_chunk(name)) continue;
+    resource = count_in(part.substr(equals + 1));
+    if (!resource || (*resource == 0 && name == "ompthreads"))
+      return Finding{"resource_needs_number", {{"part", part}}};
+  }
+  return chunk;
+}
+
+/// What is wrong with the values of -l, apart from that of select.
+std::optional<Finding> find_in_resources(const std::vector<PbsResource>& resources, bool has_select) {
+  for (const auto& [name, value] : resources) {
+    const std::string text = name + '=' + value;
+    if (name == "nodes") return Finding{"nodes_of_old", {{"text", text}}};
+    if (name != "select" && name.starts_with("select")) return Finding{"select_needs_equals", {{"text", name}}};
+    if (name.empty() || name[0] < 'a' || name[0] > 'z') return Finding{"resource_expected", {{"text", name}}};
+    if (has_select && is_of_chunk(name)) return Finding{"resource_outside_select", {{"text", text}}};
+  }
+  return {};
+}
+
+/// Why the directives contain no select.
+Finding missing_select(const std::vector<std::string>& script, const PbsDirectives& directives) {
+  for (const std::string& line : directives.after_command)
+    if (line.find("select") != std::string::npos) return {"directive_behind_command", {{"text", line}}};
+  for (const std::string& word : directives.left_over)
+    if (word.starts_with("select")) return {"option_l_missing", {{"text", word}}};
+  for (const std::string& line : script) {
+    const std::string small = lower(trim(line, "#$/! \t"));
+    if (small.starts_with("sbatch")) return {"slurm_directive", {{"text", line}}};
+    const bool is_directive = small.starts_with("pbs") || small.starts_with("-l") || small.starts_with("select=");
+    if (is_directive && small.find("select=") != std::string::npos && !trim(line).starts_with("#PBS"))
+      return {"prefix_wrong", {{"text", line}}};
+  }
+  return {"select_missing", {}};
+}
+
+std::variant<SelectLine, Finding> read_chunks(const std::string& value) {
+  for (std::size_t at = 0; at < value.size(); ++at)
+    if (static_cast<unsigned char>(value[at]) >= 0x80)
+      return Finding{"not_ascii_in_select", {{"character", value.substr(at, character_at(value, at).second)}}};
+  SelectLine line;
+  for (const std::string& part : split(value, '+')) {
+    auto chunk = read_chunk(part);
+    if (const auto* finding = std::get_if<Finding>(&chunk)) return *finding;
+    line.chunks.push_back(std::get<Chunk>(chunk));
+  }
+  return line;
+}
+
+/// Reads the first select, since qsub ignores later ones; or returns why PBS would not accept the script.
+std::variant<SelectLine, Finding> read_select_line(const std::vector<std::string>& script) {
+  const PbsDirectives directives = read_pbs_directives(script);
+  const PbsResource *select = nullptr, *place = nullptr;
+  bool repeated = false;
+  for (const PbsResource& resource : directives.resources) {
+    repeated = repeated || (select != nullptr && resource.name == "select");
+    if (select == nullptr && resource.name == "select") select = &resource;
+    if (place == nullptr && resource.name == "place") place = &resource;
+  }
+  if (const auto finding = find_in_resources(directives.resources, select != nullptr)) return *finding;
+  if (select == nullptr) return missing_select(script, directives);
+  if (!directives.left_over.empty()) {
+    const bool comment = directives.left_over.front().starts_with('#');
+    return Finding{comment ? "comment_behind_select" : "space_in_select",
+                   {{"text", fmt::format("{}", fmt::join(directives.left_over, " "))}}};
+  }
+  auto line = read_chunks(select->value);
+  if (auto* read = std::get_if<SelectLine>(&line)) {
+    read->repeated = repeated;
+    read->packed = place != nullptr && place->value.starts_with("pack");
+  }
+  return line;
+}
+
+struct Totals {
+  std::int64_t nodes = 0, processes = 0;
+  bool even = true, processes_given = false;
+};
+
+Totals totals_of(const SelectLine& line) {
+  Totals totals;
+  for (const Chunk& chunk : line.chunks) {
+    totals.nodes += chunk.nodes;
+    totals.processes += std::int64_t{chunk.nodes} * chunk.processes_a_node();
+    totals.even = totals.even && chunk.processes_a_node() == line.chunks.front().processes_a_node();
+    totals.processes_given = totals.processes_given || chunk.processes.has_value();
+  }
+  return totals;
+}
+
+/// A finding with what the line requests (nodes, processes in all and a node, threads a process) and the devices.
+Finding finding(const char* key, const SelectLine& line, int devices) {
+  const Totals totals = totals_of(line);
+  std::string processes;
+  for (const Chunk& chunk : line.chunks)
+    for (int node = 0; node < std::min(chunk.nodes, 4) && processes.size() < most_shown; ++node)
+      processes += (processes.empty() ? "" : " + ") + std::to_string(chunk.processes_a_node());
+  if (totals.even) processes = std::to_string(line.chunks.front().processes_a_node());
+  return {key,
+          {{"nodes", std::to_string(totals.nodes)},
+           {"all", std::to_string(totals.processes)},
+           {"processes", processes},
+           {"threads", std::to_string(line.chunks.front().threads_a_process())},
+           {"devices", std::to_string(devices)},
+           {"all_devices", std::to_string(2 * devices)}}};
+}
+
+std::optional<Finding> find_for_one_process(const SelectLine& line, int devices) {
+  const auto [nodes, processes, even, given] = totals_of(line);
+  if (nodes == 1 && processes == 1) {
+    if (line.chunks.front().threads == 1 && devices > 1) return finding("one_thread_for_all_devices", line, devices);
+    return {};
+  }
+  if (nodes == 1 && processes > 1) return finding("process_for_each_device", line, devices);
+  if (nodes > 1 && processes == nodes) return finding("node_for_each_device", line, devices);
+  return finding("one_process_expected", line, devices);
+}
+
+std::optional<Finding> find_for_two_nodes(const SelectLine& line, int devices) {
+  const auto [nodes, processes, even, given] = totals_of(line);
+  const auto found = [&](const char* key) { return finding(key, line, devices); };
+  if (line.packed && nodes > 1) return found("packed_on_one_node");
+  const auto threads = line.chunks.front().threads_a_process();
+  const int all_devices = 2 * devices;
+  if (nodes == 2 && processes == all_devices && even) {
+    for (const Chunk& chunk : line.chunks)
+      if (chunk.threads_a_process() != 1)
+        return finding(chunk.threads ? "threads_too_many" : "threads_from_ncpus", SelectLine{{chunk}}, devices);
+    return {};
+  }
+  if (nodes == 1 && processes == all_devices) return found("all_processes_on_one_node");
+  if (nodes == 1) return found("one_node_only");
+  if (nodes == 2 && !even) return found("nodes_uneven");
+  if (nodes == all_devices && processes == all_devices) return found("node_for_each_process");
+  if (nodes == 2 && !given) return found("mpiprocs_missing");
+  if (nodes == 2 && processes == 2 && threads == 2) return found("threads_for_processes");
+  if (nodes == 2 && processes == 2 * all_devices) return found("processes_of_all_nodes");
+  return found("two_by_two_expected");
+}
+
+}  // namespace
+
+std::optional<Finding> find_in_job_script(const Task& task, int devices, const std::vector<std::string>& script) {
+  auto line = read_select_line(script);
+  if (auto* finding = std::get_if<Finding>(&line)) {
+    for (auto& [name, value] : finding->values) value = bounded(value, most_shown);
+    return std::move(*finding);
+  }
+  const auto& read = std::get<SelectLine>(line);
+  const auto finding = task.under_mpi ? find_for_two_nodes(read, devices) : find_for_one_process(read, devices);
+  if (finding && read.repeated) return Finding{"second_select_ignored", finding->values};
+  return finding;
+}
+
+}  // namespace odori::grader

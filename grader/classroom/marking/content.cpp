@@ -1,0 +1,51 @@
+#include "classroom/marking/content.h"
+
+#include "backend/gpu_plugin.h"
+#include "blanks/blanks.h"
+#include "blanks/task.h"
+#include "classroom/marking/record.h"
+#include "classroom/marking/refusal.h"
+#include "program/library.h"
+#include "runner/site.h"
+
+namespace odori::grader {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Of a file that is there with every kit.
+std::string sha256_of_kits(const fs::path& path) {
+  if (auto digits = sha256_of_file(path)) return *digits;
+  throw Refusal({"kit_incomplete", {{"file", path.string()}}}, 20);
+}
+
+}  // namespace
+
+std::string kit_version(const fs::path& kit, const fs::path& build) {
+  std::string parts = std::to_string(record_form);
+  const fs::path library = library_file(), support = library.parent_path() / "libodori_support.so";
+  for (const fs::path& path : {build / "bin" / "odori_grader", library, support}) parts += sha256_of_kits(path);
+  if (built_for_gpus()) parts += sha256_of_kits(gpu_plugin_file());
+  for (const Task& task : all_tasks()) {
+    parts += std::to_string(devices_of(task, kit)) + ' ';  // by which its job script is judged
+    parts += sha256_of_kits(kit / "solutions" / task.folder / "exercise.json");
+    for (const ExerciseFile& file : task.files()) parts += sha256_of_kits(kit / file.solution);
+    parts += sha256_of_kits(build / "bin" / "solutions" / task.program.solution.stem());
+  }
+  return sha256(parts);
+}
+
+std::string sha256_of(const std::optional<fs::path>& file) { return file ? sha256(read_file(*file)) : ""; }
+
+std::string content_of(const std::string& task, const HandedIn& handed_in, const std::string& kit_version) {
+  // Each part has a fixed length, so that no two answers make the same text.
+  const auto part = [](const std::optional<fs::path>& file) { return file ? sha256_of(file) : std::string(64, '-'); };
+  return sha256(kit_version + part(handed_in.program) + part(handed_in.script) + task);
+}
+
+std::uint64_t seed_of(const std::string& content, const std::string& salt) {
+  return std::stoull(sha256(salt + content).substr(0, 8), nullptr, 16);
+}
+
+}  // namespace odori::grader

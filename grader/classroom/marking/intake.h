@@ -1,0 +1,49 @@
+// Collects the submissions of a class: takes the exercises' files out of whatever was submitted.
+//
+// SUBMISSIONS is a folder or an archive (zip, tar) with one folder or one archive for each student, as Moodle,
+// Gradescope, GitHub Classroom and shared folders produce it. The exercises' files may be anywhere in a student's.
+// Nothing else is unpacked or copied, and no link is followed. Files that are too large or not plain are flagged and
+// left out.
+//
+// Files below solutions/, out/ and build folders (with a CMakeCache.txt) never count; in a clone of the kit, an answer
+// counts only in its place (exercises/01_multi_gpu/NAME, jobscripts/NAME). Of several answers the exact name is taken
+// before a copy's (answer_names.h), then the kit's place, then the fewest folders, then the newest.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "blanks/finding.h"
+
+namespace odori::grader {
+
+/// A student's answer to one task, copied.
+struct HandedIn {
+  std::optional<std::filesystem::path> program, script;
+  std::vector<Finding> flags;  // which file was taken of several, what was left out
+  bool absent() const { return !program && !script; }
+};
+
+struct Student {
+  std::string name;                       // valid as a folder's name, and different from all others
+  std::map<std::string, HandedIn> tasks;  // every task, by its name
+};
+
+struct Intake {
+  std::vector<Student> students;  // by name
+  std::vector<Finding> problems;  // what can't be read, or belongs to no student
+};
+
+/// Copies the files to RESULTS/submitted/STUDENT/. `scratch`: a folder for students' archives. `known`: names that have
+/// marks. Throws Refusal if `submissions` can't be read, contains no student, or is one student's folder.
+Intake take_in(const std::filesystem::path& submissions, const std::filesystem::path& submitted,
+               const std::filesystem::path& scratch, const std::set<std::string>& known = {});
+
+/// The names of Intake::students. Writes nothing. Throws Refusal if `submissions` can't be read.
+std::vector<std::string> students_in(const std::filesystem::path& submissions, const std::set<std::string>& known = {});
+
+}  // namespace odori::grader

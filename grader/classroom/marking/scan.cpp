@@ -1,0 +1,211 @@
+#include "classroom/marking/scan.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include "blanks/utf8.h"
+#include "classroom/marking/entries.h"
+#include "classroom/marking/refusal.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t most_bytes_of_archive = std::uintmax_t{512} << 20;  // of a student's
+constexpr std::size_t most_bytes_of_candidate = 1 << 16;                     // ten times an exercise's
+// Of one student:
+constexpr int most_archives = 20, most_entries = 300'000;
+constexpr std::size_t most_bytes_of_candidates = 8 << 20;
+constexpr std::size_t most_others = 3, most_flags_of_student = 20;
+
+/// Files of the operating system's, beside the students' folders.
+bool is_hidden(const std::string& name) { return name == "__MACOSX" || name.starts_with('.'); }
+
+bool is_kits_folder(const std::string& name) { return is_folder_of_answers(name) || is_folder_without_answers(name); }
+
+/// Nothing if it can't be read, or is too large.
+std::optional<std::string> read_candidate(const Entry& entry) {
+  std::string text;
+  const bool complete = entry.read([&](std::string_view piece) {
+    text += piece;
+    return text.size() <= most_bytes_of_candidate;
+  });
+  if (!complete || text.size() > most_bytes_of_candidate) return {};
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))  // as some editors on Windows save it
+    if (auto converted = to_utf8(text, "UTF-16")) return converted;
+  return text;
+}
+
+std::string reason_without_text(const Entry& entry) {
+  if (entry.kind == Entry::Kind::link) return "flag_link";
+  if (entry.kind != Entry::Kind::file) return "flag_no_file";
+  return entry.bytes > most_bytes_of_candidate ? "flag_too_large" : "flag_unreadable";
+}
+
+class Collector {
+ public:
+  Collector(const fs::path& submissions, const std::optional<fs::path>& scratch)
+      : submissions_(submissions), scratch_(scratch) {}
+
+  Scan collect() {
+    wrapper_ = folder_of_all_students();
+    if (!wrapper_.empty()) scan_.problems.push_back({"class_in_one_folder", {{"folder", wrapper_}}});
+    for (Finding& problem : scan([this](const Entry& entry) { return see(entry); }))
+      scan_.problems.push_back(std::move(problem));
+    for (const std::string& name : nobodys_) scan_.problems.push_back({"nobodys_file", {{"file", name}}});
+    return std::move(scan_);
+  }
+
+ private:
+  std::vector<Finding> scan(const EntryHandler& handle) const {
+    if (!fs::is_directory(submissions_)) return scan_archive(submissions_, submissions_.filename(), handle);
+    scan_folder(submissions_, handle);
+    return {};
+  }
+
+  /// The only folder, if several folders or archives in it have answers and it isn't a copy of the kit; else empty.
+  std::string folder_of_all_students() const {
+    std::set<std::string> first, second;
+    bool is_kit = false;
+    scan([&](const Entry& entry) {
+      const auto& parts = entry.parts;
+      if (parts.empty() || is_hidden(parts[0])) return true;
+      first.insert(parts[0]);
+      if (parts.size() == 2 && parts[1] == "odori" && entry.kind == Entry::Kind::file) is_kit = true;
+      const bool is_students_archive = parts.size() == 2 && entry.kind == Entry::Kind::file && is_archive(parts[1]);
+      const bool is_answer = parts.size() > 2 && wanted_named(parts.back()).wanted;
+      if ((is_students_archive || is_answer) && !is_kits_folder(parts[1])) second.insert(parts[1]);
+      return first.size() == 1;
+    });
+    return first.size() == 1 && second.size() > 1 && !is_kit ? *first.begin() : "";
+  }
+
+  bool see(const Entry& entry) {
+    if (entry.parts.empty()) throw Refusal({"submissions_unreadable", {{"folder", submissions_.string()}}}, 20);
+    const std::size_t n_skipped = wrapper_.empty() ? 0 : 1;
+    if (entry.parts.size() <= n_skipped || is_hidden(entry.parts[n_skipped])) return true;
+    const std::string& top = entry.parts[n_skipped];
+    const bool is_top = entry.parts.size() == n_skipped + 1;
+    if (is_top && entry.kind != Entry::Kind::folder && entry.kind != Entry::Kind::unreadable) {
+      see_loose(top, entry);
+    } else if (is_kits_folder(top)) {
+      nobodys_.insert(top);
+      scan_.has_answers_at_top |= is_folder_of_answers(top) && wanted_named(entry.parts.back()).wanted;
+    } else {
+      std::string folder;
+      for (std::size_t i = n_skipped + 1; i + 1 < entry.parts.size(); ++i) folder += entry.parts[i] + '/';
+      see_of_student(scan_.students[top], folder, entry, false);
+    }
+    return true;
+  }
+
+  /// A file beside the students' folders.
+  void see_loose(const std::string& name, const Entry& entry) {
+    const auto owner = owner_of_loose(name);
+    if (entry.kind == Entry::Kind::file && is_archive(name)) {
+      // A folder of the same name may be another student's.
+      const std::string stem = without_archive_suffix(name);
+      see_archive(scan_.students[owner ? *owner : scan_.students.contains(stem) ? name : stem], "", entry);
+    } else if (owner) {
+      see_of_student(scan_.students[*owner], "", entry, false);
+    } else {
+      nobodys_.insert(name);
+      scan_.is_kit |= name == "odori";
+      scan_.has_answers_at_top |= wanted_named(name).exact;
+    }
+  }
+
+  static void flag(ScannedStudent& student, Finding finding) {
+    if (student.flags.size() < most_flags_of_student) student.flags.push_back(std::move(finding));
+  }
+
+  void see_of_student(ScannedStudent& student, const std::string& folder, const Entry& entry, bool in_archive) {
+    const std::string& name = entry.parts.back();
+    if (++student.n_entries > most_entries) {
+      if (student.n_entries == most_entries + 1)
+        flag(student, {"flag_too_many_files", {{"n", std::to_string(most_entries)}}});
+    } else if (entry.kind == Entry::Kind::unreadable) {
+      flag(student, {"flag_unreadable", {{"file", entry.path()}}});
+    } else if (const Named named = wanted_named(name); named.wanted && entry.kind != Entry::Kind::folder) {
+      add_candidate(
+          student,
+          {.wanted = named.wanted, .exact = named.exact, .folder = folder, .name = name, .modified = entry.modified},
+          entry);
+    } else if (entry.kind == Entry::Kind::file) {
+      if (name == "odori") student.kits.insert(folder);
+      if (name == "CMakeCache.txt") student.build_folders.insert(folder);
+      if (!is_archive(name))
+        add_other(student, folder, name);
+      else if (in_archive)
+        flag(student, {"flag_closed_archive", {{"file", entry.path()}}});
+      else
+        see_archive(student, folder, entry);
+    }
+  }
+
+  static void add_candidate(ScannedStudent& student, Candidate candidate, const Entry& entry) {
+    if (student.n_bytes > most_bytes_of_candidates)
+      return flag(student, {"flag_too_many_files", {{"n", std::to_string(student.candidates.size())}}});
+    if (entry.kind == Entry::Kind::file) candidate.text = read_candidate(entry);
+    if (candidate.text)
+      student.n_bytes += candidate.text->size();
+    else
+      candidate.problem = reason_without_text(entry);
+    student.candidates.push_back(std::move(candidate));
+  }
+
+  static void add_other(ScannedStudent& student, const std::string& folder, const std::string& name) {
+    if (('/' + folder + name).find("/.") != std::string::npos) return;
+    student.others.emplace(!name.ends_with(".cpp") && !name.ends_with(".sh"), name);
+    if (student.others.size() > most_others) student.others.erase(std::prev(student.others.end()));
+  }
+
+  /// A student's archive. It is copied, since it can't be read in place.
+  void see_archive(ScannedStudent& student, const std::string& folder, const Entry& entry) {
+    if (!scratch_) return;
+    const std::string name = entry.parts.back();
+    if (++student.n_archives > most_archives) return flag(student, {"flag_closed_archive", {{"file", name}}});
+    const fs::path copy = *scratch_ / "archive";
+    std::error_code error;
+    fs::create_directories(*scratch_, error);
+    std::ofstream file(copy, std::ios::binary | std::ios::trunc);
+    std::uintmax_t bytes = 0;
+    const bool complete = entry.read([&](std::string_view piece) {
+      file << piece;
+      return (bytes += piece.size()) <= most_bytes_of_archive && file;
+    });
+    if (!file.flush()) throw Refusal({"batch_disk_full", {{"file", copy.string()}}}, 20);
+    if (!complete || bytes > most_bytes_of_archive) {
+      flag(student, {complete ? "archive_too_large" : "flag_unreadable", {{"file", name}}});
+    } else {
+      const auto see_inner = [&](const Entry& inner) {
+        std::string path = folder + name + '/' + inner.path();
+        path.resize(path.rfind('/') + 1);
+        see_of_student(student, path, inner, true);
+        return student.n_entries <= most_entries;
+      };
+      for (Finding& problem : scan_archive(copy, name, see_inner)) flag(student, std::move(problem));
+    }
+    fs::remove(copy, error);
+  }
+
+  fs::path submissions_;
+  std::optional<fs::path> scratch_;
+  std::string wrapper_;  // the folder around those of all students; empty: none
+  std::set<std::string> nobodys_;
+  Scan scan_;
+};
+
+}  // namespace
+
+Scan scan_submissions(const fs::path& submissions, const std::optional<fs::path>& scratch) {
+  std::error_code error;
+  const auto status = fs::status(submissions, error);
+  if (!fs::exists(status)) throw Refusal({"submissions_missing", {{"folder", submissions.string()}}});
+  if (!fs::is_directory(status) && !is_archive(submissions.filename().string()))
+    throw Refusal({"submissions_no_archive", {{"folder", submissions.string()}}});
+  return Collector(submissions, scratch).collect();
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,77 @@
+#include "classroom/marking/student_name.h"
+
+#include <unicode/bytestream.h>
+#include <unicode/normalizer2.h>
+
+#include <cstdint>
+#include <map>
+
+#include "blanks/utf8.h"
+#include "classroom/marking/sha256.h"
+#include "classroom/unseen.h"
+#include "errors/error.h"
+
+namespace odori::grader {
+namespace {
+
+constexpr std::size_t most_bytes_of_name = 150;  // of the 255 that a file system allows
+
+bool is_allowed(char32_t character) {
+  return character != '/' && character != '\\' && character != '~' && character != U'\uFFFD' && !is_unseen(character);
+}
+
+std::string normalized(std::string_view name, const icu::Normalizer2* (*form)(UErrorCode&)) {
+  UErrorCode code = U_ZERO_ERROR;
+  std::string result;
+  icu::StringByteSink<std::string> sink(&result);
+  if (const icu::Normalizer2* normalizer = form(code))
+    normalizer->normalizeUTF8(0, {name.data(), static_cast<std::int32_t>(name.size())}, sink, nullptr, code);
+  require(U_SUCCESS(code), "ICU can't normalize the name {}: {}.", name, u_errorName(code));
+  return result;
+}
+
+/// The same for all names that some file system considers equal.
+std::string folded(std::string_view name) { return normalized(name, icu::Normalizer2::getNFKCCasefoldInstance); }
+
+std::string checksum(std::string_view original, std::size_t n_digits) {
+  return '~' + sha256(original).substr(0, n_digits);
+}
+
+}  // namespace
+
+std::string student_name(std::string_view original) {
+  std::string text(original);
+  if (is_utf8(original))
+    text = normalized(original, icu::Normalizer2::getNFCInstance);
+  else if (const auto converted = to_utf8(original, "CP932"))
+    text = *converted;
+  std::string name;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [character, size] = character_at(text, at);
+    if (name.size() + size > most_bytes_of_name) break;
+    name += is_allowed(character) ? text.substr(at, size) : "_";
+    at += size;
+  }
+  while (name.ends_with(' ') || name.ends_with('.')) name.pop_back();
+  if (name.starts_with('.') || name.starts_with(' ')) name[0] = '_';
+  if (name.empty()) name = "_";
+  return name == text ? name : name + checksum(original, 6);
+}
+
+std::vector<std::string> student_names(const std::vector<std::string>& originals, const std::set<std::string>& known) {
+  std::vector<std::string> names;
+  std::map<std::string, int> n_same, n_alike;
+  for (const std::string& original : originals) {
+    names.push_back(student_name(original));
+    ++n_same[names.back()];
+    ++n_alike[folded(names.back())];
+  }
+  // No original makes a name with 32 digits, so that what is lengthened is unique.
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool keeps = known.contains(names[i]) && n_same[names[i]] == 1;
+    if (n_alike[folded(names[i])] > 1 && !keeps) names[i] += checksum(originals[i], 32);
+  }
+  return names;
+}
+
+}  // namespace odori::grader

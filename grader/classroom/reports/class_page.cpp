@@ -1,0 +1,189 @@
+#include "classroom/reports/class_page.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "classroom/reports/page.h"
+#include "classroom/reports/sanitized.h"
+#include "classroom/reports/summary.h"
+#include "report/html.h"
+#include "reports/pages.h"  // made by CMake
+
+namespace odori::grader {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t most_misconceptions = 20, most_names = 30;
+
+/// A verdict in a narrow cell.
+const char* sign_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::pass:
+      return "✓";
+    case Verdict::inconclusive:
+      return "~";
+    case Verdict::unfilled:
+      return "_";
+    case Verdict::wrong:
+      return "✗";
+    case Verdict::compile:
+      return "C";
+    case Verdict::crash:
+      return "!";
+    case Verdict::hang:
+      return "∞";
+    case Verdict::environment:
+      return "?";
+    case Verdict::not_checked:
+      return "·";
+  }
+  return "";
+}
+
+std::string short_name(int blank, const char* speedup) { return blank == 0 ? speedup : std::to_string(blank); }
+
+std::string url_of_page(const StudentMarks& student) { return "students/" + url_of(student.folder) + "/report.html"; }
+
+/// A number to sort by, what has none first.
+std::string percent_of(const std::optional<double>& points, double of) {
+  return points && of > 0 ? number(100 * *points / of) : "-1";
+}
+
+Json legend() {
+  Json legend = Json::array();
+  for (const Verdict verdict :
+       {Verdict::pass, Verdict::inconclusive, Verdict::unfilled, Verdict::wrong, Verdict::compile, Verdict::crash,
+        Verdict::hang, Verdict::environment, Verdict::not_checked})
+    legend.push_back({{"verdict", name_of(verdict)}, {"sign", sign_of(verdict)}});
+  return legend;
+}
+
+Json blank_of(const BlankSummary& blank, const Course& course) {
+  Json verdicts = Json::array();
+  for (const auto& [verdict, n] : blank.verdicts) verdicts.push_back({{"verdict", name_of(verdict)}, {"n", n}});
+  return {{"number", short_name(blank.blank, "")},
+          {"short", short_name(blank.blank, "S")},
+          {"name", both(course, name_key(*blank.task, blank.blank))},
+          {"verdicts", std::move(verdicts)},
+          {"mean", number(blank.mean_points)},
+          {"of", number(blank.of)}};
+}
+
+Json tasks_of(const ClassSummary& summary, const Course& course) {
+  Json tasks = Json::array();
+  for (const Task& task : course.tasks) {
+    Json blanks = Json::array();
+    for (const BlankSummary& blank : summary.blanks)
+      if (blank.task->name == task.name) blanks.push_back(blank_of(blank, course));
+    tasks.push_back({{"task", task.name},
+                     {"name", both(course, title_key(task))},
+                     {"n_columns", blanks.size() + 1},
+                     {"blanks", std::move(blanks)}});
+  }
+  return tasks;
+}
+
+Json misconceptions_of(const ClassSummary& summary, const Course& course) {
+  Json misconceptions = Json::array();
+  for (const Misconception& one : summary.misconceptions) {
+    if (misconceptions.size() == most_misconceptions) break;
+    Json names = Json::array();
+    for (const StudentMarks* student : one.students)
+      if (names.size() < most_names) names.push_back({{"name", student->name}, {"url", url_of_page(*student)}});
+    const std::size_t more = one.students.size() - names.size();
+    misconceptions.push_back({{"n", one.students.size()},
+                              {"task", one.task->name},
+                              {"blank", one.blank.value_or(0) == 0 ? "" : fmt::format(" {}", *one.blank)},
+                              {"name", both(course, one.blank ? name_key(*one.task, *one.blank) : "name_file")},
+                              {"verdict", name_of(one.verdict)},
+                              {"what", message(course, one.example)},
+                              {"students", std::move(names)},
+                              {"more", more > 0 ? Json(std::to_string(more)) : Json()}});
+  }
+  return misconceptions;
+}
+
+Json looks_of(const ClassSummary& summary, const Course& course) {
+  Json looks = Json::array();
+  for (const Look& look : summary.looks)
+    looks.push_back({{"name", look.student->name},
+                     {"url", url_of_page(*look.student)},
+                     {"task", look.task->name},
+                     {"why", message(course, look.why)}});
+  return looks;
+}
+
+Json task_of(const TaskMarks& task) {
+  static constexpr std::array words{std::pair{"waiting", "…"}, std::pair{"ungraded", "?"}};
+  Json cells = Json::array();
+  for (const Mark& mark : task.marks)
+    cells.push_back({{"verdict", mark.verdict ? name_of(mark.verdict->verdict) : ""},
+                     {"sign", mark.verdict ? sign_of(mark.verdict->verdict) : ""}});
+  std::string points = task.points ? number(*task.points) : "";
+  for (const auto& [state, sign] : words)
+    if (state_of(task) == state) points = sign;
+  return {{"points", points}, {"key", percent_of(task.points, task.of)}, {"cells", std::move(cells)}};
+}
+
+Json student_of(const StudentMarks& student) {
+  Json tasks = Json::array();
+  for (const TaskMarks& task : student.tasks) tasks.push_back(task_of(task));
+  return {{"name", student.name},
+          {"url", url_of_page(student)},
+          {"points", student.points ? number(*student.points) : "–"},
+          {"of", number(student.of)},
+          {"percent", percent_of(student.points, student.of)},
+          {"tasks", std::move(tasks)},
+          {"look", student.needs_look ? "!" : ""}};
+}
+
+Json chart_data(const ClassSummary& summary, const Course& course) {
+  Json blanks = Json::array();
+  for (const BlankSummary& blank : summary.blanks) {
+    Json verdicts = Json::object();
+    for (const auto& [verdict, n] : blank.verdicts) verdicts[name_of(verdict)] = n;
+    blanks.push_back({{"task", blank.task->name},
+                      {"blank", blank.blank},
+                      {"name", both(course, name_key(*blank.task, blank.blank))},
+                      {"verdicts", std::move(verdicts)}});
+  }
+  return {{"percents", summary.percents}, {"blanks", std::move(blanks)}};
+}
+
+}  // namespace
+
+std::string class_page(std::span<const StudentMarks> students, const Course& course, const std::string& chart_js) {
+  const ClassSummary summary = summary_of(students, course);
+  const auto figure = [](std::optional<double> percent) { return percent ? fmt::format("{:.0f}", *percent) : "–"; };
+  const auto if_any = [](int n) { return n > 0 ? Json(std::to_string(n)) : Json(); };
+  Json all = Json::array();
+  for (const StudentMarks& student : students) all.push_back(student_of(student));
+  return render(pages::class_html,
+                {{"title", sanitized_line(course.title)},
+                 {"date", course.date},
+                 {"n_students", students.size()},
+                 {"n_tasks", summary.n_tasks},
+                 {"n_marked", summary.n_marked},
+                 {"n_absent", if_any(summary.n_absent)},
+                 {"n_ungraded", if_any(summary.n_ungraded)},
+                 {"n_waiting", if_any(summary.n_waiting())},
+                 {"n_untimed", if_any(summary.n_untimed)},
+                 {"n_done", summary.n_tasks - summary.n_waiting() - summary.n_untimed},
+                 {"is_running", summary.n_waiting() + summary.n_untimed > 0},
+                 {"has_percents", !summary.percents.empty()},
+                 {"median", figure(summary.median())},
+                 {"mean", figure(summary.mean())},
+                 {"n_looks", std::count_if(students.begin(), students.end(), [](auto& one) { return one.needs_look; })},
+                 {"has_looks", !summary.looks.empty()},
+                 {"looks", looks_of(summary, course)},
+                 {"tasks", tasks_of(summary, course)},
+                 {"has_misconceptions", !summary.misconceptions.empty()},
+                 {"misconceptions", misconceptions_of(summary, course)},
+                 {"legend", legend()},
+                 {"students", std::move(all)},
+                 {"data", html::json_in_script(chart_data(summary, course))},
+                 {"chart_js", html::code_in_script(chart_js)}});
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,76 @@
+#include "classroom/reports/csv.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+namespace odori::grader {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+/// Spreadsheets take these at a text's beginning for a formula's, in Japanese Excel the full-width ones too; blanks in
+/// front don't always keep them from it.
+bool looks_like_a_formula(std::string_view text) {
+  static constexpr std::array<std::string_view, 12> beginnings{"=",  "+",  "-",  "@",  "\t", "\r",
+                                                               "\n", "＝", "＋", "－", "＠", "−"};
+  for (bool skipped = true; skipped;) {
+    skipped = false;
+    for (const std::string_view blank : {" ", "\u00A0", "\u3000"})
+      if (text.starts_with(blank)) {
+        text.remove_prefix(blank.size());
+        skipped = true;
+      }
+  }
+  return std::any_of(beginnings.begin(), beginnings.end(), [&](auto beginning) { return text.starts_with(beginning); });
+}
+
+void append(std::string& line, const std::string& field) { line += ',' + field; }
+
+std::string header(const Course& course) {
+  std::string line = "name";
+  for (const Task& task : course.tasks) {
+    for (const char* column : {"state", "points", "of"}) append(line, task.name + "_" + column);
+    for (const int blank : task.judged())
+      append(line, fmt::format("{}_{}", task.name, blank == 0 ? "speedup" : std::to_string(blank)));
+  }
+  return line + ",total,of,percent,needs_look\r\n";
+}
+
+/// Empty where there is no mark.
+std::string points_of(const TaskMarks& task, const Mark& mark) {
+  if (!task.points || !mark.counts) return "";
+  return mark.verdict ? number(mark.verdict->points) : "0";
+}
+
+}  // namespace
+
+std::string csv_field(std::string_view text) {
+  std::string field(looks_like_a_formula(text) ? "'" : "");
+  field += text;
+  if (field.find_first_of("\",\r\n;\t' ") == std::string::npos) return field;
+  std::string quoted = "\"";
+  for (const char c : field) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
+std::string csv_of(std::span<const StudentMarks> students, const Course& course) {
+  std::string text = std::string(byte_order_mark) + header(course);
+  for (const StudentMarks& student : students) {
+    std::string line = csv_field(student.name);
+    for (const TaskMarks& task : student.tasks) {
+      append(line, state_of(task));
+      append(line, task.points ? number(*task.points) : "");
+      append(line, number(task.of));
+      for (const Mark& mark : task.marks) append(line, points_of(task, mark));
+    }
+    append(line, student.points ? number(*student.points) : "");
+    append(line, number(student.of));
+    append(line, student.points && student.of > 0 ? number(100 * *student.points / student.of) : "");
+    text += line + (student.needs_look ? ",yes" : ",no") + "\r\n";
+  }
+  return text;
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,22 @@
+// Templates of pages (Mustache), filled with data, and messages as data for them.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "blanks/finding.h"
+#include "classroom/reports/course.h"
+
+namespace odori::grader {
+
+/// html::render, with {{> message}} for what message() gives.
+std::string render(const char* page, const nlohmann::json& data);
+
+/// A short text in both languages: {"en": "...", "ja": "..."}.
+nlohmann::json both(const Course& course, const Finding& finding);
+nlohmann::json both(const Course& course, const std::string& key);
+
+/// A message in both languages, as paragraphs (with `code` in them) and blocks of code.
+nlohmann::json message(const Course& course, const Finding& finding);
+
+}  // namespace odori::grader

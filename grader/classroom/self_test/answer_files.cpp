@@ -1,0 +1,124 @@
+#include "classroom/self_test/answer_files.h"
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "blanks/blanks.h"
+#include "errors/error.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "CRASH|HANG"
+std::vector<Verdict> verdicts_named(const std::string& names, const std::string& where) {
+  std::vector<Verdict> verdicts;
+  std::istringstream list(names);
+  for (std::string name; std::getline(list, name, '|');) {
+    const auto verdict = name == "NOT_CHECKED" ? Verdict::not_checked : verdict_named(name);
+    require(verdict.has_value(), "{}: there is no verdict {}.", where, name);
+    verdicts.push_back(*verdict);
+  }
+  return verdicts;
+}
+
+class Reader {
+ public:
+  explicit Reader(const fs::path& path) : path_(path) {}
+
+  std::vector<AnswerEntry> read() {
+    const std::vector<std::string> lines = split_lines(read_file(path_));
+    for (line_ = 1; line_ <= static_cast<int>(lines.size()); ++line_) {
+      const std::string& line = lines[static_cast<std::size_t>(line_ - 1)];
+      if (in_text_)
+        text_line(line);
+      else
+        line_between(line);
+    }
+    require(!in_text_, "{}: the text isn't closed.", where());
+    for (const AnswerEntry& entry : entries_)
+      for (const auto& [blank, text] : entry.blanks)
+        require(entry.expected.contains(blank), "{}: nothing is said of blank {}.", entry.title(), blank);
+    return entries_;
+  }
+
+ private:
+  std::string where() const { return path_.string() + ":" + std::to_string(line_); }
+
+  void text_line(const std::string& line) {
+    if (line == "```")
+      in_text_ = nullptr;
+    else
+      in_text_->push_back(line);
+  }
+
+  void line_between(const std::string& line) {
+    static const std::regex fact(R"(- ([\w ]+): (.+?)\s*)"), expected(R"(([\w|]+)(?: (\w+))?)"),
+        of_blank(R"((?:cpp|sh) (\d+))");
+    std::smatch found, what;
+    if (line.starts_with("## ")) {
+      entries_.push_back({.file = path_.filename(), .name = line.substr(3), .line = line_});
+      require(names_.insert(entries_.back().name).second, "{}: this name was there before.", where());
+    } else if (std::regex_match(line, found, fact)) {
+      const std::string name = found[1], value = found[2];
+      if (name.find_first_not_of("0123456789") != std::string::npos) {
+        entry().facts.emplace_back(name, value);
+      } else {
+        require(std::regex_match(value, what, expected), "{}: \"{}\" is no verdict.", where(), value);
+        entry().expected[std::stoi(name)] = {verdicts_named(what[1], where()), what[2]};
+      }
+    } else if (line.starts_with("```")) {
+      const std::string name = line.substr(3);
+      if (!std::regex_match(name, what, of_blank)) {
+        in_text_ = &entry().texts.emplace_back(name, std::vector<std::string>()).second;
+        return;
+      }
+      in_text_ = &entry().blanks[std::stoi(what[1])];
+      require(in_text_->empty(), "{}: blank {} has a text already.", where(), what[1].str());
+    } else {
+      require(!line.starts_with("- "), "{}: this line has none of the forms of README.md.", where());
+    }
+  }
+
+  AnswerEntry& entry() {
+    require(!entries_.empty(), "{}: this stands before the first entry.", where());
+    return entries_.back();
+  }
+
+  const fs::path path_;
+  int line_ = 0;
+  std::vector<AnswerEntry> entries_;
+  std::set<std::string> names_;
+  std::vector<std::string>* in_text_ = nullptr;
+};
+
+}  // namespace
+
+Expected expected_of(const std::map<int, Expected>& said, int blank) {
+  const auto found = said.find(blank);
+  return found == said.end() ? Expected{} : found->second;
+}
+
+bool Expected::allows(const BlankVerdict& seen) const {
+  const bool is_one = std::find(verdicts.begin(), verdicts.end(), seen.verdict) != verdicts.end();
+  return is_one && (key.empty() || (seen.finding && seen.finding->key == key));
+}
+
+std::string AnswerEntry::title() const { return fmt::format("{}:{}: {}", file, line, name); }
+
+std::vector<AnswerEntry> read_answer_files(const fs::path& folder) {
+  std::set<fs::path> files;
+  for (const auto& file : fs::directory_iterator(folder))
+    if (file.path().extension() == ".md" && file.path().filename() != "README.md") files.insert(file.path());
+  std::vector<AnswerEntry> all;
+  for (const fs::path& file : files) {
+    std::vector<AnswerEntry> entries = Reader(file).read();
+    std::move(entries.begin(), entries.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace odori::grader

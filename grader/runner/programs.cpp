@@ -1,0 +1,200 @@
+#include "runner/programs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "blanks/cutter.h"
+#include "blanks/lexer.h"
+#include "runner/compiler_messages.h"
+#include "runner/source.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "n = 1 if c else 2;", and not "f() if (c) a; else b;", whose first statement lacks its semicolon.
+bool is_pythons_choice(std::string_view code) {
+  const auto begin = code.find(" if "), end = code.find(" else ", std::min(begin, code.size()));
+  return end != std::string_view::npos && trim(code).substr(0, 3) != "if " &&
+         code.substr(begin, end - begin).find(';') == std::string_view::npos;
+}
+
+}  // namespace
+
+Finding finding_of(const CompileError& error, const Blank& place, const std::vector<std::string>& lines,
+                   const std::string& kept) {
+  Finding finding = plain_words_for(error.message, error.notes).value_or(Finding{"compile_error"});
+  finding.values["blank"] = std::to_string(place.number);
+  finding.values["message"] = error.message;
+  const std::string unknown = unknown_name(error.message);
+  if (!unknown.empty() && unknown == kept.substr(kept.find_last_of(" &*>") + 1))
+    return Finding{"variable_missing", {{"variable", unknown}}};
+  int line = place.text_line + error.line - 1, column = error.column;
+  const auto bracket = unclosed_bracket(place.text);
+  if (bracket) {
+    // The compiler notices somewhere behind it that something is amiss, or takes it for something else.
+    finding.key = "compile_bracket_open";
+    finding.values["bracket"] = bracket->text;
+    line = place.text_line + bracket->line - 1;
+    column = static_cast<int>(bracket->at - join_lines(place.text).rfind('\n', bracket->at));
+  } else if (error.blank != place.number || line >= place.last_line) {
+    // It is said of the bracket behind the answer; and of no line.
+    if (finding.key == "compile_no_return" || finding.key == "compile_nowhere_defined") return finding;
+    if (finding.key == "compile_declared_twice") {
+      finding.key = "compile_declared_below";
+      return finding;
+    }
+    const bool declares = kept.find(' ') != std::string::npos;
+    finding.key = declares ? "compile_error_elsewhere" : "compile_error_around";
+    if (declares) finding.values["declaration"] = kept;
+    if (!error.message.starts_with("expected")) return finding;
+    // Something is missing at the answer's end, and the compiler only notices further down.
+    finding.key = "compile_error_at_end";
+    line = place.last_line - 1;
+    while (line > place.text_line && trim(lines[line - 1]).empty()) --line;
+    column = static_cast<int>(lines[line - 1].find_last_not_of(" \t")) + 2;
+  }
+  std::string code = lines[line - 1];
+  if (finding.key == "compile_semicolon_missing" && is_pythons_choice(code)) {
+    finding.key = "compile_python";
+    finding.values.insert({{"name", "a if c else b"}, {"cpp", "c ? a : b"}});
+  }
+  std::replace(code.begin(), code.end(), '\t', ' ');
+  const bool in_line = column > 0 && static_cast<std::size_t>(column) <= code.size() + 1;
+  finding.values["line"] = std::to_string(line);
+  finding.values["code"] = code;
+  finding.values["caret"] = in_line ? std::string(static_cast<std::size_t>(column) - 1, ' ') + '^' : "";
+  return finding;
+}
+
+Programs::Programs(const Compiler& compiler, std::string solution, const Submission& submission, std::set<int> filled)
+    : compiler_(compiler), solution_(std::move(solution)), submission_(submission), filled_(std::move(filled)) {}
+
+Programs::~Programs() { cancelled_ = true; }
+
+void Programs::prepare(const std::vector<std::set<int>>& sets) {
+  for (const std::set<int>& blanks : sets) {
+    if (builds_.contains(blanks)) continue;
+    auto begins = std::make_shared<std::promise<void>>();
+    const auto before = std::exchange(last_began_, begins->get_future().share());
+    builds_[blanks] = std::async(std::launch::async, [this, blanks, before, begins] {
+                        if (before.valid()) before.wait();
+                        cores_.acquire();
+                        begins->set_value();
+                        struct Release {
+                          std::counting_semaphore<>& cores;
+                          ~Release() { cores.release(); }
+                        } release{cores_};
+                        return cancelled_ ? Built{} : build(blanks, true);
+                      }).share();
+  }
+}
+
+const Built& Programs::of(const std::set<int>& blanks) {
+  auto build_of = builds_.find(blanks);
+  if (build_of == builds_.end()) {
+    std::promise<Built> built;
+    built.set_value(build(blanks, false));
+    build_of = builds_.emplace(blanks, built.get_future().share()).first;
+  }
+  return build_of->second.get();
+}
+
+fs::path Programs::with_pointer_checks(const std::set<int>& blanks) const {
+  return compiler_.build(source(blanks), {.pointer_checks = true}).program;
+}
+
+std::string Programs::source(const std::set<int>& blanks) const {
+  std::map<int, Blank> learners;
+  for (const int blank : blanks) learners[blank] = submission_.blanks.at(blank);
+  return source_of(solution_, learners);
+}
+
+Built Programs::build(const std::set<int>& blanks, bool low_priority) const {
+  Built built = compiler_.build(source(blanks), {.low_priority = low_priority, .cancelled = &cancelled_});
+  if (cancelled_) return {};
+  // It may have waited for its turn too long.
+  if (built.gave_up && low_priority) return build(blanks, false);
+  if (built.gave_up) {
+    const Built kits = compiler_.build_anew(source_of(solution_, {}));
+    if (kits.program.empty())
+      throw EnvironmentFault(kits.gave_up.value_or(Finding{"compiler_failed", {{"detail", ""}}}));
+    if (built.gave_up->key == "no_memory" || built.gave_up->key.starts_with("over_"))
+      built.gave_up->key = "compiler_took_too_much";
+  }
+  return built;
+}
+
+const BlankBuild& Programs::alone(int blank) {
+  const auto known = alone_.find(blank);
+  return known != alone_.end() ? known->second : alone_[blank] = build_alone(blank);
+}
+
+BlankBuild Programs::build_alone(int blank) {
+  const auto unknown_in = [this](const Built& built) {
+    return built.program.empty() && !built.errors.empty() ? unknown_name(built.errors[0].message) : std::string();
+  };
+  std::set<int> blanks{blank};
+  for (;;) {
+    const Built& built = of(blanks);
+    if (!built.program.empty()) return {blanks, {}, 0};
+    const std::string name = unknown_in(built);
+    int declares = 0;
+    for (const int other : candidates_for(name, blank)) {
+      if (blanks.contains(other)) continue;
+      const BlankBuild& its = alone(other);
+      if (its.needs != 0 || (its.failure && unknown_[other] == name)) continue;
+      if (its.failure) return {blanks, {}, other};
+      std::set<int> both = blanks;
+      both.insert(its.blanks.begin(), its.blanks.end());
+      if (unknown_in(of(both)) == name) continue;
+      blanks = std::move(both);
+      declares = other;
+      break;
+    }
+    if (declares != 0) continue;
+    unknown_[blank] = name;
+    return {blanks, finding_of(blank, built), 0};
+  }
+}
+
+std::vector<int> Programs::candidates_for(const std::string& name, int blank) const {
+  std::vector<int> above;
+  for (const int other : filled_)
+    if (!name.empty() && other < blank && identifiers_in(submission_.blanks.at(other).text).contains(name))
+      above.push_back(other);
+  return above;
+}
+
+std::set<int> Programs::together() {
+  std::set<int> blanks;
+  for (const int blank : filled_)
+    if (alone(blank).compiles()) blanks.insert(blank);
+  while (blanks.size() > 1) {
+    const Built& built = of(blanks);
+    if (!built.program.empty()) return blanks;
+    const auto error =
+        std::ranges::find_if(built.errors, [&](const auto& each) { return blanks.contains(each.blank); });
+    if (error == built.errors.end()) return {};
+    const int failed = error->blank;
+    alone_[failed].failure = finding_of(failed, Built{.program = {}, .errors = {*error}, .gave_up = {}});
+    for (const int blank : blanks)
+      if (blank != failed && alone_[blank].blanks.contains(failed)) alone_[blank].needs = failed;
+    std::erase_if(blanks, [this](int blank) { return !alone_[blank].compiles(); });
+  }
+  return {};
+}
+
+Finding Programs::finding_of(int blank, const Built& built) const {
+  if (built.errors.empty()) return *built.gave_up;
+  const std::vector<std::string> lines = split_lines(solution_);
+  std::string kept;  // what the exercise has of this blank's answer: "const int device"
+  for (const Blank& kits : parse_blanks(lines, "The solution"))
+    if (kits.number == blank) kept = kept_of(lines, kits, "The solution");
+  const auto error = std::ranges::find_if(built.errors, &CompileError::in_program);
+  return grader::finding_of(error == built.errors.end() ? built.errors[0] : *error, submission_.blanks.at(blank),
+                            submission_.lines, kept);
+}
+
+}  // namespace odori::grader

@@ -1,0 +1,75 @@
+// The programs of one answer: the kit's, with the learner's text in some of its blanks, each an executable of its own.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <future>
+#include <map>
+#include <optional>
+#include <semaphore>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "blanks/submission.h"
+#include "runner/build.h"
+#include "threads/cores.h"
+
+namespace odori::grader {
+
+/// What to say of an error in a program in which the blank at `place` is the learner's. `lines`: the learner's file;
+/// `kept`: what the exercise has of the answer, "const int device" (kept_of).
+Finding finding_of(const CompileError& error, const Blank& place, const std::vector<std::string>& lines,
+                   const std::string& kept);
+
+/// How a blank compiles with the kit's answers in the others.
+struct BlankBuild {
+  std::set<int> blanks;            // that its program takes from the learner: this one, and those whose names it uses
+  std::optional<Finding> failure;  // why it does not compile
+  int needs = 0;                   // it uses a name of this blank, which does not compile; 0: none
+  bool compiles() const { return !failure && needs == 0; }
+};
+
+class Programs {
+ public:
+  /// `filled`: the blanks that hold an answer; `solution`: the text of the kit's program.
+  Programs(const Compiler& compiler, std::string solution, const Submission& submission, std::set<int> filled);
+  ~Programs();
+
+  /// Starts to build these in the background, as many at once as there are cores, and in this order.
+  void prepare(const std::vector<std::set<int>>& sets);
+  /// The program that takes these blanks from the learner, built when first asked for. Throws EnvironmentFault.
+  const Built& of(const std::set<int>& blanks);
+
+  /// Likewise with checks of null pointers compiled in; empty if it cannot be built so.
+  std::filesystem::path with_pointer_checks(const std::set<int>& blanks) const;
+
+  /// A blank that does not compile for a name that it does not know is built again beside a blank above it whose text
+  /// holds that name.
+  const BlankBuild& alone(int blank);
+  /// All blanks that compile alone, built into one program; empty if they can't be, or if there are fewer than two. A
+  /// blank that compiles alone and not beside the others (it declares a name again, say) has a failure from then on.
+  std::set<int> together();
+
+ private:
+  std::string source(const std::set<int>& blanks) const;
+  Built build(const std::set<int>& blanks, bool low_priority) const;
+  BlankBuild build_alone(int blank);
+  /// The blanks above this one that may declare the name, nearest last.
+  std::vector<int> candidates_for(const std::string& name, int blank) const;
+  Finding finding_of(int blank, const Built& built) const;
+
+  const Compiler& compiler_;
+  std::string solution_;
+  const Submission& submission_;
+  std::set<int> filled_;
+  std::map<int, BlankBuild> alone_;
+  std::map<int, std::string> unknown_;  // the name for which a blank does not compile
+
+  std::atomic<bool> cancelled_ = false;
+  std::counting_semaphore<> cores_{usable_cores()};
+  std::map<std::set<int>, std::shared_future<Built>> builds_;
+  std::shared_future<void> last_began_;  // builds begin in the order in which they were asked for
+};
+
+}  // namespace odori::grader

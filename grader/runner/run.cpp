@@ -1,0 +1,245 @@
+#include "runner/run.h"
+
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <optional>
+
+#include "blanks/finding.h"
+#include "errors/error.h"
+#include "model/classifier.h"
+#include "program/process.h"
+#include "program/program.h"
+#include "runner/evidence_files.h"
+#include "runner/file_watch.h"
+#include "runner/launch.h"
+#include "synthetic.h"
+
+namespace odori::grader {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr auto longest_run = 180s;
+// Far more than the tiny model takes, and little enough for a machine that marks many answers at once.
+constexpr std::size_t memory_of_run = 1 << 30, memory_of_rank = 512 << 20;
+constexpr std::size_t bytes_of_output = 16 << 20;        // a file that a run makes; none is kept
+constexpr std::uintmax_t bytes_of_a_check = 50'000'000;  // more than the evidence of all its runs
+
+/// The time that a run may take: in all, and without a new fact. Both go by how long it took to begin, before any of
+/// the learner's text: a busy machine is slow in all of it.
+class RunTime {
+ public:
+  explicit RunTime(EvidenceFiles& files) : files_(files) {}
+  bool is_over() {
+    const auto now = Clock::now();
+    // Where this process isn't served for a while, the others aren't either: that doesn't count.
+    const auto served = std::min<Clock::duration>(now - asked_, 200ms);
+    silent_ += served;
+    lasted_ += served;
+    asked_ = now;
+    const std::uint64_t bytes = files_.look();
+    if (bytes != bytes_) {
+      if (bytes_ == 0) allowed_ = std::clamp<Clock::duration>(8 * silent_, 8s, 60s);
+      bytes_ = bytes;
+      silent_ = {};
+    }
+    return silent_ > allowed_ || is_over_in_all();
+  }
+  /// The time is over, and facts came until the end. That is no standstill of the machine, and does not have to be seen
+  /// twice.
+  bool is_over_while_facts_came() const { return is_over_in_all() && silent_ < allowed_ / 4; }
+
+ private:
+  static constexpr auto shortest_limit = 60s;
+  bool is_over_in_all() const { return lasted_ > std::max<Clock::duration>(5 * allowed_, shortest_limit); }
+
+  EvidenceFiles& files_;
+  std::uint64_t bytes_ = 0;
+  Clock::time_point asked_ = Clock::now();
+  Clock::duration silent_{}, lasted_{}, allowed_ = 25s;
+};
+
+/// Where TMPDIR names none, nothing can be made: whoever tries says so.
+fs::path temporary_folder() {
+  std::error_code none;
+  return fs::temp_directory_path(none);
+}
+
+/// The same files in another folder: what a run opens there, no other run does.
+void link_files(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::create_directory(to, error);
+  for (const auto& entry : fs::directory_iterator(from))
+    if (!error) fs::create_hard_link(entry.path(), to / entry.path().filename(), error);
+  if (error) throw EnvironmentFault({"disk_full", {{"file", to.string()}}});
+}
+
+/// What the C++ library's own checks (_GLIBCXX_ASSERTIONS) ended the program for: "__n < this->size()".
+std::optional<std::string> failed_assertion(const std::string& output) {
+  constexpr std::string_view before = ": Assertion '", behind = "' failed.";
+  const auto begin = output.find(before), end = output.find(behind, std::min(begin, output.size()));
+  if (end == std::string::npos) return {};
+  return output.substr(begin + before.size(), end - begin - before.size());
+}
+
+/// How it ended, and a word on it.
+std::pair<Ending, std::string> ending_of(const Ended& ended) {
+  if (ended.stopped) return {Ending::hung, fmt::format("{:.0f}", ended.seconds)};
+  switch (ended.code) {
+    case exit_code::ok:
+      return {Ending::finished, {}};
+    case exit_code::unfilled:
+      return {Ending::unfilled, {}};
+    case 127:
+      return {Ending::environment, "no_mpirun"};
+  }
+  if (const auto at = ended.output.find(": runtime error: "); at != std::string::npos) {
+    const auto begin = ended.output.rfind('\n', at) + 1;  // the compiler's own checks (BuildOptions::pointer_checks)
+    return {Ending::crashed, ended.output.substr(begin, ended.output.find('\n', at) - begin)};
+  }
+  if (ended.count("not enough slots") > 0) return {Ending::environment, "too_few_slots"};
+  if (const auto at = ended.output.find(unexpected_begins); at != std::string::npos) {
+    const std::string sentence = ended.output.substr(at, ended.output.find('\n', at) - at);
+    return {Ending::crashed, sentence.substr(0, sentence.find_last_not_of('.') + 1)};  // the message brings its own
+  }
+  if (const auto condition = failed_assertion(ended.output); condition && ended.code == 128 + SIGABRT) {
+    // Of a pointer, as in `get() != pointer()`; of an index or an end.
+    if (condition->find("get()") != std::string::npos) return {Ending::crashed, strsignal(SIGSEGV)};
+    return {Ending::crashed, fmt::format("{}{}", out_of_range_begins, *condition)};
+  }
+  if (ended.code > 128) return {Ending::crashed, strsignal(ended.code - 128)};
+  return {Ending::failed, end_of(ended.output)};
+}
+
+}  // namespace
+
+ScratchFolder::ScratchFolder() : ScratchFolder(temporary_folder() / "odori_check_") {}
+
+ScratchFolder::ScratchFolder(const fs::path& prefix) try : TemporaryFolder(prefix) {
+} catch (const WriteError& error) {
+  throw EnvironmentFault({"no_scratch", {{"folder", prefix.string()}, {"reason", std::strerror(error.reason())}}});
+}
+
+Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed, const Sandbox* sandbox)
+    : task_(task), solution_(std::move(solution)), sandbox_(sandbox) {
+  if (sandbox_) libraries_ = libraries_of(solution_);
+  data_ = {.folder = scratch_.path() / "data", .seed = seed};
+  // Neither size can be divided by 2, 3 or 4, nor the training set's by 5. With these sizes and batches of 4, epochs
+  // end in the same updates on 4 ranks whose shards differ by one image (force_equal_length = false), as they do with
+  // the workshop's 50000 images.
+  const auto train = std::array{53u, 61u, 71u, 77u}[seed % 4], test = std::array{23u, 25u, 29u, 31u}[seed / 4 % 4];
+  try {
+    synthetic::write_set(data_.folder, {.train = train, .test = test, .seed = seed});
+    data_.sets = load_cifar(data_.folder.string());
+    data_.parameters = Classifier(create_network("tiny", data_.sets.train->n_classes()), 1, 0).parameter_count();
+  } catch (const Error& error) {
+    if (error.code() == exit_code::interrupted) throw;
+    throw EnvironmentFault({"disk_full", {{"file", data_.folder.string()}}});
+  }
+  // Evidence that is cut short would tell of mistakes that nobody made.
+  std::error_code unknown;
+  if (const auto space = fs::space(scratch_.path(), unknown); !unknown && space.available < bytes_of_a_check)
+    throw EnvironmentFault({"disk_full", {{"file", scratch_.path().string()}}});
+}
+
+Evidence Runner::run(const fs::path& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const {
+  Attempt learners;
+  std::map<int, int> times;  // that it ended in a way that counts after as many
+  // Where the kit's program runs before and after each time, the learner's alone is to blame for what comes again.
+  do {
+    learners = attempt(program, plan, cancelled);
+    if (learners.finished() || cancelled) return learners.evidence;
+    if (std::error_code unknown; !fs::exists(program, unknown)) {
+      learners.evidence.ending = Ending::environment;
+      learners.evidence.detail = "build_gone";
+      return learners.evidence;
+    }
+    Attempt kits = attempt(solution_, plan, cancelled);
+    if (kits.times_to_count() > 1) kits = attempt(solution_, plan, cancelled);
+    if (!kits.finished()) {
+      // A sentence of comm/mpirun.sh says more than any guess.
+      if (!kits.began && kits.evidence.ending == Ending::failed && kits.evidence.detail.starts_with("odori: "))
+        throw EnvironmentFault({"start_refused", {{"said", kits.evidence.detail}}});
+      if (kits.evidence.ending != Ending::environment)
+        kits.evidence.detail = kits.killed ? "killed_from_outside" : kits.began ? "kit_fails" : "no_start";
+      kits.evidence.ending = Ending::environment;
+      return kits.evidence;
+    }
+  } while (++times[learners.times_to_count()] < learners.times_to_count());
+  Evidence& evidence = learners.evidence;
+  if (evidence.ending == Ending::environment) {
+    // It says, or ends, as if the machine were to blame.
+    evidence.ending = Ending::crashed;
+    evidence.detail = evidence.detail == "no_mpirun" ? "exit code 127" : "not enough slots";
+  }
+  return evidence;
+}
+
+SandboxPolicy Runner::policy_of(const fs::path& program, const RunPlan& plan, const EvidenceFiles& evidence,
+                                const fs::path& folder) const {
+  SandboxPolicy policy{.readable = libraries_,
+                       .writable = evidence.paths(),
+                       .folders = {folder},
+                       .memory = memory_of_run + static_cast<std::size_t>(plan.ranks()) * memory_of_rank,
+                       .file = bytes_of_output};
+  policy.readable.push_back(program);
+  policy.readable.push_back(folder / "data");
+  return policy;
+}
+
+Runner::Attempt Runner::attempt(const fs::path& program, const RunPlan& plan,
+                                const std::atomic<bool>& cancelled) const {
+  static std::atomic<int> counter = 0;
+  const fs::path folder = scratch_.path() / fmt::format("run_{}", ++counter);
+  const fs::path shown = folder / "evidence", data = folder / "data";
+  std::error_code error;
+  fs::create_directories(shown, error);
+  link_files(data_.folder, data);
+
+  Command command{.environment = launch_environment(), .folder = folder};
+  if (task_.under_mpi) command.arguments = mpirun_arguments(plan.ranks());
+  command.arguments.push_back(program.string());
+  const std::vector<std::string> flags = flags_of(plan, data.string(), data_.seed);
+  command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
+  EvidenceFiles files(shown, plan.ranks());
+  command.environment["ODORI_EVIDENCE"] = files.name();
+  command.environment["ODORI_NODES"] = fmt::format("{}", fmt::join(plan.nodes, ","));
+  command.environment["ODORI_LINK"] = plan.link;
+  command.environment["ODORI_TEST_CASES"] = plan.test_cases;
+
+  RunTime time(files);
+  FileWatch watch(data), writers(shown, true);
+  const SandboxPolicy policy = sandbox_ ? policy_of(program, plan, files, folder) : SandboxPolicy();
+  const EndedInside ended = run_inside(sandbox_, command, policy,
+                                       {.time = longest_run, .give_up = [&] { return cancelled || time.is_over(); }});
+  Evidence evidence;
+  std::tie(evidence.ending, evidence.detail) = ending_of(ended);
+  if ((evidence.broke = ended.broke)) evidence.ending = Ending::crashed;
+  EvidenceLimits limits = limits_of(data_);
+  limits.trainings = plan.trainings;
+  limits.parameters = std::max(limits.parameters, plan.most_values);
+  evidence.ranks = files.read(limits, program != solution_);
+  // On the user's own machine other programs may look at files, and nobody gains by forging.
+  if (sandbox_ && writers.most_openings() > 1)
+    for (RankSeen& rank : evidence.ranks) rank.forged = Finding{"evidence_opened"};
+  if (evidence.ending == Ending::failed)
+    for (const RankSeen& rank : evidence.ranks)
+      if (rank.error) evidence.detail = *rank.error;  // without what the program said before
+  evidence.data_reads = watch.most_openings();
+  fs::remove_all(folder, error);
+  return {std::move(evidence), files.look() > 0, ended_by_accident(ended, task_.under_mpi),
+          time.is_over_while_facts_came()};
+}
+
+}  // namespace odori::grader
