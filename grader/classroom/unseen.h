@@ -3,7 +3,7 @@
 
 namespace odori::grader {
 
-/// Controls, what is there without being seen, what turns the direction of a text, and what is no character.
+/// True for control characters, invisible characters, marks that change the direction of a text, and noncharacters.
 bool is_unseen(char32_t character);
 
 }  // namespace odori::grader

@@ -246,6 +246,19 @@ TEST(Programs, WhatWasBuiltBeforeIsNotBuiltAgain) {
   }
 }
 
+TEST(Programs, ABuildOfAnotherSourceIsNotTakenThoughItsHashIsTheSame) {
+  const fs::path outputs = fs::path(testing::TempDir()) / "programs_test_hash";
+  fs::remove_all(outputs);
+  const Compiler compiler(ODORI_BUILD_FOLDER, outputs);
+  const std::string source = "int main() { return 3; }\n";
+  const fs::path kept = compiler.build(source).program;
+  ASSERT_EQ(WEXITSTATUS(std::system(kept.c_str())), 3);
+  std::ofstream(kept) << "#!/bin/sh\nexit 4\n";
+  EXPECT_EQ(WEXITSTATUS(std::system(compiler.build(source).program.c_str())), 4);  // the same content: it is taken
+  std::ofstream(kept.parent_path() / "content") << "another source";
+  EXPECT_EQ(WEXITSTATUS(std::system(compiler.build(source).program.c_str())), 3);
+}
+
 TEST(Programs, AKitThatIsNotBuiltIsTheMachinesFault) {
   EXPECT_THROW(Compiler(testing::TempDir(), testing::TempDir()), EnvironmentFault);
 }

@@ -26,7 +26,7 @@ declare -A may=(
   [flags]="$base backend comm data model optim"
   [predict]="$base trace data backend model optim comm report train flags"
 )
-# The same for the grader's folders, among themselves. Those of classroom/ count each for itself.
+# The same for the grader's folders, among themselves. Each subfolder of classroom/ has rules of its own.
 declare -A grader_may=(
   [blanks]=""
   [messages]="blanks"

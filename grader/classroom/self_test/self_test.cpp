@@ -48,7 +48,7 @@ std::vector<CorpusEntry> chosen_answers(const fs::path& kit, bool all) {
   return chosen;
 }
 
-/// Without `all`, those that this machine's own sandbox stops; what stops the others is the same everywhere.
+/// Without `all`, only those that the sandbox stops, since only the sandbox differs between machines.
 std::vector<Attack> chosen_attacks(const fs::path& kit, bool all) {
   std::vector<Attack> attacks = read_attacks(kit / "grader" / "attacks");
   const auto needs_sandbox = [](const Attack& attack) { return std::ranges::count(attack.walls, "sandbox") > 0; };
