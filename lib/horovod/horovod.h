@@ -1,5 +1,5 @@
 // The library by Horovod's names: what a program of Horovod's examples calls, on the same optimizer and communicators
-// as task 2. lib/README.md has both names side by side.
+// as task 2. lib/NAMES.md has both names side by side.
 //
 //   const horovod::Horovod hvd = horovod::init(args.communicator);      import horovod.torch as hvd; hvd.init()
 //   hvd.rank(), hvd.local_rank(), hvd.size()                            the same

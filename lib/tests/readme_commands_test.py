@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every command that a README shows is run: here, on little data, or by the test that is named here.
+"""Every command that a page for readers shows (README, INSTRUCTORS, INSTALL, RESULTS) is run: here, on little data, or by the test that
+is named here.
     readme_commands_test.py KIT BUILD
 A command is a line of a fenced block, or text in backticks, that begins as one does (STARTS). One without an entry in the
 table below fails, as does an entry whose test is gone, or no longer holds what it is named for."""
@@ -162,7 +163,7 @@ def commands():
     shown = {}
     for path in pages:
         page = str(path.relative_to(KIT))
-        if not re.fullmatch(r"((?!slides/node_modules).*/)?(README|INSTRUCTORS)(\.ja)?\.md", page):
+        if not re.fullmatch(r"((?!slides/node_modules).*/)?(README|INSTRUCTORS|INSTALL|RESULTS)(\.ja)?\.md", page):
             continue
         fenced = False
         for line in (KIT / page).read_text().splitlines():
