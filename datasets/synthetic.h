@@ -45,7 +45,7 @@ struct Contents {
 /// A complete set is one that write_files wrote: `made_by.txt` is there, and each file has the size that follows.
 Contents look_at(const std::filesystem::path& folder);
 
-/// write_files to a temporary folder beside `target`, then one rename: the set is complete or not there. `target`
+/// write_files to a temporary folder next to `target`, then one rename: the set is complete or not there. `target`
 /// must be nothing, or a set (it is replaced). Throws Error, and then `target` is as it was before.
 void write_set(const std::filesystem::path& target, const Options& options);
 

@@ -1,7 +1,7 @@
-// THE SEAM, first half: a device, its memory, and arithmetic on flat vectors. The other half is graph.h.
+// THE BACKEND INTERFACE, first half: a device, its memory, and arithmetic on flat vectors. The other half is graph.h.
 //
 // A device is a GPU, or a CPU device: a worker with a fixed number of threads. Everything above it in the library
-// (models, optimizers, updaters) speaks to a device through these two headers alone.
+// (models, optimizers, updaters) uses a device through these two headers alone.
 // backend/cpu and backend/cuda implement them, with the same file names.
 #pragma once
 
@@ -25,7 +25,7 @@ struct AlgorithmTable;
 
 enum class DeviceKind { cpu, cuda };
 
-/// The physical device behind a device.
+/// The physical device of a device.
 struct Hardware {
   std::uint64_t id = 0;       // the same for all devices on one GPU, in whatever process; below 2^53; 0: a CPU device
   bool may_be_shared = true;  // --share_devices was given, or it is no GPU
@@ -45,7 +45,7 @@ class Device {
   /// For people: "CPU device 1 (1 thread)", "GPU 0 (NVIDIA H200)".
   virtual std::string description() const = 0;
 
-  /// The calling thread works for this device from now on (CPU: number of threads; CUDA: cudaSetDevice). Each device
+  /// Binds the calling thread to this device (CPU: number of threads; CUDA: cudaSetDevice). Each device
   /// is driven by one thread at a time.
   virtual void bind_thread() = 0;
   /// Returns when everything that was asked of the device is done.
@@ -68,14 +68,14 @@ class Device {
                             std::size_t v_begin = 0) = 0;
 
   /// Calls `work` on pieces that together are `range`: on a CPU pieces that fit its cache, from all of the device's
-  /// threads, so that several passes over the same numbers cost one; on a GPU the range as it is.
+  /// threads, so that several passes over the same elements cost one; on a GPU the range as it is.
   virtual void for_pieces(Range range, const std::function<void(Range)>& work) = 0;
 
   // ---- With other devices
   /// This device as the main one, and others of its kind: all that ParallelUpdater needs (device_group.h). It keeps
   /// references to all of them.
   virtual std::unique_ptr<DeviceGroup> new_group(std::span<Device* const> others) = 0;
-  /// What it stands on: ranks whose devices share one GPU have to know it.
+  /// The hardware it uses: ranks whose devices share one GPU have to know it.
   virtual Hardware hardware() const = 0;
   /// n floats of host memory that read() and write() are fastest with: page-locked where the device is a GPU.
   virtual Buffer allocate_host(std::size_t n) = 0;
@@ -83,18 +83,18 @@ class Device {
   // ---- Operations
   /// An empty graph that will compute on this device; see graph.h. It keeps references to both arguments.
   virtual std::unique_ptr<Graph> new_graph(ModelMemory& memory, AlgorithmTable& algorithms) = 0;
-  /// In which numbers its graphs compute.
+  /// The precision in which its graphs compute.
   virtual Precision precision() const = 0;
 
-  // ---- Two things at a time: a device does what it is asked in that order, and its lane other things meanwhile
+  // ---- Concurrency: a device runs its work in the order of queueing, and a second stream runs other work meanwhile
   /// Another queue of the same device, for copies, arithmetic and communicators, in whatever thread; no graphs. Null
   /// for a CPU device: what that is asked is done when the call returns.
   virtual std::unique_ptr<Device> new_lane() { return nullptr; }
-  /// All that was asked until now.
+  /// Records an event after all work queued so far.
   virtual Moment now() { return {}; }
-  /// What is asked from now on comes after that; the host doesn't wait.
+  /// Makes later work wait for the event. Does not block the host.
   virtual void after(const Moment&) {}
-  /// The numbers of x and y change places: those that were computed, and those that the lane has brought.
+  /// Swaps the elements of x and y.
   virtual void swap(Buffer& x, Buffer& y, Range range) = 0;
 };
 

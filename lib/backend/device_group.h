@@ -27,15 +27,15 @@ class DeviceGroup {
 
   /// Into how many slices a flat vector of n floats is cut; slice() in numbers/range.h says where.
   virtual std::size_t slices(std::size_t n) const = 0;
-  /// true: the thread of device i exchanges slice i, all at once (CPU devices see one memory), and each step stands on
-  /// the end of the one before. false: one thread queues all slices, one after another (GPUs).
+  /// true: the thread of device i exchanges slice i, all at once (CPU devices see one memory), and each step starts
+  /// after the end of the one before. false: one thread queues all slices, one after another (GPUs).
   virtual bool each_thread_exchanges() const = 0;
 
   /// Called on device i's thread when it was asked for its gradients: what follows here comes after them.
   virtual void arrive(std::size_t i) = 0;
   /// main's = a * (sum of all): gradients to the main device.
   virtual void reduce(std::span<Buffer* const> buffers, float a, std::size_t slice) = 0;
-  /// What the main device is asked from now on comes after reduce() of this slice.
+  /// Makes later work of the main device wait for reduce() of this slice.
   virtual void await(std::size_t slice) = 0;
   /// The others' = main's, after all that the main device was asked so far: parameters back. What the others are asked
   /// once the last slice was sent comes after all of them.

@@ -17,13 +17,13 @@ enum class DeviceRequest { automatic, cpu, cuda };
 struct DevicePoolOptions {
   DeviceRequest request = DeviceRequest::automatic;
   int threads_per_device = 1;          // CPU devices only
-  bool share_devices = false;          // let several devices stand on one GPU
+  bool share_devices = false;          // let several devices use one GPU
   std::optional<Precision> precision;  // without it: tf32 on GPUs, fp32 on CPU devices
-  int workspace_mib = 2048;            // GPUs: memory that a convolution may take besides its tensors, in 2^20 bytes
+  int workspace_mib = 2048;  // GPUs: memory that a convolution may take in addition to its tensors, in 2^20 bytes
 };
 
-/// Device i is made when it is first asked for. CPU devices are as many as asked for; GPUs as many as there are. To be declared
-/// before models and optimizers: it has to outlive whatever stands on its devices.
+/// Device i is made when it is first asked for. CPU devices are as many as asked for; GPUs as many as there are. To be
+/// declared before models and optimizers: it has to outlive whatever uses its devices.
 class DevicePool {
  public:
   explicit DevicePool(const DevicePoolOptions& options);

@@ -1,5 +1,6 @@
-// The seam between the library and its CUDA backend, a shared library of its own (libodori_cuda.so: lib/backend/cuda),
-// which is loaded when GPUs are first asked for: whoever trains on CPU devices pays nothing for CUDA's libraries. The plug-in links the library; the library knows of the plug-in what stands here.
+// The interface between the library and its CUDA backend, a separate shared library (libodori_cuda.so:
+// lib/backend/cuda), which is loaded when GPUs are first used, so that training on CPU devices loads none of CUDA's
+// libraries. The plug-in links the library; the library knows only this header of it.
 #pragma once
 
 #include <filesystem>

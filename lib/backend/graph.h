@@ -1,4 +1,4 @@
-// THE SEAM, second half: the operations of one network, for one batch size, on one device.
+// THE BACKEND INTERFACE, second half: the operations of one network, for one batch size, on one device.
 //
 // A graph is built once, in the order of execution; then load / forward / backward run it as often as wanted without
 // allocating anything. The backend plans the memory and chooses the layouts, so a tensor is only a number here.
@@ -22,7 +22,7 @@
 
 namespace odori {
 
-/// How the numbers of a parameter are meant; the backend may lay a weight out in its own order.
+/// The meaning of a parameter's elements; the backend may lay a weight out in its own order.
 enum class ParameterKind { convolution_weight, linear_weight, vector };
 
 /// One parameter's (or statistic's) place in a flat vector of the model, in floats. The shape is O x I x H x W for a
@@ -39,7 +39,7 @@ inline std::vector<ParameterView> trained(const ParameterView& weight, const Par
   return bias ? std::vector{weight, *bias} : std::vector{weight};
 }
 
-/// From the first of these to the end of the last; all of one operation, which stand side by side.
+/// From the first of these to the end of the last; all of one operation, which are contiguous.
 inline Range range_of(std::span<const ParameterView> views) {
   Range range;
   for (const ParameterView& view : views) {
@@ -52,7 +52,7 @@ inline Range range_of(std::span<const ParameterView> views) {
 /// Called with a range of the gradients that backward won't change any more, and that was asked of the device.
 using FinalGradients = std::function<void(Range)>;
 
-/// A model's flat vectors on one device. Every parameter starts at a multiple of 16 floats; the gaps stay zero.
+/// A model's flat vectors on one device. Every parameter starts at a multiple of 16 floats; the gaps are always zero.
 struct ModelMemory {
   Buffer parameters, gradients;
   Buffer statistics;  // running means and variances of batch normalisation: not trained, but part of the model
@@ -69,7 +69,7 @@ struct ConvolutionSpec {
 };
 struct BatchNormalizationSpec {
   float decay = 0.9f, epsilon = 2e-5f;
-  bool relu = false;  // a ReLU behind it, fused where the backend can
+  bool relu = false;  // followed by a ReLU, fused where the backend can
 };
 struct BatchNormalizationParameters {
   ParameterView gamma, beta;     // in parameters
@@ -149,7 +149,7 @@ class Graph {
   /// Writes (not adds) the gradients of the mean loss. Follows a forward(train) of a full batch. Of a graph without a
   /// softmax_cross_entropy it starts from write_gradient() of the last tensor.
   void backward() { backward({}); }
-  /// The same, and tells of each operation's gradients as soon as they are final, the last operation's first. On a GPU
+  /// The same, and reports each operation's gradients as soon as they are final, the last operation's first. On a GPU
   /// they are asked for one by one then, also where they would be replayed as a whole.
   virtual void backward(const FinalGradients& are_final) = 0;
   /// The sums since the last call, counting the examples that are `counted`; waits for the device.

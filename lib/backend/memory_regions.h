@@ -1,4 +1,4 @@
-// Where each tensor of a graph stands in one storage, whatever the backend.
+// The place of each tensor of a graph in one storage, whatever the backend.
 //
 //   own       values, masks, workspaces: kept from forward to backward
 //   gradient  two regions in turn: in a row of operations, backward reads one gradient and writes the one before

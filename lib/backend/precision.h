@@ -1,4 +1,4 @@
-// In which numbers a device trains. Parameters, their gradients, and all sums are fp32 everywhere.
+// The precision in which a device trains. Parameters, their gradients, and all sums are fp32 everywhere.
 #pragma once
 
 namespace odori {

@@ -21,7 +21,7 @@ constexpr Philox::Block dropout_block(const RandomKey& key, std::uint32_t layer,
 }
 
 /// The number of an element, whose channels count in groups of 16 (nChw16c): with this order 16 neighbours
-/// take the same bits of 16 consecutive blocks, so that the numbers are drawn in vectors.
+/// take the same bits of 16 consecutive blocks, so that random numbers are drawn in vectors.
 constexpr std::size_t dropout_element(const Shape& s, int n, int c, int h, int w) {
   const std::size_t groups = (static_cast<std::size_t>(s.c) + 15) / 16, c_ = static_cast<std::size_t>(c);
   const std::size_t image_and_group = static_cast<std::size_t>(n) * groups + c_ / 16;

@@ -26,7 +26,7 @@ struct Options {
 /// Which benchmark asks: each has flags of its own.
 enum class Benchmark { scaling, vgg, allreduce, exchange };
 
-/// What isn't given stays as it is in `options`. Throws UsageError and HelpRequested.
+/// What isn't given is unchanged in `options`. Throws UsageError and HelpRequested.
 Options parse(int argc, char** argv, Benchmark benchmark, const std::string& about, Options options);
 
 }  // namespace odori::bench

@@ -60,7 +60,7 @@ class InOneProcess {
   double one(int iterations) {
     return rate(1, iterations, [&] { trainees_[0]->iterate(iterations); });
   }
-  /// They train models of their own, and never speak.
+  /// They train separate models and never communicate.
   double ceiling(int iterations) {
     std::vector<Device*> devices;
     for (const auto& trainee : trainees_) devices.push_back(&trainee->model.device());

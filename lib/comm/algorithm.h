@@ -1,4 +1,4 @@
-// What the kit knows of an algorithm: its name, how it is made, what it costs. All of it stands in the algorithm's own
+// What the kit knows of an algorithm: its name, how it is made, what it costs. All of it is in the algorithm's own
 // file, and nowhere else: help, errors, tests, benchmarks, compare and predict read the list that these objects make.
 #pragma once
 
@@ -14,7 +14,7 @@ class Algorithm {
   /// Seconds of one all-reduce over two ranks or more; nothing where it refuses the cluster.
   using Seconds = std::optional<double> (*)(const cost::Cluster& cluster, const cost::Gradients& gradients);
   enum class Takes { fp32, half_precision_too };
-  /// Throws UsageError where this machine has not what it stands on.
+  /// Throws UsageError where this machine lacks what it needs.
   using Check = void (*)();
 
   /// Lists itself: constants of a file are made when the library is loaded.
@@ -25,7 +25,7 @@ class Algorithm {
   const Make make;
   const Seconds seconds;
   const Check check_machine;
-  /// Does it add and divide by add() and divide() alone, or otherwise take numbers of 16 bits?
+  /// Does it add and divide by add() and divide() alone, or otherwise take 16-bit elements?
   const bool takes_half_precision;
 
   /// Throws UsageError, which says what there is, for a name that isn't one of communicator_names().

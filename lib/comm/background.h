@@ -22,7 +22,7 @@ class Background {
   /// `call` is made when those that were started before have ended. From the program's main thread, as all that
   /// follows.
   void start(std::function<void()> call);
-  /// Returns when all have ended. Throws what the first of them threw that did, each time: those behind it were not
+  /// Returns when all have ended. Throws what the first of them threw that did, each time: those after it were not
   /// made.
   void wait();
   /// The same for all of this process, without a throw. Does nothing within a call in the background.

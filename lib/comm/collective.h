@@ -1,4 +1,4 @@
-// Calls in which a rank waits for others, and who hears of them.
+// Calls in which a rank waits for others, and who is notified of them.
 #pragma once
 
 #include "observe/hooks.h"

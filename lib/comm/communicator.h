@@ -1,4 +1,4 @@
-// What ranks say to each other. One algorithm a file beside this one; README.md here compares them.
+// Communication between ranks. One file of this folder for each algorithm; README.md here compares them.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +39,8 @@ class Communicator {
   virtual int inter_rank() const = 0;  // this node, ordered by each node's lowest rank
   virtual int inter_size() const = 0;  // how many nodes
   virtual std::string name() const = 0;
-  /// The link that is simulated between the nodes (ODORI_LINK), as "1 Gbit/s, 50 us"; empty: none. Whoever shows a time
-  /// shows this with it.
+  /// The link that is simulated between the nodes (ODORI_LINK), as "1 Gbit/s, 50 us"; empty: none. Code that shows a
+  /// time shows this with it.
   virtual std::string link() const = 0;
 
   // ---- Models. All collective: every rank calls, with buffers of the same size, each of this rank's device. They come
@@ -49,13 +49,13 @@ class Communicator {
   /// gaps between them (model/classifier.cpp) may be averaged too.
   virtual void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) = 0;
   /// The same with 16 bits a number on the way, half the bytes: each rank divides its gradients by the number of ranks
-  /// before they are added, so that a sum overflows no sooner than a gradient does. Returns how many numbers of the
+  /// before they are added, so that a sum overflows no sooner than a gradient does. Returns how many elements of the
   /// mean are infinite or nan, the same on every rank. Throws UsageError where the algorithm takes fp32 alone.
   virtual std::int64_t all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients,
                                           std::span<const Range> pieces) = 0;
   /// That error, before anything is exchanged.
   virtual void require_takes(Dtype dtype) const = 0;
-  /// This rank's part of n numbers: the parts of all ranks are everything, once.
+  /// This rank's part of n elements: the parts of all ranks are everything, once.
   virtual Range part(std::size_t n) const = 0;
   /// Of the gradients in this rank's part() alone: they become their mean over all ranks. What the others become is not
   /// said.

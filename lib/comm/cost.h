@@ -1,4 +1,4 @@
-// What an all-reduce takes, and an iteration with it, by arithmetic alone. Each algorithm's formula stands in its own
+// What an all-reduce takes, and an iteration with it, by arithmetic alone. Each algorithm's formula is in its own
 // file, of parts that algorithm.h has; exercise 06 has learners write the ring's.
 //
 // A message of m bytes takes latency + m / bandwidth (R. W. Hockney, 1994, "The communication challenge for MPP").
@@ -39,11 +39,11 @@ Compute compute_from(const Measured& one, const Measured& other);
 /// Of another network: an image takes time in proportion to its arithmetic (multiply-adds), not to the parameters.
 Compute compute_of_other(const Compute& proxy, double proxys_operations, double operations);
 
-/// How the gradients travel.
+/// How the gradients are communicated.
 struct Way {
-  bool half = false;              // as numbers of 2 bytes
+  bool half = false;              // as elements of 2 bytes
   bool overlap = false;           // in buckets, each on its way as soon as backward has filled it
-  bool double_buffering = false;  // beside the whole next iteration, which uses the mean before
+  bool double_buffering = false;  // during the whole next iteration, which uses the mean before
 };
 /// Of an iteration's compute, 2/3 is backward: two products for each one of forward.
 inline constexpr double backward_share = 2.0 / 3;
@@ -77,7 +77,7 @@ double iterations(double images, double batch);
 /// iteration: an epoch takes images * (fixed / batch + per_image).
 double batch_where_gain_ends(const Compute& compute, double share);
 
-/// G. M. Amdahl, 1967: of one device's time, `serial` (a share) stays as it is on n of them.
+/// G. M. Amdahl, 1967: of one device's time, `serial` (a fraction) does not change on n of them.
 inline double amdahl(double serial, double n) { return 1 / (serial + (1 - serial) / n); }
 /// The share that explains a measured speedup.
 inline double serial_share(double speedup, double n) { return (n / speedup - 1) / (n - 1); }

@@ -1,4 +1,4 @@
-// What predictions are made of. The formulas stand in cost.h, which exercises don't see: learners write them.
+// What predictions are made of. The formulas are in cost.h, which exercises don't see: learners write them.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct Link {
 /// "10gbit,50us", by parse_link() of comm/link.h.
 Link link_from(const std::string& text);
 
-/// An iteration of one device that speaks to nobody: fixed + per_image * batch seconds. `fixed` is what it takes
+/// An iteration of one device without communication: fixed + per_image * batch seconds. `fixed` is what it takes
 /// however few images there are: starting operations, updating the parameters.
 struct Compute {
   double fixed = 0, per_image = 0;

@@ -1,4 +1,4 @@
-// Which ranks stand on one GPU.
+// Which ranks share one GPU.
 #pragma once
 
 #include "comm/communicator.h"
@@ -6,12 +6,12 @@
 namespace odori {
 
 struct DeviceSharing {
-  bool any = false;       // do two ranks of the job stand on one GPU?
+  bool any = false;       // do two ranks of the job share one GPU?
   bool cpus_too = false;  // is a rank's device a CPU device?
   int position = 0;       // of this rank among the ranks on its GPU: 0, 1, ...
 };
 
-/// Collective: every rank gives its device. Throws Error, the same on every rank, if two ranks stand on a GPU that
+/// Collective: every rank gives its device. Throws Error, the same on every rank, if two ranks share a GPU that
 /// isn't to be shared.
 DeviceSharing find_sharing(Communicator& comm, const Device& device);
 

@@ -12,7 +12,7 @@
 
 namespace odori {
 
-/// The calls are collective over the group's ranks, on numbers of host memory, of one length on all of them, and no
+/// The calls are collective over the group's ranks, on elements in host memory, of one length on all of them, and no
 /// longer than one call of MPI's may be (chunks.h).
 class Group {
  public:
@@ -26,21 +26,21 @@ class Group {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// The part of so many numbers that belongs to rank c: [c length / size, (c + 1) length / size).
+  /// The part of `length` elements that belongs to rank c: [c length / size, (c + 1) length / size).
   Range range_of(std::size_t length, int c) const;
   /// The parts of all ranks.
   std::vector<Range> parts(std::size_t length) const;
   std::span<float> chunk(std::span<float> numbers, int c) const;
 
-  /// Every rank's numbers become their sum.
+  /// Replaces every rank's elements by their sum.
   void sum(std::span<float> numbers) const;
-  /// The same of numbers of 16 bits, packed (half_precision.h).
+  /// The same of packed 16-bit elements (half_precision.h).
   void sum_packed(Dtype dtype, std::span<float> packed) const;
-  /// The root's numbers become the sum; the others' stay.
+  /// Replaces the root's elements by the sum; does not change the others'.
   void sum_to(std::span<float> numbers, int root) const;
-  /// Every rank's numbers become the root's.
+  /// Replaces every rank's elements by the root's.
   void broadcast(std::span<float> numbers, int root) const;
-  /// Each rank's own chunk becomes the sum of all ranks' chunks there; the rest stays.
+  /// Each rank's own chunk becomes the sum of all ranks' chunks there; the rest does not change.
   void reduce_scatter(std::span<float> numbers) const;
   /// The same in two steps, without MPI's sum: each rank gets its chunk of all others, and adds them up.
   void reduce_scatter_by_all_to_all(std::span<float> numbers) const;
@@ -54,12 +54,12 @@ class Group {
   /// begins when all have come, for whom they wait asleep, and lasts as long as the link takes. Collective.
   Passage pass(std::span<const Steps> steps) const;
   Passage pass(const Steps& steps) const { return pass({&steps, 1}); }
-  /// For MPI's all-reduce of so many bytes.
+  /// For MPI's all-reduce of that many bytes.
   Passage pass_all_reduce(double bytes) const { return pass(interconnect_->all_reduce(ranks_, bytes)); }
 
  private:
   struct Handle;
-  /// Where the chunks of so many numbers lie, as MPI takes it.
+  /// Counts and displacements of the chunks, as MPI takes them.
   struct Layout {
     std::vector<int> counts, offsets;
   };

@@ -3,15 +3,16 @@
 //
 // A node's ranks share its network card. The card sends one message at a time and receives one at a time, each for
 // bytes / bandwidth; the message is there a latency later, during which the card is free for the next. That is the
-// model behind the formulas of README.md here, and what one switch between all nodes comes to. A message goes when both
+// model of the formulas in README.md here, and what one switch between all nodes comes to. A message goes when both
 // sides are there, in the order in which they are. Within a node nothing is added.
 //
 // MPI's own collectives send messages that nobody here can see. They are charged as algorithms of which that is known
 // (steps.h), an all-reduce as the quicker of ring and tree, which is what cost.h predicts as well: all bytes of a step
 // at once, or of several like it, which takes the bytes of the busiest card / bandwidth, and a latency a step.
 //
-// The time passes in sleep, so that cores stay free as with a real card. So do waits for a rank that isn't there yet.
-// The numbers travel through this machine's memory meanwhile; where that takes longer than the link would, it counts.
+// The time passes in sleep, so that cores are free as with a real card. So do waits for a rank that isn't there yet.
+// Meanwhile the elements are copied through this machine's memory; where that takes longer than the link would, it
+// counts.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,7 @@ struct Load {
   int latencies = 0;            // one after another
 };
 
-/// The steps of a collective of ranks on these of so many nodes.
+/// The steps of a collective of ranks on these nodes.
 Load load_of(const Steps& steps, const std::vector<int>& nodes_of_ranks, int nodes);
 /// An all-reduce of them for which MPI picks the algorithm: the quicker of ring and tree.
 std::vector<Steps> all_reduce_steps(double bytes, const std::vector<int>& nodes_of_ranks, int nodes,

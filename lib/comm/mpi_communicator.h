@@ -1,4 +1,4 @@
-// What all communicators on MPI have in common: everything but the algorithm that averages numbers.
+// What all communicators on MPI have in common: everything but the algorithm that averages.
 #pragma once
 
 #include "comm/communicator.h"
@@ -7,19 +7,19 @@
 
 namespace odori {
 
-/// Can the communicator of this name average numbers of 16 bits?
+/// Can the communicator of this name average 16-bit elements?
 bool takes_half_precision(const std::string& name);
 
-/// How much of a long vector is averaged at once: the slice, and the temporary memory that MPI takes for it, stay in
-/// the cache, also for the factor behind it. Two ranks of one machine average the VGG's 57 MiB in half the time that
+/// How much of a long vector is averaged at once: the slice, and the temporary memory that MPI takes for it, fit in
+/// the cache, also for the factor after it. Two ranks of one machine average the VGG's 57 MiB in half the time that
 /// one call and one pass take.
 inline constexpr std::size_t slice_bytes = std::size_t{2} << 20;
 
-/// Stands on all ranks of the job (MPI_COMM_WORLD). What lies in a GPU's memory goes through page-locked host memory,
+/// Works on all ranks of the job (MPI_COMM_WORLD). What lies in a GPU's memory goes through page-locked host memory,
 /// whether or not this MPI could read it there: that works with each MPI.
 class MpiCommunicator : public Communicator {
  public:
-  /// How many numbers an algorithm gets at once: a slice, or all, for those that speak by messages and cut them
+  /// How many elements an algorithm gets at once: a slice, or all, for those that send messages and cut them
   /// themselves.
   enum class Cut { slices, whole };
 
@@ -56,7 +56,7 @@ class MpiCommunicator : public Communicator {
  protected:
   /// THE ALGORITHM. Replaces `numbers` on every rank by their mean over all ranks. Without another one: MPI's own.
   virtual void all_reduce(std::span<float> numbers);
-  /// Can it do that to packed numbers of 16 bits as well?
+  /// Can it do that to packed 16-bit elements as well?
   virtual bool takes_packed() const { return takes_half_precision(name()); }
 
   /// From the first of these pieces to the end of the last one's cache line; without pieces, everything.
@@ -64,15 +64,16 @@ class MpiCommunicator : public Communicator {
   /// For all_reduce_mean(): every rank's values in this range become their mean over all ranks, by all_reduce().
   /// Collective.
   void average(Device& device, Buffer& values, Range range);
-  /// Calls `work` with consecutive slices of the range, in host memory; at least once. What they become is the device's.
+  /// Calls `work` with consecutive slices of the range, in host memory; at least once. What they become is the
+  /// device's.
   void in_slices(Device& device, Buffer& values, Range range, const std::function<void(std::span<float>)>& work);
-  /// In which numbers the mean that is under way travels.
+  /// The type of the elements in the messages of the current mean.
   Dtype dtype() const { return dtype_; }
-  /// For an all_reduce_mean() of one's own in 16 bits: so many of the mean are infinite or nan.
+  /// For an overridden all_reduce_mean() in 16 bits: how many elements of the mean are infinite or nan.
   void count_not_finite(std::int64_t n) { not_finite_ += n; }
   /// to += numbers
   void add(std::span<float> to, std::span<const float> numbers) const;
-  /// The numbers times 1/P. Packed ones were, before they were packed.
+  /// Multiplies by 1/P. Packed elements were multiplied before they were packed.
   void divide(std::span<float> numbers) const;
 
   /// All ranks.
@@ -89,7 +90,7 @@ class MpiCommunicator : public Communicator {
   /// Calls `work` with consecutive parts of the range, in host memory, none longer than `most` floats; at least once.
   void on_host(Device& device, Buffer& values, Range range, std::size_t most,
                const std::function<void(std::span<float>)>& work);
-  /// all_reduce() of the packed numbers.
+  /// all_reduce() of the packed elements.
   void all_reduce_packed(std::span<float> numbers);
   void check_peer(const char* call, const char* verb, int peer) const;
 

@@ -1,4 +1,4 @@
-// The ranks of this node, and collectives among them where the numbers are: NCCL's from GPU to GPU, MPI's in host memory.
+// The ranks of this node, and collectives among them where the data is: NCCL's from GPU to GPU, MPI's in host memory.
 // So an algorithm that knows nodes is written once for both.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace odori {
 
 class Communicator;
 
-/// Numbers of this rank, in host memory or a GPU's.
+/// Elements of this rank, in host memory or a GPU's.
 struct Numbers {
   std::span<float> there;
   Device* gpu = nullptr;     // null: host memory
@@ -32,8 +32,8 @@ class Node {
   explicit Node(Group ranks) : ranks_(std::move(ranks)) {}
 
   /// Finds out, when it is first asked, whether each rank of the job has a GPU of its own, and this node several: then
-  /// Numbers are to be a GPU's, and else of host memory, since NCCL refuses ranks that share one. Collective over all
-  /// ranks of `all`.
+  /// Elements are in a GPU's memory, and else in host memory, since NCCL refuses ranks that share one. Collective over
+  /// all ranks of `all`.
   bool has_gpus(Communicator& all, Device& device);
 
   int rank() const { return ranks_.rank(); }

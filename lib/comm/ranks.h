@@ -7,7 +7,7 @@
 
 namespace odori {
 
-/// The six numbers of Communicator.
+/// Ranks and sizes of Communicator.
 struct Ranks {
   int rank = 0, size = 1;
   int intra_rank = 0, intra_size = 1;
@@ -23,7 +23,7 @@ std::vector<int> number_nodes(std::span<const std::string> nodes);
 Ranks find_ranks(std::span<const std::string> nodes, int rank);
 
 /// "0,0,1,1", the value of ODORI_NODES: one node's number for each rank. Throws Error for another number of ranks than
-/// `size`, and for anything but numbers.
+/// `size`, and for anything but integers.
 std::vector<std::string> parse_nodes(const std::string& value, int size);
 
 }  // namespace odori

@@ -18,7 +18,7 @@ struct Hop {
 struct Steps {
   std::vector<Hop> hops;
   int steps = 0;          // one after another, each of them between all pairs of `hops`
-  bool pipeline = false;  // the hops come one after another instead, each for a part of the numbers at a time
+  bool pipeline = false;  // the hops come one after another instead, each for a part of the elements at a time
 };
 
 /// Each rank sends to the next one, n - 1 times a round, the n-th part of `bytes`. All-reduce: two rounds;
@@ -26,7 +26,7 @@ struct Steps {
 Steps ring_steps(int n, int rounds, double bytes);
 /// Recursive halving and doubling, one step after another. Source: see tree.cpp.
 std::vector<Steps> tree_steps(int n, double bytes);
-/// Its messages on the way there, step by step: `hop(step, from, to, share)`, a share of the numbers. The way back is
+/// Its messages on the way there, step by step: `hop(step, from, to, share)`, a share of the elements. The way back is
 /// the same, backwards.
 void each_tree_hop(int n, const std::function<void(int step, int from, int to, double share)>& hop);
 /// From the root from rank to rank in parts that follow each other, or to it: broadcast and reduce.

@@ -28,8 +28,8 @@ struct Example {
   bool counted = true;  // false: another shard owns it, so this one's evaluation leaves it out
 };
 
-/// The bytes that all images of a data set stand in, so that a device with memory of its own can keep a copy of them.
-/// They stay as they are while this object lives.
+/// The bytes of all images of a data set, so that a device with memory of its own can keep a copy of them.
+/// They do not change while this object lives.
 struct ImageStorage {
   std::vector<std::span<const std::uint8_t>> parts;
 };

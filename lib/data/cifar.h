@@ -18,7 +18,7 @@ struct TrainTest {
   DatasetPtr train, test;
 };
 
-/// Which set "auto" stands for: "cifar10" if it is there, else "synthetic". Other names stay as they are.
+/// Which set "auto" stands for: "cifar10" if it is there, else "synthetic". Other names do not change.
 std::string resolve_dataset(const std::string& name, const std::string& root = {});
 
 /// `name` is "cifar10", "cifar100", "synthetic" (folders under `root`), "auto", or a path to a folder that holds

@@ -20,7 +20,7 @@ class Dataset {
   virtual ImageStoragePtr storage() const { return nullptr; }
 };
 
-/// Shared, since iterators, splits and shards all keep the set that they stand on.
+/// Shared, since iterators, splits and shards all keep the set that they refer to.
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
 }  // namespace odori

@@ -1,4 +1,4 @@
-// Which trainings the demo compares.
+// Which training runs the demo compares.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace odori::demo {
 struct Setting {
   std::string driver;              // ./odori
   std::string out;                 // the demo's folder; each training writes into one of its own below
-  std::vector<std::string> flags;  // what all trainings share: --model mid ...
+  std::vector<std::string> flags;  // what all training runs share: --model mid ...
   int n_devices = 1;               // that this machine can run side by side: its GPUs, or else its cores
   bool gpus = false;               // what these are
 };
@@ -23,11 +23,12 @@ struct Training {
 };
 
 /// The baseline first; then task 1, and task 2 on one and on two nodes. Ranks that outnumber the devices would wait
-/// for each other, and such a time says nothing: those trainings have the reason in run.not_timed.
+/// for each other, and such a time says nothing: those runs have the reason in run.not_timed.
 std::vector<Training> plan(const Setting& setting);
 
-/// In which order n trainings are timed, by their places in the plan: the baseline (0) first, last and in the middle,
-/// the headline (1) three times, the others once. So every timing has a baseline near to it, and the headline a range.
+/// In which order n training runs are timed, by their places in the plan: the baseline (0) first, last and in the
+/// middle, the headline (1) three times, the others once. So every timing has a baseline near to it, and the headline a
+/// range.
 std::vector<std::size_t> order(std::size_t n);
 
 }  // namespace odori::demo

@@ -16,7 +16,7 @@ struct FileCheck {
   bool operator==(const FileCheck&) const = default;
 };
 
-/// write_file(), and what the file has to be from now on.
+/// write_file(), and what later reads must find in the file.
 FileCheck write_checked(const std::string& path, std::span<const std::span<const std::byte>> pieces);
 FileCheck write_checked(const std::string& path, const std::string& text);
 

@@ -15,7 +15,7 @@ class ParameterCheck : public Extension {
  public:
   ParameterCheck(Communicator& comm, int every) : comm_(&comm), every_(every) {}
   Trigger trigger() const override { return Trigger::iteration; }
-  int priority() const override { return writer + 1; }  // before anything stands on this model
+  int priority() const override { return writer + 1; }  // before anything uses this model
   std::string name() const override { return "ParameterCheck"; }
   std::string setting(Trainer& trainer) const override;
   void run(Trainer& trainer) override;

@@ -6,8 +6,8 @@
 //                        snapshot.json  what it is a snapshot of: network, devices, ranks, checksums
 //   OUT/latest                             the name of the folder that was written last, whatever the clock did
 //
-// It is written under another name beside it, checked, and renamed at the end: a full disk or a kill leaves the last
-// good snapshot as it was. The newest few stay; older ones are removed then.
+// It is written under another name next to it, checked, and renamed at the end: a full disk or a kill leaves the last
+// good snapshot as it was. The newest few are kept; older ones are removed then.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ namespace odori {
 
 class Snapshot : public Extension {
  public:
-  /// How many stay; 0: all.
+  /// How many are kept; 0: all.
   static constexpr int usual_keep = 3;
 
   /// For one process.
@@ -41,14 +41,14 @@ class Snapshot : public Extension {
   std::vector<DataFingerprint> data_;  // of the iterators' data sets, taken once
 };
 
-/// Makes the trainer go on behind a snapshot, to the very same weights as a run that was not interrupted. Call it
+/// Makes the trainer continue after a snapshot, to the very same weights as a run that was not interrupted. Call it
 /// when everything is set up, before run(). Of a folder of snapshots the newest that all ranks see complete and
 /// undamaged is taken, and those that were passed over are printed. Throws Error for none, a damaged one, another
 /// network or other data, another number of devices a rank.
 ///
 /// On another number of ranks, weights, velocities, statistics, learning rate, epochs and log are the same. What can't
 /// be: each rank's share of the data, its order and its random numbers, and how many batches make an update. Every
-/// rank begins with the epoch behind the snapshot, in the order that a training on so many ranks has then.
+/// rank begins with the epoch after the snapshot, in the order that a training run on that many ranks has then.
 void resume(const ResumeFrom& from, Trainer& trainer, Communicator* comm = nullptr);
 
 }  // namespace odori

@@ -12,7 +12,7 @@
 
 namespace odori {
 
-/// Tells data sets apart by the numbers, labels and pixels of their examples.
+/// Tells data sets apart by the count, labels and pixels of their examples.
 struct DataFingerprint {
   std::uint32_t in_order = 0;
   std::uint64_t of_set = 0;  // whatever the order, of those that are counted: disjoint shares add up to the whole's
@@ -64,7 +64,7 @@ RankState read_rank_state(const std::string& folder, const std::string& name, co
 /// *.bin: vectors of floats one after another, in the machine's byte order (little-endian wherever the kit runs).
 using Vectors = std::vector<std::vector<float>>;
 FileCheck write_vectors(const std::string& path, const std::vector<const Vectors*>& lists);
-/// Throws Error as well if the file holds another count of numbers than `sizes` do.
+/// Throws Error as well if the file holds another count of elements than `sizes` do.
 Vectors read_vectors(const std::string& folder, const std::string& name, const SnapshotManifest& manifest,
                      const std::vector<std::size_t>& sizes);
 

@@ -68,7 +68,7 @@ struct NcclRun {
 /// What NCCL says with NCCL_DEBUG=INFO.
 NcclRun parse_nccl(const std::string& text);
 
-/// Whole numbers, one a line, as `nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits` prints them.
+/// Integers, one a line, as `nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits` prints them.
 std::vector<int> parse_percents(const std::string& text);
 
 /// 13 of "13.0"; 0 of anything else.

@@ -1,4 +1,4 @@
-// Finding the facts out: by asking nvidia-smi, mpirun and ompi_info, and by two short trainings.
+// Finding the facts out: by asking nvidia-smi, mpirun and ompi_info, and by two short training runs.
 #pragma once
 
 #include "doctor/diagnosis.h"
@@ -10,7 +10,7 @@ struct ProbeOptions {
   std::string out;        // a folder for results
 };
 
-/// What can't be found out stays empty.
+/// What can't be found out is empty.
 Facts probe(const ProbeOptions& options);
 
 }  // namespace odori::doctor

@@ -9,7 +9,7 @@ namespace odori {
 [[noreturn]] void stop_at_blank(const char* file, int line);
 
 /// Stops the program as soon as there is one. Converts to whatever type the blank's variable has, or the function
-/// returns, so that an unfilled exercise compiles; as a statement it stands by itself.
+/// returns, so that an unfilled exercise compiles; as a statement it is used alone.
 struct Blank {
   [[noreturn]] Blank(const char* file, int line) { stop_at_blank(file, line); }
   template <typename T>

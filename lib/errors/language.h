@@ -1,4 +1,4 @@
-// The language that a program speaks to people.
+// The language of a program's messages.
 #pragma once
 
 #include <string>

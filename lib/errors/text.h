@@ -1,4 +1,4 @@
-// Texts: their lines and parts, and the numbers that they are.
+// Texts: their lines and parts, and texts that are numbers.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ inline std::string lower(std::string_view text) {
   return small;
 }
 
-/// With `by` wherever `what` stands.
+/// Replaces every `what` with `by`.
 inline std::string replaced(std::string text, std::string_view what, std::string_view by) {
   for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
     text.replace(at, what.size(), by);

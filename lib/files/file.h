@@ -31,7 +31,7 @@ void write_file(const std::filesystem::path& path, std::string_view text);
 /// The end of the name of a file or folder that isn't whole yet. One that nobody writes any more is of no use.
 inline constexpr std::string_view unfinished_suffix = ".part";
 
-/// Writes a new file beside it, on the disk before it takes the old one's place, with the old one's permissions:
+/// Writes a new file next to it, on the disk before it takes the old one's place, with the old one's permissions:
 /// whenever this is cut short, the old text or the new one is there, whole. Makes the folders that are missing. Throws
 /// WriteError if that can't be done.
 void replace_file(const std::filesystem::path& path, std::string_view text);
@@ -57,7 +57,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// Gives a folder that is written under `from` its name `to`, where an older one may stand.
+/// Gives a folder that is written under `from` its name `to`, where an older one may be.
 void replace_folder(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace odori

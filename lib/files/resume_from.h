@@ -11,7 +11,7 @@ struct ResumeFrom {
   bool empty() const { return path.empty(); }
 
   std::string path;            // a snapshot's folder, or a folder of them
-  bool asks_for_rate = false;  // by --learnrate: the snapshot's holds, and that is told
+  bool asks_for_rate = false;  // by --learnrate: the snapshot's is used, and a message says so
 };
 
 }  // namespace odori

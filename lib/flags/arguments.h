@@ -29,8 +29,8 @@ struct OwnFlag {
   int least = 0, most = 1 << 30;
 };
 
-/// What a program says of itself, and the groups of flags that it reads beside those that all do. No program takes a
-/// flag that it doesn't read.
+/// A program's description, and the groups of flags that it reads in addition to those of all programs. No program
+/// takes a flag that it doesn't read.
 struct Program {
   std::string name;              // ./odori run NAME; results go to out/NAME
   std::string about;             // what --help begins with

@@ -43,7 +43,7 @@ class CommandLine {
         "");
   }
 
-  /// Throws UsageError, and HelpRequested for --help. `also`: flags that whoever calls this program takes for itself.
+  /// Throws UsageError, and HelpRequested for --help. `also`: flags that the caller of this program takes for itself.
   void parse(const std::vector<std::string>& also = {});
 
  private:

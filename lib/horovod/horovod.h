@@ -5,7 +5,7 @@
 //   hvd.rank(), hvd.local_rank(), hvd.size()                            the same
 //   auto optimizer = hvd.DistributedOptimizer(...);                     the same
 //
-// MPI's life is MpiSession's, and what stands on it is an object of main's: there is no hidden state to shut down.
+// MPI's life is MpiSession's, and what uses it is an object of main's: there is no hidden state to shut down.
 // Source: A. Sergeev and M. Del Balso, 2018, "Horovod: fast and easy distributed deep learning in TensorFlow" (arXiv
 // 1802.05799).
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace odori::horovod {
 
-/// In which numbers gradients travel.
+/// The type of gradients in messages.
 namespace Compression {
 inline constexpr Dtype none = Dtype::fp32, fp16 = Dtype::fp16, bf16 = Dtype::bf16;
 }  // namespace Compression
@@ -46,7 +46,7 @@ class Horovod {
   int cross_size() const { return comm_->inter_size(); }
   Communicator& communicator() const { return *comm_; }
 
-  /// Wraps an optimizer: each update is by the mean gradient over all ranks. `exchange` has what Horovod is told by
+  /// Wraps an optimizer: each update is by the mean gradient over all ranks. `exchange` has what Horovod gets from
   /// its environment, as HOROVOD_FUSION_THRESHOLD: bucket_mib. This object must outlive the optimizer.
   std::unique_ptr<Optimizer> DistributedOptimizer(std::unique_ptr<Optimizer> optimizer,
                                                   const DistributedOptions& options = {},

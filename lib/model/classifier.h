@@ -39,7 +39,7 @@ class Classifier {
   std::unique_ptr<Classifier> replicate(Device& device, std::uint32_t stream) const;
 
   /// Loss and gradients of one full batch. Throws Error if to_device() was not called, or for a partial
-  /// batch. `are_final` is told of gradients as Graph::backward() tells.
+  /// batch. Calls `are_final` for gradients as Graph::backward() does.
   void forward_backward(const Batch& batch, const FinalGradients& are_final = {});
   /// Counts one batch, of any size, without training.
   void evaluate(const Batch& batch);
@@ -50,7 +50,7 @@ class Classifier {
   bool on_device() const { return device_ != nullptr; }
   int batch_size() const { return batch_size_; }
   const NetworkSpec& network() const { return network_; }
-  std::size_t parameter_count() const;  // trained numbers, without the gaps of the flat vector
+  std::size_t parameter_count() const;  // trained elements, without the gaps of the flat vector
   const std::vector<NamedView>& parameters() const { return parameters_; }
   const std::vector<NamedView>& statistics() const { return statistics_; }
   ModelMemory& memory() { return memory_; }
@@ -60,7 +60,7 @@ class Classifier {
   const RandomKey& random() const { return random_; }
 
   ModelState state() const;
-  /// Throws Error if the state is of another network. Builds the graph anew if it was of other algorithms.
+  /// Throws Error if the state is of another network. Rebuilds the graph if it was of other algorithms.
   void restore(const ModelState& state);
 
  private:

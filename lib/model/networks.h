@@ -28,8 +28,8 @@ struct NetworkCost {
   /// Floating-point operations of a training step an image, in its convolutions and linear layers: forward, and twice
   /// as many backward (but for the images' own gradient, which nobody needs).
   double operations = 0;
-  double parameters = 0;  // trained numbers
-  int arrays = 0;         // that these stand in
+  double parameters = 0;  // trained elements
+  int arrays = 0;         // that contain these
 };
 NetworkCost cost_of(const NetworkSpec& spec);
 

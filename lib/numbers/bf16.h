@@ -6,7 +6,7 @@
 
 namespace odori {
 
-/// No branches, only choices between numbers: loops with it are compiled for wide vectors.
+/// No branches, only choices between values: loops with it are compiled for wide vectors.
 struct Bf16 {
   /// Rounded to the nearest, to the even one of two.
   static std::uint16_t from(float number) {

@@ -1,4 +1,4 @@
-// In which numbers gradients travel between ranks.
+// The type of gradients in messages between ranks.
 #pragma once
 
 #include <cstddef>

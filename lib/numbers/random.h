@@ -9,7 +9,7 @@
 
 namespace odori {
 
-/// Philox4x32-10, a counter-based generator: four 32-bit numbers from a 128-bit counter and a 64-bit key. It
+/// Philox4x32-10, a counter-based generator: four 32-bit values from a 128-bit counter and a 64-bit key. It
 /// has no state to carry or to race for: number i is computed from i. Source: J. Salmon et al., 2011,
 /// "Parallel random numbers: as easy as 1, 2, 3".
 struct Philox {
@@ -27,10 +27,10 @@ struct Philox {
   }
 };
 
-/// What one random use is for; uses never share numbers.
+/// What one random use is for; uses never share random numbers.
 enum class RandomUse : std::uint32_t { shuffle = 1, initial_weights, dropout, augmentation, synthetic_data };
 
-/// A sequence of Philox numbers. `stream` tells devices and ranks apart, `use` what the numbers are for.
+/// A sequence of random numbers (Philox). `stream` tells devices and ranks apart, `use` what they are for.
 class RandomSequence {
  public:
   RandomSequence(std::uint64_t seed, RandomUse use, std::uint32_t stream = 0)
@@ -53,11 +53,11 @@ class RandomSequence {
   }
   /// A float of [0, 1).
   float uniform() { return static_cast<float>(next() >> 8) * 0x1p-24f; }
-  /// Normal numbers of mean 0 (G. Box and M. Muller, 1958, "A note on the generation of random normal
-  /// deviates"): two of them from every two numbers of the sequence.
+  /// Normally distributed random numbers of mean 0 (G. Box and M. Muller, 1958, "A note on the generation of random
+  /// normal deviates"): two of them from every two of the sequence.
   void fill_normal(std::span<float> values, float deviation);
 
-  /// How many numbers were taken: with the constructor's arguments, the whole state.
+  /// How many were taken: with the constructor's arguments, the whole state.
   std::uint64_t position() const { return position_; }
   void seek(std::uint64_t position);
 

@@ -10,7 +10,7 @@ struct Range {
   std::size_t size() const { return end - begin; }
 };
 
-/// Parameters begin at multiples of 16 floats, a cache line: the first of them at or behind this position.
+/// Parameters begin at multiples of 16 floats, a cache line: the first of them at or after this position.
 constexpr std::size_t end_of_cache_line(std::size_t position) { return (position + 15) / 16 * 16; }
 
 /// Part i of n equal parts of [0, size); boundaries lie on multiples of 16 floats, a cache line.

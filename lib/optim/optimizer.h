@@ -29,7 +29,7 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// The model to update from now on. It must be on its device.
+  /// The model to update. It must be on its device.
   virtual void setup(Classifier& model) = 0;
   /// Before setup(): only this range of the flat parameter vector will be updated, so state is allocated for it alone.
   virtual void set_shard(Range range) = 0;
@@ -51,7 +51,7 @@ class Optimizer {
   /// Batches of this rank per update, if the optimizer was created with a number.
   virtual std::optional<int> accumulate() const { return {}; }
   /// The factor that turns the sum of the gradients of this rank's `batches` batches into its contribution to the mean
-  /// over all batches of all ranks, which may have different numbers of them. Collective if there are ranks.
+  /// over all batches of all ranks, whose counts may differ. Collective if there are ranks.
   virtual float share_of(int batches) { return 1.0f / static_cast<float>(batches); }
 
   virtual Classifier& model() = 0;  // throws Error before setup()

@@ -5,7 +5,7 @@
 
 namespace odori {
 
-/// The file that this program got the library from: libodori.so. What belongs to it lies beside it.
+/// The file that this program got the library from: libodori.so. What belongs to it is in the same folder.
 std::filesystem::path library_file();
 
 }  // namespace odori

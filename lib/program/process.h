@@ -17,7 +17,7 @@ struct Command {
   std::map<std::string, std::string> environment;  // added to this process's own; an empty value takes one away
   std::filesystem::path folder;                    // to run in; empty: this process's own
   void (*before)() = nullptr;                      // called in the new process first; may not allocate
-  bool inherits_descriptors = false;               // it has what this process has open, besides its output
+  bool inherits_descriptors = false;               // it has what this process has open, in addition to its output
   bool lifeline = false;                           // its input is silent, and ends with this process; else it is empty
   bool shown = false;                              // its output goes where this process's own does; else it is kept
   bool foreground = false;  // it has this process's input and session: a terminal's Ctrl-C and Ctrl-Z reach both
@@ -49,7 +49,7 @@ struct Ended {
 std::string end_of(const std::string& output);
 
 /// A running program, in a session of its own unless it is in the foreground. Ended with this object: whatever it
-/// started and left behind in its session (mpirun's ranks, say) is then ended too, also when it has ended itself.
+/// started and left running in its session (mpirun's ranks, say) is then ended too, also when it has ended itself.
 class Child {
  public:
   /// Throws Error if it can't be started.

@@ -20,7 +20,7 @@ inline constexpr std::string_view out_of_range_begins = "Unexpected: an index or
 /// but the file and the reason where the C++ library would name its function.
 std::string sentence_of_current_exception();
 
-/// How an MPI job ends when one rank fails; the MPI session sets it, and core stays free of MPI.
+/// How an MPI job ends when one rank fails; the MPI session sets it, and this folder does not depend on MPI.
 /// `end_job(code)` must not return unless `code` is 0.
 struct JobEnd {
   int rank = 0;
@@ -29,7 +29,7 @@ struct JobEnd {
 };
 void set_job_end(const JobEnd& job_end) noexcept;
 
-/// Who also hears what report_failure() says, before it does; one at most.
+/// Also called with the message of report_failure(), before it is printed; one at most.
 void set_failure_listener(void (*listener)(const std::string& sentence, int code)) noexcept;
 
 /// Ctrl-C (SIGINT), SIGTERM and a terminal that is gone (SIGHUP) set a flag that the trainer reads between two

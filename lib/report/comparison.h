@@ -1,4 +1,4 @@
-// Several trainings side by side: what more devices bought.
+// Several training runs side by side: what more devices bought.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

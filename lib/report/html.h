@@ -18,7 +18,7 @@ std::string render(const std::string& page, const nlohmann::json& data,
 /// A short text in both languages, for {{> both}}.
 nlohmann::json both(const std::string& english, const std::string& japanese);
 
-/// JSON and JavaScript as they stand inside a <script> element: nothing in them ends it.
+/// JSON and JavaScript as they are inside a <script> element: nothing in them ends it.
 std::string json_in_script(const nlohmann::json& json);
 std::string code_in_script(const std::string& code);
 

@@ -70,7 +70,7 @@ class DeviceTest : public testing::TestWithParam<DevicePoolOptions> {
 };
 
 /// Cut to what bf16 can hold. Rounding of its own would let a device and the reference disagree about which of two
-/// nearly equal numbers is the larger.
+/// nearly equal values is the larger.
 inline std::vector<float> cut_to_bf16(std::vector<float> values) {
   for (float& value : values) value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0xffff0000u);
   return values;
@@ -94,7 +94,7 @@ inline double relative_error(const std::vector<float>& seen, const std::vector<f
 }
 
 /// A number that lies so near to 0 that float and double disagree about its ReLU changes one number of the gradients,
-/// and a sum of two numbers that nearly cancels has a large relative error: so do no more than one or two of a few
+/// and a sum of two values that nearly cancels has a large relative error: so do no more than one or two of a few
 /// draws.
 inline double median_of_draws(const std::function<double()>& error) {
   std::vector<double> errors;
@@ -157,7 +157,7 @@ struct Side {
   }
 };
 
-/// The same network with the same numbers on a device and on the reference.
+/// The same network with the same values on a device and on the reference.
 class Comparison {
  public:
   /// Parameters and statistics are random; variances and gammas are positive.

@@ -1,4 +1,4 @@
-// What the tests of the CUDA kernels share: numbers in a GPU's memory, and the reference's arrays there and back. The
+// What the tests of the CUDA kernels share: arrays in a GPU's memory, and the reference's arrays there and back. The
 // GPU is a real one or the emulated one; these tests see CUDA's own interface alone.
 #pragma once
 
@@ -26,7 +26,7 @@ inline float rounded(Storage storage, float x) {
   return std::bit_cast<float>((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000);
 }
 
-/// n numbers in the GPU's memory, NaNs at first. `shift`: so many numbers behind an address that is a multiple of 16
+/// n elements in the GPU's memory, NaNs at first. `shift`: that many elements after an address that is a multiple of 16
 /// bytes.
 class Memory {
  public:

@@ -93,10 +93,10 @@ inline double difference(const ModelState& a, const ModelState& b) {
   return largest;
 }
 
-/// How far trainings may differ that add up the same gradients in different ways.
+/// How far training runs may differ that add up the same gradients in different ways.
 inline double rounding() { return on_gpus() ? 1e-4 : 1e-5; }
 
-/// The numbers of a flat vector, and back.
+/// The elements of a flat vector, and back.
 inline std::vector<float> read(Device& device, const Buffer& from) {
   std::vector<float> values(from.size());
   device.read(from, 0, values);

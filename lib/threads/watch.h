@@ -78,7 +78,7 @@ class Watch {
 
 /// How long a Watch waits: ODORI_TIMEOUT in seconds, 0 for ever, or 60. Throws Error if that is no whole number.
 std::chrono::seconds watch_limit();
-/// From now on this is watch_limit(): rank 0's.
+/// Later calls of watch_limit() return this: rank 0's.
 void set_watch_limit(std::chrono::seconds limit) noexcept;
 
 }  // namespace odori

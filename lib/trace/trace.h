@@ -30,7 +30,7 @@ bool watched() noexcept;
 /// From here on, this thread's events belong to this device.
 void set_device(int device) noexcept;
 
-/// Arguments of an event: numbers, short strings, and lists and groups of them, in one line.
+/// Arguments of an event: values, short strings, and lists and groups of them, in one line.
 class Args {
  public:
   Args& add(const char* key, std::int64_t value);

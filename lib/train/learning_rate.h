@@ -1,7 +1,7 @@
-// The learning rate over a training. It is set before each update, from how many epochs are behind it: nothing has to
+// The learning rate during training. It is set before each update, from the epochs trained so far: nothing has to
 // be counted, and a training that goes on after a snapshot has the same rates as one that was not interrupted.
 //
-//   rate = the optimizer's own x scale x schedule(epochs behind it)
+//   rate = the optimizer's own x scale x schedule(epochs so far)
 //
 // Several ranks that train as one have a batch that is larger by their number. Its mean gradient has less noise, and an
 // epoch has fewer updates: so the rate is scaled up. That large, it would throw new weights far off, and so it is
@@ -24,14 +24,14 @@ double linear_scaling(int n);
 /// parallelizing convolutional neural networks" (arXiv 1404.5997).
 double square_root_scaling(int n);
 
-/// What the rate is multiplied by when so many epochs are behind it, parts of epochs included.
+/// The factor of the rate after this many epochs, parts of epochs included.
 using Schedule = std::function<double(double epochs)>;
 
 /// From 1/n to 1 over the first epochs, by the same step each update; from then on `then`, or 1. Goyal et al. take 5.
 Schedule warm_up(int n, double epochs, Schedule then = {});
 /// Times `factor` at each of these epochs. Goyal et al. take 0.1 at 30, 60 and 80.
 Schedule step_decay(double factor, std::vector<double> epochs);
-/// Times `factor` every so many epochs. Chainer's CIFAR example takes 0.5 every 25.
+/// Times `factor` each time `every` epochs have ended. Chainer's CIFAR example takes 0.5 every 25.
 Schedule exponential_shift(double factor, double every);
 
 /// Of several ranks, each needs it.

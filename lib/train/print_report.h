@@ -15,7 +15,7 @@ class PrintReport : public Extension {
  public:
   /// The columns, by the names that LogReport has: "epoch", "main/loss", ...
   explicit PrintReport(std::initializer_list<std::string_view> entries);
-  int priority() const override { return reader - 1; }  // behind LogReport
+  int priority() const override { return reader - 1; }  // after LogReport
   /// Prints what was set, the header and after a resume the epochs of before.
   void initialize(Trainer& trainer) override;
   void run(Trainer& trainer) override;

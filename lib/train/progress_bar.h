@@ -10,7 +10,7 @@
 
 namespace odori {
 
-/// Where a training stands.
+/// The progress of training.
 struct Progress {
   std::int64_t iteration = 0;
   std::int64_t epoch = 0;   // whole ones done
@@ -21,7 +21,7 @@ struct Progress {
 /// The four lines of Chainer's ProgressBar.
 std::string draw(const Progress& progress);
 
-/// Redrawn at most five times a second; only on a terminal, so that a job's log stays readable.
+/// Redrawn at most five times a second; only on a terminal, so that a job's log is readable.
 class ProgressBar : public Extension {
  public:
   Trigger trigger() const override { return Trigger::iteration; }

@@ -7,7 +7,7 @@ namespace odori {
 
 /// Is standard output a terminal that can be drawn over? Not if TERM isn't set or says dumb.
 bool on_terminal();
-/// A line of its own: on a terminal, whatever stands below (the progress bar) goes first.
+/// A line of its own: on a terminal, whatever is below (the progress bar) is removed first.
 void print_line(const std::string& line);
 
 }  // namespace odori

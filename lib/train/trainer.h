@@ -45,7 +45,7 @@ class Trainer {
   void set_elapsed_before(double seconds) { elapsed_before_ = seconds; }
   /// The folder of the last snapshot that is complete; empty for none.
   void set_last_snapshot(const std::string& path) { last_snapshot_ = path; }
-  /// A sentence for whoever has to stop: which snapshot is the last good one, and how to go on from it.
+  /// A sentence for a run that has to stop: which snapshot is the last good one, and how to go on from it.
   std::string way_on() const;
 
  private:

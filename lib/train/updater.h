@@ -30,7 +30,7 @@ class Updater {
   virtual std::string kind() const { return "another"; }
   /// The ids of the devices by name; empty if they have no names.
   virtual const std::map<std::string, int>& devices() const;
-  /// A sentence on what was asked of it, which stands above the table; empty for nothing.
+  /// A sentence on what was asked of it, which is printed above the table; empty for nothing.
   virtual std::string setting() const { return {}; }
   /// Do devices, of this process or of ranks, share a GPU? No speedup can be measured then.
   virtual bool shares_devices();
@@ -54,7 +54,7 @@ class Updater {
 /// Throws Error unless the iterator can train the model: it repeats, its batches are of the model's size and not
 /// larger than its data set, and the images and labels are what the network was made for.
 void require_fit(const SerialIterator& iterator, const Classifier& model);
-/// Throws Error if an update of so many of its batches takes more than an epoch.
+/// Throws Error if an update of that many of its batches takes more than an epoch.
 void require_within_epoch(int n_batches, const SerialIterator& iterator);
 
 }  // namespace odori

@@ -16,7 +16,7 @@ namespace trial {
 
 /// What each way is tried with, one after the other: what it keeps from the first shows in the second. That one has
 /// more iterations than a learner's own run measures, and another number with other layers, so that no number of an
-/// iteration stands for "not the first".
+/// iteration means "not the first".
 struct Setting {
   int layers, iterations;
   std::uint64_t seed;
@@ -48,7 +48,7 @@ constexpr bool is_idle(int k) { return k == 2; }
 /// Of position i, on this rank in iteration k, the last one or another: 0 at every fifth position, others in each
 /// iteration, and everywhere in an idle one; elsewhere between 1 and 8 or as far below 0, in some iterations all of
 /// them, and a sixteenth of that at every seventh. In the last one half precision holds the mean of all ranks, but not
-/// what rank 1 has, nor the sum of two ranks', nor that by the square root of 2; every third rank's stay small.
+/// what rank 1 has, nor the sum of two ranks', nor that by the square root of 2; every third rank's are small.
 constexpr float gradient(std::uint64_t seed, int rank, int k, bool is_last, std::size_t i) {
   std::uint64_t mixed =
       (i + 1) * 0x9E3779B97F4A7C15u ^

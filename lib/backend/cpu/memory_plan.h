@@ -1,4 +1,4 @@
-// Which memory each tensor of a graph stands in: memory_regions.h says by which rule.
+// The memory of each tensor of a graph, by the rule in memory_regions.h.
 //
 // Tensors are asked for while the graph is built, without memory; finish() allocates all of it at once.
 #pragma once
@@ -24,7 +24,7 @@ class MemoryPlan {
   dnnl::memory scratch(const dnnl::memory::desc& layout) { return place(regions_.scratch(layout.get_size()), layout); }
   /// Another description of a memory that this plan handed out.
   dnnl::memory alias(const dnnl::memory& of, const dnnl::memory::desc& layout);
-  /// Stands in a flat vector of the model, which may be allocated until finish().
+  /// Is in a flat vector of the model, which may be allocated until finish().
   dnnl::memory in_buffer(Buffer& buffer, std::size_t offset, const dnnl::memory::desc& layout);
 
   void finish();

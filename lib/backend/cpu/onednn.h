@@ -21,7 +21,7 @@ inline dnnl::memory::dims sizes(const dnnl::memory::desc& d) {
   return d.dims();
 #endif
 }
-/// The same numbers in whatever layout a primitive chooses.
+/// The same elements in whatever layout a primitive chooses.
 inline dnnl::memory::desc in_any_layout(const dnnl::memory::desc& d) {
 #if DNNL_VERSION_MAJOR >= 3
   return {d.get_dims(), d.get_data_type(), dnnl::memory::format_tag::any};

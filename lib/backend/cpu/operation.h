@@ -54,7 +54,7 @@ class Steps {
   }
   /// Copies into another layout.
   void add_reorder(const std::string& name, const Setup& setup, const dnnl::memory& from, const dnnl::memory& to);
-  /// `from` itself if it stands as wanted, else a copy that does, made anew in each pass.
+  /// `from` itself if it has the wanted layout, else a copy that has, made in each pass.
   dnnl::memory in_layout(const std::string& name, const Setup& setup, const dnnl::memory& from,
                          const dnnl::memory::desc& wanted);
 

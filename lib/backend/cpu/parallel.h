@@ -9,7 +9,7 @@
 
 namespace odori::cpu {
 
-/// How many numbers are worth a thread's attention.
+/// The smallest number of elements that is worth a thread.
 inline constexpr std::size_t vector_grain = 8192;
 
 /// Calls `work` on one part of [0, n) a thread. Boundaries are multiples of `grain`, and no thread gets less.

@@ -9,7 +9,7 @@
 namespace odori::cuda {
 
 /// The first run queues the work as it is, so that libraries can load what they need; the second captures it; from then
-/// on the graph is queued. Whatever changes from run to run has to stand in the GPU's memory (kernels/step.h).
+/// on the graph is queued. Whatever changes from run to run has to be in the GPU's memory (kernels/step.h).
 class CapturedGraph {
  public:
   /// `work` queues the work on the stream. With `capture` false it is called each time.

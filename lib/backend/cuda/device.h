@@ -62,14 +62,14 @@ class CudaDevice : public Device {
   std::size_t workspace_limit() const { return options_.workspace_limit; }
 
  private:
-  /// A lane.
+  /// A second stream of the same GPU.
   CudaDevice(int id, int ordinal, const Options& options, std::string name);
 
   int id_, ordinal_;
   Options options_;
   std::string name_;
   Stream stream_;
-  // For graphs, so that a lane has none of them.
+  // For graphs, so that a second stream has none of them.
   DeviceMemory blas_workspace_;
   Blas blas_;
   std::unique_ptr<ConvolutionEngine> convolutions_;

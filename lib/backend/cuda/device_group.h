@@ -30,7 +30,7 @@ class CudaDeviceGroup : public DeviceGroup {
   void send(std::span<Buffer* const> buffers, std::size_t slice) override;
 
  private:
-  /// One GPU. The first of its devices speaks for it; the main device's GPU comes first.
+  /// One GPU. The first of its devices represents it; the main device's GPU comes first.
   struct Gpu {
     std::vector<std::size_t> devices;
     Stream exchange;

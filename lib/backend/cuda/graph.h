@@ -48,7 +48,7 @@ class CudaGraph : public Graph {
   const Value& last(Tensor x) const;
   const Place& gradient(Tensor tensor) const;
   Tensor add(OperationPtr operation, const std::vector<ParameterView>& parameters = {});
-  /// How a parameter stands in memory: a linear layer's weight takes the channels of each pixel together.
+  /// The layout of a parameter in memory: a linear layer's weight takes the channels of each pixel together.
   Shape stored_shape(const ParameterView& view) const;
   std::vector<float> read(Storage storage, const void* from, const Shape& shape);
   void write(Storage storage, void* to, const Shape& shape, std::span<const float> plain);

@@ -18,13 +18,13 @@ class ImageCopy {
 
   bool is_of(const ImageStoragePtr& storage) const { return storage_.lock() == storage; }
   bool is_outdated() const { return storage_.expired(); }
-  /// Where the image of this host address stands in the GPU's memory; null if there was no room for the set, or if
+  /// The place of the image of this host address in the GPU's memory; null if there was no room for the set, or if
   /// it isn't part of it.
   const std::uint8_t* find(const std::uint8_t* pixels) const;
 
  private:
   std::weak_ptr<const ImageStorage> storage_;
-  DeviceMemory memory_;  // the parts one behind another, or null: no room
+  DeviceMemory memory_;  // the parts one after another, or null: no room
 };
 
 class ImageStore {

@@ -1,4 +1,4 @@
-// Which memory each tensor of a graph stands in: memory_regions.h says by which rule.
+// The memory of each tensor of a graph, by the rule in memory_regions.h.
 //
 // Tensors are asked for while the graph is built, without memory; finish() allocates all of it at once. All work on it
 // is queued on one stream, so that a region's next user always comes after the one before.

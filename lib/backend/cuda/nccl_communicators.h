@@ -18,10 +18,10 @@ namespace odori::cuda {
 /// Throws Error unless the call went well. `doing` goes on after "while": "connecting the ranks".
 void check(ncclResult_t result, const char* doing);
 
-/// Errors behind NCCL's calls, and work that makes no progress, end the program with a sentence.
+/// Errors after NCCL's calls, and work that makes no progress, end the program with a sentence.
 class NcclCommunicators {
  public:
-  /// Of distinct GPUs of this process, by CUDA's numbers.
+  /// Of distinct GPUs of this process, by CUDA's device ids.
   explicit NcclCommunicators(std::span<const int> ordinals);
   /// The one of all ranks, on the calling thread's GPU. Collective; rank 0 has made the id.
   NcclCommunicators(int n_ranks, const ncclUniqueId& id, int rank);

@@ -1,4 +1,4 @@
-// Batch normalisation, with a ReLU behind it if wanted. Each channel of its own, over its m = N * H * W numbers:
+// Batch normalisation, followed by a ReLU if wanted. Each channel by itself, over its m = N * H * W elements:
 //
 //   train:     mean, variance = those of the batch (biased: divided by m)
 //              running mean     <- decay * running mean     + (1 - decay) * mean
@@ -46,7 +46,7 @@ Statistics<T> batch_statistics(const Array<T>& x) {
   return s;
 }
 
-/// m: how many numbers a channel had.
+/// m: how many elements a channel had.
 template <typename T>
 void update_running(Statistics<T>& running, const Statistics<T>& batch, const BatchNormalizationSpec& spec,
                     std::size_t m) {

@@ -1,5 +1,6 @@
-// Inverted dropout: what is kept is divided by 1 - ratio, so that the expected value stays, and evaluation needs
-// nothing. Source: N. Srivastava et al., 2014, "Dropout: A Simple Way to Prevent Neural Networks from Overfitting".
+// Inverted dropout: what is kept is divided by 1 - ratio, so that the expected value does not change, and evaluation
+// needs nothing. Source: N. Srivastava et al., 2014, "Dropout: A Simple Way to Prevent Neural Networks from
+// Overfitting".
 #pragma once
 
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace odori::reference {
 
-/// Which numbers of a tensor are kept by dropout layer number `layer`, in plain order.
+/// Which elements of a tensor are kept by dropout layer number `layer`, in plain order.
 inline std::vector<bool> dropout_mask(const Shape& s, float ratio, const RandomKey& key, std::uint32_t layer) {
   std::vector<bool> kept;
   for (int n = 0; n < s.n; ++n)

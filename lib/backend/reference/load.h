@@ -1,4 +1,4 @@
-// From an image's bytes to the numbers that a network sees: crop and flip, enlargement, normalisation.
+// From an image's bytes to the values that a network sees: crop and flip, enlargement, normalisation.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The seam's Graph, of the plain operations beside this file: the simplest backend there can be. Tests build the same
-// network on a fast backend and on this one, in double, and compare.
+// The Graph of backend/graph.h made of the plain operations in this folder: the simplest backend there can be. Tests
+// build the same network on a fast backend and on this one, in double, and compare.
 #pragma once
 
 #include <functional>

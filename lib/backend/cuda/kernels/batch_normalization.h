@@ -1,4 +1,4 @@
-// Batch normalisation of N x H x W x C, with a ReLU behind it if wanted: backend/reference/batch_normalization.h has
+// Batch normalisation of N x H x W x C, followed by a ReLU if wanted: backend/reference/batch_normalization.h has
 // the formulas. Sums are taken in a fixed order: the same input gives the same bits.
 #pragma once
 
@@ -34,7 +34,7 @@ void batch_normalization_train(cudaStream_t stream, const BatchNormalization& b,
 void batch_normalization_evaluate(cudaStream_t stream, const BatchNormalization& b, void* y, const float* running_mean,
                                   const float* running_variance);
 /// Writes ggamma, gbeta and gx from gy. gx may be gy, or null where nobody needs it. y isn't needed: whether the ReLU
-/// was open is computed anew from x, as x has to be read anyway.
+/// was open is computed again from x, as x has to be read anyway.
 void batch_normalization_backward(cudaStream_t stream, const BatchNormalization& b, const void* gy, void* gx,
                                   float* ggamma, float* gbeta, void* scratch);
 

@@ -1,5 +1,5 @@
 // Device code: one result a column of a matrix of rows x columns, from all its rows: statistics and sums over N, H and
-// W of what stands in memory with its channels last.
+// W of a tensor whose channels come last in memory.
 //
 // A tile of blockDim.x packs of V columns and a chunk of rows make a block; a thread of it takes every blockDim.y-th
 // row of one pack. The threads of a block combine their results in shared memory, the blocks theirs in a second kernel,
@@ -36,7 +36,7 @@ __device__ int my_column() {
   return static_cast<int>((blockIdx.y * blockDim.x + threadIdx.x) * V);
 }
 
-/// Calls work(i) for each of this thread's rows; i: the position of its V numbers there.
+/// Calls work(i) for each of this thread's rows; i: the position of its V elements there.
 template <int V, typename Work>
 __device__ void for_my_rows(std::size_t rows, int columns, std::size_t chunk, const Work& work) {
   const std::size_t begin = blockIdx.x * chunk, end = begin + chunk < rows ? begin + chunk : rows;

@@ -8,7 +8,7 @@
 
 namespace odori::cuda::kernels {
 
-/// Throws an Error that names the kernel unless the launch went well. Defined beside the other checks, in
+/// Throws an Error that names the kernel unless the launch went well. Defined with the other checks, in
 /// backend/cuda/cuda_check.cpp: {fmt} and nvcc make slow company.
 void check_launch(cudaError_t error, const char* kernel);
 

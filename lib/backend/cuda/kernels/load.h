@@ -9,7 +9,7 @@
 
 namespace odori::cuda::kernels {
 
-/// Writes all of `input`: batch x size x size x 3, zeros behind the step's examples. The step's transform has to have
+/// Writes all of `input`: batch x size x size x 3, zeros after the step's examples. The step's transform has to have
 /// this image_size.
 void load(cudaStream_t stream, Storage storage, void* input, int batch, int size, const Step* step);
 

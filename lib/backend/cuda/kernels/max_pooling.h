@@ -1,4 +1,4 @@
-// Max pooling of N x H x W x C. Of several equal numbers in a window the first counts, row by row.
+// Max pooling of N x H x W x C. Of several equal values in a window the first counts, row by row.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,5 +1,5 @@
-// Device code: numbers in memory as float or of 16 bits, in registers always float; read and written 16 bytes at a time
-// where they lie well, one by one where they don't.
+// Device code: elements in memory as float or of 16 bits, in registers always float; read and written 16 bytes at a
+// time where they lie well, one by one where they don't.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -13,7 +13,7 @@
 
 namespace odori::cuda::kernels {
 
-/// V numbers of one access. Memory that it is read from is aligned to 16 bytes, or to all of it where it is smaller.
+/// V elements of one access. Memory that it is read from is aligned to 16 bytes, or to all of it where it is smaller.
 template <typename T, int V>
 struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16) Pack {
   T values[V];
@@ -42,7 +42,7 @@ __device__ Numbers<V> read(const T* from) {
   return numbers;
 }
 
-/// 16 bytes of numbers as they stand in memory.
+/// 16 bytes of elements as they are in memory.
 inline __device__ uint4 sixteen_bytes(const float* x, const float*) {
   return {__float_as_uint(x[0]), __float_as_uint(x[1]), __float_as_uint(x[2]), __float_as_uint(x[3])};
 }
@@ -82,7 +82,7 @@ struct Constant {
   static constexpr int value = N;
 };
 
-/// Calls work(Constant<width>, i) for the numbers i .. i + width - 1 that are this thread's of n: V of them, or one of
+/// Calls work(Constant<width>, i) for the elements i .. i + width - 1 that are this thread's of n: V of them, or one of
 /// the n % V at the end.
 template <int V, typename Work>
 __device__ void for_my_numbers(std::size_t n, const Work& work) {

@@ -1,4 +1,4 @@
-// y = max(x, 0), on n numbers. Both may work in place.
+// y = max(x, 0), on n elements. Both may work in place.
 #pragma once
 
 #include <cuda_runtime_api.h>

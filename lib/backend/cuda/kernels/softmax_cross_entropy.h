@@ -12,7 +12,7 @@ namespace odori::cuda::kernels {
 /// Adds the counted examples to `metrics`, in device memory, in a fixed order.
 void softmax_cross_entropy(cudaStream_t stream, Storage storage, const void* x, int classes, const Step* step,
                            Metrics* metrics);
-/// gx = (softmax(x) - [class is the label]) / batch; 0 behind the step's examples.
+/// gx = (softmax(x) - [class is the label]) / batch; 0 after the step's examples.
 void softmax_cross_entropy_backward(cudaStream_t stream, Storage storage, const void* x, void* gx, int batch,
                                     int classes, const Step* step);
 

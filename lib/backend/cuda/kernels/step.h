@@ -19,7 +19,7 @@ struct StepExample {
   std::int32_t counted;  // 1, or 0: seen, but left out of the metrics
 };
 
-/// Right behind it in memory stand its examples, one for each of the graph's batch size.
+/// Directly after it in memory are its examples, one for each of the graph's batch size.
 struct alignas(16) Step {
   RandomKey key;
   Transform transform;

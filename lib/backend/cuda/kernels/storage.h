@@ -1,4 +1,4 @@
-// The type in which activations and their gradients stand in a GPU's memory. All sums are fp32 whatever it is.
+// The type of activations and their gradients in a GPU's memory. All sums are fp32 whatever it is.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Arithmetic on n numbers of flat vectors, which may be any part of them. n may be 0.
+// Arithmetic on n elements of flat vectors, which may be any part of them. n may be 0.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,7 +14,7 @@ namespace odori::cuda::kernels {
 void axpy(cudaStream_t stream, float a, const float* x, float* y, std::size_t n);
 /// y *= a
 void scale(cudaStream_t stream, float a, float* y, std::size_t n);
-/// The numbers of x and y change places.
+/// Swaps the elements of x and y.
 void swap(cudaStream_t stream, float* x, float* y, std::size_t n);
 /// v = momentum * v - rate * g; p += v
 void momentum_sgd(cudaStream_t stream, float* p, const float* g, float* v, float rate, float momentum, std::size_t n);
