@@ -86,7 +86,7 @@ inline constexpr auto loose_pieces = std::to_array<std::string_view>(
      "\u3000", "\uFF08", "\u200B", "\uFEFF",  "\xE3\x81",    "\x83\x5C",
      "$",      "#"});
 
-/// Up to `most` of them, one behind the other; `loose` of ten from the second list.
+/// Up to `most` of them, one after the other; `loose` of ten from the second list.
 inline std::string text_of_pieces(Random& random, std::size_t most, std::size_t loose) {
   std::string text;
   for (std::size_t n = 1 + below(random, most); n > 0; --n)

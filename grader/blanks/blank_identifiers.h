@@ -18,13 +18,13 @@ struct BlankIdentifiers {
 
 /// Looks at the tokens of a blank's text; it parses no declarations. Refuses what would bring the other defences down:
 /// directives, brackets that the blank has not opened, attributes, reserved names, a text that is not tokens
-/// throughout, and wherever they stand the names of assembler, of functions that load code or map memory, of the
+/// throughout, and in any place the names of assembler, of functions that load code or map memory, of the
 /// environment, of the observer and of the grader's own calls. Also a statement word without its statement at the end,
 /// which would take the kit's next line. Everything else is held by the sandbox, by the evidence, or by recomputed
 /// results.
 BlankIdentifiers look_at_identifiers(const Blank& blank);
 
-/// Allowed, and shown to the instructor wherever they stand: names of files, processes, sockets, signals, clocks, and
+/// Allowed, and shown to the instructor in any place: names of files, processes, sockets, signals, clocks, and
 /// keywords that answers rarely need.
 const std::set<std::string>& listed_names();
 

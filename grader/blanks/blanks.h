@@ -40,7 +40,7 @@ struct Blank {
   int number = 0;
   std::string question;           // in one line
   int first_line = 0;             // of "BLANK n:"
-  int text_line = 0;              // of the first line behind the question
+  int text_line = 0;              // of the first line after the question
   int last_line = 0;              // of "END BLANK"
   std::vector<std::string> text;  // the lines between question and end mark
 };
@@ -57,7 +57,7 @@ bool is_left_empty(const Blank& blank, Language language);
 /// Throws Error with path:line if one of the blanks holds no PUT_YOUR_CODE.
 void require_unfilled(const std::vector<Blank>& blanks, const std::string& path);
 
-/// The file with another text in one of its blanks. Line numbers of the blanks behind it change: fill from last to
+/// The file with another text in one of its blanks. Line numbers of the blanks after it change: fill from last to
 /// first, or parse again.
 std::vector<std::string> with_text(std::vector<std::string> lines, const Blank& blank,
                                    const std::vector<std::string>& text);

@@ -1,4 +1,4 @@
-// Makes an exercise out of a solution: what is inside a blank goes, its question and its variable's type stay.
+// Makes an exercise out of a solution: removes what is inside a blank, keeps its question and its variable's type.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace odori::grader {
 
 /// `Type name = answer;` becomes `Type name = PUT_YOUR_CODE;`, if something outside of the blank uses that variable;
 /// `return answer;` becomes `return PUT_YOUR_CODE;`, all other statements `PUT_YOUR_CODE;`, `#PBS -l select=...`
-/// `#PBS -l PUT_YOUR_CODE`, and a line at the head says what to do. A file without blanks stays as it is. `path` is for
+/// `#PBS -l PUT_YOUR_CODE`, and a line at the head says what to do. A file without blanks is not changed. `path` is for
 /// messages and for the language. Throws Error with path:line for a blank that can't be cut: the variable that it
-/// begins with is declared in another way, or `auto`; and if a line of an answer also stands outside its blank.
+/// begins with is declared in another way, or `auto`; and if a line of an answer is also outside its blank.
 std::string cut(std::string_view solution, const std::string& path);
 
 /// What an exercise keeps of a solution's blank, in one line: "const std::map<std::string, int> devices", "return", or

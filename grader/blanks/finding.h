@@ -10,7 +10,7 @@
 namespace odori::grader {
 
 /// The key of a section in messages/, and the values that its {placeholders} take. A known misconception is a key of
-/// its own ("whole_set_for_each_device"). Values are numbers and names, not sentences.
+/// its own ("whole_set_for_each_device"). Values are figures and names, not sentences.
 struct Finding {
   std::string key;
   std::map<std::string, std::string> values;
@@ -19,7 +19,7 @@ struct Finding {
 
 /// As a record may hold it: each value of some thousand bytes at most, however much a program said.
 Finding bounded(Finding finding);
-/// At most so many bytes, cut between two letters, and a mark behind them if there were more.
+/// At most that many bytes, cut between two letters, followed by a mark if there were more.
 std::string bounded(std::string text, std::size_t most);
 /// Bounded, and with files by their names alone: where this machine keeps them is nothing to the student, and records
 /// lie among what is given back.

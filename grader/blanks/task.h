@@ -26,7 +26,7 @@ struct Task {
   std::optional<ExerciseFile> script;  // the job script, if the exercise has one: it holds the last blank
   Text title;
   std::vector<Text> blanks;      // titles: "the main device"
-  std::set<int> judged_alone;    // blanks that another one can compensate for: right only if right beside the kit's
+  std::set<int> judged_alone;    // blanks that another one can compensate for: right only if right with the kit's
   bool under_mpi = false;        // ranks under mpirun; else one process
   bool measures_speedup = true;  // of a whole that is right
   bool optional = false;         // a class is marked on it only where its instructor says so (./odori grade --tasks)
@@ -40,7 +40,7 @@ struct Task {
   std::vector<int> judged() const;
 };
 
-/// In the order of their folders' numbers. Throws Error if an exercise.json can't be used.
+/// In the order of their folders' names. Throws Error if an exercise.json can't be used.
 const std::vector<Task>& all_tasks();
 /// Throws UsageError, naming all, for another name.
 const Task& task_named(std::string_view name);

@@ -5,7 +5,7 @@
 //    "speedup": {...} or null, "counts": {...} or null, "timeline": "FILE" or "",
 //    "left_out": [{"file": "...", "line": 3, "removed": false, "text": "..."} ...]}
 //
-// Whoever writes may add fields of their own.
+// Writers may add fields.
 #pragma once
 
 #include <cstdint>

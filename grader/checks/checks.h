@@ -49,8 +49,9 @@ struct ShownFigure {
 };
 
 struct Exam {
-  std::vector<RunPlan> situations;  // the first one is the plainest: most mistakes show there, and it is told of best
-  std::vector<Check> checks;        // the first finding is the one that is told
+  std::vector<RunPlan>
+      situations;  // the first one is the plainest: most mistakes show there, and their messages are the clearest
+  std::vector<Check> checks;                           // the first finding is reported
   std::function<ShownFigure(Runs& whole)> shows = {};  // of the situations' runs or others, when all blanks are right
 };
 

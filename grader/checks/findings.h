@@ -36,8 +36,8 @@ bool same(double seen, double expected, double tolerance = 1e-6);
 /// Training images that are positions in the test set. Both sets count from 0, so that the weights decide.
 bool is_test_set(const Situation& situation, const std::vector<Images>& parts, const Updates& updates);
 
-/// Weights that aren't the grader's, and what is known of the mistake behind them. `other`: a situation with another
-/// learning rate; `updates_of` its updates: if the rate is the same there, it is written down.
+/// Weights that aren't the grader's, and what is known of the mistake that caused them. `other`: a situation with
+/// another learning rate; `updates_of` its updates: if the rate is the same there, it is written down.
 Found find_in_updates(const Situation& situation, const RunPlan& other, Updates (*updates_of)(const Evidence&));
 
 /// Did the library stop this rank by that refusal (observe/refusal.h)?

@@ -38,11 +38,11 @@ struct Judgement {
 /// Judges the blanks `filled`.
 ///
 /// The whole, which takes all of them from the learner, comes first: if it passes every check in every situation, all
-/// its blanks are right, except that those of `judged_alone` have to be right beside the kit's answers too. Otherwise
+/// its blanks are right, except that those of `judged_alone` have to be right with the kit's answers too. Otherwise
 /// each blank is built and tried alone in the situation in which the whole failed. Those that fail are wrong, unless
-/// they are right beside others of the learner's, and the others are judged together without them. If none fails alone,
+/// they are right with others of the learner's, and the others are judged together without them. If none fails alone,
 /// blanks disagree: then they are put together one by one, and the first with which the program fails is wrong, unless
-/// one before it fails alone in a later situation: then that one is. So no blank is judged beside one that is not known
+/// one before it fails alone in a later situation: then that one is. So no blank is judged with one that is not known
 /// to be right.
 ///
 /// `tell` is called for each blank as soon as it is decided. Not to be called within a GoogleTest. Throws Error on

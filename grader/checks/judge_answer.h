@@ -16,7 +16,7 @@ struct RightAnswer {
   std::optional<ShownFigure> shown;  // to its author
 };
 
-/// Judges every blank, and tells of each one in order as soon as it and those before it are decided. Returns the
+/// Judges every blank, and reports each one in order as soon as it and those before it are decided. Returns the
 /// answer if all of it is right. Throws Error on Ctrl-C. The speedup isn't judged here.
 std::optional<RightAnswer> judge_answer(const Question& question, const Answers& answers, const Exam& exam,
                                         const std::function<void(const BlankVerdict&)>& tell);

@@ -27,13 +27,13 @@ std::optional<Disagreement> find_disagreement(const Updates& updates);
 struct Sgd {
   double rate = 0, momentum = 0.9, decay = 5e-4;
 };
-/// What the programs are to do in an update with so many epochs behind it. Where gradients are summed, and the rate is
+/// What the programs are to do in an update after that many epochs. Where gradients are summed, and the rate is
 /// divided by their number, decay is as well. A scaled rate is reached in the first epoch (P. Goyal et al., 2017).
 Sgd sgd_of(const RunPlan& plan, double epochs = 0);
 
 /// Weights that got another share of their gradients than all of it, over all updates, while most got theirs.
 struct WrongShares {
-  std::size_t n = 0, weights = 0;  // so many of so many
+  std::size_t n = 0, weights = 0;  // n of all `weights`
   std::size_t first = 0;           // its position in plain order
   double share = 1;                // what it got: 0 is nothing, 2 is twice as much
 };
@@ -50,7 +50,8 @@ struct WrongWeights {
 /// Looks at each update by itself, from the weights that were seen before it. A change of 1 % of the rate, of the
 /// momentum or of the decay is seen, and over all updates a single weight that got another gradient.
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates);
-/// The same with rules that change: `sgd_of` an update, counted from 0. Each worker has so many images in an update.
+/// The same with rules that change: `sgd_of` an update, counted from 0. Each worker has `images_of_worker` images in an
+/// update.
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates,
                                                std::size_t images_of_worker,
                                                const std::function<Sgd(std::size_t update)>& sgd_of);

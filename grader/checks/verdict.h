@@ -24,7 +24,7 @@ struct BlankVerdict {
   bool operator==(const BlankVerdict&) const = default;
 };
 
-/// Who waited for whom, where a HANG's own finding is a known misconception: to be said behind that.
+/// Who waited for whom, where a HANG's own finding is a known misconception: to be printed after that.
 std::optional<Finding> hang_behind(const BlankVerdict& verdict);
 
 /// Of several verdicts, as grader/README.md has it.

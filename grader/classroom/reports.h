@@ -13,11 +13,11 @@
 
 namespace odori::grader {
 
-/// How the class stands, in answers.
+/// The progress of the class, in answers.
 struct Standing {
   int marked = 0, absent = 0, ungraded = 0;  // ungraded: speedups included, whose answers are marked
   int flagged = 0;                           // of the marked ones
-  std::vector<std::string> nobodys;          // tasks that none of several students handed in
+  std::vector<std::string> nobodys;          // tasks that none of several students submitted
 };
 
 /// RESULTS/students/STUDENT/{results.json,report.html}, and for all RESULTS/{results.json,marks.csv,report.html}.

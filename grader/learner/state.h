@@ -26,8 +26,8 @@ std::string fingerprint(const std::vector<std::string>& lines);
 
 class State {
  public:
-  /// Reads the file; none is an empty state. A file that can't be understood is kept beside it, as FILE.damaged, and
-  /// the state begins anew: then damaged() says so.
+  /// Reads the file; none is an empty state. A file that can't be understood is kept next to it, as FILE.damaged, and
+  /// the state begins empty, and damaged() is true.
   explicit State(std::filesystem::path file);
 
   bool damaged() const { return damaged_; }
@@ -38,7 +38,7 @@ class State {
   /// `lines`: the blank's text that was judged. A fault of this machine, and a speedup that
   /// wasn't asked for, change nothing; what couldn't be checked is known no longer.
   void remember(const std::string& task, const BlankVerdict& verdict, const std::vector<std::string>& lines);
-  /// The verdict on one blank, or on all of a task. Hints that were given have been read: they stay counted.
+  /// The verdict on one blank, or on all of a task. Hints that were given are still counted.
   void forget(const std::string& task, std::optional<int> blank = {});
   /// Replaces the file at once: it is never seen half-written. Throws Error if it can't be written.
   void save() const;

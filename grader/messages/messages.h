@@ -1,4 +1,4 @@
-// The words of messages/: what a finding's key stands for, in the learner's language.
+// The words of messages/: what a finding's key means, in the learner's language.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +25,7 @@ class Messages {
   const std::string& language() const { return language_; }
   /// The section with its {placeholders} filled in; the key and its values themselves where there is no such section.
   /// {n|image|images} is the first word where the value of n is 1, else the second; {ranks#|has|have} the first
-  /// where ranks lists one thing ("3"), else the second ("0, 3"). Commands that speak to learners keep a language that
+  /// where ranks lists one thing ("3"), else the second ("0, 3"). Commands in messages to learners keep a language that
   /// the environment doesn't ask for: "./odori hint multi_gpu 3 --lang ja".
   std::string text(const Finding& finding) const;
   std::string text(const std::string& key, std::map<std::string, std::string> values = {}) const {
@@ -47,7 +47,7 @@ std::string name_key(const Task& task, int blank);
 
 /// How many columns a text takes on a terminal: two for each Chinese or Japanese character.
 int width_of(std::string_view text);
-/// As much of it as so many columns hold; `mark` stands in the place of what doesn't fit.
+/// As much of it as fits into that many columns; `mark` replaces the rest.
 std::string cut_to(std::string_view text, int columns, std::string_view mark = "");
 
 std::string padded(const std::string& text, int columns);
@@ -55,7 +55,7 @@ std::string padded(const std::string& text, int columns);
 std::vector<std::string> table_lines(const std::vector<std::vector<std::string>>& rows);
 
 /// The text broken into lines of at most `width` columns, each with `indent` blanks in front. Lines that begin with
-/// four blanks (code) stay as they are; other lines that follow each other are one paragraph.
+/// four blanks (code) are unchanged; other lines that follow each other are one paragraph.
 std::vector<std::string> wrap(const std::string& text, int width, int indent);
 
 }  // namespace odori::grader

@@ -44,11 +44,11 @@ class Programs {
   /// Likewise with checks of null pointers compiled in; empty if it cannot be built so.
   std::filesystem::path with_pointer_checks(const std::set<int>& blanks) const;
 
-  /// A blank that does not compile for a name that it does not know is built again beside a blank above it whose text
+  /// A blank that does not compile for a name that it does not know is built again with a blank above it whose text
   /// holds that name.
   const BlankBuild& alone(int blank);
   /// All blanks that compile alone, built into one program; empty if they can't be, or if there are fewer than two. A
-  /// blank that compiles alone and not beside the others (it declares a name again, say) has a failure from then on.
+  /// blank that compiles alone and not with the others (it declares a name again, say) has a failure after that.
   std::set<int> together();
 
  private:

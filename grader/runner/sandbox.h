@@ -1,4 +1,4 @@
-// A sandbox round a command that runs somebody else's code: bubblewrap's namespaces, limits, and a watch from outside.
+// A sandbox around a command that runs somebody else's code: bubblewrap's namespaces, limits, and a watch from outside.
 //
 // Inside there is this machine's system (read only; of /sys, what says how many cores there are), an empty /tmp,
 // /dev/shm and network, and of all other files only those that a SandboxPolicy names. One sandbox holds a whole mpirun.
@@ -47,7 +47,7 @@ class Sandbox {
   virtual EndedInside run(const Command& command, const SandboxPolicy& policy, const Limits& limits = {}) const;
 
  protected:
-  /// bubblewrap and its arguments, with the command behind them.
+  /// bubblewrap and its arguments, followed by the command.
   virtual Command enclosed(const Command& command, const SandboxPolicy& policy) const;
 
  private:

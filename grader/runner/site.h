@@ -7,7 +7,7 @@
 
 namespace odori::grader {
 
-/// How many devices of a node a task uses there, as its job is told (KIT/jobscripts/site_in_force.sh). Throws
+/// How many devices of a node a task uses there, as its job is set (KIT/jobscripts/site_in_force.sh). Throws
 /// EnvironmentFault where the site file can't be read.
 int devices_of(const Task& task, const std::filesystem::path& kit);
 

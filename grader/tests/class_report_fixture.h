@@ -19,7 +19,7 @@ const std::vector<std::string>& hostile_texts();
 /// A student all of whose blanks got this verdict, with a message where there is one for it.
 StudentRecord student_with(const std::string& name, Verdict verdict);
 
-/// One student for each verdict and state, and one for each hostile text, which is the name and stands wherever else a
+/// One student for each verdict and state, and one for each hostile text, which is the name and is used wherever else a
 /// submission can put it; then ordinary ones, up to `n` in all.
 std::vector<StudentRecord> class_for_tests(std::size_t n);
 

@@ -1,4 +1,4 @@
-// Evidence put together by hand: right trainings of tasks 1 and 2, and what a test makes of these or of others.
+// Evidence put together by hand: right training runs of tasks 1 and 2, and what a test makes of these or of others.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ inline IteratorSeen over(const Images& images, bool repeat = true, int batch_siz
   return {images, {}, batch_size, repeat};
 }
 
-/// Three updates on these images, a part for each worker, by the mean gradient. `sgd_of` so many epochs: as the plan
+/// Three updates on these images, a part for each worker, by the mean gradient. `sgd_of` that many epochs: as the plan
 /// has it, or wrongly.
 inline Updates train(const RunPlan& plan, const std::vector<Images>& parts,
                      const std::function<Sgd(double epochs)>& sgd_of) {
@@ -81,7 +81,7 @@ inline Updates train(const RunPlan& plan, const std::vector<Images>& parts) {
   return train(plan, parts, [&](double epochs) { return sgd_of(plan, epochs); });
 }
 
-/// The last epoch's evaluation, and what is told of it.
+/// The last epoch's evaluation, and its report.
 inline void change_evaluation(RankSeen& seen, const std::function<void(EvaluationSeen&)>& change) {
   change(seen.evaluations.back());
   seen.observations.back() = {{seen.evaluations.back().loss, seen.evaluations.back().accuracy}, seen.steps.size()};
@@ -215,7 +215,7 @@ inline std::string verdict_on(const char* task, int blank, const Fabricated::Cha
   return "right";
 }
 
-/// Of task 1: what to make of the only rank, with so many devices.
+/// Of task 1: what to make of the only rank, with that many devices.
 inline std::string multi_gpu(int blank, const std::function<void(RankSeen&, int n)>& change) {
   return verdict_on("multi_gpu", blank,
                     [&](Evidence& evidence, const RunPlan& plan) { change(evidence.ranks.front(), plan.devices); });

@@ -120,8 +120,8 @@ class Graph {
  public:
   virtual ~Graph() = default;
 
-  // ---- Building, in the order of execution. Each returns its output; shapes are N x C x H x W. Operations stand in a
-  // row: x is the output of the one before (Error otherwise).
+  // ---- Building, in the order of execution. Each returns its output; shapes are N x C x H x W. The graph is
+  // sequential: x is the output of the operation before (Error otherwise).
   /// The images; a gradient with respect to them is computed only if asked for (tests do).
   virtual Tensor input(const Shape& shape, bool needs_gradient = false) = 0;
   /// Without a bias. weight: out_channels x C x kernel x kernel.

@@ -30,7 +30,7 @@ class Communicator {
  public:
   virtual ~Communicator() = default;
 
-  // ---- Who is who. Nodes are told apart by name; ODORI_NODES=0,0,1,1 gives each rank's node instead, so that one
+  // ---- Who is who. Nodes differ by name; ODORI_NODES=0,0,1,1 gives each rank's node instead, so that one
   // machine can play several.
   virtual int rank() const = 0;        // of all ranks
   virtual int size() const = 0;        // how many ranks

@@ -23,7 +23,7 @@ struct Training {
 };
 
 /// The baseline first; then task 1, and task 2 on one and on two nodes. Ranks that outnumber the devices would wait
-/// for each other, and such a time says nothing: those runs have the reason in run.not_timed.
+/// for each other, and such a time says nothing: those trainings have the reason in run.not_timed.
 std::vector<Training> plan(const Setting& setting);
 
 /// In which order n training runs are timed, by their places in the plan: the baseline (0) first, last and in the

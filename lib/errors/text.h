@@ -1,4 +1,4 @@
-// Texts: their lines and parts, and texts that are numbers.
+// Texts: their lines and parts, and conversion to an integer or float.
 #pragma once
 
 #include <algorithm>

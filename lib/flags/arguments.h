@@ -21,8 +21,8 @@ struct OneOf {
   std::vector<std::string> names;
 };
 
-/// A flag of one program alone, and the variable that its value goes to; what that holds before is the default. Numbers
-/// are whole ones, from `least` to `most`.
+/// A flag of one program alone, and the variable that its value goes to; its earlier value is the default. An integer
+/// is from `least` to `most`.
 struct OwnFlag {
   std::string name, help;  // "--length"
   std::variant<int*, std::string*, OneOf> value;

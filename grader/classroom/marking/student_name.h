@@ -8,10 +8,10 @@
 
 namespace odori::grader {
 
-/// Makes a folder's name from the name in a submission. Letters of all languages stay. Control characters, separators,
-/// marks that change the direction of text, "~", and bytes that aren't UTF-8 become "_". A changed name ends in "~" and
-/// six digits of a checksum of the original. Reads names in CP932 (archives made on a Japanese Windows) as such, and
-/// joins letters and accents that macOS separates.
+/// Makes a folder's name from the name in a submission. Letters of all languages are kept. Control characters,
+/// separators, marks that change the direction of text, "~", and bytes that aren't UTF-8 become "_". A changed name
+/// ends in "~" and six digits of a checksum of the original. Reads names in CP932 (archives made on a Japanese Windows)
+/// as such, and joins letters and accents that macOS separates.
 std::string student_name(std::string_view original);
 
 /// The names of all students, in the same order. No two are equal on a file system that ignores capitals, accents'

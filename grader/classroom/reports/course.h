@@ -1,4 +1,4 @@
-// What all reports of a class share: what it was asked, what that is worth, and in which words it is told.
+// What all reports of a class share: what it was asked, what that is worth, and how it is worded.
 #pragma once
 
 #include <map>

@@ -57,7 +57,7 @@ TaskMarks marks_of(const TaskRecord& record, const Course& course);
 /// "marked", "ungraded", "absent" or "waiting".
 std::string state_of(const TaskMarks& task);
 
-/// 20, or 7.5: at most two digits behind the point.
+/// 20, or 7.5: at most two digits after the point.
 std::string number(double points);
 
 }  // namespace odori::grader

@@ -10,7 +10,7 @@
 
 namespace odori::grader {
 
-/// Valid UTF-8 of at most `most` characters, and a mark behind it if there were more. Line ends and tabs stay; bytes
+/// Valid UTF-8 of at most `most` characters, followed by a mark if there were more. Line ends and tabs are kept; bytes
 /// that aren't UTF-8 become U+FFFD; control characters, invisible ones, and those that change the text's direction
 /// are named: ⟨U+202E⟩.
 std::string sanitized(std::string_view text, std::size_t most = 2000);
@@ -21,7 +21,7 @@ std::string sanitized_line(std::string_view text, std::size_t most = 200);
 /// Everything in the record that a submission can have a say in.
 StudentRecord sanitized(const StudentRecord& record);
 
-/// A path as it stands in a link: "students/%3Cb%3E/report.html". Bytes beyond letters, digits and -._~ are
+/// A path as it is in a link: "students/%3Cb%3E/report.html". Bytes beyond letters, digits and -._~ are
 /// percent-encoded, so that no name can begin a scheme or a query; ".", ".." and nothing between two slashes become
 /// "_", so that none can lead out of the folder or to another host.
 std::string url_of(std::string_view path);

@@ -25,7 +25,7 @@ struct Given {
 /// Of a plan that trains.
 Given given_of(const Situation& situation);
 
-/// Of several trainings in a program, the last one is judged.
+/// Of several training runs in a program, the last one is judged.
 bool came_to_the_last(const Situation& situation);
 
 }  // namespace odori::grader::large_batch

@@ -6,12 +6,12 @@
 
 namespace odori::grader::overlap {
 
-/// The numbers of the ways, as the program tries them.
+/// The strategies, numbered as the program tries them.
 enum Way { synchronous, overlapped, double_buffered, half_precision, n_ways };
 
 struct Iteration {
   std::vector<facts::Event> during, after;  // backward
-  std::vector<float> before, weights;       // the weights before the update and behind it
+  std::vector<float> before, weights;       // the weights before and after the update
 };
 struct WaySeen {
   std::vector<Iteration> iterations;  // those that came to their end
@@ -61,7 +61,7 @@ Found first_of_ranks(const Situation& situation, Way way, Find find) {
   });
 }
 
-/// The library's sentence about numbers that can't travel, or about views that show others.
+/// The library's sentence about elements that can't be sent, or about views that show others.
 Found find_refused(const Situation& situation);
 
 /// Of a position.

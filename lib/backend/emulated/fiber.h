@@ -17,7 +17,7 @@ class Fiber {
   Fiber& operator=(const Fiber&) = delete;
 
   /// Runs the fiber until it yields or is done. One that has yielded resumes, any other one starts `work`, which must
-  /// stay alive until it is done.
+  /// live until it is done.
   void run(const std::function<void()>& work);
   /// Returns to the caller of run(). Called on the fiber.
   void yield();
