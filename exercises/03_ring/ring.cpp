@@ -77,7 +77,7 @@ int main(int argc, char** argv) try {
       {.name = "ring",
        .about = "Task 3: a ring all-reduce between MPI ranks, tried, and then used to train a CIFAR classifier.",
        .least_epochs = 0,
-       .own = {{"--length", "How many numbers the all-reduce is tried with", &length, 0, 100'000'000}}});
+       .own = {{"--length", "How many elements the all-reduce is tried with", &length, 0, 100'000'000}}});
   const std::unique_ptr<Communicator> comm = create_communicator(ring_all_reduce, "your ring");
   const trace::File trace(args.trace, comm->rank(), comm->size());
   try_all_reduce(*comm, static_cast<std::size_t>(length));

@@ -101,11 +101,11 @@ int main(int argc, char** argv) try {
   const Arguments args = parse_arguments(
       argc, argv,
       {.name = "overlap",
-       .about = "Task 5: hide the exchange of gradients behind the computing, or shrink it, and see what that buys.",
+       .about = "Task 5: hide the exchange of gradients while backward computes, or shrink it, and measure the gain.",
        .own = {{"--strategy", "Train with this one: synchronous, overlapped, double-buffered or half-precision",
                 OneOf{&strategy, {"synchronous", "overlapped", "double-buffered", "half-precision"}}},
                {"--layers", "Layers of the gradients that each way is tried with", &layers, 1, 1000},
-               {"--buckets", "About how many buckets the gradients travel in", &n_buckets, 1, 1000},
+               {"--buckets", "About how many buckets the gradients are sent in", &n_buckets, 1, 1000},
                {"--iterations", "Iterations to measure; 0: nothing is measured", &iterations, 0, 1'000'000}}});
   const std::unique_ptr<Communicator> comm = create_communicator("flat");
   Synchronous one(*comm);

@@ -11,14 +11,13 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
   CommandLine line("Marks a class: a folder, .zip or .tar with a folder or an archive a student.", "./odori grade",
                    argc, argv);
   CLI::App& app = line.app();
-  app.add_option("submissions", flags.submissions, "What the students handed in");
+  app.add_option("submissions", flags.submissions, "What the students submitted");
   app.add_option("--out", flags.out,
                  "The folder for the marks and all reports; a batch that was stopped goes on there");
   app.add_option("--jobs", flags.jobs, "Answers that are marked at once; without it, as many as there are cores")
       ->check(line.whole_number(1, 1024));
   app.add_flag("--no-timings", no_timings, "Leave out the speedups, which are measured one at a time");
-  app.add_flag("--unsafe", unsafe,
-               "Without a sandbox round what was handed in: for your own files, or where you trust all");
+  app.add_flag("--unsafe", unsafe, "Without a sandbox around submissions: for your own files, or where you trust all");
   app.add_option("--tasks", flags.tasks, "These tasks: multi_gpu,multi_node; without it, all that aren't optional")
       ->delimiter(',')
       ->take_all()

@@ -14,7 +14,7 @@ struct Allocations {
 
 /// Counts from zero.
 void count_allocations();
-/// What was asked for since, by all threads.
+/// Allocations since then, by all threads.
 Allocations allocations();
 
 }  // namespace odori::bench

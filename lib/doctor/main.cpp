@@ -36,7 +36,7 @@ Flags parse_flags(int argc, char** argv) {
   CLI::App& app = line.app();
   app.add_option("--lang", flags.language, "en or ja; without it, by LANG")->check(line.one_of({"en", "ja"}));
   app.add_option("--json", flags.json, "Write the findings into this file as well");
-  app.add_flag("--quick", flags.quick, "Leave out the short trainings on the GPUs");
+  app.add_flag("--quick", flags.quick, "Leave out the short training runs on the GPUs");
   line.parse();
   return flags;
 }

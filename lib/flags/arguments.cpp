@@ -68,8 +68,9 @@ void add_arithmetic_flags(CommandLine& line, Arguments& args) {
          "it. "
          "CPU devices: fp32 without it; bf16 on processors with AMX")
       ->check(line.one_of({"fp32", "tf32", "bf16"}));
-  app.add_option("--workspace_mib", args.devices.workspace_mib,
-                 "GPUs: memory that a convolution may take besides its tensors, in MiB; some fast algorithms need much")
+  app.add_option(
+         "--workspace_mib", args.devices.workspace_mib,
+         "GPUs: memory that a convolution may take in addition to its tensors, in MiB; some fast algorithms need much")
       ->check(line.whole_number(0, 1 << 20))
       ->capture_default_str();
 }
@@ -87,7 +88,7 @@ void add_rank_flags(CommandLine& line, Arguments& args) {
       ->check(line.whole_number(1, 1 << 20))
       ->default_str("1");
   app.add_flag("--scale_learnrate", args.scale_learnrate,
-               "Multiply --learnrate by the number of ranks: so many times as large is their common batch");
+               "Multiply --learnrate by the number of ranks, as their common batch is that many times larger");
   app.add_option(
          "--warmup_epochs", args.warmup_epochs,
          "Epochs in which the learning rate rises, update by update, from its value divided by the number of ranks")
@@ -97,16 +98,16 @@ void add_rank_flags(CommandLine& line, Arguments& args) {
                "CPU devices: exchange gradients while the next batch is computed; each update is one step late");
   app.add_option("--bucket_mib", args.exchange.bucket_mib,
                  "CPU devices: exchange gradients while backward computes others: the last layers' first MiB, then "
-                 "buckets of so many MiB (25 is usual); 0: all at once, after backward")
+                 "buckets of this many MiB (25 is usual); 0: all at once, after backward")
       ->check(line.whole_number(0, 1 << 20))
       ->capture_default_str();
   app.add_option_function<std::string>(
          "--allreduce_dtype", [&args](const std::string& name) { args.exchange.dtype = dtypes.at(name); },
-         "CPU devices: number format in which gradients travel: fp32, fp16 or bf16")
+         "CPU devices: number format of gradients in messages: fp32, fp16 or bf16")
       ->check(line.one_of({"fp32", "fp16", "bf16"}))
       ->default_str("fp32");
   app.add_option("--check_every", args.check_every,
-                 "Compare the ranks' parameters after every so many updates, and stop where they differ; 0: never")
+                 "Compare the ranks' parameters every N updates, and stop if they differ; 0: never")
       ->check(line.whole_number(0, 1'000'000'000))
       ->capture_default_str();
   app.add_flag("--sharded", args.exchange.sharded,

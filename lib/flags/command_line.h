@@ -32,7 +32,7 @@ class CommandLine {
   CLI::Validator number(const Text& expected, Accepts accepts) const {
     return CLI::Validator(
         [expected = expected.in(language_), accepts, language = language_](const std::string& text) {
-          // CLI11 itself would also take hexadecimal and octal numbers, and bend those that are too large.
+          // CLI11 itself would also take hexadecimal and octal values, and bend those that are too large.
           Number value{};
           const char* const end = text.data() + text.size();
           const auto [parsed, error] = std::from_chars(text.data(), end, value);

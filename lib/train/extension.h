@@ -32,7 +32,7 @@ class Extension {
   /// What it evaluates, or nothing.
   virtual std::optional<Evaluated> evaluated() const { return {}; }
   virtual void initialize(Trainer&) {}
-  /// After initialize(): a sentence on what was asked of it, which is printed above the table; empty for nothing.
+  /// After initialize(): a sentence on its settings, which is printed above the table; empty for nothing.
   virtual std::string setting(Trainer&) const { return {}; }
   virtual void run(Trainer& trainer) = 0;
   /// After the last iteration, and also when training ends by an error or Ctrl-C.

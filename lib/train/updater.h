@@ -30,7 +30,7 @@ class Updater {
   virtual std::string kind() const { return "another"; }
   /// The ids of the devices by name; empty if they have no names.
   virtual const std::map<std::string, int>& devices() const;
-  /// A sentence on what was asked of it, which is printed above the table; empty for nothing.
+  /// A sentence on its settings, which is printed above the table; empty for nothing.
   virtual std::string setting() const { return {}; }
   /// Do devices, of this process or of ranks, share a GPU? No speedup can be measured then.
   virtual bool shares_devices();

@@ -47,7 +47,7 @@ using PinnedMemory = std::unique_ptr<std::byte[], FreePinned>;
 Stream new_stream();
 /// For order and waiting alone; `timed`: for cudaEventElapsedTime too.
 Event new_event(bool timed = false);
-/// Zeros. Throws Error with what was asked for, what there is, and which flags need less; `what` it is for: "the
+/// Zeros. Throws Error with the bytes requested, the bytes free, and which flags need less; `what` it is for: "the
 /// network's activations".
 DeviceMemory allocate_zeros(std::size_t bytes, const char* what, cudaStream_t stream);
 PinnedMemory allocate_pinned(std::size_t bytes);
