@@ -32,7 +32,7 @@ struct Submission {
 /// can't be read.
 Submission read_submission(const std::filesystem::path& path, const std::string& exercise);
 
-/// Does a finding of read_submission's say that answers can't be found, as the marks round them are broken or gone, or
+/// Does a finding of read_submission's say that answers can't be found, as the marks around them are broken or gone, or
 /// the file is no text? One such slip costs several blanks, mostly.
 bool hides_answers(const Finding& finding);
 

@@ -21,10 +21,11 @@ struct Flags {
   bool speedup = true;
   bool feed = false;  // check: lines for ./odori watch instead of a screen
   std::optional<std::uint64_t> seed;
-  bool sandbox = false;                       // check: the submission isn't the user's own
-  bool apart = false;                         // check: nor is anything shared that it builds
-  std::vector<std::filesystem::path> hidden;  // check: what answers in the sandbox may see nothing of, beside the kit
-  std::filesystem::path out;                  // check: where the timeline's page goes
+  bool sandbox = false;  // check: the submission isn't the user's own
+  bool apart = false;    // check: nor is anything shared that it builds
+  std::vector<std::filesystem::path>
+      hidden;                 // check: what answers in the sandbox may see nothing of, in addition to the kit
+  std::filesystem::path out;  // check: where the timeline's page goes
 };
 
 /// Throws UsageError, and HelpRequested for --help.

@@ -63,7 +63,7 @@ class Compiler {
   std::filesystem::path folder_of(const std::string& source, const BuildOptions& options) const;
   Command compile_command(const std::filesystem::path& text, const std::filesystem::path& object) const;
   Command link_command(const std::filesystem::path& object, const std::filesystem::path& program) const;
-  /// Runs a compiler or a linker, which reads `input`, in addition to what the kit gives it, and writes `output`.
+  /// Runs a compiler or a linker, which reads `input`, besides what the kit gives it, and writes `output`.
   EndedInside translate(Command command, const std::filesystem::path& input, const std::filesystem::path& output,
                         const BuildOptions& options) const;
 

@@ -33,7 +33,7 @@ class Runner {
   const RunData& data() const { return data_; }
   /// Several threads may call it at once. A program that shows nothing new for a while is ended (`hung`). If it ends
   /// badly, and the kit's own does so too, it is the machine's fault (`environment`). One that came to its end before
-  /// any of the learner's text ran, or ended by accident, is run again, up to twice, and one that stood still,
+  /// any of the learner's text ran, or ended by accident, is run again, up to twice, and one that stopped moving,
   /// once. Once `cancelled`, it is ended and what is returned means nothing.
   Evidence run(const std::filesystem::path& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 

@@ -34,10 +34,10 @@ class Marker {
   struct Place {
     std::filesystem::path program;     // odori_grader
     std::filesystem::path kit, build;  // as its flags have them
-    std::filesystem::path scratch;     // for the children; the next start empties it
+    std::filesystem::path scratch;     // for the children; whoever starts next empties it
     std::filesystem::path locks;       // see folder_of_locks()
     bool sandbox = true;
-    std::vector<std::filesystem::path> hidden = {};  // all submissions, and the marks: no answer's to see
+    std::vector<std::filesystem::path> hidden = {};  // all that was handed in, and the marks: no answer's to see
   };
   explicit Marker(Place place);
 

@@ -1,4 +1,4 @@
-// A class marked again, beside the marks that it has: shown first, taken only then.
+// A class marked again, next to the marks that it has: shown first, taken only then.
 //
 //   RESULTS/regrade/students/STUDENT/TASK.json   what marking again gave
 //   RESULTS/regrade/submitted/STUDENT/FILE       what was marked

@@ -26,7 +26,7 @@ struct AnswerEntry {
   std::string file, name;  // the file's name without its folders
   int line = 0;
   std::vector<std::pair<std::string, std::string>> facts;               // "- NAME: VALUE", in order
-  std::vector<std::pair<std::string, std::vector<std::string>>> texts;  // what follows ``` , and the lines
+  std::vector<std::pair<std::string, std::vector<std::string>>> texts;  // what stands behind ``` , and the lines
   std::map<int, Expected> expected;                                     // the facts "- 3: WRONG KEY", by blank
   std::map<int, std::vector<std::string>> blanks;                       // the texts "cpp 3" and "sh 3", by blank
   std::string title() const;                                            // "blank_1.md:34: the whole set"

@@ -19,8 +19,8 @@ std::string filled_exercise(const std::filesystem::path& solution,
 std::string program_of(const std::filesystem::path& kit, const Attack& attack);
 std::string script_of(const std::filesystem::path& kit, const Attack& attack);
 
-/// Writes what the attack's submission block lists into a student's folder, or its program and script if it lists
-/// nothing. Throws Error for a line that it can't do.
+/// Writes what the attack's "handed in" lists into a student's folder, or its program and script if it lists nothing.
+/// Throws Error for a line that it can't do.
 void write_handed_in(const std::filesystem::path& kit, const Attack& attack, const std::filesystem::path& folder);
 
 }  // namespace odori::grader
