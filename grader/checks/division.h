@@ -9,7 +9,7 @@
 
 namespace odori::grader {
 
-/// What there is to say about parts of a set of `size` images; counts are of different images.
+/// What there is to say about parts of a set of `size` images; all numbers are of different images.
 struct Division {
   std::size_t covered = 0;                // images that are in some part
   std::size_t shared = 0;                 // images that are in more than one part

@@ -25,7 +25,7 @@ using Images = std::vector<std::int64_t>;
 struct Step {
   int device = 0;
   Images images;
-  std::vector<float> parameters;  // all trained elements in plain order, as Classifier::parameters() lists them
+  std::vector<float> parameters;  // all trained numbers in plain order, as Classifier::parameters() lists them
 };
 
 /// The images that one iterator goes through in an epoch, in no particular order.
@@ -38,12 +38,12 @@ struct IteratorSeen {
 
 /// What the evaluation gave at the end of an epoch.
 using EvaluationSeen = facts::Evaluation;
-/// What was made of it, after `updates` updates.
+/// What was made of it, after so many updates.
 struct ReportSeen : facts::Observation {
   std::size_t updates = 0;
 };
 
-/// A message that a rank began: how many elements went to which rank and came from which; -1: none.
+/// A message that a rank began: how many numbers went to which rank and came from which; -1: none.
 struct MessageSeen {
   std::string call;  // "send", "receive" or "exchange"
   int to = -1, sent = -1, from = -1, received = -1;
@@ -91,7 +91,7 @@ struct RunData {
   std::filesystem::path folder;
   TrainTest sets;              // the same files, as the grader loaded them before any run
   std::uint64_t seed = 0;      // of the data; a program's --seed is counted from it
-  std::size_t parameters = 0;  // trained elements of the programs' network
+  std::size_t parameters = 0;  // trained numbers of the programs' network
 };
 
 /// More than any program can show, right or wrong: what goes beyond was written by something else.
@@ -106,7 +106,7 @@ EvidenceLimits limits_of(const RunData& data);
 
 /// What the library wrote of one rank (lib/observe/evidence.h), without the head. A run that didn't start leaves
 /// nothing; no run leaves a fact half written, since the record's length is set last. In linear time, and memory.
-/// `marked`: the program says when it has passed its blanks, and a training before that isn't the program's.
+/// `marked`: the program says when it has left its blanks behind, and a training before that isn't the program's.
 RankSeen read_rank(std::string_view written, const EvidenceLimits& limits, bool marked = false);
 
 }  // namespace odori::grader

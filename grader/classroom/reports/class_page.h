@@ -10,7 +10,7 @@ namespace odori::grader {
 
 /// One file that needs no other, in English and Japanese; it links to students/STUDENT/report.html. While some aren't
 /// marked yet, it loads itself again. `chart_js` is Chart.js's own text (odori::read_chart_js); with none, the tables
-/// are kept.
+/// stay.
 std::string class_page(std::span<const StudentMarks> students, const Course& course, const std::string& chart_js);
 
 }  // namespace odori::grader

@@ -7,7 +7,7 @@
 
 namespace odori::grader {
 
-/// One file that needs no other, in English and Japanese. The timelines that it links to are in the same folder.
+/// One file that needs no other, in English and Japanese. The timelines that it links to lie beside it.
 std::string student_page(const StudentMarks& student, const Course& course);
 
 }  // namespace odori::grader
