@@ -61,6 +61,7 @@ function(odori_sanitized_tests name)
     endif()
     add_test(NAME ${test}_${name} COMMAND ${PROJECT_SOURCE_DIR}/lib/tests/sanitized.sh ${name}
                                           ${PROJECT_BINARY_DIR}/sanitized/${name} ${launcher} $<TARGET_FILE:${program}>)
+    odori_test_targets(${test}_${name} ${program}) # the library is built by the fixture
     set_tests_properties(${test}_${name} PROPERTIES FIXTURES_REQUIRED sanitized_${name} TIMEOUT 600 FAIL_REGULAR_EXPRESSION
                                                     "SKIPPED|DISABLED TEST")
   endforeach()

@@ -128,19 +128,35 @@ function(odori_test_entries test program)
     endif()
     if(NOT TEST_NOT_ON_CPU OR test STREQUAL ${name}_emulated)
       add_test(NAME ${entry} COMMAND ${command})
+      odori_test_targets(${entry} ${program})
       set_tests_properties(${entry} PROPERTIES TIMEOUT ${TEST_TIMEOUT} PROCESSORS ${processors} FAIL_REGULAR_EXPRESSION
                                                "SKIPPED|DISABLED TEST" ENVIRONMENT "${ARGN}")
     endif()
     if(TEST_CPU_BF16 AND test STREQUAL name)
       add_test(NAME ${entry}_cpu_bf16 COMMAND on_device bf16 ${command})
+      odori_test_targets(${entry}_cpu_bf16 ${program} on_device)
       set_tests_properties(${entry}_cpu_bf16 PROPERTIES TIMEOUT ${TEST_TIMEOUT} SKIP_RETURN_CODE 77
                                                         FAIL_REGULAR_EXPRESSION "SKIPPED|DISABLED TEST")
     endif()
     if(TEST_ON_GPU AND test STREQUAL name)
       odori_gpu_test(${entry}_gpu 1 ${TEST_TIMEOUT} ${command})
+      odori_test_targets(${entry}_gpu ${program} on_device)
       set_property(GLOBAL APPEND PROPERTY ODORI_GPU_TEST_PROGRAMS ${program})
     endif()
   endforeach()
+endfunction()
+
+# odori_test_targets(TEST target...): all that has to be built before this test runs; no target for a script that uses nothing
+# built. odori_test declares its tests. `./odori test NAME` builds everything for a test that is not declared.
+function(odori_test_targets test)
+  list(JOIN ARGN " " targets)
+  set_property(GLOBAL APPEND_STRING PROPERTY ODORI_TEST_TARGETS "${test} ${targets}\n")
+endfunction()
+
+# Writes these declarations into build/test_targets, one test a line, for the driver.
+function(odori_write_test_targets)
+  get_property(lines GLOBAL PROPERTY ODORI_TEST_TARGETS)
+  file(WRITE ${PROJECT_BINARY_DIR}/test_targets "${lines}")
 endfunction()
 
 # odori_gpu_test(NAME GPUS TIMEOUT COMMAND...): a test that takes at least so many GPUs; ctest skips it where there are
@@ -157,5 +173,6 @@ function(odori_build_test target)
   add_test(NAME build_${target}
            COMMAND bash -c ". \"$0\" && lock_build \"$1\" && exec \"\${@:2}\"" ${PROJECT_SOURCE_DIR}/cmake/build_folder.sh
                    ${PROJECT_BINARY_DIR} ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target ${target})
+  odori_test_targets(build_${target})
   set_tests_properties(build_${target} PROPERTIES FIXTURES_SETUP ${target} RESOURCE_LOCK build TIMEOUT 600)
 endfunction()

@@ -21,13 +21,14 @@ function(odori_training_program target source)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
                                                                  ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${folder})
   list(GET ODORI_PROGRAMS 0 first)
-  list(GET ODORI_PROGRAMS -1 last)
+  list(GET ODORI_PROGRAMS 1 second)
   if(target STREQUAL first)
     target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/lib/odori.h)
   else()
     target_precompile_headers(${target} REUSE_FROM ${first})
   endif()
-  if(target STREQUAL last) # one for all: the grader compiles and links in the same way, elsewhere
+  # One for all: the grader compiles and links in the same way, elsewhere. The first target also compiles the header.
+  if(target STREQUAL second)
     set_target_properties(${target} PROPERTIES BUILD_RPATH $<TARGET_FILE_DIR:odori>)
     foreach(step COMPILE LINK)
       string(TOLOWER ${step} name)

@@ -24,10 +24,18 @@ refuse_unready() {
 
 # ---- The command
 
+refuse_without_script() {
+  local run="./odori run $task"
+  ! under_mpi "$task" || run+=" --ranks 4"
+  refuse "$task has no job script. Run it on one node, in an interactive job (for example qsub -I or salloc): $run" \
+    "$task のジョブスクリプトはありません。対話型ジョブ（qsub -I や salloc など）の中で、1 ノードで実行してください: $run"
+}
+
 take_language "$@"
 set -- "${arguments[@]}"
 task=${1:-} folder=$here print="" flags=()
 [[ $task != --help ]] || exec "$kit/odori" submit --help --lang "$language"
+[[ " $(exercises_with_a_job | paste -sd ' ') " == *" $task "* || " $(exercises | paste -sd ' ') " != *" $task "* ]] || refuse_without_script
 require_task submit "$task" $(exercises_with_a_job)
 shift
 while [[ $# -gt 0 ]]; do

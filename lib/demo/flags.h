@@ -9,7 +9,7 @@ struct Flags {
   std::string device = "auto";   // auto, cpu or cuda
   std::string dataset = "auto";  // cifar10 if it is there, else the synthetic set, which is made if it isn't
   int epoch = 2;
-  double fraction = 0;  // of the data set; 0: so much that about 10,000 images are trained on
+  double fraction = 0;  // of the data set; 0: what one device trains on in about 10 seconds
   std::string out = "out/demo";
 };
 

@@ -4,17 +4,17 @@
 //
 // prints each training as a learner would see it, then one table of all; the same lies in OUT/result.json and, as a
 // page with charts, in OUT/report.html.
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
 
 #include "backend/device_pool.h"
 #include "data/cifar.h"
+#include "demo/cpu_use.h"
 #include "demo/flags.h"
 #include "demo/plan.h"
 #include "files/file.h"
@@ -28,8 +28,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int batchsize = 64;               // images a device and iteration
-constexpr double n_images_wanted = 10'000;  // so many that accuracies say something
+constexpr int batchsize = 64;          // images a device and iteration
+constexpr double seconds_wanted = 10;  // of the baseline: long enough that its start and other noise matter little
+constexpr std::size_t warm_up_images = 512;  // in each of its two epochs
 
 void print_now(const std::string& text) {
   fmt::print("{}", text);
@@ -59,15 +60,6 @@ std::size_t prepare_dataset(const std::string& name) {
   return load_cifar(name).train->size();
 }
 
-/// After the first training: minutes that the others will take, if each device is as fast as this one was.
-double minutes_left(const Comparison& comparison, std::span<const std::size_t> places, double images_per_second) {
-  double minutes = 0;
-  for (const std::size_t place : places)
-    if (const Run& run = comparison.runs[place]; run.not_timed.empty())
-      minutes += static_cast<double>(comparison.n_images) * comparison.epoch / images_per_second / run.devices / 60;
-  return minutes;
-}
-
 /// What a training wrote about itself.
 void read_result(const Training& training, Run& run) {
   const std::string path = training.out + "/result.json";
@@ -79,20 +71,86 @@ void read_result(const Training& training, Run& run) {
   for (const auto& epoch : result.at("log")) run.accuracy.push_back(epoch.at("validation/main/accuracy"));
 }
 
-/// Its images/s, unless it isn't timed. The accuracy is the same each time.
-std::optional<double> run_training(const Training& training, Run& run, std::size_t number, std::size_t total) {
-  print_now(fmt::format("\n[{}/{}] {}{}{}{}\n", number, total, run.name, run.communicator.empty() ? "" : ", ",
-                        run.communicator, run.accuracy.empty() ? "" : ", once more"));
-  if (!run.not_timed.empty()) {
-    print_now(fmt::format("Not timed: {}.\n", run.not_timed));
-    return std::nullopt;
-  }
-  print_now(fmt::format("$ {}\n", run.command));
-  fs::remove(training.out + "/result.json");  // so that an old one is never taken for this one's
-  run_or_fail(training.command, run.command);
-  read_result(training, run);
-  return run.images_per_second;
+/// "5 s", "2 minutes"
+std::string duration(double seconds) {
+  return seconds < 90 ? fmt::format("{:.0f} s", seconds) : fmt::format("{:.0f} minutes", seconds / 60);
 }
+
+/// Trains on a few images for two epochs: the first also pays for what is set up once. Prints what it finds.
+Speed warm_up(const Setting& setting, std::size_t all_images) {
+  const double fraction = std::min(1.0, static_cast<double>(warm_up_images) / static_cast<double>(all_images));
+  Training training = plan(setting).front();
+  training.command.insert(training.command.end(), {"--fraction", fmt::format("{}", fraction), "--epoch", "2"});
+  print_now("\nA short warm-up, to choose how many images the runs train on:\n");
+  const double began = cpu_use().wall;
+  run_or_fail(training.command, fmt::format("{}", fmt::join(training.command, " ")));
+  const double wall = cpu_use().wall - began;
+  const nlohmann::json result = nlohmann::json::parse(read_file(training.out + "/result.json"));
+  const auto& log = result.at("log");
+  const double second_epoch = log.at(1).at("elapsed_time").get<double>() - log.at(0).at("elapsed_time").get<double>();
+  return {.images_per_second = std::round(fraction * static_cast<double>(all_images)) / second_epoch,
+          .start = wall - result.at("seconds").get<double>()};
+}
+
+/// The trainings of a demo, in the order in which they are timed.
+class Timings {
+ public:
+  Timings(const std::vector<Training>& trainings, Comparison& comparison, Speed speed, bool on_cores)
+      : trainings_(trainings), comparison_(comparison), speed_(speed), on_cores_(on_cores) {}
+
+  void run() {
+    const std::vector<std::size_t> places = order(trainings_.size());
+    std::vector<std::pair<std::size_t, double>> rates;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      Run& run = comparison_.runs[places[i]];
+      print_now(fmt::format("\n[{}/{}] {}{}{}{}{}\n", i + 1, places.size(), run.name,
+                            run.communicator.empty() ? "" : ", ", run.communicator,
+                            run.accuracy.empty() ? "" : ", once more", left(std::span(places).subspan(i))));
+      if (!run.not_timed.empty()) {
+        print_now(fmt::format("Not timed: {}.\n", run.not_timed));
+        continue;
+      }
+      time(trainings_[places[i]], run);
+      rates.emplace_back(places[i], run.images_per_second);
+    }
+    comparison_.take(rates);
+  }
+
+ private:
+  std::string left(std::span<const std::size_t> places) const {
+    if (speed_.images_per_second == 0) return "";
+    const double n_images = static_cast<double>(comparison_.n_images) * comparison_.epoch;
+    return fmt::format(" (about {} left)", duration(seconds_of(comparison_.runs, places, n_images, speed_)));
+  }
+
+  /// The accuracy is the same each time.
+  void time(const Training& training, Run& run) {
+    print_now(fmt::format("$ {}\n", run.command));
+    fs::remove(training.out + "/result.json");  // so that an old one is never taken for this one's
+    const CpuUse before = cpu_use();
+    run_or_fail(training.command, run.command);
+    const CpuUse after = cpu_use();
+    read_result(training, run);
+    if (run.devices == 1) {
+      const double training_seconds =
+          static_cast<double>(comparison_.n_images) * comparison_.epoch / run.images_per_second;
+      speed_ = {run.images_per_second, std::max(0.0, after.wall - before.wall - training_seconds)};
+    }
+    const double others = cores_of_others(before, after);
+    const int n_cores = cores_of_machine();
+    if (!on_cores_ || !are_too_many(others, n_cores, run.devices)) return;
+    ++comparison_.n_disturbed;
+    print_now(fmt::format(
+        "Other programs used {:.1f} of this machine's {} cores during this run, which needs {}: its time is "
+        "too long.\n",
+        others, n_cores, run.devices));
+  }
+
+  const std::vector<Training>& trainings_;
+  Comparison& comparison_;
+  Speed speed_;  // 0 images/s: not known yet
+  bool on_cores_;
+};
 
 void write_results(const Comparison& comparison, const fs::path& out) {
   write_file(out / "result.json", nlohmann::json(comparison).dump(2) + "\n");
@@ -112,38 +170,36 @@ int main(int argc, char** argv) try {
   const bool gpus = flags.device != "cpu" && gpu_count() > 0;
   require(gpus || flags.device != "cuda", "--device cuda, but there is no GPU here that this build can use.");
   const std::string dataset = resolve_dataset(flags.dataset, "");
-  const auto whole = static_cast<double>(prepare_dataset(dataset));
-  const double fraction = flags.fraction > 0 ? flags.fraction : std::min(1.0, n_images_wanted / whole);
-
+  const std::size_t all_images = prepare_dataset(dataset);
   Comparison comparison{.machine = this_machine(),
                         .date = now(),
                         .dataset = dataset,
                         .model = gpus ? "vgg" : "mid",
-                        .n_images = static_cast<std::size_t>(std::llround(fraction * whole)),
                         .epoch = flags.epoch,
                         .batchsize = batchsize,
                         .runs = {}};
-  const std::vector<Training> trainings =
-      plan({.driver = driver(),
-            .out = flags.out,
-            .flags = {"--device", gpus ? "cuda" : "cpu", "--model", comparison.model, "--dataset", dataset,
-                      "--fraction", fmt::format("{}", fraction), "--epoch", std::to_string(flags.epoch), "--batchsize",
-                      std::to_string(batchsize), "--no_snapshot"},
-            .n_devices = gpus ? gpu_count() : comparison.machine.cores,
-            .gpus = gpus});
-
   print_now(fmt::format("Odori's demo: {}\n", describe(comparison.machine)));
-  for (const Training& training : trainings) comparison.runs.push_back(training.run);
-  const std::vector<std::size_t> places = order(trainings.size());
-  std::vector<std::pair<std::size_t, double>> timings;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const auto rate = run_training(trainings[places[i]], comparison.runs[places[i]], i + 1, places.size());
-    if (rate) timings.emplace_back(places[i], *rate);
-    if (rate && i == 0)
-      print_now(fmt::format("The others take about {:.1f} minutes, all together.\n",
-                            minutes_left(comparison, std::span(places).subspan(1), *rate)));
+  Setting setting{.driver = driver(),
+                  .out = flags.out,
+                  .flags = {"--device", gpus ? "cuda" : "cpu", "--model", comparison.model, "--dataset", dataset,
+                            "--batchsize", std::to_string(batchsize), "--no_snapshot"},
+                  .n_devices = gpus ? gpu_count() : comparison.machine.cores,
+                  .gpus = gpus};
+  Speed speed;
+  double fraction = flags.fraction;
+  if (fraction == 0) {
+    speed = warm_up(setting, all_images);
+    fraction = static_cast<double>(images_for(seconds_wanted, speed.images_per_second, flags.epoch, all_images)) /
+               static_cast<double>(all_images);
   }
-  comparison.take(timings);
+  comparison.n_images = static_cast<std::size_t>(std::llround(fraction * static_cast<double>(all_images)));
+  print_now(fmt::format("Each run trains on {} images for {} epoch{}.\n", comparison.n_images, flags.epoch,
+                        flags.epoch == 1 ? "" : "s"));
+  setting.flags.insert(setting.flags.end(),
+                       {"--fraction", fmt::format("{:.4g}", fraction), "--epoch", std::to_string(flags.epoch)});
+  const std::vector<Training> trainings = plan(setting);
+  for (const Training& training : trainings) comparison.runs.push_back(training.run);
+  Timings(trainings, comparison, speed, !gpus).run();
   write_results(comparison, flags.out);
   return 0;
 } catch (...) {

@@ -1,6 +1,7 @@
 // Which training runs the demo compares.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,13 +23,26 @@ struct Training {
   std::string out;  // where its result.json will lie
 };
 
-/// The baseline first; then task 1, and task 2 on one and on two nodes. Ranks that outnumber the devices would wait
-/// for each other, and such a time says nothing: those trainings have the reason in run.not_timed.
+/// The baseline first; then task 1, and task 2 on two nodes with one and with two ranks each. Ranks that outnumber the
+/// devices would wait for each other, and such a time says nothing: those trainings have the reason in run.not_timed.
 std::vector<Training> plan(const Setting& setting);
 
 /// In which order n training runs are timed, by their places in the plan: the baseline (0) first, last and in the
 /// middle, the headline (1) three times, the others once. So every timing has a baseline near to it, and the headline a
 /// range.
 std::vector<std::size_t> order(std::size_t n);
+
+/// Images of an epoch with which one device trains for about `seconds` in all: some hundreds, at least 600, at most
+/// `all`.
+std::size_t images_for(double seconds, double images_per_second, int epochs, std::size_t all);
+
+/// How fast one device is.
+struct Speed {
+  double images_per_second = 0;
+  double start = 0;  // seconds until a training begins, and after its end
+};
+
+/// Seconds that the trainings at these places will take, if each trains on n_images and each device is this fast.
+double seconds_of(std::span<const Run> runs, std::span<const std::size_t> places, double n_images, const Speed& speed);
 
 }  // namespace odori::demo

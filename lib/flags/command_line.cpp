@@ -47,6 +47,15 @@ CommandLine::CommandLine(const std::string& about, const std::string& command, i
   app_.option_defaults()->take_last();
 }
 
+CommandLine::CommandLine(const Text& about, const std::string& command, int argc, char** argv)
+    : CommandLine(about.in(language_of(argc, argv)), command, argc, argv) {
+  if (language_ != "ja") return;
+  app_.option_defaults()->group("フラグ");
+  app_.set_help_flag("-h,--help", "この説明を表示して終わる");
+  app_.get_formatter()->label("Usage", "使い方");
+  app_.get_formatter()->label("OPTIONS", "フラグ");
+}
+
 CLI::Validator CommandLine::one_of(std::vector<std::string> names) const {
   return CLI::Validator(
       [names = std::move(names), language = language_](const std::string& text) {

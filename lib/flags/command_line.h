@@ -18,6 +18,8 @@ class CommandLine {
  public:
   /// `command`: as people call it, "./odori demo". Of a flag that is given twice, the last counts.
   CommandLine(const std::string& about, const std::string& command, int argc, char** argv);
+  /// Of a program whose flags are described in both languages, by say(): its whole --help is in the user's language.
+  CommandLine(const Text& about, const std::string& command, int argc, char** argv);
 
   CLI::App& app() { return app_; }
   /// In the language that --lang or the environment asks for.

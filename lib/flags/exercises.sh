@@ -35,6 +35,18 @@ program_of() {
   echo "${file%.cpp}"
 }
 
+# 1, task1 or "Task 1", as pages call it -> multi_gpu. Any other word stays as it is.
+task_of() {
+  local name folder
+  if [[ $1 =~ ^([Tt]ask[\ _-]?)?([0-9]{1,4})$ ]]; then
+    for name in $(exercises); do
+      folder=$(solution_folder "$name") folder=${folder##*/}
+      [[ 10#${folder%%_*} -ne 10#${BASH_REMATCH[2]} ]] || { echo "$name" && return; }
+    done
+  fi
+  echo "$1"
+}
+
 # Does it run as ranks, under mpirun?
 under_mpi() { grep -q '"launch": *"mpi"' "$(solution_folder "$1")/exercise.json"; }
 

@@ -28,64 +28,91 @@ struct Flags {
 
 void add_cluster_flags(CommandLine& line, Flags& flags) {
   CLI::App& app = line.app();
-  app.add_option("--nodes", flags.nodes, "Nodes of the cluster")
+  app.add_option("--nodes", flags.nodes, line.say({"Nodes of the cluster", "クラスタのノード数"}))
       ->check(line.whole_number(1, 1 << 16))
       ->capture_default_str();
-  app.add_option("--gpus_per_node", flags.gpus_per_node, "Devices of each node, GPUs or not")
+  app.add_option("--gpus_per_node", flags.gpus_per_node,
+                 line.say({"Devices of each node, GPUs or not", "1 ノードのデバイス数（GPU とは限らない）"}))
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();
-  app.add_option("--network", flags.network, "Between nodes: bandwidth (kbit, mbit, gbit) and latency (us, ms)")
+  app.add_option("--network", flags.network,
+                 line.say({"Between nodes: bandwidth (kbit, mbit, gbit) and latency (us, ms)",
+                           "ノード間の帯域幅（kbit、mbit、gbit）と遅延（us、ms）"}))
       ->capture_default_str();
-  app.add_option("--within", flags.within, "The same between the devices of a node")->capture_default_str();
+  app.add_option("--within", flags.within,
+                 line.say({"The same between the devices of a node", "ノード内のデバイス間について同じもの"}))
+      ->capture_default_str();
   app.add_option(
          "--communicator", flags.communicator,
-         fmt::format("How gradients travel where nodes are compared: {}; without it, pure_nccl on GPUs and flat "
-                     "on CPU devices",
-                     fmt::join(communicator_names(), ", ")))
+         fmt::format(
+             fmt::runtime(line.say({"The communicator for the comparison of nodes: {}; without it, pure_nccl on "
+                                    "GPUs and flat on CPU devices",
+                                    "ノード数を比べるときのコミュニケータ: {}。なければ、GPU では pure_nccl、CPU "
+                                    "デバイスでは flat"})),
+             fmt::join(communicator_names(), ", ")))
       ->check(line.one_of(communicator_names()));
   app.add_option("--devices_per_core", flags.devices_per_core,
-                 "So many devices of a node share a core, or a GPU: an iteration takes them so many times as long")
+                 line.say({"Devices that share one core or GPU; an iteration takes that many times longer",
+                           "1 つのコアや GPU を共有するデバイスの数。反復の時間はその倍数になる"}))
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();
 }
 
 void add_training_flags(CommandLine& line, Flags& flags) {
   CLI::App& app = line.app();
-  app.add_option("--model", flags.model, "The network")->check(line.one_of(network_names()))->capture_default_str();
-  app.add_option("--image_size", flags.image_size, "Images are enlarged to this height and width, a multiple of 32")
+  app.add_option("--model", flags.model, line.say({"The network", "ネットワーク"}))
+      ->check(line.one_of(network_names()))
+      ->capture_default_str();
+  app.add_option("--image_size", flags.image_size,
+                 line.say({"Images are enlarged to this height and width, a multiple of 32",
+                           "画像をこの高さと幅に拡大する（32 の倍数）"}))
       ->check(line.whole_number(32, 1024))
       ->capture_default_str();
-  app.add_option("--batchsize", flags.batchsize, "Images per device and iteration")
+  app.add_option("--batchsize", flags.batchsize,
+                 line.say({"Images per device and iteration", "デバイスごと、反復ごとの画像の数"}))
       ->check(line.whole_number(1, 1 << 20))
       ->capture_default_str();
   // As many as ImageNet was trained with without loss of accuracy: P. Goyal et al., 2017.
-  app.add_option("--shared_batch", flags.shared_batch, "Images of an iteration that all devices share")
+  app.add_option("--shared_batch", flags.shared_batch,
+                 line.say({"Images of an iteration that all devices share", "全デバイスで分け合う、1 反復の画像の数"}))
       ->check(line.whole_number(1, 1 << 26))
       ->capture_default_str();
-  app.add_option("--images", flags.images, "Training images of an epoch")
+  app.add_option("--images", flags.images, line.say({"Training images of an epoch", "1 エポックの学習画像の数"}))
       ->check(line.whole_number(1, 2'000'000'000))
       ->capture_default_str();
-  app.add_option("--proxy", flags.proxy, "Measure this network instead, and compute the other's time from operations")
+  app.add_option("--proxy", flags.proxy,
+                 line.say({"Measure this network instead, and compute the other's time from operations",
+                           "代わりにこのネットワークを測り、演算数から元のネットワークの時間を計算する"}))
       ->check(line.one_of(network_names()));
-  app.add_option("--timings", flags.timings,
-                 "Recorded iterations of one device, BATCH:SECONDS,BATCH:SECONDS; without it, two are measured here");
+  app.add_option(
+      "--timings", flags.timings,
+      line.say({"Recorded iterations of one device, BATCH:SECONDS,BATCH:SECONDS; without it, two are measured here",
+                "記録した 1 デバイスの反復の時間（バッチ:秒,バッチ:秒）。なければ、ここで 2 種類を測る"}));
   static const std::map<std::string, DeviceRequest> requests{
       {"auto", DeviceRequest::automatic}, {"cpu", DeviceRequest::cpu}, {"cuda", DeviceRequest::cuda}};
   app.add_option_function<std::string>(
          "--device", [&](const std::string& name) { flags.devices.request = requests.at(name); },
-         "What is measured: auto, cpu or cuda; auto takes a GPU where there is one")
+         line.say({"What is measured: auto (a GPU if there is one), cpu or cuda",
+                   "測るデバイス: auto（GPU があれば GPU）、cpu、cuda のどれか"}))
       ->check(line.one_of({"auto", "cpu", "cuda"}));
-  app.add_option("--threads_per_device", flags.devices.threads_per_device, "Threads of a CPU device")
+  app.add_option("--threads_per_device", flags.devices.threads_per_device,
+                 line.say({"Threads of a CPU device", "CPU デバイスのスレッド数"}))
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();
-  app.add_option("--json", flags.json, "Write all of it into this file too");
+  app.add_option("--json", flags.json,
+                 line.say({"Write the result into this file as well", "結果をこのファイルにも書く"}));
 }
 
 Flags parse_flags(int argc, char** argv) {
   Flags flags;
   CommandLine line(
-      "Measures iterations of two batch sizes on one device, and predicts by arithmetic what a cluster of such devices "
-      "does: the time of an iteration, images/s and efficiency, by communicator, and where more nodes stop helping.",
+      Text{
+          "Measures iterations of two batch sizes on one device, and predicts by arithmetic what a cluster of such "
+          "devices does: the time of an iteration, images/s and efficiency, by communicator, and where more nodes stop "
+          "helping.",
+          "1 デバイスで 2 "
+          "種類のバッチサイズの反復を測り、そのデバイスを並べたクラスタの性能を計算で予測する。反復の時間、"
+          "枚/秒、効率をコミュニケータごとに示し、ノードを増やしても効果がなくなる点も示す"},
       "./odori predict", argc, argv);
   add_cluster_flags(line, flags);
   add_training_flags(line, flags);

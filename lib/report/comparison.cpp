@@ -86,6 +86,11 @@ std::string Comparison::timing_note() const {
                         speedup_range(first).second, first.timings.size());
   if (*most > 1.1 * *least)
     note += " The baseline changed by more than a tenth: this machine is busy, so read the speedups with care.";
+  if (n_disturbed > 0)
+    note += fmt::format(
+        " Other programs used the cores during {} timing{}: repeat the demo while nothing else runs, before you trust "
+        "these speedups.",
+        n_disturbed, n_disturbed == 1 ? "" : "s");
   for (const Run& run : runs)
     if (run.not_timed.empty() && run.devices > runs.front().devices && above_ceiling(run))
       note += fmt::format(" {}{}: more than {} times can't be; this machine's speed changed between the timings.",

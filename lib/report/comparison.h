@@ -43,6 +43,7 @@ struct Comparison {
   /// Empty if nothing was timed more than once.
   std::string timing_note() const;
   std::vector<double> baseline;  // images/s of the first run, each time
+  int n_disturbed = 0;           // timings during which other programs used cores that the run needed
   /// How many times as fast as the first run: the median of its timings.
   double speedup(const Run& run) const;
   /// From the least to the most of its timings.

@@ -49,13 +49,17 @@ Json cards_of(const Comparison& comparison, const Run& best) {
 Json note_of(const Comparison& comparison) {
   const std::string note = comparison.timing_note();
   if (note.empty()) return false;
-  return html::both(note, fmt::format("{}をほかの実行の合間に {} 回計測し（{:.0f} "
-                                      "枚/秒）、それぞれ直前と直後の値を基準にしています。{}",
-                                      comparison.runs.front().name_ja, comparison.baseline.size(),
-                                      fmt::join(comparison.baseline, "、"),
-                                      comparison.above_ceiling(comparison.headline())
-                                          ? "台数より大きい倍率はありえません。計測の間にマシンの速さが変わっています。"
-                                          : ""));
+  return html::both(
+      note,
+      fmt::format("{}をほかの実行の合間に {} 回計測し（{:.0f} "
+                  "枚/秒）、それぞれ直前と直後の値を基準にしています。{}{}",
+                  comparison.runs.front().name_ja, comparison.baseline.size(), fmt::join(comparison.baseline, "、"),
+                  comparison.n_disturbed > 0
+                      ? "計測中に他のプログラムもコアを使っていたので、静かなときに測り直してください。"
+                      : "",
+                  comparison.above_ceiling(comparison.headline())
+                      ? "台数より大きい倍率はありえません。計測の間にマシンの速さが変わっています。"
+                      : ""));
 }
 
 }  // namespace

@@ -26,6 +26,17 @@ expect 0 "./odori" "$odori" help --help
 expect 0 "クラス全員の提出物を採点します" "$odori" grade --lang ja --help # as without a flag before it
 expect 0 "./odori COMMAND" env CDPATH="$(dirname "${odori%/*}")" bash -c 'cd "${1%/*/*}" && "${1#"${1%/*/*}/"}"' _ "$odori"
 expect 0 "./odori COMMAND" sh "$odori"
+expect 0 "--no-speedup" "$odori" help check
+expect 0 "最も時間のかかる速度向上の計測を省く" "$odori" help check --lang ja
+expect 0 "./odori COMMAND" "$odori" help help
+expect 2 'there is no command "chek". Did you mean check?' "$odori" help chek
+# One version, in CMake's project, the citation and the newest entry of the changelog.
+version=$("$odori" --version)
+[[ $version =~ ^"odori "[0-9]+\.[0-9]+\.[0-9]+$ && "version: ${version#odori }" == "$(grep '^version:' "${odori%/*}/CITATION.cff")" &&
+  "$(grep -m 1 '^## ' "${odori%/*}/CHANGELOG.md") " == "## ${version#odori } "* ]] || {
+  echo "FAILED: ./odori --version ($version), CITATION.cff and CHANGELOG.md don't agree"
+  failures=$((failures + 1))
+}
 ln -s "$odori" "$scratch/odori"
 expect 0 "./odori COMMAND" "$scratch/odori"
 # The list and each command's help, in Japanese too, with the same flags.
@@ -47,6 +58,13 @@ LC_ALL= LC_MESSAGES= LANG=ja_JP.UTF-8 expect 2 'check のことですか。' "$o
 expect 2 'there is no command "chek". Did you mean check?' "$odori" chek
 expect 2 'there is no command "". The' "$odori" ''
 expect 2 'フラグはその後に書きます' "$odori" --lang ja check
+expect 2 "Did you mean ./odori check multi_gpu?" "$odori" multi_gpu check
+expect 2 "./odori check multi_gpu --no-speedup --lang ja のことですか。" "$odori" 1 check --no-speedup --lang ja
+expect 2 "multi_gpu is a task, not a command. ./odori check multi_gpu" "$odori" multi_gpu
+expect 2 'There is no task "11". The tasks are' "$odori" hint 11
+expect 2 "ring has no job script. Run it on one node, in an interactive job (for example qsub -I or salloc): ./odori run ring --ranks 4" \
+  "$odori" submit 3
+expect 2 "対話型ジョブ" "$odori" submit prediction --lang ja
 expect 2 "./odori run needs a task: single_gpu multi_gpu" "$odori" run
 expect 2 'There is no task "two_gpus". The tasks are' "$odori" run two_gpus
 expect 2 'There is no task "multi". Did you mean multi_gpu or multi_node?' "$odori" run multi
@@ -98,6 +116,11 @@ for task in $(exercises_with_blanks); do
   fi
   expect 2 "it has 1 to $blanks" "$odori" hint $task $((blanks + 1)) --lang en
   expect 0 "== Blank $blanks" "$odori" hint $task --all --lang en
+done
+# A task by its number, and after its blank's.
+for words in "1 3" "3 multi_gpu" "task1 3" "--all 1 3" "--lang en 1 3"; do
+  read -ra words <<<"$words"
+  expect 0 "multi_gpu, blank 3: hint" "$odori" hint "${words[@]}"
 done
 printf '%s\n' "verdict multi_gpu 1 PASS 20 20 0" "hint multi_gpu 2 2" "hint multi_gpu 1 1" >"$ODORI_STATE"
 "$odori" hint multi_gpu 2 >"$scratch/said"
@@ -187,6 +210,35 @@ expect 8 "2 tests need a GPU; none here: no driver & no card" "${counted[@]}"
 expect 8 "1 test needs 2 GPUs; here: 1" "${counted[@]}"
 expect 8 $'\n1 passed, 2 failed, 3 skipped' "${counted[@]}"
 unset ODORI_READY
+
+# What selected tests need is built, and no more; everything, if one of them isn't declared.
+mkdir -p "$scratch/tested"
+bash -c "$(sed -n '/^packages=/,/)$/p' "$odori"); echo \"\${packages[*]}\"" >"$scratch/tested/odori_packages"
+cat >"$scratch/bin/ctest" <<'END'
+#!/bin/bash
+[[ " $* " == *" -N "* ]] || { echo "runs $*" && exit; }
+[[ " $* " != *" scripts "* ]] || echo "  Test #1: a_script"
+[[ " $* " != *" comm_test|x "* ]] || printf '  Test  #8: comm_test_1_ranks\n  Test #12: x\n'
+[[ " $* " != *" -L gpu "* ]] || printf '  Test  #8: comm_test_1_ranks\n  Test #12: undeclared\n'
+END
+printf '#!/bin/sh\necho "builds $*"\n' >"$scratch/bin/cmake"
+chmod +x "$scratch/bin/"{cmake,ctest}
+printf '%s\n' "a_script " "comm_test_1_ranks comm_test" "x other program" "y never" >"$scratch/tested/test_targets"
+selected=(env PATH="$scratch/bin" CI= ODORI_BUILD="$scratch/tested" "$odori" test)
+said=$("${selected[@]}" comm_test x --repeat until-fail:2)
+[[ $said == *"builds --build $scratch/tested --parallel "*" --target "* && $(tr ' ' '\n' <<<"${said#*--target }" | sed '/^runs/,$d' | sort | xargs) == "comm_test other program" &&
+  $said == *"runs "*" -R comm_test|x --repeat until-fail:2" ]] || {
+  printf 'FAILED: what is built for two tests: %s\n' "$said"
+  failures=$((failures + 1))
+}
+said=$("${selected[@]}" scripts)
+[[ $said == "runs "* ]] || {
+  printf 'FAILED: something is built for a script: %s\n' "$said"
+  failures=$((failures + 1))
+}
+expect 0 " --target all" "${selected[@]}" -L gpu
+expect 0 " --target all" "${selected[@]}" unheard_of
+rm "$scratch/bin/"{cmake,ctest}
 
 # A compiler that accepts nothing: a task's own program is what ./odori check explains.
 mkdir -p "$scratch/broken"

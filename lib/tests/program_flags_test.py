@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each program's --help lists the flags that the program reads, and no others.
+"""Each program's --help lists the flags that the program reads, and no others; three programs have it in Japanese too.
     program_flags_test.py KIT BUILD"""
 
 import os
@@ -37,5 +37,19 @@ for program, source in sources.items():
             failures.append(f"{program} takes {flag}, and doesn't read it.")
         if flag not in offered[program] and reads:
             failures.append(f"{program} reads {flag}, and doesn't take it.")
+
+# These describe their flags in both languages.
+for name in ("odori_compare", "odori_demo", "odori_predict"):
+    flags = {}
+    for language in ("en", "ja"):
+        done = subprocess.run([BUILD / "bin" / name, "--help", "--lang", language], env=ENVIRONMENT, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        descriptions = re.split(r"^ +(?=-)", done.stdout, flags=re.MULTILINE)[1:]
+        flags[language] = [description.split()[0] for description in descriptions]
+        japanese = [bool(re.search("[ぁ-んァ-ヶ一-龠]", description)) for description in descriptions]
+        if done.returncode != 0 or len(flags[language]) < 6 or set(japanese) != {language == "ja"}:
+            failures.append(f"{name} --help --lang {language} is not in this language:\n{done.stdout}")
+    if flags["en"] != flags["ja"]:
+        failures.append(f"{name} --help lists other flags in Japanese: {flags}")
 print("\n".join(failures) or "Programs take the flags that they read.")
 sys.exit(bool(failures))

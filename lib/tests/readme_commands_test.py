@@ -88,9 +88,9 @@ SUBMIT = ("submit_test", "grader/tests/submit_test.cpp")
 WORDS = ("commands_test", "grader/tests/commands_test.cpp")
 DRIVER = ("driver_test", "lib/tests/driver_test.sh")
 TABLE = [
-    (r"\./odori( help)?", here("COMMAND")),
+    (r"\./odori( help( \w+)?)?", here("odori")),
     (r"\./odori demo", by("demo_test", "lib/tests/demo_test.sh", "odori_demo")),
-    (r"\./odori test", by(*DRIVER, '"$odori" test)')),
+    (r"\./odori test( \w+)?", by(*DRIVER, '"$odori" test)')),
     (r"\./odori data synthetic", here("Wrote the synthetic set", "--train 64 --test 16")),
     (r"\./odori data list", here("cifar10")),
     (r"\./odori data fetch cifar10", by("fetch_test", "datasets/tests/fetch_test.py", "fetch_cifar.sh")),

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "demo/cpu_use.h"
 #include "demo/plan.h"
 #include "errors/error.h"
 #include "files/file.h"
@@ -77,6 +78,11 @@ TEST(Comparison, ABusyMachineAndWhatCannotBeAreSaid) {
   Comparison busy = example();
   busy.take({{0, 800}, {1, 2400}, {0, 1000}});
   EXPECT_NE(busy.timing_note().find("this machine is busy"), std::string::npos) << busy.timing_note();
+  EXPECT_EQ(busy.timing_note().find("Other programs"), std::string::npos);
+  busy.n_disturbed = 2;
+  EXPECT_NE(busy.timing_note().find("Other programs used the cores during 2 timings: repeat the demo"),
+            std::string::npos);
+  EXPECT_NE(to_page(busy, "").find("測り直してください"), std::string::npos);
   Comparison lucky = example();
   lucky.take({{0, 800}, {1, 3300}, {0, 800}});
   EXPECT_NE(lucky.timing_note().find("two & two, flat: more than 4 times can't be"), std::string::npos)
@@ -93,7 +99,37 @@ TEST(Comparison, TheHeadlineIsOneConfigurationAndNotTheLuckiest) {
 }
 
 TEST(Plan, TheBaselineIsTimedInBetweenAndTheHeadlineThreeTimes) {
-  EXPECT_EQ(demo::order(7), (std::vector<std::size_t>{0, 1, 2, 3, 0, 1, 4, 5, 6, 1, 0}));
+  EXPECT_EQ(demo::order(3), (std::vector<std::size_t>{0, 1, 0, 1, 2, 1, 0}));
+  EXPECT_EQ(demo::order(4), (std::vector<std::size_t>{0, 1, 2, 0, 1, 3, 1, 0}));
+}
+
+TEST(Plan, ImagesAreChosenByTimeWithinTheDataSet) {
+  EXPECT_EQ(demo::images_for(10, 812, 2, 50'000), 4100u);
+  EXPECT_EQ(demo::images_for(10, 3, 2, 50'000), 600u);
+  EXPECT_EQ(demo::images_for(10, 1e6, 1, 50'000), 50'000u);
+  EXPECT_EQ(demo::images_for(10, 3, 2, 320), 320u);
+}
+
+TEST(Plan, TimeLeftIsThatOfTheTimedTrainingsWithTheirStart) {
+  const std::vector<demo::Training> planned =
+      demo::plan({.driver = "odori", .out = "out", .flags = {}, .n_devices = 2});
+  ASSERT_EQ(planned.size(), 4u);
+  std::vector<odori::Run> runs;
+  for (const demo::Training& training : planned) runs.push_back(training.run);
+  EXPECT_NE(runs[3].not_timed, "") << "four ranks on two cores";
+  const std::vector<std::size_t> places{0, 1, 3};
+  EXPECT_DOUBLE_EQ(demo::seconds_of(runs, places, 8000, {.images_per_second = 800, .start = 1}), 10 + 1 + 5 + 1);
+}
+
+TEST(CpuUse, OtherProgramsAreSeenAndOwnChildrenAreNot) {
+  const demo::CpuUse before{.wall = 100, .all = 5000, .own = 30}, after{.wall = 110, .all = 5023, .own = 41};
+  EXPECT_DOUBLE_EQ(demo::cores_of_others(before, after), 1.2);
+  EXPECT_FALSE(demo::are_too_many(1.1, 2, 1)) << "one of two cores is left";
+  EXPECT_TRUE(demo::are_too_many(1.1, 2, 2));
+  EXPECT_FALSE(demo::are_too_many(0.1, 2, 2));
+  const demo::CpuUse now = demo::cpu_use();
+  EXPECT_GT(now.all, 0);
+  EXPECT_GT(now.wall, 0);
 }
 
 TEST(Table, ColumnsAreAsWideAsTheirWidestCellAndNumbersStandToTheRight) {
@@ -372,20 +408,20 @@ TEST(DemoPlan, TrainingsThatOutnumberTheCoresAreNotTimed) {
     return n;
   };
   EXPECT_EQ(n_timed(1), 1);
-  EXPECT_EQ(n_timed(2), 6);
-  EXPECT_EQ(n_timed(4), 7);
+  EXPECT_EQ(n_timed(2), 3);
+  EXPECT_EQ(n_timed(4), 4);
 }
 
 TEST(DemoPlan, CommandsAreWhatALearnerTypes) {
   const auto trainings =
       demo::plan({.driver = "./odori", .out = "out/demo", .flags = {"--model", "mid"}, .n_devices = 2});
   EXPECT_EQ(trainings[0].run.command, "./odori run single_gpu --solution --model mid --out out/demo/one_device");
-  EXPECT_EQ(trainings[5].run.command,
+  EXPECT_EQ(trainings[2].run.command,
             "./odori run multi_node --solution --ranks 2 --nodes 2 --communicator flat --model mid --out "
             "out/demo/2_nodes_2_ranks_flat");
-  EXPECT_EQ(trainings[5].run.nodes, 2);
-  EXPECT_EQ(trainings[6].run.not_timed, "4 ranks would have to share this machine's 2 cores");
-  EXPECT_EQ(trainings[6].run.not_timed_ja, "4 ランクがこのマシンの 2 コアを取り合うことになるため");
+  EXPECT_EQ(trainings[2].run.nodes, 2);
+  EXPECT_EQ(trainings[3].run.not_timed, "4 ranks would have to share this machine's 2 cores");
+  EXPECT_EQ(trainings[3].run.not_timed_ja, "4 ランクがこのマシンの 2 コアを取り合うことになるため");
 }
 
 }  // namespace
