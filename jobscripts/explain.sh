@@ -126,7 +126,7 @@ follows from the first." "$shown: 知られている問題は見つかりませ�
 # Nothing that a log holds reaches the terminal but its text: control characters are taken out, and long lines cut.
 no_room() {
   say "odori: there is no room for a copy of the log: neither ${TMPDIR:-/tmp} (TMPDIR) nor /tmp takes a file. Let TMPDIR name a folder that can be written to." \
-    "odori: ログの写しを置く場所がありません。${TMPDIR:-/tmp}（TMPDIR）にも /tmp にも書き込めません。TMPDIR に書き込めるフォルダを指定してください。" >&2
+    "odori: ログのコピーを置く場所がありません。${TMPDIR:-/tmp}（TMPDIR）にも /tmp にも書き込めません。TMPDIR に書き込めるフォルダを指定してください。" >&2
   exit 20
 }
 # A TMPDIR of a job that is over, or of another machine, isn't there.
