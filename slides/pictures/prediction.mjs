@@ -17,15 +17,15 @@ export default function draw(language) {
   const shared = result.curve.filter(({ devices }) => devices <= result.batchsize), ring = shared.map(({ devices, speedup }) => [devices, speedup]);
   const saved = (n) => 1000 * (ringSeconds(n, 0, 1, latency) - treeSeconds(n, 0, 1, latency));
   const tree = shared.map(({ devices, milliseconds }) => [devices, shared[0].milliseconds / (milliseconds - saved(devices))]);
-  const line = (points, colour, words) => [rule(points.map(([x, y]) => left.at(x, y)), { stroke: colour, line: 5 }), points.map(([x, y]) => dot(left.at(x, y), colour, 7)),
-    text(left.at(...points.at(-1))[0] + 14, left.at(...points.at(-1))[1], words(points.at(-1)[1].toFixed(1)), { anchor: 'start', size: 22, weight: 700 })];
+  const line = (points, colour, words, dy) => [rule(points.map(([x, y]) => left.at(x, y)), { stroke: colour, line: 5 }), points.map(([x, y]) => dot(left.at(x, y), colour, 7)),
+    text(left.at(...points.at(-1))[0] + 14, left.at(...points.at(-1))[1] + dy, words(points.at(-1)[1].toFixed(1)), { anchor: 'start', size: 22, weight: 700 })];
   const ticks = [1, 2, 4, 8, 16, 32].map((n) => [n, String(n)]);
   const left = axes(80, 86, 490, 320, { from: 1, to: 32, log: true, ticks, title: say.devices }, { from: 0.8, to: 32, log: true, ticks, title: say.speedup }, { size: 20 });
   const most = Math.max(...errors.flatMap(({ predicted, measured }) => [predicted.max, measured.max])) * 1.15, step = 10 ** Math.floor(Math.log10(most / 2)), tick = [1, 2, 5, 10].map((k) => k * step).find((one) => most / one < 5);
   const right = axes(790, 86, 350, 320, { from: 0, to: 2, ticks: [], title: '' }, { from: 0, to: most, ticks: Array.from({ length: Math.floor(most / tick) + 1 }, (_, k) => [k * tick, String(k * tick)]), title: say.time }, { size: 20 });
   return picture(1160, 540, legend(420, 20, [[colours.backward, say.predicted], [colours.ink, say.measured]], { size: 24 }), left.svg, right.svg,
     rule([left.at(1, 1), left.at(32, 32)], { stroke: colours.soft, dash: '8 6' }), text(left.at(16, 22)[0] - 14, left.at(16, 22)[1], say.ideal, { anchor: 'end', size: 20, fill: colours.soft }),
-    line(ring, colours.backward, say.ring), line(tree, colours.backward, say.tree),
+    line(ring, colours.backward, say.ring, 10), line(tree, colours.backward, say.tree, -10),
     errors.map(({ predicted, measured }, i) => [[predicted, 0.35, colours.backward], [measured, 0.65, colours.ink]].map(([value, x, colour]) => [whisker(right.at, i + x, value, colour), dot(right.at(i + x, value.median), colour, 10)])
       .concat(text(right.at(i + 0.5, 0)[0], 446, say.cases[i], { size: 20, weight: 600 }), text(right.at(i + 0.5, 0)[0], right.at(0, Math.max(predicted.max, measured.max))[1] - 22, `${predicted.median > measured.median ? '+' : '−'}${Math.abs(100 * (predicted.median / measured.median - 1)).toFixed(0)} %`, { size: 24, weight: 700 }))),
     text(0, 500, say.how(result.batchsize, linkInWords(result.network), errors[0].measured.values.length), { anchor: 'start', size: 20 }), text(1156, 528, sourceOf(result, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
