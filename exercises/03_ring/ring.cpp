@@ -4,8 +4,11 @@
 //
 // The ranks stand in a ring, and each cuts its numbers into as many chunks as there are ranks. First the chunks
 // travel round the ring, and every rank adds its own numbers to what passes (reduce-scatter): after that, each
-// rank holds the sum of one chunk. Then the sums travel round once more (all-gather). However many ranks there
-// are, each sends about two times its numbers.
+// rank holds the sum of one chunk. Then the sums travel round once more (all-gather). Each of n ranks sends
+// 2 (n - 1) / n times its numbers: always less than two times.
+//
+// A send waits here until the other rank receives (MPI_Issend). MPI_Send can return before, since MPI buffers short
+// messages: a program that relies on that hangs with longer ones.
 //
 // The program tries your ring on --length numbers, and then trains with it as task 2 does (--epoch 0: it doesn't).
 //

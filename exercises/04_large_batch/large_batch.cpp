@@ -25,7 +25,7 @@ double scaled_rate(double base_rate, double k) {
   // END BLANK
 }
 
-/// The rate of update 0, 1, 2, ... The scaled one would throw new weights far off, so that it is reached in steps.
+/// The rate of update 0, 1, 2, ... At the start of training the scaled rate can diverge, so it is reached in steps.
 double warmed_up_rate(double base_rate, double scaled, int update, int updates_of_epoch, int warmup_epochs) {
   // BLANK 3: What is it? It begins at base_rate, goes on by the same step after each update, and is `scaled` as soon as
   //          warmup_epochs are over (at once if that is 0). With a small batch, `scaled` is below base_rate.

@@ -1,10 +1,13 @@
-// Task 6: predict how long a training takes, with other batches, another network and up to 1,024 devices.
+// Task 6: predict how long a training takes, with other batches, another network and more devices.
 //
 //   ./odori run prediction --model mid
 //
 // The program measures two iterations on one device. Everything else is your formulas: how the time grows with the
 // batch, what another network takes, what the exchange of gradients adds, and where more devices stop helping. At the
 // end it measures what it can of that, and shows how far off the prediction was.
+//
+// The exchange follows the alpha-beta model (R. W. Hockney, 1994): a message takes latency + bytes / bandwidth. It is
+// the ring of task 3. For many devices MPI and NCCL choose a tree, which ../lib/comm/cost.h and ./odori predict have.
 //
 // Fill in the blanks: replace each PUT_YOUR_CODE by your own code.
 #include "odori.h"

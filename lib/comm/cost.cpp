@@ -50,7 +50,9 @@ Cluster between_nodes(const Cluster& cluster) {
 }
 
 double to_or_from_first(const Cluster& cluster, double bytes) {
-  return std::ceil(std::log2(cluster.ranks_per_node)) * cluster.within.message(bytes);
+  const double tree = std::ceil(std::log2(cluster.ranks_per_node)) * cluster.within.message(bytes);
+  const double pipeline = (cluster.ranks_per_node - 1) * cluster.within.latency + bytes / cluster.within.bandwidth;
+  return std::min(tree, pipeline);
 }
 
 double halves(const Cluster& cluster, double bytes) {

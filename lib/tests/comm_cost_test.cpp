@@ -54,6 +54,13 @@ TEST(AllReduce, OfSeveralRanksANode) {
   EXPECT_FALSE(all_reduce("single_node", two_by_two, gradients)) << "it refuses two nodes";
 }
 
+TEST(AllReduce, PipelinesLongVectorsWithinANode) {
+  Cluster of_eight{.nodes = 2, .ranks_per_node = 8, .within = quick, .between = slow};
+  EXPECT_DOUBLE_EQ(seconds("hierarchical", of_eight), 2 * 0.8e-3 + 2 * 5e-3) << "all bytes once each way";
+  of_eight.within.latency = 1e-3;
+  EXPECT_DOUBLE_EQ(seconds("hierarchical", of_eight), 2 * 3 * 1.8e-3 + 2 * 5e-3) << "3 messages instead of 7 latencies";
+}
+
 TEST(AllReduce, OfRanksThatAreNoPowerOfTwo) {
   const Cluster three{.nodes = 3, .between = slow};
   EXPECT_DOUBLE_EQ(seconds("tree", three), 2 * 5e-3 + 2 * 9e-3) << "one rank gives all to another first";

@@ -8,7 +8,7 @@ const words = {
     what: ['gradients\nonce an iteration', 'activations\neach layer', 'activations\nat the seam'] },
   ja: { device: (n) => `デバイス${n}`, titles: ['データ並列', 'モデル並列：層の中', 'モデル並列：層ごと'],
     notes: ['全体をそれぞれが持ち\nデータは別々', 'テンソル並列：各層を分割し\nデータは同じ', 'パイプライン並列：層を分担し\nバッチを小分け'],
-    what: ['反復ごとに\n勾配', '層ごとに\n活性', '境目で\n活性'] },
+    what: ['反復ごとに\n勾配', '層ごとに\n中間出力', '境目で\n中間出力'] },
 };
 const first = colours.forward, second = colours.backward;
 

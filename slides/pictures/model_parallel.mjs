@@ -4,7 +4,7 @@ import { layers, pictures } from './parts/network.mjs';
 
 const words = {
   en: { device: (n) => `device ${n}`, activations: 'activations, and\ntheir gradients' },
-  ja: { device: (n) => `デバイス${n}`, activations: '活性（中間出力）\nとその勾配' },
+  ja: { device: (n) => `デバイス${n}`, activations: 'アクティベーション\n（中間出力）と勾配' },
 };
 
 export default function draw(language) {

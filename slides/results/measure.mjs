@@ -11,9 +11,8 @@ import { iterationsOf, readTrace } from '../build/traces.mjs';
 import { odori, run, scratch, spread, train, writeResult } from './training.mjs';
 
 const help = `slides/results/measure.mjs [flags]: measures what the slides' charts of speed show, within 15 minutes of two quiet
-cores, and writes speedup.json, batch_throughput.json, algorithms.json, short_and_long.json, timeline.json and
-demo.json.
-  --only NAME,...  some of speedup, batch_throughput, algorithms, short_and_long, timeline, demo
+cores, and writes speedup.json, batch_throughput.json, algorithms.json, short_and_long.json and timeline.json.
+  --only NAME,...  some of speedup, batch_throughput, algorithms, short_and_long, timeline
   --trial          tiny runs that only try the way: the files say "provisional", and CI refuses them
 Needs the built kit (./odori setup) and a machine where nothing else runs.`;
 
@@ -133,14 +132,7 @@ function timeline() {
   save('timeline', { machine: result.machine, date: result.date, model: result.network, batchsize: 64, tasks });
 }
 
-/** The demo's result. */
-function demo() {
-  const out = join(scratch, 'demo');
-  odori('demo', '--out', out, ...(trial ? ['--fraction', '0.02', '--epoch', '1'] : []));
-  save('demo', JSON.parse(readFileSync(join(out, 'result.json'), 'utf8').replaceAll(`${kit}/`, '')));
-}
-
-const all = { speedup, batch_throughput: batchThroughput, algorithms, short_and_long: shortAndLong, timeline, demo };
+const all = { speedup, batch_throughput: batchThroughput, algorithms, short_and_long: shortAndLong, timeline };
 const chosen = flags.only?.split(',') ?? Object.keys(all);
 const unknown = chosen.find((name) => !all[name]);
 

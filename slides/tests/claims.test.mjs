@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { marpText } from '../build/page.mjs';
 import { readComputed, readResult, showInstead } from '../build/results.mjs';
-import { ringSeconds } from '../build/ring.mjs';
+import { ringSeconds, treeSeconds } from '../build/ring.mjs';
 import { vgg } from '../build/vgg.mjs';
 import { refuseFalsePictures } from '../check/pictures.mjs';
 import { refuseWrongTimes } from '../check/times.mjs';
@@ -74,12 +74,23 @@ test('Communicators send what the notes of their chart say', () => {
   assert.deepEqual(['hierarchical', 'flat'].map((name) => (sent(name).bytes / bytes).toFixed(2)), ['1.00', '0.50']);
 });
 
-test('A ring takes on slides what ./odori predict says', () => {
-  const { between, gradients, scaling: rows } = predicted(['--model', 'vgg', '--image_size', 32, '--batchsize', 1, '--timings', '1:1,2:2', '--nodes', 8, '--network', '10gbit,50us', '--communicator', 'ring']);
-  assert.equal(vgg(32).bytes, gradients);
-  assert.equal(rows.length, 4);
-  for (const { devices, weak } of rows) {
-    const seconds = ringSeconds(devices, gradients, between.bandwidth / 1.25e8, between.latency);
-    assert.ok(Math.abs(seconds - weak.exchange) < 1e-9, `${devices} devices: ${seconds} s, not ${weak.exchange}`);
+test('An all-reduce takes on slides what ./odori predict says', () => {
+  for (const [communicator, secondsOf] of [['ring', ringSeconds], ['tree', treeSeconds]]) {
+    const { between, gradients, scaling: rows } = predicted(['--model', 'vgg', '--image_size', 32, '--batchsize', 1, '--timings', '1:1,2:2', '--nodes', 8, '--network', '10gbit,50us', '--communicator', communicator]);
+    assert.equal(vgg(32).bytes, gradients);
+    assert.equal(rows.length, 4);
+    for (const { devices, weak } of rows) {
+      const seconds = secondsOf(devices, gradients, between.bandwidth / 1.25e8, between.latency);
+      assert.ok(Math.abs(seconds - weak.exchange) < 1e-9, `${communicator}, ${devices} devices: ${seconds} s, not ${weak.exchange}`);
+    }
+  }
+});
+
+test("Exercise 06's formulas are those of the slides", () => {
+  const { curve, model, network } = readResult('prediction.json'), bytes = 4 * 551136;  // of lib/model/mid.cpp
+  assert.deepEqual([model, network], ['mid', '10gbit,50us']);
+  for (const { devices, exchange } of curve) {
+    const milliseconds = 1000 * ringSeconds(devices, bytes, 10, 50e-6);
+    assert.ok(Math.abs(milliseconds - exchange) < 1e-3, `${devices} devices: ${milliseconds} ms, not ${exchange}`);
   }
 });

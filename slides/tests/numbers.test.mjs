@@ -19,9 +19,9 @@ test('Formulas are computed from the deck, the kit and quotations, and missed wh
 });
 
 test('Origins are followed through a deck\'s own names', () => {
-  const numbers = { a: 'b + 1', b: 'quoted.reedbush.batchsize', c: "result('demo.json').epochs" };
+  const numbers = { a: 'b + 1', b: 'quoted.reedbush.batchsize', c: "result('opening.json').runs" };
   assert.deepEqual(originsOf('{{= a}} {{speedup.json rounds}}', numbers), { files: ['speedup.json'], quoted: ['reedbush'] });
-  assert.deepEqual(originsOf('{{= c}}', numbers), { files: ['demo.json'], quoted: [] });
+  assert.deepEqual(originsOf('{{= c}}', numbers), { files: ['opening.json'], quoted: [] });
 });
 
 test('A slide with quoted or measured numbers says whose they are at its foot', async (t) => {

@@ -41,7 +41,7 @@ int main(int argc, char** argv) try {
   }
 
   // BLANK 2: Which ranks read the data set from the disk? As few as possible, and no blank below reads it again.
-  //          (At the end rank 0 counts the images of whole.train.)
+  //          (Rank 0 needs whole.train at the end: it counts the images.)
   const bool this_rank_loads = comm->rank() == 0;
   // END BLANK
   TrainTest whole;  // stays empty where it isn't loaded

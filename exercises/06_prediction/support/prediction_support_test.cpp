@@ -38,6 +38,16 @@ TEST(Prediction, SaysNoBatchBelowZero) {
   EXPECT_NE(with_end(101).find("\nFrom batch 101 on"), std::string::npos);
 }
 
+TEST(Prediction, EndsWithOneImageADevice) {
+  const std::string text = shown({.network = "tiny",
+                                  .other_network = "vgg",
+                                  .images = 100,
+                                  .batch = 3,
+                                  .curve = {{1, 0, 4}, {2, 0.1, 3}, {3, 3, 5}, {4, 0.1, 1}}});
+  EXPECT_NE(text.find("\n3 images shared by more than 2 devices: no more gain"), std::string::npos) << text;
+  EXPECT_EQ(text.find("\n4 "), std::string::npos) << "a quarter of an image isn't a training";
+}
+
 TEST(Prediction, IsMadeForEachTestCase) {
   std::vector<Given> given;
   testing::internal::CaptureStdout();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "errors/error.h"
 #include "observe/hooks.h"
@@ -43,19 +44,26 @@ void show(const Prediction& p) {
                p.batch_within_percent, p.percent, p.batch_within_tenth_of_it, p.percent / 10.0);
   if (p.curve.empty()) return;
 
-  const auto quickest = std::min_element(p.curve.begin(), p.curve.end(),
+  // Each device has at least one image.
+  std::vector<Point> curve;
+  std::copy_if(p.curve.begin(), p.curve.end(), std::back_inserter(curve),
+               [&](const Point& point) { return point.devices <= p.batch; });
+  const auto quickest = std::min_element(curve.begin(), curve.end(),
                                          [](const Point& a, const Point& b) { return a.iteration < b.iteration; });
   std::vector<TableRow> rows;
-  for (const Point& point : p.curve) {
-    const double speedup = p.curve.front().iteration / point.iteration, share = quickest->iteration / point.iteration;
+  for (const Point& point : curve) {
+    const double speedup = curve.front().iteration / point.iteration, share = quickest->iteration / point.iteration;
     const double width = share >= 0 && share <= 1 ? 40 * share : 0;  // a learner's formula may return anything
     rows.push_back({std::to_string(point.devices), fmt::format("{:.3f}", 1e3 * point.iteration),
                     fmt::format("{:.3f}", 1e3 * point.exchange), fmt::format("{:.2f}", speedup),
                     std::string(static_cast<std::size_t>(std::lround(width)), '#')});
   }
   fmt::print("{}", text_table({"devices", "ms an iteration", "ms exchange", "speedup", ""}, rows));
-  fmt::print("{} images shared by more than {} devices: {}.\n\n", p.batch, quickest->devices,
-             quickest + 1 == p.curve.end() ? "not looked at" : "no more gain");
+  if (quickest + 1 != curve.end())
+    fmt::print(
+        "{} images shared by more than {} devices: no more gain with the ring. A tree goes on: ./odori predict.\n",
+        p.batch, quickest->devices);
+  fmt::print("\n");
 }
 
 void show_error(const std::string& what, double predicted, const NetworkSpec& network, int batch, int n_devices,
