@@ -11,7 +11,7 @@
 #include <random>
 
 #include "blanks/blanks.h"
-#include "classroom/self_test/corpus.h"
+#include "classroom/self_test/answer_files.h"
 #include "classroom/self_test/handed_in.h"
 #include "errors/error.h"
 #include "flags/command_line.h"
@@ -69,14 +69,14 @@ class Class {
  private:
   /// One of the corpus' answers to one blank, in the place of what is there.
   Made with(Made made, const Task& task, const std::vector<Verdict>& verdicts) {
-    std::vector<const CorpusEntry*> fit;
-    for (const CorpusEntry& entry : corpus_)
-      if (entry.task == task.name && entry.texts.size() == 1 && entry.expected.begin()->second.verdicts == verdicts)
+    std::vector<const AnswerEntry*> fit;
+    for (const AnswerEntry& entry : corpus_)
+      if (entry.task == task.name && entry.blanks.size() == 1 && entry.expected.begin()->second.verdicts == verdicts)
         fit.push_back(&entry);
     if (fit.empty()) return made;
-    const CorpusEntry& chosen = *fit[static_cast<std::size_t>(below(static_cast<int>(fit.size())))];
-    const int blank = chosen.texts.begin()->first;
-    made.texts[blank] = chosen.texts.begin()->second;
+    const AnswerEntry& chosen = *fit[static_cast<std::size_t>(below(static_cast<int>(fit.size())))];
+    const int blank = chosen.blanks.begin()->first;
+    made.texts[blank] = chosen.blanks.begin()->second;
     // Beside an answer that isn't right, what the others get is up to the grader's care: it is right of its own.
     made.expected[blank] = chosen.expected.at(blank);
     return made;
@@ -97,7 +97,7 @@ class Class {
   }
 
   std::mt19937 random_;
-  std::vector<CorpusEntry> corpus_;
+  std::vector<AnswerEntry> corpus_;
 };
 
 /// As the kit has them, all in one folder, or somewhere below.

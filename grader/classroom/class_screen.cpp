@@ -27,14 +27,7 @@ int terminal_width() {
 
 std::string minutes_and_seconds(double seconds) {
   const auto s = static_cast<std::int64_t>(std::ceil(seconds));
-  return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
-                  : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
-}
-
-std::string bar(double rate) {
-  constexpr int length = 20;
-  const int marks = std::clamp(static_cast<int>(rate * length), 0, length);
-  return fmt::format("[{:#<{}}{:.<{}}]", "", marks, "", length - marks);
+  return fmt::format("{}:{:02}", s / 60, s % 60);
 }
 
 Finding line_of(const TaskRecord& record, const TaskMarks& marks) {
@@ -62,15 +55,13 @@ void ClassScreen::record(const TaskRecord& record, const TaskMarks& marks, const
   print(fmt::format("[{:>{}}/{}] {}", progress.done, std::to_string(progress.of).size(), progress.of, line));
 }
 
-void ClassScreen::tell_of_waiting(const std::optional<std::string>& who) {
-  if (!who) {
-    waiting_since_.reset();
+void ClassScreen::tell_of_waiting(const std::string& who) {
+  if (who.empty()) {
+    waiting_since_ = Clock::now();
     told_of_waiting_ = false;
-    return;
+  } else if (Clock::now() - waiting_since_ > 2s && !std::exchange(told_of_waiting_, true)) {
+    say("batch_waits", {{"who", who}});
   }
-  if (!waiting_since_) waiting_since_ = Clock::now();
-  if (Clock::now() - *waiting_since_ < 2s || std::exchange(told_of_waiting_, true)) return;
-  say("batch_waits", {{"who", *who}});
 }
 
 void ClassScreen::progress(const Progress& progress) {
@@ -85,8 +76,7 @@ void ClassScreen::progress(const Progress& progress) {
                                                                           {"of", std::to_string(progress.of)},
                                                                           {"left", left},
                                                                           {"names", under_way}});
-  const double rate = static_cast<double>(progress.done) / static_cast<double>(std::max<std::size_t>(progress.of, 1));
-  fmt::print("\r\033[K{}", cut_to(bar(rate) + ' ' + sanitized_line(line, most_on_screen), terminal_width() - 1));
+  fmt::print("\r\033[K{}", cut_to(sanitized_line(line, most_on_screen), terminal_width() - 1));
   std::fflush(stdout);
   drawn_ = true;
 }

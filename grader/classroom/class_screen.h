@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <optional>
 #include <string>
 
 #include "classroom/marking/batch.h"
@@ -34,10 +33,10 @@ class ClassScreen {
   /// Whatever comes from a submission is printed as text: no terminal obeys it.
   void print(const std::string& lines);
   void clear();
-  void tell_of_waiting(const std::optional<std::string>& who);
+  void tell_of_waiting(const std::string& who);
 
   const Messages& messages_;
-  std::optional<std::chrono::steady_clock::time_point> waiting_since_;
+  std::chrono::steady_clock::time_point waiting_since_ = std::chrono::steady_clock::now();
   bool told_of_waiting_ = false;
   bool terminal_;
   bool drawn_ = false;

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 
 #include "classroom/class_screen.h"
 #include "classroom/marking/batch.h"
@@ -12,6 +11,7 @@
 #include "classroom/regrade_class.h"
 #include "classroom/reports.h"
 #include "errors/nearest.h"
+#include "files/file.h"
 #include "program/program.h"
 #include "report/machine.h"
 #include "runner/sandbox.h"
@@ -25,49 +25,15 @@ namespace fs = std::filesystem;
 constexpr int some_ungraded = 20;
 constexpr std::ptrdiff_t most_names = 5;  // offered instead of a missing one
 
-/// Prints and reports what run_batch tells.
-class Listener : public Audience {
- public:
-  Listener(ClassScreen& screen, Reports& reports) : screen_(screen), reports_(reports) {}
-
-  void record(const TaskRecord& record, const std::optional<TaskRecord>& before, const Progress& progress) override {
-    screen_.record(record, marks_of(record, reports_.course()), before ? mark_of(*before) : "", progress);
-    reports_.take(record);
-  }
-  void progress(const Progress& progress) override {
-    screen_.progress(progress);
-    reports_.write_now_and_then();
-  }
-
- private:
-  /// "60/80", or "absent".
-  std::string mark_of(const TaskRecord& record) const {
-    const TaskMarks marks = marks_of(record, reports_.course());
-    return record.state == RecordState::marked ? number(*marks.points) + '/' + number(marks.of) : name_of(record.state);
-  }
-
-  ClassScreen& screen_;
-  Reports& reports_;
-};
-
 bool is_wanted(const std::vector<std::string>& wanted, const std::string& name) {
   return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
 }
 
-/// Those that there are marks under.
-std::set<std::string> known_names(const GradeFlags& flags) {
-  std::set<std::string> names;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(flags.out / "students", none)) names.insert(entry.path().filename());
-  return names;
-}
-
-/// Before anything is written.
-void refuse_unknown_students(const GradeFlags& flags) {
-  if (flags.students.empty()) return;
-  const std::vector<std::string> names = students_in(flags.submissions, known_names(flags));
+void refuse_unknown_students(const GradeFlags& flags, const Intake& intake) {
+  std::vector<std::string> names;
+  for (const Student& student : intake.students) names.push_back(student.name);
   for (const std::string& name : flags.students) {
-    if (names.empty() || std::find(names.begin(), names.end(), name) != names.end()) continue;
+    if (std::ranges::find(names, name) != names.end()) continue;
     std::vector<std::string> offered = nearest(name, names);
     if (offered.empty()) offered.assign(names.begin(), names.begin() + std::min(std::ssize(names), most_names));
     throw Refusal({"no_such_student",
@@ -114,24 +80,21 @@ Course course_of(const GradeFlags& flags, const Terms& terms) {
   return course;
 }
 
-std::vector<Answer> answers_of(const Intake& intake, const GradeFlags& flags, const std::string& kit,
-                               const std::string& salt) {
+/// Writes what was handed in to `submitted`, for the children to read.
+std::vector<Answer> answers_of(const Intake& intake, const GradeFlags& flags, const fs::path& submitted,
+                               const std::string& kit, const std::string& salt) {
   std::vector<Answer> answers;
-  for (const Student& student : intake.students)
+  for (const Student& student : intake.students) {
+    write_answers(student, submitted / student.name);
     for (const Task& task : all_tasks()) {
       if (!is_wanted(flags.students, student.name) || !is_wanted(flags.tasks, task.name)) continue;
       const HandedIn& handed_in = student.tasks.at(task.name);
       const std::string content = content_of(task.name, handed_in, kit);
-      answers.push_back({student.name, &task, handed_in, content, seed_of(content, salt), kit});
+      answers.push_back({student.name, &task, submitted / student.name, handed_in.absent(), handed_in.flags, content,
+                         seed_of(content, salt)});
     }
+  }
   return answers;
-}
-
-/// Of the answer, or of its speedup alone.
-std::optional<Finding> why_ungraded(const TaskRecord& record) {
-  if (record.state == RecordState::ungraded) return record.reason;
-  const BlankVerdict* speedup = ungraded_speedup(record);
-  return speedup ? speedup->finding : std::nullopt;
 }
 
 /// Says what is left to be done by hand. Returns the exit code.
@@ -148,20 +111,38 @@ int conclude(const Reports& reports, const Intake& intake, ClassScreen& screen) 
   return n_ungraded == 0 ? exit_code::ok : some_ungraded;
 }
 
-/// Takes in and marks, into RESULTS itself or what lies beside it. Returns false if it was interrupted.
-bool mark(const GradeFlags& flags, const Results& results, const std::vector<Answer>& answers, const Records& records,
+/// "60/80", or "absent".
+std::string mark_of(const TaskRecord& record, const Course& course) {
+  const TaskMarks marks = marks_of(record, course);
+  return record.state == RecordState::marked ? number(*marks.points) + '/' + number(marks.of) : name_of(record.state);
+}
+
+/// Marks, into RESULTS itself or what lies next to it. Returns false if it was interrupted.
+bool mark(const GradeFlags& flags, const fs::path& scratch, const std::vector<Answer>& answers, const Records& records,
           Reports& reports, ClassScreen& screen) {
   Marker marker({.program = flags.build / "bin" / "odori_grader",
                  .kit = flags.kit,
                  .build = flags.build,
-                 .scratch = results.scratch(),
+                 .scratch = scratch,
                  .locks = folder_of_locks(),
                  .sandbox = flags.sandbox,
                  .hidden = {flags.submissions, flags.out}});
-  Listener listener(screen, reports);
+  const Course& course = reports.course();
+  const Audience audience{.record =
+                              [&](const TaskRecord& record, const auto& before, const Progress& progress) {
+                                const std::string instead_of = before ? mark_of(*before, course) : "";
+                                screen.record(record, marks_of(record, course), instead_of, progress);
+                                reports.take(record);
+                              },
+                          .progress =
+                              [&](const Progress& progress) {
+                                screen.progress(progress);
+                                reports.write_now_and_then();
+                              }};
   const Batch batch{records, marker, flags.jobs > 0 ? flags.jobs : usable_cores(), flags.timings};
+  for (const Answer& answer : answers) reports.expect(answer.student);
   try {
-    run_batch(batch, answers, listener);
+    run_batch(batch, answers, audience);
     return true;
   } catch (const Error& error) {
     if (error.code() != exit_code::interrupted) throw;
@@ -171,39 +152,42 @@ bool mark(const GradeFlags& flags, const Results& results, const std::vector<Ans
 
 /// The last lines: how the class stands, and where to read more.
 void sum_up(const GradeFlags& flags, const Reports& reports, ClassScreen& screen) {
-  const Standing standing = reports.standing();
-  std::vector<std::string> asked;
-  for (const Task& task : reports.course().tasks)
-    if (std::find(standing.nobodys.begin(), standing.nobodys.end(), task.name) == standing.nobodys.end())
-      asked.push_back(task.name);
+  int n_marked = 0, n_flagged = 0, n_ungraded = 0, n_absent = 0;
+  std::vector<std::string> asked, nobodys;
+  for (const Task& task : reports.course().tasks) {
+    std::size_t n_absent_here = 0;
+    for (const auto& [name, student] : reports.students()) {
+      const auto found = student.tasks.find(task.name);
+      if (found == student.tasks.end()) continue;
+      const TaskRecord& record = found->second;
+      const bool marked = record.state == RecordState::marked;
+      n_marked += marked;
+      n_flagged += marked && !record.flags.empty();
+      n_ungraded += why_ungraded(record).has_value();
+      n_absent_here += record.state == RecordState::absent;
+    }
+    n_absent += static_cast<int>(n_absent_here);
+    (n_absent_here > 1 && n_absent_here == reports.students().size() ? nobodys : asked).push_back(task.name);
+  }
   // Where nobody handed in anything, it isn't one task that wasn't asked for.
-  for (const std::string& task : standing.nobodys)
+  for (const std::string& task : nobodys)
     if (!asked.empty())
       screen.say("batch_nobody", {{"task", task}, {"tasks", fmt::format("{}", fmt::join(asked, ","))}});
-  screen.say("batch_sum", {{"marked", std::to_string(standing.marked)},
-                           {"absent", std::to_string(standing.absent)},
-                           {"ungraded", std::to_string(standing.ungraded)},
-                           {"flagged", std::to_string(standing.flagged)}});
+  screen.say("batch_sum", {{"marked", std::to_string(n_marked)},
+                           {"absent", std::to_string(n_absent)},
+                           {"ungraded", std::to_string(n_ungraded)},
+                           {"flagged", std::to_string(n_flagged)}});
   screen.say("batch_done", {{"folder", flags.out.string()}});
 }
 
-/// Of a new batch nothing is left where nothing could be taken in.
-Intake take_in_or_forget(const GradeFlags& flags, const Results& results) try {
-  return take_in(flags.submissions, results.submitted(), results.scratch(), known_names(flags));
-} catch (const Refusal&) {
-  results.forget();
-  throw;
-}
-
-int grade_new(const GradeFlags& flags, Results& results, ClassScreen& screen) {
-  const Intake intake = take_in_or_forget(flags, results);
+int grade_new(const GradeFlags& flags, Results& results, const Intake& intake, const fs::path& scratch,
+              ClassScreen& screen) {
   Regrade(results).begin();
-  const std::vector<Answer> answers = answers_of(intake, flags, results.kit(), results.salt());
+  const std::vector<Answer> answers = answers_of(intake, flags, results.submitted(), results.kit(), results.salt());
   Reports reports(flags.out, course_of(flags, results.terms()), results.records().all());
-  for (const Answer& answer : answers) reports.expect(answer.student);
   screen.say("batch_begins",
              {{"students", std::to_string(intake.students.size())}, {"n", std::to_string(answers.size())}});
-  const bool finished = mark(flags, results, answers, results.records(), reports, screen);
+  const bool finished = mark(flags, scratch, answers, results.records(), reports, screen);
   reports.write();
   if (!finished) {
     screen.say("batch_interrupted");
@@ -214,22 +198,20 @@ int grade_new(const GradeFlags& flags, Results& results, ClassScreen& screen) {
   return code;
 }
 
-/// Marks beside the marks that there are, and shows what differs.
-int grade_again(const GradeFlags& flags, Results& results, const std::string& kit, ClassScreen& screen,
-                const Messages& messages) {
+/// Marks next to the marks that there are, and shows what differs.
+int grade_again(const GradeFlags& flags, Results& results, const std::string& kit, const Intake& intake,
+                const fs::path& scratch, ClassScreen& screen, const Messages& messages) {
   const Regrade regrade(results);
   regrade.begin();
-  const Intake intake = take_in(flags.submissions, regrade.submitted(), results.scratch(), known_names(flags));
-  const std::vector<Answer> answers = answers_of(intake, flags, kit, results.salt());
+  const std::vector<Answer> answers = answers_of(intake, flags, regrade.submitted(), kit, results.salt());
   const Terms terms = terms_of(flags);
   Reports reports(results.regrade(), course_of(flags, terms), regrade.records().all());
-  for (const Answer& answer : answers) reports.expect(answer.student);
-  if (!mark(flags, results, answers, regrade.records(), reports, screen)) {
+  if (!mark(flags, scratch, answers, regrade.records(), reports, screen)) {
     screen.say("batch_interrupted");
     return exit_code::interrupted;
   }
   const bool everybody = flags.students.empty();
-  regrade.complete(kit, terms, everybody);
+  regrade.complete(everybody ? kit : results.kit(), terms);
   const int code = conclude(reports, intake, screen);
   if (print_changes(regrade, course_of(flags, results.terms()), reports.course(), messages, screen)) {
     screen.say("regrade_apply");
@@ -241,7 +223,8 @@ int grade_again(const GradeFlags& flags, Results& results, const std::string& ki
   return code;
 }
 
-int apply_regrade(const GradeFlags& flags, Results& results, ClassScreen& screen, const Messages& messages) {
+int apply_regrade(const GradeFlags& flags, const std::string& kit, ClassScreen& screen, const Messages& messages) {
+  Results results(flags.out, kit, terms_of(flags));
   Regrade regrade(results);
   if (!regrade.is_complete()) throw Refusal({"nothing_to_apply", {}});
   const Course before = course_of(flags, results.terms()), after = course_of(flags, regrade.terms());
@@ -261,19 +244,22 @@ int grade(const GradeFlags& flags, ClassScreen& screen, const Messages& messages
   const std::string kit = kit_version(flags.kit, flags.build);
   if (flags.regrade && !fs::exists(flags.out / "batch.json"))
     throw Refusal({"nothing_to_regrade", {{"folder", flags.out.string()}}});
-  if (!flags.apply && flags.sandbox) const Sandbox tried;
-  if (!flags.apply) refuse_unknown_students(flags);
+  if (flags.apply) return apply_regrade(flags, kit, screen, messages);
+  if (flags.sandbox) const Sandbox tried;
+  // Of a class that can't be marked, nothing is written.
+  const TemporaryFolder scratch(fs::temp_directory_path() / "odori_batch_");
+  const Intake intake = take_in(flags.submissions, scratch.path());
+  refuse_unknown_students(flags, intake);
   Results results(flags.out, kit, terms_of(flags));
   if (flags.regrade && results.records().all().empty())
     throw Refusal({"nothing_to_regrade", {{"folder", flags.out.string()}}});
-  if (flags.apply) return apply_regrade(flags, results, screen, messages);
   if (!flags.regrade && results.kit() != kit) throw Refusal({"results_other_kit", {{"folder", flags.out.string()}}});
   if (const Terms terms = terms_of(flags); terms != results.terms() && (!flags.regrade || !flags.students.empty()))
     throw Refusal({flags.regrade ? "results_other_terms_for_some" : "results_other_terms",
                    {{"folder", flags.out.string()}, {"began", flags_of(results.terms())}, {"now", flags_of(terms)}}});
   if (!flags.sandbox) screen.say("batch_unsafe");
-  if (flags.regrade) return grade_again(flags, results, kit, screen, messages);
-  return grade_new(flags, results, screen);
+  if (flags.regrade) return grade_again(flags, results, kit, intake, scratch.path(), screen, messages);
+  return grade_new(flags, results, intake, scratch.path(), screen);
 }
 
 }  // namespace
@@ -286,6 +272,9 @@ int grade_class(const GradeFlags& flags) {
   } catch (const Refusal& refusal) {
     screen.say(refusal.finding());
     return refusal.code();
+  } catch (const WriteError& error) {
+    screen.say("batch_cannot_write", {{"reason", error.what()}});
+    return some_ungraded;
   } catch (const EnvironmentFault& fault) {
     screen.say(fault.finding());
     if (flags.sandbox) screen.say("batch_no_sandbox");

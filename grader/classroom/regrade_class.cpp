@@ -7,7 +7,8 @@
 namespace odori::grader {
 namespace {
 
-std::string mark_of(const std::optional<BlankVerdict>& verdict) {
+/// "WRONG 0/10", or "-".
+std::string mark_of(const BlankVerdict* verdict) {
   return verdict ? fmt::format("{} {:g}/{:g}", name_of(verdict->verdict), verdict->points, verdict->of) : "-";
 }
 
@@ -22,33 +23,41 @@ std::string total_of(const StudentRecord& student, const Course& course) {
 
 bool print_changes(const Regrade& regrade, const Course& before_course, const Course& after_course,
                    const Messages& messages, ClassScreen& screen) {
-  const std::vector<ChangedVerdict> changes = regrade.changes();
   std::vector<std::vector<std::string>> rows{{messages.text("regrade_student"), messages.text("regrade_task"),
                                               messages.text("regrade_blank"), messages.text("regrade_before"),
                                               messages.text("regrade_after")}};
   std::set<std::string> students;
-  double sum = 0;
-  for (const ChangedVerdict& change : changes) {
-    students.insert(change.student);
-    if (change.after) sum += change.after->points - (change.before ? change.before->points : 0);
-    if (change.blank)
-      rows.push_back({change.student, change.task,
-                      *change.blank == 0 ? messages.text("name_speedup") : std::to_string(*change.blank),
-                      mark_of(change.before), mark_of(change.after)});
-    else
-      rows.push_back({change.student, change.task, "-", change.state_before.empty() ? "-" : change.state_before,
-                      change.state_after});
-  }
+  int n_changes = 0;
+  double points = 0;
   for (const auto& [before, after] : regrade.students()) {
+    const auto add = [&, &name = after.name](const std::string& task, const std::string& blank, const std::string& old,
+                                             const std::string& fresh) {
+      if (old == fresh) return;
+      rows.push_back({name, task, blank, old, fresh});
+      students.insert(name);
+      ++n_changes;
+    };
+    for (const auto& [task, record] : after.tasks) {
+      const auto found = before.tasks.find(task);
+      const TaskRecord* old = found == before.tasks.end() ? nullptr : &found->second;
+      add(task, "-", old ? name_of(old->state) : "-", name_of(record.state));
+      if (!record.check) continue;
+      for (const BlankVerdict& verdict : record.check->verdicts) {
+        const BlankVerdict* was = old && old->check ? old->check->on(verdict.blank) : nullptr;
+        add(task, verdict.blank == 0 ? messages.text("name_speedup") : std::to_string(verdict.blank), mark_of(was),
+            mark_of(&verdict));
+        points += verdict.points - (was ? was->points : 0);
+      }
+    }
     const std::string old = total_of(before, before_course), fresh = total_of(after, after_course);
     if (old != fresh) students.insert(after.name);
     if (students.contains(after.name)) rows.push_back({after.name, messages.text("regrade_total"), "", old, fresh});
   }
   if (students.empty()) return false;
   for (const std::string& line : table_lines(rows)) screen.line(line);
-  screen.say("regrade_changes", {{"n", std::to_string(changes.size())},
+  screen.say("regrade_changes", {{"n", std::to_string(n_changes)},
                                  {"students", std::to_string(students.size())},
-                                 {"points", fmt::format("{:+g}", sum)}});
+                                 {"points", fmt::format("{:+g}", points)}});
   return true;
 }
 

@@ -1,40 +1,49 @@
 // Each wall has an attack that needs it down, and all names are known.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "blanks/blank_identifiers.h"
-#include "classroom/self_test/attack.h"
+#include "classroom/self_test/answer_files.h"
 
 namespace odori::grader {
 namespace {
 
-const std::vector<Attack>& attacks() {
-  static const std::vector<Attack> all = read_attacks(ODORI_FOLDER "/grader/attacks");
+const std::vector<AnswerEntry>& attacks() {
+  static const std::vector<AnswerEntry> all = read_attacks(ODORI_FOLDER);
   return all;
 }
 
 TEST(Attacks, ProveEachWall) {
-  std::map<std::string, int> proofs;
-  for (const Attack& attack : attacks())
-    if (!attack.slow)
-      for (const std::string& wall : attack.walls) ++proofs[wall];
-  for (const char* wall : {"sandbox", "evidence", "recomputation", "words", "blanks", "intake", "reports", "scripts"})
-    EXPECT_GE(proofs[wall], 1) << wall;
+  std::map<std::string, int> proofs{{"sandbox", 0}, {"evidence", 0}, {"recomputation", 0}, {"words", 0},
+                                    {"blanks", 0},  {"intake", 0},   {"reports", 0},       {"scripts", 0}};
+  for (const AnswerEntry& attack : attacks()) {
+    std::istringstream walls(attack.fact("wall"));
+    for (std::string wall; std::getline(walls >> std::ws, wall, ',');) {
+      EXPECT_TRUE(proofs.contains(wall)) << attack.title() << ": " << wall;
+      proofs[wall] += attack.facts.contains("slow") ? 0 : 1;
+    }
+  }
+  for (const auto& [wall, n] : proofs) EXPECT_GE(n, 1) << wall;
 }
 
 TEST(Attacks, CanBeSeenToSucceed) {
-  for (const Attack& attack : attacks())
-    EXPECT_TRUE(attack.wins_by_passing() || !attack.leaves.empty() || !attack.shows.empty() || attack.walls.empty())
-        << attack.title();
+  for (const AnswerEntry& attack : attacks()) {
+    const bool all_pass = std::ranges::all_of(attack.expected, [](const auto& each) { return each.second.passes(); });
+    const bool leaves_a_sign = attack.facts.contains("leaves") || attack.facts.contains("shows");
+    EXPECT_TRUE(!all_pass || leaves_a_sign || !attack.facts.contains("wall")) << attack.title();
+  }
 }
 
 TEST(Attacks, LeaveNamesThatAProcessMayHave) {
   std::set<std::string> names;
-  for (const Attack& attack : attacks()) {
-    EXPECT_LE(attack.leaves.size(), 15u) << attack.title();
-    EXPECT_TRUE(attack.leaves.empty() || names.insert(attack.leaves).second) << attack.title();
+  for (const AnswerEntry& attack : attacks()) {
+    const std::string leaves = attack.fact("leaves");
+    EXPECT_LE(leaves.size(), 15u) << attack.title();
+    EXPECT_TRUE(leaves.empty() || names.insert(leaves).second) << attack.title();
   }
 }
 

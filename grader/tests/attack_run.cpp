@@ -73,7 +73,7 @@ void unpack(const fs::path& path, const fs::path& into) {
 /// One attack, and a grader without its walls.
 class Undefended {
  public:
-  explicit Undefended(const Attack& attack) : attack_(attack), task_(task_named(attack.task)) {
+  explicit Undefended(const AnswerEntry& attack) : attack_(attack), task_(task_named(attack.task)) {
     if (!lacks("sandbox")) sandbox_.emplace(std::vector<fs::path>{kit, build_folder});
   }
 
@@ -92,13 +92,22 @@ class Undefended {
       if (verdict.verdict != Verdict::unfilled)
         fmt::print("   {} {} {}\n", verdict.blank, name_of(verdict.verdict),
                    verdict.finding ? verdict.finding->key + " " + fmt::format("{}", verdict.finding->values) : "");
-    if (!attack_.leaves.empty()) return is_left(attack_.leaves);
-    if (!attack_.shows.empty()) return page_of(verdicts).find(attack_.shows) != std::string::npos;
-    return attack_.passes(verdicts);
+    if (const std::string leaves = attack_.fact("leaves"); !leaves.empty()) return is_left(leaves);
+    if (const std::string shows = attack_.fact("shows"); !shows.empty())
+      return page_of(verdicts).find(shows) != std::string::npos;
+    return !attack_.expected.empty() && std::ranges::all_of(attack_.expected, [&](const auto& each) {
+      const auto seen = std::ranges::find(verdicts, each.first, &BlankVerdict::blank);
+      return seen != verdicts.end() && seen->verdict == Verdict::pass;
+    });
   }
 
  private:
-  bool lacks(const char* wall) const { return std::ranges::find(attack_.walls, wall) != attack_.walls.end(); }
+  bool lacks(const char* wall) const { return attack_.fact("wall").find(wall) != std::string::npos; }
+
+  std::string outside() const {
+    const auto text = attack_.texts.find("outside");
+    return text == attack_.texts.end() ? "" : join_lines(text->second);
+  }
 
   /// The file of this name that was handed in, wherever it is found.
   fs::path handed_in(const fs::path& file) const {
@@ -120,7 +129,7 @@ class Undefended {
                             .apart = true};
     Answers answers = read_answers(question);
     if (lacks("words")) answers.identifiers.clear();
-    if (lacks("blanks")) answers.around.insert(answers.around.find("int main("), join_lines(attack_.outside));
+    if (lacks("blanks")) answers.around.insert(answers.around.find("int main("), outside());
     Exam exam = exam_of(task_);
     if (lacks("evidence") || lacks("recomputation")) exam = exam_without(task_, !lacks("evidence"));
     std::vector<BlankVerdict> verdicts;
@@ -130,14 +139,14 @@ class Undefended {
 
   /// A page that holds texts as they come.
   std::string page_of(const std::vector<BlankVerdict>& verdicts) const {
-    std::string page = join_lines(attack_.outside) + attack_.student;
+    std::string page = outside() + attack_.fact("student");
     for (const BlankVerdict& verdict : verdicts)
       if (verdict.finding)
         for (const auto& [name, value] : verdict.finding->values) page += value + '\n';
     return page;
   }
 
-  const Attack& attack_;
+  const AnswerEntry& attack_;
   const Task& task_;
   std::optional<Sandbox> sandbox_;
   const ScratchFolder scratch_;
@@ -155,14 +164,15 @@ Ended run_apart(const std::string& number) {
 int main(int argc, char** argv) try {
   catch_interrupts();
   std::vector<std::string> words(argv + 1, argv + argc);
-  const std::vector<Attack> attacks = read_attacks(kit / "grader" / "attacks");
+  const std::vector<AnswerEntry> attacks = read_attacks(kit);
   if (words.size() == 2 && words[0] == "--undefended")
     return Undefended(attacks.at(std::stoul(words[1]))).run() ? 0 : 1;
   const bool all = std::erase(words, "--all") > 0;
   const std::string wanted = fmt::format("{}", fmt::join(words, " "));
   std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < attacks.size(); ++i)
-    if ((all || !attacks[i].slow) && attacks[i].title().find(wanted) != std::string::npos && !attacks[i].walls.empty())
+    if ((all || !attacks[i].facts.contains("slow")) && attacks[i].title().find(wanted) != std::string::npos &&
+        attacks[i].facts.contains("wall"))
       chosen.push_back(i);
   require(!chosen.empty(), "No attack's title holds \"{}\".", wanted);
   const Arena arena;
@@ -172,12 +182,12 @@ int main(int argc, char** argv) try {
   for (int i = 0; i < usable_cores(); ++i)
     workers.push_back(std::async(std::launch::async, [&] {
       for (std::size_t at; (at = next++) < chosen.size() && !interrupted();) {
-        const Attack& attack = attacks[chosen[at]];
+        const AnswerEntry& attack = attacks[chosen[at]];
         const Ended ended = run_apart(std::to_string(chosen[at]));
-        if (!attack.leaves.empty()) remove_left(attack.leaves);
+        if (attack.facts.contains("leaves")) remove_left(attack.fact("leaves"));
         const bool succeeded = ended.code == 0;
-        fmt::print("{}  {}  [{}] {:.1f} s\n{}", succeeded ? "succeeds" : "FAILS", attack.title(),
-                   fmt::join(attack.walls, ", "), ended.seconds, succeeded ? "" : ended.output);
+        fmt::print("{}  {}  [{}] {:.1f} s\n{}", succeeded ? "succeeds" : "FAILS", attack.title(), attack.fact("wall"),
+                   ended.seconds, succeeded ? "" : ended.output);
         std::fflush(stdout);
         if (!succeeded) ++n_failed;
       }

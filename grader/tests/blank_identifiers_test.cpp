@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "blanks/task.h"
-#include "classroom/self_test/corpus.h"
+#include "classroom/self_test/answer_files.h"
 
 namespace odori::grader {
 namespace {
@@ -59,8 +59,8 @@ TEST(BlankIdentifiers, AnswersAreFine) {
 
 TEST(BlankIdentifiers, NoRightAnswerOfTheCorpusIsRefused) {
   int n = 0;
-  for (const CorpusEntry& entry : read_corpus(kit))
-    for (const auto& [number, text] : entry.texts) {
+  for (const AnswerEntry& entry : read_corpus(kit))
+    for (const auto& [number, text] : entry.blanks) {
       if (number == task_named(entry.task).n_blanks() || !entry.expected.at(number).passes()) continue;
       EXPECT_EQ(forbidden(join_lines(text)), "") << entry.title();
       ++n;

@@ -174,4 +174,10 @@ std::vector<StudentRecord> class_for_tests(std::size_t n) {
   return students;
 }
 
+std::vector<StudentMarks> marks_of_class(const std::vector<StudentRecord>& students, const Course& course) {
+  std::vector<StudentMarks> marks;
+  for (const StudentRecord& student : students) marks.push_back(marks_of(student, course));
+  return marks;
+}
+
 }  // namespace odori::grader

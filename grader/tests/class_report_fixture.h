@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "classroom/marking/record.h"
-#include "classroom/reports/course.h"
+#include "classroom/reports/marks.h"
 
 namespace odori::grader {
 
@@ -22,5 +22,7 @@ StudentRecord student_with(const std::string& name, Verdict verdict);
 /// One student for each verdict and state, and one for each hostile text, which is the name and is used wherever else a
 /// submission can put it; then ordinary ones, up to `n` in all.
 std::vector<StudentRecord> class_for_tests(std::size_t n);
+
+std::vector<StudentMarks> marks_of_class(const std::vector<StudentRecord>& students, const Course& course);
 
 }  // namespace odori::grader

@@ -9,11 +9,7 @@
 #include <fstream>
 
 #include "class_report_fixture.h"
-#include "classroom/reports/class_json.h"
-#include "classroom/reports/class_page.h"
-#include "classroom/reports/csv.h"
-#include "classroom/reports/gradescope.h"
-#include "classroom/reports/student_page.h"
+#include "classroom/reports/formats.h"
 #include "errors/error.h"
 #include "report/page.h"
 
@@ -37,7 +33,7 @@ int main(int argc, char** argv) {
   const std::vector<StudentRecord> records = class_for_tests(static_cast<std::size_t>(std::atoi(argv[2])));
   const std::string chart_js = read_chart_js();
   const auto begin = std::chrono::steady_clock::now();
-  const std::vector<StudentMarks> students = marks_of(records, course);
+  const std::vector<StudentMarks> students = marks_of_class(records, course);
   // Hostile names are no file names: here folders are numbers.
   for (std::size_t i = 0; i < students.size(); ++i) {
     write(folder / "students" / std::to_string(i) / "report.html", student_page(students[i], course));

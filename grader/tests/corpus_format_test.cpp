@@ -4,22 +4,22 @@
 #include <set>
 
 #include "blanks/task.h"
-#include "classroom/self_test/corpus.h"
+#include "classroom/self_test/answer_files.h"
 #include "messages/messages.h"
 
 namespace odori::grader {
 namespace {
 
-const std::vector<CorpusEntry>& corpus() {
-  static const std::vector<CorpusEntry> entries = read_corpus(ODORI_FOLDER);
+const std::vector<AnswerEntry>& corpus() {
+  static const std::vector<AnswerEntry> entries = read_corpus(ODORI_FOLDER);
   return entries;
 }
 
 TEST(Corpus, HasThreeRightAndFiveWrongAnswersToEachBlank) {
   std::map<std::pair<std::string, int>, int> right, wrong;
-  for (const CorpusEntry& entry : corpus())
+  for (const AnswerEntry& entry : corpus())
     for (const auto& [blank, expected] : entry.expected)
-      if (entry.texts.contains(blank)) ++(expected.passes() ? right : wrong)[{entry.task, blank}];
+      if (entry.blanks.contains(blank)) ++(expected.passes() ? right : wrong)[{entry.task, blank}];
   for (const Task& task : all_tasks())
     for (int blank = 1; blank <= task.n_blanks(); ++blank) {
       EXPECT_GE((right[{task.name, blank}]), 3) << task.name << ' ' << blank;
@@ -29,7 +29,7 @@ TEST(Corpus, HasThreeRightAndFiveWrongAnswersToEachBlank) {
 
 TEST(Corpus, ShowsEachMisconceptionTwiceAndAtLeastTwentyFiveOfThem) {
   std::map<std::string, int> answers;
-  for (const CorpusEntry& entry : corpus()) {
+  for (const AnswerEntry& entry : corpus()) {
     std::set<std::string> keys;
     for (const auto& [blank, expected] : entry.expected)
       if (expected.verdicts.front() == Verdict::wrong) keys.insert(expected.key);
@@ -43,7 +43,7 @@ TEST(Corpus, ShowsEachMisconceptionTwiceAndAtLeastTwentyFiveOfThem) {
 TEST(Corpus, EachKeyHasItsMessageInBothLanguages) {
   const Messages english(ODORI_FOLDER, "en"), japanese(ODORI_FOLDER, "ja");
   std::set<std::string> keys;
-  for (const CorpusEntry& entry : corpus())
+  for (const AnswerEntry& entry : corpus())
     for (const auto& [blank, expected] : entry.expected)
       if (!expected.key.empty()) keys.insert(expected.key);
   for (const std::string& key : keys) {

@@ -17,7 +17,7 @@
 #include <random>
 
 #include "checks/judge_answer.h"
-#include "classroom/self_test/corpus.h"
+#include "classroom/self_test/answer_files.h"
 #include "classroom/self_test/handed_in.h"
 #include "errors/error.h"
 #include "flags/command_line.h"
@@ -35,20 +35,20 @@ namespace {
 const fs::path kit = ODORI_FOLDER, build_folder = ODORI_BUILD_FOLDER;
 
 struct Answer {
-  CorpusEntry entry;
+  AnswerEntry entry;
   fs::path program, script;
 };
 
-std::vector<Answer> write_answers(const std::vector<CorpusEntry>& entries, const fs::path& to) {
+std::vector<Answer> write_answers(const std::vector<AnswerEntry>& entries, const fs::path& to) {
   std::vector<Answer> answers;
-  for (const CorpusEntry& entry : entries) {
+  for (const AnswerEntry& entry : entries) {
     const Task& task = task_named(entry.task);
     const fs::path folder = to / std::to_string(answers.size());
     fs::create_directories(folder);
     Answer& answer = answers.emplace_back(Answer{entry, folder / task.program.solution.filename(), {}});
     if (task.script) answer.script = folder / task.script->solution.filename();
     for (const ExerciseFile& file : task.files())
-      std::ofstream(folder / file.solution.filename()) << filled_exercise(kit / file.solution, entry.texts);
+      std::ofstream(folder / file.solution.filename()) << filled_exercise(kit / file.solution, entry.blanks);
   }
   return answers;
 }
@@ -74,12 +74,12 @@ std::string words_of(const std::vector<BlankVerdict>& verdicts, const Messages& 
 }
 
 /// What is wrong with the verdicts; nothing if nothing is.
-std::string complaints_about(const CorpusEntry& entry, const std::vector<BlankVerdict>& verdicts,
+std::string complaints_about(const AnswerEntry& entry, const std::vector<BlankVerdict>& verdicts,
                              const std::map<int, double>& points) {
   static const Messages english(kit, "en"), japanese(kit, "ja");
   std::string complaints;
   for (const BlankVerdict& verdict : verdicts) {
-    const Expected expected = expected_of(entry.expected, verdict.blank);
+    const Expected expected = entry.expected_of(verdict.blank);
     const std::string key = verdict.finding ? verdict.finding->key : "";
     if (!expected.allows(verdict))
       complaints += fmt::format("  blank {}: {} {} was expected, and {} {} was said: {}\n", verdict.blank,
@@ -91,8 +91,8 @@ std::string complaints_about(const CorpusEntry& entry, const std::vector<BlankVe
   }
   for (const auto* messages : {&english, &japanese}) {
     const std::string said = words_of(verdicts, *messages);
-    const auto words = entry.words.find(messages->language());
-    if (words == entry.words.end()) continue;
+    const auto words = entry.facts.find(messages->language());
+    if (words == entry.facts.end()) continue;
     for (const std::string& word : words->second)
       if (said.find(word) == std::string::npos)
         complaints += fmt::format("  \"{}\" isn't in what was said:\n{}\n", word, said);
@@ -183,9 +183,9 @@ int main(int argc, char** argv) try {
       .add_option("--seconds", limit, "begins no answer later than this, counted from the first one")
       ->check(line.whole_number(1, limit));
   line.parse();
-  std::vector<CorpusEntry> entries;
+  std::vector<AnswerEntry> entries;
   std::size_t n = seed;
-  for (CorpusEntry& entry : read_corpus(kit))
+  for (AnswerEntry& entry : read_corpus(kit))
     if (entry.title().find(words) != std::string::npos && n++ % every == 0) entries.push_back(std::move(entry));
   if (every > 1)
     std::shuffle(entries.begin(), entries.end(), std::minstd_rand(seed));  // time may cut off the last ones

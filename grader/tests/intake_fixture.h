@@ -46,9 +46,7 @@ class IntakeTest : public testing::Test {
     EXPECT_EQ(ended.code, 0) << ended.output;
     return path;
   }
-  Intake take(const fs::path& submissions) const {
-    return take_in(submissions, folder_ / "submitted", folder_ / "scratch");
-  }
+  Intake take(const fs::path& submissions) const { return take_in(submissions, folder_ / "scratch"); }
   Intake take() const { return take(class_); }
   static std::string names(const Intake& intake) {
     std::string names;
@@ -56,8 +54,7 @@ class IntakeTest : public testing::Test {
     return names;
   }
   static std::string program(const Student& student, const std::string& task = "multi_gpu") {
-    const auto& path = student.tasks.at(task).program;
-    return path ? read_file(*path) : "none";
+    return student.tasks.at(task).program.value_or("none");
   }
   static bool flagged(const Student& student, const std::string& key, const std::string& task = "multi_gpu") {
     for (const Finding& flag : student.tasks.at(task).flags)

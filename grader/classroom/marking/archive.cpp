@@ -1,10 +1,10 @@
 // Entries of an archive, by libarchive.
 #include <archive.h>
 #include <archive_entry.h>
-#include <locale.h>
 
 #include <algorithm>
 #include <array>
+#include <clocale>
 #include <memory>
 #include <optional>
 
@@ -52,21 +52,6 @@ std::optional<std::vector<std::string>> parts_of(std::string_view name) {
   }
   return parts;
 }
-
-/// libarchive converts names to the thread's character set. In that of "C", names that aren't ASCII would be lost.
-class Utf8Names {
- public:
-  Utf8Names() : utf8_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)), old_(uselocale(utf8_)) {}
-  ~Utf8Names() {
-    uselocale(old_);
-    if (utf8_ != nullptr) freelocale(utf8_);
-  }
-  Utf8Names(const Utf8Names&) = delete;
-  Utf8Names& operator=(const Utf8Names&) = delete;
-
- private:
-  locale_t utf8_, old_;
-};
 
 /// UTF-8, or the bytes as they are in the archive.
 std::string name_of(archive_entry* entry) {
@@ -122,7 +107,9 @@ std::string without_archive_suffix(std::string_view name) {
 }
 
 std::vector<Finding> scan_archive(const fs::path& path, const std::string& name, const EntryHandler& handle) {
-  const Utf8Names names;
+  // libarchive converts names to the locale's character set. In that of "C", names that aren't ASCII would be lost.
+  static const char* const utf8 = std::setlocale(LC_CTYPE, "C.UTF-8");
+  require(utf8 != nullptr, "This system has no locale C.UTF-8, in which names in archives are read.");
   std::vector<Finding> problems;
   const Archive archive = open_archive(path);
   archive_entry* header = nullptr;

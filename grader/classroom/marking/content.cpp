@@ -1,10 +1,11 @@
 #include "classroom/marking/content.h"
 
 #include "backend/gpu_plugin.h"
-#include "blanks/blanks.h"
 #include "blanks/task.h"
 #include "classroom/marking/record.h"
 #include "classroom/marking/refusal.h"
+#include "classroom/marking/sha256.h"
+#include "files/file.h"
 #include "program/library.h"
 #include "runner/site.h"
 
@@ -14,10 +15,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Of a file that is there with every kit.
-std::string sha256_of_kits(const fs::path& path) {
-  if (auto digits = sha256_of_file(path)) return *digits;
-  throw Refusal({"kit_incomplete", {{"file", path.string()}}}, 20);
+std::string sha256_of_file(const fs::path& path) {
+  if (!fs::exists(path)) throw Refusal({"kit_incomplete", {{"file", path.string()}}}, 20);
+  return sha256(read_file(path));
 }
 
 }  // namespace
@@ -25,22 +25,20 @@ std::string sha256_of_kits(const fs::path& path) {
 std::string kit_version(const fs::path& kit, const fs::path& build) {
   std::string parts = std::to_string(record_form);
   const fs::path library = library_file(), support = library.parent_path() / "libodori_support.so";
-  for (const fs::path& path : {build / "bin" / "odori_grader", library, support}) parts += sha256_of_kits(path);
-  if (built_for_gpus()) parts += sha256_of_kits(gpu_plugin_file());
+  for (const fs::path& path : {build / "bin" / "odori_grader", library, support}) parts += sha256_of_file(path);
+  if (built_for_gpus()) parts += sha256_of_file(gpu_plugin_file());
   for (const Task& task : all_tasks()) {
     parts += std::to_string(devices_of(task, kit)) + ' ';  // by which its job script is judged
-    parts += sha256_of_kits(kit / "solutions" / task.folder / "exercise.json");
-    for (const ExerciseFile& file : task.files()) parts += sha256_of_kits(kit / file.solution);
-    parts += sha256_of_kits(build / "bin" / "solutions" / task.program.solution.stem());
+    parts += sha256_of_file(kit / "solutions" / task.folder / "exercise.json");
+    for (const ExerciseFile& file : task.files()) parts += sha256_of_file(kit / file.solution);
+    parts += sha256_of_file(build / "bin" / "solutions" / task.program.solution.stem());
   }
   return sha256(parts);
 }
 
-std::string sha256_of(const std::optional<fs::path>& file) { return file ? sha256(read_file(*file)) : ""; }
-
 std::string content_of(const std::string& task, const HandedIn& handed_in, const std::string& kit_version) {
   // Each part has a fixed length, so that no two answers make the same text.
-  const auto part = [](const std::optional<fs::path>& file) { return file ? sha256_of(file) : std::string(64, '-'); };
+  const auto part = [](const std::optional<std::string>& text) { return text ? sha256(*text) : std::string(64, '-'); };
   return sha256(kit_version + part(handed_in.program) + part(handed_in.script) + task);
 }
 

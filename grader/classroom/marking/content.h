@@ -3,20 +3,15 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 
 #include "classroom/marking/intake.h"
-#include "classroom/marking/sha256.h"
 
 namespace odori::grader {
 
 /// Changes with whatever a mark depends on beside the submission: the grader itself, the kit's answers and the library
 /// (as they were built), and the points. Throws Refusal if the kit isn't built.
 std::string kit_version(const std::filesystem::path& kit, const std::filesystem::path& build);
-
-/// Of a file that was handed in; empty for none.
-std::string sha256_of(const std::optional<std::filesystem::path>& file);
 
 /// Of a student's answer to a task, as this version of the kit marks it. Names of files make no difference.
 std::string content_of(const std::string& task, const HandedIn& handed_in, const std::string& kit_version);

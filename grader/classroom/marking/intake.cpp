@@ -7,50 +7,24 @@
 
 #include "blanks/blanks.h"
 #include "blanks/task.h"
-#include "classroom/marking/durable_file.h"
 #include "classroom/marking/refusal.h"
 #include "classroom/marking/scan.h"
 #include "classroom/marking/student_name.h"
+#include "files/file.h"
 
 namespace odori::grader {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_flags_of_answer = 10, most_files_left_out = 3;
-
-/// Writes the file only if its text is another, so that a resumed class is not touched.
-std::optional<fs::path> keep(const std::optional<std::string>& text, const fs::path& path) {
-  std::error_code error;
-  if (!text) {
-    fs::remove(path, error);
-    return {};
-  }
-  if (!fs::exists(path, error) || read_file(path) != *text) write_durably(path, *text);
-  return path;
-}
-
-/// SUBMISSIONS is a copy of the kit, or contains answers itself and no two students with answers.
-void refuse_one_students_folder(const fs::path& submissions, const Scan& scan) {
-  const auto n =
-      std::ranges::count_if(scan.students, [](const auto& entry) { return !entry.second.candidates.empty(); });
-  if (scan.is_kit || (scan.has_answers_at_top && n < 2))
-    throw Refusal({"submissions_one_student", {{"folder", submissions.string()}}});
-}
-
-/// The names that the students are kept under, in the order of scan.students.
-std::vector<std::string> names_of(const Scan& scan, const std::set<std::string>& known) {
-  std::vector<std::string> original;
-  for (const auto& [name, student] : scan.students) original.push_back(name);
-  return student_names(original, known);
-}
+constexpr std::size_t most_flags_of_answer = 10;
 
 /// False below solutions/, out/ and build folders, and in a clone of the kit for all places but the exercise's own.
 bool is_answer(const Candidate& candidate, const ScannedStudent& student) {
   std::string folder;
   for (const std::string& next : split(candidate.folder, '/')) {
     const bool is_kit = student.kits.contains(folder);
-    if (is_kit && candidate.folder != folder + candidate.wanted->folder) return false;
+    if (is_kit && candidate.folder != folder + candidate.named.wanted->folder) return false;
     if (!is_kit && student.build_folders.contains(folder)) return false;
     if (is_folder_without_answers(next)) return false;
     folder += next + '/';
@@ -60,8 +34,8 @@ bool is_answer(const Candidate& candidate, const ScannedStudent& student) {
 
 /// The larger, the better.
 auto rank_of(const Candidate& candidate) {
-  const bool is_in_place = ('/' + candidate.folder).ends_with('/' + candidate.wanted->folder);
-  return std::tuple(candidate.exact, is_in_place, -std::ranges::count(candidate.folder, '/'), candidate.modified);
+  const bool is_in_place = ('/' + candidate.folder).ends_with('/' + candidate.named.wanted->folder);
+  return std::tuple(candidate.named.exact, is_in_place, -std::ranges::count(candidate.folder, '/'), candidate.modified);
 }
 
 struct Choice {
@@ -76,12 +50,12 @@ Choice choose(const ScannedStudent& student, const std::string& file) {
   std::set<std::string> texts;
   std::optional<Finding> elsewhere;
   for (const Candidate& candidate : student.candidates) {
-    if (candidate.wanted->name != file) continue;
+    if (candidate.named.wanted->name != file) continue;
     const std::string path = candidate.folder + candidate.name;
     if (!is_answer(candidate, student)) {
       elsewhere = {"flag_not_an_answer", {{"file", path}}};
     } else if (!candidate.text) {
-      if (choice.flags.size() < most_files_left_out) choice.flags.push_back({candidate.problem, {{"file", path}}});
+      choice.flags.push_back({candidate.problem, {{"file", path}}});
     } else {
       texts.insert(*candidate.text);
       if (best == nullptr || rank_of(candidate) >= rank_of(*best)) best = &candidate;
@@ -109,15 +83,15 @@ std::optional<Finding> find_other_names(const ScannedStudent& student, const Tas
       {{"files", fmt::format("{}", fmt::join(names, ", "))}, {"file", task.program.exercise.filename().string()}}};
 }
 
-HandedIn answer_of(const ScannedStudent& student, const Task& task, const fs::path& folder) {
+HandedIn answer_of(const ScannedStudent& student, const Task& task) {
   HandedIn answer{.program = {}, .script = {}, .flags = student.flags};
-  const auto take = [&](const fs::path& file) {
-    const Choice choice = choose(student, file.filename());
+  const auto take = [&](const ExerciseFile& file) {
+    Choice choice = choose(student, file.exercise.filename());
     answer.flags.insert(answer.flags.end(), choice.flags.begin(), choice.flags.end());
-    return keep(choice.text, folder / file.filename());
+    return std::move(choice.text);
   };
-  answer.program = take(task.program.exercise);
-  if (task.script) answer.script = take(task.script->exercise);
+  answer.program = take(task.program);
+  if (task.script) answer.script = take(*task.script);
   if (answer.absent()) {
     std::erase_if(answer.flags, [](const Finding& flag) { return flag.key == "flag_missing_file"; });
     if (auto others = find_other_names(student, task)) answer.flags.insert(answer.flags.begin(), *std::move(others));
@@ -129,32 +103,50 @@ HandedIn answer_of(const ScannedStudent& student, const Task& task, const fs::pa
   return answer;
 }
 
+/// Throws Refusal if there is no class in it. One student's folder contains answers itself, and no two students' with
+/// answers.
+void require_class(const fs::path& submissions, const Scan& scan) {
+  const auto n =
+      std::ranges::count_if(scan.students, [](const auto& entry) { return !entry.second.candidates.empty(); });
+  if (scan.has_answers_at_top && n < 2) throw Refusal({"submissions_one_student", {{"folder", submissions.string()}}});
+  if (!scan.students.empty()) return;
+  if (!scan.problems.empty()) throw Refusal(scan.problems.front());
+  throw Refusal({"submissions_empty", {{"folder", submissions.string()}}});
+}
+
 }  // namespace
 
-Intake take_in(const fs::path& submissions, const fs::path& submitted, const fs::path& scratch,
-               const std::set<std::string>& known) {
+Intake take_in(const fs::path& submissions, const fs::path& scratch) {
   Scan scan = scan_submissions(submissions, scratch);
-  refuse_one_students_folder(submissions, scan);
-  if (scan.students.empty())
-    throw Refusal(scan.problems.empty() ? Finding{"submissions_empty", {{"folder", submissions.string()}}}
-                                        : scan.problems.front());
+  require_class(submissions, scan);
   Intake intake{.students = {}, .problems = std::move(scan.problems)};
-  const std::vector<std::string> names = names_of(scan, known);
-  auto name = names.begin();
+  std::vector<std::string> originals;
   for (auto& [original, student] : scan.students) {
     if (const auto first = copied_name(original); first && scan.students.contains(*first))
       student.flags.push_back({"flag_again", {{"student", *first}}});
-    Student& added = intake.students.emplace_back(Student{.name = *name++, .tasks = {}});
-    for (const Task& task : all_tasks()) added.tasks[task.name] = answer_of(student, task, submitted / added.name);
+    originals.push_back(original);
+    Student& added = intake.students.emplace_back();
+    for (const Task& task : all_tasks()) added.tasks[task.name] = answer_of(student, task);
   }
+  const std::vector<std::string> names = student_names(originals);
+  for (std::size_t i = 0; i < names.size(); ++i) intake.students[i].name = names[i];
   std::ranges::sort(intake.students, {}, &Student::name);
   return intake;
 }
 
-std::vector<std::string> students_in(const fs::path& submissions, const std::set<std::string>& known) {
-  std::vector<std::string> names = names_of(scan_submissions(submissions, {}), known);
-  std::sort(names.begin(), names.end());
-  return names;
+void write_answers(const Student& student, const fs::path& folder) {
+  const auto write = [&](const fs::path& file, const std::optional<std::string>& text) {
+    std::error_code error;
+    if (!text)
+      fs::remove(file, error);
+    else if (!fs::exists(file) || read_file(file) != *text)
+      replace_file(file, *text);
+  };
+  for (const Task& task : all_tasks()) {
+    const HandedIn& answer = student.tasks.at(task.name);
+    write(folder / task.program.exercise.filename(), answer.program);
+    if (task.script) write(folder / task.script->exercise.filename(), answer.script);
+  }
 }
 
 }  // namespace odori::grader

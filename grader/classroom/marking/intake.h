@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -21,9 +20,9 @@
 
 namespace odori::grader {
 
-/// A student's answer to one task, copied.
+/// A student's answer to one task: the texts of its files.
 struct HandedIn {
-  std::optional<std::filesystem::path> program, script;
+  std::optional<std::string> program, script;
   std::vector<Finding> flags;  // which file was taken of several, what was left out
   bool absent() const { return !program && !script; }
 };
@@ -38,12 +37,12 @@ struct Intake {
   std::vector<Finding> problems;  // what can't be read, or belongs to no student
 };
 
-/// Copies the files to RESULTS/submitted/STUDENT/. `scratch`: a folder for students' archives. `known`: names that have
-/// marks. Throws Refusal if `submissions` can't be read, contains no student, or is one student's folder.
-Intake take_in(const std::filesystem::path& submissions, const std::filesystem::path& submitted,
-               const std::filesystem::path& scratch, const std::set<std::string>& known = {});
+/// Reads the submissions. `scratch`: a folder for copies of students' archives. Throws Refusal if `submissions` can't
+/// be read, contains no student, or is one student's folder.
+Intake take_in(const std::filesystem::path& submissions, const std::filesystem::path& scratch);
 
-/// The names of Intake::students. Writes nothing. Throws Refusal if `submissions` can't be read.
-std::vector<std::string> students_in(const std::filesystem::path& submissions, const std::set<std::string>& known = {});
+/// Writes a student's answers to `folder`, each under its exercise's name, and removes those that were taken back.
+/// Throws WriteError.
+void write_answers(const Student& student, const std::filesystem::path& folder);
 
 }  // namespace odori::grader

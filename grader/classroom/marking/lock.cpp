@@ -1,7 +1,7 @@
 #include "classroom/marking/lock.h"
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
+#include <fmt/core.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,18 +11,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
-#include <fstream>
-#include <iterator>
-#include <set>
-#include <sstream>
 #include <thread>
 #include <utility>
 
-#include "classroom/marking/durable_file.h"
 #include "classroom/marking/refusal.h"
 #include "files/file.h"
 #include "program/program.h"
+#include "report/machine.h"
 
 namespace odori::grader {
 
@@ -30,51 +25,29 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int cannot_lock = 20;
+[[noreturn]] void cannot_lock(const fs::path& file, int error) {
+  throw WriteError(fmt::format("{} can't be locked: {}.", file.string(), std::strerror(error)), error);
+}
 
 int open_lock(const fs::path& file) {
   const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (descriptor < 0) refuse_to_write(file, errno);
+  if (descriptor < 0) cannot_lock(file, errno);
   fchmod(descriptor, 0600);  // one that was made before may be open to others
   return descriptor;
 }
 
-/// In a home folder on the network, each machine has its own.
-fs::path lock_in(const fs::path& folder, const char* what) { return folder / fmt::format("{}.{}", this_host(), what); }
-
-/// "14:30:00", when a process began; empty if it is gone.
-std::string beginning_of(int process) {
-  std::string stat, word;
-  std::getline(std::ifstream(fmt::format("/proc/{}/stat", process)), stat);
-  const auto behind_name = stat.rfind(')');  // "PID (NAME) STATE ...", and its beginning as the 22nd
-  if (behind_name == std::string::npos) return {};
-  std::istringstream fields(stat.substr(behind_name + 1));
-  for (int i = 3; i <= 22; ++i) fields >> word;
-  double uptime = 0;
-  std::ifstream("/proc/uptime") >> uptime;
-  const double age = uptime - std::atof(word.c_str()) / static_cast<double>(sysconf(_SC_CLK_TCK));
-  const std::time_t began = std::time(nullptr) - static_cast<std::time_t>(age);
-  return fmt::format("{:%H:%M:%S}", *std::localtime(&began));
-}
-
-/// The other processes that hold a lock on the file.
-std::set<int> holders_of(const fs::path& file) {
-  std::set<int> holders;
-  struct stat status {};
-  if (stat(file.c_str(), &status) != 0) return holders;
-  std::ifstream locks("/proc/locks");  // "1: FLOCK  ADVISORY  WRITE 4711 fe:01:393244 0 EOF"
-  for (std::string line; std::getline(locks, line);) {
-    std::istringstream text(line);
-    const std::vector<std::string> fields{std::istream_iterator<std::string>(text), {}};
-    if (fields.size() < 6 || fields[1] != "FLOCK") continue;
-    const int process = std::atoi(fields[4].c_str());
-    const auto inode = fields[5].substr(fields[5].rfind(':') + 1);
-    if (inode == std::to_string(status.st_ino) && process > 0 && process != getpid()) holders.insert(process);
-  }
-  return holders;
+std::string this_host() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
 }
 
 }  // namespace
+
+const std::string& this_process() {
+  static const std::string text = fmt::format("{}, process {}, since {}", this_host(), getpid(), now());
+  return text;
+}
 
 Lock::~Lock() {
   if (descriptor_ >= 0) close(descriptor_);
@@ -88,9 +61,13 @@ Lock& Lock::operator=(Lock&& other) noexcept {
 }
 
 bool Lock::take(const fs::path& file, Kind kind) const {
-  if (flock(descriptor_, (kind == Kind::shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) return true;
-  if (errno != EWOULDBLOCK && errno != EINTR) refuse_to_write(file, errno);  // some network file systems have no locks
-  return false;
+  if (flock(descriptor_, (kind == Kind::shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) cannot_lock(file, errno);  // some network file systems have no locks
+    return false;
+  }
+  const std::string& text = this_process();
+  if (ftruncate(descriptor_, 0) != 0 || pwrite(descriptor_, text.data(), text.size(), 0) < 0) cannot_lock(file, errno);
+  return true;
 }
 
 Lock Lock::try_for(const fs::path& file, Kind kind) {
@@ -99,20 +76,15 @@ Lock Lock::try_for(const fs::path& file, Kind kind) {
   return lock.take(file, kind) ? std::move(lock) : Lock();
 }
 
-Lock Lock::wait_for(const fs::path& file, Kind kind, const std::function<void()>& meanwhile) {
+Lock Lock::wait_for(const fs::path& file, Kind kind, const WhileWaiting& meanwhile) {
   Lock lock;
   lock.descriptor_ = open_lock(file);
   while (!lock.take(file, kind)) {
     if (interrupted()) throw Error("Interrupted.", exit_code::interrupted);
-    meanwhile();
+    meanwhile(read_file(file));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return lock;
-}
-
-void Lock::write(const std::string& text) const {
-  if (ftruncate(descriptor_, 0) != 0 || pwrite(descriptor_, text.data(), text.size(), 0) < 0)
-    throw Refusal({"batch_cannot_write", {{"file", "lock"}, {"reason", std::strerror(errno)}}}, cannot_lock);
 }
 
 fs::path folder_of_locks() {
@@ -132,28 +104,15 @@ fs::path folder_of_locks() {
     mkdir(folder.c_str(), 0700);
     if (is_own_folder(folder)) return folder;
   }
-  throw Refusal({"no_folder_for_locks", {}}, cannot_lock);
+  throw Refusal({"no_folder_for_locks", {}}, 20);
 }
 
-Lock this_machine_for(Lock::Kind kind, const fs::path& folder, const std::function<void()>& meanwhile) {
-  // Everybody passes the gate one by one; who waits for a timing waits in it.
-  const Lock gate = Lock::wait_for(lock_in(folder, "gate"), Lock::Kind::exclusive, meanwhile);
-  return Lock::wait_for(lock_in(folder, "machine"), kind, meanwhile);
-}
-
-std::string who_has_this_machine(const fs::path& folder) {
-  std::string who;
-  for (const char* what : {"machine", "gate"})
-    if (who.empty())
-      for (const int process : holders_of(lock_in(folder, what)))
-        who += fmt::format("{}PID {}, since {}", who.empty() ? "" : "; ", process, beginning_of(process));
-  return who;
-}
-
-std::string this_host() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
+Lock this_machine_for(Lock::Kind kind, const fs::path& folder, const Lock::WhileWaiting& meanwhile) {
+  // In a home folder on the network, each machine has its own files.
+  const fs::path machine = folder / (this_host() + ".machine"), gate = folder / (this_host() + ".gate");
+  // Everybody passes the gate one by one; a process that waits to measure waits in it.
+  const Lock passing = Lock::wait_for(gate, Lock::Kind::exclusive, meanwhile);
+  return Lock::wait_for(machine, kind, meanwhile);
 }
 
 }  // namespace odori::grader

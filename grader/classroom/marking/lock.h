@@ -1,4 +1,4 @@
-// Who works: on a RESULTS folder one batch, on a machine many or, for timings, one alone.
+// Locks: one batch at a time works in a RESULTS folder; on a machine, several batches judge, or one measures alone.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,13 @@
 
 namespace odori::grader {
 
-/// A lock of flock(2)'s on a file: gone with the process, however it ends.
+/// A lock of flock(2)'s on a file: gone with the process, however it ends. The file names the process that took the
+/// lock last.
 class Lock {
  public:
   enum class Kind { shared, exclusive };
+  /// Called every 20 ms with what the file says. May throw.
+  using WhileWaiting = std::function<void(const std::string& holder)>;
 
   Lock() = default;
   ~Lock();
@@ -18,15 +21,12 @@ class Lock {
   Lock& operator=(Lock&& other) noexcept;
 
   /// Holds nothing if another process has the lock. Makes the file, which nobody else may read: whoever can read a
-  /// file can lock it. Throws Refusal if that can't be.
+  /// file can lock it. Throws WriteError if that can't be.
   static Lock try_for(const std::filesystem::path& file, Kind kind);
-  /// Waits for it. `meanwhile` is called every 20 ms, and may throw. Throws Error on Ctrl-C.
-  static Lock wait_for(
-      const std::filesystem::path& file, Kind kind, const std::function<void()>& meanwhile = [] {});
+  /// Waits for it. Throws Error on Ctrl-C.
+  static Lock wait_for(const std::filesystem::path& file, Kind kind, const WhileWaiting& meanwhile);
 
   explicit operator bool() const { return descriptor_ >= 0; }
-  /// What the file says: who holds the lock, for others to read.
-  void write(const std::string& text) const;
 
  private:
   bool take(const std::filesystem::path& file, Kind kind) const;
@@ -34,20 +34,16 @@ class Lock {
   int descriptor_ = -1;
 };
 
+/// This process, as it is named in the files of its locks: "cosmos, process 4711, since 2026-11-21 14:30:00".
+const std::string& this_process();
+
 /// A folder of this user's alone, for locks: ~/.cache/odori, or else one below XDG_RUNTIME_DIR. Throws Refusal if there
 /// is none.
 std::filesystem::path folder_of_locks();
 
-/// This machine, for a marking that others may run beside (shared) or for a timing (exclusive), against all batches of
-/// this user, by files in `folder`. Who waits for a timing isn't passed by those who mark. `meanwhile` as for
-/// Lock::wait_for.
+/// This machine, for judging next to others (shared) or for a measurement (exclusive), against all batches of this
+/// user, by files in `folder`. A process that waits to measure goes before those that come later.
 Lock this_machine_for(
-    Lock::Kind kind, const std::filesystem::path& folder, const std::function<void()>& meanwhile = [] {});
-
-/// The other processes that this_machine_for() would wait for: "PID 4711, since 14:30:00". Empty if the system
-/// doesn't tell.
-std::string who_has_this_machine(const std::filesystem::path& folder);
-
-std::string this_host();
+    Lock::Kind kind, const std::filesystem::path& folder, const Lock::WhileWaiting& meanwhile = [](const auto&) {});
 
 }  // namespace odori::grader

@@ -9,9 +9,6 @@
 #include <utility>
 
 #include "blanks/blanks.h"
-#include "classroom/marking/content.h"
-#include "classroom/marking/lock.h"
-#include "classroom/marking/refusal.h"
 #include "errors/error.h"
 #include "program/process.h"
 #include "runner/run.h"
@@ -73,41 +70,38 @@ Marker::Marker(Place place) : place_(std::move(place)) {
 }
 
 Lock Marker::machine_for(Lock::Kind kind) {
-  bool waits = false;
-  const auto meanwhile = [&] {
+  Lock lock = this_machine_for(kind, place_.locks, [this](const std::string& holder) {
     if (stopped_) throw Error("Stopped.", exit_code::interrupted);
-    if (!std::exchange(waits, true)) ++n_waiting_;
-  };
-  struct Waited {
-    std::atomic<int>& n;
-    const bool& waits;
-    ~Waited() { n -= waits ? 1 : 0; }
-  } const waited{n_waiting_, waits};
-  return this_machine_for(kind, place_.locks, meanwhile);
+    const std::lock_guard guard(mutex_);
+    // Others may hold it together with this process, whose name was written last.
+    if (holder != this_process())
+      waits_for_ = holder;
+    else if (waits_for_.empty())
+      waits_for_ = "?";
+  });
+  const std::lock_guard guard(mutex_);
+  waits_for_.clear();
+  return lock;
 }
 
-std::optional<std::string> Marker::waits_for() const {
-  if (n_waiting_ == 0) return {};
-  const std::string who = who_has_this_machine(place_.locks);
-  return who.empty() ? "?" : who;
+std::string Marker::waits_for() const {
+  const std::lock_guard guard(mutex_);
+  return waits_for_;
 }
 
 Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path& pages) {
   const ScratchFolder folder(place_.scratch / "answer_");  // for everything that the child leaves lying about
-  const fs::path json = folder.path() / "check.json", missing = folder.path() / "missing";
+  const fs::path json = folder.path() / "check.json";
   Command command{
       .arguments = {place_.program, "check", answer.task->name, "--kit", place_.kit, "--build", place_.build,
-                    "--program", answer.handed_in.program.value_or(missing / answer.task->program.exercise.filename()),
-                    "--seed", std::to_string(answer.seed), "--json", json, "--out", folder.path() / "out", "--lang",
-                    "en"},
+                    "--program", answer.folder / answer.task->program.exercise.filename(), "--seed",
+                    std::to_string(answer.seed), "--json", json, "--out", folder.path() / "out", "--lang", "en"},
       .environment = {{"TMPDIR", folder.path()}}};
   if (const auto& script = answer.task->script)
-    command.arguments.insert(command.arguments.end(),
-                             {"--script", answer.handed_in.script.value_or(missing / script->exercise.filename())});
+    command.arguments.insert(command.arguments.end(), {"--script", answer.folder / script->exercise.filename()});
   if (!timed) command.arguments.push_back("--no-speedup");
   command.arguments.push_back(place_.sandbox ? "--sandbox" : "--apart");
   for (const fs::path& folder : place_.hidden) command.arguments.insert(command.arguments.end(), {"--hide", folder});
-  const Lock lock = machine_for(timed ? Lock::Kind::exclusive : Lock::Kind::shared);
   const Ended ended = run_process(command, {.time = timed ? longest_timing : longest_marking,
                                             .output_bytes = 1 << 16,
                                             .give_up = [this] { return stopped_.load(); }});
@@ -127,8 +121,6 @@ Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path
     if ((attempt.fault = environment_fault(*attempt.check))) attempt.check.reset();
     if (attempt.check) attempt.check->timeline = keep_page(attempt.check->timeline, pages, answer.task->name);
     return attempt;
-  } catch (const EnvironmentFault&) {
-    throw;
   } catch (const std::exception& unclear) {
     return {.fault = Finding{"child_unclear", {{"detail", unclear.what()}, {"said", last_words(ended)}}}};
   }
@@ -139,16 +131,13 @@ Marker::Attempt Marker::attempts(const Answer& answer, bool timed, const fs::pat
   Attempt last;
   record.attempts = 0;
   do {
+    const Lock lock = machine_for(timed ? Lock::Kind::exclusive : Lock::Kind::shared);
     try {
       last = attempt(answer, timed, pages);
     } catch (const EnvironmentFault& fault) {
       last = {.fault = fault.finding()};
-    } catch (const Refusal&) {
-      throw;
-    } catch (const Error& error) {
-      if (error.code() == exit_code::interrupted) throw;
-      last = {.fault = Finding{"child_unclear", {{"detail", error.what()}, {"said", "-"}}}};
-    } catch (const std::exception& error) {  // what a child wrote, in a form that nobody thought of
+    } catch (const std::exception& error) {
+      if (stopped_) throw;
       last = {.fault = Finding{"child_unclear", {{"detail", error.what()}, {"said", "-"}}}};
     }
   } while (++record.attempts < most_attempts && last.fault);
@@ -158,13 +147,7 @@ Marker::Attempt Marker::attempts(const Answer& answer, bool timed, const fs::pat
 }
 
 TaskRecord record_of(const Answer& answer) {
-  return {.student = answer.student,
-          .task = answer.task->name,
-          .content = answer.content,
-          .kit = answer.kit,
-          .program = sha256_of(answer.handed_in.program),
-          .script = sha256_of(answer.handed_in.script),
-          .flags = answer.handed_in.flags};
+  return {.student = answer.student, .task = answer.task->name, .content = answer.content, .flags = answer.flags};
 }
 
 TaskRecord Marker::mark(const Answer& answer) {

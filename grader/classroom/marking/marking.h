@@ -2,15 +2,15 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "blanks/task.h"
-#include "classroom/marking/intake.h"
 #include "classroom/marking/lock.h"
 #include "classroom/marking/record.h"
 
@@ -20,10 +20,11 @@ namespace odori::grader {
 struct Answer {
   std::string student;
   const Task* task = nullptr;
-  HandedIn handed_in;
-  std::string content;  // see content_of()
+  std::filesystem::path folder;  // of the task's files, of which one may be missing
+  bool absent = false;           // there is none
+  std::vector<Finding> flags;    // of the intake
+  std::string content;           // see content_of()
   std::uint64_t seed = 0;
-  std::string kit;  // the version that marks it
 };
 
 /// The record of an answer that nothing is known of yet.
@@ -34,7 +35,7 @@ class Marker {
   struct Place {
     std::filesystem::path program;     // odori_grader
     std::filesystem::path kit, build;  // as its flags have them
-    std::filesystem::path scratch;     // for the children; whoever starts next empties it
+    std::filesystem::path scratch;     // for the children
     std::filesystem::path locks;       // see folder_of_locks()
     bool sandbox = true;
     std::vector<std::filesystem::path> hidden = {};  // all that was handed in, and the marks: no answer's to see
@@ -46,16 +47,16 @@ class Marker {
   /// once.
   TaskRecord mark(const Answer& answer);
 
-  /// Judges once more, with the machine to itself, and measures the speedup. `marked`: what mark() said. Both verdicts
-  /// on a blank differ: it keeps the first, and is flagged. `pages`: where the page with the timeline is put, as
-  /// TASK.timeline.html.
+  /// Judges once more, with the machine to itself, and measures the speedup. `marked`: what mark() returned. If both
+  /// verdicts on a blank differ, it keeps the first, and is flagged. `pages`: where the page with the timeline is put,
+  /// as TASK.timeline.html.
   TaskRecord time(const Answer& answer, const TaskRecord& marked, const std::filesystem::path& pages);
 
   /// Ends the children.
   void stop() { stopped_ = true; }
 
-  /// Who has this machine, while an answer waits for it: "PID 4711, since 14:30:00", or "?".
-  std::optional<std::string> waits_for() const;
+  /// The process that has this machine, while an answer waits for it (see this_process()), or "?"; else empty.
+  std::string waits_for() const;
 
  private:
   struct Attempt;
@@ -65,11 +66,12 @@ class Marker {
 
   Place place_;
   std::map<std::string, std::map<int, double>> points_of_;  // by task
-  std::atomic<int> n_waiting_ = 0;
+  mutable std::mutex mutex_;
+  std::string waits_for_;
   std::atomic<bool> stopped_ = false;
 };
 
-/// Does the speedup count? Only if every blank is right.
+/// True if the speedup counts: only if every blank is right.
 bool all_blanks_right(const CheckRecord& check);
 
 }  // namespace odori::grader

@@ -30,21 +30,28 @@ const BlankVerdict* ungraded_speedup(const TaskRecord& record) {
   return speedup && speedup->verdict == Verdict::environment ? speedup : nullptr;
 }
 
+std::optional<Finding> why_ungraded(const TaskRecord& record) {
+  const Finding unknown{"ungraded_unknown", {}};
+  if (record.state == RecordState::ungraded) return record.reason.value_or(unknown);
+  const BlankVerdict* speedup = ungraded_speedup(record);
+  return speedup ? std::optional(speedup->finding.value_or(unknown)) : std::nullopt;
+}
+
+nlohmann::ordered_json json_of(const TaskRecord& record) {
+  return {{"student", record.student},
+          {"task", record.task},
+          {"content", record.content},
+          {"state", name_of(record.state)},
+          {"reason", record.reason ? json_of(*record.reason) : Json()},
+          {"attempts", record.attempts},
+          {"seconds", record.seconds},
+          {"timed", record.timed},
+          {"flags", json_of(record.flags)},
+          {"check", record.check ? json_of(*record.check) : Json()}};
+}
+
 std::string to_json(const TaskRecord& record) {
-  const Json json{{"student", record.student},
-                  {"task", record.task},
-                  {"content", record.content},
-                  {"kit", record.kit},
-                  {"program", record.program},
-                  {"script", record.script},
-                  {"state", name_of(record.state)},
-                  {"reason", record.reason ? json_of(*record.reason) : Json()},
-                  {"attempts", record.attempts},
-                  {"seconds", record.seconds},
-                  {"timed", record.timed},
-                  {"flags", json_of(record.flags)},
-                  {"check", record.check ? json_of(*record.check) : Json()}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json_of(record).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 TaskRecord record_from_json(std::string_view text) {
@@ -53,9 +60,6 @@ TaskRecord record_from_json(std::string_view text) {
   TaskRecord record{.student = object.text("student"),
                     .task = object.text("task"),
                     .content = object.text("content"),
-                    .kit = object.text_if_any("kit"),
-                    .program = object.text_if_any("program"),
-                    .script = object.text_if_any("script"),
                     .state = state_named(object.text("state")),
                     .attempts = object.small_number("attempts"),
                     .seconds = object.number("seconds"),

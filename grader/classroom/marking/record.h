@@ -1,8 +1,7 @@
 // What is known of a student's answer to a task: RESULTS/students/STUDENT/TASK.json.
 //
-//   {"student": "aoki", "task": "multi_gpu", "content": "<SHA-256>", "kit": "<SHA-256>", "program": "<SHA-256>" or "",
-//    "script": "<SHA-256>" or "", "state": "marked", "reason": null, "attempts": 1, "seconds": 3.2, "timed": false,
-//    "flags": [FINDING ...], "check": {...} or null}
+//   {"student": "aoki", "task": "multi_gpu", "content": "<SHA-256>", "state": "marked", "reason": null, "attempts": 1,
+//    "seconds": 3.2, "timed": false, "flags": [FINDING ...], "check": {...} or null}
 //
 // "check" is as checks/check_record.h has it. A FINDING is {"key": "...", "values": {...}}: the words, in either
 // language, are found when a report is written. Fields may be added, as long as records without them are still read.
@@ -10,6 +9,7 @@
 #pragma once
 
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,8 +34,6 @@ const char* name_of(RecordState state);
 struct TaskRecord {
   std::string student, task;
   std::string content;  // SHA-256 of what was marked and of what marked it: the same need not be marked again
-  // What that was: SHA-256 of the kit and of the files that were handed in. Empty in records from before it was kept.
-  std::string kit, program, script;
   RecordState state = RecordState::ungraded;
   std::optional<Finding> reason;  // why it is ungraded
   int attempts = 1;
@@ -52,6 +50,7 @@ struct StudentRecord {
   bool operator==(const StudentRecord&) const = default;
 };
 
+nlohmann::ordered_json json_of(const TaskRecord& record);
 std::string to_json(const TaskRecord& record);
 
 /// Throws Error, with a sentence that says what is missing or of the wrong kind, for a text that isn't just so. All
@@ -60,5 +59,7 @@ TaskRecord record_from_json(std::string_view text);
 
 /// The speedup's verdict, if this machine couldn't measure it: it counts neither way, and is tried again.
 const BlankVerdict* ungraded_speedup(const TaskRecord& record);
+/// Why the answer, or its speedup alone, is ungraded; nothing if it isn't.
+std::optional<Finding> why_ungraded(const TaskRecord& record);
 
 }  // namespace odori::grader

@@ -1,12 +1,10 @@
 // RESULTS: the folder that a class's marks are kept in, by one batch at a time.
 //
-//   batch.json                      {"form": 1, "salt": "...", "kit": SHA-256, "began": "2026-11-21 14:30:00",
-//                                    "timings": true, "tasks": ["multi_gpu", "multi_node"]}
-//   lock                            who marks right now
-//   scratch                         while it does: the folder that its children work in
+//   batch.json                      {"form": 1, "salt": "...", "kit": SHA-256, "timings": true, "tasks": ["multi_gpu"]}
+//   lock                            the process that marks right now
 //   submitted/STUDENT/FILE          what was marked: copies of what was handed in
-//   students/STUDENT/TASK.json      a record (record.h); beside it what is made from it
-//   history/STUDENT/TASK.N.json     earlier records of an answer that was marked anew
+//   students/STUDENT/TASK.json      a record (record.h), next to the reports that are made from it
+//   history/STUDENT/TASK.N.json     earlier records of an answer that was marked again
 //   regrade/                        what --regrade found, until --apply takes it (regrade.h)
 #pragma once
 
@@ -20,19 +18,17 @@
 
 namespace odori::grader {
 
-/// Folders of records: FOLDER/STUDENT/TASK.json, and what they were before.
+/// A folder of records: FOLDER/STUDENT/TASK.json, and those that they replaced.
 class Records {
  public:
-  enum class Old { kept, replaced };
-
   Records(std::filesystem::path folder, std::filesystem::path history)
       : folder_(std::move(folder)), history_(std::move(history)) {}
 
   /// Nothing if there is none, or none that can be read.
   std::optional<TaskRecord> read(const std::string& student, const std::string& task) const;
-  /// Durably. The record that is there goes to the history first, if it is to be kept. Throws Refusal.
-  void write(const TaskRecord& record, Old old) const;
-  /// All students' that there are, by name.
+  /// Writes to the disk. A record of another content that is there goes to the history first. Throws WriteError.
+  void write(const TaskRecord& record) const;
+  /// All students' records, by name.
   std::vector<StudentRecord> all() const;
   std::filesystem::path of(const std::string& student) const { return folder_ / student; }
 
@@ -47,48 +43,43 @@ struct Terms {
   bool operator==(const Terms&) const = default;
 };
 
+/// What all marks of a class go by: its batch.json.
+struct BatchState {
+  std::string salt;  // of the data that answers are checked on
+  std::string kit;   // the version that the records were made by
+  Terms terms;
+};
+
+/// Throws Refusal if the file can't be used.
+BatchState read_batch_state(const std::filesystem::path& file);
+/// Throws WriteError.
+void write_batch_state(const std::filesystem::path& file, const BatchState& state);
+
 class Results {
  public:
   /// Makes the folder where there is none, takes the lock, and removes what an earlier batch left half-written. A new
-  /// one begins with these terms. Throws Refusal: the folder is no such one, or can't be written to, or another process
-  /// is at work in it.
+  /// one begins with these terms. Throws Refusal: the folder is no such one, or another process is at work in it; and
+  /// WriteError.
   Results(std::filesystem::path folder, const std::string& kit_version, Terms terms = {});
-  ~Results();
-  Results(const Results&) = delete;
-  Results& operator=(const Results&) = delete;
 
-  /// The version of the kit that the records were made by.
-  const std::string& kit() const { return kit_; }
-  const std::string& salt() const { return salt_; }
-  /// What the batch was begun with. Batches from before this was written down: what their records tell.
-  const Terms& terms() const { return terms_; }
-  /// From now on all records are this version's, and all marks go by these terms.
-  void set(const std::string& kit_version, const Terms& terms);
-  /// Nothing could be taken in: a folder that was new is as it was.
-  void forget() const;
+  const std::string& kit() const { return state_.kit; }
+  const std::string& salt() const { return state_.salt; }
+  const Terms& terms() const { return state_.terms; }
+  /// From now on all records and marks go by this.
+  void set(BatchState state);
 
   std::filesystem::path submitted() const { return folder_ / "submitted"; }
   std::filesystem::path students() const { return folder_ / "students"; }
   /// What --regrade found: laid out as this folder is.
   std::filesystem::path regrade() const { return folder_ / "regrade"; }
-  const std::filesystem::path& folder() const { return folder_; }
-  /// Short, as sockets lie in it; this user's own; gone with this object, or removed by the next batch.
-  const std::filesystem::path& scratch() const { return scratch_; }
 
   Records records() const { return {students(), folder_ / "history"}; }
-  Records regraded() const { return {regrade() / "students", {}}; }
+  Records regraded() const { return {regrade() / "students", regrade() / "history"}; }
 
  private:
-  void read_or_begin(const std::string& kit_version, Terms terms);
-  Terms terms_of_records() const;
-  std::filesystem::path fresh_scratch() const;
-  void remove_unfinished() const;
-
-  std::filesystem::path folder_, scratch_;
-  bool made_folder_ = false, began_now_ = false;
+  std::filesystem::path folder_;
   Lock lock_;
-  std::string kit_, salt_, began_;
-  Terms terms_;
+  BatchState state_;
 };
 
 }  // namespace odori::grader

@@ -1,11 +1,12 @@
 #include "classroom/marking/scan.h"
 
-#include <algorithm>
+#include <cerrno>
 #include <fstream>
 
 #include "blanks/utf8.h"
 #include "classroom/marking/entries.h"
 #include "classroom/marking/refusal.h"
+#include "files/file.h"
 
 namespace odori::grader {
 namespace {
@@ -16,8 +17,7 @@ constexpr std::uintmax_t most_bytes_of_archive = std::uintmax_t{512} << 20;  // 
 constexpr std::size_t most_bytes_of_candidate = 1 << 16;                     // ten times an exercise's
 // Of one student:
 constexpr int most_archives = 20, most_entries = 300'000;
-constexpr std::size_t most_bytes_of_candidates = 8 << 20;
-constexpr std::size_t most_others = 3, most_flags_of_student = 20;
+constexpr std::size_t most_candidates = 128, most_others = 3, most_flags = 20;
 
 /// Files of the operating system's, beside the students' folders.
 bool is_hidden(const std::string& name) { return name == "__MACOSX" || name.starts_with('.'); }
@@ -45,8 +45,7 @@ std::string reason_without_text(const Entry& entry) {
 
 class Collector {
  public:
-  Collector(const fs::path& submissions, const std::optional<fs::path>& scratch)
-      : submissions_(submissions), scratch_(scratch) {}
+  Collector(const fs::path& submissions, const fs::path& scratch) : submissions_(submissions), scratch_(scratch) {}
 
   Scan collect() {
     wrapper_ = folder_of_all_students();
@@ -72,7 +71,7 @@ class Collector {
       const auto& parts = entry.parts;
       if (parts.empty() || is_hidden(parts[0])) return true;
       first.insert(parts[0]);
-      if (parts.size() == 2 && parts[1] == "odori" && entry.kind == Entry::Kind::file) is_kit = true;
+      is_kit |= parts.size() == 2 && parts[1] == "odori" && entry.kind == Entry::Kind::file;
       const bool is_students_archive = parts.size() == 2 && entry.kind == Entry::Kind::file && is_archive(parts[1]);
       const bool is_answer = parts.size() > 2 && wanted_named(parts.back()).wanted;
       if ((is_students_archive || is_answer) && !is_kits_folder(parts[1])) second.insert(parts[1]);
@@ -111,27 +110,27 @@ class Collector {
       see_of_student(scan_.students[*owner], "", entry, false);
     } else {
       nobodys_.insert(name);
-      scan_.is_kit |= name == "odori";
       scan_.has_answers_at_top |= wanted_named(name).exact;
     }
   }
 
   static void flag(ScannedStudent& student, Finding finding) {
-    if (student.flags.size() < most_flags_of_student) student.flags.push_back(std::move(finding));
+    if (student.flags.size() < most_flags) student.flags.push_back(std::move(finding));
   }
 
   void see_of_student(ScannedStudent& student, const std::string& folder, const Entry& entry, bool in_archive) {
     const std::string& name = entry.parts.back();
-    if (++student.n_entries > most_entries) {
-      if (student.n_entries == most_entries + 1)
-        flag(student, {"flag_too_many_files", {{"n", std::to_string(most_entries)}}});
+    const Named named = wanted_named(name);
+    if (++student.n_entries > most_entries || student.candidates.size() > most_candidates) {
+      const Finding too_many{"flag_too_many_files", {{"n", std::to_string(student.n_entries - 1)}}};
+      if (!std::exchange(student.is_cut, true)) flag(student, too_many);
     } else if (entry.kind == Entry::Kind::unreadable) {
       flag(student, {"flag_unreadable", {{"file", entry.path()}}});
-    } else if (const Named named = wanted_named(name); named.wanted && entry.kind != Entry::Kind::folder) {
-      add_candidate(
-          student,
-          {.wanted = named.wanted, .exact = named.exact, .folder = folder, .name = name, .modified = entry.modified},
-          entry);
+    } else if (named.wanted && entry.kind != Entry::Kind::folder) {
+      Candidate& candidate = student.candidates.emplace_back(
+          Candidate{.named = named, .folder = folder, .name = name, .modified = entry.modified});
+      if (entry.kind == Entry::Kind::file) candidate.text = read_candidate(entry);
+      if (!candidate.text) candidate.problem = reason_without_text(entry);
     } else if (entry.kind == Entry::Kind::file) {
       if (name == "odori") student.kits.insert(folder);
       if (name == "CMakeCache.txt") student.build_folders.insert(folder);
@@ -144,17 +143,6 @@ class Collector {
     }
   }
 
-  static void add_candidate(ScannedStudent& student, Candidate candidate, const Entry& entry) {
-    if (student.n_bytes > most_bytes_of_candidates)
-      return flag(student, {"flag_too_many_files", {{"n", std::to_string(student.candidates.size())}}});
-    if (entry.kind == Entry::Kind::file) candidate.text = read_candidate(entry);
-    if (candidate.text)
-      student.n_bytes += candidate.text->size();
-    else
-      candidate.problem = reason_without_text(entry);
-    student.candidates.push_back(std::move(candidate));
-  }
-
   static void add_other(ScannedStudent& student, const std::string& folder, const std::string& name) {
     if (('/' + folder + name).find("/.") != std::string::npos) return;
     student.others.emplace(!name.ends_with(".cpp") && !name.ends_with(".sh"), name);
@@ -163,19 +151,18 @@ class Collector {
 
   /// A student's archive. It is copied, since it can't be read in place.
   void see_archive(ScannedStudent& student, const std::string& folder, const Entry& entry) {
-    if (!scratch_) return;
     const std::string name = entry.parts.back();
     if (++student.n_archives > most_archives) return flag(student, {"flag_closed_archive", {{"file", name}}});
-    const fs::path copy = *scratch_ / "archive";
+    const fs::path copy = scratch_ / "archive";
     std::error_code error;
-    fs::create_directories(*scratch_, error);
+    fs::create_directories(scratch_, error);
     std::ofstream file(copy, std::ios::binary | std::ios::trunc);
     std::uintmax_t bytes = 0;
     const bool complete = entry.read([&](std::string_view piece) {
       file << piece;
       return (bytes += piece.size()) <= most_bytes_of_archive && file;
     });
-    if (!file.flush()) throw Refusal({"batch_disk_full", {{"file", copy.string()}}}, 20);
+    if (!file.flush()) throw WriteError(copy.string() + " can't be written.", errno);
     if (!complete || bytes > most_bytes_of_archive) {
       flag(student, {complete ? "archive_too_large" : "flag_unreadable", {{"file", name}}});
     } else {
@@ -183,15 +170,14 @@ class Collector {
         std::string path = folder + name + '/' + inner.path();
         path.resize(path.rfind('/') + 1);
         see_of_student(student, path, inner, true);
-        return student.n_entries <= most_entries;
+        return !student.is_cut;
       };
       for (Finding& problem : scan_archive(copy, name, see_inner)) flag(student, std::move(problem));
     }
     fs::remove(copy, error);
   }
 
-  fs::path submissions_;
-  std::optional<fs::path> scratch_;
+  fs::path submissions_, scratch_;
   std::string wrapper_;  // the folder around those of all students; empty: none
   std::set<std::string> nobodys_;
   Scan scan_;
@@ -199,7 +185,7 @@ class Collector {
 
 }  // namespace
 
-Scan scan_submissions(const fs::path& submissions, const std::optional<fs::path>& scratch) {
+Scan scan_submissions(const fs::path& submissions, const fs::path& scratch) {
   std::error_code error;
   const auto status = fs::status(submissions, error);
   if (!fs::exists(status)) throw Refusal({"submissions_missing", {{"folder", submissions.string()}}});

@@ -17,8 +17,7 @@ namespace odori::grader {
 
 /// A file with the name of an answer. Folders are below the student's own, and end in "/".
 struct Candidate {
-  const Wanted* wanted = nullptr;
-  bool exact = false;
+  Named named;
   std::string folder, name;
   std::int64_t modified = 0;        // seconds since 1970
   std::optional<std::string> text;  // in UTF-8 if it was in UTF-16
@@ -31,19 +30,18 @@ struct ScannedStudent {
   std::set<std::pair<bool, std::string>> others;  // names of other files, those of code (false) first: the first few
   std::vector<Finding> flags;                     // on all tasks
   int n_entries = 0, n_archives = 0;
-  std::size_t n_bytes = 0;  // of the candidates' texts
+  bool is_cut = false;  // there is more than was looked at
 };
 
 struct Scan {
   std::map<std::string, ScannedStudent> students;  // by the name of their folder, archive or prefix
   std::vector<Finding> problems;                   // what can't be read, or belongs to no student
-  bool is_kit = false;                             // a copy of the kit instead of a class
   bool has_answers_at_top = false;                 // answers that no student's folder contains
 };
 
 /// Scans a folder or an archive. If all students' folders are in a single one, as in an export of Gradescope's, scans
-/// that. `scratch`: a folder for students' archives, which are left closed without one. Throws Refusal if `submissions`
-/// is missing or can't be read.
-Scan scan_submissions(const std::filesystem::path& submissions, const std::optional<std::filesystem::path>& scratch);
+/// that. `scratch`: a folder for copies of students' archives. Throws Refusal if `submissions` is missing or can't be
+/// read.
+Scan scan_submissions(const std::filesystem::path& submissions, const std::filesystem::path& scratch);
 
 }  // namespace odori::grader

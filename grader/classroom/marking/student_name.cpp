@@ -58,19 +58,16 @@ std::string student_name(std::string_view original) {
   return name == text ? name : name + checksum(original, 6);
 }
 
-std::vector<std::string> student_names(const std::vector<std::string>& originals, const std::set<std::string>& known) {
+std::vector<std::string> student_names(const std::vector<std::string>& originals) {
   std::vector<std::string> names;
-  std::map<std::string, int> n_same, n_alike;
+  std::map<std::string, int> n_alike;
   for (const std::string& original : originals) {
     names.push_back(student_name(original));
-    ++n_same[names.back()];
     ++n_alike[folded(names.back())];
   }
   // No original makes a name with 32 digits, so that what is lengthened is unique.
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool keeps = known.contains(names[i]) && n_same[names[i]] == 1;
-    if (n_alike[folded(names[i])] > 1 && !keeps) names[i] += checksum(originals[i], 32);
-  }
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (n_alike[folded(names[i])] > 1) names[i] += checksum(originals[i], 32);
   return names;
 }
 

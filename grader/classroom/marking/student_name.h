@@ -1,7 +1,6 @@
 // Names under which students' folders are kept.
 #pragma once
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +14,7 @@ namespace odori::grader {
 std::string student_name(std::string_view original);
 
 /// The names of all students, in the same order. No two are equal on a file system that ignores capitals, accents'
-/// forms or widths of letters: names that would be equal end in "~" and 32 digits, except one that is in `known`, since
-/// it has marks.
-std::vector<std::string> student_names(const std::vector<std::string>& originals, const std::set<std::string>& known);
+/// forms or widths of letters: names that would be equal end in "~" and 32 digits.
+std::vector<std::string> student_names(const std::vector<std::string>& originals);
 
 }  // namespace odori::grader

@@ -1,8 +1,8 @@
-#include "classroom/reports/class_page.h"
-
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
+#include "classroom/reports/formats.h"
 #include "classroom/reports/page.h"
 #include "classroom/reports/sanitized.h"
 #include "classroom/reports/summary.h"
@@ -16,32 +16,20 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_misconceptions = 20, most_names = 30;
 
-/// A verdict in a narrow cell.
-const char* sign_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass:
-      return "✓";
-    case Verdict::inconclusive:
-      return "~";
-    case Verdict::unfilled:
-      return "_";
-    case Verdict::wrong:
-      return "✗";
-    case Verdict::compile:
-      return "C";
-    case Verdict::crash:
-      return "!";
-    case Verdict::hang:
-      return "∞";
-    case Verdict::environment:
-      return "?";
-    case Verdict::not_checked:
-      return "·";
-  }
-  return "";
-}
+/// Each verdict in a narrow cell, in the order of the legend.
+constexpr std::array<std::pair<Verdict, const char*>, 9> signs{{{Verdict::pass, "✓"},
+                                                                {Verdict::inconclusive, "~"},
+                                                                {Verdict::unfilled, "_"},
+                                                                {Verdict::wrong, "✗"},
+                                                                {Verdict::compile, "C"},
+                                                                {Verdict::crash, "!"},
+                                                                {Verdict::hang, "∞"},
+                                                                {Verdict::environment, "?"},
+                                                                {Verdict::not_checked, "·"}}};
 
-std::string short_name(int blank, const char* speedup) { return blank == 0 ? speedup : std::to_string(blank); }
+const char* sign_of(Verdict verdict) {
+  return std::ranges::find(signs, verdict, &std::pair<Verdict, const char*>::first)->second;
+}
 
 std::string url_of_page(const StudentMarks& student) { return "students/" + url_of(student.folder) + "/report.html"; }
 
@@ -52,18 +40,15 @@ std::string percent_of(const std::optional<double>& points, double of) {
 
 Json legend() {
   Json legend = Json::array();
-  for (const Verdict verdict :
-       {Verdict::pass, Verdict::inconclusive, Verdict::unfilled, Verdict::wrong, Verdict::compile, Verdict::crash,
-        Verdict::hang, Verdict::environment, Verdict::not_checked})
-    legend.push_back({{"verdict", name_of(verdict)}, {"sign", sign_of(verdict)}});
+  for (const auto& [verdict, sign] : signs) legend.push_back({{"verdict", name_of(verdict)}, {"sign", sign}});
   return legend;
 }
 
 Json blank_of(const BlankSummary& blank, const Course& course) {
   Json verdicts = Json::array();
   for (const auto& [verdict, n] : blank.verdicts) verdicts.push_back({{"verdict", name_of(verdict)}, {"n", n}});
-  return {{"number", short_name(blank.blank, "")},
-          {"short", short_name(blank.blank, "S")},
+  return {{"number", blank.blank == 0 ? "" : std::to_string(blank.blank)},
+          {"short", blank.blank == 0 ? "S" : std::to_string(blank.blank)},
           {"name", both(course, name_key(*blank.task, blank.blank))},
           {"verdicts", std::move(verdicts)},
           {"mean", number(blank.mean_points)},
@@ -104,25 +89,29 @@ Json misconceptions_of(const ClassSummary& summary, const Course& course) {
   return misconceptions;
 }
 
-Json looks_of(const ClassSummary& summary, const Course& course) {
+/// Why somebody should have a look at which answers.
+Json looks_of(std::span<const StudentMarks> students, const Course& course) {
   Json looks = Json::array();
-  for (const Look& look : summary.looks)
-    looks.push_back({{"name", look.student->name},
-                     {"url", url_of_page(*look.student)},
-                     {"task", look.task->name},
-                     {"why", message(course, look.why)}});
+  for (const StudentMarks& student : students)
+    for (const TaskMarks& task : student.tasks) {
+      if (!task.record) continue;
+      std::vector<Finding> reasons = task.record->flags;
+      if (const auto reason = why_ungraded(*task.record)) reasons.insert(reasons.begin(), *reason);
+      for (const Finding& why : reasons)
+        looks.push_back({{"name", student.name},
+                         {"url", url_of_page(student)},
+                         {"task", task.task->name},
+                         {"why", message(course, why)}});
+    }
   return looks;
 }
 
 Json task_of(const TaskMarks& task) {
-  static constexpr std::array words{std::pair{"waiting", "…"}, std::pair{"ungraded", "?"}};
   Json cells = Json::array();
   for (const Mark& mark : task.marks)
     cells.push_back({{"verdict", mark.verdict ? name_of(mark.verdict->verdict) : ""},
                      {"sign", mark.verdict ? sign_of(mark.verdict->verdict) : ""}});
-  std::string points = task.points ? number(*task.points) : "";
-  for (const auto& [state, sign] : words)
-    if (state_of(task) == state) points = sign;
+  const std::string points = task.points ? number(*task.points) : task.record ? "?" : "…";
   return {{"points", points}, {"key", percent_of(task.points, task.of)}, {"cells", std::move(cells)}};
 }
 
@@ -138,25 +127,13 @@ Json student_of(const StudentMarks& student) {
           {"look", student.needs_look ? "!" : ""}};
 }
 
-Json chart_data(const ClassSummary& summary, const Course& course) {
-  Json blanks = Json::array();
-  for (const BlankSummary& blank : summary.blanks) {
-    Json verdicts = Json::object();
-    for (const auto& [verdict, n] : blank.verdicts) verdicts[name_of(verdict)] = n;
-    blanks.push_back({{"task", blank.task->name},
-                      {"blank", blank.blank},
-                      {"name", both(course, name_key(*blank.task, blank.blank))},
-                      {"verdicts", std::move(verdicts)}});
-  }
-  return {{"percents", summary.percents}, {"blanks", std::move(blanks)}};
-}
-
 }  // namespace
 
 std::string class_page(std::span<const StudentMarks> students, const Course& course, const std::string& chart_js) {
   const ClassSummary summary = summary_of(students, course);
   const auto figure = [](std::optional<double> percent) { return percent ? fmt::format("{:.0f}", *percent) : "–"; };
   const auto if_any = [](int n) { return n > 0 ? Json(std::to_string(n)) : Json(); };
+  const Json tasks = tasks_of(summary, course), looks = looks_of(students, course);
   Json all = Json::array();
   for (const StudentMarks& student : students) all.push_back(student_of(student));
   return render(pages::class_html,
@@ -175,14 +152,14 @@ std::string class_page(std::span<const StudentMarks> students, const Course& cou
                  {"median", figure(summary.median())},
                  {"mean", figure(summary.mean())},
                  {"n_looks", std::count_if(students.begin(), students.end(), [](auto& one) { return one.needs_look; })},
-                 {"has_looks", !summary.looks.empty()},
-                 {"looks", looks_of(summary, course)},
-                 {"tasks", tasks_of(summary, course)},
+                 {"has_looks", !looks.empty()},
+                 {"looks", looks},
+                 {"tasks", tasks},
                  {"has_misconceptions", !summary.misconceptions.empty()},
                  {"misconceptions", misconceptions_of(summary, course)},
                  {"legend", legend()},
                  {"students", std::move(all)},
-                 {"data", html::json_in_script(chart_data(summary, course))},
+                 {"data", html::json_in_script({{"percents", summary.percents}, {"tasks", tasks}})},
                  {"chart_js", html::code_in_script(chart_js)}});
 }
 

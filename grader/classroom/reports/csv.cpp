@@ -1,9 +1,8 @@
-#include "classroom/reports/csv.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
+#include <regex>
+
+#include "classroom/reports/formats.h"
 
 namespace odori::grader {
 namespace {
@@ -12,18 +11,9 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// Spreadsheets take these at a text's beginning for a formula's, in Japanese Excel the full-width ones too; blanks in
 /// front don't always keep them from it.
-bool looks_like_a_formula(std::string_view text) {
-  static constexpr std::array<std::string_view, 12> beginnings{"=",  "+",  "-",  "@",  "\t", "\r",
-                                                               "\n", "＝", "＋", "－", "＠", "−"};
-  for (bool skipped = true; skipped;) {
-    skipped = false;
-    for (const std::string_view blank : {" ", "\u00A0", "\u3000"})
-      if (text.starts_with(blank)) {
-        text.remove_prefix(blank.size());
-        skipped = true;
-      }
-  }
-  return std::any_of(beginnings.begin(), beginnings.end(), [&](auto beginning) { return text.starts_with(beginning); });
+bool looks_like_a_formula(const std::string& text) {
+  static const std::regex beginning("( |\u00A0|\u3000)*([=+\\-@\t\r\n]|＝|＋|－|＠|−)");
+  return std::regex_search(text, beginning, std::regex_constants::match_continuous);
 }
 
 void append(std::string& line, const std::string& field) { line += ',' + field; }
@@ -46,9 +36,8 @@ std::string points_of(const TaskMarks& task, const Mark& mark) {
 
 }  // namespace
 
-std::string csv_field(std::string_view text) {
-  std::string field(looks_like_a_formula(text) ? "'" : "");
-  field += text;
+std::string csv_field(const std::string& text) {
+  const std::string field = (looks_like_a_formula(text) ? "'" : "") + text;
   if (field.find_first_of("\",\r\n;\t' ") == std::string::npos) return field;
   std::string quoted = "\"";
   for (const char c : field) quoted += c == '"' ? "\"\"" : std::string(1, c);

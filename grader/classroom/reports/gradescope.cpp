@@ -1,8 +1,8 @@
-#include "classroom/reports/gradescope.h"
-
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
+
+#include "classroom/reports/formats.h"
 
 namespace odori::grader {
 namespace {
@@ -56,13 +56,11 @@ std::string output_of(const StudentMarks& student, const Course& course) {
 }  // namespace
 
 std::string gradescope_of(const StudentMarks& student, const Course& course) {
-  Json results = Json::object(), tests = Json::array(), tasks = Json::object();
+  Json results = Json::object(), tests = Json::array();
   double seconds = 0;
   for (std::size_t i = 0; i < student.tasks.size(); ++i) {
     const TaskMarks& task = student.tasks[i];
     for (const Mark& mark : task.marks) tests.push_back(test_of(task, i + 1, mark, student.points.has_value(), course));
-    tasks[task.task->name] = {
-        {"state", state_of(task)}, {"points", task.points ? Json(*task.points) : Json()}, {"of", task.of}};
     if (task.record) seconds += task.record->seconds;
   }
   if (const auto score = student.scaled()) results["score"] = *score;
@@ -72,12 +70,7 @@ std::string gradescope_of(const StudentMarks& student, const Course& course) {
   results["stdout_visibility"] = "hidden";
   results["execution_time"] = seconds;
   results["tests"] = std::move(tests);
-  results["extra_data"] = {{"student", student.name},
-                           {"graded", student.points.has_value()},
-                           {"points", student.points ? Json(*student.points) : Json()},
-                           {"of", student.of},
-                           {"max_score", student.full},
-                           {"tasks", std::move(tasks)}};
+  results["extra_data"] = {{"graded", student.points.has_value()}, {"of", student.of}, {"max_score", student.full}};
   return results.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

@@ -72,15 +72,8 @@ StudentMarks marks_of(const StudentRecord& student, const Course& course) {
     marks.points = marks.points && of_task.points ? std::optional(*marks.points + *of_task.points) : std::nullopt;
     marks.of += of_task.of;
     marks.full += of_task.full;
-    marks.needs_look |=
-        record && (!record->flags.empty() || record->state == RecordState::ungraded || ungraded_speedup(*record));
+    marks.needs_look |= record && (!record->flags.empty() || why_ungraded(*record));
   }
-  return marks;
-}
-
-std::vector<StudentMarks> marks_of(std::span<const StudentRecord> students, const Course& course) {
-  std::vector<StudentMarks> marks;
-  for (const StudentRecord& student : students) marks.push_back(marks_of(student, course));
   return marks;
 }
 

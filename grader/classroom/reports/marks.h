@@ -4,15 +4,26 @@
 // Absent is 0. What can't be measured, or wasn't, is taken out of the total: 80 of 80 counts as much as 100 of 100.
 #pragma once
 
+#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "blanks/task.h"
 #include "classroom/marking/record.h"
-#include "classroom/reports/course.h"
+#include "messages/messages.h"
 
 namespace odori::grader {
+
+/// What all reports of a class share: what it was asked, what that is worth, and in which words it is told.
+struct Course {
+  std::string title;                                       // the instructor's name for it: that of the submissions
+  std::string date;                                        // of this report, as it is to be printed
+  std::vector<Task> tasks;                                 // that are marked, in order
+  std::map<std::string, std::map<int, double>> points_of;  // by task and blank; 0: the speedup
+  Messages english, japanese;
+  bool timings = false;  // whether speedups are measured, and count
+};
 
 /// A blank's line in a report.
 struct Mark {
@@ -49,7 +60,6 @@ struct StudentMarks {
 };
 
 StudentMarks marks_of(const StudentRecord& student, const Course& course);
-std::vector<StudentMarks> marks_of(std::span<const StudentRecord> students, const Course& course);
 
 /// Those of one record alone, its texts as they are. It has to outlive them.
 TaskMarks marks_of(const TaskRecord& record, const Course& course);

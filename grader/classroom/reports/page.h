@@ -5,7 +5,7 @@
 #include <string>
 
 #include "blanks/finding.h"
-#include "classroom/reports/course.h"
+#include "classroom/reports/marks.h"
 
 namespace odori::grader {
 

@@ -66,24 +66,13 @@ StudentRecord sanitized(const StudentRecord& record) {
   return result;
 }
 
-std::string url_of(std::string_view path) {
-  std::string url, part;
-  const auto end_part = [&] {
-    url += part.empty() || part == "." || part == ".." ? "_" : part;
-    part.clear();
-  };
-  for (const char c : path) {
+std::string url_of(std::string_view name) {
+  std::string url;
+  for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '/') {
-      end_part();
-      url += '/';
-    } else if (byte < 0x80 && (std::isalnum(byte) || std::string_view("-._~").find(c) != std::string_view::npos)) {
-      part += c;
-    } else {
-      part += fmt::format("%{:02X}", byte);
-    }
+    const bool is_plain = byte < 0x80 && (std::isalnum(byte) || std::string_view("-._~").find(c) != name.npos);
+    url += is_plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
   }
-  if (!path.empty()) end_part();
   return url;
 }
 

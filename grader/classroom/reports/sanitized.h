@@ -21,9 +21,8 @@ std::string sanitized_line(std::string_view text, std::size_t most = 200);
 /// Everything in the record that a submission can have a say in.
 StudentRecord sanitized(const StudentRecord& record);
 
-/// A path as it is in a link: "students/%3Cb%3E/report.html". Bytes beyond letters, digits and -._~ are
-/// percent-encoded, so that no name can begin a scheme or a query; ".", ".." and nothing between two slashes become
-/// "_", so that none can lead out of the folder or to another host.
-std::string url_of(std::string_view path);
+/// The name of a file or folder as it appears in a link: "%3Cb%3E". Bytes beyond letters, digits and -._~ are
+/// percent-encoded, so that no name can begin a scheme or a query, or lead to another folder.
+std::string url_of(std::string_view name);
 
 }  // namespace odori::grader

@@ -1,7 +1,6 @@
-#include "classroom/reports/student_page.h"
-
 #include <nlohmann/json.hpp>
 
+#include "classroom/reports/formats.h"
 #include "classroom/reports/page.h"
 #include "classroom/reports/sanitized.h"
 #include "reports/pages.h"  // made by CMake

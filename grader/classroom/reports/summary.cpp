@@ -42,7 +42,6 @@ BlankSummary summary_of(const Task& task, int blank, std::size_t task_index, std
       summary.of = mark.of;
       if (!mark.verdict) continue;
       ++summary.verdicts[mark.verdict->verdict];
-      ++summary.n_judged;
       if (!mark.counts) continue;
       ++n_counted;
       summary.mean_points += mark.verdict->points;
@@ -70,21 +69,6 @@ std::vector<Misconception> misconceptions_of(std::span<const StudentMarks> stude
   return all;
 }
 
-std::vector<Look> looks_of(std::span<const StudentMarks> students) {
-  std::vector<Look> looks;
-  for (const StudentMarks& student : students) {
-    for (const TaskMarks& task : student.tasks) {
-      if (!task.record) continue;
-      if (task.record->state == RecordState::ungraded)
-        looks.push_back({&student, task.task, task.record->reason.value_or(Finding{"ungraded_unknown", {}})});
-      if (const BlankVerdict* speedup = ungraded_speedup(*task.record); speedup && speedup->finding)
-        looks.push_back({&student, task.task, *speedup->finding});
-      for (const Finding& flag : task.record->flags) looks.push_back({&student, task.task, flag});
-    }
-  }
-  return looks;
-}
-
 }  // namespace
 
 std::optional<double> ClassSummary::mean() const {
@@ -109,7 +93,6 @@ ClassSummary summary_of(std::span<const StudentMarks> students, const Course& co
     for (const int blank : course.tasks[i].judged())
       summary.blanks.push_back(summary_of(course.tasks[i], blank, i, students));
   summary.misconceptions = misconceptions_of(students);
-  summary.looks = looks_of(students);
   return summary;
 }
 

@@ -17,7 +17,6 @@ struct BlankSummary {
   int blank = 0;
   double of = 0;
   std::map<Verdict, int> verdicts;
-  int n_judged = 0;
   double mean_points = 0;  // of those for whom it counts
 };
 
@@ -30,20 +29,12 @@ struct Misconception {
   std::vector<const StudentMarks*> students;
 };
 
-/// Why somebody should have a look at a student's answer.
-struct Look {
-  const StudentMarks* student = nullptr;
-  const Task* task = nullptr;
-  Finding why;
-};
-
 struct ClassSummary {
   int n_tasks = 0, n_marked = 0, n_ungraded = 0, n_absent = 0;  // tasks of students; the rest isn't marked yet
   int n_untimed = 0;             // of the marked ones: their speedup is still to be measured
   std::vector<double> percents;  // of each student with a mark, rising
   std::vector<BlankSummary> blanks;
   std::vector<Misconception> misconceptions;  // the commonest first
-  std::vector<Look> looks;
 
   int n_waiting() const { return n_tasks - n_marked - n_ungraded - n_absent; }
   std::optional<double> mean() const, median() const;  // of `percents`

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "blanks/blanks.h"
+#include "blanks/task.h"
 #include "errors/error.h"
 
 namespace odori::grader {
@@ -27,7 +28,7 @@ std::vector<Verdict> verdicts_named(const std::string& names, const std::string&
 
 class Reader {
  public:
-  explicit Reader(const fs::path& path) : path_(path) {}
+  Reader(const fs::path& path, const AnswerForm& form) : path_(path), form_(form) {}
 
   std::vector<AnswerEntry> read() {
     const std::vector<std::string> lines = split_lines(read_file(path_));
@@ -60,12 +61,13 @@ class Reader {
         of_blank(R"((?:cpp|sh) (\d+))");
     std::smatch found, what;
     if (line.starts_with("## ")) {
-      entries_.push_back({.file = path_.filename(), .name = line.substr(3), .line = line_});
+      entries_.push_back({.task = {}, .file = path_.filename(), .name = line.substr(3), .line = line_});
       require(names_.insert(entries_.back().name).second, "{}: this name was there before.", where());
     } else if (std::regex_match(line, found, fact)) {
       const std::string name = found[1], value = found[2];
       if (name.find_first_not_of("0123456789") != std::string::npos) {
-        entry().facts.emplace_back(name, value);
+        require(form_.facts.contains(name), "{}: no lines \"- {}: ...\" are known here.", where(), name);
+        entry().facts[name].push_back(value);
       } else {
         require(std::regex_match(value, what, expected), "{}: \"{}\" is no verdict.", where(), value);
         entry().expected[std::stoi(name)] = {verdicts_named(what[1], where()), what[2]};
@@ -73,11 +75,12 @@ class Reader {
     } else if (line.starts_with("```")) {
       const std::string name = line.substr(3);
       if (!std::regex_match(name, what, of_blank)) {
-        in_text_ = &entry().texts.emplace_back(name, std::vector<std::string>()).second;
-        return;
+        require(form_.texts.contains(name), "{}: no text \"{}\" is known here.", where(), name);
+        in_text_ = &entry().texts[name];
+      } else {
+        in_text_ = &entry().blanks[std::stoi(what[1])];
       }
-      in_text_ = &entry().blanks[std::stoi(what[1])];
-      require(in_text_->empty(), "{}: blank {} has a text already.", where(), what[1].str());
+      require(in_text_->empty(), "{}: there is such a text already.", where());
     } else {
       require(!line.starts_with("- "), "{}: this line has none of the forms of README.md.", where());
     }
@@ -89,6 +92,7 @@ class Reader {
   }
 
   const fs::path path_;
+  const AnswerForm& form_;
   int line_ = 0;
   std::vector<AnswerEntry> entries_;
   std::set<std::string> names_;
@@ -97,11 +101,6 @@ class Reader {
 
 }  // namespace
 
-Expected expected_of(const std::map<int, Expected>& said, int blank) {
-  const auto found = said.find(blank);
-  return found == said.end() ? Expected{} : found->second;
-}
-
 bool Expected::allows(const BlankVerdict& seen) const {
   const bool is_one = std::find(verdicts.begin(), verdicts.end(), seen.verdict) != verdicts.end();
   return is_one && (key.empty() || (seen.finding && seen.finding->key == key));
@@ -109,15 +108,41 @@ bool Expected::allows(const BlankVerdict& seen) const {
 
 std::string AnswerEntry::title() const { return fmt::format("{}:{}: {}", file, line, name); }
 
-std::vector<AnswerEntry> read_answer_files(const fs::path& folder) {
+std::string AnswerEntry::fact(const std::string& fact) const {
+  const auto found = facts.find(fact);
+  return found == facts.end() ? "" : found->second.front();
+}
+
+Expected AnswerEntry::expected_of(int blank) const {
+  const auto found = expected.find(blank);
+  return found == expected.end() ? Expected{} : found->second;
+}
+
+std::vector<AnswerEntry> read_answer_files(const fs::path& folder, const AnswerForm& form) {
   std::set<fs::path> files;
   for (const auto& file : fs::directory_iterator(folder))
     if (file.path().extension() == ".md" && file.path().filename() != "README.md") files.insert(file.path());
   std::vector<AnswerEntry> all;
-  for (const fs::path& file : files) {
-    std::vector<AnswerEntry> entries = Reader(file).read();
-    std::move(entries.begin(), entries.end(), std::back_inserter(all));
-  }
+  for (const fs::path& file : files) std::ranges::move(Reader(file, form).read(), std::back_inserter(all));
+  return all;
+}
+
+std::vector<AnswerEntry> read_corpus(const fs::path& kit) {
+  std::vector<AnswerEntry> all;
+  for (const Task& task : all_tasks())
+    for (AnswerEntry& entry :
+         read_answer_files(kit / "grader/exercises" / task.folder / "corpus", {{"en", "ja"}, {}})) {
+      entry.task = task.name;
+      entry.file = task.name + '/' + entry.file;
+      all.push_back(std::move(entry));
+    }
+  return all;
+}
+
+std::vector<AnswerEntry> read_attacks(const fs::path& kit) {
+  const AnswerForm form{{"task", "wall", "leaves", "shows", "student", "also", "slow"}, {"outside", "handed in"}};
+  std::vector<AnswerEntry> all = read_answer_files(kit / "grader/attacks", form);
+  for (AnswerEntry& attack : all) attack.task = task_named(attack.fact("task")).name;
   return all;
 }
 

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "checks/verdict.h"
@@ -19,21 +19,33 @@ struct Expected {
   bool allows(const BlankVerdict& seen) const;
 };
 
-/// UNFILLED where nothing is said of the blank.
-Expected expected_of(const std::map<int, Expected>& said, int blank);
-
+/// An answer, or a cheating submission.
 struct AnswerEntry {
-  std::string file, name;  // the file's name without its folders
+  std::string task, file, name;  // file: below the folder of all tasks' answers
   int line = 0;
-  std::vector<std::pair<std::string, std::string>> facts;               // "- NAME: VALUE", in order
-  std::vector<std::pair<std::string, std::vector<std::string>>> texts;  // what stands behind ``` , and the lines
-  std::map<int, Expected> expected;                                     // the facts "- 3: WRONG KEY", by blank
-  std::map<int, std::vector<std::string>> blanks;                       // the texts "cpp 3" and "sh 3", by blank
-  std::string title() const;                                            // "blank_1.md:34: the whole set"
+  std::map<std::string, std::vector<std::string>> facts;  // the values of "- NAME: VALUE", by name
+  std::map<std::string, std::vector<std::string>> texts;  // the lines of each text, by the words after ```
+  std::map<int, Expected> expected;                       // the facts "- 3: WRONG KEY", by blank
+  std::map<int, std::vector<std::string>> blanks;         // the texts "cpp 3" and "sh 3", by blank
+
+  std::string title() const;                        // "multi_gpu/blank_1.md:34: the whole set"
+  std::string fact(const std::string& fact) const;  // the first value; empty if there is none
+  Expected expected_of(int blank) const;            // UNFILLED where nothing is said of the blank
 };
 
-/// Entries of all files of a folder, in the files' order; README.md is none of them. Facts and texts of blanks are
-/// taken out of the other ones. Throws Error with file:line for what the format doesn't have.
-std::vector<AnswerEntry> read_answer_files(const std::filesystem::path& folder);
+/// What entries may hold, besides verdicts and texts of blanks.
+struct AnswerForm {
+  std::set<std::string> facts, texts;
+};
+
+/// Entries of all files of a folder, in the files' order; README.md is none of them. Throws Error with file:line for
+/// what the format doesn't have.
+std::vector<AnswerEntry> read_answer_files(const std::filesystem::path& folder, const AnswerForm& form = {});
+
+/// The corpus of all tasks, as grader/exercises/README.md shows it. Throws as read_answer_files().
+std::vector<AnswerEntry> read_corpus(const std::filesystem::path& kit);
+
+/// Cheating submissions, as grader/attacks/README.md shows them. Throws as read_answer_files().
+std::vector<AnswerEntry> read_attacks(const std::filesystem::path& kit);
 
 }  // namespace odori::grader

@@ -1,4 +1,4 @@
-// What a student hands in, written for a test: a program and a script, or whatever an attack's list says.
+// What a student hands in, written for a test.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "blanks/task.h"
-#include "classroom/self_test/attack.h"
+#include "classroom/self_test/answer_files.h"
 
 namespace odori::grader {
 
@@ -15,12 +14,8 @@ namespace odori::grader {
 std::string filled_exercise(const std::filesystem::path& solution,
                             const std::map<int, std::vector<std::string>>& blanks);
 
-/// The attack's program: its blanks filled, with its text in front of main.
-std::string program_of(const std::filesystem::path& kit, const Attack& attack);
-std::string script_of(const std::filesystem::path& kit, const Attack& attack);
-
-/// Writes what the attack's "handed in" lists into a student's folder, or its program and script if it lists nothing.
-/// Throws Error for a line that it can't do.
-void write_handed_in(const std::filesystem::path& kit, const Attack& attack, const std::filesystem::path& folder);
+/// Writes what the entry's text "handed in" lists into a student's folder (grader/attacks/README.md), or its program
+/// and script if it lists nothing. Throws Error for a line that it can't do.
+void write_handed_in(const std::filesystem::path& kit, const AnswerEntry& entry, const std::filesystem::path& folder);
 
 }  // namespace odori::grader

@@ -5,17 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
-#include <optional>
 #include <set>
-#include <tuple>
 
 #include "blanks/blanks.h"
-#include "classroom/grade.h"
+#include "blanks/task.h"
 #include "classroom/marking/results.h"
 #include "classroom/marking/student_name.h"
 #include "classroom/self_test/arena.h"
-#include "classroom/self_test/corpus.h"
 #include "classroom/self_test/handed_in.h"
 #include "errors/error.h"
 #include "messages/messages.h"
@@ -29,48 +25,46 @@ namespace fs = std::filesystem;
 
 /// A student of the class: an answer of the corpus, or an attack.
 struct Examinee {
-  std::string name, title, task;
-  std::map<int, Expected> expected;
-  std::vector<std::string> flags;
-  const Attack* attack = nullptr;
+  std::string name;
+  AnswerEntry entry;
 };
 
 /// Of each exercise a right answer and a wrong one; without `all`, of those that a class is marked on.
-std::vector<CorpusEntry> chosen_answers(const fs::path& kit, bool all) {
+std::vector<AnswerEntry> chosen_answers(const fs::path& kit, bool all) {
   std::set<std::pair<std::string, bool>> there;
-  std::vector<CorpusEntry> chosen;
-  for (const CorpusEntry& entry : read_corpus(kit)) {
+  std::vector<AnswerEntry> chosen;
+  for (const AnswerEntry& entry : read_corpus(kit)) {
     if (!all && task_named(entry.task).optional) continue;
-    const auto passes = [&](const auto& text) { return entry.expected.at(text.first).passes(); };
-    const bool right = std::all_of(entry.texts.begin(), entry.texts.end(), passes);
+    const bool right =
+        std::ranges::all_of(entry.blanks, [&](const auto& text) { return entry.expected.at(text.first).passes(); });
     if (there.emplace(entry.task, right).second) chosen.push_back(entry);
   }
   return chosen;
 }
 
 /// Without `all`, only those that the sandbox stops, since only the sandbox differs between machines.
-std::vector<Attack> chosen_attacks(const fs::path& kit, bool all) {
-  std::vector<Attack> attacks = read_attacks(kit / "grader" / "attacks");
-  const auto needs_sandbox = [](const Attack& attack) { return std::ranges::count(attack.walls, "sandbox") > 0; };
-  if (!all) std::erase_if(attacks, [&](const Attack& attack) { return attack.slow || !needs_sandbox(attack); });
+std::vector<AnswerEntry> chosen_attacks(const fs::path& kit, bool all) {
+  std::vector<AnswerEntry> attacks = read_attacks(kit);
+  const auto needs_sandbox = [](const AnswerEntry& attack) {
+    return attack.fact("wall").find("sandbox") != std::string::npos;
+  };
+  if (!all)
+    std::erase_if(attacks, [&](const auto& attack) { return attack.facts.contains("slow") || !needs_sandbox(attack); });
   return attacks;
 }
 
 /// Writes the class to `folder`.
-std::vector<Examinee> write_class(const SelfTest& flags, const fs::path& folder, const std::vector<Attack>& attacks) {
+std::vector<Examinee> write_class(const fs::path& kit, const fs::path& folder, const std::vector<AnswerEntry>& answers,
+                                  const std::vector<AnswerEntry>& attacks) {
   std::vector<Examinee> examinees;
-  for (const CorpusEntry& entry : chosen_answers(flags.kit, flags.all)) {
-    Examinee& answer = examinees.emplace_back(
-        Examinee{fmt::format("answer_{:03}", examinees.size()), entry.title(), entry.task, entry.expected, {}});
-    Attack none;
-    none.task = entry.task;
-    none.blanks = entry.texts;
-    write_handed_in(flags.kit, none, folder / answer.name);
-  }
-  for (const Attack& attack : attacks) {
-    const std::string chosen = attack.student.empty() ? attack.id() : attack.student;
-    examinees.push_back({student_name(chosen), attack.title(), attack.task, attack.expected, attack.flags, &attack});
-    write_handed_in(flags.kit, attack, folder / chosen);
+  const auto add = [&](const std::string& name, const AnswerEntry& entry) {
+    examinees.push_back({student_name(name), entry});
+    write_handed_in(kit, entry, folder / name);
+  };
+  for (const AnswerEntry& answer : answers) add(fmt::format("answer_{:03}", examinees.size()), answer);
+  for (const AnswerEntry& attack : attacks) {
+    const std::string chosen = attack.fact("student");
+    add(chosen.empty() ? fmt::format("attack_{:03}", examinees.size()) : chosen, attack);
   }
   return examinees;
 }
@@ -96,59 +90,45 @@ std::string words_of(const std::map<int, Expected>& expected) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// What the class's results say of one of it.
-class Judge {
- public:
-  Judge(fs::path results, const Messages& messages) : results_(std::move(results)), messages_(messages) {}
+/// What an attack left on this machine, or shows in the class's reports; empty: nothing.
+std::string sign_of_success(const Examinee& examinee, const fs::path& results) {
+  const std::string leaves = examinee.entry.fact("leaves"), shows = examinee.entry.fact("shows");
+  if (!leaves.empty() && is_left(leaves)) return leaves;
+  const std::string page = read_file(results / "students" / examinee.name / "report.html"),
+                    table = '\n' + read_file(results / "marks.csv");
+  const bool is_shown = page.find(shows) != page.npos || table.find('\n' + shows) != table.npos;
+  return is_shown ? shows : "";
+}
 
-  /// Prints its line. Returns whether all was as it had to be.
-  bool judge(const Examinee& examinee) const {
-    const Records records(results_ / "students", {});
-    const auto record = records.read(examinee.name, examinee.task);
-    const bool marked = record && record->state == RecordState::marked && record->check;
-    const std::vector<BlankVerdict> verdicts = marked ? record->check->verdicts : std::vector<BlankVerdict>();
-    std::vector<std::string> complaints;
-    if (!marked) complaints.push_back(messages_.text("self_test_not_marked"));
-    if (marked && !all_allowed(examinee, verdicts))
-      complaints.push_back(
-          messages_.text("self_test_marks", {{"expected", words_of(examinee.expected)}, {"seen", words_of(verdicts)}}));
-    for (const std::string& key : examinee.flags)
-      if (!record || std::none_of(record->flags.begin(), record->flags.end(),
-                                  [&](const Finding& flag) { return flag.key == key; }))
-        complaints.push_back(messages_.text("self_test_no_flag", {{"flag", key}}));
-    if (const std::string sign = sign_of_success(examinee); !sign.empty())
-      complaints.push_back(messages_.text("self_test_got_through", {{"shown", sign}}));
-    const bool held = complaints.empty();
-    fmt::print("{}  {:<52.52}  {}\n", messages_.text(held ? "self_test_right" : "self_test_wrong"), examinee.title,
-               marked ? words_of(verdicts) : "-");
-    for (const std::string& complaint : complaints) fmt::print("        {}\n", complaint);
-    return held;
-  }
-
- private:
-  static bool all_allowed(const Examinee& examinee, const std::vector<BlankVerdict>& verdicts) {
-    return std::all_of(verdicts.begin(), verdicts.end(), [&](const BlankVerdict& verdict) {
-      return verdict.blank == 0 || expected_of(examinee.expected, verdict.blank).allows(verdict);
-    });
-  }
-  /// What the attack left or shows; empty: nothing.
-  std::string sign_of_success(const Examinee& examinee) const {
-    if (!examinee.attack) return {};
-    const auto& [leaves, shows] = std::tie(examinee.attack->leaves, examinee.attack->shows);
-    if (!leaves.empty() && is_left(leaves)) return leaves;
-    const std::string page = read_file(results_ / "students" / examinee.name / "report.html"),
-                      table = '\n' + read_file(results_ / "marks.csv");
-    const bool is_shown = page.find(shows) != page.npos || table.find('\n' + shows) != table.npos;
-    return !shows.empty() && is_shown ? shows : std::string();
-  }
-
-  fs::path results_;
-  const Messages& messages_;
-};
+/// Compares an examinee's results with what they had to be, and prints a line. Returns whether they agree.
+bool judge(const Examinee& examinee, const fs::path& results, const Messages& messages) {
+  const AnswerEntry& entry = examinee.entry;
+  const auto record = Records(results / "students", {}).read(examinee.name, entry.task);
+  const bool marked = record && record->check;
+  const std::vector<BlankVerdict> verdicts = marked ? record->check->verdicts : std::vector<BlankVerdict>();
+  std::vector<std::string> complaints;
+  if (!marked) complaints.push_back(messages.text("self_test_not_marked"));
+  if (!std::ranges::all_of(verdicts, [&](const BlankVerdict& seen) {
+        return seen.blank == 0 || entry.expected_of(seen.blank).allows(seen);
+      }))
+    complaints.push_back(
+        messages.text("self_test_marks", {{"expected", words_of(entry.expected)}, {"seen", words_of(verdicts)}}));
+  if (const auto flags = entry.facts.find("also"); flags != entry.facts.end())
+    for (const std::string& key : flags->second)
+      if (!record || std::ranges::find(record->flags, key, &Finding::key) == record->flags.end())
+        complaints.push_back(messages.text("self_test_no_flag", {{"flag", key}}));
+  if (const std::string sign = sign_of_success(examinee, results); !sign.empty())
+    complaints.push_back(messages.text("self_test_got_through", {{"shown", sign}}));
+  const bool held = complaints.empty();
+  fmt::print("{}  {:<52.52}  {}\n", messages.text(held ? "self_test_right" : "self_test_wrong"), entry.title(),
+             marked ? words_of(verdicts) : "-");
+  for (const std::string& complaint : complaints) fmt::print("        {}\n", complaint);
+  return held;
+}
 
 }  // namespace
 
-int self_test(const SelfTest& flags) {
+int self_test(const GradeFlags& flags) {
   const Messages messages(flags.kit, language_or_default(flags.language));
   try {
     const Sandbox tried;
@@ -161,8 +141,9 @@ int self_test(const SelfTest& flags) {
   const Arena arena;
   setenv("ODORI_SITE", "/dev/null", 1);  // its answers are for nodes of two devices, whatever this cluster has
 
-  const std::vector<Attack> attacks = chosen_attacks(flags.kit, flags.all);
-  const std::vector<Examinee> examinees = write_class(flags, scratch.path() / "class", attacks);
+  const std::vector<AnswerEntry> answers = chosen_answers(flags.kit, flags.all),
+                                 attacks = chosen_attacks(flags.kit, flags.all);
+  const std::vector<Examinee> examinees = write_class(flags.kit, scratch.path() / "class", answers, attacks);
   const int code = grade_class({.submissions = scratch.path() / "class",
                                 .out = scratch.path() / "results",
                                 .kit = flags.kit,
@@ -173,14 +154,13 @@ int self_test(const SelfTest& flags) {
   if (code == exit_code::interrupted) throw Error("Interrupted.", exit_code::interrupted);
 
   fmt::print("\n{}\n", messages.text("self_test_title"));
-  const Judge judge(scratch.path() / "results", messages);
-  int n_wrong = 0;
-  for (const Examinee& examinee : examinees) n_wrong += judge.judge(examinee) ? 0 : 1;
+  const auto n_wrong = std::ranges::count_if(
+      examinees, [&](const auto& each) { return !judge(each, scratch.path() / "results", messages); });
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const bool holds = n_wrong == 0;
   fmt::print("\n{}\n", messages.text(holds ? "self_test_holds" : "self_test_fails",
                                      {{"attacks", std::to_string(attacks.size())},
-                                      {"answers", std::to_string(examinees.size() - attacks.size())},
+                                      {"answers", std::to_string(answers.size())},
                                       {"n", std::to_string(n_wrong)},
                                       {"seconds", fmt::format("{:.0f}", seconds)}}));
   return holds ? exit_code::ok : exit_code::failure;
