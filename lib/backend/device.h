@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "backend/adam_factors.h"
 #include "backend/buffer.h"
 #include "backend/device_group.h"
 #include "backend/precision.h"
@@ -66,6 +67,9 @@ class Device {
   /// first number belongs to p's number v_begin.
   virtual void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
                             std::size_t v_begin = 0) = 0;
+  /// Adam (adam_factors.h). m and v may cover a shard of the parameters: their first element belongs to p[m_begin].
+  virtual void adam(Buffer& p, const Buffer& g, Buffer& m, Buffer& v, const AdamFactors& factors, Range range,
+                    std::size_t m_begin = 0) = 0;
 
   /// Calls `work` on pieces that together are `range`: on a CPU pieces that fit its cache, from all of the device's
   /// threads, so that several passes over the same elements cost one; on a GPU the range as it is.

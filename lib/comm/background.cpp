@@ -24,10 +24,15 @@ class Background::Worker {
     return is;
   }
 
-  void start(std::function<void()> call) {
+  std::int64_t start(std::function<void()> call) {
     const std::lock_guard lock(mutex_);
     calls_.push_back(std::move(call));
     changed_.notify_all();
+    return ++n_started_;
+  }
+  void wait_until_ended(std::int64_t ticket) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return n_started_ - static_cast<std::int64_t>(calls_.size()) >= ticket; });
   }
   void wait_until_idle() {
     std::unique_lock lock(mutex_);
@@ -62,7 +67,8 @@ class Background::Worker {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<std::function<void()>> calls_;  // the first is being made
-  std::exception_ptr failure_;               // what follows a call that failed isn't made: the ranks no longer agree
+  std::int64_t n_started_ = 0;
+  std::exception_ptr failure_;  // what follows a call that failed isn't made: the ranks no longer agree
   std::jthread thread_{[this](const std::stop_token& stop) { work(stop); }};  // last: it ends before what it uses
 };
 
@@ -77,10 +83,21 @@ Background::Background() : worker_(Worker::shared().lock()) {
 
 Background::~Background() { worker_->wait_until_idle(); }
 
-void Background::start(std::function<void()> call) { worker_->start(std::move(call)); }
+std::int64_t Background::start(std::function<void()> call) { return worker_->start(std::move(call)); }
 
 void Background::wait() {
   worker_->wait_until_idle();
+  throw_failure();
+}
+
+void Background::wait(std::int64_t ticket) {
+  worker_->wait_until_ended(ticket);
+  throw_failure();
+}
+
+void Background::wait_quietly(std::int64_t ticket) noexcept { worker_->wait_until_ended(ticket); }
+
+void Background::throw_failure() const {
   if (const std::exception_ptr failure = worker_->failure()) std::rethrow_exception(failure);
 }
 

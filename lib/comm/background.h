@@ -5,6 +5,7 @@
 // that start the same calls at the same places of their program make them in one order.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -20,16 +21,21 @@ class Background {
   Background& operator=(const Background&) = delete;
 
   /// `call` is made when those that were started before have ended. From the program's main thread, as all that
-  /// follows.
-  void start(std::function<void()> call);
+  /// follows. Returns the call's ticket.
+  std::int64_t start(std::function<void()> call);
   /// Returns when all have ended. Throws what the first of them threw that did, each time: those after it were not
   /// made.
   void wait();
+  /// The same for the calls that were started before, up to the one with this ticket.
+  void wait(std::int64_t ticket);
+  /// The same without a throw.
+  void wait_quietly(std::int64_t ticket) noexcept;
   /// The same for all of this process, without a throw. Does nothing within a call in the background.
   static void wait_for_all() noexcept;
 
  private:
   class Worker;
+  void throw_failure() const;
   std::shared_ptr<Worker> worker_;  // one a process, while anybody uses it
 };
 

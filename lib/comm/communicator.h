@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/device.h"
+#include "comm/process_group.h"
 #include "numbers/dtype.h"
 #include "numbers/range.h"
 
@@ -78,11 +79,19 @@ class Communicator {
   std::vector<Plain> all_gather(const Plain& own);
   virtual void barrier() = 0;
 
+  // ---- Spans of floats in host memory
+  /// All ranks, for collectives on spans, and to be split into groups of some of them. Not collective. This
+  /// communicator must outlive none of its groups.
+  virtual ProcessGroup group() const = 0;
+
   // ---- Messages between two ranks, in host memory; of one length on both sides, or an Error. Not collective.
   /// Waits until the receiver takes it.
   virtual void send(std::span<const float> values, int to) = 0;
   /// Waits until it has come.
   virtual void receive(std::span<float> values, int from) = 0;
+  /// The same from whichever rank sends next. Returns that rank. Of several that wait, any may be the first; messages
+  /// of one rank come in the order in which they were sent.
+  virtual int receive_any(std::span<float> values) = 0;
   /// Both at once, in different memory. With oneself it copies.
   virtual void exchange(std::span<const float> sent, int to, std::span<float> received, int from) = 0;
   /// Since this communicator was made.

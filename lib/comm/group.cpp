@@ -56,16 +56,24 @@ Group::Group(std::shared_ptr<Interconnect> interconnect)
   std::iota(ranks_.begin(), ranks_.end(), 0);
 }
 
-Group::Group(std::shared_ptr<Interconnect> interconnect, int color, int key) : interconnect_(std::move(interconnect)) {
-  const Exchange call({"create_communicator()"});
+Group Group::split(int color, int key) const {
+  Group some;
   const auto handle = std::make_shared<Handle>();
-  const int own = interconnect_->ranks().rank;
-  ODORI_MPI(MPI_Comm_split(MPI_COMM_WORLD, color, key, &handle->comm));
-  ODORI_MPI(MPI_Comm_rank(handle->comm, &rank_));
-  ODORI_MPI(MPI_Comm_size(handle->comm, &size_));
-  ranks_.resize(static_cast<std::size_t>(size_));
-  ODORI_MPI(MPI_Allgather(&own, 1, MPI_INT, ranks_.data(), 1, MPI_INT, handle->comm));
-  handle_ = handle;
+  ODORI_MPI(MPI_Comm_split(handle_->comm, color, key, &handle->comm));
+  ODORI_MPI(MPI_Comm_rank(handle->comm, &some.rank_));
+  ODORI_MPI(MPI_Comm_size(handle->comm, &some.size_));
+  some.interconnect_ = interconnect_;
+  some.handle_ = handle;
+  some.ranks_ = some.all_gather_plain(interconnect_->ranks().rank);
+  return some;
+}
+
+void Group::all_gather_bytes(const void* own, void* all, std::size_t bytes_of_each) const {
+  const auto count = static_cast<int>(bytes_of_each);
+  MPI_Request request = MPI_REQUEST_NULL;
+  ODORI_MPI(MPI_Iallgather(own, count, MPI_BYTE, all, count, MPI_BYTE, handle_->comm, &request));
+  if (interconnect_->link()) await({&request, 1});
+  ODORI_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
 Passage Group::pass(std::span<const Steps> steps) const {
@@ -114,13 +122,12 @@ std::span<float> Group::chunk(std::span<float> numbers, int c) const {
   return numbers.subspan(range.begin, range.size());
 }
 
-Group::Layout Group::layout(std::span<float> numbers) const {
+Group::Layout Group::layout(std::span<const float> numbers) const {
   count_of(numbers);
   Layout layout;
-  for (int c = 0; c < size_; ++c) {
-    const std::span<float> part = chunk(numbers, c);
+  for (const Range& part : parts(numbers.size())) {
     layout.counts.push_back(static_cast<int>(part.size()));
-    layout.offsets.push_back(static_cast<int>(part.data() - numbers.data()));
+    layout.offsets.push_back(static_cast<int>(part.begin));
   }
   return layout;
 }
@@ -151,9 +158,8 @@ void Group::broadcast(std::span<float> numbers, int root) const {
   ODORI_MPI(MPI_Bcast(numbers.data(), count_of(numbers), MPI_FLOAT, root, handle_->comm));
 }
 
-void Group::reduce_scatter(std::span<float> numbers) const {
+void Group::reduce_scatter(std::span<const float> numbers, std::span<float> own) const {
   const Passage passage = travel(ring_steps(size_, 1, bytes_of(numbers)));
-  const std::span<float> own = chunk(numbers, rank_);
   std::vector<float> sum(own.size());
   ODORI_MPI(
       MPI_Reduce_scatter(numbers.data(), sum.data(), layout(numbers).counts.data(), MPI_FLOAT, MPI_SUM, handle_->comm));

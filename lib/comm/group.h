@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "comm/interconnect.h"
@@ -20,11 +21,13 @@ class Group {
   Group() = default;
   /// All ranks of the job.
   explicit Group(std::shared_ptr<Interconnect> interconnect);
-  /// Those that give the same `color`, in the order of their `key`s. Collective over all ranks of the job.
-  Group(std::shared_ptr<Interconnect> interconnect, int color, int key);
+  /// Those of this group that give the same `color`, in the order of their `key`s. Collective over the group's ranks.
+  Group split(int color, int key) const;
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  const std::vector<int>& ranks() const { return ranks_; }  // of the job
+  bool is_whole_job() const { return size_ == interconnect_->ranks().size; }
 
   /// The part of `length` elements that belongs to rank c: [c length / size, (c + 1) length / size).
   Range range_of(std::size_t length, int c) const;
@@ -41,11 +44,17 @@ class Group {
   /// Replaces every rank's elements by the root's.
   void broadcast(std::span<float> numbers, int root) const;
   /// Each rank's own chunk becomes the sum of all ranks' chunks there; the rest does not change.
-  void reduce_scatter(std::span<float> numbers) const;
+  void reduce_scatter(std::span<float> numbers) const { reduce_scatter(numbers, chunk(numbers, rank_)); }
+  /// The same, the sum written to `own`, which may be that chunk.
+  void reduce_scatter(std::span<const float> numbers, std::span<float> own) const;
   /// The same in two steps, without MPI's sum: each rank gets its chunk of all others, and adds them up.
   void reduce_scatter_by_all_to_all(std::span<float> numbers) const;
   /// Each chunk becomes that of the rank that it belongs to.
   void all_gather(std::span<float> numbers) const;
+
+  /// Every rank gets what each gives, in the order of the ranks. Not counted, and not charged by a link.
+  template <typename Plain>
+  std::vector<Plain> all_gather_plain(const Plain& own) const;
 
   /// Of a collective that isn't MPI's: its messages, for traffic().
   void count(std::span<const Steps> steps) const;
@@ -63,7 +72,8 @@ class Group {
   struct Layout {
     std::vector<int> counts, offsets;
   };
-  Layout layout(std::span<float> numbers) const;
+  Layout layout(std::span<const float> numbers) const;
+  void all_gather_bytes(const void* own, void* all, std::size_t bytes_of_each) const;
   /// pass(), and counted.
   Passage travel(std::span<const Steps> steps) const;
   Passage travel(const Steps& steps) const { return travel({&steps, 1}); }
@@ -73,5 +83,13 @@ class Group {
   std::vector<int> ranks_;  // of the job
   int rank_ = 0, size_ = 1;
 };
+
+template <typename Plain>
+std::vector<Plain> Group::all_gather_plain(const Plain& own) const {
+  static_assert(std::is_trivially_copyable_v<Plain>);
+  std::vector<Plain> all(static_cast<std::size_t>(size_), own);
+  all_gather_bytes(&own, all.data(), sizeof own);
+  return all;
+}
 
 }  // namespace odori

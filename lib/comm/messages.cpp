@@ -1,4 +1,4 @@
-// Messages between two ranks: MpiCommunicator's send(), receive() and exchange().
+// Messages between two ranks: MpiCommunicator's send(), receive(), receive_any() and exchange().
 //
 // A message is its length, as a synchronous send, then its numbers. So a send waits until its receiver has begun to
 // receive, whatever its length is and wherever the other rank runs, and a receiver knows of a wrong length before it
@@ -37,14 +37,15 @@ struct Message {
 struct Head {
   std::int64_t length = 0;
   Link::Time there = 0;  // when its sender was
+  std::int64_t from = 0;
 };
 constexpr int head_size = sizeof(Head) / sizeof(std::int64_t);
 
 /// On its way from now on.
 class Sending {
  public:
-  Sending(std::span<const float> values, int to, bool over_link)
-      : over_link_(over_link), head_{static_cast<std::int64_t>(values.size()), Link::now()} {
+  Sending(std::span<const float> values, int from, int to, bool over_link)
+      : over_link_(over_link), head_{static_cast<std::int64_t>(values.size()), Link::now(), from} {
     if (over_link) ODORI_MPI(MPI_Irecv(&arrival_, 1, MPI_INT64_T, to, arrival_tag, MPI_COMM_WORLD, &new_request()));
     ODORI_MPI(MPI_Issend(&head_, head_size, MPI_INT64_T, to, head_tag, MPI_COMM_WORLD, &new_request()));
     for_each_chunk(values.size(), [&](std::size_t offset, int count) {
@@ -79,8 +80,8 @@ void check_length(const char* call, std::size_t sent, int from, std::size_t expe
                    numbers_in_words(sent), rank, expected);
 }
 
-/// Over a link, the result is when it arrives.
-Link::Time take(const char* call, std::span<float> values, int from, const Interconnect& interconnect) {
+/// `from` may be MPI_ANY_SOURCE; it becomes the sender's rank. Over a link, the result is when it arrives.
+Link::Time take(const char* call, std::span<float> values, int& from, const Interconnect& interconnect) {
   const int rank = interconnect.ranks().rank;
   const Link::Time own = Link::now();
   Link* const link = interconnect.link();
@@ -90,6 +91,7 @@ Link::Time take(const char* call, std::span<float> values, int from, const Inter
   ODORI_MPI(MPI_Irecv(&head, head_size, MPI_INT64_T, from, head_tag, MPI_COMM_WORLD, &request));
   if (link) await({&request, 1});
   ODORI_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  from = static_cast<int>(head.from);
   check_length(call, static_cast<std::size_t>(head.length), from, values.size(), rank);
   if (link) {
     arrival =
@@ -120,7 +122,7 @@ void MpiCommunicator::send(std::span<const float> values, int to) {
   const Message message("send", to, values.size(), -1, 0);
   check_peer("send", "send to", to);
   require(to != rank(), "send: rank {} can't send to itself: it would wait for ever.", rank());
-  const Passage passage(Sending(values, to, interconnect_->link()).wait());
+  const Passage passage(Sending(values, rank(), to, interconnect_->link()).wait());
   interconnect_->count(rank(), to, 1, length_in_bytes(values));
 }
 
@@ -130,6 +132,15 @@ void MpiCommunicator::receive(std::span<float> values, int from) {
   require(from != rank(), "receive: rank {} can't receive from itself: it would wait for ever.", rank());
   const Passage passage(take("receive", values, from, *interconnect_));
   interconnect_->count(from, rank(), 1, length_in_bytes(values));
+}
+
+int MpiCommunicator::receive_any(std::span<float> values) {
+  const Message message("receive_any", -1, 0, rank_table::several, values.size());
+  require(size() > 1, "receive_any: this job has one rank, so that no other one can send.");
+  int from = MPI_ANY_SOURCE;
+  const Passage passage(take("receive_any", values, from, *interconnect_));
+  interconnect_->count(from, rank(), 1, length_in_bytes(values));
+  return from;
 }
 
 void MpiCommunicator::exchange(std::span<const float> sent, int to, std::span<float> received, int from) {
@@ -148,7 +159,7 @@ void MpiCommunicator::exchange(std::span<const float> sent, int to, std::span<fl
     if (!sent.empty()) std::memcpy(received.data(), sent.data(), sent.size_bytes());
     return;
   }
-  Sending sending(sent, to, interconnect_->link());
+  Sending sending(sent, rank(), to, interconnect_->link());
   const Passage in(take("exchange", received, from, *interconnect_)), out(sending.wait());
   interconnect_->count(rank(), to, 1, length_in_bytes(sent));
   interconnect_->count(from, rank(), 1, length_in_bytes(received));

@@ -19,6 +19,11 @@ namespace odori {
 MpiCommunicator::MpiCommunicator(Cut cut)
     : cut_(cut), interconnect_(std::make_shared<Interconnect>()), world_(interconnect_) {}
 
+Group MpiCommunicator::split(int color, int key) const {
+  const Exchange call({"create_communicator()"});
+  return world_.split(color, key);
+}
+
 std::vector<int> MpiCommunicator::ranks_of_nodes() const {
   std::vector<int> ranks(static_cast<std::size_t>(inter_size()));
   for (const int node : interconnect_->nodes()) ++ranks[static_cast<std::size_t>(node)];

@@ -47,8 +47,10 @@ class MpiCommunicator : public Communicator {
   std::vector<std::byte> all_gather(std::span<const std::byte> own) final;
   std::vector<std::byte> scatter(std::span<const std::byte> all, std::span<const std::size_t> counts, int root) final;
   void barrier() final;
+  ProcessGroup group() const final { return ProcessGroup(world_); }
   void send(std::span<const float> values, int to) final;
   void receive(std::span<float> values, int from) final;
+  int receive_any(std::span<float> values) final;
   void exchange(std::span<const float> sent, int to, std::span<float> received, int from) final;
   const TrafficOfRank& traffic() const final;
   std::string link() const final { return interconnect_->link() ? in_words(interconnect_->link()->speed()) : ""; }
@@ -80,13 +82,14 @@ class MpiCommunicator : public Communicator {
   const Group& world() const { return world_; }
   // ---- For algorithms' constructors: groups of ranks. Collective.
   /// The ranks of this node.
-  Group intra() const { return Group(interconnect_, inter_rank(), intra_rank()); }
+  Group intra() const { return split(inter_rank(), intra_rank()); }
   /// The ranks with this intra_rank, one a node.
-  Group inter() const { return Group(interconnect_, intra_rank(), inter_rank()); }
+  Group inter() const { return split(intra_rank(), inter_rank()); }
   /// How many ranks each node has, by inter_rank.
   std::vector<int> ranks_of_nodes() const;
 
  private:
+  Group split(int color, int key) const;
   /// Calls `work` with consecutive parts of the range, in host memory, none longer than `most` floats; at least once.
   void on_host(Device& device, Buffer& values, Range range, std::size_t most,
                const std::function<void(std::span<float>)>& work);

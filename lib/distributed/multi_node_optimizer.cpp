@@ -39,6 +39,7 @@ class MultiNodeOptimizer : public Optimizer {
     next_dtype_ = options.dtype;
   }
 
+  std::string name() const override { return actual_->name(); }
   void set_shard(Range range) override { actual_->set_shard(range); }
 
   void setup(Classifier& model) override {
@@ -67,6 +68,7 @@ class MultiNodeOptimizer : public Optimizer {
     strategy_->setup(*context_);
     actual_->set_shard(strategy_->owned());
     actual_->setup(model);
+    set_n_updates(0);
     require(!actual_->exchange() || actual_->exchange()->report().description.empty(),
             "The optimizer given to create_multi_node_optimizer() exchanges gradients already, in a way of its own "
             "({}). Wrap it once.",
@@ -81,6 +83,7 @@ class MultiNodeOptimizer : public Optimizer {
     return static_cast<float>(comm_.size() / all[0]);
   }
 
+  void begin_update(std::int64_t n) override { actual_->begin_update(n); }
   using Optimizer::update;
   void update(Range range) override {
     const Range own = strategy_->owned();

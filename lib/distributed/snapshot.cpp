@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 std::string rank_file(int rank) { return fmt::format("rank_{}.json", rank); }
 
 SnapshotSubject subject_of(Updater& updater, Communicator* comm) {
-  return {updater.model().network(), updater.model().batch_size(), updater.description(), comm ? comm->size() : 1,
-          to_string(updater.model().device().precision())};
+  return {updater.model().network(),  updater.model().batch_size(), updater.description(),
+          updater.optimizer().name(), comm ? comm->size() : 1,      to_string(updater.model().device().precision())};
 }
 
 std::vector<DataFingerprint> data_of(Updater& updater) {
@@ -48,8 +48,12 @@ std::uint64_t whole(const std::vector<DataFingerprint>& data, Communicator* comm
 RankState rank_state_of(Trainer& trainer, const std::vector<DataFingerprint>& data) {
   Updater& updater = trainer.updater();
   const ExchangeStrategy* const exchange = updater.optimizer().exchange();
-  RankState state{updater.iteration(), trainer.elapsed_time(), updater.optimizer().learning_rate(),
-                  exchange ? exchange->report().overflows : 0, updater.model().algorithms()};
+  RankState state{updater.iteration(),
+                  trainer.elapsed_time(),
+                  updater.optimizer().learning_rate(),
+                  updater.optimizer().n_updates(),
+                  exchange ? exchange->report().overflows : 0,
+                  updater.model().algorithms()};
   for (const SerialIterator& iterator : updater.iterators()) state.iterators.push_back(iterator.state());
   for (const DataFingerprint& of_device : data) state.data.push_back(of_device.in_order);
   for (const Classifier* model : updater.models()) state.random.push_back(model->random());
@@ -69,14 +73,14 @@ void write_folder(const std::string& part, Trainer& trainer, const std::vector<D
     fs::remove_all(part);  // what a run that was killed has left
     fs::create_directory(part);
   });
-  const Vectors velocities = trainer.updater().optimizer().state();  // ranks may have a part each
+  const Vectors optimizer = trainer.updater().optimizer().state();  // ranks may have a part each
   FileCheck own;
   collectively(comm, [&] {
     own = write_checked(part + "/" + rank_file(rank), to_text(rank_state_of(trainer, data)));
     if (rank != 0) return;
     const ModelState model = trainer.updater().model().state();
     manifest.files["model.bin"] = write_vectors(part + "/model.bin", {&model.parameters, &model.statistics});
-    manifest.files["optimizer.bin"] = write_vectors(part + "/optimizer.bin", {&velocities});
+    manifest.files["optimizer.bin"] = write_vectors(part + "/optimizer.bin", {&optimizer});
   });
   const std::vector<FileCheck> of_rank = comm ? comm->all_gather(own) : std::vector{own};
   for (std::size_t r = 0; r < of_rank.size(); ++r) manifest.files[rank_file(static_cast<int>(r))] = of_rank[r];
@@ -177,7 +181,7 @@ void remove_old(const std::string& out, int keep) {
 struct Loaded {
   SnapshotSubject subject;
   ModelState model;
-  Vectors velocities;
+  Vectors optimizer;
   RankState rank;
 };
 
@@ -250,7 +254,7 @@ Loaded load(const std::string& folder, Trainer& trainer, Communicator* comm, con
   std::vector<std::size_t> remembered;
   for (std::size_t i = 0; i < updater.optimizer().n_lists(); ++i)
     remembered.insert(remembered.end(), parameters.begin(), parameters.end());
-  loaded.velocities = read_vectors(folder, "optimizer.bin", manifest, remembered);
+  loaded.optimizer = read_vectors(folder, "optimizer.bin", manifest, remembered);
   return loaded;
 }
 
@@ -273,8 +277,9 @@ void apply(Loaded& loaded, Trainer& trainer) {
     updater.iterators()[i].restore(loaded.rank.iterators[i]);
   }
   updater.model().device().bind_thread();
-  updater.optimizer().restore(loaded.velocities);
+  updater.optimizer().restore(loaded.optimizer);
   updater.optimizer().set_learning_rate(loaded.rank.learning_rate);
+  updater.optimizer().set_n_updates(loaded.rank.n_updates);
   if (ExchangeStrategy* const exchange = updater.optimizer().exchange())
     exchange->report().overflows = loaded.rank.overflows;
   updater.set_iteration(loaded.rank.iteration);
@@ -346,7 +351,8 @@ void resume(const ResumeFrom& from, Trainer& trainer, Communicator* comm) {
   const int n_ranks = comm ? comm->size() : 1;
   if (loaded.subject.n_ranks == n_ranks) return;
   fmt::print(
-      "{0} rank{1} wrote this snapshot, and this training has {2}: weights, velocities, learning rate, epochs and log "
+      "{0} rank{1} wrote this snapshot, and this training has {2}: weights, optimizer state, learning rate, epochs and "
+      "log "
       "are the same, but the ranks have other shares of the data, in another order and with other random numbers, and "
       "an update uses the batches of {2} rank{3}, so the weights will not be those of a training on {0} rank{1}.\n",
       loaded.subject.n_ranks, loaded.subject.n_ranks == 1 ? "" : "s", n_ranks, n_ranks == 1 ? "" : "s");

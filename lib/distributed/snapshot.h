@@ -1,7 +1,7 @@
 // Everything that is needed to go on with a training, in one folder an epoch: complete, or not there.
 //
 //   OUT/snapshot_epoch_3/model.bin      parameters and statistics   \  rank 0
-//                        optimizer.bin  velocities                  /
+//                        optimizer.bin  velocities or moments       /
 //                        rank_0.json    iterators, random state, counters, log: one file a rank
 //                        snapshot.json  what it is a snapshot of: network, devices, ranks, checksums
 //   OUT/latest                             the name of the folder that was written last, whatever the clock did
@@ -46,9 +46,9 @@ class Snapshot : public Extension {
 /// undamaged is taken, and those that were passed over are printed. Throws Error for none, a damaged one, another
 /// network or other data, another number of devices a rank.
 ///
-/// On another number of ranks, weights, velocities, statistics, learning rate, epochs and log are the same. What can't
-/// be: each rank's share of the data, its order and its random numbers, and how many batches make an update. Every
-/// rank begins with the epoch after the snapshot, in the order that a training run on that many ranks has then.
+/// On another number of ranks, weights, optimizer state, statistics, learning rate, epochs and log are the same. What
+/// can't be: each rank's share of the data, its order and its random numbers, and how many batches make an update.
+/// Every rank begins with the epoch after the snapshot, in the order that a training run on that many ranks has then.
 void resume(const ResumeFrom& from, Trainer& trainer, Communicator* comm = nullptr);
 
 }  // namespace odori

@@ -13,19 +13,19 @@ namespace odori {
 using nlohmann::json;
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkSpec, name, n_classes, image_size)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SnapshotSubject, network, batch_size, gradients, n_ranks, precision)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SnapshotSubject, network, batch_size, gradients, optimizer, n_ranks, precision)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileCheck, bytes, crc32)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SnapshotManifest, subject, data, written, files)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlgorithmTable, measure, chosen)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IteratorState, position, epoch, random_position, is_new_epoch, previous_epoch_detail,
                                    order)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RandomKey, seed, stream, step)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankState, iteration, elapsed_time, learning_rate, overflows, algorithms, iterators,
-                                   data, random, states)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankState, iteration, elapsed_time, learning_rate, n_updates, overflows, algorithms,
+                                   iterators, data, random, states)
 
 namespace {
 
-constexpr int format = 4;  // of all files of the folder
+constexpr int format = 5;  // of all files of the folder
 
 template <typename T>
 T parse(const std::string& path, const std::vector<std::byte>& bytes) {
@@ -61,6 +61,9 @@ void require_same(const SnapshotSubject& saved, const SnapshotSubject& here) {
   require(saved.batch_size == here.batch_size,
           "The snapshot is of batches of {}, this training of batches of {}. Give --batchsize {}.", saved.batch_size,
           here.batch_size, saved.batch_size);
+  require(saved.optimizer == here.optimizer,
+          "The snapshot is of a training by the optimizer {0}, this one is by {1}. Give --optimizer {0}.",
+          saved.optimizer, here.optimizer);
   require(saved.gradients == here.gradients,
           "The snapshot is of a training with {} a rank, this one has {}. Give the flags on devices, batches an update "
           "and the exchange of gradients that it was trained with.",

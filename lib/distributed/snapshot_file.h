@@ -24,6 +24,7 @@ struct SnapshotSubject {
   NetworkSpec network;
   int batch_size = 0;     // of one device
   std::string gradients;  // Updater::description(): devices a rank and the rule
+  std::string optimizer;  // Optimizer::name()
   int n_ranks = 1;
   std::string precision = "fp32";
 };
@@ -50,6 +51,7 @@ struct RankState {
   std::int64_t iteration = 0;
   double elapsed_time = 0;  // seconds
   float learning_rate = 0;
+  std::int64_t n_updates = 0;  // Optimizer::n_updates(): less than iteration where updates were skipped
   std::int64_t overflows = 0;  // ExchangeReport::overflows
   AlgorithmTable algorithms;
   std::vector<IteratorState> iterators;       // one a device

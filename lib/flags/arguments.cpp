@@ -10,6 +10,8 @@
 #include "errors/error.h"
 #include "flags/command_line.h"
 #include "model/networks.h"
+#include "optim/adam.h"
+#include "optim/optimizers.h"
 
 namespace odori {
 namespace {
@@ -29,6 +31,13 @@ void add_training_flags(CommandLine& line, Arguments& args, const Program& progr
       ->check(line.number<float>({"a number above 0", "0 より大きい数"},
                                  [](float rate) { return rate > 0 && std::isfinite(rate); }))
       ->capture_default_str();
+  if (program.optimizer)
+    app.add_option("--optimizer", args.optimizer,
+                   fmt::format("momentum (SGD with momentum 0.9), or adam (D. Kingma and J. Ba, 2015); with adam, "
+                               "--learnrate is {} unless given",
+                               Adam::usual_rate))
+        ->check(line.one_of(optimizer_names()))
+        ->capture_default_str();
   app.add_option("--fraction", args.fraction, "Use this part of the data, in (0, 1]")
       ->check(line.number<double>({"a number above 0 and up to 1", "0 より大きく 1 以下の数"},
                                   [](double part) { return part > 0 && part <= 1; }))
@@ -190,6 +199,7 @@ Arguments parse_arguments(int argc, char** argv, const Program& program) {
   if (given("--no_snapshot") && given("--keep"))
     throw UsageError("--no_snapshot writes no snapshots, so that --keep has none to keep. Leave one of them out.");
   args.resume.asks_for_rate = given("--learnrate");
+  if (args.optimizer == "adam" && !given("--learnrate")) args.learnrate = Adam::usual_rate;
   create_network(args.model, 1, args.image_size);  // throws if this image size can't be used
   if (args.communicator.empty())
     args.communicator = args.devices.request != DeviceRequest::cpu && gpu_count() > 0 ? "pure_nccl" : "flat";

@@ -38,6 +38,7 @@ struct Program {
   bool one_training = true;      // else several in turn, without snapshots and event stream, whatever becomes of them
   bool several_devices = false;  // of one process
   bool communicator = false;     // by name
+  bool optimizer = false;        // by name
   int least_epochs = 1;          // 0: it has something to do without training
   std::vector<OwnFlag> own = {};
 };
@@ -47,8 +48,9 @@ struct Arguments {
   int epoch = 4;
   int batchsize = 32;  // images a device and iteration
   float learnrate = 0.05f;
-  int n_gpus = 2;            // of several_devices: devices of this process, GPUs or not
-  std::string communicator;  // filled in from the devices if not given
+  std::string optimizer = "momentum";  // of programs with an optimizer by name
+  int n_gpus = 2;                      // of several_devices: devices of this process, GPUs or not
+  std::string communicator;            // filled in from the devices if not given
   // ---- Of programs with a communicator by name
   ExchangeOptions exchange;       // --double_buffering --allreduce_dtype --bucket_mib --sharded
   std::optional<int> accumulate;  // batches of a rank that make an update

@@ -26,6 +26,9 @@ void Horovod::broadcast_optimizer_state(Optimizer& optimizer, int root_rank) con
   std::vector<std::vector<float>> state = optimizer.state();
   for (std::vector<float>& vector : state) comm_->broadcast(std::as_writable_bytes(std::span(vector)), root_rank);
   optimizer.restore(state);
+  std::int64_t n_updates = optimizer.n_updates();
+  comm_->broadcast(std::as_writable_bytes(std::span(&n_updates, 1)), root_rank);
+  optimizer.set_n_updates(n_updates);
   float rate = optimizer.learning_rate();
   comm_->broadcast(std::as_writable_bytes(std::span(&rate, 1)), root_rank);
   optimizer.set_learning_rate(rate);

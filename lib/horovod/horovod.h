@@ -53,7 +53,8 @@ class Horovod {
                                                   ExchangeOptions exchange = {}) const;
   /// Collective: every rank gets the root's parameters and statistics.
   void broadcast_parameters(Classifier& model, int root_rank = 0) const;
-  /// Collective: every rank gets the root's velocities and learning rate. After optimizer.setup().
+  /// Collective: every rank gets the root's optimizer state, number of updates and learning rate. After
+  /// optimizer.setup().
   void broadcast_optimizer_state(Optimizer& optimizer, int root_rank = 0) const;
   /// Collective: a number of each rank, as a metric, becomes their mean, or their sum.
   double allreduce(double value, ReduceOp op = Average) const;

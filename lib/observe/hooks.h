@@ -68,7 +68,8 @@ class CollectiveScope {
 /// that the library sends inside its own collectives are not facts.
 class MessageScope {
  public:
-  /// `call` sends `sent` floats to rank `to` and receives `received` floats from rank `from`; -1: no such rank.
+  /// `call` sends `sent` floats to rank `to` and receives `received` floats from rank `from`; -1: no such rank, -2: any
+  /// rank.
   MessageScope(const char* call, int to, std::size_t sent, int from, std::size_t received);
   ~MessageScope();
   MessageScope(const MessageScope&) = delete;

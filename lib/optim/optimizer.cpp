@@ -19,9 +19,12 @@ bool Optimizer::update() {
 
 bool Optimizer::finish_exchange() {
   model();  // throws before setup()
-  if (!exchange()) return true;
-  const observe::CollectiveScope call("optimizer->update()");
-  return exchange()->finish();
+  if (exchange()) {
+    const observe::CollectiveScope call("optimizer->update()");
+    if (!exchange()->finish()) return false;
+  }
+  begin_update(++n_updates_);
+  return true;
 }
 
 void Optimizer::set_exchange(const ExchangeOptions& options) {

@@ -2,13 +2,15 @@
 //
 // One update, after Classifier::forward_backward():
 //
-//   finish_exchange()              the gradients are the mean over all ranks; false: skip this update
-//   update(range), update(range)   ranges that together cover everything once, in any order and from any thread
-//   exchange()->after_update()     if there is an exchange of gradients between ranks
+//   finish_exchange()              the gradients are the mean over all ranks; false: skip this update. Calls
+//   begin_update() update(range), update(range)   ranges that together cover everything once, in any order and from any
+//   thread exchange()->after_update()     if there is an exchange of gradients between ranks
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/classifier.h"
@@ -29,6 +31,8 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
+  /// As --optimizer spells it: "momentum". Part of a snapshot's key.
+  virtual std::string name() const = 0;
   /// The model to update. It must be on its device.
   virtual void setup(Classifier& model) = 0;
   /// Before setup(): only this range of the flat parameter vector will be updated, so state is allocated for it alone.
@@ -36,12 +40,19 @@ class Optimizer {
   /// Hooks run in the order of adding.
   virtual void add_hook(std::unique_ptr<Hook> hook) = 0;
 
+  /// Called before the ranges of update n = 1, 2, ... since setup(). Skipped updates are not counted.
+  virtual void begin_update(std::int64_t /*n*/) {}
   /// Applies hooks and rule to `range`.
   virtual void update(Range range) = 0;
   /// One update of all parameters, with the exchange between ranks if there is one. Returns false if it was skipped.
   bool update();
-  /// Waits for the exchange of gradients between ranks, if there is one. Returns false if this update is to be skipped.
+  /// Waits for the exchange of gradients between ranks, if there is one. Returns false if this update is to be skipped;
+  /// else the update has begun.
   bool finish_exchange();
+  /// Updates that have begun since setup().
+  std::int64_t n_updates() const { return n_updates_; }
+  /// Continues after so many updates, as a snapshot counted them.
+  void set_n_updates(std::int64_t n) { n_updates_ = n; }
 
   /// How ranks exchange gradients (distributed/exchange/strategy.h). Null: this optimizer uses its own rank's
   /// gradients.
@@ -63,6 +74,9 @@ class Optimizer {
   virtual std::vector<std::vector<float>> state() = 0;
   virtual void restore(const std::vector<std::vector<float>>& state) = 0;
   virtual std::size_t n_lists() const { return 1; }
+
+ private:
+  std::int64_t n_updates_ = 0;
 };
 
 }  // namespace odori

@@ -30,7 +30,7 @@ struct alignas(64) Row {
   std::atomic<std::uint32_t> inside;  // how deep in calls
   std::atomic<std::uint64_t> calls, moves;
   std::array<std::atomic<std::uint64_t>, 3> name;  // of the call, cut to 24 characters
-  std::atomic<std::int32_t> sends_to, takes_from;  // a message's other ranks, counted from 1; 0: none
+  std::atomic<std::int32_t> sends_to, takes_from;  // a message's other ranks, counted from 1; 0: none; -1: several
 };
 struct alignas(64) Head {
   std::atomic<std::uint32_t> spoken;
@@ -95,7 +95,7 @@ std::string name_of(const Row& row) {
   return to >= 0 ? fmt::format("{} to {}", name, to) : from >= 0 ? fmt::format("{} from {}", name, from) : name;
 }
 
-bool in_message(const Row& row) { return row.inside > 0 && (row.sends_to > 0 || row.takes_from > 0); }
+bool in_message(const Row& row) { return row.inside > 0 && (row.sends_to != 0 || row.takes_from != 0); }
 
 enum class State { here, stopped, ended };
 

@@ -15,11 +15,14 @@ void all_joined(int size);
 /// Where the ranks of other nodes are, for the message.
 void set_other_hosts(const std::string& hosts);
 
+/// In the place of a message's other rank: any of them, or several.
+inline constexpr int several = -2;
+
 /// A call in which a rank waits for others: one that all ranks have to make, or a message.
 struct Call {
   const char* name = nullptr;  // must outlive the call
   int to = -1, from = -1;      // a message's other ranks; -1: none
-  bool is_message() const noexcept { return to >= 0 || from >= 0; }
+  bool is_message() const noexcept { return to != -1 || from != -1; }
 };
 /// This rank makes this call. Returns the one that it is part of, or one without a name; leave() wants that back. Of
 /// the thread that talks to the other ranks.

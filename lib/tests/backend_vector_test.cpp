@@ -4,6 +4,7 @@
 #include <mutex>
 #include <thread>
 
+#include "backend/reference/adam.h"
 #include "backend/reference/momentum_sgd.h"
 #include "backend_support.h"
 
@@ -119,6 +120,25 @@ TEST_P(VectorTest, MomentumSgd) {
     device.momentum_sgd(bp, g, bv, 0.05f, 0.9f, range);
     expect_on_range(read(bp), y, range, [&](std::size_t i) { return p[i]; });
     expect_on_range(read(bv), z, range, [&](std::size_t i) { return v[i]; });
+  }
+}
+
+TEST_P(VectorTest, AdamOfAShard) {
+  constexpr float beta1 = 0.9f, beta2 = 0.999f;
+  const AdamFactors factors{beta1, 1 - beta1, beta2, 1 - beta2, 0.05f / (1 - beta1), 1 / std::sqrt(1 - beta2), 1e-3f};
+  const Buffer g = buffer(x);
+  std::vector<double> p(y.begin(), y.end()), m(z.begin(), z.end()), v(n, 0.5);
+  reference::adam<double>(p, {x.begin(), x.end()}, m, v, 1, 0.05, beta1, beta2, 1e-3);
+  constexpr std::size_t shard = 16;  // the first element of the moments
+  for (const Range range : ranges) {
+    if (range.begin < shard) continue;
+    const std::vector<float> first(z.begin() + shard, z.end()), second(n - shard, 0.5f);
+    Buffer bp = buffer(y), bm = buffer(first), bv = buffer(second);
+    device.adam(bp, g, bm, bv, factors, range, shard);
+    const Range of_shard{range.begin - shard, range.end - shard};
+    expect_on_range(read(bp), y, range, [&](std::size_t i) { return p[i]; });
+    expect_on_range(read(bm), first, of_shard, [&](std::size_t i) { return m[i + shard]; });
+    expect_on_range(read(bv), second, of_shard, [&](std::size_t i) { return v[i + shard]; });
   }
 }
 

@@ -83,6 +83,35 @@ TEST_F(Messages, ComeInTheOrderInWhichTheyWereSent) {
   }
 }
 
+TEST_F(Messages, ComeFromAnyRank) {
+  if (size_ == 1) {
+    std::vector<float> none;
+    EXPECT_EQ(said([&] { comm_->receive_any(none); }),
+              "receive_any: this job has one rank, so that no other one can send.");
+    return;
+  }
+  const auto linked = create_on(nodes_of("0123", size_), "flat", "1gbit,50us");
+  for (Communicator* const comm : {comm_.get(), linked.get()}) {
+    constexpr int rounds = 3;
+    const std::int64_t received_before = comm->traffic().received_within_node.bytes;
+    if (rank_ != 0) {
+      for (int round = 0; round < rounds; ++round) comm->send(numbers(rank_ + 10 * round, 1000), 0);
+    } else {
+      std::vector<int> messages_from(static_cast<std::size_t>(size_));
+      for (int i = 0; i < rounds * (size_ - 1); ++i) {
+        std::vector<float> seen(1000);
+        const int from = comm->receive_any(seen);
+        ASSERT_TRUE(0 < from && from < size_) << from;
+        EXPECT_EQ(seen, numbers(from + 10 * messages_from[static_cast<std::size_t>(from)]++, 1000));
+      }
+      for (int r = 1; r < size_; ++r) EXPECT_EQ(messages_from[static_cast<std::size_t>(r)], rounds);
+      const TrafficOfRank traffic = comm->traffic();
+      EXPECT_EQ(traffic.received_within_node.bytes - received_before + traffic.received_from_other_nodes.bytes,
+                rounds * (size_ - 1) * 4000);
+    }
+  }
+}
+
 TEST_F(Messages, AreExchangedByAllAtOnce) {
   for (const std::size_t n : lengths) {
     for (int call = 0; call < 2; ++call) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <future>
 #include <string>
 #include <thread>
 
@@ -179,6 +180,18 @@ TEST(InTheBackground, CallsComeBeforeAllThatIsAskedThen) {
   }
   background.wait();
   EXPECT_EQ(sums, std::vector<double>(sums.size(), static_cast<double>(n * (n + 1)) / 2));
+}
+
+TEST(InTheBackground, OneCallCanBeWaitedForWhileALaterOneGoesOn) {
+  std::promise<void> end;
+  Background background;
+  bool has_run = false;
+  const std::int64_t first = background.start([&] { has_run = true; });
+  const std::int64_t second = background.start([&] { end.get_future().wait(); });
+  background.wait(first);
+  EXPECT_TRUE(has_run);
+  end.set_value();
+  background.wait(second);
 }
 
 TEST(InTheBackground, AFailureIsToldAndEndsWhatFollows) {

@@ -5,6 +5,7 @@
 #include "backend/cuda/kernels/max_pooling.h"
 #include "backend/cuda/kernels/relu.h"
 #include "backend/cuda/kernels/vector.h"
+#include "backend/reference/adam.h"
 #include "backend/reference/momentum_sgd.h"
 #include "comm/half_precision.h"
 #include "cuda_kernels_support.h"
@@ -56,6 +57,25 @@ TEST_P(KernelVectorTest, Arithmetic) {
     kernels::momentum_sgd(stream, gy.data(), gx.data(), gz.data(), 0.05f, 0.9f, n);
     EXPECT_LE(error_of_sums(gy, p, terms), 1e-6);
     EXPECT_LE(error_of_sums(gz, v, terms), 1e-6);
+  });
+}
+
+TEST_P(KernelVectorTest, Adam) {
+  constexpr float beta1 = 0.9f, beta2 = 0.999f;
+  const AdamFactors factors{beta1, 1 - beta1, beta2, 1 - beta2, 0.05f / (1 - beta1), 1 / std::sqrt(1 - beta2), 1e-3f};
+  for_each_case([&](std::size_t n, std::size_t shift) {
+    const auto g = normal(n, random), p = normal(n, random), m = normal(n, random);
+    const std::vector<float> v(n, 0.5f);
+    const Memory of_g(stream, Storage::fp32, g, shift);
+    Memory of_p(stream, Storage::fp32, p, shift), of_m(stream, Storage::fp32, m, shift);
+    Memory of_v(stream, Storage::fp32, v, shift);
+    std::vector<double> true_p(p.begin(), p.end()), true_m(m.begin(), m.end()), true_v(v.begin(), v.end());
+    reference::adam<double>(true_p, {g.begin(), g.end()}, true_m, true_v, 1, 0.05, beta1, beta2, 1e-3);
+    kernels::adam(stream, of_p.data(), of_g.data(), of_m.data(), of_v.data(), factors, n);
+    const double terms = std::sqrt(static_cast<double>(n));  // values of about 1
+    EXPECT_LE(error_of_sums(of_p, true_p, terms), 1e-6);
+    EXPECT_LE(error_of_sums(of_m, true_m, terms), 1e-6);
+    EXPECT_LE(error_of_sums(of_v, true_v, terms), 1e-6);
   });
 }
 

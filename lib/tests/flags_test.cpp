@@ -51,6 +51,16 @@ TEST(Arguments, TakesTheFlagsOfTheOriginals) {
   EXPECT_EQ(parse({"--compat", "chainer"}).gradient_rule, GradientRule::sum);
 }
 
+TEST(Arguments, TakesAnOptimizerWhereTheProgramReadsOne) {
+  const Program program{.name = "single_gpu", .about = "-", .optimizer = true};
+  EXPECT_EQ(parse({}, program).optimizer, "momentum");
+  EXPECT_FLOAT_EQ(parse({"--optimizer", "momentum"}, program).learnrate, 0.05f);
+  EXPECT_FLOAT_EQ(parse({"--optimizer", "adam"}, program).learnrate, 0.001f);
+  EXPECT_FLOAT_EQ(parse({"--optimizer", "adam", "--learnrate", "0.01"}, program).learnrate, 0.01f);
+  EXPECT_NE(refusal({"--optimizer", "Adam"}, program), "accepted");
+  EXPECT_NE(refusal({"--optimizer", "adam"}), "accepted") << "a program that reads none";
+}
+
 TEST(Arguments, TakesPrecisionAndAlgorithms) {
   EXPECT_FALSE(parse({}).devices.precision.has_value());
   const Arguments args = parse({"--precision", "bf16", "--workspace_mib", "64", "--autotune", "--show_algorithms"});

@@ -7,10 +7,12 @@
 #include <numeric>
 #include <string_view>
 
+#include "backend/reference/adam.h"
 #include "bench/allocations.h"
 #include "comm/communicator.h"
 #include "distributed/multi_node_optimizer.h"
 #include "distributed/snapshot.h"
+#include "optim/adam.h"
 #include "own_strategy.h"
 #include "trace/trace.h"
 #include "train/log_report.h"
@@ -25,12 +27,21 @@ using namespace test;
 constexpr int batch = 4;
 constexpr float rate = 0.05f, decay = 5e-4f;
 
+/// Adam with an epsilon so large that the rounding of gradients near 0 does not decide about whole steps.
+constexpr float adam_rate = 0.01f;
+constexpr double adam_epsilon = 1e-3;
+std::unique_ptr<Optimizer> optimizer_named(const std::string& name) {
+  if (name == "adam") return std::make_unique<Adam>(adam_rate, 0.9, 0.999, adam_epsilon);
+  return std::make_unique<MomentumSGD>(rate);
+}
+
 /// One rank's part in a training of all.
 struct RankTraining {
   RankTraining(Communicator& comm, const ExchangeOptions& options, const std::string& network = "tiny",
-               std::optional<int> accumulate = {}, const DatasetPtr& train = images(96))
+               std::optional<int> accumulate = {}, const DatasetPtr& train = images(96),
+               const std::string& optimizer_name = "momentum")
       : model(create_network(network, 10), batch, 7),
-        optimizer(create_multi_node_optimizer(std::make_unique<MomentumSGD>(rate), comm, options)) {
+        optimizer(create_multi_node_optimizer(optimizer_named(optimizer_name), comm, options)) {
     set_up(comm, accumulate, train);
   }
   RankTraining(std::unique_ptr<ExchangeStrategy> strategy, Communicator& comm)
@@ -59,10 +70,12 @@ struct RankTraining {
 /// The same training, computed by each rank for all of them: p and v in double, and every gradient by itself.
 class WrittenOut {
  public:
-  WrittenOut(int n_ranks, const DatasetPtr& train = images(96)) : model_(create_network("tiny", 10), batch, 7) {
+  WrittenOut(int n_ranks, const DatasetPtr& train = images(96), const std::string& optimizer = "momentum")
+      : optimizer_(optimizer), model_(create_network("tiny", 10), batch, 7) {
     model_.to_device(pool_.use(0));
     const std::vector<float> initial = read(model_.device(), model_.memory().parameters);
     p.assign(initial.begin(), initial.end());
+    m_.resize(p.size());
     v_.resize(p.size());
     for (int r = 0; r < n_ranks; ++r) iterators_.push_back(RankTraining::of_rank(train, r, n_ranks));
   }
@@ -83,7 +96,11 @@ class WrittenOut {
       }
     return mean;
   }
-  void update(const std::vector<double>& g) {
+  void update(std::vector<double> g) {
+    if (optimizer_ == "adam") {
+      for (std::size_t i = 0; i < p.size(); ++i) g[i] += decay * p[i];
+      return reference::adam<double>(p, g, m_, v_, ++n_updates_, adam_rate, 0.9, 0.999, adam_epsilon);
+    }
     for (std::size_t i = 0; i < p.size(); ++i) {
       v_[i] = 0.9 * v_[i] - rate * (g[i] + decay * p[i]);
       p[i] += v_[i];
@@ -100,9 +117,11 @@ class WrittenOut {
   double largest_gradient = 0;  // of a batch
 
  private:
+  const std::string optimizer_;
   DevicePool pool_{device_under_test()};
   Classifier model_;
-  std::vector<double> v_;
+  std::vector<double> m_, v_;
+  int n_updates_ = 0;
   std::vector<SerialIterator> iterators_;
 };
 
@@ -231,6 +250,29 @@ TEST_P(Exchange, OfPartsLeavesTheSameWeightsAndTakesAPartOfTheMemory) {
   expect_same_on_all_ranks(tiny.parameters());
 }
 
+TEST_P(Exchange, ByAdamLeavesTheWeightsOfItsArithmetic) {
+  for (const ExchangeOptions& options : {ExchangeOptions{}, {.bucket_mib = 1}, {.sharded = true}}) {
+    RankTraining many(*comm, options, "tiny", 2, images(96), "adam");
+    WrittenOut plain(comm->size(), images(96), "adam");
+    const std::vector<int> two_each(static_cast<std::size_t>(comm->size()), 2);
+    for (int i = 0; i < 6; ++i) {
+      many.updater->update();
+      plain.update(plain.gradient(two_each));
+      EXPECT_LT(plain.difference(many.parameters()), rounding()) << "after update " << i + 1;
+    }
+    EXPECT_EQ(many.optimizer->n_updates(), 6);
+    expect_same_on_all_ranks(many.parameters());
+  }
+  RankTraining late(*comm, {.double_buffering = true}, "tiny", {}, images(96), "adam");
+  WrittenOut plain(comm->size(), images(96), "adam");
+  late.updater->update();
+  EXPECT_EQ(late.optimizer->n_updates(), 0) << "the first iteration updates nothing";
+  const std::vector<double> first = plain.gradient(one_each());
+  late.updater->update();
+  plain.update(first);
+  EXPECT_LT(plain.difference(late.parameters()), rounding());
+}
+
 TEST_P(Exchange, In16BitsIsAsRightAsTheseAre) {
   for (const ExchangeOptions& options :
        {ExchangeOptions{.dtype = Dtype::fp16}, {.dtype = Dtype::bf16}, {.dtype = Dtype::fp16, .bucket_mib = 1}}) {
@@ -264,6 +306,7 @@ TEST_P(Exchange, UpdatesNothingByWhatHalvesCannotHold) {
       EXPECT_FALSE(many.optimizer->update()) << "it has no mean yet";
     }
     EXPECT_EQ(many.optimizer->update(), dtype == Dtype::bf16);
+    EXPECT_EQ(many.optimizer->n_updates(), dtype == Dtype::bf16);
     EXPECT_EQ(many.optimizer->exchange()->report().overflows, dtype == Dtype::fp16);
     const std::string said = testing::internal::GetCapturedStderr();
     EXPECT_EQ(many.parameters() == before, dtype == Dtype::fp16);
@@ -277,8 +320,9 @@ TEST_P(Exchange, GoesOnExactlyAfterASnapshot) {
   Folder own;
   const std::string folder = shared(own);
   const DatasetPtr train = images(static_cast<std::size_t>(18 * comm->size()));  // epochs end within a batch
-  const auto run = [&](const ExchangeOptions& options, const std::string& out, int epochs, bool goes_on) {
-    auto training = std::make_unique<RankTraining>(*comm, options, "tiny", 3, train);
+  const auto run = [&](const ExchangeOptions& options, const std::string& out, int epochs, bool goes_on,
+                       const std::string& optimizer = "momentum") {
+    auto training = std::make_unique<RankTraining>(*comm, options, "tiny", 3, train, optimizer);
     Trainer trainer(*training->updater, epochs, out);
     trainer.extend(Snapshot(*comm));
     if (goes_on) resume(out, trainer, comm.get());
@@ -291,13 +335,15 @@ TEST_P(Exchange, GoesOnExactlyAfterASnapshot) {
                                                                  {"buffered", {.double_buffering = true}},
                                                                  {"sharded", {.sharded = true}}};
   for (const auto& [name, options] : all) {
-    const std::string out = folder + "/" + name;
-    const auto whole = run(options, out + "_whole", 4, false);
-    run(options, out, 2, false);
-    const auto second = run(options, out, 4, true);
-    EXPECT_TRUE(whole->parameters() == second->parameters()) << name;
-    EXPECT_TRUE(whole->optimizer->state() == second->optimizer->state()) << name;
-    EXPECT_EQ(whole->updater->iteration(), second->updater->iteration()) << name;
+    for (const std::string& optimizer : optimizer_names()) {
+      const std::string out = folder + "/" + name + (optimizer == "momentum" ? "" : "_" + optimizer);
+      const auto whole = run(options, out + "_whole", 4, false, optimizer);
+      run(options, out, 2, false, optimizer);
+      const auto second = run(options, out, 4, true, optimizer);
+      EXPECT_TRUE(whole->parameters() == second->parameters()) << out;
+      EXPECT_TRUE(whole->optimizer->state() == second->optimizer->state()) << out;
+      EXPECT_EQ(whole->updater->iteration(), second->updater->iteration()) << out;
+    }
   }
   EXPECT_SENTENCE(run({}, folder + "/sharded", 8, true), "3 batches an update, sharded a rank, this one has 1 device,");
   comm->barrier();

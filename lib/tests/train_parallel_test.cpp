@@ -90,6 +90,10 @@ class Wrapped : public Device {
                     std::size_t v_begin) override {
     actual_.momentum_sgd(p, g, v, rate, momentum, r, v_begin);
   }
+  void adam(Buffer& p, const Buffer& g, Buffer& m, Buffer& v, const AdamFactors& factors, Range r,
+            std::size_t m_begin) override {
+    actual_.adam(p, g, m, v, factors, r, m_begin);
+  }
   void for_pieces(Range r, const std::function<void(Range)>& work) override { actual_.for_pieces(r, work); }
   std::unique_ptr<DeviceGroup> new_group(std::span<Device* const> others) override { return actual_.new_group(others); }
   Hardware hardware() const override { return actual_.hardware(); }
@@ -187,6 +191,11 @@ std::vector<float> trajectory(GradientRule rule) {
 void expect_near(const std::vector<float>& seen, const std::vector<double>& expected) {
   ASSERT_EQ(seen.size(), expected.size());
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_NEAR(seen[i], expected[i], 2e-7) << "after update " << i + 1;
+}
+
+TEST(SeveralDevices, SumNoGradientsForAdam) {
+  EXPECT_SENTENCE(Training({.n_devices = 2, .rule = GradientRule::sum, .optimizer = "adam"}, images(16)),
+                  "for momentum alone: adam scales its steps by the gradients. Leave --compat out.");
 }
 
 TEST(SeveralDevices, FollowTheGoldenNumbersOfBothRules) {

@@ -48,6 +48,7 @@ void expect_same_bits(SavedRun& a, SavedRun& b) {
   }
   EXPECT_TRUE(a.optimizer.state() == b.optimizer.state());
   EXPECT_EQ(a.optimizer.learning_rate(), b.optimizer.learning_rate());
+  EXPECT_EQ(a.optimizer.n_updates(), b.optimizer.n_updates());
   EXPECT_EQ(a.updater->iteration(), b.updater->iteration());
   EXPECT_EQ(a.log_without_times(), b.log_without_times());
 }
@@ -81,6 +82,11 @@ TEST(Resume, OfTwoDevicesIsExact) { expect_exact_continuation({.network = "mid",
 
 TEST(Resume, OfTheOriginalsRuleKeepsTheDividedLearningRate) {
   expect_exact_continuation({.n_devices = 2, .rule = GradientRule::sum});
+}
+
+TEST(Resume, OfAdamIsExact) {
+  expect_exact_continuation({.network = "mid", .seed = 3, .rate = 0.001f, .optimizer = "adam"});
+  expect_exact_continuation({.n_devices = 2, .rate = 0.001f, .optimizer = "adam"});
 }
 
 void choose(SavedRun& run, const AlgorithmTable& algorithms) {
@@ -150,6 +156,7 @@ TEST_F(Saved, HoldsWhatItsHeaderSaysAndNothingElse) {
 TEST_F(Saved, IsNotOfAnotherTraining) {
   expect_refusal("Give --model tiny.", {.network = "mid"});
   expect_refusal("Give --batchsize 8.", {.batch_size = 4});
+  expect_refusal("by the optimizer momentum, this one is by adam. Give --optimizer momentum.", {.optimizer = "adam"});
   expect_refusal("1 device a rank, this one has mean over 2 devices", {.n_devices = 2});
   expect_refusal("from seed 0, those of this training from seed 1", {.seed = 1});
   expect_refusal("was trained on other data", {}, images(49));

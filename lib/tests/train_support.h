@@ -19,6 +19,7 @@
 #include "files/file.h"
 #include "numbers/random.h"
 #include "optim/momentum_sgd.h"
+#include "optim/optimizers.h"
 #include "optim/weight_decay.h"
 #include "sentence_of.h"
 #include "train/parallel_updater.h"
@@ -112,10 +113,13 @@ struct Training {
     float rate = 0.05f, decay = 5e-4f;
     GradientRule rule = GradientRule::mean;
     bool measure = false;
+    std::string optimizer = "momentum";
   };
 
   Training(const Options& options, std::vector<SerialIterator> iterators)
-      : model(create_network(options.network, 10), options.batch_size, options.seed), optimizer(options.rate) {
+      : model(create_network(options.network, 10), options.batch_size, options.seed),
+        owned_optimizer(create_optimizer(options.optimizer, options.rate)),
+        optimizer(*owned_optimizer) {
     model.to_device(pool.use(0), {.measure = options.measure});
     optimizer.setup(model);
     optimizer.add_hook(std::make_unique<WeightDecay>(options.decay));
@@ -139,7 +143,8 @@ struct Training {
 
   DevicePool pool{device_under_test()};
   Classifier model;
-  MomentumSGD optimizer;
+  std::unique_ptr<Optimizer> owned_optimizer;
+  Optimizer& optimizer;
   std::unique_ptr<Updater> updater;
 };
 

@@ -61,13 +61,18 @@ void check_iterators(const std::vector<SerialIterator>& iterators, std::size_t n
 }
 
 std::vector<Device*> checked_devices(const std::vector<SerialIterator>& iterators, Optimizer& optimizer,
-                                     const std::map<std::string, int>& devices, DevicePool& pool) {
+                                     const std::map<std::string, int>& devices, DevicePool& pool, GradientRule rule) {
   observe::on_updater_made("ParallelUpdater", iterators);
   const std::size_t n_parameters = optimizer.model().memory().parameters.size();
   require(
       !optimizer.exchange() || optimizer.exchange()->owned().size() == n_parameters,
       "A sharded optimizer updates a part of the model, so that the devices of one process can't be sent all of it: "
       "with --sharded, give each device a rank of its own.");
+  if (rule == GradientRule::sum && optimizer.name() != "momentum")
+    throw UsageError(fmt::format(
+        "--compat chainer sums the gradients and divides the learning rate by the number of devices, which is the same "
+        "step for momentum alone: {} scales its steps by the gradients. Leave --compat out.",
+        optimizer.name()));
   check_devices(devices, optimizer.model());
   check_iterators(iterators, devices.size(), optimizer.model());
   std::vector<Device*> ordered;
@@ -84,7 +89,7 @@ ParallelUpdater::ParallelUpdater(std::vector<SerialIterator> iterators, Optimize
       rule_(rule),
       devices_(devices),
       replicas_(devices.empty() ? 0 : devices.size() - 1),
-      team_(checked_devices(iterators_, optimizer, devices, pool)) {
+      team_(checked_devices(iterators_, optimizer, devices, pool, rule)) {
   std::mutex reading_main;
   team_.run([&](std::size_t i) {  // each on its own thread: that puts the memory near the core that uses it
     const std::lock_guard lock(reading_main);
@@ -138,13 +143,11 @@ void ParallelUpdater::update() {
     group_->arrive(i);
   });
   exchange([this](std::size_t slice_index) { gather(slice_index); });
-  bool ready = true;
   if (ExchangeStrategy* const exchange = optimizer_.exchange()) {
     for (std::size_t i = 0; i < n_slices_; ++i) group_->await(i);
     if (exchange->wants_ready_gradients()) exchange->on_gradient_ready({0, gradients_.front()->size()});
-    ready = optimizer_.finish_exchange();
   }
-  if (ready) exchange([this](std::size_t slice_index) { update_and_send(slice_index); });
+  if (optimizer_.finish_exchange()) exchange([this](std::size_t slice_index) { update_and_send(slice_index); });
   ++iteration_;
 }
 

@@ -10,7 +10,8 @@ using namespace odori;
 
 int main(int argc, char** argv) try {
   const Arguments args = parse_arguments(
-      argc, argv, {.name = "single_gpu", .about = "Train a CIFAR classifier on one device: the baseline."});
+      argc, argv,
+      {.name = "single_gpu", .about = "Train a CIFAR classifier on one device: the baseline.", .optimizer = true});
   const trace::File trace(args.trace, 0);
 
   fmt::print("Start a training script using single GPU.\n");
@@ -35,17 +36,17 @@ int main(int argc, char** argv) try {
   model.to_device(pool.current(), args.autotune);
 
   // Make an optimizer.
-  MomentumSGD optimizer(args.learnrate);
-  optimizer.setup(model);
-  optimizer.add_hook(std::make_unique<WeightDecay>(5e-4f));
+  const std::unique_ptr<Optimizer> optimizer = create_optimizer(args.optimizer, args.learnrate);
+  optimizer->setup(model);
+  optimizer->add_hook(std::make_unique<WeightDecay>(5e-4f));
 
   // Set up a trainer.
-  StandardUpdater updater(train_iter, optimizer);
+  StandardUpdater updater(train_iter, *optimizer);
   Trainer trainer(updater, args.epoch, args.out, args.keep_going);
   trainer.extend(Evaluator(test_iter, model, 0));
   trainer.extend(LogReport());
-  trainer.extend(PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy",
-                              "validation/main/accuracy", "elapsed_time"}));
+  trainer.extend(PrintReport(
+      {"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy", "elapsed_time"}));
   trainer.extend(ProgressBar());
   if (!args.no_snapshot) trainer.extend(Snapshot(args.keep));
   if (!args.resume.empty()) resume(args.resume, trainer);

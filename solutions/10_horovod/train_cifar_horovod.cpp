@@ -14,7 +14,8 @@ int main(int argc, char** argv) try {
       argc, argv,
       {.name = "horovod",
        .about = "Train a CIFAR classifier on several nodes as Horovod's examples do, one MPI rank a device.",
-       .communicator = true});
+       .communicator = true,
+       .optimizer = true});
 
   // Horovod: initialize it.
   const horovod::Horovod hvd = horovod::init(args.communicator);
@@ -44,12 +45,12 @@ int main(int argc, char** argv) try {
 
   // Horovod: wrap the optimizer, so that each update is by the mean gradient over all ranks.
   std::unique_ptr<Optimizer> optimizer = hvd.DistributedOptimizer(
-      std::make_unique<MomentumSGD>(args.learnrate),
+      create_optimizer(args.optimizer, args.learnrate),
       {.compression = args.exchange.dtype, .backward_passes_per_step = args.accumulate.value_or(1)}, args.exchange);
   optimizer->setup(model);
   optimizer->add_hook(std::make_unique<WeightDecay>(5e-4f));
 
-  // Horovod: all ranks begin with rank 0's weights and velocities.
+  // Horovod: all ranks begin with rank 0's weights and optimizer state.
   hvd.broadcast_parameters(model, 0);
   hvd.broadcast_optimizer_state(*optimizer, 0);
 

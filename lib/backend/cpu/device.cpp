@@ -95,6 +95,14 @@ void CpuDevice::momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, 
   });
 }
 
+void CpuDevice::adam(Buffer& p, const Buffer& g, Buffer& m, Buffer& v, const AdamFactors& factors, Range range,
+                     std::size_t m_begin) {
+  parallel_range(range, [&](Range r) {
+    const std::size_t at = r.begin - m_begin;
+    cpu::adam(p.data() + r.begin, g.data() + r.begin, m.data() + at, v.data() + at, factors, r.size());
+  });
+}
+
 void CpuDevice::for_pieces(Range range, const std::function<void(Range)>& work) {
   parallel_range(range, [&](Range part) {
     for (std::size_t begin = part.begin; begin < part.end; begin += piece)

@@ -1,5 +1,7 @@
 #include "backend/cpu/vector.h"
 
+#include <cmath>
+
 #include "backend/cpu/simd.h"
 
 namespace odori::cpu {
@@ -17,6 +19,15 @@ ODORI_SIMD_CLONES void momentum_sgd(float* __restrict p, const float* __restrict
   for (std::size_t i = 0; i < n; ++i) {
     v[i] = momentum * v[i] - rate * g[i];
     p[i] += v[i];
+  }
+}
+
+ODORI_SIMD_CLONES void adam(float* __restrict p, const float* __restrict g, float* __restrict m, float* __restrict v,
+                            AdamFactors f, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    m[i] = f.beta1 * m[i] + f.rest1 * g[i];
+    v[i] = f.beta2 * v[i] + f.rest2 * g[i] * g[i];
+    p[i] -= f.rate * m[i] / (f.scale * std::sqrt(v[i]) + f.epsilon);
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "backend/adam_factors.h"
+
 namespace odori::cpu {
 
 /// y += a * x
@@ -11,6 +13,8 @@ void axpy(float a, const float* x, float* y, std::size_t n);
 void scale(float a, float* y, std::size_t n);
 /// v = momentum * v - rate * g; p += v
 void momentum_sgd(float* p, const float* g, float* v, float rate, float momentum, std::size_t n);
+/// See AdamFactors.
+void adam(float* p, const float* g, float* m, float* v, AdamFactors factors, std::size_t n);
 /// y = a * (y + x)
 void add_and_scale(float a, const float* x, float* y, std::size_t n);
 

@@ -146,6 +146,14 @@ void CudaDevice::momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate,
                         rate, momentum, range.size());
 }
 
+void CudaDevice::adam(Buffer& p, const Buffer& g, Buffer& m, Buffer& v, const AdamFactors& factors, Range range,
+                      std::size_t m_begin) {
+  bind_thread();
+  const std::size_t at = range.begin - m_begin;
+  kernels::adam(stream(), p.data() + range.begin, g.data() + range.begin, m.data() + at, v.data() + at, factors,
+                range.size());
+}
+
 // ---- Parts
 
 std::unique_ptr<DeviceGroup> CudaDevice::new_group(std::span<Device* const> others) {

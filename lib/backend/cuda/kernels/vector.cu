@@ -39,6 +39,24 @@ __global__ void momentum_sgd_kernel(float* p, const float* g, float* v, float ra
   });
 }
 
+template <int V>
+__global__ void adam_kernel(float* p, const float* g, float* m, float* v, AdamFactors f, std::size_t n) {
+  for_my_numbers<V>(n, [&](auto width, std::size_t i) {
+    const auto gradient = read<width.value>(g + i);
+    auto mean = read<width.value>(m + i);
+    auto square = read<width.value>(v + i);
+    auto parameter = read<width.value>(p + i);
+    for (int k = 0; k < width.value; ++k) {
+      mean[k] = f.beta1 * mean[k] + f.rest1 * gradient[k];
+      square[k] = f.beta2 * square[k] + f.rest2 * gradient[k] * gradient[k];
+      parameter[k] -= f.rate * mean[k] / (f.scale * sqrtf(square[k]) + f.epsilon);
+    }
+    write(m + i, mean);
+    write(v + i, square);
+    write(p + i, parameter);
+  });
+}
+
 /// Some of the others of add_and_scale: what one launch takes.
 struct Others {
   static constexpr int most = 8;
@@ -102,6 +120,11 @@ void swap(cudaStream_t stream, float* x, float* y, std::size_t n) {
 void momentum_sgd(cudaStream_t stream, float* p, const float* g, float* v, float rate, float momentum, std::size_t n) {
   launch_floats("momentum SGD", stream, aligned(p, g, v), momentum_sgd_kernel<4>, momentum_sgd_kernel<1>, n, p, g, v,
                 rate, momentum);
+}
+
+void adam(cudaStream_t stream, float* p, const float* g, float* m, float* v, const AdamFactors& factors,
+          std::size_t n) {
+  launch_floats("Adam", stream, aligned(p, g, m, v), adam_kernel<4>, adam_kernel<1>, n, p, g, m, v, factors);
 }
 
 void add_and_scale(cudaStream_t stream, float a, const float* const* others, int n_others, float* y, std::size_t n) {

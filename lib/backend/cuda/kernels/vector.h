@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backend/adam_factors.h"
 #include "backend/cuda/kernels/storage.h"
 
 namespace odori::cuda::kernels {
@@ -18,6 +19,8 @@ void scale(cudaStream_t stream, float a, float* y, std::size_t n);
 void swap(cudaStream_t stream, float* x, float* y, std::size_t n);
 /// v = momentum * v - rate * g; p += v
 void momentum_sgd(cudaStream_t stream, float* p, const float* g, float* v, float rate, float momentum, std::size_t n);
+/// See AdamFactors.
+void adam(cudaStream_t stream, float* p, const float* g, float* m, float* v, const AdamFactors& factors, std::size_t n);
 /// y = a * (y + the sum of the others, in their order). `others`: n_others device pointers, in host memory.
 void add_and_scale(cudaStream_t stream, float a, const float* const* others, int n_others, float* y, std::size_t n);
 /// to = from, rounded to the nearest where `to` is narrower. They don't overlap.

@@ -1,0 +1,20 @@
+// The factors of one update by Adam.
+#pragma once
+
+namespace odori {
+
+/// The same for all elements; computed by the optimizer (optim/adam.cpp), in double:
+///
+///   m = beta1 * m + rest1 * g
+///   v = beta2 * v + rest2 * g^2
+///   p -= rate * m / (scale * sqrt(v) + epsilon)
+///
+/// rate = learning rate / (1 - beta1^t) and scale = 1 / sqrt(1 - beta2^t) correct the bias of the moments, which start
+/// at 0, in update t = 1, 2, ...
+struct AdamFactors {
+  float beta1 = 0, rest1 = 0;  // rest1 = 1 - beta1
+  float beta2 = 0, rest2 = 0;  // rest2 = 1 - beta2
+  float rate = 0, scale = 0, epsilon = 0;
+};
+
+}  // namespace odori

@@ -1,0 +1,119 @@
+// Adam against its paper's algorithm in double, element by element.
+#include "backend/reference/adam.h"
+#include "optim/adam.h"
+#include "train_support.h"
+
+namespace odori {
+namespace {
+
+using namespace test;
+
+/// A model whose gradients a test writes.
+class OptimizerTest : public testing::Test {
+ protected:
+  OptimizerTest() { model_.to_device(pool_.use(0)); }
+  std::size_t size() { return model_.memory().parameters.size(); }
+  /// Gradients of update `t`: of both signs and many magnitudes, some exactly 0.
+  std::vector<float> write_gradients(int t) {
+    std::vector<float> g(size());
+    for (std::size_t i = 0; i < g.size(); ++i) {
+      const double phase = static_cast<double>(i) * 0.7 + t;
+      g[i] = i % 11 == 0 ? 0 : static_cast<float>(std::sin(phase) * std::pow(10.0, static_cast<double>(i % 7) - 4));
+    }
+    model_.device().write(model_.memory().gradients, 0, g);
+    return g;
+  }
+  std::vector<float> parameters() { return read(model_.device(), model_.memory().parameters); }
+
+  DevicePool pool_{device_under_test()};
+  Classifier model_{create_network("tiny", 10), 1, 7};
+};
+
+TEST_F(OptimizerTest, AdamFollowsItsPaper) {
+  constexpr double rate = 0.001, decay = 0.01;
+  Adam adam(static_cast<float>(rate));
+  adam.setup(model_);
+  adam.add_hook(std::make_unique<WeightDecay>(static_cast<float>(decay)));
+  const std::vector<float> initial = parameters();
+  std::vector<double> p(initial.begin(), initial.end()), m(p.size()), v(p.size());
+  for (int t = 1; t <= 200; ++t) {
+    const std::vector<float> written = write_gradients(t);
+    std::vector<double> g(written.begin(), written.end());
+    for (std::size_t i = 0; i < g.size(); ++i) g[i] += decay * p[i];
+    reference::adam<double>(p, g, m, v, t, rate);
+    ASSERT_TRUE(adam.update());
+    const std::vector<float> seen = parameters();
+    for (std::size_t i = 0; i < p.size(); ++i)
+      ASSERT_NEAR(seen[i], p[i], 1e-4 * rate * t + 1e-7 * std::abs(p[i]) * t) << "element " << i << ", update " << t;
+  }
+  EXPECT_EQ(adam.n_updates(), 200);
+}
+
+TEST_F(OptimizerTest, AdamsFirstStepIsTheRateWhateverTheGradient) {
+  Adam adam(0.5f);
+  adam.setup(model_);
+  const std::vector<float> before = parameters(), g = write_gradients(0);
+  adam.update();
+  const std::vector<float> after = parameters();
+  for (std::size_t i = 0; i < g.size(); ++i)
+    EXPECT_NEAR(after[i], before[i] - (g[i] > 0 ? 0.5 : g[i] < 0 ? -0.5 : 0), std::abs(g[i]) > 1e-5 ? 1e-3 : 0.5);
+}
+
+TEST_F(OptimizerTest, AdamUpdatesItsShardAndKeepsStateOfItAlone) {
+  const Range shard{size() / 3, size() / 3 * 2};
+  const std::vector<float> before = parameters();
+  Adam adam(0.01f), whole(0.01f);
+  adam.set_shard(shard);
+  adam.setup(model_);
+  for (int t = 1; t <= 3; ++t) {
+    write_gradients(t);
+    ASSERT_TRUE(adam.finish_exchange());
+    adam.update(shard);
+  }
+  const std::vector<float> of_shard = parameters();
+  const std::vector<std::vector<float>> state = adam.state();
+  model_.device().write(model_.memory().parameters, 0, before);
+  whole.setup(model_);
+  for (int t = 1; t <= 3; ++t) write_gradients(t), whole.update();
+  const std::vector<float> of_whole = parameters();
+  for (std::size_t i = 0; i < before.size(); ++i)
+    EXPECT_EQ(of_shard[i], shard.begin <= i && i < shard.end ? of_whole[i] : before[i]) << i;
+
+  // An optimizer that restores the state continues with the same bits.
+  Adam again(0.01f);
+  again.set_shard(shard);
+  again.setup(model_);
+  again.restore(state);
+  again.set_n_updates(3);
+  std::vector<std::vector<float>> after;
+  for (Adam* one : {&adam, &again}) {
+    model_.device().write(model_.memory().parameters, 0, of_shard);
+    write_gradients(4);
+    ASSERT_TRUE(one->finish_exchange());
+    one->update(shard);
+    after.push_back(parameters());
+  }
+  EXPECT_EQ(after[0], after[1]);
+  EXPECT_EQ(again.state(), adam.state());
+}
+
+TEST_F(OptimizerTest, StateOfAnotherOptimizerIsRefused) {
+  Adam adam;
+  MomentumSGD momentum;
+  adam.setup(model_);
+  momentum.setup(model_);
+  EXPECT_EQ(adam.state().size(), 2 * momentum.state().size());
+  EXPECT_SENTENCE(adam.restore(momentum.state()), "of another network or another optimizer");
+}
+
+TEST(Optimizers, AreMadeByName) {
+  for (const std::string& name : optimizer_names()) {
+    const auto optimizer = create_optimizer(name, 0.25f);
+    EXPECT_EQ(optimizer->name(), name);
+    EXPECT_EQ(optimizer->learning_rate(), 0.25f);
+  }
+  EXPECT_SENTENCE(create_optimizer("sgd", 0.1f), "There is no optimizer \"sgd\". There are: momentum, adam.");
+}
+
+}  // namespace
+}  // namespace odori
