@@ -51,7 +51,7 @@ class Optimizer {
   bool finish_exchange();
   /// Updates that have begun since setup().
   std::int64_t n_updates() const { return n_updates_; }
-  /// Continues after so many updates, as a snapshot counted them.
+  /// Continues after n updates, as a snapshot counted them.
   void set_n_updates(std::int64_t n) { n_updates_ = n; }
 
   /// How ranks exchange gradients (distributed/exchange/strategy.h). Null: this optimizer uses its own rank's
