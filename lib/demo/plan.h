@@ -24,7 +24,7 @@ struct Training {
 };
 
 /// The baseline first; then task 1, and task 2 on two nodes with one and with two ranks each. Ranks that outnumber the
-/// devices would wait for each other, and such a time says nothing: those trainings have the reason in run.not_timed.
+/// devices would wait for each other, and such a time says nothing: those runs have the reason in run.not_timed.
 std::vector<Training> plan(const Setting& setting);
 
 /// In which order n training runs are timed, by their places in the plan: the baseline (0) first, last and in the
@@ -42,7 +42,7 @@ struct Speed {
   double start = 0;  // seconds until a training begins, and after its end
 };
 
-/// Seconds that the trainings at these places will take, if each trains on n_images and each device is this fast.
+/// Seconds that the training runs at these places will take, if each trains on n_images and each device is this fast.
 double seconds_of(std::span<const Run> runs, std::span<const std::size_t> places, double n_images, const Speed& speed);
 
 }  // namespace odori::demo
