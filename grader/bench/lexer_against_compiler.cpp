@@ -37,7 +37,7 @@ std::optional<std::vector<Seen>> seen_by_kit(const Tokens& tokens) {
   if (tokens.broken) return {};
   std::vector<Seen> seen;
   for (const Token& token : tokens.all) {
-    for (const char* refused : {"#", "##", "\\", "$", "@", "`"})
+    for (const char* refused : {"#", "\\", "$", "@", "`"})
       if (token == refused) return {};
     seen.push_back({token.text, token.line});
   }
@@ -57,14 +57,38 @@ std::string plain_spelling(std::string token) {
   return token;
 }
 
-/// A quote's suffix is a token of its own to the kit.
+/// As the kit splits them: a quote's prefix and suffix are tokens of their own, so are the sign in a number and what
+/// follows it, and of other signs each character, but for ::, << and ....
 void add_token(std::vector<Seen>& seen, const std::string& token, int line) {
-  const bool number = std::isdigit(static_cast<unsigned char>(token[0])) || (token[0] == '.' && token.size() > 1);
-  const auto quote = number ? std::string::npos : token.find_last_of("\"'");
-  if (quote == std::string::npos) return seen.push_back({plain_spelling(token), line});
-  seen.push_back({token.substr(0, quote + 1), line});
-  if (quote + 1 == token.size()) return;
-  seen.push_back({token.substr(quote + 1), line + static_cast<int>(std::count(token.begin(), token.end(), '\n'))});
+  const auto quote = token.find_first_of("\"'");
+  const auto is_digit_at = [&](std::size_t i) { return std::isdigit(static_cast<unsigned char>(token[i])) != 0; };
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) seen.push_back({plain_spelling(part), line});
+  };
+  if (is_digit_at(0) || (token[0] == '.' && token.size() > 1 && is_digit_at(1))) {
+    std::size_t begin = 0;
+    for (std::size_t at; (at = token.find_first_of("+-", begin)) != std::string::npos; begin = at + 1) {
+      add(token.substr(begin, at - begin));
+      add(token.substr(at, 1));
+    }
+    add(token.substr(begin));
+  } else if (quote != std::string::npos) {
+    const bool is_raw = quote > 0 && token[quote - 1] == 'R';
+    const auto begin = is_raw ? 0 : quote, end = token.find_last_of("\"'") + 1;
+    add(token.substr(0, begin));
+    seen.push_back({token.substr(begin, end - begin), line});
+    line += static_cast<int>(std::count(token.begin(), token.end(), '\n'));
+    add(token.substr(end));
+  } else if (std::ispunct(static_cast<unsigned char>(token[0])) && token[0] != '_' && token[0] != '\\' &&
+             plain_spelling(token) == token) {
+    for (std::size_t i = 0, size = 0; i < token.size(); i += size) {
+      const std::string pair = token.substr(i, 2);
+      size = token == "..." ? 3 : pair == "::" || pair == "<<" ? 2 : 1;
+      add(token.substr(i, size));
+    }
+  } else {
+    add(token);
+  }
 }
 
 /// The compiler's tokens, which -fdebug-cpp puts their places before: "{P:FILE;F:...;L:LINE;C:COLUMN;...}token".

@@ -84,7 +84,7 @@ class Search {
 
   std::optional<Finding> sign() const {
     for (const Token& token : tokens_) {
-      if (token == "#" || token == "##") return Finding{"forbidden_directive", {{"line", line(token.line)}}};
+      if (token == "#") return Finding{"forbidden_directive", {{"line", line(token.line)}}};
       if (token == "\\" || token == "$" || token == "@" || token == "`")
         return finding("forbidden_sign", token, "sign", token.text);
     }
@@ -94,8 +94,8 @@ class Search {
   std::optional<Finding> bracket() const {
     std::string open;
     for (const Token& token : tokens_) {
-      if (token == "(" || token == "[" || token == "{") open += token == "(" ? ')' : token == "[" ? ']' : '}';
-      if (token == ")" || token == "]" || token == "}") {
+      if (const char closing = closing_bracket(token)) open += closing;
+      if (token.is_one_of(" ) ] } ")) {
         if (open.empty()) return finding("forbidden_bracket", token, "sign", token.text);
         if (open.back() == token.text[0]) open.pop_back();
       }
@@ -110,9 +110,19 @@ class Search {
     return finding;
   }
 
+  /// `else`, `do`, or `if (...)` at the end: its statement would be the kit's next line.
   std::optional<Finding> statement() const {
-    const auto word = left_without_statement(blank_.text);
-    return word ? std::optional(finding("statement_missing", *word, "word", word->text)) : std::nullopt;
+    std::size_t end = tokens_.size();  // of what stands before the brackets
+    const bool has_brackets = end > 0 && tokens_[end - 1] == ")";
+    for (int depth = has_brackets ? 1 : 0; depth > 0 && --end > 0;)
+      depth += tokens_[end - 1] == ")" ? 1 : tokens_[end - 1] == "(" ? -1 : 0;
+    if (has_brackets && end > 0) --end;
+    if (has_brackets && end > 0 && tokens_[end - 1] == "constexpr") --end;
+    if (end == 0) return {};
+    const Token& word = tokens_[end - 1];
+    const bool ends_do = word == "while" && end > 1 && tokens_[end - 2] == "}";  // do {...} while (...)
+    if (ends_do || !word.is_one_of(has_brackets ? " if for while switch " : " else do ")) return {};
+    return finding("statement_missing", word, "word", word.text);
   }
 
   const Blank& blank_;
@@ -124,8 +134,10 @@ class Search {
 /// the checks alone.
 std::string other_flag_at(const std::vector<Token>& tokens, std::size_t i) {
   static const std::set<std::string> of_answers = set_of("batchsize gradient_rule learnrate n_gpus seed");
-  if (i + 2 >= tokens.size() || !(tokens[i] == "args") || !(tokens[i + 1] == "." || tokens[i + 1] == "->")) return {};
-  const Token& flag = tokens[i + 2];
+  if (i + 2 >= tokens.size() || !(tokens[i] == "args")) return {};
+  const bool by_arrow = i + 3 < tokens.size() && tokens[i + 1] == "-" && tokens[i + 2] == ">";
+  if (!by_arrow && !(tokens[i + 1] == ".")) return {};
+  const Token& flag = tokens[i + (by_arrow ? 3 : 2)];
   return flag.is_word() && !of_answers.contains(flag.text) ? "args." + flag.text : std::string();
 }
 

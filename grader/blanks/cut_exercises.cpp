@@ -7,7 +7,6 @@
 
 #include "blanks/blanks.h"
 #include "blanks/cutter.h"
-#include "blanks/keep.h"
 #include "blanks/submission.h"
 #include "files/file.h"
 #include "flags/command_line.h"

@@ -1,7 +1,6 @@
 #include "blanks/cutter.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "blanks/lexer.h"
 #include "errors/error.h"
@@ -11,7 +10,14 @@ namespace {
 
 constexpr std::string_view select_directive = "#PBS -l ";
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+/// The words that a line may consist of and show nothing of an answer, and that begin no declaration.
+bool is_keyword(const std::string& word) {
+  constexpr std::string_view words =
+      " break case catch continue default delete do else false for goto if new nullptr return sizeof switch this throw "
+      "true try while ";
+  return words.find(' ' + word + ' ') != words.npos;
+}
+bool is_word(char c) { return is_letter(c) || is_digit(c); }
 
 /// The text without comments, its lines joined by one space each.
 std::string joined(const std::vector<std::string>& text) {
@@ -42,7 +48,7 @@ std::optional<Declaration> first_declared(const std::vector<std::string>& text) 
                     end < statement.size() ? statement[end] : '\0'};
   const bool is_type = !found.type.empty() && (is_word(found.type[0]) || found.type[0] == ':') &&
                        !found.type.ends_with("::") && found.type.find_first_of("[]+-/!?.\"") == std::string::npos &&
-                       !begins_expression(found.type);
+                       !is_keyword(found.type);
   if (found.name.empty() || is_keyword(found.name) || !is_type) return {};
   return found;
 }

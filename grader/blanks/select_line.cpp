@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <variant>
 
 #include "blanks/blanks.h"
 #include "blanks/pbs_directives.h"
@@ -52,43 +51,48 @@ struct SelectLine {
   bool repeated = false;  // another select follows
 };
 
+/// Thrown while a script is read that PBS would not accept.
+struct NotAccepted {
+  Finding why;
+};
+
 /// "2:mpiprocs=2:ompthreads=1"; the number may be missing, and then it is 1.
-std::variant<Chunk, Finding> read_chunk(std::string_view text) {
+Chunk read_chunk(std::string_view text) {
   Chunk chunk;
   auto parts = split(text, ':');
   if (parts.front().find('=') == std::string::npos) {
     const auto nodes = count_in(parts.front());
-    if (!nodes || *nodes == 0) return Finding{"select_needs_number", {{"part", parts.front()}}};
+    if (!nodes || *nodes == 0) throw NotAccepted{{"select_needs_number", {{"part", parts.front()}}}};
     chunk.nodes = *nodes;
     parts.erase(parts.begin());
   }
   for (const std::string& part : parts) {
     const auto equals = part.find('=');
     const std::string name = lower(part.substr(0, equals));
-    if (const auto meant = meant_by(name)) return Finding{"resource_misnamed", {{"name", name}, {"meant", *meant}}};
+    if (const auto meant = meant_by(name))
+      throw NotAccepted{{"resource_misnamed", {{"name", name}, {"meant", *meant}}}};
     auto& resource = name == "ncpus" ? chunk.cores : name == "mpiprocs" ? chunk.processes : chunk.threads;
     // `place` and `walltime` belong to the whole job.
     if (equals == std::string::npos || equals == 0 || equals + 1 == part.size() || name == "place" ||
         name == "walltime" || (is_of_chunk(name) && resource))
-      return Finding{"chunk_unreadable", {{"part", part}}};
+      throw NotAccepted{{"chunk_unreadable", {{"part", part}}}};
     if (!is_of_chunk(name)) continue;
     resource = count_in(part.substr(equals + 1));
     if (!resource || (*resource == 0 && name == "ompthreads"))
-      return Finding{"resource_needs_number", {{"part", part}}};
+      throw NotAccepted{{"resource_needs_number", {{"part", part}}}};
   }
   return chunk;
 }
 
-/// What is wrong with the values of -l, apart from that of select.
-std::optional<Finding> find_in_resources(const std::vector<PbsResource>& resources, bool has_select) {
+/// Throws NotAccepted for a value of -l, except that of select.
+void check_resources(const std::vector<PbsResource>& resources, bool has_select) {
   for (const auto& [name, value] : resources) {
     const std::string text = name + '=' + value;
-    if (name == "nodes") return Finding{"nodes_of_old", {{"text", text}}};
-    if (name != "select" && name.starts_with("select")) return Finding{"select_needs_equals", {{"text", name}}};
-    if (name.empty() || name[0] < 'a' || name[0] > 'z') return Finding{"resource_expected", {{"text", name}}};
-    if (has_select && is_of_chunk(name)) return Finding{"resource_outside_select", {{"text", text}}};
+    if (name == "nodes") throw NotAccepted{{"nodes_of_old", {{"text", text}}}};
+    if (name != "select" && name.starts_with("select")) throw NotAccepted{{"select_needs_equals", {{"text", name}}}};
+    if (name.empty() || name[0] < 'a' || name[0] > 'z') throw NotAccepted{{"resource_expected", {{"text", name}}}};
+    if (has_select && is_of_chunk(name)) throw NotAccepted{{"resource_outside_select", {{"text", text}}}};
   }
-  return {};
 }
 
 /// Why the directives contain no select.
@@ -107,42 +111,33 @@ Finding missing_select(const std::vector<std::string>& script, const PbsDirectiv
   return {"select_missing", {}};
 }
 
-std::variant<SelectLine, Finding> read_chunks(const std::string& value) {
+std::vector<Chunk> read_chunks(const std::string& value) {
   for (std::size_t at = 0; at < value.size(); ++at)
     if (static_cast<unsigned char>(value[at]) >= 0x80)
-      return Finding{"not_ascii_in_select", {{"character", value.substr(at, character_at(value, at).second)}}};
-  SelectLine line;
-  for (const std::string& part : split(value, '+')) {
-    auto chunk = read_chunk(part);
-    if (const auto* finding = std::get_if<Finding>(&chunk)) return *finding;
-    line.chunks.push_back(std::get<Chunk>(chunk));
-  }
-  return line;
+      throw NotAccepted{{"not_ascii_in_select", {{"character", value.substr(at, character_at(value, at).second)}}}};
+  std::vector<Chunk> chunks;
+  for (const std::string& part : split(value, '+')) chunks.push_back(read_chunk(part));
+  return chunks;
 }
 
-/// Reads the first select, since qsub ignores later ones; or returns why PBS would not accept the script.
-std::variant<SelectLine, Finding> read_select_line(const std::vector<std::string>& script) {
+/// Reads the first select and the first place, since qsub ignores later ones.
+SelectLine read_select_line(const std::vector<std::string>& script) {
   const PbsDirectives directives = read_pbs_directives(script);
-  const PbsResource *select = nullptr, *place = nullptr;
-  bool repeated = false;
-  for (const PbsResource& resource : directives.resources) {
-    repeated = repeated || (select != nullptr && resource.name == "select");
-    if (select == nullptr && resource.name == "select") select = &resource;
-    if (place == nullptr && resource.name == "place") place = &resource;
+  std::vector<std::string> selects, places;
+  for (const auto& [name, value] : directives.resources) {
+    if (name == "select") selects.push_back(value);
+    if (name == "place") places.push_back(value);
   }
-  if (const auto finding = find_in_resources(directives.resources, select != nullptr)) return *finding;
-  if (select == nullptr) return missing_select(script, directives);
+  check_resources(directives.resources, !selects.empty());
+  if (selects.empty()) throw NotAccepted{missing_select(script, directives)};
   if (!directives.left_over.empty()) {
     const bool comment = directives.left_over.front().starts_with('#');
-    return Finding{comment ? "comment_behind_select" : "space_in_select",
-                   {{"text", fmt::format("{}", fmt::join(directives.left_over, " "))}}};
+    throw NotAccepted{{comment ? "comment_behind_select" : "space_in_select",
+                       {{"text", fmt::format("{}", fmt::join(directives.left_over, " "))}}}};
   }
-  auto line = read_chunks(select->value);
-  if (auto* read = std::get_if<SelectLine>(&line)) {
-    read->repeated = repeated;
-    read->packed = place != nullptr && place->value.starts_with("pack");
-  }
-  return line;
+  return {.chunks = read_chunks(selects.front()),
+          .packed = !places.empty() && places.front().starts_with("pack"),
+          .repeated = selects.size() > 1};
 }
 
 struct Totals {
@@ -213,16 +208,13 @@ std::optional<Finding> find_for_two_nodes(const SelectLine& line, int devices) {
 
 }  // namespace
 
-std::optional<Finding> find_in_job_script(const Task& task, int devices, const std::vector<std::string>& script) {
-  auto line = read_select_line(script);
-  if (auto* finding = std::get_if<Finding>(&line)) {
-    for (auto& [name, value] : finding->values) value = bounded(value, most_shown);
-    return std::move(*finding);
-  }
-  const auto& read = std::get<SelectLine>(line);
-  const auto finding = task.under_mpi ? find_for_two_nodes(read, devices) : find_for_one_process(read, devices);
-  if (finding && read.repeated) return Finding{"second_select_ignored", finding->values};
-  return finding;
+std::optional<Finding> find_in_job_script(const Task& task, int devices, const std::vector<std::string>& script) try {
+  const SelectLine line = read_select_line(script);
+  const auto finding = task.under_mpi ? find_for_two_nodes(line, devices) : find_for_one_process(line, devices);
+  return finding && line.repeated ? Finding{"second_select_ignored", finding->values} : finding;
+} catch (NotAccepted& refused) {
+  for (auto& [name, value] : refused.why.values) value = bounded(value, most_shown);
+  return std::move(refused.why);
 }
 
 }  // namespace odori::grader

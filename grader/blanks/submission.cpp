@@ -1,9 +1,12 @@
 #include "blanks/submission.h"
 
+#include <fmt/chrono.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -35,38 +38,31 @@ std::vector<MarkedLine> find_marks(const std::vector<std::string>& lines, Langua
   return marks;
 }
 
-std::string number(int n) { return std::to_string(n); }
-
 /// Takes blank `n` out of the file, or says why it can't be.
-void take_blank(int n, const std::vector<MarkedLine>& marks, const std::vector<int>& known, Language language,
+void take_blank(int n, const std::vector<MarkedLine>& marks, const std::map<int, Blank>& kits, Language language,
                 Submission& submission) {
-  const auto begins = [n](const MarkedLine& mark) { return mark.number == n; };
-  const auto begin = std::find_if(marks.begin(), marks.end(), begins);
-  const auto unreadable = [&](const char* key, std::map<std::string, std::string> values = {}) {
-    values["blank"] = number(n);
-    submission.unreadable[n] = {key, std::move(values)};
+  const auto begin = std::ranges::find(marks, n, &MarkedLine::number);
+  const auto unreadable = [&](const char* key, const std::map<std::string, int>& lines = {}) {
+    Finding& finding = submission.unreadable[n] = {key, {{"blank", std::to_string(n)}}};
+    for (const auto& [name, line] : lines) finding.values[name] = std::to_string(line);
   };
   if (begin == marks.end()) {
     for (const MarkedLine& mark : marks)
-      if (mark.number > 0 && std::find(known.begin(), known.end(), mark.number) == known.end())
-        return unreadable("blank_renumbered", {{"line", number(mark.line)}, {"other", number(mark.number)}});
+      if (mark.number > 0 && !kits.contains(mark.number))
+        return unreadable("blank_renumbered", {{"line", mark.line}, {"other", mark.number}});
     return unreadable("blank_missing");
   }
-  if (const auto again = std::find_if(begin + 1, marks.end(), begins); again != marks.end())
-    return unreadable("blank_twice", {{"line", number(begin->line)}, {"again", number(again->line)}});
+  if (const auto again = std::ranges::find(begin + 1, marks.end(), n, &MarkedLine::number); again != marks.end())
+    return unreadable("blank_twice", {{"line", begin->line}, {"again", again->line}});
   const auto end = begin + 1;
-  if (end == marks.end()) return unreadable("blank_not_closed", {{"line", number(begin->line)}});
+  if (end == marks.end()) return unreadable("blank_not_closed", {{"line", begin->line}});
   if (end->number > 0)
-    return unreadable(
-        "blank_nested",
-        {{"line", number(begin->line)}, {"inner", number(end->number)}, {"inner_line", number(end->line)}});
+    return unreadable("blank_nested", {{"line", begin->line}, {"inner", end->number}, {"inner_line", end->line}});
   // A second end belongs to the next blank, if that has lost its first line.
-  const auto next = std::find(known.begin(), known.end(), n + 1);
   const bool next_is_there =
-      next == known.end() ||
-      std::any_of(marks.begin(), marks.end(), [n](const MarkedLine& mark) { return mark.number == n + 1; });
+      !kits.contains(n + 1) || std::ranges::find(marks, n + 1, &MarkedLine::number) != marks.end();
   if (end + 1 != marks.end() && end[1].number == 0 && next_is_there)
-    return unreadable("end_twice", {{"line", number(end->line)}, {"again", number(end[1].line)}});
+    return unreadable("end_twice", {{"line", end->line}, {"again", end[1].line}});
 
   Blank blank{.number = n, .first_line = begin->line, .text_line = begin->line + 1, .last_line = end->line};
   const auto& lines = submission.lines;
@@ -81,7 +77,8 @@ void take_blank(int n, const std::vector<MarkedLine>& marks, const std::vector<i
 
 /// Why no blank can be taken out of this file, if so.
 std::optional<Finding> reason_against(const std::string& text) {
-  if (text.size() > most_bytes_of_file) return Finding{"file_huge", {{"kilobytes", number(most_bytes_of_file / 1000)}}};
+  if (text.size() > most_bytes_of_file)
+    return Finding{"file_huge", {{"kilobytes", std::to_string(most_bytes_of_file / 1000)}}};
   if (text.find('\0') != std::string::npos || text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
     return Finding{"file_binary", {}};
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) return Finding{"file_empty", {}};
@@ -172,11 +169,7 @@ Submission read_submission(const fs::path& path, const std::string& exercise) {
   const Language language = language_of(path.string());
   const std::vector<std::string> kits_lines = split_lines(exercise);
   std::map<int, Blank> kits;
-  std::vector<int> known;
-  for (Blank& blank : parse_blanks(kits_lines, path.string())) {
-    known.push_back(blank.number);
-    kits[blank.number] = std::move(blank);
-  }
+  for (const Blank& blank : parse_blanks(kits_lines, path.string())) kits[blank.number] = blank;
   std::optional<Finding> reason;
   if (!fs::exists(path)) {
     reason = Finding{"file_missing", {}};
@@ -191,10 +184,10 @@ Submission read_submission(const fs::path& path, const std::string& exercise) {
   if (!reason && marks.empty()) reason = Finding{"no_marks", {}};
   if (reason) {
     reason->values["file"] = path.string();
-    for (const int n : known) submission.unreadable[n] = *reason;
+    for (const auto& [n, blank] : kits) submission.unreadable[n] = *reason;
     return submission;
   }
-  for (const int n : known) take_blank(n, marks, known, language, submission);
+  for (const auto& [n, blank] : kits) take_blank(n, marks, kits, language, submission);
   submission.changes =
       compare(code_outside(kits_lines, kits, language), code_outside(submission.lines, submission.blanks, language),
               static_cast<int>(submission.lines.size()));
@@ -206,6 +199,21 @@ bool hides_answers(const Finding& finding) {
                                           "blank_not_closed", "blank_nested",  "end_twice",           "file_empty",
                                           "file_binary",      "file_huge",     "file_of_another_task"};
   return keys.contains(finding.key);
+}
+
+fs::path keep_copy(const fs::path& path, const fs::path& kit) {
+  const std::time_t now = std::time(nullptr);
+  const std::string date = fmt::format("{:%Y%m%d_%H%M%S}", *std::localtime(&now));
+  const auto name = [&](const std::string& more) {
+    return kit / "out" / "kept" / fmt::format("{}.{}{}{}", path.stem().string(), date, more, path.extension().string());
+  };
+  fs::path copy = name("");
+  for (int i = 2; fs::exists(copy); ++i) copy = name(fmt::format("_{}", i));  // twice in a second
+  std::error_code error;
+  fs::create_directories(copy.parent_path(), error);
+  fs::copy_file(path, copy, error);
+  require(!error, "{} can't be copied to {}: {}. Nothing was changed.", path.string(), copy.string(), error.message());
+  return copy;
 }
 
 }  // namespace odori::grader

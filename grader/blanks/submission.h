@@ -36,4 +36,8 @@ Submission read_submission(const std::filesystem::path& path, const std::string&
 /// the file is no text? One such slip costs several blanks, mostly.
 bool hides_answers(const Finding& finding);
 
+/// Copies a file to KIT/out/kept before it is replaced, with the date in its name:
+/// train_cifar_multi_gpu.20261120_223015.cpp. Returns the copy's path. Throws Error if it cannot be copied.
+std::filesystem::path keep_copy(const std::filesystem::path& path, const std::filesystem::path& kit);
+
 }  // namespace odori::grader

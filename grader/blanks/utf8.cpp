@@ -10,43 +10,24 @@ namespace {
 
 constexpr std::size_t longest_character = 4;
 
-/// What a character's first byte says: how many bytes there are, the bits of the first one, and the range that the
-/// second one must be in, so that there is one way to write each character (The Unicode Standard, 2022, table 3-7).
-struct FirstByte {
-  std::size_t size;
-  unsigned char bits, least_second, most_second;
-};
-
-constexpr FirstByte read_first_byte(unsigned char byte) {
-  if (byte < 0x80) return {1, byte, 0, 0};
-  if (byte < 0xC2) return {0, 0, 0, 0};
-  if (byte < 0xE0) return {2, static_cast<unsigned char>(byte & 0x1F), 0x80, 0xBF};
-  const unsigned char least = byte == 0xE0   ? 0xA0
-                              : byte == 0xF0 ? 0x90
-                                             : 0x80,
-                      most = byte == 0xED   ? 0x9F
-                             : byte == 0xF4 ? 0x8F
-                                            : 0xBF;
-  if (byte < 0xF0) return {3, static_cast<unsigned char>(byte & 0x0F), least, most};
-  if (byte < 0xF5) return {4, static_cast<unsigned char>(byte & 0x07), least, most};
-  return {0, 0, 0, 0};
-}
-
 bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 /// The character at this place and its bytes; no character where it isn't UTF-8.
 std::pair<std::optional<char32_t>, std::size_t> next_at(std::string_view text, std::size_t at) {
   if (at >= text.size()) return {U'\0', 1};
-  const FirstByte first = read_first_byte(static_cast<unsigned char>(text[at]));
-  if (first.size == 0) return {std::nullopt, 1};
-  char32_t character = first.bits;
-  for (std::size_t i = 1; i < first.size; ++i) {
-    const unsigned char byte = at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0;
-    const bool fits = i == 1 ? byte >= first.least_second && byte <= first.most_second : (byte & 0xC0) == 0x80;
-    if (!fits) return {std::nullopt, i};
-    character = character << 6 | (byte & 0x3F);
+  const auto first = static_cast<unsigned char>(text[at]);
+  if (first < 0x80) return {first, 1};
+  if (first < 0xC0 || first > 0xF7) return {std::nullopt, 1};
+  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  char32_t character = first & (0x7F >> size);
+  for (std::size_t i = 1; i < size; ++i) {
+    if (at + i >= text.size() || !continues(text[at + i])) return {std::nullopt, i};
+    character = character << 6 | (text[at + i] & 0x3F);
   }
-  return {character, first.size};
+  constexpr std::array<char32_t, 3> least{0x80, 0x800, 0x10000};  // of two, three and four bytes
+  const bool is_surrogate = character >= 0xD800 && character < 0xE000;
+  if (character < least[size - 2] || character > 0x10FFFF || is_surrogate) return {std::nullopt, 1};
+  return {character, size};
 }
 
 /// Controls beyond ASCII (C1), which EUC-JP's first bytes count as where no second one follows, are in no text.

@@ -73,33 +73,30 @@ int check_and_tell(const Flags& flags, const Messages& messages) {
                           .sandbox = sandbox ? &*sandbox : nullptr,
                           .apart = flags.apart || flags.sandbox};
   Screen screen(question, messages);
-  Feed feed(question, messages);
-  CheckAudience& audience = flags.feed ? static_cast<CheckAudience&>(feed) : screen;
   std::vector<BlankVerdict> verdicts;
   const Answers answers = read_answers(question);
   const auto tell = [&](const BlankVerdict& verdict) {
     verdicts.push_back(verdict);
-    audience.verdict(verdict);
+    screen.verdict(verdict);
   };
-  audience.left_out(answers.program);
-  audience.left_out(answers.script);
+  screen.left_out(answers.program);
+  screen.left_out(answers.script);
   const auto right = judge_answer(question, answers, exam_of(question.task), tell);
   std::optional<SpeedupStep> step;
   if (question.task.measures_speedup && right && flags.speedup) {
-    audience.measuring();
+    screen.measuring();
     step = take_speedup(question, right->whole, answers.points_of.at(0), messages.language());
     tell(step->verdict);
-    audience.speedup(*step);
+    screen.speedup(*step);
   } else if (question.task.measures_speedup) {
     const Finding why{right ? "speedup_not_asked" : "speedup_waits"};
     tell({.blank = 0, .verdict = Verdict::not_checked, .finding = why, .of = answers.points_of.at(0)});
   }
   if (right && right->shown) {
     const Figure figure = in_words(*right->shown, messages);
-    audience.figure(figure,
-                    write_page(flags.out / "figure.html", to_page(figure, messages.language(), read_chart_js())));
+    screen.figure(figure, write_page(flags.out / "figure.html", to_page(figure, messages.language(), read_chart_js())));
   }
-  audience.summary(verdicts);
+  screen.summary(verdicts);
   const bool own = flags.program == flags.kit / question.task.program.exercise;
   if (own) remember(flags, answers, verdicts);
   if (!flags.json.empty()) {

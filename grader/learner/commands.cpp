@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <iostream>
-#include <variant>
 
 #include "blanks/cutter.h"
-#include "blanks/keep.h"
 #include "blanks/submission.h"
 #include "blanks/task.h"
 #include "errors/error.h"
@@ -118,29 +116,25 @@ void print_task(const Flags& flags, const Task& task, int number, const State& s
                      messages.text(name_key(task, blank))});
   }
   for (const std::string& line : table_lines(table)) fmt::print("  {}\n", line);
+  if (flags.command == "watch") return;  // it prints its keys
   const char* next = !known ? "status_never" : points == of && !changed ? "next_done" : "status_next";
   fmt::print("{}\n", messages.text(next, {{"task", task.name}}));
-}
-
-/// The learner's file with one blank as it was at first, or with all of it so; or why it can't be found there.
-std::variant<std::string, Finding> put_back(const File& file, std::optional<int> blank) {
-  if (!blank) return file.pristine;
-  const Submission mine = read_submission(file.path, file.pristine);
-  const auto found = mine.blanks.find(*blank);
-  if (found == mine.blanks.end()) return mine.unreadable.at(*blank);
-  return join_lines(with_text(mine.lines, found->second, blank_in(blanks_of(file.pristine, file), *blank).text));
 }
 
 /// Returns whether all went well; what was there is kept.
 bool reset_file(const File& file, const Flags& flags, const Messages& messages) {
   const std::map<std::string, std::string> values{
       {"file", file.shown.string()}, {"task", flags.task}, {"blank", std::to_string(flags.blank.value_or(0))}};
-  const auto found = put_back(file, flags.blank);
-  if (const auto* why = std::get_if<Finding>(&found)) {
-    fmt::print("{}\n{}\n", messages.text(*why), messages.text("reset_unreadable", values));
-    return false;
+  std::string text = file.pristine;
+  if (flags.blank) {
+    const Submission mine = read_submission(file.path, file.pristine);
+    if (const auto why = mine.unreadable.find(*flags.blank); why != mine.unreadable.end()) {
+      fmt::print("{}\n{}\n", messages.text(why->second), messages.text("reset_unreadable", values));
+      return false;
+    }
+    const auto pristine = blanks_of(file.pristine, file);
+    text = join_lines(with_text(mine.lines, mine.blanks.at(*flags.blank), blank_in(pristine, *flags.blank).text));
   }
-  const std::string& text = std::get<std::string>(found);
   if (fs::exists(file.path) && read_file(file.path) == text) {
     fmt::print("{}\n", messages.text("reset_nothing", values));
     return true;

@@ -20,7 +20,6 @@ void add_check(CommandLine& line, Flags& flags) {
   CLI::App* check = line.app().get_subcommand("check");
   check->add_flag_callback(
       "--no-speedup", [&flags] { flags.speedup = false; }, "Don't measure the speedup, which takes the longest");
-  check->add_flag("--feed", flags.feed)->group("");    // hidden: for ./odori watch
   check->add_flag("--apart", flags.apart)->group("");  // hidden: for ./odori grade
   check->add_option("--json", flags.json, "Write the verdicts into this file as well");
   check->add_option("--program", flags.program, "The program to judge, instead of the one below exercises/");

@@ -19,7 +19,6 @@ struct Flags {
   std::filesystem::path program, script;  // the learner's files
   std::filesystem::path json;             // where to write the verdicts; empty: nowhere
   bool speedup = true;
-  bool feed = false;  // check: lines for ./odori watch instead of a screen
   std::optional<std::uint64_t> seed;
   bool sandbox = false;  // check: the submission isn't the user's own
   bool apart = false;    // check: nor is anything shared that it builds

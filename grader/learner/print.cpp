@@ -23,6 +23,15 @@ int terminal_width() {
   return columns > 0 ? std::clamp(columns, 50, 100) : 100;
 }
 
+/// Does standard output show colours? NO_COLOR says no, and so do terminals that have none.
+bool wants_colours() {
+  const char* terminal = std::getenv("TERM");
+  const char* none = std::getenv("NO_COLOR");
+  if (!isatty(STDOUT_FILENO) || !terminal || (none && *none)) return false;
+  const std::string_view name = terminal;
+  return !name.empty() && name != "dumb" && name != "unknown" && !name.starts_with("vt") && !name.ends_with("-m");
+}
+
 /// Of the terminal's own 16; none for what is neither good nor bad.
 std::optional<fmt::terminal_color> colour_of(Verdict verdict) {
   switch (verdict) {
@@ -42,57 +51,9 @@ std::optional<fmt::terminal_color> colour_of(Verdict verdict) {
 /// 20, or 7.5.
 std::string number(double points) { return fmt::format("{:g}", points); }
 
-/// What is said of a verdict, in paragraphs.
-std::vector<std::string> texts_of(const BlankVerdict& verdict, const Question& question, const Messages& messages) {
-  std::vector<std::string> texts{messages.text(*verdict.finding)};
-  // A known misconception, and who waited for whom because of it.
-  if (const auto hang = hang_behind(verdict)) texts.push_back(messages.text(*hang));
-  if (verdict.blank != 0 && verdict.verdict != Verdict::pass && verdict.verdict != Verdict::environment &&
-      verdict.verdict != Verdict::not_checked)
-    texts.push_back(
-        messages.text("hint_command", {{"task", question.task.name}, {"blank", std::to_string(verdict.blank)}}));
-  return texts;
-}
-
-std::string text_of_measured(const Finding& line, const Messages& messages) {
-  std::string text = messages.text(line);
-  if (line.values.contains("gpus_too_few")) text += "\n\n" + messages.text("on_cores", line.values);
-  return text + "\n\n" + messages.text("beside", line.values);
-}
-
-/// What was changed outside the blanks, in lines.
-std::vector<std::string> changes_of(const Submission& submission, const Messages& messages) {
-  std::vector<std::string> lines;
-  for (std::size_t i = 0; i < std::min(submission.changes.size(), most_changes); ++i) {
-    const Change& change = submission.changes[i];
-    lines.push_back(messages.text(
-        change.removed ? "line_removed" : "line_added",
-        {{"line", std::to_string(change.line)}, {"text", cut_to(trim(change.text), change_columns, "...")}}));
-  }
-  if (submission.changes.size() > most_changes)
-    lines.push_back(messages.text("more_changes", {{"n", std::to_string(submission.changes.size() - most_changes)}}));
-  return lines;
-}
-
-Row row_of(const BlankVerdict& verdict, const Question& question, const Messages& messages) {
-  return {.blank = verdict.blank,
-          .name = messages.text(name_key(question.task, verdict.blank)),
-          .verdict = name_of(verdict.verdict),
-          .points = verdict.points,
-          .of = verdict.of};
-}
-
 /// Which of the learner's files a blank is in.
 const std::filesystem::path& file_of(const Question& question, int blank) {
   return question.task.is_in_script(blank) ? question.script : question.program;
-}
-
-/// The table, as lines that aren't wrapped, between what it shows and where its page is.
-std::string text_of(const Figure& figure, const std::filesystem::path& page, const Messages& messages) {
-  std::string text = figure.text + "\n\n";
-  const auto columns = [](std::string_view cell) { return static_cast<std::size_t>(width_of(cell)); };
-  for (const std::string& line : split_lines(to_table(figure, columns))) text += "    " + line + '\n';
-  return page.empty() ? text : text + '\n' + messages.text("figure_page", {{"file", page.string()}});
 }
 
 /// Is something told of a run in which the kit's answers stood where the learner's aren't right?
@@ -120,30 +81,6 @@ Figure in_words(const ShownFigure& shown, const Messages& messages) {
   return figure;
 }
 
-bool wants_colours() {
-  const char* terminal = std::getenv("TERM");
-  const char* none = std::getenv("NO_COLOR");
-  if (!isatty(STDOUT_FILENO) || !terminal || (none && *none)) return false;
-  const std::string_view name = terminal;
-  return !name.empty() && name != "dumb" && name != "unknown" && !name.starts_with("vt") && !name.ends_with("-m");
-}
-
-std::string line_of(const Row& row, int width, bool colours) {
-  // On a narrow terminal the space before the points goes first, then the name's end.
-  const int spare = width - number_columns - name_columns - verdict_columns - of_columns;
-  const int before_points = std::clamp(spare, 3, points_columns);
-  const int name_room = std::max(name_columns + std::min(spare - before_points, 0), 5);
-  std::string verdict = row.verdict;
-  const auto known = verdict_named(verdict);
-  const auto colour = known && row.fresh && colours ? colour_of(*known) : std::nullopt;
-  const std::string space = padded(verdict, verdict_columns).substr(verdict.size());
-  if (colour) verdict = fmt::format(fmt::emphasis::bold | fmt::fg(*colour), "{}", verdict);
-  std::string line = fmt::format("{:>2}  {}{}", row.blank == 0 ? " " : std::to_string(row.blank),
-                                 padded(cut_to(row.name, name_room - 1, "..."), name_room), verdict);
-  if (row.fresh) line += space + fmt::format("{:>{}} / {}", number(row.points), before_points, number(row.of));
-  return line;
-}
-
 Screen::Screen(const Question& question, const Messages& messages)
     : question_(question), messages_(messages), colours_(wants_colours()), width_(terminal_width()) {}
 
@@ -154,18 +91,45 @@ void Screen::say(const std::string& text, int indent) const {
 void Screen::left_out(const Submission& submission) {
   if (submission.changes.empty()) return;
   say(messages_.text("left_out", {{"file", submission.path.filename().string()}}), 0);
-  for (const std::string& line : changes_of(submission, messages_)) fmt::print("  {}\n", line);
+  for (std::size_t i = 0; i < std::min(submission.changes.size(), most_changes); ++i) {
+    const Change& change = submission.changes[i];
+    fmt::print("  {}\n", messages_.text(change.removed ? "line_removed" : "line_added",
+                                        {{"line", std::to_string(change.line)},
+                                         {"text", cut_to(trim(change.text), change_columns, "...")}}));
+  }
+  if (submission.changes.size() > most_changes)
+    fmt::print("  {}\n",
+               messages_.text("more_changes", {{"n", std::to_string(submission.changes.size() - most_changes)}}));
   fmt::print("\n");
 }
 
+std::string Screen::line_of(const BlankVerdict& verdict) const {
+  // On a narrow terminal the space before the points goes first, then the name's end.
+  const int spare = width_ - number_columns - name_columns - verdict_columns - of_columns;
+  const int before_points = std::clamp(spare, 3, points_columns);
+  const int name_room = std::max(name_columns + std::min(spare - before_points, 0), 5);
+  const std::string name = messages_.text(name_key(question_.task, verdict.blank));
+  std::string judged = padded(name_of(verdict.verdict), verdict_columns);
+  const auto colour = colours_ ? colour_of(verdict.verdict) : std::nullopt;
+  if (colour) judged = fmt::format(fmt::emphasis::bold | fmt::fg(*colour), "{}", judged);
+  return fmt::format("{:>2}  {}{}{:>{}} / {}", verdict.blank == 0 ? " " : std::to_string(verdict.blank),
+                     padded(cut_to(name, name_room - 1, "..."), name_room), judged, number(verdict.points),
+                     before_points, number(verdict.of));
+}
+
 void Screen::verdict(const BlankVerdict& verdict) {
-  fmt::print("{}\n", line_of(row_of(verdict, question_, messages_), width_, colours_));
+  fmt::print("{}\n", line_of(verdict));
   // What is wrong with a blank's own answer is said below it, even where its neighbour's has the same mistake.
   using enum Verdict;
   const bool is_its_own = verdict.verdict == wrong || verdict.verdict == crash || verdict.verdict == hang;
   gap_ = verdict.finding && (is_its_own || verdict.finding != last_) && verdict.verdict != unfilled;
   if (gap_) {
-    for (const std::string& text : texts_of(verdict, question_, messages_)) say(text, 6);
+    say(messages_.text(*verdict.finding), 6);
+    // A known misconception, and who waited for whom because of it.
+    if (const auto hang = hang_behind(verdict)) say(messages_.text(*hang), 6);
+    if (verdict.blank != 0 && verdict.verdict != pass && verdict.verdict != environment &&
+        verdict.verdict != not_checked)
+      say(messages_.text("hint_command", {{"task", question_.task.name}, {"blank", std::to_string(verdict.blank)}}), 6);
     fmt::print("\n");
   }
   last_ = verdict.finding;
@@ -178,7 +142,11 @@ void Screen::measuring() {
 }
 
 void Screen::speedup(const SpeedupStep& step) {
-  if (step.line) say(text_of_measured(*step.line, messages_), 6);
+  if (step.line) {
+    say(messages_.text(*step.line), 6);
+    if (step.line->values.contains("gpus_too_few")) say(messages_.text("on_cores", step.line->values), 6);
+    say(messages_.text("beside", step.line->values), 6);
+  }
   gap_ = false;
   if (step.counts) say(messages_.text(*step.counts), 6);
   if (!step.timeline.empty()) say(messages_.text("timeline", {{"file", step.timeline.string()}}), 6);
@@ -186,7 +154,10 @@ void Screen::speedup(const SpeedupStep& step) {
 
 void Screen::figure(const Figure& figure, const std::filesystem::path& page) {
   fmt::print("\n");
-  say(text_of(figure, page, messages_), 0);
+  say(figure.text, 0);
+  const auto columns = [](std::string_view cell) { return static_cast<std::size_t>(width_of(cell)); };
+  for (const std::string& line : split_lines(to_table(figure, columns))) fmt::print("    {}\n", line);
+  if (!page.empty()) say(messages_.text("figure_page", {{"file", page.string()}}), 0);
   gap_ = false;
 }
 
@@ -213,44 +184,6 @@ void Screen::summary(const std::vector<BlankVerdict>& verdicts) {
                                     {"blank", std::to_string(next->blank)},
                                     {"file", file_of(question_, next->blank).string()}}),
       0);
-}
-
-void Feed::say(const std::string& text) const {
-  fmt::print("{}\n", nlohmann::json{{"text", text}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-  std::fflush(stdout);
-}
-
-void Feed::left_out(const Submission& submission) {
-  if (submission.changes.empty()) return;
-  std::string text = messages_.text("left_out", {{"file", submission.path.filename().string()}}) + '\n';
-  for (const std::string& line : changes_of(submission, messages_)) text += "\n    " + line;
-  say(text);
-}
-
-void Feed::verdict(const BlankVerdict& verdict) {
-  const Row row = row_of(verdict, question_, messages_);
-  nlohmann::json line{{"blank", row.blank}, {"verdict", row.verdict}, {"points", row.points}, {"of", row.of}};
-  if (verdict.finding) {
-    line["key"] = verdict.finding->key;
-    std::string text;
-    for (const std::string& paragraph : texts_of(verdict, question_, messages_))
-      text += (text.empty() ? "" : "\n\n") + paragraph;
-    line["text"] = text;
-  }
-  fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-  std::fflush(stdout);
-}
-
-void Feed::speedup(const SpeedupStep& step) {
-  if (step.line) say(text_of_measured(*step.line, messages_));
-  if (step.counts) say(messages_.text(*step.counts));
-  if (!step.timeline.empty()) say(messages_.text("timeline", {{"file", step.timeline.string()}}));
-}
-
-void Feed::figure(const Figure& figure, const std::filesystem::path& page) { say(text_of(figure, page, messages_)); }
-
-void Feed::summary(const std::vector<BlankVerdict>& verdicts) {
-  if (tells_of_kits_answers(question_.task, verdicts)) say(messages_.text("judged_one_by_one"));
 }
 
 std::string as_json(const Question& question, const CheckRecord& check, const std::vector<Finding>& flags,

@@ -11,37 +11,26 @@
 
 namespace odori::grader {
 
-/// Who is told what a check finds, as it finds it.
-class CheckAudience {
- public:
-  virtual ~CheckAudience() = default;
-  /// What was changed outside the blanks.
-  virtual void left_out(const Submission& submission) = 0;
-  virtual void verdict(const BlankVerdict& verdict) = 0;
-  /// Before the speedup, which takes up to a minute.
-  virtual void measuring() = 0;
-  /// What was measured and counted, below its verdict.
-  virtual void speedup(const SpeedupStep& step) = 0;
-  /// What is shown to whose answer is right, and its page; no page if none could be written.
-  virtual void figure(const Figure& figure, const std::filesystem::path& page) = 0;
-  /// Points in all, and what to do next.
-  virtual void summary(const std::vector<BlankVerdict>& verdicts) = 0;
-};
-
 /// One line a blank, as its verdict comes, and below it what is to be said.
-class Screen : public CheckAudience {
+class Screen {
  public:
   Screen(const Question& question, const Messages& messages);
 
-  void left_out(const Submission& submission) override;
-  void verdict(const BlankVerdict& verdict) override;
-  void measuring() override;
-  void speedup(const SpeedupStep& step) override;
-  void figure(const Figure& figure, const std::filesystem::path& page) override;
-  void summary(const std::vector<BlankVerdict>& verdicts) override;
+  /// What was changed outside the blanks.
+  void left_out(const Submission& submission);
+  void verdict(const BlankVerdict& verdict);
+  /// Before the speedup, which takes up to a minute.
+  void measuring();
+  /// What was measured and counted, below its verdict.
+  void speedup(const SpeedupStep& step);
+  /// What is shown to whose answer is right, and its page; no page if none could be written.
+  void figure(const Figure& figure, const std::filesystem::path& page);
+  /// Points in all, and what to do next.
+  void summary(const std::vector<BlankVerdict>& verdicts);
 
  private:
   void say(const std::string& text, int indent) const;
+  std::string line_of(const BlankVerdict& verdict) const;
 
   const Question& question_;
   const Messages& messages_;
@@ -51,41 +40,8 @@ class Screen : public CheckAudience {
   bool gap_ = false;             // the last line is empty
 };
 
-/// The same for ./odori watch, which lays it out itself: a line of JSON on standard output for each verdict, with its
-/// message, and for each other thing that is said ({"text":}).
-class Feed : public CheckAudience {
- public:
-  Feed(const Question& question, const Messages& messages) : question_(question), messages_(messages) {}
-
-  void left_out(const Submission& submission) override;
-  void verdict(const BlankVerdict& verdict) override;
-  void measuring() override {}
-  void speedup(const SpeedupStep& step) override;
-  void figure(const Figure& figure, const std::filesystem::path& page) override;
-  void summary(const std::vector<BlankVerdict>& verdicts) override;
-
- private:
-  void say(const std::string& text) const;
-
-  const Question& question_;
-  const Messages& messages_;
-};
-
 /// The figure in the learner's language.
 Figure in_words(const ShownFigure& shown, const Messages& messages);
-
-/// A line of the table of verdicts.
-struct Row {
-  int blank = 0;  // 0: the speedup
-  std::string name, verdict;
-  double points = 0, of = 0;
-  bool fresh = true;  // else points aren't known, and the verdict was that of an earlier text
-};
-
-/// The row in this many columns, its verdict coloured if asked for.
-std::string line_of(const Row& row, int width, bool colours);
-/// Does standard output show colours? NO_COLOR says no, and so do terminals that have none.
-bool wants_colours();
 
 /// All of it for other programs: the record, with the verdicts' messages, points, exit code and flags for instructors.
 std::string as_json(const Question& question, const CheckRecord& check, const std::vector<Finding>& flags,

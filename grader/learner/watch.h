@@ -5,7 +5,7 @@
 
 namespace odori::grader {
 
-/// Checks at once, and again after each save, in a clear screen, until q or Ctrl-C. Returns the exit code.
+/// Checks at once and after each save, on a cleared screen, until q or Ctrl-C. Returns the exit code.
 int watch(const Flags& flags);
 
 }  // namespace odori::grader

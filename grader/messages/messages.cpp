@@ -20,31 +20,27 @@ bool stays_with_the_one_before(std::string_view character) {
   return all.find(character) != std::string_view::npos;
 }
 
-/// What isn't broken: a word, or one wide character with what stays with it. `space`: a blank stands before it.
+/// What is not broken: a word, or one wide character with what stays with it.
 struct Piece {
   std::string text;
-  bool space = false;
+  bool space = false;  // a blank stands before it
 };
 
 std::vector<Piece> pieces_of(std::string_view paragraph) {
   std::vector<Piece> pieces;
-  bool space = false, open = false;  // open: the last piece is a word that may go on
+  bool space = true, after_wide = false;
   for (std::size_t at = 0; at < paragraph.size();) {
     const auto [character, size] = character_at(paragraph, at);
     const auto bytes = paragraph.substr(at, size);
     at += size;
-    if (bytes == " ") {
-      space = true;
-      open = false;
-      continue;
-    }
-    const bool wide = is_wide(character), stays = wide && stays_with_the_one_before(bytes) && !space;
-    if (!pieces.empty() && (stays || (open && !wide)))
+    const bool wide = is_wide(character);
+    if (bytes != " ") {
+      const bool joins = !space && (wide ? stays_with_the_one_before(bytes) : !after_wide);
+      if (!joins) pieces.push_back({.space = space});
       pieces.back().text += bytes;
-    else
-      pieces.push_back({std::string(bytes), space});
-    open = !wide;
-    space = false;
+    }
+    space = bytes == " ";
+    after_wide = wide;
   }
   return pieces;
 }
