@@ -4,8 +4,7 @@
 //   ...],
 //    "speedup": {...} or null, "counts": {...} or null, "timeline": "FILE" or "",
 //    "left_out": [{"file": "...", "line": 3, "removed": false, "text": "..."} ...]}
-//
-// Whoever writes may add fields of their own.
+// Further fields are allowed.
 #pragma once
 
 #include <cstdint>

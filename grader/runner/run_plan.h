@@ -10,9 +10,8 @@
 
 namespace odori::grader {
 
-/// A situation: all that differs from run to run. No value is the default of the program's flag, so that an answer that
-/// writes one down, or leaves it out, is told from one that takes the flag's; but for the seed 0 of some, which is one
-/// like any other.
+/// A test case: all that differs from run to run. No value but the seed 0 is the default of the program's flag, so that
+/// an answer that writes one down, or leaves it out, fails.
 struct RunPlan {
   int devices = 1;                        // task 1: --n_gpus
   std::vector<int> nodes;                 // task 2: the node of each rank, as ODORI_NODES has it; empty for task 1
