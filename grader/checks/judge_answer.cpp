@@ -90,9 +90,8 @@ fs::path outputs_of(const Question& question) {
   return folder;
 }
 
-/// What the compiler's checks of null pointers print about a crash of a program with BuildOptions::pointer_checks.
-/// Returns the note "null_pointer" with the answer's line and the type of what the pointer should point to, or
-/// "null_pointer_used" if the kit's program or a header used it. Nothing if the checks saw nothing.
+/// What a program with BuildOptions::pointer_checks prints of a crash: the note "null_pointer" with the answer's line
+/// and the pointer's type, or "null_pointer_used" if the kit's program or a header used it; nothing if there is none.
 std::optional<Finding> null_pointer_in(const std::string& output, const Submission& answer) {
   // "blank_3:2:10: runtime error: member call on null pointer of type 'const struct Dataset'"
   static const std::regex said(

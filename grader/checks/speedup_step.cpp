@@ -95,14 +95,12 @@ constexpr double seconds_on_cpu = 58, seconds_on_gpus = 180;
 
 void draw(SpeedupStep& step, SpeedupJobs& jobs, const Question& question, const std::string& language) try {
   const fs::path stream = jobs.trace();
-  const auto seen = [&]() -> std::optional<timeline::Timeline> {
-    try {
-      return timeline::read(stream);
-    } catch (const Error&) {
-      return {};  // no reason to hold back a verdict
-    }
-  }();
-  if (!seen) return;
+  std::optional<timeline::Timeline> seen;
+  try {
+    seen = timeline::read(stream);
+  } catch (const Error&) {
+    return;  // no reason to hold back a verdict
+  }
   step.counts = counts_of(*seen, question.task.under_mpi, SpeedupJobs::traced_images);
   step.timeline =
       write_page(question.out / "timeline.html",

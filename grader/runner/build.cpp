@@ -227,14 +227,13 @@ Built Compiler::build(const std::string& source, const BuildOptions& options) co
   fs::remove(unfinished, ignored);
   Built built{.errors = compiled ? read_link_errors(ended.output) : read_errors(ended.output)};
   // Its words decide nothing else: a source can make a compiler print anything (a static_assert's text).
-  const bool error_found = std::ranges::any_of(built.errors, &CompileError::in_program);
   if (ended.broke)
     built.gave_up = ended.broke;
   else if (ended.stopped)
     built.gave_up = Finding{"compiler_gave_up", {}};
   else if (ended.code == 128 + SIGKILL)
     built.gave_up = Finding{"no_memory", {}};
-  else if (!error_found)
+  else if (std::ranges::none_of(built.errors, &CompileError::in_program))
     built.gave_up = Finding{"compiler_failed", {{"detail", bounded(end_of(ended.output), longest_message)}}};
   if (compiled && built.errors.empty()) built.errors.push_back({.message = bounded(ended.output, longest_message)});
   if (!compiled && !built.gave_up) {

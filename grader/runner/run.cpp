@@ -126,8 +126,7 @@ std::vector<std::string> mpirun_arguments(int ranks) {
 /// No terminal, and none of the variables of a scheduler, a site or a user by which mpirun would start ranks on other
 /// machines, where the scratch folder does not exist, or would not start them.
 std::map<std::string, std::string> launch_environment() {
-  // Open MPI reads ~/.openmpi/mca-params.conf.
-  // A run that hangs is ended by the grader's own limits, which say more.
+  // Open MPI reads ~/.openmpi/mca-params.conf. The grader's own limits end a run that hangs.
   std::map<std::string, std::string> environment{{"TERM", "dumb"}, {"HOME", "/nonexistent"}, {"ODORI_TIMEOUT", "0"}};
   for (char** entry = environ; *entry != nullptr; ++entry)
     for (const char* prefix : {"PBS_", "SLURM_", "OMPI_MCA_btl=", "OMPI_MCA_hwloc_base_", "OMPI_MCA_mca_base_env_list",
