@@ -4,8 +4,7 @@
 //   ...],
 //    "speedup": {...} or null, "counts": {...} or null, "timeline": "FILE" or "",
 //    "left_out": [{"file": "...", "line": 3, "removed": false, "text": "..."} ...]}
-//
-// Writers may add fields.
+// Further fields are allowed.
 #pragma once
 
 #include <cstdint>

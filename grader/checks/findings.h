@@ -1,6 +1,7 @@
 // What the checks of several exercises have in common.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "checks/checks.h"
 #include "checks/training.h"
+#include "data/dataset.h"
 
 namespace odori::grader {
 
@@ -32,6 +34,22 @@ std::string measured(double seen, double expected);
 
 /// Is that the number which a program showed? Shown are 24 bits.
 bool same(double seen, double expected, double tolerance = 1e-6);
+
+/// What there is to say about parts of a set of `size` images; all numbers are of different images.
+struct Division {
+  std::size_t covered = 0;                // images that are in some part
+  std::size_t shared = 0;                 // images that are in more than one part
+  std::size_t repeated = 0;               // images that are in one part more than once
+  std::size_t outside = 0;                // positions that the set doesn't have
+  std::size_t smallest = 0, largest = 0;  // of the parts, repetitions included
+  bool all_the_same = false;              // two parts or more, and each holds the same images
+  bool in_order = false;  // neighbours in the set, or images n apart, share a part far more often than by chance
+};
+
+Division divide(const std::vector<Images>& parts, std::size_t size);
+
+/// Do images of one class lie in the same part, far more often than by chance? All have to be images of the set.
+bool follows_classes(const std::vector<Images>& parts, const Dataset& set);
 
 /// Training images that are positions in the test set. Both sets count from 0, so that the weights decide.
 bool is_test_set(const Situation& situation, const std::vector<Images>& parts, const Updates& updates);
@@ -58,5 +76,14 @@ Found find_forgery(const Situation& situation);
 Found find_uneven_epochs(const Situation& situation);
 /// A report that isn't what the weights of that time give on the whole test set, in whichever epoch.
 Found find_wrong_evaluation(const RankSeen& rank, const RunData& data);
+
+/// From the collective calls that each rank entered: those that entered most wait for those that entered fewest.
+/// Keys: hang_collective (the others never came), hang_two_collectives (the others wait in another call), hang (nobody
+/// waits for another rank: an endless loop). Where one waits in a message: hang_messages.
+Finding find_hang(const Evidence& evidence);
+
+/// Ranks whose n-th collective calls differ. MPI then gives one call the messages of another, and the program dies, is
+/// stopped, or waits for ever. Key: ranks_called_apart; nothing if some have only come further than others.
+Found find_calls_apart(const Evidence& evidence);
 
 }  // namespace odori::grader

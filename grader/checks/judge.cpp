@@ -1,6 +1,8 @@
 #include "checks/judge.h"
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
 
 #include "checks/findings.h"
 
@@ -13,12 +15,12 @@ class Judging {
           const std::function<void(int, const Outcome&)>& tell)
       : filled_(filled), judged_alone_(judged_alone), programs_(programs), exam_(exam), tell_(tell) {}
 
-  Judgement judge_all() {
+  Runs* judge_all() {
     // The variants are built while the whole runs.
     for (const int blank : filled_) programs_.prepare({{blank}});
     Runs* whole = filled_.size() > 1 ? programs_.runs_of(filled_) : nullptr;
     Blanks alone = filled_;  // blanks that are right only if they are so beside the kit's answers
-    if (whole && is_right(*whole, exam_)) {
+    if (whole && !find_failure(*whole, exam_, 0, 0, exam_.situations.size())) {
       std::erase_if(alone, [this](int blank) { return !judged_alone_.contains(blank); });
       // One that compiles beside the learner's others only (it names its variable otherwise, say) is right with them.
       std::erase_if(alone, [this](int blank) { return !programs_.alone(blank).compiles(); });
@@ -32,8 +34,8 @@ class Judging {
       judge_together(build_alone(filled_), whole);
       whole = nullptr;
     }
-    if (n_wrong_ > 0) return {};
-    return {filled_, whole ? whole : programs_.runs_of(filled_)};
+    if (n_wrong_ > 0) return nullptr;
+    return whole ? whole : programs_.runs_of(filled_);
   }
 
  private:
@@ -125,11 +127,15 @@ class Judging {
     for (const int blank : blanks) tell(blank, outcome);
   }
 
-  void judge_alone(int blank, std::size_t first) {
+  /// How a blank fails alone, from this situation on.
+  std::optional<Failure> find_failure_alone(int blank, std::size_t first) {
     Runs& runs = runs_of(blank);
     auto failure = find_failure(runs, exam_, blank, first, exam_.situations.size());
     runs.cancel();
-    if (failure)
+    return failure;
+  }
+  void judge_alone(int blank, std::size_t first) {
+    if (auto failure = find_failure_alone(blank, first))
       tell_failure(blank, std::move(*failure));
     else
       tell(blank, {});
@@ -148,15 +154,15 @@ class Judging {
     return wrong;
   }
 
-  /// What is wrong beside the kit's answers may be right beside the learner's own. So of those that fail alone, the
-  /// ones whose checks find nothing in the whole are tried with all that may be right, the largest set first; those of
-  /// a set that is right are taken out of `wrong`. If only one fails alone, and not in the whole, what is wrong there
-  /// is one of the others. Returns the program of the blanks that are left; none if no set is right.
+  /// What is wrong with the kit's answers may be right with the learner's own. Of those that fail alone, the ones whose
+  /// checks find nothing in the whole are tried with all that may be right, the largest set first; a set that is right
+  /// is taken out of `wrong`. If only one fails alone, and not in the whole, one of the others is wrong there. Returns
+  /// the program of the blanks that are left; none if no set is right.
   Runs* spare_right_together(const Blanks& blanks, Failures& wrong, Runs& whole, const Failure& of_whole) {
     const RunPlan& plan = exam_.situations[of_whole.situation];
     Blanks doubtful, certain;
     for (const auto& [blank, failure] : wrong) {
-      const Tried seen = try_check(*failure.check, whole, plan);
+      const Failure seen = try_check(*failure.check, whole, plan);
       (seen.settled || seen.outcome.verdict == failure.outcome.verdict ? certain : doubtful).insert(blank);
     }
     if (doubtful.empty()) return nullptr;
@@ -182,21 +188,20 @@ class Judging {
   /// `wanted` at least.
   std::vector<Blanks> sets_without(const Blanks& blanks, const Blanks& certain, const Blanks& suspects,
                                    const Blanks& wanted) const {
+    std::vector<unsigned> choices(std::size_t{1} << suspects.size());  // a bit for each suspect, the last one's lowest
+    std::iota(choices.begin(), choices.end(), 0u);
+    std::ranges::stable_sort(choices, {}, [](unsigned choice) { return std::popcount(choice); });
     std::vector<Blanks> sets;
-    for (std::size_t n = certain.empty() ? 1 : 0; n <= suspects.size(); ++n) {
-      std::vector<char> out(suspects.size());
-      std::fill(out.end() - static_cast<std::ptrdiff_t>(n), out.end(), 1);
-      do {
-        Blanks all_out = certain, set;
-        auto is_out = out.begin();
-        for (const int blank : suspects)
-          if (*is_out++) all_out.insert(blank);
-        for (const int blank : blanks)
-          if (!all_out.contains(blank) && used_among(blank, all_out) == 0) set.insert(blank);
-        const bool holds_wanted =
-            std::any_of(wanted.begin(), wanted.end(), [&](int blank) { return set.contains(blank); });
-        if (set.size() > 1 && holds_wanted && sets.size() < most_sets) sets.push_back(std::move(set));
-      } while (std::next_permutation(out.begin(), out.end()));
+    for (const unsigned choice : choices) {
+      Blanks out = certain, set;
+      auto bit = static_cast<unsigned>(choices.size());
+      for (const int blank : suspects)
+        if (choice & (bit /= 2)) out.insert(blank);
+      if (out.empty()) continue;
+      for (const int blank : blanks)
+        if (!out.contains(blank) && used_among(blank, out) == 0) set.insert(blank);
+      const bool holds_wanted = std::ranges::any_of(wanted, [&](int blank) { return set.contains(blank); });
+      if (set.size() > 1 && holds_wanted && sets.size() < most_sets) sets.push_back(std::move(set));
     }
     return sets;
   }
@@ -207,10 +212,7 @@ class Judging {
       const int other = used_among(blank, wrong);
       if (other == 0) continue;
       blanks.erase(blank);
-      Runs& runs = runs_of(blank);
-      const bool fails = find_failure(runs, exam_, blank, first, exam_.situations.size()).has_value();
-      runs.cancel();
-      tell(blank, fails ? needs(other) : Outcome{});
+      tell(blank, find_failure_alone(blank, first) ? needs(other) : Outcome{});
     }
   }
 
@@ -255,9 +257,7 @@ class Judging {
     Failures wrong;
     for (const int blank : blanks) {
       if (blank >= last || first == exam_.situations.size()) break;
-      Runs& runs = runs_of(blank);
-      auto failure = find_failure(runs, exam_, blank, first, exam_.situations.size());
-      runs.cancel();
+      auto failure = find_failure_alone(blank, first);
       if (failure && failure->outcome.verdict != Verdict::environment && used_among(blank, wrong) == 0)
         wrong[blank] = std::move(*failure);
     }
@@ -275,8 +275,8 @@ class Judging {
 
 }  // namespace
 
-Judgement judge(const std::set<int>& filled, const std::set<int>& judged_alone, AnswerPrograms& programs,
-                const Exam& exam, const std::function<void(int, const Outcome&)>& tell) {
+Runs* judge(const std::set<int>& filled, const std::set<int>& judged_alone, AnswerPrograms& programs, const Exam& exam,
+            const std::function<void(int, const Outcome&)>& tell) {
   return Judging(filled, judged_alone, programs, exam, tell).judge_all();
 }
 

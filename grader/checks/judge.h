@@ -4,7 +4,6 @@
 #include <functional>
 #include <optional>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "checks/try_program.h"
@@ -29,25 +28,16 @@ class AnswerPrograms {
   virtual std::optional<Finding> find_null_pointer(const std::set<int>&, const RunPlan&) { return {}; }
 };
 
-/// What is known when all of an answer's blanks are judged.
-struct Judgement {
-  std::set<int> whole;   // all filled blanks, if they are right together; else empty
-  Runs* runs = nullptr;  // of that program
-};
-
-/// Judges the blanks `filled`.
+/// Judges the blanks `filled`. The whole takes all of them from the learner. If it passes every check in every test
+/// case, its blanks are right, but those of `judged_alone` have to be right with the kit's other answers too. Otherwise
+/// each blank is tried alone in the test case in which the whole failed. Those that fail are wrong, unless they are
+/// right with others of the learner's, and the rest is judged together without them. If none fails alone, blanks
+/// disagree: they are put together one by one, and the first with which the program fails is wrong, unless one before
+/// it fails alone in a later test case. So no blank is judged together with one that is not known to be right.
 ///
-/// The whole, which takes all of them from the learner, comes first: if it passes every check in every situation, all
-/// its blanks are right, except that those of `judged_alone` have to be right with the kit's answers too. Otherwise
-/// each blank is built and tried alone in the situation in which the whole failed. Those that fail are wrong, unless
-/// they are right with others of the learner's, and the others are judged together without them. If none fails alone,
-/// blanks disagree: then they are put together one by one, and the first with which the program fails is wrong, unless
-/// one before it fails alone in a later situation: then that one is. So no blank is judged with one that is not known
-/// to be right.
-///
-/// `tell` is called for each blank as soon as it is decided. Not to be called within a GoogleTest. Throws Error on
-/// Ctrl-C.
-Judgement judge(const std::set<int>& filled, const std::set<int>& judged_alone, AnswerPrograms& programs,
-                const Exam& exam, const std::function<void(int blank, const Outcome&)>& tell);
+/// Calls `tell` for each blank as soon as it is decided. Returns the runs of the whole, or null if a blank is not
+/// right. Not to be called within a GoogleTest. Throws Error on Ctrl-C.
+Runs* judge(const std::set<int>& filled, const std::set<int>& judged_alone, AnswerPrograms& programs, const Exam& exam,
+            const std::function<void(int blank, const Outcome&)>& tell);
 
 }  // namespace odori::grader

@@ -16,8 +16,7 @@
 //                 1.3, or the interval of the solution's speedup reaches below 1.11; or faster than the ceiling
 //
 // Errors. With 4 looks at most 1 of 1000 programs that are as fast as the solution is WRONG, and at most 1 of 1000 with
-// 0.76 of its speed passes, whatever the noise. In 10,000 checks on each of 16 simulated machines
-// (build/bin/speedup_decisions) it was none on a quiet one, and on the worst 6 (24 of 0.97) and 0.
+// 0.76 of its speed passes, whatever the noise (build/bin/speedup_decisions simulates it).
 #pragma once
 
 #include <cstdint>

@@ -9,11 +9,10 @@
 #include <exception>
 
 #include "checks/findings.h"
-#include "checks/hang.h"
 #include "errors/error.h"
 #include "errors/text.h"
 #include "program/program.h"
-#include "runner/load.h"
+#include "runner/sandbox.h"
 
 namespace odori::grader {
 namespace {
@@ -74,15 +73,8 @@ Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
 
 /// "network mid, images 50000" of {"network":"mid","images":50000}.
 std::string in_words(const std::string& json) {
-  std::string words;
-  for (const char c : json) {
-    if (c == ':')
-      words += ' ';
-    else if (c == ',')
-      words += ", ";
-    else if (std::string_view("{}[]\"").find(c) == std::string_view::npos)
-      words += c;
-  }
+  std::string words = replaced(replaced(json, ",", ", "), ":", " ");
+  std::erase_if(words, [](char c) { return std::string_view("{}[]\"").find(c) != std::string_view::npos; });
   return words;
 }
 
@@ -106,35 +98,29 @@ void add_situation(Finding& finding, const RunPlan& plan) {
   if (plan.accumulate > 1) further += fmt::format(" --accumulate {}", plan.accumulate);
 }
 
-class CheckTest : public testing::Test {
- public:
-  CheckTest(std::exception_ptr& interruption, const std::function<void()>& body)
-      : interruption_(interruption), body_(body) {}
-  void TestBody() override {
-    try {
-      if (!interruption_) body_();
-    } catch (...) {
-      interruption_ = std::current_exception();
-    }
-  }
-
- private:
-  std::exception_ptr& interruption_;
-  const std::function<void()>& body_;
+/// A GoogleTest: its name, and what it does.
+struct NamedTest {
+  std::string name;
+  std::function<void()> body;
 };
 
-/// A GoogleTest: its name, and what it does.
-using NamedTest = std::pair<std::string, std::function<void()>>;
+class CheckTest : public testing::Test {
+ public:
+  explicit CheckTest(const NamedTest& test) : test_(test) {}
+  void TestBody() override { test_.body(); }
 
-/// Runs these as a suite of their own, and prints nothing. Throws what one of them threw.
+ private:
+  const NamedTest& test_;
+};
+
+/// Runs these as a suite of their own, and prints nothing.
 void run_as_tests(const std::vector<NamedTest>& tests) {
   static int n_suites = 0;
   if (n_suites == 0) testing::InitGoogleTest();
   const std::string suite = fmt::format("round{}", ++n_suites);
-  std::exception_ptr interruption;
-  for (const auto& [name, body] : tests)
-    testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                          [&interruption, &body = body] { return new CheckTest(interruption, body); });
+  for (const NamedTest& test : tests)
+    testing::RegisterTest(suite.c_str(), test.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [&test] { return new CheckTest(test); });
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   static testing::TestEventListener* const printer = listeners.default_result_printer();
   listeners.Release(printer);
@@ -143,25 +129,26 @@ void run_as_tests(const std::vector<NamedTest>& tests) {
   testing::GTEST_FLAG(repeat) = 1;
   [[maybe_unused]] const int failed = RUN_ALL_TESTS();  // the outcomes say it in more words
   listeners.Append(printer);
-  if (interruption) std::rethrow_exception(interruption);
 }
 
 }  // namespace
 
-Tried try_check(const Check& check, Runs& runs, const RunPlan& plan) {
+Failure try_check(const Check& check, Runs& runs, const RunPlan& plan) {
   WatchedRuns watched(runs);
   std::optional<Finding> finding;
   try {
     finding = check.find({watched, plan});
   } catch (const EnvironmentFault& fault) {
-    return {{Verdict::environment, fault.finding()}};
+    return {.check = &check, .outcome = {Verdict::environment, fault.finding()}};
   } catch (const Error& error) {
     if (error.code() == exit_code::interrupted) throw;
-    if (!watched.bad()) return {{Verdict::environment, Finding{"grader_failed", {{"reason", error.what()}}}}};
+    if (!watched.bad())
+      return {.check = &check, .outcome = {Verdict::environment, Finding{"grader_failed", {{"reason", error.what()}}}}};
   }
-  if (!watched.bad()) return finding ? Tried{{Verdict::wrong, finding}} : Tried{{}, false};
-  const Evidence& bad = *watched.bad();
-  return {outcome_of(bad, finding), finding || bad.broke || bad.ending == Ending::environment};
+  const Evidence* const bad = watched.bad();
+  const bool settled = finding || (bad && (bad->broke || bad->ending == Ending::environment));
+  const Verdict verdict = finding ? Verdict::wrong : Verdict::pass;
+  return {.check = &check, .outcome = bad ? outcome_of(*bad, finding) : Outcome{verdict, finding}, .settled = settled};
 }
 
 std::optional<Failure> find_failure(Runs& runs, const Exam& exam, int blank, std::size_t first, std::size_t last) {
@@ -172,23 +159,31 @@ std::optional<Failure> find_failure(Runs& runs, const Exam& exam, int blank, std
   runs.prepare({exam.situations.begin() + static_cast<std::ptrdiff_t>(first),
                 exam.situations.begin() + static_cast<std::ptrdiff_t>(last)});
   std::optional<Failure> failure;
+  std::exception_ptr interruption;
+  const auto try_one = [&](const Check& check, std::size_t situation) {
+    Failure tried = try_check(check, runs, exam.situations[situation]);
+    if (tried.outcome.verdict == Verdict::pass || (failure && !tried.settled)) return;
+    if (situation > 0 && tried.outcome.verdict != Verdict::environment)
+      add_situation(*tried.outcome.finding, exam.situations[situation]);
+    tried.situation = situation;
+    failure = std::move(tried);
+    ADD_FAILURE() << name_of(failure->outcome.verdict) << ' ' << failure->outcome.finding->key;
+  };
   std::vector<NamedTest> tests;
   for (std::size_t situation = first; situation < last; ++situation)
     for (const Check* check : checks)
-      tests.emplace_back(fmt::format("{}_{}", check->name, situation), [&, situation, check] {
-        // Of a run that ended badly, another check may have a better word.
-        if (failure && (failure->settled || failure->situation != situation)) return;
-        auto [outcome, settled] = try_check(*check, runs, exam.situations[situation]);
-        if (outcome.verdict == Verdict::pass || (failure && !settled)) return;
-        if (situation > 0 && outcome.verdict != Verdict::environment)
-          add_situation(*outcome.finding, exam.situations[situation]);
-        failure = Failure{situation, check, std::move(outcome), settled};
-        ADD_FAILURE() << name_of(failure->outcome.verdict) << ' ' << failure->outcome.finding->key;
-      });
+      tests.push_back({fmt::format("{}_{}", check->name, situation), [&, situation, check] {
+                         // Of a run that ended badly, another check may have a better word.
+                         if (interruption || (failure && (failure->settled || failure->situation != situation))) return;
+                         try {
+                           try_one(*check, situation);
+                         } catch (...) {
+                           interruption = std::current_exception();
+                         }
+                       }});
   run_as_tests(tests);
+  if (interruption) std::rethrow_exception(interruption);
   return failure;
 }
-
-bool is_right(Runs& runs, const Exam& exam) { return !find_failure(runs, exam, 0, 0, exam.situations.size()); }
 
 }  // namespace odori::grader

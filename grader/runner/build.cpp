@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <charconv>
 #include <csignal>
 #include <fstream>
+#include <regex>
 
 #include "blanks/blanks.h"
-#include "blanks/finding.h"
 #include "blanks/lexer.h"
 #include "blanks/utf8.h"
-#include "program/process.h"
 
 namespace odori::grader {
 namespace {
@@ -49,49 +47,6 @@ void forget_old_builds(const fs::path& outputs) {
       fs::remove_all(builds[i].second, gone);
 }
 
-/// Why a compiler or a linker failed, if that isn't for an error that it found in the source. Its words decide nothing
-/// here: a source can make a compiler say whatever it likes, at a line's begin too (a static_assert's text).
-std::optional<Finding> trouble_of(const EndedInside& ended, bool error_found) {
-  if (ended.broke) return ended.broke;
-  if (ended.stopped) return Finding{"compiler_gave_up", {}};
-  if (ended.code == 128 + SIGKILL) return Finding{"no_memory", {}};
-  if (ended.code != 0 && !error_found)
-    return Finding{"compiler_failed", {{"detail", bounded(end_of(ended.output), longest_message)}}};
-  return {};
-}
-
-/// 3 of "blank_3"; nothing if it is no such name.
-std::optional<int> blank_named(std::string_view name) {
-  constexpr std::string_view begin = "blank_";
-  if (!name.starts_with(begin)) return {};
-  int number = 0;
-  const auto [end, error] = std::from_chars(name.data() + begin.size(), name.data() + name.size(), number);
-  return error == std::errc() && end == name.data() + name.size() && number > 0 ? std::optional(number) : std::nullopt;
-}
-
-/// Takes ":76" off a text's begin; nothing if there is no number, or none that a line or a column can have.
-std::optional<int> take_number(std::string_view& text) {
-  if (text.size() < 2 || text[0] != ':' || !is_digit(text[1])) return {};
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
-  if (error != std::errc()) return {};
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
-}
-
-/// Takes a word and the blanks before it off a text's begin, if it begins so.
-bool take_word(std::string_view& text, std::string_view word) {
-  std::string_view rest = text;
-  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  if (!rest.starts_with(word)) return false;
-  text = rest.substr(word.size());
-  return true;
-}
-
-bool is_in_program(const std::vector<CompileError>& errors) {
-  return std::ranges::any_of(errors, &CompileError::in_program);
-}
-
 /// GCC that speaks ASCII has other characters of a name by their numbers: "'\U0000901a' was not declared".
 std::string with_characters(std::string text) {
   constexpr std::size_t digits = 8;
@@ -125,31 +80,34 @@ std::vector<fs::path> named_in(const std::vector<std::string>& arguments, const 
 
 std::vector<CompileError> read_errors(const std::string& output) {
   // "blank_3:1:20: error: ...", "kit:76:60: error: ...", "/usr/include/...:1065:30: error: ..."
+  static const std::regex place(
+      "(?:(kit)|blank_([1-9][0-9]{0,3})|[^: \t]+):([0-9]{1,9})(?::([0-9]{1,9}))?: *"
+      "(?:(?:fatal )?(error|warning|note): )?");
+  constexpr std::size_t longest_place = 1000;
   std::vector<CompileError> errors;
   bool is_of_error = false;           // what comes now: not of a warning
   std::optional<CompileError> asked;  // where a header's template was asked for: "blank_3:2:60:   required from here"
   for (const std::string& line : split_lines(with_characters(output))) {
-    std::string_view rest = line, name = rest.substr(0, rest.find_first_of(": \t"));
-    rest.remove_prefix(name.size());
-    const auto row = take_number(rest);
-    if (name.empty() || !row) continue;
-    const auto blank = blank_named(name);
-    CompileError here{.blank = blank.value_or(0), .line = *row, .column = take_number(rest).value_or(0)};
-    here.in_program = blank || name == kit_file;
-    if (!take_word(rest, ":")) continue;
-    take_word(rest, "fatal ");
-    if (take_word(rest, "error: ")) {
-      CompileError found = !here.in_program && asked ? *asked : here;
-      found.message = bounded(std::string(rest), longest_message);
-      errors.push_back(std::move(found));
+    std::cmatch match;
+    const char* const begin = line.data();
+    if (!std::regex_search(begin, begin + std::min(line.size(), longest_place), match, place,
+                           std::regex_constants::match_continuous))
+      continue;
+    const auto number = [&](std::size_t group) { return match[group].matched ? std::stoi(match[group]) : 0; };
+    const CompileError here{
+        .blank = number(2), .line = number(3), .column = number(4), .in_program = match[1].matched || match[2].matched};
+    const std::string kind = match[5], rest = line.substr(static_cast<std::size_t>(match.length()));
+    if (kind == "error") {
+      errors.push_back(!here.in_program && asked ? *asked : here);
+      errors.back().message = bounded(rest, longest_message);
       asked.reset();
       is_of_error = true;
-    } else if (take_word(rest, "warning: ")) {
+    } else if (kind == "warning") {
       is_of_error = false;
-    } else if (take_word(rest, "note: ")) {
+    } else if (kind == "note") {
       if (is_of_error && errors.back().notes.size() < most_notes)
-        errors.back().notes.append(std::string(rest.substr(0, most_notes)) + '\n');
-    } else if (here.in_program && rest.find("required from") != std::string_view::npos) {
+        errors.back().notes.append(rest.substr(0, most_notes) + '\n');
+    } else if (here.in_program && rest.find("required from") != std::string::npos) {
       asked = here;
     }
   }
@@ -184,12 +142,20 @@ Compiler::Compiler(fs::path build, fs::path outputs, const Sandbox* sandbox)
   }
 }
 
-Compiler::Recorded Compiler::recorded(const char* name) const {
+Command Compiler::recorded(const char* name) const {
+  constexpr std::array with_value{"-o", "-c", "-MT", "-MF", "-MQ"};
   std::vector<std::string> lines = split_lines(read_file(build_ / "grader" / name));
   if (lines.size() < 2) throw EnvironmentFault({"not_built", {{"folder", build_.string()}}});
-  Recorded command{lines[0], {lines.begin() + 1, lines.end()}};
-  if (const auto launcher = fs::path(command.arguments[0]).filename(); launcher == "ccache" || launcher == "sccache")
-    command.arguments.erase(command.arguments.begin());
+  Command command{.environment = {{"LC_ALL", "C"}, {"CCACHE_DISABLE", "1"}}, .folder = lines[0]};
+  const auto launcher = fs::path(lines[1]).filename();
+  for (std::size_t i = launcher == "ccache" || launcher == "sccache" ? 2 : 1; i < lines.size(); ++i) {
+    const std::string& argument = lines[i];
+    const bool warns = argument.starts_with("-W") && !argument.starts_with("-Wl,");
+    if (std::ranges::find(with_value, argument) != with_value.end())
+      ++i;
+    else if (argument != "-MD" && argument != "-MMD" && !warns && !argument.ends_with(".o"))
+      command.arguments.push_back(argument);
+  }
   return command;
 }
 
@@ -229,82 +195,52 @@ fs::path Compiler::folder_of(const std::string& source, const BuildOptions& opti
 }
 
 Built Compiler::build(const std::string& source, const BuildOptions& options) const {
-  const fs::path folder = folder_of(source, options);
-  std::error_code ignored;
-  if (fs::exists(folder / kept_program)) {
-    fs::last_write_time(folder, fs::file_time_type::clock::now(), ignored);
-    return {.program = folder / kept_program};
-  }
-  if (const std::string said = read_file(folder / kept_errors); !said.empty()) return {.errors = read_errors(said)};
-  return build_anew(source, options);
-}
-
-Built Compiler::build_anew(const std::string& source, const BuildOptions& options) const {
   static std::atomic<int> counter = 0;
-  forget_old_builds(outputs_);
   const fs::path folder = folder_of(source, options);
   std::error_code ignored;
   fs::last_write_time(folder, fs::file_time_type::clock::now(), ignored);  // forget_old_builds() of others keeps it
+  if (!options.anew) {
+    if (fs::exists(folder / kept_program)) return {.program = folder / kept_program};
+    if (const std::string said = read_file(folder / kept_errors); !said.empty()) return {.errors = read_errors(said)};
+  }
+  forget_old_builds(outputs_);
   const fs::path unfinished = folder / fmt::format("{}_{}", getpid(), ++counter), text = unfinished.string() + ".cpp",
                  object = unfinished.string() + ".o";
   write_file(text, source);
-  const EndedInside compiled = translate(compile_command(text, object), text, object, options);
-  fs::remove(text, ignored);
-  if (compiled.code != 0 || compiled.stopped) {
-    fs::remove(object, ignored);
-    Built built{.errors = read_errors(compiled.output)};
-    built.gave_up = trouble_of(compiled, is_in_program(built.errors));
-    if (built.gave_up) return built;
-    write_file(unfinished, compiled.output);
-    fs::rename(unfinished, folder / kept_errors, ignored);
-    return built;
-  }
-  const EndedInside linked = translate(link_command(object, unfinished), object, unfinished, options);
-  fs::remove(object, ignored);
-  if (linked.code != 0 || linked.stopped) {
-    fs::remove(unfinished, ignored);
-    Built built{.errors = read_link_errors(linked.output)};
-    built.gave_up = trouble_of(linked, is_in_program(built.errors));
-    if (built.errors.empty()) built.errors.push_back({.message = bounded(linked.output, longest_message)});
-    return built;
-  }
-  fs::permissions(unfinished, fs::perms(0755), ignored);
-  fs::rename(unfinished, folder / kept_program, ignored);
-  return {.program = folder / kept_program};
-}
-
-Command Compiler::compile_command(const fs::path& text, const fs::path& object) const {
-  Command compile{.environment = {{"LC_ALL", "C"}, {"CCACHE_DISABLE", "1"}}, .folder = compile_.folder};
-  for (std::size_t i = 0; i < compile_.arguments.size(); ++i) {
-    const std::string& argument = compile_.arguments[i];
-    if (argument == "-o" || argument == "-c" || argument == "-MT" || argument == "-MF" || argument == "-MQ")
-      ++i;
-    else if (argument != "-MD" && argument != "-MMD" && !argument.starts_with("-W"))
-      compile.arguments.push_back(argument);
-  }
-  for (const char* argument : {"-Werror=return-type", "-fmax-errors=0", "-fno-diagnostics-show-caret",
-                               "-fdiagnostics-color=never", "-ftabstop=1", "-c"})
+  Command compile = compile_, link = link_;
+  for (const std::string& argument :
+       {"-Werror=return-type", "-fmax-errors=0", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never",
+        "-ftabstop=1", "-c", text.c_str(), "-o", object.c_str()})
     compile.arguments.push_back(argument);
-  compile.arguments.insert(compile.arguments.end(), {text.string(), "-o", object.string()});
-  return compile;
-}
-
-Command Compiler::link_command(const fs::path& object, const fs::path& program) const {
-  Command link{.environment = {{"LC_ALL", "C"}}, .folder = link_.folder};
-  bool object_is_named = false;
-  for (std::size_t i = 0; i < link_.arguments.size(); ++i) {
-    const std::string& argument = link_.arguments[i];
-    if (argument == "-o") {
-      link.arguments.insert(link.arguments.end(), {"-o", program.string()});
-      ++i;
-    } else if (!argument.ends_with(".o")) {
-      link.arguments.push_back(argument);
-    } else if (!object_is_named) {
-      link.arguments.push_back(object.string());
-      object_is_named = true;
-    }
+  link.arguments.insert(link.arguments.begin() + 1, {object.string(), "-o", unfinished.string()});
+  const auto succeeded = [](const EndedInside& ended) { return ended.code == 0 && !ended.stopped; };
+  EndedInside ended = translate(std::move(compile), text, object, options);
+  fs::remove(text, ignored);
+  const bool compiled = succeeded(ended);
+  if (compiled) ended = translate(std::move(link), object, unfinished, options);
+  fs::remove(object, ignored);
+  if (succeeded(ended)) {
+    fs::permissions(unfinished, fs::perms(0755), ignored);
+    fs::rename(unfinished, folder / kept_program, ignored);
+    return {.program = folder / kept_program};
   }
-  return link;
+  fs::remove(unfinished, ignored);
+  Built built{.errors = compiled ? read_link_errors(ended.output) : read_errors(ended.output)};
+  // Its words decide nothing else: a source can make a compiler print anything (a static_assert's text).
+  if (ended.broke)
+    built.gave_up = ended.broke;
+  else if (ended.stopped)
+    built.gave_up = Finding{"compiler_gave_up", {}};
+  else if (ended.code == 128 + SIGKILL)
+    built.gave_up = Finding{"no_memory", {}};
+  else if (std::ranges::none_of(built.errors, &CompileError::in_program))
+    built.gave_up = Finding{"compiler_failed", {{"detail", bounded(end_of(ended.output), longest_message)}}};
+  if (compiled && built.errors.empty()) built.errors.push_back({.message = bounded(ended.output, longest_message)});
+  if (!compiled && !built.gave_up) {
+    write_file(unfinished, ended.output);
+    fs::rename(unfinished, folder / kept_errors, ignored);
+  }
+  return built;
 }
 
 }  // namespace odori::grader

@@ -35,6 +35,7 @@ std::vector<CompileError> read_errors(const std::string& output);
 std::vector<CompileError> read_link_errors(const std::string& output);
 
 struct BuildOptions {
+  bool anew = false;            // whatever was built before
   bool low_priority = false;    // the compiler yields to all else that this machine runs
   bool pointer_checks = false;  // the program stops where it uses a null pointer, and says where (GCC's UBSan)
   const std::atomic<bool>* cancelled = nullptr;  // ends the compiler once it is true; the result then means nothing
@@ -46,30 +47,22 @@ class Compiler {
   /// EnvironmentFault if the kit isn't built.
   Compiler(std::filesystem::path build, std::filesystem::path outputs, const Sandbox* sandbox = nullptr);
 
-  /// What was built before from the same text, by the same commands and with the same library, is not built again.
-  /// Throws EnvironmentFault if there is no compiler, or no space for its output. Several threads and processes may
-  /// build at once.
+  /// Reuses what was built before from the same text, by the same commands and with the same library. Several threads
+  /// and processes may build at once. Throws EnvironmentFault if there is no compiler, or no space for its output.
   Built build(const std::string& source, const BuildOptions& options = {}) const;
-  /// The same, whatever was built before.
-  Built build_anew(const std::string& source, const BuildOptions& options = {}) const;
 
  private:
-  struct Recorded {
-    std::filesystem::path folder;
-    std::vector<std::string> arguments;
-  };
-  Recorded recorded(const char* name) const;
+  /// A command of the kit's build, without its input, its output and its warnings.
+  Command recorded(const char* name) const;
   /// Where this build is kept; it names its content, so that no other one is taken for it.
   std::filesystem::path folder_of(const std::string& source, const BuildOptions& options) const;
-  Command compile_command(const std::filesystem::path& text, const std::filesystem::path& object) const;
-  Command link_command(const std::filesystem::path& object, const std::filesystem::path& program) const;
   /// Runs a compiler or a linker, which reads `input`, besides what the kit gives it, and writes `output`.
   EndedInside translate(Command command, const std::filesystem::path& input, const std::filesystem::path& output,
                         const BuildOptions& options) const;
 
   std::filesystem::path build_, outputs_;
   const Sandbox* sandbox_;
-  Recorded compile_, link_;
+  Command compile_, link_;
   std::string key_;  // of the commands and of the library
 };
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <utility>
+#include <vector>
 
 #include "blanks/lexer.h"
 #include "errors/nearest.h"
@@ -13,15 +15,11 @@
 namespace odori::grader {
 namespace {
 
+constexpr std::size_t longest = 2000;  // bytes of a message or of its notes that are looked at
+
 bool is_name(std::string_view word) {
   const std::vector<Token> tokens = tokens_of({std::string(word)}).all;
   return tokens.size() == 1 && tokens[0].is_word();
-}
-
-/// Empty where nothing is quoted: a line may be cut short.
-std::string_view first_quoted_in(std::string_view text) {
-  const std::vector<std::string_view> quoted = quoted_in(text);
-  return quoted.empty() ? std::string_view() : quoted.front();
 }
 
 bool says(std::string_view message, std::string_view words) { return message.find(words) != std::string_view::npos; }
@@ -31,19 +29,13 @@ std::string plain_names(std::string_view text) {
   return replaced(replaced(std::string(text), "odori::", ""), "std::__cxx11::basic_string<char>", "std::string");
 }
 
-/// "odori::Communicator&" is "Communicator", and what std::move(*x) is made of
-/// "std::remove_reference<Evaluator&>::type".
-std::string plain_type(std::string_view type) {
-  std::string plain = plain_names(type);
-  for (const char* word : {"const ", "class ", "struct "}) plain = replaced(plain, word, "");
-  constexpr std::string_view without_reference = "std::remove_reference<", behind = ">::type";
-  if (plain.starts_with(without_reference) && plain.ends_with(behind))
-    plain = plain.substr(without_reference.size(), plain.size() - without_reference.size() - behind.size());
-  while (plain.ends_with('&') || plain.ends_with(' ')) plain.pop_back();
-  // In long, "unique_ptr<X,default_delete<X>>".
-  if (const auto deleter = plain.find(",default_delete<"); plain.starts_with("unique_ptr<") && deleter < plain.size())
-    return "std::" + plain.substr(0, deleter) + '>';
-  return plain.starts_with("unique_ptr<") ? "std::" + plain : plain;
+/// "odori::Communicator&" is "Communicator", what std::move(*x) is made of "std::remove_reference<Evaluator&>::type",
+/// and in long a pointer "unique_ptr<X,default_delete<X>>".
+std::string plain_type(const std::string& type) {
+  std::string plain = std::regex_replace(plain_names(type), std::regex("const |class |struct "), "");
+  plain = std::regex_replace(plain, std::regex("^std::remove_reference<(.*)>::type$"), "$1");
+  plain = std::regex_replace(plain, std::regex("[& ]+$"), "");
+  return std::regex_replace(plain, std::regex("^unique_ptr<(.*?)(?:,default_delete<.*)?>$"), "std::unique_ptr<$1>");
 }
 
 constexpr std::string_view pointer_begins = "std::unique_ptr<";
@@ -58,32 +50,28 @@ struct Conversion {
   std::string given, wanted;
 };
 
-/// "conversion from 'A' to 'B'", "cannot convert 'A' to 'B'", and of references "of type 'B&' from expression of type
-/// 'A'".
-std::optional<Conversion> conversion_in(std::string_view line) {
-  const std::vector<std::string_view> quoted = quoted_in(line);
-  if (quoted.size() < 2) return {};
-  if (says(line, "reference of type '")) return Conversion{plain_type(quoted.back()), plain_type(quoted.front())};
-  for (const std::string_view words : {" from '", "cannot convert '"})
-    if (const auto at = line.rfind(words); at != std::string_view::npos) {
-      const std::vector<std::string_view> types = quoted_in(line.substr(at));
-      if (types.size() < 2) continue;
-      const auto to = std::min(line.find(" to '", at), line.size());  // {aka ...} may stand behind either
-      const std::string_view named = first_quoted_in(line.substr(to)), wanted = named.empty() ? types.back() : named;
-      return Conversion{plain_type(types.front()), plain_type(wanted)};
-    }
+/// "reference of type 'B&' from expression of type 'A'", "conversion from 'A' to 'B'", "cannot convert 'A' to 'B'";
+/// {aka ...} may follow either.
+std::optional<Conversion> conversion_in(const std::string& line) {
+  std::smatch types;
+  if (std::regex_search(line, types, std::regex("^(?=.*reference of type ')[^']*'([^']*)'.*'([^']*)'")))
+    return Conversion{.given = plain_type(types[2]), .wanted = plain_type(types[1])};
+  for (const char* form :
+       {"^.*(?: from|cannot convert) '([^']*)'.*? to '([^']*)'", "^.*(?: from|cannot convert) '([^']*)'.*'([^']*)'"})
+    if (std::regex_search(line, types, std::regex(form)))
+      return Conversion{.given = plain_type(types[1]), .wanted = plain_type(types[2])};
   return {};
 }
 
 /// `message` has the expression that was to be converted, if the compiler knows it: "could not convert 'o' from ...".
-std::optional<Finding> words_for_pointers(const Conversion& conversion, std::string_view message) {
+std::optional<Finding> words_for_pointers(const Conversion& conversion, const std::string& message) {
   const auto wanted = pointed_to(conversion.wanted), given = pointed_to(conversion.given);
   if (given && !wanted && *given == conversion.wanted)
     return Finding{"compile_star_forgotten", {{"type", conversion.wanted}}};
-  if (wanted && given && message.starts_with("could not convert '"))
-    if (const std::string_view variable = first_quoted_in(message); is_name(variable))
-      return Finding{"compile_pointer_differs",
-                     {{"wanted", *wanted}, {"given", *given}, {"variable", std::string(variable)}}};
+  if (std::smatch variable; wanted && given &&
+                            std::regex_search(message, variable, std::regex("^could not convert '([^']*)'")) &&
+                            is_name(variable[1].str()))
+    return Finding{"compile_pointer_differs", {{"wanted", *wanted}, {"given", *given}, {"variable", variable[1]}}};
   if (wanted && *wanted == conversion.given && says(message, "std::move<") && says(message, "operator*()"))
     return Finding{"compile_object_moved", {{"wanted", conversion.wanted}}};
   if (!wanted || given || says(message, "operator*()'")) return {};  // of `*comm` no new object is to be made
@@ -93,180 +81,125 @@ std::optional<Finding> words_for_pointers(const Conversion& conversion, std::str
                  {{"wanted", conversion.wanted}, {"given", conversion.given}, {"type", type}}};
 }
 
-/// What is written otherwise in C++; nothing for other names.
-std::optional<std::string> in_cpp(const std::string& pythons) {
-  static const std::map<std::string, std::string> all{{"True", "true"},
-                                                      {"False", "false"},
-                                                      {"None", "nullptr"},
-                                                      {"len", "numbers.size()"},
-                                                      {"range", "for (int i = 0; i < n; ++i) ..."},
-                                                      {"print", "fmt::print(\"{}\\n\", value)"},
-                                                      {"str", "std::to_string(number)"},
-                                                      {"lambda", "[&](int i) { return ...; }"},
-                                                      {"mod", "a % b"},
-                                                      {"elif", "else if"}};
-  const auto found = all.find(pythons);
-  return found == all.end() ? std::nullopt : std::optional(found->second);
+/// A compiler's sentence, what it means, and the placeholders that its groups fill.
+struct Form {
+  const char *pattern, *key;
+  std::vector<std::string> names = {};
+};
+const std::vector<Form> forms{
+    {"^undefined reference to '([^']*)'", "compile_nowhere_defined", {"name"}},
+    {"deleted.*unique_ptr<|unique_ptr<.*deleted", "compile_move_forgotten"},
+    {"^base operand of '->'.*'([^']*)'", "compile_dot_needed", {"type"}},
+    {"'([^']*)'.*is not a pointer; did you mean to use '\\.'", "compile_dot_needed", {"type"}},
+    {"^no match for 'operator\\*' \\(operand type is '([^']*)'", "compile_star_needless", {"type"}},
+    {"(?: unary '\\*'|^indirection requires pointer operand).*'([^']*)'", "compile_star_needless", {"type"}},
+    {"^request for member '([^']*)' in '[^']*'.* of pointer type '([^']*)'", "compile_arrow_needed", {"name", "type"}},
+    {"no member named '([^']*)'.*did you mean '([^']*)'", "compile_misspelt", {"name", "near"}},
+    {"^no member named '([^']*)'[^']*'([^']*)'", "compile_no_member", {"name", "type"}},
+    {"^[^']*'([^']*)'.*no member named '([^']*)'", "compile_no_member", {"type", "name"}},
+    {"^[^']*'([^']*)'.* (?:is not a member of|in namespace) 'std'$", "compile_unknown_std", {"name"}},
+    {"^lvalue required as left operand of assignment|^expression is not assignable$", "compile_equals_doubled"},
+    {"^(?:redeclaration of|redefinition of|conflicting declaration) '(?:[^']*[ &*])?([^' &*]+)'",
+     "compile_declared_twice",
+     {"name"}},
+    {"^cannot bind non-const lvalue reference[^']*'([^']*)'.* to an rvalue", "compile_temporary", {"type"}},
+    {"too (?:few|many) arguments to [^']*'([^']*odori::[^']*)'", "compile_wrong_arguments", {"signature"}},
+    {"^control reaches end of non-void|does not return a value in all control", "compile_no_return"},
+    {"^expected (?:(?! before ).)*';'", "compile_semicolon_missing"}};
+
+std::optional<Finding> words_by_form(const std::string& message) {
+  for (const Form& form : forms) {
+    std::smatch match;
+    if (!std::regex_search(message, match, std::regex(form.pattern))) continue;
+    Finding finding{form.key, {}};
+    auto& values = finding.values;
+    for (std::size_t i = 0; i < form.names.size(); ++i)
+      values[form.names[i]] =
+          form.names[i] == "type" ? plain_type(match[i + 1].str()) : plain_names(match[i + 1].str());
+    if (finding.key == "compile_declared_twice" && !is_name(values["name"])) continue;
+    if (finding.key == "compile_no_member")
+      if (const auto object = pointed_to(values["type"]))
+        finding.key = "compile_arrow_needed", values["type"] = *object;
+    return finding;
+  }
+  return {};
 }
 
-/// Of a member that isn't there, and of `.` where `->` has to be, or the other way round.
-std::optional<Finding> words_for_members(std::string_view message) {
-  const std::vector<std::string_view> quoted = quoted_in(message);
-  if (quoted.empty()) return {};
-  if (message.starts_with("base operand of '->'") || says(message, "is not a pointer; did you mean to use '.'"))
-    return Finding{"compile_dot_needed",
-                   {{"type", plain_type(says(message, "base") ? quoted.back() : quoted.front())}}};
-  if (message.starts_with("no match for 'operator*' (operand type is") || says(message, " unary '*'") ||
-      message.starts_with("indirection requires pointer operand"))
-    return Finding{"compile_star_needless", {{"type", plain_type(quoted.back())}}};
-  if (message.starts_with("request for member '") && quoted.size() > 2 && says(message, "of pointer type"))
-    return Finding{"compile_arrow_needed", {{"name", std::string(quoted[0])}, {"type", plain_type(quoted[2])}}};
-  if (!says(message, "no member named '") || says(message, "did you mean '") || quoted.size() < 2) return {};
-  const bool name_first = message.starts_with("no member");
-  const std::string name(quoted[name_first ? 0 : 1]), type = plain_type(quoted[name_first ? 1 : 0]);
-  if (const auto object = pointed_to(type)) return Finding{"compile_arrow_needed", {{"name", name}, {"type", *object}}};
-  return Finding{"compile_no_member", {{"name", name}, {"type", type}}};
-}
+/// What names of other languages are in C++.
+const std::map<std::string, std::string, std::less<>> in_cpp{{"True", "true"},
+                                                             {"False", "false"},
+                                                             {"None", "nullptr"},
+                                                             {"len", "numbers.size()"},
+                                                             {"range", "for (int i = 0; i < n; ++i) ..."},
+                                                             {"print", "fmt::print(\"{}\\n\", value)"},
+                                                             {"str", "std::to_string(number)"},
+                                                             {"lambda", "[&](int i) { return ...; }"},
+                                                             {"mod", "a % b"},
+                                                             {"elif", "else if"}};
 
-std::optional<Finding> words_for_names(std::string_view message, std::string_view notes) {
-  const std::vector<std::string_view> quoted = quoted_in(message);
-  if (quoted.empty()) return {};
-  if (message.ends_with(" is not a member of 'std'") || message.ends_with(" in namespace 'std'"))
-    return Finding{"compile_unknown_std", {{"name", std::string(quoted.front())}}};
-  const bool no_member = says(message, "no member named '");
-  std::string name = unknown_name(message);
-  if (no_member && quoted.size() > 1) name = message.starts_with("no member") ? quoted[0] : quoted[1];
+std::optional<Finding> words_for_names(const std::string& message, const std::string& notes) {
+  const std::string name = unknown_name(message);
   if (name.empty()) return {};
-  if (const auto cpp = in_cpp(name); cpp && !no_member)
-    return Finding{"compile_python", {{"name", name}, {"cpp", *cpp}}};
+  if (const auto cpp = in_cpp.find(name); cpp != in_cpp.end())
+    return Finding{"compile_python", {{"name", name}, {"cpp", cpp->second}}};
   // The compiler offers MAXFLOAT for MPI_FLOAT.
-  if (const std::string near(quoted.back()); says(message, "did you mean '") && (no_member || slips(name, near) <= 2))
-    return Finding{"compile_misspelt", {{"name", name}, {"near", near}}};
+  std::smatch near;
+  if (std::regex_search(message, near, std::regex("did you mean '([^']*)'")) && slips(name, near[1].str()) <= 2)
+    return Finding{"compile_misspelt", {{"name", name}, {"near", near[1]}}};
   // Where several namespaces have the name, notes list them. These are members' names more often.
   const bool is_members = name == "rank" || name == "size" || name == "data";
-  if (const std::string in_std = "std::" + name; !no_member && !is_members && says(notes, '\'' + in_std + '\''))
+  if (const std::string in_std = "std::" + name; !is_members && says(notes, '\'' + in_std + '\''))
     return Finding{"compile_misspelt", {{"name", name}, {"near", in_std}}};
   return Finding{"compile_unknown_name", {{"name", name}}};
 }
 
-/// "odori::X::X(const odori::X&)" or "odori::X::X(odori::X&&)", which nobody calls with a wrong argument on purpose.
-bool is_copying(std::string_view signature) {
-  const auto type = signature.substr(0, signature.rfind("::", signature.find('(')));
-  const auto taken = signature.substr(std::min(signature.find('('), signature.size()));
-  return taken == fmt::format("(const {}&)", type) || taken == fmt::format("({}&&)", type);
-}
-
-/// A function of the library's that the compiler tried ("candidate: 'void f(int)'"), and why it didn't fit.
-struct Candidate {
-  std::string_view signature, why;
-};
-
-std::optional<Candidate> candidate_in(std::string_view notes) {
-  constexpr std::string_view begins = "candidate: '";
-  for (auto at = notes.find(begins); at != std::string_view::npos; at = notes.find(begins, at + 1)) {
-    const auto signature = first_quoted_in(notes.substr(at, notes.find('\n', at) - at));
-    if (!says(signature, "odori::") || is_copying(signature)) continue;
-    const auto line = std::min(notes.find('\n', at), notes.size() - 1) + 1;
-    return Candidate{signature, notes.substr(line, notes.find('\n', line) - line)};
-  }
-  return {};
-}
-
-std::string number_behind(std::string_view words, std::string_view text) {
-  const auto begin = std::min(text.find(words) + words.size(), text.size());
-  return std::string(text.substr(begin, text.find(' ', begin) - begin));
-}
-
-/// Of "too few arguments to function 'void f(int)'", "in passing argument 1 of 'void f(B)'", "initializing argument 1
-/// of 'void f(B)'", and of a candidate "candidate expects 1 argument" or "no known conversion for argument 1 from 'A'
-/// to 'B'".
-std::optional<Finding> words_for_arguments(std::string_view message, std::string_view notes) {
-  const auto wrong = [](std::string_view signature) {
-    return Finding{"compile_wrong_arguments", {{"signature", plain_names(signature)}}};
-  };
-  const auto differs = [](const Conversion& conversion, std::string number, std::string_view signature) {
-    return Finding{"compile_argument_differs",
-                   {{"argument", std::move(number)},
-                    {"wanted", conversion.wanted},
-                    {"given", conversion.given},
-                    {"signature", plain_names(signature)}}};
-  };
-  if (says(message, "too few arguments to ") || says(message, "too many arguments to ")) {
-    const auto signature = first_quoted_in(message);
-    return says(signature, "odori::") ? std::optional(wrong(signature)) : std::nullopt;
-  }
-  if (const auto tried = candidate_in(notes)) {
-    if (says(tried->why, "candidate expects ")) return wrong(tried->signature);
-    constexpr std::string_view of_argument = "conversion for argument ";
-    const auto conversion = conversion_in(tried->why);
-    if (!conversion || !says(tried->why, of_argument)) return {};
-    if (auto pointers = words_for_pointers(*conversion, message)) return pointers;
-    return differs(*conversion, number_behind(of_argument, tried->why), tried->signature);
-  }
-  const auto conversion = conversion_in(message);
-  if (!conversion || words_for_pointers(*conversion, message)) return {};
-  for (const std::string_view words : {"in passing argument ", "initializing argument "})
-    if (const auto at = notes.find(words); at != std::string_view::npos)
-      if (const auto signature = first_quoted_in(notes.substr(at)); says(signature, "odori::"))
-        return differs(*conversion, number_behind(words, notes), signature);
-  return {};
-}
-
-/// "x" of "redeclaration of 'const int x'", "conflicting declaration 'int x'", and Clang's "redefinition of 'x'".
-std::optional<Finding> words_for_declarations(std::string_view message) {
-  const bool twice = message.starts_with("redeclaration of '") || message.starts_with("redefinition of '") ||
-                     message.starts_with("conflicting declaration '");
-  const std::string_view quoted = first_quoted_in(message);
-  const std::string_view name = quoted.substr(quoted.find_last_of(" &*") + 1);
-  if (!twice || !is_name(name)) return {};
-  return Finding{"compile_declared_twice", {{"name", std::string(name)}}};
+/// Of "candidate: 'void f(B)'" and the line that follows it, "candidate expects 1 argument" or "no known conversion for
+/// argument 1 from 'A' to 'B'"; else of "in passing argument 1 of 'void f(B)'" and "initializing argument 1 of ...".
+std::optional<Finding> words_for_arguments(const std::string& message, const std::string& notes) {
+  // Nobody calls "odori::X::X(const odori::X&)" or "odori::X::X(odori::X&&)" with a wrong argument on purpose.
+  static const std::regex candidate(
+      "candidate: '(?!(.*)::.*\\((?:const \\1&|\\1&&)\\)')([^']*odori::[^']*)'.*\n *"
+      "(candidate expects )?(?:.*conversion for argument ([0-9]+))?(.*)"),
+      passed("(?:in passing|initializing) argument ([0-9]+) of '([^']*odori::[^']*)'");
+  std::smatch tried, called;
+  const bool has_candidate = std::regex_search(notes, tried, candidate);
+  if (has_candidate && tried[3].matched)
+    return Finding{"compile_wrong_arguments", {{"signature", plain_names(tried[2].str())}}};
+  const auto conversion = conversion_in(has_candidate ? tried[5].str() : message);
+  if (!conversion || (has_candidate && !tried[4].matched)) return {};
+  if (auto pointers = words_for_pointers(*conversion, message)) return has_candidate ? pointers : std::nullopt;
+  if (!has_candidate && !std::regex_search(notes, called, passed)) return {};
+  return Finding{"compile_argument_differs",
+                 {{"argument", (has_candidate ? tried[4] : called[1]).str()},
+                  {"wanted", conversion->wanted},
+                  {"given", conversion->given},
+                  {"signature", plain_names((has_candidate ? tried : called)[2].str())}}};
 }
 
 }  // namespace
 
-std::vector<std::string_view> quoted_in(std::string_view message) {
-  std::vector<std::string_view> quoted;
-  for (std::size_t begin = 0, end; (begin = message.find('\'', begin)) != std::string_view::npos &&
-                                   (end = message.find('\'', begin + 1)) != std::string_view::npos;
-       begin = end + 1)
-    quoted.push_back(message.substr(begin + 1, end - begin - 1));
-  return quoted;
-}
-
 std::string unknown_name(std::string_view message) {
-  const bool complains = says(message, "' was not declared") || says(message, "' has not been declared") ||
-                         says(message, "' does not name a type") ||
-                         message.starts_with("use of undeclared identifier '");
-  const std::string_view name = first_quoted_in(message);
-  return complains && is_name(name) ? std::string(name) : std::string();
+  static const std::regex complaint(
+      "^use of undeclared identifier '([^']*)'|"
+      "^[^']*'([^']*)'(?:.*')? (?:was not declared|has not been declared|does not name a type)");
+  std::cmatch name;
+  if (!std::regex_search(message.begin(), message.begin() + std::min(message.size(), longest), name, complaint))
+    return {};
+  return is_name(name[1].str() + name[2].str()) ? name[1].str() + name[2].str() : "";
 }
 
-std::optional<Finding> plain_words_for(std::string_view message, std::string_view notes) {
-  if (message.starts_with("undefined reference to '"))
-    return Finding{"compile_nowhere_defined", {{"name", plain_names(first_quoted_in(message))}}};
-  if (says(message, "deleted") && says(message, "unique_ptr<")) return Finding{"compile_move_forgotten"};
-  if (auto members = words_for_members(message)) return members;
+std::optional<Finding> plain_words_for(const std::string& all_of_message, const std::string& all_notes) {
+  const std::string message = all_of_message.substr(0, longest), notes = all_notes.substr(0, longest);
+  if (auto simple = words_by_form(message)) return simple;
   if (auto names = words_for_names(message, notes)) return names;
-  if (message.starts_with("lvalue required as left operand of assignment") || message == "expression is not assignable")
-    return Finding{"compile_equals_doubled"};
-  if (auto declarations = words_for_declarations(message)) return declarations;
-  if (message.starts_with("cannot bind non-const lvalue reference") && says(message, " to an rvalue"))
-    return Finding{"compile_temporary", {{"type", plain_type(first_quoted_in(message))}}};
   if (auto arguments = words_for_arguments(message, notes)) return arguments;
-  if (message.starts_with("control reaches end of non-void") || says(message, "does not return a value in all control"))
-    return Finding{"compile_no_return"};
-  if (message.starts_with("expected ") && says(message.substr(0, message.find(" before ")), "';'"))
-    return Finding{"compile_semicolon_missing"};
   if (const auto conversion = conversion_in(message)) {
     if (auto pointers = words_for_pointers(*conversion, message)) return pointers;
     return Finding{"compile_type_differs", {{"wanted", conversion->wanted}, {"given", conversion->given}}};
   }
-  while (!notes.empty()) {
-    const std::string_view note = notes.substr(0, notes.find('\n'));
-    notes.remove_prefix(std::min(note.size() + 1, notes.size()));
+  for (const std::string& note : split_lines(notes))
     if (const auto conversion = conversion_in(note))
       if (auto pointers = words_for_pointers(*conversion, message)) return pointers;
-  }
   return {};
 }
 

@@ -75,12 +75,6 @@ class FieldReader {
 
 int no_larger(std::int64_t number) { return static_cast<int>(std::clamp<std::int64_t>(number, -1, small)); }
 
-IteratorSeen seen_of(facts::Iterator iterator) {
-  if (iterator.batch_size < 0 || iterator.batch_size > std::numeric_limits<int>::max()) throw NoFact();
-  return {std::move(iterator.images), std::move(iterator.not_counted), static_cast<int>(iterator.batch_size),
-          iterator.repeat != 0};
-}
-
 /// The facts of one rank, put together line by line.
 class Reader {
  public:
@@ -172,7 +166,13 @@ class Reader {
   void begin_training(const facts::Training& training) {
     if (!is_past_blanks_) forge("trained_in_a_blank");
     if (training_ && seen_.earlier_trainings + 1 >= limits_.trainings) return forge("trained_twice");
-    if (std::exchange(training_, true)) forget_training();
+    if (std::exchange(training_, true)) {  // another one begins
+      ++seen_.earlier_trainings;
+      seen_.earlier_updates += std::exchange(seen_.steps, {}).size();
+      seen_.evaluations.clear(), seen_.observations.clear(), seen_.reports.clear(), seen_.values.clear();
+      update_.clear();
+      trained_ = false;
+    }
     take_updater(training);
     if (training.devices) take_devices(*training.devices);
     models_ = training.models;
@@ -182,27 +182,18 @@ class Reader {
     for (const facts::Evaluator& evaluator : training.evaluators) take_evaluator(evaluator);
   }
 
-  /// Another one begins.
-  void forget_training() {
-    ++seen_.earlier_trainings;
-    seen_.earlier_updates += std::exchange(seen_.steps, {}).size();
-    seen_.evaluations.clear(), seen_.observations.clear(), seen_.reports.clear(), seen_.values.clear();
-    update_.clear();
-    trained_ = false;
-  }
-
   void take_of_training(std::string_view numbers) {
     if (is<facts::LoadCifar>()) seen_.loaded_data = true;
     if (auto step = is<facts::Step>())
       add(update_, {step->device, std::move(step->images), floats_of(numbers)}, limits_.devices);
-    if (is<facts::Updated>()) end_update();
+    if (is<facts::Updated>()) {
+      std::ranges::sort(update_, {}, &Step::device);
+      add(seen_.steps, std::exchange(update_, {}), limits_.calls);
+    }
     if (const auto evaluation = is<facts::Evaluation>()) add(seen_.evaluations, *evaluation, limits_.calls);
-    if (const auto observation = is<facts::Observation>()) take_report(seen_.observations, *observation);
-    if (const auto report = is<facts::Report>()) take_report(seen_.reports, *report);
-  }
-
-  void take_report(std::vector<ReportSeen>& reports, const facts::Observation& told) {
-    add(reports, {told, seen_.steps.size()}, limits_.calls);
+    if (const auto observation = is<facts::Observation>())
+      add(seen_.observations, {*observation, seen_.steps.size()}, limits_.calls);
+    if (const auto report = is<facts::Report>()) add(seen_.reports, {*report, seen_.steps.size()}, limits_.calls);
   }
 
   void take_devices(const std::vector<facts::NamedDevice>& devices) {
@@ -213,18 +204,12 @@ class Reader {
   /// An updater's, or a training's with one.
   void take_updater(const auto& shown) {
     seen_.updater = shown.kind;
-    seen_.train_iterators.clear();
-    for (const facts::Iterator& iterator : shown.iterators) seen_.train_iterators.push_back(seen_of(iterator));
+    seen_.train_iterators = shown.iterators;
   }
 
   void take_evaluator(const facts::Evaluator& evaluator) {
     seen_.evaluator_device = evaluator.device;
-    seen_.test_iterator = seen_of(evaluator.iterator);
-  }
-
-  void end_update() {
-    std::sort(update_.begin(), update_.end(), [](const Step& a, const Step& b) { return a.device < b.device; });
-    add(seen_.steps, std::exchange(update_, {}), limits_.calls);
+    seen_.test_iterator = evaluator.iterator;
   }
 
   /// Each model on images of its own iterator alone, and by the end on all of them.

@@ -28,24 +28,16 @@ struct Step {
   std::vector<float> parameters;  // all trained numbers in plain order, as Classifier::parameters() lists them
 };
 
-/// The images that one iterator goes through in an epoch, in no particular order.
-struct IteratorSeen {
-  Images images;
-  Images not_counted;  // further ones, which another rank's shard owns: trained on here, but not evaluated
-  int batch_size = 0;
-  bool repeat = true;
-};
-
-/// What the evaluation gave at the end of an epoch.
+using IteratorSeen = facts::Iterator;
 using EvaluationSeen = facts::Evaluation;
-/// What was made of it, after so many updates.
+/// What a trainer reports of an evaluation, after `updates` updates.
 struct ReportSeen : facts::Observation {
   std::size_t updates = 0;
 };
 
-/// A message that a rank began: how many numbers went to which rank and came from which; -1: none.
+/// A facts::Message that a rank began.
 struct MessageSeen {
-  std::string call;  // "send", "receive" or "exchange"
+  std::string call;
   int to = -1, sent = -1, from = -1, received = -1;
   bool done = false;
 };
@@ -94,7 +86,7 @@ struct RunData {
   std::size_t parameters = 0;  // trained numbers of the programs' network
 };
 
-/// More than any program can show, right or wrong: what goes beyond was written by something else.
+/// More than any program can show: what goes beyond was not written by the library.
 struct EvidenceLimits {
   std::size_t devices = 64;    // of a rank; and iterators
   std::size_t images = 0;      // of an iterator, or of a device in one update
@@ -104,9 +96,8 @@ struct EvidenceLimits {
 };
 EvidenceLimits limits_of(const RunData& data);
 
-/// What the library wrote of one rank (lib/observe/evidence.h), without the head. A run that didn't start leaves
-/// nothing; no run leaves a fact half written, since the record's length is set last. In linear time, and memory.
-/// `marked`: the program says when it has left its blanks behind, and a training before that isn't the program's.
+/// Reads what the library wrote of one rank (lib/observe/evidence.h), without the head, in linear time and memory.
+/// `marked`: a training before the mark that all blanks were executed is not the program's.
 RankSeen read_rank(std::string_view written, const EvidenceLimits& limits, bool marked = false);
 
 }  // namespace odori::grader

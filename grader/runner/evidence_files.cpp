@@ -1,10 +1,13 @@
 #include "runner/evidence_files.h"
 
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <random>
 
 #include "observe/evidence.h"
@@ -12,8 +15,8 @@
 namespace odori::grader {
 namespace {
 
-constexpr std::size_t bytes_of_file =
-    16 << 20;  // many times what a right answer writes; only what is written takes space
+// Many times what a right answer writes; only what is written takes space.
+constexpr std::size_t bytes_of_file = 16 << 20;
 constexpr std::size_t room = bytes_of_file - observe::evidence_head_bytes;
 
 /// What the library says that it has written. More than `room`: it found no room for something.
@@ -73,6 +76,30 @@ std::vector<RankSeen> EvidenceFiles::read(const EvidenceLimits& limits, bool mar
     if (!bytes.starts_with(seen_[rank])) ranks.back().forged = Finding{"evidence_changed"};
   }
   return ranks;
+}
+
+FileWatch::FileWatch(const std::filesystem::path& folder, bool closely)
+    : watch_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+  inotify_add_watch(watch_, folder.c_str(), closely ? IN_OPEN | IN_MODIFY | IN_CLOSE : IN_OPEN);
+}
+
+FileWatch::~FileWatch() {
+  if (watch_ >= 0) close(watch_);
+}
+
+int FileWatch::most_openings() {
+  std::map<std::string, int> openings;
+  alignas(inotify_event) std::array<char, 1 << 16> events;
+  for (ssize_t size; (size = read(watch_, events.data(), events.size())) > 0;) {
+    for (const char* at = events.data(); at < events.data() + size;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(at);
+      if (event->len > 0 && (event->mask & (IN_OPEN | IN_MODIFY)) && !(event->mask & IN_ISDIR)) ++openings[event->name];
+      at += sizeof *event + event->len;
+    }
+  }
+  int most = 0;
+  for (const auto& [name, n] : openings) most = std::max(most, n);
+  return most;
 }
 
 }  // namespace odori::grader

@@ -1,17 +1,20 @@
 #include "runner/programs.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "blanks/cutter.h"
 #include "blanks/lexer.h"
+#include "errors/error.h"
 #include "runner/compiler_messages.h"
-#include "runner/source.h"
 
 namespace odori::grader {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view main_begins = "int main(int argc, char** argv)",
+                           declaration = "namespace odori::observe {\nvoid on_blanks_passed();\n}\n",
+                           blanks_passed = "::odori::observe::on_blanks_passed();";
 
 /// "n = 1 if c else 2;", and not "f() if (c) a; else b;", whose first statement lacks its semicolon.
 bool is_pythons_choice(std::string_view code) {
@@ -21,6 +24,40 @@ bool is_pythons_choice(std::string_view code) {
 }
 
 }  // namespace
+
+std::string source_of(const std::string& solution, const std::map<int, Blank>& learners) {
+  const std::vector<std::string> lines = split_lines(solution);
+  const std::vector<Blank> blanks = parse_blanks(lines, "The solution");
+  const auto main =
+      std::find_if(lines.begin(), lines.end(), [](const auto& line) { return line.starts_with(main_begins); });
+  require(main != lines.end(), "The solution has no line that begins with \"{}\".", main_begins);
+  const int main_line = static_cast<int>(main - lines.begin()) + 1;
+  const bool ends_in_main = !blanks.empty() && blanks.back().first_line > main_line;
+  require(ends_in_main || main->ends_with('{'),
+          "The solution's line {} should end with {{, since all blanks are above.", main_line);
+
+  std::string source;
+  const auto add_kits = [&](int first, int end) {  // the kit's lines [first, end), counted from 1
+    source += fmt::format("#line {} \"kit\"\n", first);
+    for (int line = first; line < end; ++line) {
+      if (line == main_line) source += fmt::format("{}#line {} \"kit\"\n", declaration, line);
+      source += lines[static_cast<std::size_t>(line) - 1];
+      if (line == main_line && !ends_in_main) source += fmt::format(" {}", blanks_passed);
+      source += '\n';
+    }
+  };
+  int next = 1;
+  for (const Blank& kits : blanks) {
+    const auto own = learners.find(kits.number);
+    add_kits(next, own == learners.end() ? kits.last_line : kits.text_line);
+    if (own != learners.end())
+      source += fmt::format("#line 1 \"blank_{}\"\n{}{{}}\n", kits.number, join_lines(own->second.text));
+    if (ends_in_main && &kits == &blanks.back()) source += fmt::format("{}\n", blanks_passed);
+    next = kits.last_line;
+  }
+  add_kits(next, static_cast<int>(lines.size()) + 1);
+  return source;
+}
 
 Finding finding_of(const CompileError& error, const Blank& place, const std::vector<std::string>& lines,
                    const std::string& kept) {
@@ -74,21 +111,9 @@ Programs::Programs(const Compiler& compiler, std::string solution, const Submiss
 Programs::~Programs() { cancelled_ = true; }
 
 void Programs::prepare(const std::vector<std::set<int>>& sets) {
-  for (const std::set<int>& blanks : sets) {
-    if (builds_.contains(blanks)) continue;
-    auto begins = std::make_shared<std::promise<void>>();
-    const auto before = std::exchange(last_began_, begins->get_future().share());
-    builds_[blanks] = std::async(std::launch::async, [this, blanks, before, begins] {
-                        if (before.valid()) before.wait();
-                        cores_.acquire();
-                        begins->set_value();
-                        struct Release {
-                          std::counting_semaphore<>& cores;
-                          ~Release() { cores.release(); }
-                        } release{cores_};
-                        return cancelled_ ? Built{} : build(blanks, true);
-                      }).share();
-  }
+  for (const std::set<int>& blanks : sets)
+    if (!builds_.contains(blanks))
+      builds_[blanks] = turns_.start([this, blanks] { return cancelled_ ? Built{} : build(blanks, true); });
 }
 
 const Built& Programs::of(const std::set<int>& blanks) {
@@ -117,7 +142,7 @@ Built Programs::build(const std::set<int>& blanks, bool low_priority) const {
   // It may have waited for its turn too long.
   if (built.gave_up && low_priority) return build(blanks, false);
   if (built.gave_up) {
-    const Built kits = compiler_.build_anew(source_of(solution_, {}));
+    const Built kits = compiler_.build(source_of(solution_, {}), {.anew = true});
     if (kits.program.empty())
       throw EnvironmentFault(kits.gave_up.value_or(Finding{"compiler_failed", {{"detail", ""}}}));
     if (built.gave_up->key == "no_memory" || built.gave_up->key.starts_with("over_"))
@@ -141,8 +166,9 @@ BlankBuild Programs::build_alone(int blank) {
     if (!built.program.empty()) return {blanks, {}, 0};
     const std::string name = unknown_in(built);
     int declares = 0;
-    for (const int other : candidates_for(name, blank)) {
-      if (blanks.contains(other)) continue;
+    for (const int other : filled_) {  // one above this blank may declare the name
+      if (name.empty() || other >= blank || blanks.contains(other)) continue;
+      if (!identifiers_in(submission_.blanks.at(other).text).contains(name)) continue;
       const BlankBuild& its = alone(other);
       if (its.needs != 0 || (its.failure && unknown_[other] == name)) continue;
       if (its.failure) return {blanks, {}, other};
@@ -157,14 +183,6 @@ BlankBuild Programs::build_alone(int blank) {
     unknown_[blank] = name;
     return {blanks, finding_of(blank, built), 0};
   }
-}
-
-std::vector<int> Programs::candidates_for(const std::string& name, int blank) const {
-  std::vector<int> above;
-  for (const int other : filled_)
-    if (!name.empty() && other < blank && identifiers_in(submission_.blanks.at(other).text).contains(name))
-      above.push_back(other);
-  return above;
 }
 
 std::set<int> Programs::together() {

@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <future>
 #include <map>
+#include <memory>
 #include <optional>
 #include <semaphore>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "blanks/submission.h"
@@ -16,6 +18,15 @@
 #include "threads/cores.h"
 
 namespace odori::grader {
+
+/// One ordinary source file: `solution`, the kit's program, with the texts of `learners` (by number) in place of the
+/// kit's own. No text is rewritten. Added are `{}` after each of the learner's texts, so that an `if` without a
+/// statement does not take the kit's next one, and a call after the last blank that tells the observer that all blanks
+/// were executed (at the start of main if all blanks are above it).
+///
+/// To the compiler, the lines of blank 3 are "blank_3:1", "blank_3:2", ... and all others are "kit:N". So the file
+/// depends on the texts alone. Throws Error if no line begins with "int main(int argc, char** argv)".
+std::string source_of(const std::string& solution, const std::map<int, Blank>& learners);
 
 /// What to say of an error in a program in which the blank at `place` is the learner's. `lines`: the learner's file;
 /// `kept`: what the exercise has of the answer, "const int device" (kept_of).
@@ -28,6 +39,31 @@ struct BlankBuild {
   std::optional<Finding> failure;  // why it does not compile
   int needs = 0;                   // it uses a name of this blank, which does not compile; 0: none
   bool compiles() const { return !failure && needs == 0; }
+};
+
+/// Runs jobs in the background in the order in which they are started, as many at once as there are cores.
+class Turns {
+ public:
+  template <typename Job>
+  auto start(Job job) {
+    auto begins = std::make_shared<std::promise<void>>();
+    const auto before = std::exchange(last_began_, begins->get_future().share());
+    auto result = std::async(std::launch::async, [this, job = std::move(job), before, begins] {
+      if (before.valid()) before.wait();
+      cores_.acquire();
+      begins->set_value();
+      struct Release {
+        std::counting_semaphore<>& cores;
+        ~Release() { cores.release(); }
+      } release{cores_};
+      return job();
+    });
+    return result.share();
+  }
+
+ private:
+  std::counting_semaphore<> cores_{usable_cores()};
+  std::shared_future<void> last_began_;
 };
 
 class Programs {
@@ -55,8 +91,6 @@ class Programs {
   std::string source(const std::set<int>& blanks) const;
   Built build(const std::set<int>& blanks, bool low_priority) const;
   BlankBuild build_alone(int blank);
-  /// The blanks above this one that may declare the name, nearest last.
-  std::vector<int> candidates_for(const std::string& name, int blank) const;
   Finding finding_of(int blank, const Built& built) const;
 
   const Compiler& compiler_;
@@ -67,9 +101,8 @@ class Programs {
   std::map<int, std::string> unknown_;  // the name for which a blank does not compile
 
   std::atomic<bool> cancelled_ = false;
-  std::counting_semaphore<> cores_{usable_cores()};
+  Turns turns_;
   std::map<std::set<int>, std::shared_future<Built>> builds_;
-  std::shared_future<void> last_began_;  // builds begin in the order in which they were asked for
 };
 
 }  // namespace odori::grader

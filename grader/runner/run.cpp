@@ -7,20 +7,16 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <optional>
+#include <set>
+#include <sstream>
 
-#include "blanks/finding.h"
+#include "backend/gpu_plugin.h"
 #include "errors/error.h"
 #include "model/classifier.h"
-#include "program/process.h"
 #include "program/program.h"
-#include "runner/evidence_files.h"
-#include "runner/file_watch.h"
-#include "runner/launch.h"
 #include "synthetic.h"
 
 namespace odori::grader {
@@ -70,12 +66,6 @@ class RunTime {
   Clock::duration silent_{}, lasted_{}, allowed_ = 25s;
 };
 
-/// Where TMPDIR names none, nothing can be made: whoever tries says so.
-fs::path temporary_folder() {
-  std::error_code none;
-  return fs::temp_directory_path(none);
-}
-
 /// The same files in another folder: what a run opens there, no other run does.
 void link_files(const fs::path& from, const fs::path& to) {
   std::error_code error;
@@ -122,31 +112,135 @@ std::pair<Ending, std::string> ending_of(const Ended& ended) {
   return {Ending::failed, end_of(ended.output)};
 }
 
-}  // namespace
+/// mpirun and its flags for this many ranks on this machine; a program and its flags follow.
+std::vector<std::string> mpirun_arguments(int ranks) {
+  std::vector<std::string> arguments{ODORI_MPIRUN_SCRIPT, ODORI_MPIEXEC};
+  if (geteuid() == 0) arguments.push_back("--allow-run-as-root");
+  for (const char* argument : {"--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"})
+    arguments.push_back(argument);
+  for (const char* argument : {"--mca", "orte_default_hostfile", "none", "-np"}) arguments.push_back(argument);
+  arguments.push_back(std::to_string(ranks));
+  return arguments;
+}
 
-ScratchFolder::ScratchFolder() : ScratchFolder(temporary_folder() / "odori_check_") {}
+/// No terminal, and none of the variables of a scheduler, a site or a user by which mpirun would start ranks on other
+/// machines, where the scratch folder does not exist, or would not start them.
+std::map<std::string, std::string> launch_environment() {
+  // Open MPI reads ~/.openmpi/mca-params.conf. The grader's own limits end a run that hangs.
+  std::map<std::string, std::string> environment{{"TERM", "dumb"}, {"HOME", "/nonexistent"}, {"ODORI_TIMEOUT", "0"}};
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    for (const char* prefix : {"PBS_", "SLURM_", "OMPI_MCA_btl=", "OMPI_MCA_hwloc_base_", "OMPI_MCA_mca_base_env_list",
+                               "OMPI_MCA_orte_", "OMPI_MCA_plm", "OMPI_MCA_ras", "OMPI_MCA_rmaps_", "PRTE_MCA_"})
+      if (std::strncmp(*entry, prefix, std::strlen(prefix)) == 0)
+        environment[std::string(*entry, std::strcspn(*entry, "="))] = "";
+  return environment;
+}
+
+}  // namespace
 
 ScratchFolder::ScratchFolder(const fs::path& prefix) try : TemporaryFolder(prefix) {
 } catch (const WriteError& error) {
   throw EnvironmentFault({"no_scratch", {{"folder", prefix.string()}, {"reason", std::strerror(error.reason())}}});
 }
 
+fs::path ScratchFolder::any() {
+  std::error_code none;  // where TMPDIR names no folder, nothing can be made
+  return fs::temp_directory_path(none) / "odori_check_";
+}
+
+std::vector<std::string> flags_of(const RunPlan& plan, const std::string& data, std::uint64_t data_seed) {
+  std::vector<std::string> flags{"--device", "cpu"};
+  const auto add = [&](std::initializer_list<std::string> more) { flags.insert(flags.end(), more); };
+  const std::string seed = std::to_string(plan.programs_seed(data_seed));
+  if (plan.epochs > 0) {
+    add({"--model", "tiny", "--out", "out", "--seed", seed});
+    if (plan.snapshots) add({"--no_snapshot", "--keep_going"});
+    add({"--dataset", data});
+    add({"--epoch", std::to_string(plan.epochs), "--batchsize", std::to_string(plan.batch_size)});
+    add({"--learnrate", fmt::format("{}", plan.learning_rate)});
+    if (plan.nodes.empty()) add({"--n_gpus", std::to_string(plan.devices)});
+  }
+  if (plan.seeded) add({"--seed", seed});
+  if (plan.sum) add({"--compat", "chainer"});
+  if (plan.scaled) add({"--scale_learnrate", "--warmup_epochs", "1"});
+  if (plan.accumulate > 1) add({"--accumulate", std::to_string(plan.accumulate)});
+  flags.insert(flags.end(), plan.flags.begin(), plan.flags.end());
+  return flags;
+}
+
+RunData make_data(const fs::path& folder, std::size_t train, std::size_t test, std::uint64_t seed) try {
+  RunData data{.folder = folder, .seed = seed};
+  std::error_code ignored;
+  fs::create_directories(folder.parent_path(), ignored);
+  synthetic::write_set(
+      folder, {.train = static_cast<std::uint32_t>(train), .test = static_cast<std::uint32_t>(test), .seed = seed});
+  data.sets = load_cifar(folder.string());
+  data.parameters = Classifier(create_network("tiny", data.sets.train->n_classes()), 1, 0).parameter_count();
+  return data;
+} catch (const Error& error) {
+  if (error.code() == exit_code::interrupted) throw;
+  throw EnvironmentFault({"disk_full", {{"file", folder.string()}}});
+}
+
+Start::Start(const fs::path& program, const std::vector<std::string>& flags, const RunPlan& plan, bool under_mpi,
+             const fs::path& data, const fs::path& folder, bool parameters)
+    : command{.environment = launch_environment(), .folder = folder},
+      files(folder / "evidence", plan.ranks(), parameters),
+      data_(data),
+      writers_(folder / "evidence", true) {
+  if (under_mpi) command.arguments = mpirun_arguments(plan.ranks());
+  command.arguments.push_back(program.string());
+  command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
+  command.environment["ODORI_EVIDENCE"] = files.name();
+  command.environment["ODORI_NODES"] = fmt::format("{}", fmt::join(plan.nodes, ","));
+  command.environment["ODORI_LINK"] = plan.link;
+  command.environment["ODORI_TEST_CASES"] = plan.test_cases;
+  policy.readable = {program, data};
+  policy.writable = files.paths();
+  policy.folders = {folder};
+}
+
+Evidence Start::read(EvidenceLimits limits, bool marked, bool sandboxed) {
+  Evidence evidence{
+      .ending = Ending::finished, .ranks = files.read(limits, marked), .data_reads = data_.most_openings()};
+  // On the user's own machine other programs may look at files, and nobody gains by forging.
+  if (sandboxed && writers_.most_openings() > 1)
+    for (RankSeen& rank : evidence.ranks) rank.forged = Finding{"evidence_opened"};
+  return evidence;
+}
+
+bool ended_by_accident(const Ended& ended, bool under_mpi) {
+  return ended.killed_from_outside() ||
+         (under_mpi && !ended.stopped && ended.code > 128 && ended.count("exited on signal") == 0);
+}
+
+std::vector<fs::path> libraries_of(const fs::path& kits) {
+  std::set<fs::path> folders;
+  const auto add = [&](const fs::path& file) {
+    for (const char* of_system : {"/usr/", "/lib", "/bin/"})
+      if (file.string().starts_with(of_system)) return;
+    // PREFIX of PREFIX/lib/libmpi.so or PREFIX/bin/mpirun, which needs PREFIX/share too.
+    const fs::path folder = file.parent_path(), name = folder.filename();
+    folders.insert(name == "lib" || name == "lib64" || name == "bin" ? folder.parent_path() : folder);
+  };
+  add(ODORI_MPIEXEC);
+  folders.insert(ODORI_MPIRUN_SCRIPT);
+  Command ldd{.arguments = {"ldd", kits.string()}};
+  if (built_for_gpus() && has_gpu_driver()) ldd.arguments.push_back(gpu_plugin_file());
+  std::istringstream fields(run_process(ldd).output);  // "libmpi.so.40 => /path (0x...)"
+  for (std::string field; fields >> field;)
+    if (field.starts_with('/')) add(field);
+  return {folders.begin(), folders.end()};
+}
+
 Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed, const Sandbox* sandbox)
     : task_(task), solution_(std::move(solution)), sandbox_(sandbox) {
   if (sandbox_) libraries_ = libraries_of(solution_);
-  data_ = {.folder = scratch_.path() / "data", .seed = seed};
   // Neither size can be divided by 2, 3 or 4, nor the training set's by 5. With these sizes and batches of 4, epochs
   // end in the same updates on 4 ranks whose shards differ by one image (force_equal_length = false), as they do with
   // the workshop's 50000 images.
   const auto train = std::array{53u, 61u, 71u, 77u}[seed % 4], test = std::array{23u, 25u, 29u, 31u}[seed / 4 % 4];
-  try {
-    synthetic::write_set(data_.folder, {.train = train, .test = test, .seed = seed});
-    data_.sets = load_cifar(data_.folder.string());
-    data_.parameters = Classifier(create_network("tiny", data_.sets.train->n_classes()), 1, 0).parameter_count();
-  } catch (const Error& error) {
-    if (error.code() == exit_code::interrupted) throw;
-    throw EnvironmentFault({"disk_full", {{"file", data_.folder.string()}}});
-  }
+  data_ = make_data(scratch_.path() / "data", train, test, seed);
   // Evidence that is cut short would tell of mistakes that nobody made.
   std::error_code unknown;
   if (const auto space = fs::space(scratch_.path(), unknown); !unknown && space.available < bytes_of_a_check)
@@ -186,59 +280,31 @@ Evidence Runner::run(const fs::path& program, const RunPlan& plan, const std::at
   return evidence;
 }
 
-SandboxPolicy Runner::policy_of(const fs::path& program, const RunPlan& plan, const EvidenceFiles& evidence,
-                                const fs::path& folder) const {
-  SandboxPolicy policy{.readable = libraries_,
-                       .writable = evidence.paths(),
-                       .folders = {folder},
-                       .memory = memory_of_run + static_cast<std::size_t>(plan.ranks()) * memory_of_rank,
-                       .file = bytes_of_output};
-  policy.readable.push_back(program);
-  policy.readable.push_back(folder / "data");
-  return policy;
-}
-
 Runner::Attempt Runner::attempt(const fs::path& program, const RunPlan& plan,
                                 const std::atomic<bool>& cancelled) const {
   static std::atomic<int> counter = 0;
-  const fs::path folder = scratch_.path() / fmt::format("run_{}", ++counter);
-  const fs::path shown = folder / "evidence", data = folder / "data";
+  const fs::path folder = scratch_.path() / fmt::format("run_{}", ++counter), data = folder / "data";
   std::error_code error;
-  fs::create_directories(shown, error);
+  fs::create_directories(folder / "evidence", error);
   link_files(data_.folder, data);
-
-  Command command{.environment = launch_environment(), .folder = folder};
-  if (task_.under_mpi) command.arguments = mpirun_arguments(plan.ranks());
-  command.arguments.push_back(program.string());
-  const std::vector<std::string> flags = flags_of(plan, data.string(), data_.seed);
-  command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
-  EvidenceFiles files(shown, plan.ranks());
-  command.environment["ODORI_EVIDENCE"] = files.name();
-  command.environment["ODORI_NODES"] = fmt::format("{}", fmt::join(plan.nodes, ","));
-  command.environment["ODORI_LINK"] = plan.link;
-  command.environment["ODORI_TEST_CASES"] = plan.test_cases;
-
-  RunTime time(files);
-  FileWatch watch(data), writers(shown, true);
-  const SandboxPolicy policy = sandbox_ ? policy_of(program, plan, files, folder) : SandboxPolicy();
-  const EndedInside ended = run_inside(sandbox_, command, policy,
+  Start start(program, flags_of(plan, data.string(), data_.seed), plan, task_.under_mpi, data, folder);
+  start.policy.readable.insert(start.policy.readable.end(), libraries_.begin(), libraries_.end());
+  start.policy.memory = memory_of_run + static_cast<std::size_t>(plan.ranks()) * memory_of_rank;
+  start.policy.file = bytes_of_output;
+  RunTime time(start.files);
+  const EndedInside ended = run_inside(sandbox_, start.command, start.policy,
                                        {.time = longest_run, .give_up = [&] { return cancelled || time.is_over(); }});
-  Evidence evidence;
-  std::tie(evidence.ending, evidence.detail) = ending_of(ended);
-  if ((evidence.broke = ended.broke)) evidence.ending = Ending::crashed;
   EvidenceLimits limits = limits_of(data_);
   limits.trainings = plan.trainings;
   limits.parameters = std::max(limits.parameters, plan.most_values);
-  evidence.ranks = files.read(limits, program != solution_);
-  // On the user's own machine other programs may look at files, and nobody gains by forging.
-  if (sandbox_ && writers.most_openings() > 1)
-    for (RankSeen& rank : evidence.ranks) rank.forged = Finding{"evidence_opened"};
+  Evidence evidence = start.read(limits, program != solution_, sandbox_ != nullptr);
+  std::tie(evidence.ending, evidence.detail) = ending_of(ended);
+  if ((evidence.broke = ended.broke)) evidence.ending = Ending::crashed;
   if (evidence.ending == Ending::failed)
     for (const RankSeen& rank : evidence.ranks)
       if (rank.error) evidence.detail = *rank.error;  // without what the program said before
-  evidence.data_reads = watch.most_openings();
   fs::remove_all(folder, error);
-  return {std::move(evidence), files.look() > 0, ended_by_accident(ended, task_.under_mpi),
+  return {std::move(evidence), start.files.look() > 0, ended_by_accident(ended, task_.under_mpi),
           time.is_over_while_facts_came()};
 }
 

@@ -1,4 +1,4 @@
-// Starts a program on data of its own, by a plan, and says how it ended and what it showed.
+// Starts a program on generated data, by a plan, and reads how it ended and what it showed.
 #pragma once
 
 #include <atomic>
@@ -9,46 +9,67 @@
 #include "blanks/task.h"
 #include "files/file.h"
 #include "runner/evidence.h"
+#include "runner/evidence_files.h"
 #include "runner/run_plan.h"
 #include "runner/sandbox.h"
 
 namespace odori::grader {
 
-class EvidenceFiles;
-
-/// Below $TMPDIR or /tmp, or where its path begins as is said.
 struct ScratchFolder : TemporaryFolder {
-  /// Throws EnvironmentFault if it can't be made.
-  ScratchFolder();
-  explicit ScratchFolder(const std::filesystem::path& prefix);
+  /// At a path that begins with `prefix`. Throws EnvironmentFault if it can't be made.
+  explicit ScratchFolder(const std::filesystem::path& prefix = any());
+  /// Below $TMPDIR or /tmp.
+  static std::filesystem::path any();
 };
+
+/// Makes a data set of this size and loads it. Throws EnvironmentFault if the disk is full.
+RunData make_data(const std::filesystem::path& folder, std::size_t train, std::size_t test, std::uint64_t seed);
+
+/// One start of a program, for a check or for a timed job: its command, what it may see inside a sandbox, and what it
+/// leaves.
+struct Start {
+  /// `data`: the folder of the data set; `folder`: where it runs and leaves its evidence (see EvidenceFiles).
+  Start(const std::filesystem::path& program, const std::vector<std::string>& flags, const RunPlan& plan,
+        bool under_mpi, const std::filesystem::path& data, const std::filesystem::path& folder, bool parameters = true);
+  /// After the end. `sandboxed`: evidence that somebody else has opened is forged.
+  Evidence read(EvidenceLimits limits, bool marked, bool sandboxed);
+
+  Command command;
+  SandboxPolicy policy;
+  EvidenceFiles files;
+
+ private:
+  FileWatch data_, writers_;
+};
+
+/// True if the program did nothing to end so: it was killed from outside, or mpirun died of a signal and none of its
+/// ranks did. Open MPI 4's does so rarely, after all ranks have ended (PMIx_server_finalize).
+bool ended_by_accident(const Ended& ended, bool under_mpi);
+
+/// Folders with a training program's libraries and mpirun, unless they are below /usr. `kits`: one of the kit's
+/// programs, never a learner's.
+std::vector<std::filesystem::path> libraries_of(const std::filesystem::path& kits);
 
 class Runner {
  public:
-  /// Makes a small data set, whose sizes leave remainders for 2 to 5 devices, and which depends on the seed alone.
-  /// `solution`: the kit's own program; `sandbox`: what programs run in that aren't the user's own. Throws
-  /// EnvironmentFault if the disk is full.
+  /// Makes a small data set that depends on the seed alone. `solution`: the kit's own program; `sandbox`: for programs
+  /// that are not the user's own. Throws EnvironmentFault if the disk is full.
   Runner(const Task& task, std::filesystem::path solution, std::uint64_t seed, const Sandbox* sandbox = nullptr);
 
   const RunData& data() const { return data_; }
-  /// Several threads may call it at once. A program that shows nothing new for a while is ended (`hung`). If it ends
-  /// badly, and the kit's own does so too, it is the machine's fault (`environment`). One that came to its end before
-  /// any of the learner's text ran, or ended by accident, is run again, up to twice, and one that stopped moving,
-  /// once. Once `cancelled`, it is ended and what is returned means nothing.
+  /// Ends a program that shows nothing new for a while (`hung`). If the kit's own program ends badly too, it is the
+  /// machine's fault (`environment`). Runs a program again, at most twice, that ended by accident or before any of the
+  /// learner's text ran, and once if it stood still. Once `cancelled`, the result means nothing. Thread-safe.
   Evidence run(const std::filesystem::path& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
  private:
-  /// What a run inside `sandbox_` sees: its program, its data, and the files of its evidence, which it can fill.
-  SandboxPolicy policy_of(const std::filesystem::path& program, const RunPlan& plan, const EvidenceFiles& evidence,
-                          const std::filesystem::path& folder) const;
   struct Attempt {
     Evidence evidence;
     bool began = false;   // the library has come as far as the learner's text
     bool killed = false;  // by an accident
     bool slow = false;    // it was still showing something new when its time was over
     bool finished() const { return evidence.ending == Ending::finished; }
-    /// How often it has to end so before it counts. What nothing that the program is could explain may happen twice to
-    /// the same run; a standstill can be a machine's that served none of its ranks for long enough.
+    /// How often it has to end so before it counts. A standstill can be a busy machine's.
     int times_to_count() const {
       if (finished()) return 1;
       return killed || !began ? 3 : evidence.ending == Ending::hung && !slow ? 2 : 1;

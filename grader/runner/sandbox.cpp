@@ -10,13 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstddef>
-#include <cstring>
+#include <cstdlib>
 #include <fstream>
 #include <set>
+#include <string_view>
 
 #include "program/usage.h"
-#include "runner/load.h"
 
 namespace odori::grader {
 namespace {
@@ -37,12 +36,6 @@ constexpr std::array prefixes{"OMPI_", "NVIDIA_", "NCCL_", "OMP_"};
 /// Of /sys: what Open MPI, oneDNN and the C library look for. With GPUs, their driver looks for much more.
 constexpr std::array topology{"/sys/devices/system/cpu", "/sys/devices/system/node"};
 
-bool lies_below(const fs::path& path, const fs::path& folder) {
-  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
-}
-
-bool is_of_a_gpu(const fs::directory_entry& device) { return device.path().filename().string().starts_with("nvidia"); }
-
 void add(Arguments& arguments, std::initializer_list<std::string> more) { arguments.insert(arguments.end(), more); }
 
 // Memory that belongs to no process and no file system of the sandbox's wouldn't be counted, and what else is here
@@ -60,21 +53,18 @@ constexpr std::uint32_t architecture = AUDIT_ARCH_AARCH64;
 constexpr auto filter = [] {
   std::array<sock_filter, 6 + refused_calls.size()> steps{};
   std::size_t n = 0;
-  const auto jumps = [](std::uint32_t what, std::uint32_t value, std::size_t yes, std::size_t no) {
-    return sock_filter{static_cast<std::uint16_t>(BPF_JMP | what | BPF_K), static_cast<std::uint8_t>(yes),
-                       static_cast<std::uint8_t>(no), value};
+  const auto jump = [](int what, std::uint32_t value, std::size_t yes, std::size_t no) {
+    return sock_filter BPF_JUMP(BPF_JMP | what | BPF_K, value, static_cast<std::uint8_t>(yes),
+                                static_cast<std::uint8_t>(no));
   };
-  const auto does = [](std::uint32_t what, std::uint32_t value) {
-    return sock_filter{static_cast<std::uint16_t>(what), 0, 0, value};
-  };
-  steps[n++] = does(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch));
-  steps[n++] = jumps(BPF_JEQ, architecture, 0, refused_calls.size() + 2);
-  steps[n++] = does(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr));
+  steps[n++] = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch));
+  steps[n++] = jump(BPF_JEQ, architecture, 0, refused_calls.size() + 2);
+  steps[n++] = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr));
   for (std::size_t i = 0; i < refused_calls.size(); ++i)
-    steps[n++] = jumps(BPF_JEQ, static_cast<std::uint32_t>(refused_calls[i]), refused_calls.size() - i, 0);
-  steps[n++] = jumps(BPF_JGE, 0x40000000, 0, 1);  // x32's numbers for the same calls
-  steps[n++] = does(BPF_RET, SECCOMP_RET_ERRNO | ENOSYS);
-  steps[n++] = does(BPF_RET, SECCOMP_RET_ALLOW);
+    steps[n++] = jump(BPF_JEQ, static_cast<std::uint32_t>(refused_calls[i]), refused_calls.size() - i, 0);
+  steps[n++] = jump(BPF_JGE, 0x40000000, 0, 1);  // x32's numbers for the same calls
+  steps[n++] = BPF_STMT(BPF_RET, SECCOMP_RET_ERRNO | ENOSYS);
+  steps[n++] = BPF_STMT(BPF_RET, SECCOMP_RET_ALLOW);
   return steps;
 }();
 
@@ -95,29 +85,19 @@ unsigned unused_user() {
   return static_cast<unsigned>(end >= first + n ? first + own : 60'000 + own % 4'000);
 }
 
-/// Ends the command when all its processes together take too much.
-class Watch {
- public:
-  explicit Watch(const SandboxPolicy& policy) : policy_(policy) {}
-
-  void begin(int process) { process_ = process; }
-  bool is_over() {
-    const Usage usage = usage_of(process_);
-    if (usage.memory > policy_.memory)
-      broke =
-          Finding{"over_memory", {{"limit", fmt::format("{:.2g}", static_cast<double>(policy_.memory) / (1 << 30))}}};
-    else if (usage.tasks >= policy_.processes)
-      broke = Finding{"over_processes", {{"limit", std::to_string(policy_.processes)}}};
-    return broke.has_value();
-  }
-  std::optional<Finding> broke;
-
- private:
-  const SandboxPolicy& policy_;
-  int process_ = -1;
-};
-
 }  // namespace
+
+Finding with_load(Finding finding, std::optional<double> load, unsigned cores) {
+  constexpr std::array<std::string_view, 4> can_be_busy{"no_start", "kit_fails", "no_namespaces", "sandbox_too_slow"};
+  double seen = load.value_or(0);
+  if (!load) std::ignore = getloadavg(&seen, 1);
+  if (std::ranges::find(can_be_busy, finding.key) != can_be_busy.end() && seen > 2 * cores) {
+    finding.values.try_emplace("note", "machine_busy");
+    finding.values["load"] = fmt::format("{:.0f}", seen);
+    finding.values["cores"] = std::to_string(cores);
+  }
+  return finding;
+}
 
 Sandbox::Sandbox(const std::vector<fs::path>& hidden) {
   std::error_code none;
@@ -137,12 +117,14 @@ Sandbox::Sandbox(const std::vector<fs::path>& hidden) {
 bool Sandbox::is_there_already(const fs::path& path) const {
   std::error_code none;
   const fs::path real = fs::weakly_canonical(path, none);
-  const auto holds = [&](const fs::path& folder) { return lies_below(real, folder); };
+  const auto holds = [&](const fs::path& folder) {
+    return std::mismatch(folder.begin(), folder.end(), real.begin(), real.end()).first == folder.end();
+  };
   return std::any_of(system_folders.begin(), system_folders.end(), holds) &&
          std::none_of(hidden_.begin(), hidden_.end(), holds);
 }
 
-Arguments Sandbox::arguments_of(const Command& command, const SandboxPolicy& policy) const {
+Command Sandbox::enclosed(const Command& command, const SandboxPolicy& policy) const {
   const bool root = geteuid() == 0;
   const std::string temporary = std::to_string(policy.temporary);
   Arguments arguments;
@@ -181,7 +163,7 @@ Arguments Sandbox::arguments_of(const Command& command, const SandboxPolicy& pol
   // Not tried on a machine with GPUs yet.
   bool gpus = false;
   for (const auto& entry : fs::directory_iterator("/dev"))
-    if (is_of_a_gpu(entry)) gpus = true, show("--dev-bind", entry.path());
+    if (entry.path().filename().string().starts_with("nvidia")) gpus = true, show("--dev-bind", entry.path());
   if (gpus)
     show("--ro-bind", "/sys");
   else
@@ -217,12 +199,7 @@ Arguments Sandbox::arguments_of(const Command& command, const SandboxPolicy& pol
   add(arguments, {"prlimit", "--core=0", "--nofile=4096", fmt::format("--nproc={}", policy.processes),
                   fmt::format("--fsize={}", policy.file), fmt::format("--data={}", 2 * policy.memory)});
   arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
-  return arguments;
-}
-
-Command Sandbox::enclosed(const Command& command, const SandboxPolicy& policy) const {
-  Command outer{
-      .arguments = arguments_of(command, policy), .environment = {}, .before = refuse_calls, .lifeline = true};
+  Command outer{.arguments = std::move(arguments), .environment = {}, .before = refuse_calls, .lifeline = true};
   // Of this process's own: for bubblewrap too, whose environment can be read inside.
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry, name = text.substr(0, text.find('='));
@@ -237,11 +214,21 @@ Command Sandbox::enclosed(const Command& command, const SandboxPolicy& policy) c
 }
 
 EndedInside Sandbox::run(const Command& command, const SandboxPolicy& policy, const Limits& limits) const {
-  Watch watch(policy);
+  int process = -1;
+  std::optional<Finding> broke;
   Limits watched = limits;
-  watched.started = [&](int process) { watch.begin(process); };
-  watched.give_up = [&] { return watch.is_over() || (limits.give_up && limits.give_up()); };
-  return {run_process(enclosed(command, policy), watched), std::move(watch.broke)};
+  watched.started = [&](int id) { process = id; };
+  watched.give_up = [&] {
+    const Usage usage = usage_of(process);
+    const double gib = static_cast<double>(policy.memory) / (1 << 30);
+    if (usage.memory > policy.memory)
+      broke = Finding{"over_memory", {{"limit", fmt::format("{:.2g}", gib)}}};
+    else if (usage.tasks >= policy.processes)
+      broke = Finding{"over_processes", {{"limit", std::to_string(policy.processes)}}};
+    return broke || (limits.give_up && limits.give_up());
+  };
+  Ended ended = run_process(enclosed(command, policy), watched);
+  return {std::move(ended), std::move(broke)};
 }
 
 EndedInside run_inside(const Sandbox* sandbox, const Command& command, const SandboxPolicy& policy,

@@ -1,16 +1,14 @@
-// A sandbox around a command that runs somebody else's code: bubblewrap's namespaces, limits, and a watch from outside.
+// A sandbox for somebody else's code: bubblewrap's namespaces, limits, and a watch from outside.
 //
 // Inside there is this machine's system (read only; of /sys, what says how many cores there are), an empty /tmp,
 // /dev/shm and network, and of all other files only those that a SandboxPolicy names. One sandbox holds a whole mpirun.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "blanks/finding.h"
@@ -41,21 +39,23 @@ class Sandbox {
   explicit Sandbox(const std::vector<std::filesystem::path>& hidden = {});
   virtual ~Sandbox() = default;
 
-  /// Runs the command inside. What its limits end has `stopped`, and where it was one of the policy's, `broke` says
-  /// which: "over_memory", "over_processes". Its folder is empty unless the policy shows it. Several threads may call
-  /// it at once. Throws as run_process does.
+  /// Runs the command inside. Its folder is empty unless the policy shows it. A limit of the policy that ends it is in
+  /// `broke`: "over_memory", "over_processes". Thread-safe. Throws as run_process does.
   virtual EndedInside run(const Command& command, const SandboxPolicy& policy, const Limits& limits = {}) const;
 
  protected:
-  /// bubblewrap and its arguments, followed by the command.
+  /// bubblewrap and its arguments, with the command behind them.
   virtual Command enclosed(const Command& command, const SandboxPolicy& policy) const;
 
  private:
-  std::vector<std::string> arguments_of(const Command& command, const SandboxPolicy& policy) const;
   bool is_there_already(const std::filesystem::path& path) const;
 
   std::vector<std::filesystem::path> hidden_;  // those below the system's folders
 };
+
+/// Adds a note if this machine could not run the kit's answer, or start a sandbox, and its load is far above its cores.
+Finding with_load(Finding finding, std::optional<double> load = {},
+                  unsigned cores = std::thread::hardware_concurrency());
 
 /// Inside of `sandbox` if there is one; without, on the learner's own machine, as any other command.
 EndedInside run_inside(const Sandbox* sandbox, const Command& command, const SandboxPolicy& policy,

@@ -13,7 +13,6 @@
 #include "observe/evidence.h"
 #include "program/process.h"
 #include "runner/evidence_files.h"
-#include "runner/file_watch.h"
 #include "runner/run.h"
 
 namespace odori::grader {

@@ -44,7 +44,7 @@ inline std::vector<Images> parts_of(std::size_t size, int n, bool random = true)
 }
 
 inline IteratorSeen over(const Images& images, bool repeat = true, int batch_size = 4) {
-  return {images, {}, batch_size, repeat};
+  return {.batch_size = batch_size, .repeat = repeat, .images = images, .not_counted = {}};
 }
 
 /// Three updates on these images, a part for each worker, by the mean gradient. `sgd_of` that many epochs: as the plan

@@ -1,8 +1,7 @@
 // Who waited for whom, from the collective calls that each rank entered.
-#include "checks/hang.h"
-
 #include <gtest/gtest.h>
 
+#include "checks/findings.h"
 #include "checks/verdict.h"
 
 namespace odori::grader {

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "errors/error.h"
-#include "runner/load.h"
+#include "runner/sandbox.h"
 
 namespace odori::grader {
 namespace {
@@ -144,13 +144,13 @@ struct FabricatedPrograms : public AnswerPrograms {
 struct Round {
   std::map<int, Outcome> told = {};
   std::vector<Blanks> built = {};
-  Judgement judgement = {};
+  Runs* whole = nullptr;
 };
 
 Round judged(FabricatedPrograms programs, const Exam& by = exam, const Blanks& judged_alone = {}) {
   Round round;
-  round.judgement = judge(programs.filled, judged_alone, programs, by,
-                          [&](int blank, const Outcome& outcome) { round.told[blank] = outcome; });
+  round.whole = judge(programs.filled, judged_alone, programs, by,
+                      [&](int blank, const Outcome& outcome) { round.told[blank] = outcome; });
   round.built = programs.built;
   return round;
 }
@@ -163,6 +163,8 @@ Round judged_own_device(const Blanks& blanks, int evaluator = 1) {
   for (const int blank : blanks) variants[blank] = of_set({blank});
   return judged({of_set(blanks), std::move(variants), {}, of_set}, own_device);
 }
+
+bool is_right(Runs& runs, const Exam& by) { return !find_failure(runs, by, 0, 0, by.situations.size()); }
 
 struct Rounds {
   FabricatedRuns right, right_1, right_2, right_3, wrong{Ending::finished, 1}, nine{Ending::finished, 9}, untouched,
@@ -249,9 +251,9 @@ TEST(Judge, ARightWholeMakesAllItsBlanksRight) {
 TEST(Judge, ABlankThatAnotherOneCanCompensateForHasToBeRightAloneToo) {
   expect(rounds().compensated, 1, Verdict::wrong, "wrong_device");
   expect(rounds().compensated, 2, Verdict::pass);
-  EXPECT_EQ(rounds().compensated.judgement.runs, nullptr);
+  EXPECT_EQ(rounds().compensated.whole, nullptr);
   expect(rounds().right_alone_too, 1, Verdict::pass);
-  EXPECT_EQ(rounds().right_alone_too.judgement.runs, &rounds().right);
+  EXPECT_EQ(rounds().right_alone_too.whole, &rounds().right);
 }
 
 TEST(Judge, AProgramIsRightIfItIsSoInAllSituations) {

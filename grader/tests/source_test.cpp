@@ -1,5 +1,5 @@
 // The source file of a program, and how the compiler's errors lead back to a blank and a line.
-#include "runner/source.h"
+#include "runner/programs.h"
 
 #include <gtest/gtest.h>
 

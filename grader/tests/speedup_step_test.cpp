@@ -9,9 +9,8 @@
 #include <regex>
 
 #include "checks/checks.h"
-#include "checks/speedup_jobs.h"
 #include "runner/build.h"
-#include "runner/source.h"
+#include "runner/programs.h"
 
 namespace odori::grader {
 namespace {

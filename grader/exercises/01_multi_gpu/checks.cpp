@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "checks/division.h"
 #include "checks/findings.h"
 
 namespace odori::grader {
@@ -44,8 +43,8 @@ Found find_wrong_number(const Situation& situation) {
 }
 
 /// Of the batches that the iterators hand out, or that one was to hand out and couldn't.
-std::vector<int> batch_sizes_of(const RankSeen& process) {
-  std::vector<int> sizes;
+std::vector<std::int64_t> batch_sizes_of(const RankSeen& process) {
+  std::vector<std::int64_t> sizes;
   for (const IteratorSeen& iterator : process.train_iterators) sizes.push_back(iterator.batch_size);
   if (sizes.empty() && process.refused_batch) sizes.push_back(*process.refused_batch);
   return sizes;
@@ -55,9 +54,9 @@ Found find_in_batches(const Situation& situation) {
   for (const IteratorSeen& iterator : process_of(situation).train_iterators)
     if (!iterator.repeat) return found("iterator_does_not_repeat");
   const int expected = situation.plan.batch_size;
-  for (const int size : batch_sizes_of(process_of(situation))) {
+  for (const std::int64_t size : batch_sizes_of(process_of(situation))) {
     if (size == expected) continue;
-    const std::vector<int> there = batch_sizes_of(process_of(situation.runs.of(other_than(situation.plan))));
+    const std::vector<std::int64_t> there = batch_sizes_of(process_of(situation.runs.of(other_than(situation.plan))));
     const bool written_down = !there.empty() && there.front() == size;
     return found(written_down ? "batch_size_written_down" : "batch_size_changed",
                  {{"seen", size}, {"expected", expected}});

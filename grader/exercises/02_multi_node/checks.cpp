@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "checks/division.h"
 #include "checks/findings.h"
-#include "checks/hang.h"
 #include "observe/refusal.h"
 
 namespace odori::grader {
