@@ -35,7 +35,7 @@ std::string measured(double seen, double expected);
 /// Is that the number which a program showed? Shown are 24 bits.
 bool same(double seen, double expected, double tolerance = 1e-6);
 
-/// What there is to say about parts of a set of `size` images; all numbers are of different images.
+/// What there is to say about parts of a set of `size` images; each count is of different images.
 struct Division {
   std::size_t covered = 0;                // images that are in some part
   std::size_t shared = 0;                 // images that are in more than one part

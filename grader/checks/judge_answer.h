@@ -23,7 +23,7 @@ struct Question {
   std::filesystem::path program, script;  // the learner's files
   std::uint64_t seed = 0;                 // of the data that the checks train on
   std::filesystem::path out = {};         // the folder for pages
-  const Sandbox* sandbox = nullptr;       // round all of a submission's that isn't the user's own
+  const Sandbox* sandbox = nullptr;       // around a submission that isn't the user's own
   bool apart = false;                     // it is somebody else's answer: what it builds is kept in TMPDIR alone
 };
 

@@ -11,6 +11,7 @@
 #include "files/file.h"
 #include "learner/print.h"
 #include "learner/state.h"
+#include "learner/waiting_line.h"
 #include "report/page.h"
 
 namespace odori::grader {
@@ -75,13 +76,17 @@ int check_and_tell(const Flags& flags, const Messages& messages) {
   Screen screen(question, messages);
   std::vector<BlankVerdict> verdicts;
   const Answers answers = read_answers(question);
+  std::optional<WaitingLine> waiting;
   const auto tell = [&](const BlankVerdict& verdict) {
     verdicts.push_back(verdict);
-    screen.verdict(verdict);
+    const auto print = [&] { screen.verdict(verdict); };
+    waiting ? waiting->print_above(print) : print();
   };
   screen.left_out(answers.program);
   screen.left_out(answers.script);
+  waiting.emplace(messages.text("checking"));
   const auto right = judge_answer(question, answers, exam_of(question.task), tell);
+  waiting.reset();
   std::optional<SpeedupStep> step;
   if (question.task.measures_speedup && right && flags.speedup) {
     screen.measuring();

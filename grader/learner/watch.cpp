@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "blanks/task.h"
 #include "errors/error.h"
 #include "learner/commands.h"
 #include "learner/saved_files.h"
@@ -77,6 +78,7 @@ class Watcher {
  public:
   explicit Watcher(const Flags& flags)
       : flags_(flags),
+        task_(task_named(flags.task)),
         messages_(flags.kit, language_or_default(flags.language)),
         files_(flags.script.empty() ? std::vector{flags.program} : std::vector{flags.program, flags.script}) {}
 
@@ -97,12 +99,13 @@ class Watcher {
   void act(char key) {
     switch (key) {
       case 'c':
-        check("watch_checking", false);
+        check(nullptr, false);
         break;
       case saved:
         check("watch_saved", false);
         break;
       case 'r':
+        if (!task_.measures_speedup) return;
         check("watch_measuring", true);
         break;
       case 's':
@@ -120,17 +123,27 @@ class Watcher {
     if (!asked_) print_keys();
   }
 
+  /// Remembers what is asked for while a check runs, and shows a key that has to wait for its end.
+  void take(char key) {
+    const bool waits = key == 'h' || key == 's' || key == 'o' || (key == 'r' && task_.measures_speedup);
+    if (!waits && key != saved && key != 'q' && key != 'c') return;
+    asked_ = key;
+    if (!waits) return;
+    fmt::print("\r\033[K{}\n", messages_.text("watch_then", {{"key", std::string(1, key)}}));
+    std::fflush(stdout);
+  }
+
   /// A save and the keys q and c end it. Other keys wait for its end.
   void check(const char* why, bool speedup) {
     terminal_.clear();
-    fmt::print("{}\n", messages_.text(why));
+    if (why) fmt::print("{}\n", messages_.text(why));
     std::fflush(stdout);
     std::vector<std::string> arguments{"/proc/self/exe",     "check", flags_.task, "--lang",
                                        messages_.language(), "--kit", flags_.kit,  "--build",
                                        flags_.build.string()};
     if (!speedup) arguments.push_back("--no-speedup");
     const auto gives_up = [this] {
-      if (const auto pressed = next(0ms)) asked_ = pressed;
+      if (const auto pressed = next(0ms)) take(*pressed);
       return asked_ == saved || asked_ == 'q' || asked_ == 'c';
     };
     run_process({.arguments = arguments, .shown = true, .grace = 5s}, {.time = {}, .give_up = gives_up});
@@ -171,7 +184,7 @@ class Watcher {
 
   void print_keys() {
     fmt::print("\n{}\n", messages_.text("watch_waits_for", {{"files", files()}}));
-    if (terminal_.has_keys()) fmt::print("{}\n", messages_.text("watch_keys"));
+    if (terminal_.has_keys()) fmt::print("{}\n", messages_.text("watch_keys", {{"speedup", task_.measures_speedup ? "1" : "0"}}));
     std::fflush(stdout);
   }
 
@@ -183,6 +196,7 @@ class Watcher {
   }
 
   const Flags& flags_;
+  const Task& task_;
   Messages messages_;
   SavedFiles files_;
   Terminal terminal_;

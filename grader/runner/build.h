@@ -56,7 +56,7 @@ class Compiler {
   Command recorded(const char* name) const;
   /// Where this build is kept; it names its content, so that no other one is taken for it.
   std::filesystem::path folder_of(const std::string& source, const BuildOptions& options) const;
-  /// Runs a compiler or a linker, which reads `input`, besides what the kit gives it, and writes `output`.
+  /// Runs a compiler or a linker, which reads `input`, in addition to what the kit gives it, and writes `output`.
   EndedInside translate(Command command, const std::filesystem::path& input, const std::filesystem::path& output,
                         const BuildOptions& options) const;
 

@@ -25,7 +25,7 @@ using Images = std::vector<std::int64_t>;
 struct Step {
   int device = 0;
   Images images;
-  std::vector<float> parameters;  // all trained numbers in plain order, as Classifier::parameters() lists them
+  std::vector<float> parameters;  // all parameters in order, as Classifier::parameters() lists them
 };
 
 using IteratorSeen = facts::Iterator;
@@ -83,7 +83,7 @@ struct RunData {
   std::filesystem::path folder;
   TrainTest sets;              // the same files, as the grader loaded them before any run
   std::uint64_t seed = 0;      // of the data; a program's --seed is counted from it
-  std::size_t parameters = 0;  // trained numbers of the programs' network
+  std::size_t parameters = 0;  // parameters of the programs' network
 };
 
 /// More than any program can show: what goes beyond was not written by the library.

@@ -59,7 +59,7 @@ class Runner {
   const RunData& data() const { return data_; }
   /// Ends a program that shows nothing new for a while (`hung`). If the kit's own program ends badly too, it is the
   /// machine's fault (`environment`). Runs a program again, at most twice, that ended by accident or before any of the
-  /// learner's text ran, and once if it stood still. Once `cancelled`, the result means nothing. Thread-safe.
+  /// learner's text ran, and once if it made no progress. Once `cancelled`, the result means nothing. Thread-safe.
   Evidence run(const std::filesystem::path& program, const RunPlan& plan, const std::atomic<bool>& cancelled) const;
 
  private:

@@ -44,7 +44,7 @@ class Sandbox {
   virtual EndedInside run(const Command& command, const SandboxPolicy& policy, const Limits& limits = {}) const;
 
  protected:
-  /// bubblewrap and its arguments, with the command behind them.
+  /// bubblewrap and its arguments, followed by the command.
   virtual Command enclosed(const Command& command, const SandboxPolicy& policy) const;
 
  private:

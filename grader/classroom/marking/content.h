@@ -9,7 +9,7 @@
 
 namespace odori::grader {
 
-/// Changes with whatever a mark depends on beside the submission: the grader itself, the kit's answers and the library
+/// Changes with whatever a mark depends on in addition to the submission: the grader itself, the kit's answers and the library
 /// (as they were built), and the points. Throws Refusal if the kit isn't built.
 std::string kit_version(const std::filesystem::path& kit, const std::filesystem::path& build);
 

@@ -20,7 +20,7 @@ class Lock {
   Lock(Lock&& other) noexcept;
   Lock& operator=(Lock&& other) noexcept;
 
-  /// Holds nothing if another process has the lock. Makes the file, which nobody else may read: whoever can read a
+  /// Holds nothing if another process has the lock. Makes the file, which nobody else may read: a process that can read a
   /// file can lock it. Throws WriteError if that can't be.
   static Lock try_for(const std::filesystem::path& file, Kind kind);
   /// Waits for it. Throws Error on Ctrl-C.

@@ -38,7 +38,7 @@ class Marker {
     std::filesystem::path scratch;     // for the children
     std::filesystem::path locks;       // see folder_of_locks()
     bool sandbox = true;
-    std::vector<std::filesystem::path> hidden = {};  // all that was handed in, and the marks: no answer's to see
+    std::vector<std::filesystem::path> hidden = {};  // all submissions, and the marks: no answer's to see
   };
   explicit Marker(Place place);
 

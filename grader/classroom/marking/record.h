@@ -5,7 +5,7 @@
 //
 // "check" is as checks/check_record.h has it. A FINDING is {"key": "...", "values": {...}}: the words, in either
 // language, are found when a report is written. Fields may be added, as long as records without them are still read.
-// Any other change of this form needs another `record_form`, so that older records are marked anew.
+// Any other change of this form needs another `record_form`, so that older records are marked again.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ inline constexpr int record_form = 1;
 enum class RecordState {
   marked,    // `check` holds the verdicts
   ungraded,  // this machine's fault, told by `reason`: no mark either way
-  absent     // none of the task's files was handed in: 0 points
+  absent     // none of the task's files was submitted: 0 points
 };
 
 /// "marked", "ungraded", "absent".

@@ -2,7 +2,7 @@
 //
 //   batch.json                      {"form": 1, "salt": "...", "kit": SHA-256, "timings": true, "tasks": ["multi_gpu"]}
 //   lock                            the process that marks right now
-//   submitted/STUDENT/FILE          what was marked: copies of what was handed in
+//   submitted/STUDENT/FILE          what was marked: copies of the submitted files
 //   students/STUDENT/TASK.json      a record (record.h), next to the reports that are made from it
 //   history/STUDENT/TASK.N.json     earlier records of an answer that was marked again
 //   regrade/                        what --regrade found, until --apply takes it (regrade.h)
@@ -65,7 +65,7 @@ class Results {
   const std::string& kit() const { return state_.kit; }
   const std::string& salt() const { return state_.salt; }
   const Terms& terms() const { return state_.terms; }
-  /// From now on all records and marks go by this.
+  /// All later records and marks go by this.
   void set(BatchState state);
 
   std::filesystem::path submitted() const { return folder_ / "submitted"; }

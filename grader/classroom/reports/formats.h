@@ -10,7 +10,7 @@ namespace odori::grader {
 
 /// RESULTS/report.html: the class, for instructors. One file that needs no other, in English and Japanese; it links to
 /// students/STUDENT/report.html. While some answers aren't marked yet, it loads itself again. `chart_js` is Chart.js's
-/// own text (odori::read_chart_js); with none, the tables stay.
+/// own text (odori::read_chart_js); without it, there are only the tables.
 std::string class_page(std::span<const StudentMarks> students, const Course& course, const std::string& chart_js);
 
 /// RESULTS/results.json: the class, for programs.

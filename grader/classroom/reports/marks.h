@@ -15,7 +15,7 @@
 
 namespace odori::grader {
 
-/// What all reports of a class share: what it was asked, what that is worth, and in which words it is told.
+/// What all reports of a class share: what it was asked, what that is worth, and in which language.
 struct Course {
   std::string title;                                       // the instructor's name for it: that of the submissions
   std::string date;                                        // of this report, as it is to be printed

@@ -33,7 +33,7 @@ struct AnswerEntry {
   Expected expected_of(int blank) const;            // UNFILLED where nothing is said of the blank
 };
 
-/// What entries may hold, besides verdicts and texts of blanks.
+/// What entries may hold, in addition to verdicts and texts of blanks.
 struct AnswerForm {
   std::set<std::string> facts, texts;
 };

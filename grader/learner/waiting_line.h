@@ -1,0 +1,37 @@
+// The last line of the terminal while something takes its time: "Checking ... 12 s".
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace odori::grader {
+
+/// Shows a text and the seconds since its construction, and erases them at the end. Without a terminal it shows nothing.
+class WaitingLine {
+ public:
+  explicit WaitingLine(std::string text);
+  ~WaitingLine();
+
+  /// Runs `print` with the line erased.
+  template <typename Print>
+  void print_above(Print print) {
+    const std::lock_guard lock(mutex_);
+    erase();
+    print();
+  }
+
+ private:
+  void show();
+  void erase() const;
+
+  std::string text_;
+  bool shown_;
+  std::mutex mutex_;
+  std::condition_variable ends_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace odori::grader
