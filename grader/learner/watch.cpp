@@ -184,7 +184,8 @@ class Watcher {
 
   void print_keys() {
     fmt::print("\n{}\n", messages_.text("watch_waits_for", {{"files", files()}}));
-    if (terminal_.has_keys()) fmt::print("{}\n", messages_.text("watch_keys", {{"speedup", task_.measures_speedup ? "1" : "0"}}));
+    if (terminal_.has_keys())
+      fmt::print("{}\n", messages_.text("watch_keys", {{"speedup", task_.measures_speedup ? "1" : "0"}}));
     std::fflush(stdout);
   }
 

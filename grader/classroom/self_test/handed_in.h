@@ -14,7 +14,7 @@ namespace odori::grader {
 std::string filled_exercise(const std::filesystem::path& solution,
                             const std::map<int, std::vector<std::string>>& blanks);
 
-/// Writes what the entry's text "handed in" of the entry lists into a student's folder (grader/attacks/README.md), or its program
+/// Writes what the entry's text "handed in" lists into a student's folder (grader/attacks/README.md), or its program
 /// and script if it lists nothing. Throws Error for a line that it can't do.
 void write_handed_in(const std::filesystem::path& kit, const AnswerEntry& entry, const std::filesystem::path& folder);
 
