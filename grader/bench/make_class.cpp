@@ -11,6 +11,7 @@
 #include <random>
 
 #include "blanks/blanks.h"
+#include "blanks/task.h"
 #include "classroom/self_test/answer_files.h"
 #include "classroom/self_test/handed_in.h"
 #include "errors/error.h"
