@@ -1,8 +1,10 @@
 #!/bin/bash
-# ./odori explain on what schedulers, MPI, NCCL and CUDA say: each line must be recognised as its fault, and every fault
-# must have a line here.
+# ./odori explain on what schedulers, MPI, NCCL, CUDA and other tools print: explain/errors.txt has errors, each with the section
+# that must be reported, and at least one for every section; explain/healthy.txt has logs about which nothing may be reported.
 explain=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/explain.sh
 messages=${explain%.sh}/messages
+data=$(dirname "${BASH_SOURCE[0]}")/explain
+data=$(cd "$data" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failures=0
@@ -12,299 +14,112 @@ fail() {
   failures=$((failures + 1))
 }
 
-samples() {
-  cat <<'END'
-unfilled|The job script reached blank 7, which isn't filled in yet.
-unknown_queue|qsub: Unknown queue
-unknown_queue|sbatch: error: invalid partition specified: nowhere
-wrong_group|comment = Not Running: Bad GID for job execution
-wrong_group|sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified
-too_many_nodes|comment = Can Never Run: Insufficient amount of resource: ncpus
-too_many_nodes|sbatch: error: Batch job submission failed: Requested node configuration is not available
-wrong_group|qsub: Unauthorized Request
-select_refused|qsub: Illegal attribute or resource value Resource_List.select
-select_refused|qsub: Illegal attribute or resource value select.mpiprocs
-select_refused|qsub: Illegal attribute or resource value
-select_refused|qsub: Cannot be used with select or place: nodes
-select_refused|qsub: Cannot have "place" without "select"
-select_refused|qsub: Unknown resource Resource_List.PUT_YOUR_CODE
-resource_refused|qsub: Illegal attribute or resource value Resource_List.walltime
-resource_refused|qsub: Illegal attribute or resource value Resource_List.place
-variable_not_set|qsub: cannot send environment with the job
-another_folder|qsub: script file:: No such file or directory
-no_mpirun|bash: mpirun: command not found
-killed_by_memory|terminate called after throwing an instance of 'std::bad_alloc'
-memory_limit|=>> PBS: job killed: mem 9000000kb exceeded limit 8388608kb
-killed_by_memory|slurmstepd: error: Detected 1 oom_kill event in StepId=12.batch.
-killed|/var/spool/job: line 3:  1234 Killed                  ./train
-walltime_over_limit|qsub: Job violates queue and/or server resource limits
-walltime_over_limit|sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)
-killed_at_walltime|=>> PBS: job killed: walltime 612 exceeded limit 600
-killed_at_walltime|slurmstepd: error: *** JOB 17 ON node1 CANCELLED AT 2026-11-20T12:00:00 DUE TO TIME LIMIT ***
-select_refused|qsub: Unknown resource: PUT_YOUR_CODE
-select_refused|qsub: Unknown resource Resource_List.ngpus
-select_refused|qsub: "-lresource=" cannot be used with "select" or "place", resource is: ncpus
-directive_error|qsub: directive error: -X nonsense
-packed_onto_one_host|The job got 1 host(s), although its select line asks for 2 nodes: the scheduler put several chunks onto one host.
-removed|The scheduler ended this job: its time was over, or somebody removed it (qdel, scancel).
-removed|slurmstepd: error: *** JOB 17 ON node1 CANCELLED AT 2026-11-20T12:00:00 by UID 1000 ***
-windows_line_ends|qsub: script contains cr, lf
-other_scheduler|This job runs under LSF, but /home/a/odori/jobscripts/site.sh doesn't say so (SCHEDULER=).
-diverged|The training diverged: main/loss is nan at the end of epoch 1.
-missing_module|ERROR: Unable to locate a modulefile for 'cuda/99'
-missing_module|Lmod has detected the following error: The following module(s) are unknown: "cuda/99"
-another_folder|/var/spool/pbs/mom_priv/jobs/12.SC: line 19: ./job.sh: No such file or directory
-windows_line_ends|-bash: ./run_multi_node_training.sh: /bin/bash^M: bad interpreter: No such file or directory
-not_built|The kit isn't built yet: there is no /home/a/odori/build.
-not_compiled|/home/a/odori/exercises/01_multi_gpu/train_cifar_multi_gpu.cpp doesn't compile; see above.
-shared_library|train_cifar_multi_node: error while loading shared libraries: libcudnn.so.9: cannot open shared object file
-not_enough_slots|There are not enough slots available in the system to satisfy the 4
-no_remote_shell|Permission denied (publickey,gssapi-keyex,gssapi-with-mic).
-no_remote_shell|Host key verification failed.
-no_tcp_connection|A process or daemon was unable to complete a TCP connection
-daemon_lost|ORTE has lost communication with a remote daemon.
-daemon_lost|An ORTE daemon has unexpectedly failed after launch and before
-as_root|mpirun has detected an attempt to run as root.
-driver_too_old|CUDA driver version is insufficient for CUDA runtime version
-no_gpu|no CUDA-capable device is detected
-no_such_gpu|CUDA failure: invalid device ordinal
-no_kernel_image|no kernel image is available for execution on the device
-gpu_out_of_memory|CUDA error: out of memory
-nccl_duplicate_gpu|node1:77:92 [1] init.cc:943 NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1b000
-nccl_network|NCCL WARN Bootstrap : no socket interface found
-timed_out|A collective of NCCL timed out after 60 s
-timed_out|MPI's exchange between the ranks has made no progress for 60 seconds. Rank 1 (n1, PID 7) is stopped, by a signal or a debugger.
-killed_by_memory|slurmstepd: error: Detected 1 oom-kill event(s) in StepId=3.batch
-killed|mpirun noticed that process rank 1 with PID 0 on node n1 exited on signal 9 (Killed).
-segmentation_fault|mpirun noticed that process rank 0 with PID 5 on node n1 exited on signal 11 (Segmentation fault).
-disk_full|write error: No space left on device
-disk_full|cp: error writing 'x': Disk quota exceeded
-no_data|There is no data set in datasets/cache.
-no_permission|bash: run_multi_gpu_training.sh: Permission denied
-queue_closed|qsub: Queue is not enabled
-queue_closed|sbatch: error: Batch job submission failed: Required partition not available (inactive or drain)
-queue_closed|    17   gpu  odori  aoki PD  0:00  2 (PartitionDown)
-too_many_jobs|qsub: would exceed complex's per-user limit of jobs in 'Q' state
-too_many_jobs|qsub: Maximum number of jobs already in queue for user
-too_many_jobs|sbatch: error: QOSMaxSubmitJobPerUserLimit
-held|    job_state = H
-held|comment = job held, too many failed attempts to run
-held|    17   gpu  odori  aoki PD  0:00  2 (JobHeldUser)
-node_failed|slurmstepd: error: *** JOB 17 ON node1 CANCELLED AT 2026-11-20T12:00:00 DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***
-node_failed|=>> PBS: job killed: node 1 (n2) requested job terminate, 'EOF' (code 1099) - received SISTER_EOF attempting to communicate with sister MOM
-preempted|slurmstepd: error: *** JOB 17 ON node1 CANCELLED AT 2026-11-20T12:00:00 DUE TO PREEMPTION ***
-no_driver_library|./train: error while loading shared libraries: libcuda.so.1: cannot open shared object file: No such file or directory
-no_driver_library|NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.
-library_too_old|./train: /lib64/libstdc++.so.6: version `GLIBCXX_3.4.30' not found (required by ./train)
-illegal_instruction|mpirun noticed that process rank 0 with PID 5 on node n1 exited on signal 4 (Illegal instruction).
-mpi_not_started|The application appears to have been direct launched using "srun",
-mpi_not_started|[n1:1234] [[9,0],0] ORTE_ERROR_LOG: Not found in file ess_hnp_module.c at line 320
-network_layer|[1700000000.1] [n1:77 :0] select.c:627 UCX  ERROR no active messages transport to <no debug data>
-gpu_broken|CUDA error: uncorrectable ECC error encountered
-gpu_broken|NVRM: Xid (PCI:0000:1b:00): 79, pid=77, GPU has fallen off the bus.
-bus_error|mpirun noticed that process rank 1 with PID 6 on node n1 exited on signal 7 (Bus error).
-killed_by_memory|17  odori  gpu  students  2 OUT_OF_MEMORY 0:125
-no_scheduler|bash: qsub: command not found
-no_scheduler|Command 'sbatch' not found, but can be installed with:
-scheduler_unreachable|qsub: cannot connect to server pbs01 (errno=15010)
-scheduler_unreachable|qstat: cannot connect to server (null) (errno=15034)
-scheduler_unreachable|sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)
-queue_closed|    comment = Not Running: Queue not started.
-budget_spent|    comment = Not Running: Job would exceed budget limit
-budget_spent|    17   gpu  odori  aoki PD  0:00  2 (AssocGrpCPUMinutesLimit)
-too_many_jobs|    17   gpu  odori  aoki PD  0:00  2 (AssocGrpGRES)
-held|    17   gpu  odori  aoki PD  0:00  2 (launch failed requeued held)
-dependency_failed|    17   gpu  odori  aoki PD  0:00  2 (DependencyNeverSatisfied)
-nodes_unavailable|    17   gpu  odori  aoki PD  0:00  2 (ReqNodeNotAvail, UnavailableNodes:gpu[01-04])
-walltime_over_limit|qsub: Job exceeds queue resource limits MSG=cannot satisfy queue max walltime requirement
-killed_at_walltime|=>> PBS: job killed: cput 612 exceeded limit 600
-memory_limit|=>> PBS: job killed: vmem 8388608kb exceeded limit 4194304kb
-memory_limit|slurmstepd: error: Job 17 exceeded memory limit (9000000 > 8388608), being killed
-cpu_limit|=>> PBS: job killed: ncpus 37.5 exceeded limit 1 (sum)
-removed|slurmstepd: error: *** JOB 17 ON node1 CANCELLED AT 2026-11-20T12:00:00 ***
-removed|17  odori  gpu  students  2 CANCELLED by 1000 0:0
-removed|Terminated
-no_module_command|/var/spool/pbs/mom_priv/jobs/12.SC: line 20: module: command not found
-no_module_command|bash: module: コマンドが見つかりません
-no_module_command|/home/a/odori/jobscripts/site.sh names modules (MODULES=), but this node has no command `module`.
-missing_module|These module(s) or extension(s) exist but cannot be loaded as requested: "openmpi/4.1"
-missing_module|The module cuda/99 can't be loaded. `module avail` lists those that there are;
-another_folder|/var/spool/pbs/mom_priv/jobs/12.SC: 19 行: ./job.sh: そのようなファイルやディレクトリはありません
-windows_line_ends|sbatch: error: Batch script contains DOS line breaks (\r\n)
-windows_line_ends|sbatch: error: instead of expected UNIX line breaks (\n).
-windows_line_ends|run_multi_gpu_training.sh: line 19: $'\r': command not found
-windows_line_ends|run_multi_gpu_training.sh: 19 行: $'\r': コマンドが見つかりません
-cmake_too_old|  CMake 3.25 or higher is required.  You are running version 3.20.2
-compiler_too_old|c++: error: unrecognized command-line option '-std=c++20'; did you mean '-std=c++2a'?
-compiler_too_old|nvcc fatal   : Value 'c++20' is not defined for option 'std'
-compiler_too_old|  Target "odori" requires the language dialect "CXX20", but CMake does not
-compiler_too_old|/home/a/odori/lib/trace/trace.h:6:10: fatal error: span: No such file or directory
-library_to_build_with|/usr/bin/ld: cannot find -lmpi: No such file or directory
-library_to_build_with|/home/a/odori/lib/comm/mpi.cpp:3:10: fatal error: mpi.h: No such file or directory
-not_compiled|/home/a/odori/exercises/01_multi_gpu/train_cifar_multi_gpu.cpp:41:25: error: expected primary-expression before ';' token
-not_compiled|/home/a/odori/lib/backend/cuda/kernels/fill.cu(12): error: expected a ";"
-no_driver_library|bash: nvidia-smi: command not found
-no_driver_library|There is no GPU 0: no NVIDIA driver was found on this machine.
-shared_library|./train: 共有ライブラリのロード中にエラーが発生しました: libmpi.so.40: 共有オブジェクトファイルを開けません
-illegal_instruction|/var/spool/job: line 3:  1234 Illegal instruction     (core dumped) ./train
-no_mpirun|mpirun: コマンドが見つかりません
-host_key_changed|@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @
-daemon_lost|ORTE was unable to reliably start one or more daemons.
-daemon_lost|bash: orted: command not found
-mpi_not_started|It looks like opal_init failed for some reason; your parallel process is
-driver_mismatch|Failed to initialize NVML: Driver/library version mismatch
-driver_too_old|CUDA error: the provided PTX was compiled with an unsupported toolchain.
-gpu_not_ready|CUDA error: system not yet initialized
-gpu_busy|CUDA error: all CUDA-capable devices are busy or unavailable
-no_such_gpu|There is no GPU 2: this machine has 2, numbered from 0. Ask for fewer, or let several devices stand on one GPU with --share_devices.
-gpu_out_of_memory|GPU 0 is out of memory: the weights need 512 MiB, and 3 of its 40960 MiB are free.
-gpu_out_of_memory|NCCL WARN Cuda failure 2 'out of memory'
-gpu_out_of_memory|GPU 0 failed while clearing memory: out of memory (cudaErrorMemoryAllocation). Lower --batchsize, --image_size or --workspace_mib.
-illegal_memory|CUDA error: an illegal memory access was encountered
-illegal_memory|NVRM: Xid (PCI:0000:3b:00): 31, pid=1234, name=train, Ch 00000008, intr 00000000. MMU Fault: ENGINE GRAPHICS
-gpu_broken|NVRM: Xid (PCI:0000:3b:00): 48, pid=1234, An uncorrectable double bit error (DBE) has been detected on GPU
-nccl_version|init.cc:943 NCCL WARN Mismatched NCCL version detected : rank 0 version 21803 rank 1 version 22105
-shared_memory_full|n1:1:2 [0] misc/shmutils.cc:72 NCCL WARN Error: failed to extend /dev/shm/nccl-4tnDKe to 9637892 bytes
-shared_memory_full|Error while creating shared memory segment /dev/shm/nccl-VPyhzw (size 9637888), error: No space left on device (28)
-locked_memory|n1:1:2 [0] misc/ibvwrap.cc:203 NCCL WARN Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory
-locked_memory|UCX  ERROR ibv_create_cq(cqe=4096) failed: Cannot allocate memory : Please set max locked memory (ulimit -l) to 'unlimited'
-nccl_infiniband|n1:1:2 [0] misc/ibvwrap.cc:262 NCCL WARN Call to ibv_modify_qp failed with error Invalid argument
-nccl_infiniband|n1:1:2 [0] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer 10.0.0.2<1234> with error 12, opcode 0
-nccl_network|NCCL error: unhandled system error (run with NCCL_DEBUG=INFO for details)
-network_layer|[n1:77:0:77]  ib_mlx5_log.c:171  Transport retry count exceeded on mlx5_0:1/IB (synd 0x15 vend 0x81 hw_synd 0/0)
-too_many_processes|bash: fork: retry: Resource temporarily unavailable
-too_many_processes|bash: fork: retry: リソースが一時的に利用できません
-too_many_processes|libgomp: Thread creation failed: Resource temporarily unavailable
-too_many_processes|OpenBLAS blas_thread_init: pthread_create failed for thread 3 of 64: Resource temporarily unavailable
-too_many_processes|  what():  Resource temporarily unavailable
-killed_by_memory|srun: error: gpu03: task 1: Out Of Memory
-killed_by_memory|gpu03 kernel: Out of memory: Killed process 12345 (train_cifar_mul) total-vm:12345678kB
-killed|train_cifar: exited with code 137
-segmentation_fault|srun: error: n1: task 0: Exited with exit code 139
-out_of_range|terminate called after throwing an instance of 'std::out_of_range'
-out_of_range|  what():  vector::_M_range_check: __n (which is 4) >= this->size() (which is 4)
-bus_error|/var/spool/job: 27 行: 1234 バスエラー
-stale_file|cat: out/log: Stale file handle
-read_only|mkdir: cannot create directory '/home/a/odori/out': Read-only file system
-read_only|mkdir: ディレクトリ '/home/a/odori/out' を作成できません: 読み込み専用ファイルシステムです
-disk_full|write: デバイスに空き領域がありません
-not_executable|bash: ./run_multi_gpu_training.sh: Permission denied
-not_executable|bash: ./run_multi_gpu_training.sh: 許可がありません
-not_executable|zsh: permission denied: ./run_multi_gpu_training.sh
-no_permission|cat: out/jobs/log.txt: 許可がありません
-nccl_cuda_error|NCCL failed while connecting the ranks: unhandled cuda error (run with NCCL_DEBUG=INFO for details).
-rank_lost|[node1:00000] *** An error occurred in Socket closed
-rank_lost|[n1][[7,1],0][btl_tcp_frag.c:241:mca_btl_tcp_frag_recv] mca_btl_tcp_frag_recv: readv failed: Connection reset by peer (104)
-rank_lost|NCCL error: remote process exited or there was a network error
-step_ended|slurmstepd: error: *** STEP 17.0 ON node1 CANCELLED AT 2026-11-20T12:00:00 ***
-step_ended|srun: error: n1: task 0: Killed
-command_not_found|/var/spool/job: line 3: nvcc: command not found
-command_not_found|bash: cmake: コマンドが見つかりません
-command_not_found|sh: 1: python: not found
-job_waits|    job_state = Q
-job_waits|    comment = Not Running: Insufficient amount of resource: ngpus (R: 4 A: 0 T: 8)
-job_waits|    17   gpu  odori  aoki PD  0:00  2 (Priority)
-job_waits|   JobState=PENDING Reason=Resources Dependency=(null)
-job_runs|    job_state = R
-job_runs|    17   gpu  odori  aoki  R  2:03  2 gpu[01-02]
-job_over|    job_state = F
-job_over|qstat: 17.head Job has finished, use -x or -H to obtain historical job information
-out_of_range|/usr/include/c++/12/span:278: T& std::span<T>::operator[](size_type) const: Assertion '__idx < size()' failed.
-mpi_abort|MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD
-mpi_abort|Rank 1 of 4 stopped, and all ranks with it.
-slower|Speedup: 0.83 (43.1 / 51.8 [images/sec.])
-END
-}
-
 first_lines() {  # FILE: KEY|LINE, the first line of each section's text
   awk '/^## / { key = $2; next } key && !/^    / && !/^$/ { print key "|" $0; key = "" }' "$1"
 }
 
-# All logs in one call, and what is said of each by itself: under its name, with its line. In Japanese some are enough: what is
-# looked for is the same, and so are the sections.
-mkdir "$folder/logs"
-explained() { # LANGUAGE, and lines KEY|LINE from the input
-  local keys=() lines=() said=() texts=$messages.md at=0 key line i
-  local -A text=()
+# Splits a file of blocks into logs FOLDER/N, and prints "N NAME" for each; of every block, or of each EVERYth.
+split_blocks() { # FILE FOLDER EVERY
+  awk -v folder="$2" -v every="$3" '
+    /^== / { log_ = (++n - 1) % every ? "" : folder "/" n; if (log_) print n, substr($0, 4); next }
+    log_ && NF { print >log_ }' "$1"
+}
+
+# Each block of errors.txt must be reported as its section: all logs in one call. What is searched for is the same in both
+# languages, so that some are enough in Japanese.
+explained() { # LANGUAGE EVERY
+  local texts=$messages.md logs=$folder/logs_$1 at="" key line number
+  local -A text=() expected=() told=()
   [[ $1 == en ]] || texts=$messages.ja.md
-  while IFS='|' read -r key line; do text[$key]=$line; done < <(first_lines "$texts")
-  while IFS='|' read -r key line; do
-    : $((at += 1))
-    keys[at]=$key lines[at]=$line
-    printf 'some line before\n%s\n' "$line" >"$folder/logs/$at"
-  done
-  (cd "$folder/logs" && LC_ALL=C.UTF-8 "$explain" --lang "$1" "${!keys[@]}") >"$folder/said" 2>&1
-  at=0
+  while IFS='|' read -r key line; do text[":  $line"]=$key; done < <(first_lines "$texts")
+  mkdir "$logs"
+  while read -r number key; do expected[$number]=$key; done < <(split_blocks "$data/errors.txt" "$logs" "$2")
+  (cd "$logs" && LC_ALL=C.UTF-8 "$explain" --lang "$1" "${!expected[@]}") >"$folder/said" 2>&1
   while IFS= read -r line; do
     [[ ! $line =~ ^([0-9]+): ]] || at=${BASH_REMATCH[1]}
-    said[at]+=$line$'\n'
+    [[ -z $at || -z ${text[:$line]:-} ]] || told[$at]+=" ${text[:$line]}"
   done <"$folder/said"
-  for i in "${!keys[@]}"; do
-    [[ ${said[i]:-} == "$i:2:"*"${text[${keys[i]}]:-no text}"* ]] ||
-      fail "'${lines[i]}' isn't explained as ${keys[i]} ($1): ${said[i]:-}"
+  for number in "${!expected[@]}"; do
+    [[ ${told[$number]:-} == " ${expected[$number]}" ]] ||
+      fail "'$(head -1 "$logs/$number")' must be explained as ${expected[$number]} ($1), not as:${told[$number]:-}"
   done
 }
-explained en < <(samples)
-explained ja < <(samples | awk 'NR % 10 == 1')
+explained en 1
+explained ja 10
 
-keys() { sed -n 's/^## //p' "$1"; }
+keys() { sed -n 's/^## \([^ ]*\).*/\1/p' "$1"; }
 [[ $(keys "$messages.md") == "$(keys "$messages.ja.md")" ]] || fail "the two languages have different sections"
+[[ -z $(keys "$messages.md" | sort | uniq -d) ]] || fail "two sections have one name"
 for language in "" .ja; do
   [[ $(first_lines "$messages$language.md" | cut -d '|' -f 1) == "$(keys "$messages$language.md")" ]] ||
     fail "a section of $messages$language.md has no text"
 done
-untried=$(comm -3 <(samples | cut -d '|' -f 1 | sort -u) <(keys "$messages.md" | sort))
-[[ -z $untried ]] || fail "these sections have no line in this test: $untried"
+paragraphs() { awk '/^## / { key = $2; skip = 0 } /^$/ { ++blank[key] } END { for (k in blank) print k, blank[k] }' "$1" | sort; }
+[[ $(paragraphs "$messages.md" | sed 1d) == "$(paragraphs "$messages.ja.md" | sed 1d)" ]] || fail "a text has another number of paragraphs in Japanese"
+in_a_job() { awk -v start="$2" '/^## / { key = $2 } index($0, start) == 1 { print key }' "$1"; }
+[[ $(in_a_job "$messages.md" 'In a job') == "$(in_a_job "$messages.ja.md" ジョブでは)" ]] || fail "a paragraph on jobs is missing in one language"
+untried=$(comm -3 <(sed -n 's/^== //p' "$data/errors.txt" | sort -u) <(keys "$messages.md" | sort))
+[[ -z $untried ]] || fail "these sections have no block in errors.txt: $untried"
 bare=$(awk 'after && !/^    / { print after } { after = /^## / ? $2 : "" }' "$messages.md")
 [[ -z $bare ]] || fail "these sections have no pattern: $bare"
-grep -E '^    .*(\\b|[{])' "$messages.md" && fail "a pattern holds what not every awk knows"
+grep -E '^    .*(\\b|[{]|[A-Z])' "$messages.md" | grep -v '^    @' && fail "a pattern holds what not every awk knows, or a capital letter"
+bad_kinds=$(awk '/^## / && NF > 2 && $3 !~ /^(symptom|echo|note|state|unknown|always)$/ { print $2 }' "$messages.md")
+[[ -z $bad_kinds ]] || fail "these sections have an unknown kind: $bad_kinds"
 
-# Healthy: what a site's shell, CMake, mpirun, NCCL, PBS and the kit itself say when all is well.
-cat >"$folder/log" <<'END'
-Job 7.head: multi_node on gpu01, 2026-11-20 12:00:00
--- Performing Test CMAKE_HAVE_LIBC_PTHREAD - Failed
--- Looking for pthread_create in pthreads - not found
--- Could NOT find NCCL (missing: NCCL_LIBRARY NCCL_INCLUDE_DIR)
--- Check for working CUDA compiler: /usr/local/cuda/bin/nvcc - skipped
-    group_list = students
-    Hold_Types = n
-    Resource_List.mem = 16gb
-    Resource_List.select = 2:mpiprocs=2:ompthreads=1
-    comment = Job run at Fri Nov 20 at 12:00 on (gpu01:ncpus=2)+(gpu02:ncpus=2)
-   Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0 PreemptEligibleTime=2026-11-20T12:00:00 PreemptTime=None
-max locked memory           (kbytes, -l) 64
-max user processes                  (-u) 4096
-[gpu01:1234] MCW rank 0 bound to socket 0[core 0[hwt 0]]: [B/.][./.]
-gpu01:77:92 [0] NCCL INFO NET/IB : No device found.
-gpu01:77:92 [0] NCCL INFO Allocated 9637888 bytes of shared memory in /dev/shm/nccl-4tnDKe
+# Nothing may be reported about a healthy log.
+mkdir "$folder/healthy"
+good_end='# GPUs: 2
 epoch       main/loss   validation/main/loss  main/accuracy  validation/main/accuracy  elapsed_time
 137         2.5719      2.30431               0.139          0.05                      9.0470519
-Throughput: 51.8 [images/sec.] (10000 / 193.1)
-Throughput: 87.7 [images/sec.] (10000 / 114.0)
-Speedup: 1.69 (87.7 / 51.8 [images/sec.])
-END
-"$explain" --lang en "$folder/log" | grep -q 'nothing went wrong' || fail "a healthy log: $("$explain" --lang en "$folder/log")"
-# It came to its end: a line that looks like a fault didn't stop it.
+Throughput: 812.2 [images/sec.] (50000 / 61.3)
+Speedup: 1.81 (812.2 / 448.7 [images/sec.])'
+declare -A healthy=()
+while read -r number name; do
+  healthy[$number]=$name
+  [[ $name == whole\ * ]] || echo "$good_end" >>"$folder/healthy/$number"
+done < <(split_blocks "$data/healthy.txt" "$folder/healthy" 1)
+while IFS= read -r line; do
+  fail "healthy log ${healthy[${line%%:*}]}: $line"
+done < <(cd "$folder/healthy" && "$explain" --lang en "${!healthy[@]}" | grep -E '^[0-9]+:[0-9]+:')
+"$explain" --lang en "$folder/healthy/1" | grep -q 'nothing went wrong here.*1\.81' || fail "a healthy log isn't called good"
+
+# A training that ended well: an error line before its end did not stop it; one after its end did.
 said_of() { printf "$1" | "$explain" --lang "${2:-en}"; }
 job='Job 7: multi_node on n1, 2026\n'
 end='Throughput: 51\nThroughput: 87\nSpeedup: 1.69 (87.7 / 51.8 [images/sec.])\n'
 line='[gpu03][[1,1],0][btl_tcp_endpoint.c:625] connect() to 172.17.0.1 failed: Connection refused (111)\n'
-said=$(said_of "$job$line$end")
-[[ $said == *"came to its end, with the line: Speedup: 1.69"*"below didn't stop it"*"the input:2:"*"leads nowhere"* ]] ||
-  fail "a harmless line: $said"
-said=$(said_of "$job$line$end" ja)
-[[ $said == *"最後まで終わっています"*"Speedup: 1.69"*"止めていません"*":2:"* ]] || fail "a harmless line in Japanese: $said"
-said_of "Job 7: single_gpu on n1, 2026\n/etc/profile: /opt/x: Permission denied\nThroughput: 51\n" |
-  grep -q 'came to its end' || fail "a harmless line of the baseline's own job"
+for log in "$job$line$end" "Job 7: single_gpu on n1, 2026\n/opt/x: Permission denied\nThroughput: 51\n" "# GPUs: 2\n${line}Throughput: 51\n"; do
+  [[ $(said_of "$log") == "the input: nothing went wrong"* ]] || fail "a harmless line: $(said_of "$log")"
+done
+[[ $(said_of "$job$line$end" ja) == *"問題は見つかりません"*"Speedup: 1.69"* ]] || fail "a harmless line in Japanese"
 for log in "$job${line}Throughput: 51\n" "$job$line${end/1.69/0.83}" "${job}Speedup: 0.83 (1 / 2)\n" \
   "$job${end}write error: No space left on device\n" "${job}although its select line asks for 2 nodes\n$end"; do
-  said=$(said_of "$log")
-  [[ $said == *"the input:"[2-5]:* && $said != *"came to its end"* ]] || fail "a fault is called harmless: $log"
+  [[ $(said_of "$log") == *"the input:"[2-5]:* ]] || fail "an error is not reported: $log"
 done
+# Two causes: the first in time is explained, the second only listed. A consequence is not explained in place of its cause.
+said=$(said_of 'CUDA error: no CUDA-capable device is detected\nwrite error: No space left on device\n')
+[[ $said == *"the input:1:"*"sees no GPU"*"consequences"*"the input:2:write error"* && $said != *"disk is full"* ]] || fail "two causes: $said"
+said=$(said_of 'MPI_ABORT was invoked on rank 1\nexited on signal 9 (Killed)\nCUDA error: out of memory\n')
+[[ $said == *"the input:3:"* && $said != *"the input:1:"* ]] || fail "a consequence before its cause: $said"
+# A log of `./odori run` is no log of a job.
+said=$(said_of 'Num process (COMM_WORLD): 2\nrank 1 exited on signal 9 (Killed).\n')
+[[ $said == *"killed from outside"* && $said != *SBATCH_FLAGS* ]] || fail "a scheduler's remedy for a log of run: $said"
+said=$(said_of 'Num process (COMM_WORLD): 2\nepoch main/loss\n')
+[[ $said == *"ends early"* && $said != *squeue* ]] || fail "a scheduler is named for a log of run: $said"
+said=$(said_of "${job}rank 1 exited on signal 9 (Killed).\n")
+[[ $said == *SBATCH_FLAGS* ]] || fail "the scheduler's remedy is missing for a job: $said"
+# An unknown error is shown as such. Of an overwritten line, its last state counts.
+said=$(said_of 'reading\nfrobnicator: error: the flux is out of tune\nlast line\n')
+[[ $said == *"the input:2:frobnicator"*"not in this table"* ]] || fail "an unknown error: $said"
+said=$(said_of '10%%|# \r20%%|## \rCUDA error: out of memory\r\n')
+[[ $said == *"the input:1:CUDA error: out of memory"* ]] || fail "an overwritten line: $said"
+# Without input, usage and exit code 2.
+said=$("$explain" --lang en </dev/null 2>&1)
+[[ $? -eq 2 && $said == *"./odori explain LOG"* ]] || fail "without input: $said"
 # It ends in what isn't known here: that line is shown.
 log="${job}epoch main/loss\nlibfoo: no such frobnicator\n\n \n"
 said=$(said_of "$log")
-[[ $said == *"ends early"*"  libfoo: no such frobnicator"*"an error that isn't known here"*"still runs"* ]] ||
+[[ $said == *"ends early"*"  libfoo: no such frobnicator"*"an error that is unknown here"*"still runs"* ]] ||
   fail "an unknown error in a job: $said"
 said=$(said_of "$log" ja)
 [[ $said == *"途中で終わっています"*"  libfoo: no such frobnicator"*"知られていない"*"まだ動いています"* ]] || fail "and in Japanese: $said"
@@ -359,8 +174,8 @@ done
 printf 'qsub: Unknown queue\n' >"$folder/log"
 TMPDIR=/nonexistent "$explain" --lang en "$folder/log" 2>&1 | grep -q 'has no queue of that name' || fail "a TMPDIR that isn't there stops it"
 mkdir "$folder/bin"
-# A link to /dev/full: explain removes its copy, and what it removes must be this test's own.
-for mktemp in 'exit 1' "ln -sf /dev/full '$folder/full' && echo '$folder/full'"; do
+# A folder with a link to /dev/full: explain removes it, so it must be this test's own.
+for mktemp in 'exit 1' "mkdir -p '$folder/full' && ln -sf /dev/full '$folder/full/log' && echo '$folder/full'"; do
   printf '#!/bin/sh\n%s\n' "$mktemp" >"$folder/bin/mktemp"
   chmod +x "$folder/bin/mktemp"
   said=$(PATH=$folder/bin:$PATH "$explain" --lang en "$folder/log" 2>&1)
@@ -380,5 +195,5 @@ printf 'gibberish\n' >"$folder/log"
 [[ $? -eq 2 ]] || fail "a log that isn't there must end with exit code 2"
 "$explain" --lnag ja "$folder/log" 2>&1 | grep -q 'Did you mean --lang?' || fail "the nearest flag isn't offered"
 
-echo "$(samples | wc -l) lines explained in two languages, $failures failed."
+echo "$(grep -c '^== ' "$data/errors.txt") errors and ${#healthy[@]} healthy logs, $failures checks failed."
 exit $((failures > 0))
