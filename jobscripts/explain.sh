@@ -148,8 +148,8 @@ read_log() {
           if (!over) end = ""
           print task
           print job + 0
-          print begun > 0
-          print end ~ /^[0-9]+:Speedup: 0\./
+          print (begun > 0)
+          print (end ~ /^[0-9]+:Speedup: 0\./)
           print end
         }')
 }
@@ -190,7 +190,7 @@ unexplained() {
     last=$(tac "$log" | LC_ALL=C grep -am 1 '[^[:space:]]')
     say "$shown: this log ends early: the last line of ${task:-a training}, ${task:+the speedup or }the throughput, is missing. Its last line now:
   $(cut_line "$last")
-Either this line, or one above it, is an error that is unknown here; or the ${task:+job}${task:-training} was stopped; or it still runs." \
+Either this line, or one above it, is an error that is unknown here; or the training was stopped; or it still runs." \
       "$shown: このログは途中で終わっています。最後に来るはずの行（${task:+スピードアップか}スループット）がありません。今の最後の行:
   $(cut_line "$last")
 この行かその上の行にあるエラーが、ここでは知られていないものであるか、途中で止められたか、まだ動いています。"

@@ -52,7 +52,7 @@ type_interactively() {  # COMMAND, which may read what is typed behind it
 
 refused() {  # TEXT LINE: what qsub says of a job script with this (of sed) for its select line, and explain of that
   sed "s/^#PBS -l select=.*/$2/" run_multi_node_training.sh >refused.sh
-  ! qsub -v FLAGS -j oe refused.sh >refused.txt 2>&1 && has refused.txt "$1" && ! explained refused.txt 'none of the known faults' >/dev/null
+  ! qsub -v FLAGS -j oe refused.sh >refused.txt 2>&1 && has refused.txt "$1" && ! explained refused.txt 'none of the known faults|not in this table' >/dev/null
 }
 
 cd "$kit/solutions/01_multi_gpu" || exit

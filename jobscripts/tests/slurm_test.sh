@@ -82,7 +82,7 @@ output=$(job_output qsub -j oe run_multi_node_training.sh)
 check "a missing module" explained "$output" 'MODULES='
 printf 'SCHEDULER=slurm\nMPI_FLAGS="-np 9"\n' >"$kit/jobscripts/site.sh"
 output=$(job_output qsub -j oe run_multi_node_training.sh)
-check "not enough slots" explained "$output" 'more processes than the job has slots for'
+check "not enough slots" explained "$output" 'more processes than there are slots'
 
 chmod 000 "$output"
 "$kit/jobscripts/explain.sh" "$output" >"$refused" 2>&1
