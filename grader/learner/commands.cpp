@@ -75,10 +75,11 @@ struct StatusRow {
 };
 
 /// What is known of one blank, given its text now (null: it can't be found).
+/// The verdict is "-" if it was never judged.
 StatusRow row_of(const std::optional<Remembered>& seen, double of, const Blank* now, Language language,
                  const Messages& messages) {
   const bool empty = now != nullptr && is_left_empty(*now, language);
-  if (!seen) return {empty ? "UNFILLED" : messages.text("status_unchecked"), 0, of};
+  if (!seen) return {empty ? "UNFILLED" : "-", 0, of};
   StatusRow row{seen->verdict, seen->points, seen->of};
   if (seen->verdict == "INCONCLUSIVE") row.of = 0;
   row.changed = now != nullptr && fingerprint(now->text) != seen->text;

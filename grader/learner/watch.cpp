@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <thread>
 
 #include "blanks/task.h"
@@ -33,7 +34,7 @@ class Watcher {
         colours_(wants_colours()) {
     for (const int blank : task_.judged())
       view_.rows.push_back({.blank = blank, .name = messages_.text(name_key(task_, blank)), .fresh = false});
-    view_.footer = messages_.text("watch_keys");
+    view_.footer = keys();
     view_.more = messages_.text("watch_more");
   }
 
@@ -66,6 +67,7 @@ class Watcher {
     texts_.clear();
     for (Row& row : view_.rows) row.fresh = false;
     running_ = true;
+    began_ = std::chrono::steady_clock::now();
     show({{"", messages_.text(why)}});
     auto arguments = grader("check");
     if (!speedup) arguments.push_back("--no-speedup");
@@ -151,10 +153,22 @@ class Watcher {
       check();
     else if (const int lines = lines_of(pressed))
       view_.scroll = std::max(0, view_.scroll + lines);
-    else if (running_)
-      waiting_ = pressed;
-    else
+    else if (!running_)
       act(pressed);
+    else if (std::string_view("hros").find(pressed) != std::string_view::npos)
+      waiting_ = pressed;
+  }
+
+  std::string keys() const {
+    return messages_.text(task_.measures_speedup ? "watch_keys" : "watch_keys_without_speedup");
+  }
+
+  /// For how many seconds it checks by now, and which key waits for its end.
+  std::string progress() const {
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began_).count();
+    const std::string waits = waiting_ ? messages_.text("watch_then", {{"key", std::string(1, *waiting_)}}) : "";
+    return fmt::format("{} {} s{}", messages_.text("watch_checking"), seconds, waits);
   }
 
   /// How far a key moves the text.
@@ -164,7 +178,7 @@ class Watcher {
   }
 
   void act(char pressed) {
-    if (pressed == 'r') return check("watch_measuring", true);
+    if (pressed == 'r' && task_.measures_speedup) return check("watch_measuring", true);
     if (pressed == 'o') return ask_for_solution();
     if (pressed == 'h')
       hint();
@@ -237,7 +251,7 @@ class Watcher {
         "{}: {}", flags_.task,
         messages_.text("points", {{"points", fmt::format("{:g}", points)}, {"of", fmt::format("{:g}", of)}}));
     if (running_ && of == 0) view_.title = flags_.task + ":";
-    view_.title += "  " + messages_.text(running_ ? "watch_checking" : "watch_waits");
+    view_.title += "  " + (running_ ? progress() : messages_.text("watch_waits"));
     const Terminal::Size size = terminal_.size();
     std::vector<std::string> lines = lay_out(view_, size.columns, size.rows, colours_);
     if (lines == drawn_ && size == drawn_size_) return;
@@ -260,7 +274,7 @@ class Watcher {
   void print_menu() {
     if (terminal_.has_screen()) return;
     fmt::print("\n{}\n", messages_.text("watch_waits_for", {{"files", files()}}));
-    if (terminal_.has_keys()) fmt::print("{}\n", messages_.text("watch_keys"));
+    if (terminal_.has_keys()) fmt::print("{}\n", keys());
     std::fflush(stdout);
   }
 
@@ -288,8 +302,9 @@ class Watcher {
   std::vector<std::string> drawn_;
   Terminal::Size drawn_size_;
   bool running_ = false, quits_ = false;
-  std::optional<char> waiting_;   // pressed while a check ran
-  std::optional<int> asked_for_;  // the blank whose answer is asked for: the next key says yes or no
+  std::chrono::steady_clock::time_point began_;  // the check that runs
+  std::optional<char> waiting_;                  // pressed while a check ran
+  std::optional<int> asked_for_;                 // the blank whose answer is asked for: the next key says yes or no
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ def width(text):
 
 
 class Watch:
-    def __init__(self, *flags, columns=100, rows=40, terminal="xterm"):
+    def __init__(self, *flags, task="multi_gpu", columns=100, rows=40, terminal="xterm"):
         self.child, self.terminal = pty.openpty()
         self.before = termios.tcgetattr(self.terminal)
         self.resize(columns, rows)
@@ -38,7 +38,7 @@ class Watch:
         self.shown = 0  # where the screen begins that was asked for last
         self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.process = subprocess.Popen(
-            [grader, "watch", "multi_gpu", "--kit", kit, *flags], env={**os.environ, "TERM": terminal},
+            [grader, "watch", task, "--kit", kit, *flags], env={**os.environ, "TERM": terminal},
             stdin=self.terminal, stdout=self.terminal, stderr=self.terminal,
             preexec_fn=lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0)))
 
@@ -121,9 +121,9 @@ def at_a_terminal(columns, rows):
         shows(f"blank 1: hint {step} of 3")
     watch.press("s")
     shows("Task 1, multi_gpu")
-    watch.press("c")
-    shows("Checking")
-    shows("Waiting")
+    watch.press("cs")  # the second key waits for the end of the check, and is named until then
+    shows("Checking ... 0 s, then s")
+    shows("Task 1, multi_gpu", "Waiting")
     watch.press("o")
     shows("answer to blank 1?")
     watch.press("n")
@@ -167,6 +167,17 @@ def commands_stay_whole():
     watch.shows("Waiting", "q quit")
     watch.press("s")
     watch.shows("To check after each save: ./odori watch multi_gpu")
+    watch.press("q")
+    watch.ends_with(0)
+
+
+def of_a_task_without_a_speedup():
+    watch = Watch("--lang", "en", task="ring")
+    watch.shows("Waiting", "s status, o answer, q quit")
+    watch.press("r")
+    watch.press("s")
+    shown = "\n".join(watch.shows("Task 3, ring"))
+    assert "speedup" not in shown, shown
     watch.press("q")
     watch.ends_with(0)
 
@@ -231,6 +242,7 @@ os.environ.pop("ODORI_SITE", None)
 at_a_terminal(60, 20)
 at_a_terminal(100, 40)
 commands_stay_whole()
+of_a_task_without_a_speedup()
 in_japanese()
 on_a_terminal_that_cannot_be_drawn_on()
 interrupted()
