@@ -22,7 +22,7 @@ for page in pages:
     # The links of decks begin in the kit's folder; the slides' tests check them.
     if re.search(r"/slides/(decks|node_modules)/", str(page)):
         continue
-    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)
+    text = re.sub(r"```.*?```|`[^`\n]*`|(?m:^ {4}[^\n]*$)", "", page.read_text(), flags=re.DOTALL)
     for link in re.findall(r"\]\(([^)\s]+)\)", text):
         if re.match(r"(https?|mailto|picture):", link):
             continue

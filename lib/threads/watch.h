@@ -17,7 +17,7 @@
 // says it, and ends the job: by MPI_Abort, or, before MPI has started or where MPI_Abort hangs as well, by its own
 // end, which mpirun answers by ending the others. Stopped ranks are killed.
 //
-// The grader's runs have limits of their own, and go without (grader/runner/launch.cpp).
+// The grader's runs have limits of their own, and go without (grader/runner/run.cpp).
 #pragma once
 
 #include <atomic>
