@@ -12,11 +12,11 @@
 using namespace odori;
 
 int main(int argc, char** argv) try {
-  const Arguments args =
-      parse_arguments(argc, argv,
-                      {.name = "multi_gpu",
-                       .about = "Task 1: train a CIFAR classifier on several devices of one node, from one process.",
-                       .several_devices = true});
+  const Arguments args = parse_arguments(
+      argc, argv,
+      {.name = "multi_gpu",
+       .about = "Task 1: train a CIFAR classifier on several devices of one node, from one process.",
+       .several_devices = true});
   const trace::File trace(args.trace, 0);
 
   fmt::print("Start a training script using multiple GPUs.\n");
@@ -54,9 +54,8 @@ int main(int argc, char** argv) try {
   pool.use(current_device_id);
   model.to_device(pool.current(), args.autotune);
 
-  // Make an optimizer: MomentumSGD, or what --optimizer names.
-  const std::unique_ptr<Optimizer> named_optimizer = create_optimizer(args.optimizer, args.learnrate);
-  Optimizer& optimizer = *named_optimizer;
+  // Make an optimizer.
+  MomentumSGD optimizer(args.learnrate);
   optimizer.setup(model);
   optimizer.add_hook(std::make_unique<WeightDecay>(5e-4f));
 
@@ -82,8 +81,8 @@ int main(int argc, char** argv) try {
   // END BLANK
   trainer.extend(Evaluator(test_iter, model, evaluation_device_id));
   trainer.extend(LogReport());
-  trainer.extend(PrintReport(
-      {"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy", "elapsed_time"}));
+  trainer.extend(PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy",
+                              "validation/main/accuracy", "elapsed_time"}));
   trainer.extend(ProgressBar());
   if (!args.no_snapshot) trainer.extend(Snapshot(args.keep));
   if (!args.resume.empty()) resume(args.resume, trainer);
