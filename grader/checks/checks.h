@@ -42,7 +42,7 @@ struct Check {
   std::function<std::optional<Finding>(const Situation&)> find;
 };
 
-/// What is shown to whose answer is right. All its texts are keys of messages, filled in with `values`.
+/// Shown to a learner whose answer is right. All its texts are keys of messages, filled in with `values`.
 struct ShownFigure {
   Figure figure;
   std::map<std::string, std::string> values;

@@ -19,7 +19,7 @@ class Judging {
     // The variants are built while the whole runs.
     for (const int blank : filled_) programs_.prepare({{blank}});
     Runs* whole = filled_.size() > 1 ? programs_.runs_of(filled_) : nullptr;
-    Blanks alone = filled_;  // blanks that are right only if they are so beside the kit's answers
+    Blanks alone = filled_;  // blanks that also have to pass with the kit's answers
     if (whole && !find_failure(*whole, exam_, 0, 0, exam_.situations.size())) {
       std::erase_if(alone, [this](int blank) { return !judged_alone_.contains(blank); });
       // One that compiles beside the learner's others only (it names its variable otherwise, say) is right with them.

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <future>
@@ -31,6 +32,17 @@ std::string read_kits(const fs::path& path) {
   return text;
 }
 
+/// How a blank is not filled in: as the exercise has it, empty, or with one placeholder left in an answer.
+Finding unfilled(const Blank& place) {
+  const auto has_placeholder = [](const std::string& line) { return line.find("PUT_YOUR_CODE") != std::string::npos; };
+  const auto placeholder = std::ranges::find_if(place.text, has_placeholder);
+  const auto others = std::ranges::count_if(
+      place.text, [&](const std::string& line) { return !trim(line).empty() && !has_placeholder(line); });
+  const auto line = place.text_line + (placeholder == place.text.end() ? 0 : placeholder - place.text.begin());
+  const char* key = placeholder == place.text.end() ? "unfilled_empty" : others < 2 ? "unfilled" : "unfilled_in_part";
+  return {key, {{"line", std::to_string(line)}}};
+}
+
 /// What the file alone tells of a blank; nothing if its text has to be looked at.
 std::optional<Outcome> outcome_of_file(const Submission& submission, int blank) {
   const auto unreadable = submission.unreadable.find(blank);
@@ -40,8 +52,7 @@ std::optional<Outcome> outcome_of_file(const Submission& submission, int blank) 
     if (place.text[i].starts_with("<<<<<<< ") || place.text[i].starts_with(">>>>>>> "))
       return Outcome{Verdict::compile,
                      Finding{"merge_conflict", {{"line", std::to_string(place.text_line + static_cast<int>(i))}}}};
-  if (is_left_empty(place, language_of(submission.path.string())))
-    return Outcome{Verdict::unfilled, Finding{"unfilled", {{"line", std::to_string(place.text_line)}}}};
+  if (is_left_empty(place, language_of(submission.path.string()))) return Outcome{Verdict::unfilled, unfilled(place)};
   return {};
 }
 

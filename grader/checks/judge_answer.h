@@ -31,7 +31,7 @@ struct Answers {
   Submission program, script;
   std::map<int, double> points_of;
   std::map<int, BlankIdentifiers> identifiers = {};  // of each blank that holds an answer
-  std::string around = {};                           // the program that its blanks are taken into: the kit's
+  std::string around = {};                           // the kit's program, into which the learner's blanks are put
 };
 
 /// Reads the learner's files. Throws EnvironmentFault if they, or the kit's, can't be read.
@@ -44,7 +44,7 @@ std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answ
 /// An answer, all of which is right.
 struct RightAnswer {
   std::filesystem::path whole;       // the program that the speedup is measured with
-  std::optional<ShownFigure> shown;  // to its author
+  std::optional<ShownFigure> shown;  // a figure for the learner; none in a class
 };
 
 /// Judges every blank, and reports each one in order as soon as it and those before it are decided. Returns the

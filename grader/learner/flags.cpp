@@ -68,6 +68,7 @@ Flags parse_flags(int argc, char** argv) {
   line.parse();
   flags.command = line.app().get_subcommands()[0]->get_name();
   if (flags.task.empty() && flags.command != "status") throw UsageError(line.say(which_task(flags.command)));
+  flags.build = std::filesystem::absolute(flags.build);  // compilers run in other folders
   if (flags.task.empty()) return flags;
   const Task& task = task_named(flags.task);
   if (flags.program.empty()) flags.program = flags.kit / task.program.exercise;

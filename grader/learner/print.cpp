@@ -122,7 +122,7 @@ void Screen::verdict(const BlankVerdict& verdict) {
   // What is wrong with a blank's own answer is said below it, even where its neighbour's has the same mistake.
   using enum Verdict;
   const bool is_its_own = verdict.verdict == wrong || verdict.verdict == crash || verdict.verdict == hang;
-  gap_ = verdict.finding && (is_its_own || verdict.finding != last_) && verdict.verdict != unfilled;
+  gap_ = verdict.finding && (is_its_own || verdict.finding != last_) && verdict.finding->key != "unfilled";
   if (gap_) {
     say(messages_.text(*verdict.finding), 6);
     // A known misconception, and who waited for whom because of it.

@@ -36,7 +36,7 @@ class State {
   int hints(const std::string& task, int blank) const;
 
   /// `lines`: the blank's text that was judged. A fault of this machine, and a speedup that
-  /// wasn't asked for, change nothing; what couldn't be checked is known no longer.
+  /// wasn't asked for, change nothing; NOT_CHECKED erases the remembered verdict.
   void remember(const std::string& task, const BlankVerdict& verdict, const std::vector<std::string>& lines);
   /// The verdict on one blank, or on all of a task. Hints that were given are still counted.
   void forget(const std::string& task, std::optional<int> blank = {});

@@ -75,7 +75,7 @@ struct Evidence {
   std::string detail;                 // signal's name, seconds waited, or what the machine lacks
   std::optional<Finding> broke = {};  // the limit by which its sandbox ended it (runner/sandbox.h)
   std::vector<RankSeen> ranks;
-  int data_reads = 0;  // how often each file of the data was opened, at most: seen from outside (runner/file_watch.h)
+  int data_reads = 0;  // how often each file of the data was opened, at most: seen from outside (runner/evidence_files.h)
 };
 
 /// The data of a run: made by the grader from a fresh seed.

@@ -7,9 +7,9 @@ namespace odori::grader::large_batch {
 
 /// What is wrong with the sum of a rank's batches.
 Found find_in_total(const Situation& situation);
-/// With the mean of all ranks' batches.
+/// What is wrong with the mean over all ranks' batches (blank 6).
 Found find_in_mean(const Situation& situation);
-/// Whatever the blank.
+/// Any other wrong weights, whichever blank caused them.
 Found find_other_weights(const Situation& situation);
 
 }  // namespace odori::grader::large_batch
