@@ -185,7 +185,7 @@ class Watcher {
   void print_keys() {
     fmt::print("\n{}\n", messages_.text("watch_waits_for", {{"files", files()}}));
     if (terminal_.has_keys())
-      fmt::print("{}\n", messages_.text("watch_keys", {{"speedup", task_.measures_speedup ? "1" : "0"}}));
+      fmt::print("{}\n", messages_.text(task_.measures_speedup ? "watch_keys" : "watch_keys_without_speedup"));
     std::fflush(stdout);
   }
 

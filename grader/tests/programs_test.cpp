@@ -227,7 +227,7 @@ TEST(Programs, BlanksAboveMainAreToldAtTheLearnersLines) {
   EXPECT_EQ(wrong.failing, (Blanks{1, 2, 3}));
   EXPECT_EQ(wrong.value(1, "line"), "18");
   EXPECT_EQ(wrong.value(1, "code"), "    box.push(twice_one);");
-  EXPECT_EQ(wrong.failure(2).key, "compile_error_around");
+  EXPECT_EQ(wrong.failure(2).key, "compile_no_return");
   EXPECT_NE(wrong.value(2, "message").find("return"), std::string::npos);
   EXPECT_EQ(wrong.value(3, "code"), "  const int out = fill(box, 1);");
 }
