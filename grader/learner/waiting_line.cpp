@@ -24,6 +24,8 @@ WaitingLine::~WaitingLine() {
 
 void WaitingLine::show() {
   std::unique_lock lock(mutex_);
+  fmt::print("{}", text_);
+  std::fflush(stdout);
   for (int seconds = 1; !ends_.wait_for(lock, std::chrono::seconds(1), [this] { return ended_; }); ++seconds) {
     fmt::print("\r{} {} s", text_, seconds);
     std::fflush(stdout);

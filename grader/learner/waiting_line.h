@@ -8,8 +8,8 @@
 
 namespace odori::grader {
 
-/// Shows a text and the seconds since its construction, and erases them at the end. Without a terminal it shows
-/// nothing.
+/// Shows a text and, after the first, the seconds since its construction, and erases them at the end. Without a
+/// terminal it shows nothing.
 class WaitingLine {
  public:
   explicit WaitingLine(std::string text);

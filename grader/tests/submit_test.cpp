@@ -141,11 +141,11 @@ TEST_F(JobScripts, WhatIsSubmittedIsWhatARealQsubTakes) {
       << "the language is the kit's, and no flag of qsub's";
   // What the learner's own mistake brings, and what explain makes of it, also through a pipe.
   const fs::path answer = this->answer("multi_node"), kits = kit / "solutions/02_multi_node" / answer.filename();
-  for (const auto& [line, said] : {std::pair("#PBS -l PUT_YOUR_CODE", "PUT_YOUR_CODE itself"),
+  for (const auto& [line, said] : {std::pair("#PBS -l PUT_YOUR_CODE", "A blank still holds PUT_YOUR_CODE"),
                                    std::pair("#PBS -l select=2:mpiproc=2", "a name in it is misspelt"),
                                    std::pair("#PBS -l nodes=2", "in a line of its own beside `select`"),
                                    std::pair("#PBS -l walltime=soon", "`-l walltime=` takes HH:MM:SS"),
-                                   std::pair("#PBS --select 2", "qsub doesn't understand a line")}) {
+                                   std::pair("#PBS --select 2", "does not understand an option")}) {
     fs::copy_file(kits, answer, fs::copy_options::overwrite_existing);
     replace_line(answer, "#PBS -l select", line);
     const Ended ending = run_command(
