@@ -46,7 +46,7 @@ expect 0 "" ./odori run toy --solution "${flags[@]}"
 expect 10 "the weight decay" ./odori check toy
 expect 0 "空欄 2: ヒント 1 / 3" ./odori hint toy 2 --lang ja
 expect 2 "it has 1 to 5" ./odori hint toy 6
-expect 2 "It takes single_gpu multi_gpu multi_node" ./odori submit toy # it has no job script
+expect 2 "toy has no job script" ./odori submit toy # it has no job script
 
 # What is returned above main stops it too, once the others are filled.
 sed -i -e '0,/PUT_YOUR_CODE;/s//sum.send(part);/' -e 's/images = PUT_YOUR_CODE/images = batch/' \
