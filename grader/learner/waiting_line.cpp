@@ -10,7 +10,10 @@
 namespace odori::grader {
 
 WaitingLine::WaitingLine(std::string text) : text_(std::move(text)), shown_(isatty(STDOUT_FILENO)) {
-  if (shown_) thread_ = std::thread([this] { show(); });
+  if (!shown_) return;
+  fmt::print("{}", text_);
+  std::fflush(stdout);
+  thread_ = std::thread([this] { show(); });
 }
 
 WaitingLine::~WaitingLine() {
@@ -24,8 +27,6 @@ WaitingLine::~WaitingLine() {
 
 void WaitingLine::show() {
   std::unique_lock lock(mutex_);
-  fmt::print("{}", text_);
-  std::fflush(stdout);
   for (int seconds = 1; !ends_.wait_for(lock, std::chrono::seconds(1), [this] { return ended_; }); ++seconds) {
     fmt::print("\r{} {} s", text_, seconds);
     std::fflush(stdout);
