@@ -5,11 +5,19 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace odori::grader {
 
-WaitingLine::WaitingLine(std::string text) : text_(std::move(text)), shown_(isatty(STDOUT_FILENO)) {
+bool can_erase_lines() {
+  const char* name = std::getenv("TERM");
+  const std::string_view terminal = name ? name : "";
+  return isatty(STDOUT_FILENO) && !terminal.empty() && terminal != "dumb" && terminal != "unknown";
+}
+
+WaitingLine::WaitingLine(std::string text) : text_(std::move(text)), shown_(can_erase_lines()) {
   if (!shown_) return;
   fmt::print("{}", text_);
   std::fflush(stdout);

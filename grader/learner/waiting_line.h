@@ -8,8 +8,11 @@
 
 namespace odori::grader {
 
-/// Shows a text and, after the first, the seconds since its construction, and erases them at the end. Without a
-/// terminal it shows nothing.
+/// Whether standard output is a terminal that can erase a line, by TERM.
+bool can_erase_lines();
+
+/// Shows a text and, after the first, the seconds since its construction, and erases them at the end. Where
+/// lines cannot be erased it shows nothing.
 class WaitingLine {
  public:
   explicit WaitingLine(std::string text);

@@ -7,7 +7,6 @@
 
 #include <cctype>
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "errors/error.h"
 #include "learner/commands.h"
 #include "learner/saved_files.h"
+#include "learner/waiting_line.h"
 #include "messages/messages.h"
 #include "program/process.h"
 #include "program/program.h"
@@ -61,9 +61,7 @@ class Terminal {
   }
 
   void clear() const {
-    const char* name = std::getenv("TERM");
-    const std::string_view terminal = name ? name : "";
-    if (has_keys_ && !terminal.empty() && terminal != "dumb" && terminal != "unknown") fmt::print("\033[H\033[2J");
+    if (has_keys_ && can_erase_lines()) fmt::print("\033[H\033[2J");
   }
 
  private:
@@ -129,7 +127,8 @@ class Watcher {
     if (!waits && key != saved && key != 'q' && key != 'c') return;
     asked_ = key;
     if (!waits) return;
-    fmt::print("\r\033[K{}\n", messages_.text("watch_then", {{"key", std::string(1, key)}}));
+    fmt::print("{}{}\n", can_erase_lines() ? "\r\033[K" : "",
+               messages_.text("watch_then", {{"key", std::string(1, key)}}));
     std::fflush(stdout);
   }
 
