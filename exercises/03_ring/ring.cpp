@@ -1,16 +1,16 @@
-// Task 3: write the all-reduce by which gradients travel between ranks, and train with it.
+// Task 3: write the all-reduce that sums gradients over all ranks, and train with it.
 //
 //   ./odori run ring --ranks 3
 //
-// The ranks stand in a ring, and each cuts its numbers into as many chunks as there are ranks. First the chunks
-// travel round the ring, and every rank adds its own numbers to what passes (reduce-scatter): after that, each
-// rank holds the sum of one chunk. Then the sums travel round once more (all-gather). Each of n ranks sends
-// 2 (n - 1) / n times its numbers: always less than two times.
+// The ranks form a ring, and each divides its buffer into as many chunks as there are ranks. First every chunk goes
+// once around the ring, and each rank adds its own elements to the chunk that it receives (reduce-scatter): after
+// that, each rank holds the sum of one chunk. Then the sums go around once more (all-gather). Each of n ranks sends
+// 2 (n - 1) / n times its buffer: always less than two times.
 //
 // A send waits here until the other rank receives (MPI_Issend). MPI_Send can return before, since MPI buffers short
 // messages: a program that relies on that hangs with longer ones.
 //
-// The program tries your ring on --length numbers, and then trains with it as task 2 does (--epoch 0: it doesn't).
+// The program tries your ring on --length elements, and then trains with it as task 2 does (--epoch 0: it doesn't).
 //
 // Fill in the blanks: replace each PUT_YOUR_CODE by your own code.
 #include "odori.h"
