@@ -10,6 +10,7 @@ namespace odori::grader {
 namespace {
 
 constexpr std::string_view directive = "#PBS";
+constexpr std::string_view options_without_value = "IVXfhz";
 
 /// Splits at blanks. Quotation marks are removed: no value that the kit's scripts need contains a blank.
 std::vector<std::string> arguments_of(std::string_view text) {
@@ -36,7 +37,8 @@ void read_options(const std::vector<std::string>& arguments, PbsDirectives& foun
       found.left_over.push_back(argument);
       continue;
     }
-    const bool is_next = argument.size() == 2 && i + 1 < arguments.size() && !arguments[i + 1].starts_with('-');
+    if (options_without_value.find(argument[1]) != std::string_view::npos) continue;
+    const bool is_next = argument.size() == 2 && i + 1 < arguments.size();
     const std::string value = is_next ? arguments[++i] : argument.substr(2);
     if (argument[1] == 'l') add_resources(value, found.resources);
   }

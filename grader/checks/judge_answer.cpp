@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <future>
@@ -33,14 +32,21 @@ std::string read_kits(const fs::path& path) {
 }
 
 /// How a blank is not filled in: as the exercise has it, empty, or with one placeholder left in an answer.
-Finding unfilled(const Blank& place) {
-  const auto has_placeholder = [](const std::string& line) { return line.find("PUT_YOUR_CODE") != std::string::npos; };
-  const auto placeholder = std::ranges::find_if(place.text, has_placeholder);
-  const auto others = std::ranges::count_if(
-      place.text, [&](const std::string& line) { return !trim(line).empty() && !has_placeholder(line); });
-  const auto line = place.text_line + (placeholder == place.text.end() ? 0 : placeholder - place.text.begin());
-  const char* key = placeholder == place.text.end() ? "unfilled_empty" : others < 2 ? "unfilled" : "unfilled_in_part";
-  return {key, {{"line", std::to_string(line)}}};
+Finding unfilled(const Blank& blank, Language language) {
+  if (!is_unfilled(blank, language)) return {"unfilled_empty", {{"line", std::to_string(blank.text_line)}}};
+  std::optional<int> first;
+  int lines_of_code = 0;
+  Blank line = blank;
+  for (std::size_t i = 0; i < blank.text.size(); ++i) {
+    line.text = {blank.text[i]};
+    if (!is_left_empty(line, language))
+      ++lines_of_code;
+    else if (!first && is_unfilled(line, language))
+      first = blank.text_line + static_cast<int>(i);
+  }
+  constexpr int of_the_exercise = 1;  // "const auto train =" may be before the placeholder's line
+  return {lines_of_code > of_the_exercise ? "unfilled_in_part" : "unfilled",
+          {{"line", std::to_string(first.value_or(blank.text_line))}}};
 }
 
 /// What the file alone tells of a blank; nothing if its text has to be looked at.
@@ -52,7 +58,8 @@ std::optional<Outcome> outcome_of_file(const Submission& submission, int blank) 
     if (place.text[i].starts_with("<<<<<<< ") || place.text[i].starts_with(">>>>>>> "))
       return Outcome{Verdict::compile,
                      Finding{"merge_conflict", {{"line", std::to_string(place.text_line + static_cast<int>(i))}}}};
-  if (is_left_empty(place, language_of(submission.path.string()))) return Outcome{Verdict::unfilled, unfilled(place)};
+  const Language language = language_of(submission.path.string());
+  if (is_left_empty(place, language)) return Outcome{Verdict::unfilled, unfilled(place, language)};
   return {};
 }
 

@@ -24,6 +24,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr char saved = '\0';  // stands for a save among the keys
+
 /// While it lives, keys are read one by one and not shown, if standard input and output are a terminal. Ctrl-C still
 /// interrupts. Otherwise there are no keys, and nothing is changed.
 class Terminal {
@@ -57,6 +59,7 @@ class Terminal {
     if (::poll(&input, 1, static_cast<int>(wait.count())) <= 0) return {};
     char bytes[32];  // an arrow key sends several at once: the first one counts
     if (::read(STDIN_FILENO, bytes, sizeof bytes) <= 0) return 'q';
+    if (bytes[0] == saved) return {};  // Ctrl-Space
     return static_cast<char>(std::tolower(static_cast<unsigned char>(bytes[0])));
   }
 
@@ -68,8 +71,6 @@ class Terminal {
   bool has_keys_;
   termios before_{};
 };
-
-constexpr char saved = '\0';  // stands for a save among the keys
 
 /// Runs one command after another, whose output goes to the terminal, and prints the keys below it.
 class Watcher {

@@ -104,7 +104,8 @@ const std::vector<Form> forms{
      {"name"}},
     {"^cannot bind non-const lvalue reference[^']*'([^']*)'.* to an rvalue", "compile_temporary", {"type"}},
     {"too (?:few|many) arguments to [^']*'([^']*odori::[^']*)'", "compile_wrong_arguments", {"signature"}},
-    {"^control reaches end of non-void|^no return statement in function|does not return a value in all control", "compile_no_return"},
+    {"^control reaches end of non-void|^no return statement in function|does not return a value in all control",
+     "compile_no_return"},
     {"^expected (?:(?! before ).)*';'", "compile_semicolon_missing"}};
 
 std::optional<Finding> words_by_form(const std::string& message) {

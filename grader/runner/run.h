@@ -31,7 +31,7 @@ struct Start {
   /// `data`: the folder of the data set; `folder`: where it runs and leaves its evidence (see EvidenceFiles).
   Start(const std::filesystem::path& program, const std::vector<std::string>& flags, const RunPlan& plan,
         bool under_mpi, const std::filesystem::path& data, const std::filesystem::path& folder, bool parameters = true);
-  /// After the end. `sandboxed`: evidence that somebody else has opened is forged.
+  /// Once, after the end. `sandboxed`: evidence that somebody else has opened is forged.
   Evidence read(EvidenceLimits limits, bool marked, bool sandboxed);
 
   Command command;
@@ -39,7 +39,7 @@ struct Start {
   EvidenceFiles files;
 
  private:
-  FileWatch data_, writers_;
+  FileWatch data_, writers_;  // after `files`: the grader's own opening doesn't count
 };
 
 /// True if the program did nothing to end so: it was killed from outside, or mpirun died of a signal and none of its

@@ -142,28 +142,35 @@ TEST_F(ResultsTest, RegradeShowsAndThenTakesOver) {
   const TaskRecord other = record(Verdict::pass, "baba");
   results.records().write(wrong);
   results.records().write(other);
+  const TaskRecord timed = with_speedup(record(Verdict::pass, "chiba"));
+  results.records().write(timed);
   Regrade regrade(results);
   regrade.begin();
   TaskRecord ungraded = other;
   ungraded.state = RecordState::ungraded;
   ungraded.reason = Finding{"child_died", {}};
   ungraded.check.reset();
-  for (const TaskRecord& fresh : {right, ungraded}) regrade.records().write(fresh);
+  TaskRecord untimed = with_speedup(record(Verdict::pass, "chiba", "of the new kit"));  // this machine failed
+  untimed.check->verdicts[1] = {0, Verdict::environment, Finding{"no_compiler", {}}, 0, 1};
+  untimed.timed = false;
+  for (const TaskRecord& fresh : {right, ungraded, untimed}) regrade.records().write(fresh);
   EXPECT_FALSE(regrade.is_complete());
   EXPECT_THROW(regrade.apply(), Refusal);
   regrade.complete("new kit", {.timings = false, .tasks = {"multi_gpu"}});
 
   const auto students = regrade.students();
-  ASSERT_EQ(students.size(), 2u);
+  ASSERT_EQ(students.size(), 3u);
   EXPECT_EQ(students[0].before.tasks.at("multi_gpu"), wrong);
   EXPECT_EQ(students[0].after.tasks.at("multi_gpu"), right);
   EXPECT_EQ(students[1].after, students[1].before) << "it can't be marked now";
+  EXPECT_EQ(students[2].after, students[2].before) << "its speedup can't be measured now";
   EXPECT_EQ(results.records().read("aoki", "multi_gpu"), wrong) << "nothing is changed yet";
 
   const std::string salt = results.salt();
   regrade.apply();
   EXPECT_EQ(results.records().read("aoki", "multi_gpu"), right);
   EXPECT_EQ(results.records().read("baba", "multi_gpu"), other);
+  EXPECT_EQ(results.records().read("chiba", "multi_gpu"), timed);
   EXPECT_TRUE(fs::exists(folder_ / "history/aoki/multi_gpu.1.json"));
   EXPECT_FALSE(fs::exists(folder_ / "history/baba"));
   EXPECT_EQ(results.kit(), "new kit");

@@ -75,13 +75,13 @@ Throughput: 812.2 [images/sec.] (50000 / 61.3)
 Speedup: 1.81 (812.2 / 448.7 [images/sec.])'
 declare -A healthy=()
 while read -r number name; do
-  healthy[$number]=$name
-  [[ $name == whole\ * ]] || echo "$good_end" >>"$folder/healthy/$number"
+  [[ $name == ended\ * ]] || healthy[$number]=$name
+  [[ $name == whole\ * ]] || { cat "$folder/healthy/$number" - <<<"$good_end" >"$folder/healthy/$number.ended"; healthy[$number.ended]=$name; }
 done < <(split_blocks "$data/healthy.txt" "$folder/healthy" 1)
 while IFS= read -r line; do
   fail "healthy log ${healthy[${line%%:*}]}: $line"
-done < <(cd "$folder/healthy" && "$explain" --lang en "${!healthy[@]}" | grep -E '^[0-9]+:[0-9]+:')
-"$explain" --lang en "$folder/healthy/1" | grep -q 'nothing went wrong here.*1\.81' || fail "a healthy log isn't called good"
+done < <(cd "$folder/healthy" && "$explain" --lang en "${!healthy[@]}" | grep -E '^[0-9]+(\.ended)?:[0-9]+:')
+"$explain" --lang en "$folder/healthy/1.ended" | grep -q 'nothing went wrong here.*1\.81' || fail "a healthy log isn't called good"
 
 # A training that ended well: an error line before its end did not stop it; one after its end did.
 said_of() { printf "$1" | "$explain" --lang "${2:-en}"; }

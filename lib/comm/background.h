@@ -26,7 +26,8 @@ class Background {
   /// Returns when all have ended. Throws what the first of them threw that did, each time: those after it were not
   /// made.
   void wait();
-  /// The same for the calls that were started before, up to the one with this ticket.
+  /// Waits for the call with this ticket and those before it only. Throws the first failure so far, even of a later
+  /// call.
   void wait(std::int64_t ticket);
   /// The same without a throw.
   void wait_quietly(std::int64_t ticket) noexcept;

@@ -80,8 +80,8 @@ class Communicator {
   virtual void barrier() = 0;
 
   // ---- Spans of floats in host memory
-  /// All ranks, for collectives on spans, and to be split into groups of some of them. Not collective. This
-  /// communicator must outlive none of its groups.
+  /// All ranks, for collectives on spans, and to be split into groups of some of them. Not collective. Groups remain
+  /// valid after this communicator is destroyed.
   virtual ProcessGroup group() const = 0;
 
   // ---- Messages between two ranks, in host memory; of one length on both sides, or an Error. Not collective.

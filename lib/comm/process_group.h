@@ -54,8 +54,8 @@ class Work {
 
 /// All calls but shard() and the accessors are collective over the group's ranks: all of them make the same calls in
 /// the same order, with the same lengths and root. If they do not, all of them throw an Error that names the ranks and
-/// what they gave. Spans lie in host memory and have at most 2^28 elements; they may be empty. Ranks are counted within
-/// the group.
+/// what they gave. A wrong shard length, root or color throws on that rank alone, before anything is sent. Spans lie in
+/// host memory and have at most 2^28 elements; they may be empty. Ranks are counted within the group.
 class ProcessGroup {
  public:
   /// Communicator::group() and split() make groups.
@@ -78,9 +78,9 @@ class ProcessGroup {
   void reduce_scatter_mean(std::span<const float> values, std::span<float> shard) const;
   /// `values`: every rank's shard(values.size()), in order. `shard` may be its place in `values`.
   void all_gather(std::span<const float> shard, std::span<float> values) const;
-  /// The same in the background, in the order of starting. Leave both spans alone until wait() has returned. Other
-  /// calls to other ranks wait until it has ended. Throws Error if this MPI does not support calls from a second
-  /// thread.
+  /// The same in the background, in the order of starting. Any other communication of this process, also of another
+  /// group, starts only after it has ended. Do not touch either span before wait() has returned. Throws Error if this
+  /// MPI does not support calls from a second thread.
   [[nodiscard]] Work all_gather_async(std::span<const float> shard, std::span<float> values) const;
   /// Replaces the values on every rank by the root's.
   void broadcast(std::span<float> values, int root = 0) const;

@@ -196,7 +196,7 @@ int main(int argc, char** argv) try {
   print_now(fmt::format("Each run trains on {} images for {} epoch{}.\n", comparison.n_images, flags.epoch,
                         flags.epoch == 1 ? "" : "s"));
   setting.flags.insert(setting.flags.end(),
-                       {"--fraction", fmt::format("{:.4g}", fraction), "--epoch", std::to_string(flags.epoch)});
+                       {"--fraction", fmt::format("{}", fraction), "--epoch", std::to_string(flags.epoch)});
   const std::vector<Training> trainings = plan(setting);
   for (const Training& training : trainings) comparison.runs.push_back(training.run);
   Timings(trainings, comparison, speed, !gpus).run();

@@ -26,32 +26,29 @@ Training training(const Setting& setting, Run run, const std::string& folder, st
   return training;
 }
 
-Training ranks(const Setting& setting, int n_nodes, int n_ranks_a_node, const std::string& communicator) {
-  const int n_ranks = n_nodes * n_ranks_a_node;
-  const auto plural = [](int n) { return n == 1 ? "" : "s"; };
-  return training(setting,
-                  {.name = fmt::format("task 2: {} node{} x {} rank{}", n_nodes, plural(n_nodes), n_ranks_a_node,
-                                       plural(n_ranks_a_node)),
-                   .name_ja = fmt::format("タスク2：{} ノード × {} ランク", n_nodes, n_ranks_a_node),
-                   .devices = n_ranks,
-                   .nodes = n_nodes,
-                   .communicator = communicator},
-                  fmt::format("{}_nodes_{}_ranks_{}", n_nodes, n_ranks, communicator),
-                  {"multi_node", "--solution", "--ranks", std::to_string(n_ranks), "--nodes", std::to_string(n_nodes),
-                   "--communicator", communicator});
+Training on_two_nodes(const Setting& setting, int n_ranks_a_node) {
+  const int n_ranks = 2 * n_ranks_a_node;
+  return training(
+      setting,
+      {.name = fmt::format("task 2: 2 nodes x {} rank{}", n_ranks_a_node, n_ranks_a_node == 1 ? "" : "s"),
+       .name_ja = fmt::format("タスク2：2 ノード × {} ランク", n_ranks_a_node),
+       .devices = n_ranks,
+       .nodes = 2,
+       .communicator = "flat"},
+      fmt::format("2_nodes_{}_ranks", n_ranks),
+      {"multi_node", "--solution", "--ranks", std::to_string(n_ranks), "--nodes", "2", "--communicator", "flat"});
 }
 
 }  // namespace
 
 std::vector<Training> plan(const Setting& setting) {
-  // With both nodes on one machine, the communicators and one node of two ranks differ little; ./odori compare shows
-  // what each of them costs between real or simulated nodes.
+  // ./odori compare compares the communicators.
   return {
       training(setting, {.name = "one device", .name_ja = "1 デバイス"}, "one_device", {"single_gpu", "--solution"}),
       training(setting,
                {.name = "task 1: 1 process x 2 devices", .name_ja = "タスク1：1 プロセス × 2 デバイス", .devices = 2},
                "two_devices", {"multi_gpu", "--solution", "--n_gpus", "2"}),
-      ranks(setting, 2, 1, "flat"), ranks(setting, 2, 2, "flat")};
+      on_two_nodes(setting, 1), on_two_nodes(setting, 2)};
 }
 
 std::vector<std::size_t> order(std::size_t n) {

@@ -352,8 +352,8 @@ void resume(const ResumeFrom& from, Trainer& trainer, Communicator* comm) {
   if (loaded.subject.n_ranks == n_ranks) return;
   fmt::print(
       "{0} rank{1} wrote this snapshot, and this training has {2}: weights, optimizer state, learning rate, epochs and "
-      "log "
-      "are the same, but the ranks have other shares of the data, in another order and with other random numbers, and "
+      "log are the same, but the ranks have other shares of the data, in another order and with other random numbers, "
+      "and "
       "an update uses the batches of {2} rank{3}, so the weights will not be those of a training on {0} rank{1}.\n",
       loaded.subject.n_ranks, loaded.subject.n_ranks == 1 ? "" : "s", n_ranks, n_ranks == 1 ? "" : "s");
 }

@@ -61,13 +61,13 @@ void require_same(const SnapshotSubject& saved, const SnapshotSubject& here) {
   require(saved.batch_size == here.batch_size,
           "The snapshot is of batches of {}, this training of batches of {}. Give --batchsize {}.", saved.batch_size,
           here.batch_size, saved.batch_size);
-  require(saved.optimizer == here.optimizer,
-          "The snapshot is of a training by the optimizer {0}, this one is by {1}. Give --optimizer {0}.",
-          saved.optimizer, here.optimizer);
   require(saved.gradients == here.gradients,
           "The snapshot is of a training with {} a rank, this one has {}. Give the flags on devices, batches an update "
           "and the exchange of gradients that it was trained with.",
           saved.gradients, here.gradients);
+  require(saved.optimizer == here.optimizer,
+          "The snapshot is of a training by the optimizer {0}, this one is by {1}. Give --optimizer {0}.",
+          saved.optimizer, here.optimizer);
 }
 
 std::string to_text(const SnapshotManifest& manifest) {

@@ -120,7 +120,7 @@ void add_rank_flags(CommandLine& line, Arguments& args) {
       ->check(line.whole_number(0, 1'000'000'000))
       ->capture_default_str();
   app.add_flag("--sharded", args.exchange.sharded,
-               "CPU devices: each rank keeps the velocities of a part of the parameters alone, and updates that part");
+               "CPU devices: each rank keeps the optimizer state of its shard of the parameters alone, and updates that shard");
 }
 
 void add_device_flags(CommandLine& line, Arguments& args, const Program& program) {

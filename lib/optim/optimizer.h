@@ -2,9 +2,10 @@
 //
 // One update, after Classifier::forward_backward():
 //
-//   finish_exchange()              the gradients are the mean over all ranks; false: skip this update. Calls
-//   begin_update() update(range), update(range)   ranges that together cover everything once, in any order and from any
-//   thread exchange()->after_update()     if there is an exchange of gradients between ranks
+//   finish_exchange()              calls begin_update(); the gradients are the mean over all ranks. false: skip this
+//                                  update.
+//   update(range), update(range)   ranges that together cover everything once, in any order and from any thread
+//   exchange()->after_update()     if there is an exchange of gradients between ranks
 #pragma once
 
 #include <cstdint>

@@ -237,7 +237,11 @@ said=$("${selected[@]}" scripts)
   failures=$((failures + 1))
 }
 expect 0 " --target all" "${selected[@]}" -L gpu
-expect 0 " --target all" "${selected[@]}" unheard_of
+said=$("${selected[@]}" unheard_of)
+[[ $said == "runs "* ]] || {
+  printf 'FAILED: something is built for a test that does not exist: %s\n' "$said"
+  failures=$((failures + 1))
+}
 rm "$scratch/bin/"{cmake,ctest}
 
 # A compiler that accepts nothing: a task's own program is what ./odori check explains.

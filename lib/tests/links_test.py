@@ -12,7 +12,7 @@ FOLDERS = ["cmake", "datasets", "exercises", "grader", "jobscripts", "lib", "sli
 
 def anchors(page):
     """Of its headings, as GitHub makes them."""
-    for heading in re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE):
+    for heading in re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL), re.MULTILINE):
         yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 namespace {
 
 [[noreturn]] void cannot_lock(const fs::path& file, int error) {
-  throw WriteError(fmt::format("{} can't be locked: {}.", file.string(), std::strerror(error)), error);
+  throw Refusal({"cannot_lock", {{"file", file.string()}, {"reason", std::strerror(error)}}}, 20);
 }
 
 int open_lock(const fs::path& file) {
@@ -66,7 +66,10 @@ bool Lock::take(const fs::path& file, Kind kind) const {
     return false;
   }
   const std::string& text = this_process();
-  if (ftruncate(descriptor_, 0) != 0 || pwrite(descriptor_, text.data(), text.size(), 0) < 0) cannot_lock(file, errno);
+  // Written first and cut then: waiting processes read the file meanwhile.
+  if (pwrite(descriptor_, text.data(), text.size(), 0) < 0 ||
+      ftruncate(descriptor_, static_cast<off_t>(text.size())) != 0)
+    cannot_lock(file, errno);
   return true;
 }
 

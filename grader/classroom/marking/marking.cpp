@@ -74,7 +74,7 @@ Lock Marker::machine_for(Lock::Kind kind) {
     if (stopped_) throw Error("Stopped.", exit_code::interrupted);
     const std::lock_guard guard(mutex_);
     // Others may hold it together with this process, whose name was written last.
-    if (holder != this_process())
+    if (!holder.empty() && holder != this_process())
       waits_for_ = holder;
     else if (waits_for_.empty())
       waits_for_ = "?";

@@ -35,7 +35,7 @@ std::vector<Regrade::Student> Regrade::students() const {
   for (const StudentRecord& fresh : records().all()) {
     Student& student = all.try_emplace(fresh.name, Student{{fresh.name, {}}, {fresh.name, {}}}).first->second;
     for (const auto& [task, record] : fresh.tasks)
-      if (record.state != RecordState::ungraded) student.after.tasks[task] = record;
+      if (!why_ungraded(record)) student.after.tasks[task] = record;
   }
   std::vector<Student> students;
   for (auto& [name, student] : all) students.push_back(std::move(student));
@@ -47,7 +47,7 @@ void Regrade::apply() {
   const BatchState state = read_batch_state(state_file());
   for (const StudentRecord& student : records().all()) {
     for (const auto& [task, fresh] : student.tasks) {
-      if (fresh.state == RecordState::ungraded) continue;
+      if (why_ungraded(fresh)) continue;  // also one whose speedup could not be measured
       const std::string page = fresh.check ? fresh.check->timeline : "";
       if (!page.empty() && fs::is_regular_file(records().of(student.name) / page))
         replace_file(results_.records().of(student.name) / page, read_file(records().of(student.name) / page));

@@ -28,7 +28,7 @@ void make_folder(const fs::path& folder) {
   if (fs::create_directories(folder, error)) fs::permissions(folder, fs::perms::owner_all, error);
   if (!error) return;
   const bool is_file = error == std::errc::not_a_directory || error == std::errc::file_exists;  // a slip of the pen
-  throw Refusal({"batch_cannot_write", {{"reason", folder.string() + ": " + error.message()}}},
+  throw Refusal({"batch_cannot_write", {{"reason", fmt::format("{} can't be made: {}.", folder.string(), error.message())}}},
                 is_file ? exit_code::usage : 20);
 }
 
