@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
@@ -180,8 +181,11 @@ class Grade(unittest.TestCase):
             command = [BUILD / "bin/odori_classroom", *self.flags, "--build", BUILD, "--lang", "en"]
             for end in ("interrupt", "release"):
                 batch = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
-                waiting = "(another machine, process 1"
+                limit = threading.Timer(60, batch.kill)  # seconds, for a batch that waits and says nothing of it
+                limit.start()
+                waiting = "another machine, process 1"
                 self.assertTrue(any(waiting in line.decode() for line in batch.stdout), "it never said for whom it waits")
+                limit.cancel()
                 if end == "interrupt":
                     batch.send_signal(signal.SIGINT)
                     self.assertIn("the same command goes on", batch.communicate()[0].decode())

@@ -13,6 +13,20 @@ unset PBS_NODEFILE SLURM_JOB_NUM_NODES
 mkdir "$OMPI_MCA_btl_vader_backing_directory"
 failures=0
 
+# Where it hangs, the last commands and what runs are printed before ctest ends the test.
+if [[ $# -eq 2 ]]; then
+  exec {trace}>"$scratch/trace"
+  BASH_XTRACEFD=$trace
+  mkfifo "$scratch/never"
+  {
+    read -rt 240 <>"$scratch/never"
+    printf 'FAILED: the test hangs after these commands:\n%s\n' "$(tail -n 20 "$scratch/trace")"
+    ps -eo pid,ppid,etime,stat,wchan:20,args --forest | cut -c 1-200
+  } &
+  trap "kill $!; rm -rf \"$scratch\"" EXIT
+  set -x
+fi
+
 fail() {
   printf 'FAILED: %s\n' "$*"
   failures=$((failures + 1))
@@ -61,7 +75,7 @@ apart=(unshare --net)
 [[ $EUID -eq 0 ]] || apart+=(--user --map-root-user)
 if "${apart[@]}" true 2>/dev/null; then
   for start in '"$@" -np 1 echo began' '. "$1" && echo began'; do
-    said=$("${apart[@]}" timeout 20 bash -c "$start" _ "${mpirun[@]}" 2>&1)
+    said=$("${apart[@]}" timeout -k 5 20 bash -c "$start" _ "${mpirun[@]}" 2>&1)
     [[ $? -eq 20 && $said == "odori: this machine's loopback network interface, lo, is down."*"sudo ip link set lo up" ]] ||
       fail "without lo, $start: $said"
   done
@@ -75,7 +89,7 @@ if "${apart[@]}" true 2>/dev/null; then
   for name in 踊り_1 "$(printf 'a%.0s' {1..63})"; do
     named="python3 -c 'import socket; socket.sethostname(\"$name\")' && "
     for start in '"$@"' '. "$1" && "${@:2}"'; do
-      said=$("${apart[@]}" timeout 60 bash -c "$named$start --allow-run-as-root -np 2 echo began" _ "${mpirun[@]}" 2>&1)
+      said=$("${apart[@]}" timeout -k 5 60 bash -c "$named$start --allow-run-as-root -np 2 echo began" _ "${mpirun[@]}" 2>&1)
       [[ $? -eq 0 && $said == $'began\nbegan' ]] || fail "on a machine named $name, $start: $said"
     done
   done
@@ -93,7 +107,7 @@ for place in slurm pbs environment network home; do
       network) export OMPI_MCA_{pml,osc}=ucx OMPI_MCA_mtl=psm2 OMPI_MCA_{btl,oob}_tcp_if_include=ib7 ;;
       home) export HOME=$scratch && mkdir "$HOME/.openmpi" && printf 'btl = sm,openib\nplm_rsh_agent = nowhere\n' >"$HOME/.openmpi/mca-params.conf" ;;
     esac
-    timeout 60 "${mpirun[@]}" -np 2 sh -c 'echo "rank $OMPI_COMM_WORLD_RANK $OMPI_MCA_pml$OMPI_MCA_osc$OMPI_MCA_mtl$OMPI_MCA_btl_tcp_if_include"'
+    timeout -k 5 60 "${mpirun[@]}" -np 2 sh -c 'echo "rank $OMPI_COMM_WORLD_RANK $OMPI_MCA_pml$OMPI_MCA_osc$OMPI_MCA_mtl$OMPI_MCA_btl_tcp_if_include"'
   ) >"$scratch/said" 2>&1
   [[ $(sort "$scratch/said") == $'rank 0 ob1\nrank 1 ob1' ]] || fail "$place: $(<"$scratch/said")"
 done
@@ -117,7 +131,7 @@ kill -TERM $!
 wait $! && fail "into a file, it ends with 0 though it was told to end"
 [[ $(<"$scratch/file") == $'waits\nended' ]] || fail "into a file, it can't be told to end: $(<"$scratch/file")"
 # By Ctrl-C in a terminal, too.
-said=$(timeout 60 python3 -c 'import os, pty, sys
+said=$(timeout -k 5 60 python3 -c 'import os, pty, sys
 said, keys = b"", [b"\3"]
 def read(terminal):
     global said
@@ -134,7 +148,7 @@ kill -TERM $!
 SECONDS=0
 wait $! && fail "it ends with 0 though it was told to end"
 ((SECONDS < 20)) || fail "a rank that doesn't listen goes on for $SECONDS s"
-timeout 1 "${mpirun[@]}" -np 1 sleep 60 >"$scratch/file" 2>"$scratch/said" # tells the whole group
+timeout -k 5 1 "${mpirun[@]}" -np 1 sleep 60 >"$scratch/file" 2>"$scratch/said" # tells the whole group
 grep -q "could be written" "$scratch/said" && fail "a job that was told to end blames the disk: $(<"$scratch/said")"
 expect_nothing_left "files"
 
@@ -228,8 +242,8 @@ ln -s env "$scratch/no_ssh/ssh"
 # One that hangs when its ranks have ended is killed, and that is said; whoever reads what it prints waits for nothing else. The first
 # becomes this mpirun, the second stands beside it.
 printf '#!/bin/bash\nsleep 3 & echo began; wait; trap "" TERM; exec sleep 1000\n' >"$scratch/hangs" && chmod +x "$scratch/hangs"
-timeout 90 "$script" "$scratch/hangs" 2>&1 | cat >"$scratch/said" &
-code=0 && timeout 90 "$script" "$scratch/hangs" >"$scratch/beside" 2>"$scratch/beside.error" || code=$?
+timeout -k 5 90 "$script" "$scratch/hangs" 2>&1 | cat >"$scratch/said" &
+code=0 && timeout -k 5 90 "$script" "$scratch/hangs" >"$scratch/beside" 2>"$scratch/beside.error" || code=$?
 [[ $code -eq 137 && $(<"$scratch/beside") == began && $(<"$scratch/beside.error") == *"mpirun hangs, though all of its ranks have ended"* ]] ||
   fail "an mpirun that hangs, beside: $code $(<"$scratch/beside.error")"
 wait $!
