@@ -155,7 +155,7 @@ for flag in --ranks --nodes --link; do expect 2 "single_gpu is one process" "$od
 
 # A machine on which only these programs are: mpirun says with what it was called.
 mkdir -p "$scratch/bin" "$scratch/build/bin/"{exercises,solutions}
-for tool in awk bash cat dirname env grep nproc rm; do ln -s "$(command -v $tool)" "$scratch/bin/$tool"; done
+for tool in awk bash cat chmod date df dirname env find grep id mv nproc paste rm stat touch; do ln -s "$(command -v $tool)" "$scratch/bin/$tool"; done
 printf '#!/bin/sh\necho link=$ODORI_LINK nodes=$ODORI_NODES "$@"\n' >"$scratch/bin/mpirun"
 chmod +x "$scratch/bin/mpirun"
 run=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/build" "$odori" run multi_node)
@@ -284,6 +284,59 @@ expect 20 "Name another folder, or remove that one." \
   echo "FAILED: a copied build must go, and another kit's must stay"
   failures=$((failures + 1))
 }
+
+# What keeps a folder from being built in has a name. (The stand-in for CMake fails to build.)
+configured() { # FOLDER: one of this kit, as if CMake had been there
+  mkdir -p "$1"
+  printf '%s\n' "CMAKE_HOME_DIRECTORY:INTERNAL=${odori%/*}" "CMAKE_CXX_COMPILER:FILEPATH=${2:-/bin/sh}" >"$1/CMakeCache.txt"
+  bash -c "$(sed -n '/^packages=/,/)$/p' "$odori"); echo \"\${packages[*]}\"" >"$1/odori_packages"
+}
+configured "$scratch/gone" /nowhere/g++
+expect 20 "was made with /nowhere/g++, which is not there now. Load the module" \
+  env PATH="$scratch/bin" ODORI_BUILD="$scratch/gone" "$odori" run single_gpu
+configured "$scratch/full"
+failing=(env PATH="$scratch/bin" ODORI_BUILD="$scratch/full" "$odori" run single_gpu)
+expect 12 "The build failed; see above." "${failing[@]}"
+rm "$scratch/bin/df"
+printf '#!/bin/sh\nprintf "Filesystem\\nx 9 9 12 100%% /\\n"\n' >"$scratch/bin/df"
+printf '#!/bin/sh\n[ "$1" != --version ] || exit 127\n' >"$scratch/bin/c++"
+chmod +x "$scratch/bin/df"
+expect 20 "$scratch/bin/c++ does not start by itself" "${failing[@]}"
+printf '#!/bin/sh\n' >"$scratch/bin/c++"
+expect 20 "The file system of $scratch/full is full: 12 KiB are free" "${failing[@]}"
+rm "$scratch/bin/df"
+cp -r "${odori%/*}"/{exercises,solutions} "$copied/"
+touch -d '+2 hours' "$copied/cmake/Dependencies.cmake"
+sed -i "s|=.*|=$copied|" "$scratch/full/CMakeCache.txt"
+expect 20 "cmake/Dependencies.cmake was changed at" env PATH="$scratch/bin" ODORI_BUILD="$scratch/full" "$copied/odori" run single_gpu
+touch "$copied/cmake/Dependencies.cmake"
+noexec='mount -t tmpfs -o noexec none "$1" && PATH=$2 ODORI_BUILD=$1 "$3" run single_gpu'
+mkdir "$scratch/noexec"
+apart=(unshare --mount)
+[[ $EUID -eq 0 ]] || apart+=(--user --map-root-user)
+if "${apart[@]}" true 2>/dev/null; then
+  expect 20 "programs can't be started from $scratch/noexec" "${apart[@]}" bash -c "$noexec" _ "$scratch/noexec" "$scratch/bin:$PATH" "$odori"
+elif [[ -n ${CI:-} ]]; then
+  echo "FAILED: no mount namespace can be made" && failures=$((failures + 1))
+fi
+# Somebody else's folder, as in a shared installation, is used as it is if nothing would be built.
+if [[ $EUID -eq 0 ]]; then
+  configured "$scratch/shared"
+  touch "$scratch/shared/build.ninja"
+  mkdir -p "$scratch/shared/bin/solutions"
+  printf '#!/bin/sh\necho "trains"\n' >"$scratch/shared/bin/solutions/train_cifar_single_gpu"
+  printf '#!/bin/sh\necho "$says"\n' >"$scratch/bin/ninja"
+  chmod +x "$scratch/shared/bin/solutions/train_cifar_single_gpu" "$scratch/bin/ninja"
+  chmod 755 "$scratch"
+  as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups env PATH="$scratch/bin" ODORI_BUILD="$scratch/shared")
+  kit_of_nobody=$copied/odori # the other may not be readable
+  sed -i "s|^CMAKE_HOME.*|CMAKE_HOME_DIRECTORY:INTERNAL=$copied|" "$scratch/shared/CMakeCache.txt"
+  touch "$scratch/shared/odori_looked"
+  expect 0 "trains" "${as_nobody[@]}" says="ninja: no work to do." "$kit_of_nobody" run single_gpu --solution
+  expect 20 "belongs to root, you may not write there, and it is not up to date" \
+    "${as_nobody[@]}" says="[1/2] Building" "$kit_of_nobody" run single_gpu --solution
+  rm "$scratch/bin/ninja"
+fi
 
 # One ./odori at a time builds; another says for whom it waits, can be stopped, and holds nothing while its program runs.
 ln -s "$(command -v flock)" "$(command -v mkdir)" "$scratch/bin/"

@@ -1,0 +1,67 @@
+# What keeps a folder from being built in, said in a sentence: CMake and Ninja name no cause, or only "Permission denied".
+# Sourced by the driver, whose `stop` and `root` these functions use.
+#   check_build FOLDER                before each build: stops with 20
+#   is_built FOLDER TARGET...         whether nothing would be built
+#   build_targets FOLDER TARGET...    builds them
+#   use_without_writing FOLDER TARGET...    a folder of somebody else: stops with 20 if something would have to be built there
+#   check_runs_programs FOLDER        stops with 20 where no program can be started from this folder
+#   why_build_failed FOLDER           prints a sentence, or nothing
+
+# All that CMake's files are in.
+cmake_files=(CMakeLists.txt CMakePresets.json cmake datasets exercises grader jobscripts lib slides/CMakeLists.txt solutions)
+
+# Ninja by itself would first let CMake look for new source files, each time. Here the folders' dates tell: `built` notes when that was.
+is_built() { # FOLDER TARGET...
+  local folder=$1 looked=$1/odori_looked
+  shift
+  [[ -f $folder/build.ninja ]] && command -v find >/dev/null || return 1
+  [[ -e $looked ]] || looked=$folder/build.ninja
+  [[ -z $(cd "$root" && find "${cmake_files[@]}" \( -type d -o -name 'CMake*' -o -name '*.cmake' \) -newer "$looked" -print -quit) ]] &&
+    ninja -C "$folder" -f "$(cd "$folder" && pwd)/build.ninja" -n "$@" 2>/dev/null | grep -q 'no work to do'
+}
+
+build_targets() { # FOLDER TARGET...
+  local folder=$1
+  shift
+  touch "$folder/odori_looks"
+  cmake --build "$folder" --parallel "$(usable_compilers)" ${1:+--target "$@"} && mv "$folder/odori_looks" "$folder/odori_looked"
+}
+
+use_without_writing() {
+  local owner
+  is_built "$@" && return 0
+  owner=$(stat -c %U "$1")
+  stop "the build in $1 belongs to $owner, you may not write there, and it is not up to date for this command. $owner can bring it up to date: ./odori setup. Or build one of your own: ODORI_BUILD=\$HOME/odori-build ./odori ..."
+}
+
+check_build() {
+  local name value future
+  while IFS='=' read -r name value; do
+    [[ $value != /* || -e $value ]] ||
+      stop "the build in $1 was made with $value, which is not there now. Load the module that it belongs to; or begin again with what is there: rm -r $1; ./odori setup"
+  done < <(grep -sE '^CMAKE_(COMMAND|MAKE_PROGRAM|CXX_COMPILER):' "$1/CMakeCache.txt")
+  # CMake would run again and again.
+  command -v find >/dev/null && [[ -e $1/CMakeCache.txt ]] || return 0
+  future=$(cd "$root" && find "${cmake_files[@]}" \( -name 'CMake*' -o -name '*.cmake' \) -newermt '1 minute' -print -quit 2>/dev/null) || true
+  [[ -z $future ]] ||
+    stop "$future was changed at $(date -r "$root/$future" '+%F %T'), and here it is $(date '+%F %T'): the clock of this machine or of its file server is wrong. Set it, or give the files today's date: find $root -newermt '1 minute' -exec touch {} +"
+}
+
+check_runs_programs() {
+  printf '#!/bin/sh\n' >"$1/odori_try" && chmod +x "$1/odori_try" && "$1/odori_try" 2>/dev/null && rm "$1/odori_try" || {
+    rm -f "$1/odori_try"
+    stop "programs can't be started from $1: its file system is full or mounted with noexec. Build in another folder: ODORI_BUILD=FOLDER ./odori ..."
+  }
+}
+
+why_build_failed() {
+  local tool free foreign
+  for tool in cmake ninja "${CXX:-c++}"; do
+    ! command -v "$tool" >/dev/null || "$tool" --version >/dev/null 2>&1 ||
+      { echo "$(command -v "$tool") does not start by itself ($tool --version); load the module of its libraries, or take another one." && return; }
+  done
+  free=$(df -Pk "$1" 2>/dev/null | awk 'NR == 2 { print $4 }')
+  [[ -z $free || $free -gt 10240 ]] || { echo "The file system of $1 is full: $free KiB are free, and a build needs 3 GB." && return; }
+  foreign=$(find "$1" ! -writable -print -quit 2>/dev/null) || true
+  [[ -z $foreign ]] || echo "$foreign belongs to $(stat -c %U "$foreign") and you may not write it. Was ./odori called with sudo? sudo chown -R $(id -un) $1"
+}
