@@ -218,7 +218,7 @@ TEST_F(Words, TheSolutionIsShownAfterAPassOrAClearYes) {
   EXPECT_EQ(word("solution multi_gpu 2").code, 2);
   EXPECT_EQ(word("solution multi_gpu").code, 2) << "the others haven't passed";
   EXPECT_EQ(word("solution multi_gpu --yes").count("multi_gpu, blank "), 8);
-  EXPECT_EQ(word("solution multi_gpu 3").count("Which device has to be current"), 1);
+  EXPECT_EQ(word("solution multi_gpu 3").count("On which device is the model set up"), 1);
   EXPECT_EQ(word("solution multi_gpu 3", "ja").count("Which device"), 0) << word("solution multi_gpu 3", "ja").output;
 }
 
