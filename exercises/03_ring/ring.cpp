@@ -1,16 +1,19 @@
-// Task 3: write the all-reduce that sums gradients over all ranks, and train with it.
+// Task 3: write the all-reduce that averages gradients over all ranks, and train with it.
 //
-//   ./odori run ring --ranks 3
+// Goal:    the mean of all ranks' buffers on every rank, while each of n ranks sends 2 (n - 1) / n times its buffer:
+//          always less than two times.
+// Time:    60 minutes.
+// Reading: deck 3 of the slides, the ring in eight pictures; lib/comm/communicator.h.
+// Command: ./odori run ring --ranks 3
+// Output:  whether your ring's mean is right on --length elements, what each rank sent, and the table of epochs of
+//          a training run with it (--epoch 0: no training).
 //
 // The ranks form a ring, and each divides its buffer into as many chunks as there are ranks. First every chunk goes
 // once around the ring, and each rank adds its own elements to the chunk that it receives (reduce-scatter): after
-// that, each rank holds the sum of one chunk. Then the sums go around once more (all-gather). Each of n ranks sends
-// 2 (n - 1) / n times its buffer: always less than two times.
+// that, each rank holds the sum of one chunk. Then the sums go around once more (all-gather).
 //
 // A send waits here until the other rank receives (MPI_Issend). MPI_Send can return before, since MPI buffers short
 // messages: a program that relies on that hangs with longer ones.
-//
-// The program tries your ring on --length elements, and then trains with it as task 2 does (--epoch 0: it doesn't).
 //
 // Fill in the blanks: replace each PUT_YOUR_CODE by your own code.
 #include "odori.h"
@@ -47,7 +50,7 @@ void ring_all_reduce(std::span<float> numbers, Communicator& comm) {
     const int received = (sent + n - 1) % n;  // what the previous rank sends in this step
     std::vector<float> arrived(chunk(received).size());
     // BLANK 4: Send chunk `sent` to the next rank, and receive `arrived` from the previous one. All ranks do this at
-    //          the same time, and who sends waits until the other one receives. Nothing else travels.
+    //          the same time, and who sends waits until the other one receives. Send nothing else.
     PUT_YOUR_CODE;
     // END BLANK
     // BLANK 5: `arrived` holds what the ranks before this one know of chunk `received`. What does the chunk become?

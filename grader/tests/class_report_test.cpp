@@ -171,7 +171,7 @@ TEST(Summary, CountsVerdictsMisconceptionsAndLooks) {
   EXPECT_EQ(summary.mean(), 25);
   EXPECT_EQ(summary.median(), 0);
   EXPECT_EQ(summary.blanks[0].verdicts.at(Verdict::wrong), 3);
-  EXPECT_EQ(summary.blanks[0].mean_points, 5);
+  EXPECT_EQ(summary.blanks[0].mean_points, 6.25);
   EXPECT_EQ(summary.misconceptions.front().students.size(), 3u);
   EXPECT_EQ(summary.misconceptions.back().students.size(), 1u);
   EXPECT_TRUE(contains(class_page(students, course, ""), "<td class=\"who\"><a href=\"students/c/report.html\">"));

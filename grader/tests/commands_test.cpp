@@ -93,12 +93,12 @@ TEST_F(Words, StatusShowsAllTasksInBothLanguages) {
 TEST_F(Words, StatusCountsPointsAndSeesChanges) {
   replace_in(program_, "main_device_id = PUT_YOUR_CODE", "main_device_id = 0");
   remember(
-      "verdict multi_gpu 2 PASS 5 5 0123456789abcdef\nverdict multi_gpu 0 INCONCLUSIVE 0 20 0123456789abcdef\n"
+      "verdict multi_gpu 2 PASS 4 4 0123456789abcdef\nverdict multi_gpu 0 INCONCLUSIVE 0 20 0123456789abcdef\n"
       "hint multi_gpu 2 3\n");
   const Ended ending = word("status multi_gpu");
-  EXPECT_EQ(ending.count("5 of 80 points"), 1) << ending.output;  // an inconclusive speedup counts neither way
+  EXPECT_EQ(ending.count("4 of 80 points"), 1) << ending.output;  // an inconclusive speedup counts neither way
   EXPECT_EQ(ending.count("PASS (changed since)"), 1) << ending.output;
-  EXPECT_EQ(ending.count("5/5     3 "), 1) << ending.output;
+  EXPECT_EQ(ending.count("4/4     3 "), 1) << ending.output;
 }
 
 TEST_F(Words, StatusOfATaskThatIsAllRightSendsNobodyToTheCheck) {
@@ -122,7 +122,7 @@ TEST_F(Words, ResetPutsTheExerciseBackAndKeepsWhatWasThere) {
   replace_in(program_, "main_device_id = PUT_YOUR_CODE", "main_device_id = 0");
   replace_in(script_, "PUT_YOUR_CODE", "select=1");
   const std::string mine = read_file(program_);
-  remember("verdict multi_gpu 2 PASS 5 5 0\nverdict multi_node 1 PASS 15 15 0\nhint multi_gpu 2 3\n");
+  remember("verdict multi_gpu 2 PASS 4 4 0\nverdict multi_node 1 PASS 15 15 0\nhint multi_gpu 2 3\n");
   const Ended ending = word("reset multi_gpu");
   EXPECT_EQ(ending.code, 0) << ending.output;
   EXPECT_EQ(ending.count("What you had is kept: " + (kit_ / "out/kept").string()), 2) << ending.output;
@@ -213,12 +213,12 @@ TEST_F(Words, TheSolutionIsShownAfterAPassOrAClearYes) {
   EXPECT_EQ(word("solution multi_gpu 3 --yes").count(answer), 1);
   EXPECT_EQ(word("solution multi_gpu 8 --yes").count("select=1:mpiprocs=1"), 1);
 
-  remember("verdict multi_gpu 3 PASS 10 10 0\n");
+  remember("verdict multi_gpu 3 PASS 2 2 0\n");
   EXPECT_EQ(word("solution multi_gpu 3").count(answer), 1);
   EXPECT_EQ(word("solution multi_gpu 2").code, 2);
   EXPECT_EQ(word("solution multi_gpu").code, 2) << "the others haven't passed";
   EXPECT_EQ(word("solution multi_gpu --yes").count("multi_gpu, blank "), 8);
-  EXPECT_EQ(word("solution multi_gpu 3").count("Which device has to be current"), 1);
+  EXPECT_EQ(word("solution multi_gpu 3").count("On which device is the model set up"), 1);
   EXPECT_EQ(word("solution multi_gpu 3", "ja").count("Which device"), 0) << word("solution multi_gpu 3", "ja").output;
 }
 

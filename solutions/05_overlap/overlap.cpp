@@ -1,13 +1,15 @@
 // Task 5: hide the exchange of gradients behind the computing, or shrink it.
 //
-//   ./odori run overlap --ranks 2 --link 1gbit,50us --model mid --batchsize 16
+// Goal:    less exposed time: the part of an iteration that is spent on the exchange alone.
+// Time:    60 minutes.
+// Reading: deck 3 of the slides, hiding the exchange; exercises/05_overlap/support/overlap_support.h.
+// Command: ./odori run overlap --ranks 2 --link 1gbit,50us --model mid --batchsize 16
+// Output:  for each of four strategies, whether its mean is right on known gradients, and its exposed time.
+//          With --strategy overlapped: the table of epochs of a training run with that strategy.
 //
-// In task 2 nobody computes while gradients are exchanged. Three other ways. Overlapped: they travel while backward
-// computes others. Double-buffered: they travel while the next batch is computed, and each update is one iteration
-// late. Half precision: half as many bytes travel. Gradients travel by start(), average() and sum_in() alone.
-//
-// The program tries each way on gradients of which all is known, and shows how much of an iteration is exposed: spent
-// on the exchange alone. With --strategy overlapped it trains a CIFAR classifier by this way, as task 2 does.
+// In task 2 every device is idle during the all-reduce. Three remedies. Overlapped: all-reduce the gradients of one
+// bucket while backward computes the next. Double-buffered: all-reduce them while the next batch is computed, so each
+// update is one iteration late. Half precision: send half the bytes. Use start(), average() and sum_in() alone.
 #include "odori.h"
 #include "overlap_support.h"
 
@@ -24,12 +26,12 @@ struct Synchronous : HostStrategy {
   }
 };
 
-/// Which gradients travel together, at least `full` numbers each time, in the order in which they travel.
+/// The buckets, in the order in which they are sent. All but the last have at least `full` elements.
 std::vector<Range> make_buckets(std::span<const Range> parameters, std::size_t full) {
   std::vector<Range> buckets;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     // BLANK 1: Backward comes from the last layer, and `parameters` begins with the first one's. Which of them comes as
-    //          number i into the buckets, so that the first bucket can travel as early as possible?
+    //          number i into the buckets, so that the first bucket can start as early as possible?
     const Range next = parameters[parameters.size() - 1 - i];
     // END BLANK
     if (buckets.empty() || buckets.back().size() >= full)
@@ -40,21 +42,21 @@ std::vector<Range> make_buckets(std::span<const Range> parameters, std::size_t f
   return buckets;
 }
 
-/// Gradients travel while backward computes others.
+/// Sends the gradients of complete buckets while backward computes others.
 struct Overlapped : HostStrategy {
   Overlapped(Communicator& between, std::size_t n) : HostStrategy(between), n_buckets(n) {}
-  const std::size_t n_buckets;  // about so many
+  const std::size_t n_buckets;  // approximately
   std::vector<Range> buckets;
-  std::size_t started{0};  // how many of them, in this iteration
+  std::size_t started{0};  // buckets started in this iteration
   void prepare(std::span<const Range> parameters) override {
     buckets = make_buckets(parameters, gradients.size() / n_buckets);
   }
 
-  /// Called once a layer: backward has just computed the gradients of `range`. It has those behind, and computes those
-  /// in front of it next.
+  /// Called once a layer: backward has just computed the gradients of `range`. All after it are computed, too; those
+  /// before it come next.
   void are_final(Range range) override {
-    // BLANK 2: Start every bucket whose gradients are all computed by now: each once, in their order, none later than
-    //          it can be. start(bucket) lets it travel; it has the numbers from bucket.begin to before bucket.end.
+    // BLANK 2: Start every bucket whose gradients are all computed by now: each once, in their order, as early as
+    //          possible. start(bucket) starts the exchange of the elements from bucket.begin to before bucket.end.
     while (started < buckets.size() && buckets[started].begin >= range.begin) start(buckets[started++]);
     // END BLANK
   }
@@ -67,13 +69,13 @@ struct Overlapped : HostStrategy {
   }
 };
 
-/// Gradients travel while the next batch is computed. Backward always writes `gradients`, so they travel elsewhere: in
-/// `travelling`, which has as many numbers, all 0 before the first iteration.
+/// Exchanges gradients while the next batch is computed. Backward always writes `gradients`, so a second buffer of the
+/// same length is exchanged: `travelling`, all 0 before the first iteration.
 struct DoubleBuffered : HostStrategy {
   using HostStrategy::HostStrategy;
   bool finish() override {
-    // BLANK 4: `travelling` has been on its way since the last iteration. Have its mean in `gradients`, for the update,
-    //          and let this iteration's gradients travel until the next finish().
+    // BLANK 4: The exchange of `travelling` started in the last iteration. Put its mean into `gradients`, for the
+    //          update, and start the exchange of this iteration's gradients, which lasts until the next finish().
     wait();
     std::ranges::swap_ranges(gradients, travelling);
     start(travelling);
@@ -88,7 +90,7 @@ struct HalfPrecision : HostStrategy {
   using HostStrategy::HostStrategy;
   bool finish() override {
     // BLANK 6: Make `gradients` their mean over all comm.size() ranks. sum_in(Dtype::fp16, gradients) makes them their
-    //          sum, with 16 bits a number on the way; beyond 65504 such a number is infinite.
+    //          sum, sent with 16 bits each; beyond 65504 such a value is infinite.
     for (float& gradient : gradients) gradient /= static_cast<float>(comm.size());
     sum_in(Dtype::fp16, gradients);
     // END BLANK

@@ -1,13 +1,15 @@
-// Task 6: predict how long a training takes, with other batches, another network and more devices.
+// Task 6: predict how long a training run takes, with other batches, another network and more devices.
 //
-//   ./odori run prediction --model mid
-//
-// The program measures two iterations on one device. Everything else is your formulas: how the time grows with the
-// batch, what another network takes, what the exchange of gradients adds, and where more devices stop helping. At the
-// end it measures what it can of that, and shows how far off the prediction was.
+// Goal:    formulas for how the time grows with the batch, what another network takes, what the exchange of gradients
+//          adds, and where more devices stop helping.
+// Time:    20 minutes.
+// Reading: deck 2 of the slides; lib/comm/cost.h.
+// Command: ./odori run prediction --model mid
+// Output:  two measured iterations of one device, a table of what your formulas predict from them, and the error of two
+//          of these predictions, in percent.
 //
 // The exchange follows the alpha-beta model (R. W. Hockney, 1994): a message takes latency + bytes / bandwidth. It is
-// the ring of task 3. For many devices MPI and NCCL choose a tree, which ../lib/comm/cost.h and ./odori predict have.
+// the ring of task 3. For many devices MPI and NCCL choose a tree, which lib/comm/cost.h and ./odori predict have.
 #include "odori.h"
 #include "prediction_support.h"
 
@@ -52,7 +54,7 @@ double exchange_time(int n, double bytes, const cost::Link& wire) {
   // END BLANK
 }
 
-/// An iteration of n devices that share one batch.
+/// An iteration of n devices that share one batch (strong scaling).
 double shared_iteration(const cost::Compute& time, double batch, int n, double exchange) {
   // BLANK 7: What does it take? The devices share the images (a part of one counts too), and nothing else.
   return time.fixed + time.per_image * batch / n + exchange;
