@@ -106,7 +106,7 @@ TABLE = [
     (r"\./odori predict( .*)?", by("predict_runs", "lib/tests/CMakeLists.txt", "predict_runs")),
     (r"\./odori timeline DIR", timeline),
     (r"lib/bench/link_error.sh BUILD", starts),
-    (r"lib/tests/(arm64|debian)\.sh", starts),
+    (r"lib/tests/(arm64|container|debian)\.sh", starts),
     (r"mpirun \$MPIRUN_FLAGS build/bin/odori_compare", by("hosts_test", "lib/tests/hosts_test.sh", 'build/bin/odori_compare"')),
     (r"\./odori compare( --\w+ \S+)*", by("compare_test", "lib/tests/compare_test.sh", "--link")),
     (r"build/bin/solutions/train_cifar_single_gpu .*", smaller("Throughput: ")),
@@ -151,7 +151,7 @@ TABLE = [
     (r"(mpirun -np 2 )?build/bin/(bench_|speedup_)\w+.*", starts),
     (r"(lib/bench/(compare|validate)_|grader/bench/class)\S+( .*)?", starts),
     (r"git (commit|pull) -.*", lambda command: UPDATES.append(command)),
-    (r"(git clone|git pull|module load|qsub -I|qstat|squeue)( .*)?", of_another_program),
+    (r"(git clone|git pull|module load|mpirun -np 2 apptainer|qsub -I|qstat|squeue)( .*)?", of_another_program),
 ]
 UPDATES = []
 
