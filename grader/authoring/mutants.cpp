@@ -186,6 +186,7 @@ class Mutator {
                                       symbols_[open - 1] == ">");
     if (symbols_[open] == "(" && !is_call) return;
     const std::vector<Part> parts = arguments_in(open);
+    if (symbols_[open] == "(" && parts.front().begin < parts.front().end) unwrap_call(open, parts.front());
     const auto is_designated = [this](const Part& part) { return symbols_[part.begin] == "."; };
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const Part& part = parts[i];
@@ -198,6 +199,30 @@ class Mutator {
         swap(MutantKind::swapped_arguments, parts[i - 1], part);
       }
     }
+  }
+
+  /// `f(a, b)` becomes `a`, where its value is used. Without a cast or a move most code is the same.
+  void unwrap_call(std::size_t open, const Part& argument) {
+    std::size_t begin = open;
+    if (symbols_[begin - 1] == ">")
+      while (begin > 0 && !(symbols_[begin] == "<")) --begin;
+    const auto belongs_to_callee = [&](const Symbol& before) {
+      if (before.is_one_of(" :: . -> ")) return true;
+      return before.token.is_word() && !before.is_one_of(keywords) && !symbols_[begin].token.is_word();
+    };
+    while (begin > 0 && belongs_to_callee(symbols_[begin - 1])) --begin;
+    const std::size_t close = closing(open);
+    const bool is_declared = begin > 0 && symbols_[begin].token.is_word() &&
+                             (follows_operand(begin) || (symbols_[begin - 1] == ">" && !symbols_[begin - 1].spaced));
+    const bool is_statement = (begin == 0 || symbols_[begin - 1].is_one_of(" ; { } ) else ")) &&
+                              (close + 1 >= symbols_.size() || symbols_[close + 1] == ";");
+    const std::string callee = text_of({begin, open});
+    if (is_declared || is_statement || close == symbols_.size() || callee.find("_cast") != callee.npos ||
+        callee == "std::move")
+      return;
+    const Part call{begin, close + 1};
+    add(MutantKind::deleted, begin_of(call), end_of(call), text_of(argument),
+        fmt::format("`{}` becomes `{}`", text_of(call), text_of(argument)));
   }
 
   void swap(MutantKind kind, const Part& first, const Part& second) {

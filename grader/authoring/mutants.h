@@ -31,6 +31,7 @@ struct LineChange {
 ///   - another operator in place of an arithmetic, comparison, logical or compound assignment operator; no `!`, no sign
 ///   - a whole number plus or minus one, also in a literal such as 2.0
 ///   - two neighbouring arguments swapped; a designated initialiser (.name = value) removed
+///   - the first argument in place of a call
 ///   - a statement removed, two neighbouring ones swapped; no declarations, for what uses them would not compile
 ///   - a word in place of its sibling: true and false, min and max, and `siblings`, groups of interchangeable words
 /// In a job script only whole numbers change. Expects the layout of clang-format: binary operators are between

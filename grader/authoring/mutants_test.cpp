@@ -43,12 +43,22 @@ TEST(Mutants, LeaveTypesQuotesAndCommentsAlone) {
 }
 
 TEST(Mutants, SwapArguments) {
-  EXPECT_EQ(all_of("f(a, g(b, c));"), (Texts{"arguments: f(g(b, c), a);", "arguments: f(a, g(c, b));"}));
+  EXPECT_EQ(all_of("f(a, g(b, c));"),
+            (Texts{"arguments: f(g(b, c), a);", "arguments: f(a, g(c, b));", "deletion: f(a, b);"}));
   EXPECT_EQ(all_of("T x{a, b};"), (Texts{"arguments: T x{b, a};"}));
-  EXPECT_EQ(all_of("make<A, B>(a, C<D, E>(b));"), (Texts{"arguments: make<A, B>(C<D, E>(b), a);"}));
+  EXPECT_EQ(all_of("make<A, B>(a, C<D, E>(b));"),
+            (Texts{"arguments: make<A, B>(C<D, E>(b), a);", "deletion: make<A, B>(a, b);"}));
   EXPECT_EQ(all_of("f(x, {.a = b, .c = d});"),
             (Texts{"arguments: f({.a = b, .c = d}, x);", "deletion: f(x, {.c = d});", "deletion: f(x, {.a = b});"}));
   EXPECT_EQ(all_of("auto f = [](int a, int b) { return a; };"), (Texts{"deletion: auto f = [](int a, int b) {  };"}));
+}
+
+TEST(Mutants, ReplaceACallByItsFirstArgument) {
+  EXPECT_EQ(all_of("return std::ceil(a);"), (Texts{"deletion: return a;"}));
+  EXPECT_EQ(all_of("x = a.b->f<C, D>(y);"), (Texts{"deletion: x = y;"}));
+  for (const char* text : {"f(a);", "if (a) f(b);", "const T x(a);", "std::unique_ptr<T> x(a);",
+                           "return static_cast<int>(a);", "return std::move(a);", "return f();"})
+    EXPECT_EQ(all_of(text), Texts()) << text;
 }
 
 TEST(Mutants, DeleteAndSwapStatementsAlsoWithinBlocks) {
