@@ -11,9 +11,9 @@
 #include <random>
 
 #include "blanks/blanks.h"
+#include "blanks/cutter.h"
 #include "blanks/task.h"
 #include "classroom/self_test/answer_files.h"
-#include "classroom/self_test/handed_in.h"
 #include "errors/error.h"
 #include "flags/command_line.h"
 #include "program/program.h"

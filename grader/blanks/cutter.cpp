@@ -135,6 +135,16 @@ std::string cut(std::string_view solution, const std::string& path) {
   return join_lines(lines);
 }
 
+std::string filled_exercise(const std::filesystem::path& solution,
+                            const std::map<int, std::vector<std::string>>& blanks) {
+  std::vector<std::string> lines = split_lines(cut(read_file(solution), solution.string()));
+  const std::vector<Blank> places = parse_blanks(lines, solution.string());
+  for (auto blank = places.rbegin(); blank != places.rend(); ++blank)
+    if (const auto text = blanks.find(blank->number); text != blanks.end())
+      lines = with_text(std::move(lines), *blank, text->second);
+  return join_lines(lines);
+}
+
 std::string first_difference(std::string_view expected, std::string_view found) {
   if (expected == found) return {};
   const auto wanted = split_lines(expected), seen = split_lines(found);

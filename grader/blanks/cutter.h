@@ -1,6 +1,8 @@
 // Makes an exercise out of a solution: removes what is inside a blank, keeps its question and its variable's type.
 #pragma once
 
+#include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +17,11 @@ namespace odori::grader {
 /// messages and for the language. Throws Error with path:line for a blank that can't be cut: the variable that it
 /// begins with is declared in another way, or `auto`; and if a line of an answer is also outside its blank.
 std::string cut(std::string_view solution, const std::string& path);
+
+/// Returns the exercise that is cut from the kit's file `solution`, with these texts in its blanks. The other blanks
+/// are left unfilled. Throws Error as cut() does.
+std::string filled_exercise(const std::filesystem::path& solution,
+                            const std::map<int, std::vector<std::string>>& blanks);
 
 /// What an exercise keeps of a solution's blank, in one line: "const std::map<std::string, int> devices", "return", or
 /// nothing. `lines`: the solution's. Throws Error as cut() does.

@@ -24,7 +24,7 @@ class Description {
     check(json_.contains("launch") && (json_["launch"] == "process" || json_["launch"] == "mpi"),
           "have a \"launch\", \"process\" or \"mpi\"");
     check(json_.contains("blanks") && json_["blanks"].is_array(), "have an array \"blanks\"");
-    check_fields(json_, {"blanks", "judged_alone", "launch", "optional", "speedup", "title"});
+    check_fields(json_, {"blanks", "judged_alone", "launch", "optional", "siblings", "speedup", "title"});
     for (const Json& blank : json_["blanks"])
       if (blank.is_object()) check_fields(blank, {"points", "title"});
   }
@@ -50,6 +50,14 @@ class Description {
     };
     check(alone.is_array() && std::ranges::all_of(alone, is_blank), "have numbers of blanks in \"judged_alone\"");
     return alone;
+  }
+
+  std::vector<std::set<std::string>> siblings() const {
+    const Json groups = json_.value("siblings", Json::array());
+    const auto is_word = [](const Json& word) { return word.is_string(); };
+    const auto is_group = [&](const Json& group) { return group.is_array() && std::ranges::all_of(group, is_word); };
+    check(groups.is_array() && std::ranges::all_of(groups, is_group), "have lists of words in \"siblings\"");
+    return groups;
   }
 
   std::map<int, double> points() const {
@@ -112,6 +120,7 @@ Task read_task(const fs::path& solution) {
             .title = description.title(),
             .blanks = description.blanks(),
             .judged_alone = description.judged_alone(),
+            .siblings = description.siblings(),
             .under_mpi = description.under_mpi(),
             .measures_speedup = description.measures_speedup(),
             .optional = description.optional()};

@@ -25,11 +25,12 @@ struct Task {
   ExerciseFile program;
   std::optional<ExerciseFile> script;  // the job script, if the exercise has one: it holds the last blank
   Text title;
-  std::vector<Text> blanks;      // titles: "the main device"
-  std::set<int> judged_alone;    // blanks that another one can compensate for: right only if right with the kit's
-  bool under_mpi = false;        // ranks under mpirun; else one process
-  bool measures_speedup = true;  // of a whole that is right
-  bool optional = false;         // a class is marked on it only where its instructor says so (./odori grade --tasks)
+  std::vector<Text> blanks;    // titles: "the main device"
+  std::set<int> judged_alone;  // blanks that another one can compensate for: right only if right with the kit's
+  std::vector<std::set<std::string>> siblings;  // words that are easily confused: ./odori exercise check swaps them
+  bool under_mpi = false;                       // ranks under mpirun; else one process
+  bool measures_speedup = true;                 // of a whole that is right
+  bool optional = false;  // a class is marked on it only where its instructor says so (./odori grade --tasks)
 
   int n_blanks() const { return static_cast<int>(blanks.size()); }
   int n_program_blanks() const { return n_blanks() - (script ? 1 : 0); }

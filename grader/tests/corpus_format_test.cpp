@@ -15,15 +15,15 @@ const std::vector<AnswerEntry>& corpus() {
   return entries;
 }
 
-TEST(Corpus, HasThreeRightAndFiveWrongAnswersToEachBlank) {
+TEST(Corpus, HasARightAndTwoWrongAnswersToEachBlank) {
   std::map<std::pair<std::string, int>, int> right, wrong;
   for (const AnswerEntry& entry : corpus())
     for (const auto& [blank, expected] : entry.expected)
       if (entry.blanks.contains(blank)) ++(expected.passes() ? right : wrong)[{entry.task, blank}];
   for (const Task& task : all_tasks())
     for (int blank = 1; blank <= task.n_blanks(); ++blank) {
-      EXPECT_GE((right[{task.name, blank}]), 3) << task.name << ' ' << blank;
-      EXPECT_GE((wrong[{task.name, blank}]), 5) << task.name << ' ' << blank;
+      EXPECT_GE((right[{task.name, blank}]), 1) << task.name << ' ' << blank;
+      EXPECT_GE((wrong[{task.name, blank}]), 2) << task.name << ' ' << blank;
     }
 }
 

@@ -6,19 +6,16 @@
 // goes by the seed, and of these as many as are begun in S seconds of grading. Says what the grader said otherwise,
 // once more at the end, and ends with exit code 1 if there was anything to say. Two workers a core grade them.
 #include <fmt/ranges.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <random>
 
+#include "authoring/in_processes.h"
+#include "blanks/cutter.h"
 #include "checks/judge_answer.h"
 #include "classroom/self_test/answer_files.h"
-#include "classroom/self_test/handed_in.h"
 #include "errors/error.h"
 #include "flags/command_line.h"
 #include "messages/messages.h"
@@ -112,59 +109,6 @@ std::string complaints_about(const Answer& answer, std::uint64_t seed) try {
   return fmt::format("  the grader failed: {}\n", error.what());
 }
 
-/// Takes the next answer until there is none. What was said otherwise goes into the file `failed`, too. A process of
-/// its own, since GoogleTest, which judges, runs once at a time in each.
-void work_through(const std::vector<Answer>& answers, std::atomic<std::size_t>& next, std::uint64_t seed,
-                  std::chrono::steady_clock::time_point until, const fs::path& failed) {
-  for (std::size_t i; std::chrono::steady_clock::now() < until && (i = next++) < answers.size();) {
-    const auto begin = std::chrono::steady_clock::now();
-    const std::string complaints = complaints_about(answers[i], seed);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    fmt::print("{} {:5.1f} s  {}\n{}", complaints.empty() ? "right" : "FAILED", seconds, answers[i].entry.title(),
-               complaints);
-    std::fflush(stdout);
-    if (!complaints.empty())
-      std::ofstream(failed, std::ios::app) << answers[i].entry.title() + '\n' + complaints << std::flush;
-  }
-}
-
-struct Graded {
-  std::size_t n;
-  std::string failed;  // what was said otherwise; empty if nothing was
-};
-
-/// No answer is begun after `until`.
-Graded grade_all(const std::vector<Answer>& answers, std::uint64_t seed, std::chrono::steady_clock::time_point until,
-                 const fs::path& folder) {
-  void* const shared =
-      mmap(nullptr, sizeof(std::atomic<std::size_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  require(shared != MAP_FAILED, "No memory could be shared between the workers.");
-  const fs::path failed = folder / "failed";
-  std::ofstream(failed).close();
-  auto& next = *new (shared) std::atomic<std::size_t>(0);
-  std::fflush(stdout);
-  // Twice as many as cores: much of the time goes to waiting, for a hang to show and for mpirun to end.
-  const int n_workers = 2 * usable_cores();
-  for (int i = 0; i < n_workers; ++i)
-    if (fork() == 0) {
-      int code = 0;
-      try {
-        work_through(answers, next, seed, until, failed);
-      } catch (...) {
-        code = report_failure();
-      }
-      std::fflush(nullptr);
-      _exit(code);
-    }
-  std::string complaints;
-  for (int i = 0; i < n_workers; ++i) {
-    int status = 1;
-    wait(&status);
-    if (status != 0) complaints += "A worker did not come to its end.\n";
-  }
-  return {std::min(next.load(), answers.size()), read_file(failed) + complaints};
-}
-
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -196,10 +140,23 @@ int main(int argc, char** argv) try {
   const std::vector<Answer> answers = write_answers(entries, scratch.path());
   fmt::print("{} answers; seed {}\n", answers.size(), seed);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(limit);  // so the first is graded, always
-  const Graded graded = grade_all(answers, seed, until, scratch.path());
-  fmt::print("{} answers graded in {:.0f} s: {}\n", graded.n, seconds(),
-             graded.failed.empty() ? "all right" : graded.failed);
-  return graded.failed.empty() ? 0 : 1;
+  std::string failed;                                                                 // what was said otherwise
+  const auto judge = [&](std::size_t i) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::string complaints = complaints_about(answers[i], seed);
+    const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return fmt::format("{} {:5.1f} s  {}\n{}", complaints.empty() ? "right" : "FAILED", taken, answers[i].entry.title(),
+                       complaints);
+  };
+  const auto done = [&](std::size_t, const std::string& line) {
+    fmt::print("{}", line);
+    std::fflush(stdout);
+    if (line.starts_with("FAILED")) failed += line;
+  };
+  // Twice the number of cores: much of the time goes to waiting, for a hang to show and for mpirun to end.
+  const std::size_t n_graded = in_processes(answers.size(), 2 * usable_cores(), judge, done, until);
+  fmt::print("{} answers graded in {:.0f} s: {}\n", n_graded, seconds(), failed.empty() ? "all right" : failed);
+  return failed.empty() ? 0 : 1;
 } catch (...) {
   return report_failure();
 }

@@ -8,6 +8,7 @@
 #include <regex>
 #include <set>
 
+#include "authoring/texts.h"
 #include "blanks/blanks.h"
 #include "blanks/task.h"
 
@@ -34,23 +35,13 @@ std::vector<fs::path> english_files() {
 }
 
 TEST(Messages, AreThereInBothLanguagesWithTheSamePlaceholders) {
-  int compared = 0;
   std::set<std::string> keys;
   for (const fs::path& name : english_files()) {
-    const auto english = read_sections(name);
-    const auto japanese = read_sections(fs::path(name).replace_extension(".ja.md"));
-    EXPECT_FALSE(english.empty()) << name;
-    for (const auto& [key, text] : english) {
-      ASSERT_TRUE(japanese.contains(key)) << name << " in Japanese: " << key;
-      EXPECT_EQ(placeholders_in(text), placeholders_in(japanese.at(key))) << key;
-      EXPECT_FALSE(text.empty()) << key;
+    EXPECT_EQ(differences_of_languages(name), std::vector<std::string>());
+    for (const auto& [key, text] : read_sections(name))
       EXPECT_TRUE(keys.insert(key).second) << key << " stands in another file as well as in " << name;
-      EXPECT_NE(text, japanese.at(key)) << key;
-      ++compared;
-    }
-    for (const auto& [key, text] : japanese) EXPECT_TRUE(english.contains(key)) << name << " in English: " << key;
   }
-  EXPECT_GT(compared, 40);
+  EXPECT_GT(keys.size(), 40u);
 }
 
 std::string code_of(const fs::path& folder) {

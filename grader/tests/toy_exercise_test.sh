@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# An exercise is two folders and its support code: a toy one is added to a copy of the kit, and all that learners and instructors do works with it,
-# with no other file changed. The copy stands at the kit's own place, for itself and its children, so that what was built
-# needs no building again.
+# ./odori exercise new adds an exercise to a copy of the kit, and all that authors, learners and instructors do works with it,
+# with no other file changed. The copy is mounted at the kit's own place, for this script and its children, so that what was
+# built needs no building again.
 #   toy_exercise_test.sh KIT BUILD
 set -euo pipefail
 if [[ $1 != --inside ]]; then
-  kit=$(realpath "$1") build=$(realpath "$2") here=$(cd "$(dirname "$0")" && pwd)
+  kit=$(realpath "$1") build=$(realpath "$2")
   scratch=$(mktemp -d "$build/toy_exercise.XXXXXX")
   trap 'rm -rf "$scratch"' EXIT
   mkdir "$scratch/kit" "$scratch/build"
@@ -14,7 +14,6 @@ if [[ $1 != --inside ]]; then
   mkdir -p "$scratch/kit/slides" && cp "$kit/slides/CMakeLists.txt" "$scratch/kit/slides/"
   tar -C "$build" -cf - --exclude='./toy_exercise.*' --exclude=./tests --exclude='./bin/*_test' . | tar -C "$scratch/build" -xf -
   find "$scratch/kit" -type f | sort | xargs -d '\n' sha256sum >"$scratch/before"
-  cp -r "$here/toy_exercise/." "$scratch/kit/"
   # A build folder inside of the kit has to be there in the copy, for the second mount.
   [[ $build != "$kit"/* ]] || mkdir -p "$scratch/kit/${build#"$kit/"}"
   bwrap --dev-bind / / --bind "$scratch/kit" "$kit" --bind "$scratch/build" "$build" --chdir "$kit" \
@@ -37,46 +36,50 @@ expect() {  # CODE TEXT COMMAND...: the command ends so, and says this
   failures=$((failures + 1))
 }
 
-[[ ! -e exercises/90_toy/toy.cpp ]] || { echo "There is a toy exercise already." && exit 1; }
-expect 0 "exercises/90_toy/toy.cpp is written." ./odori cut
-flags=(--device cpu --model tiny --epoch 1 --no_snapshot --dataset "$kit/toy_data" --out "$kit/toy_out")
-./odori data synthetic --train 64 --test 16 --out "$kit/toy_data" >/dev/null
-expect 10 "blank 1, which isn't filled in yet" ./odori run toy "${flags[@]}"
-expect 0 "" ./odori run toy --solution "${flags[@]}"
-expect 10 "the weight decay" ./odori check toy
+[[ -z $(compgen -G 'solutions/*_toy') ]] || { echo "There is a toy exercise already." && exit 1; }
+expect 2 "takes one name" ./odori exercise new Toy
+expect 0 "Made the exercise toy" ./odori exercise new toy
+expect 2 "演習 toy はすでにあります" ./odori exercise new toy --lang ja
+folder=$(basename solutions/*_toy)
+program=exercises/$folder/toy.cpp
+expect 0 "$program is written." ./odori cut
+expect 0 "mutants   ok" ./odori exercise check toy
+expect 10 "blank 1, which isn't filled in yet" ./odori run toy --device cpu
+expect 0 "an update uses 64 images" ./odori run toy --solution --device cpu
+expect 10 "the bytes of the gradients" ./odori check toy
 expect 0 "空欄 2: ヒント 1 / 3" ./odori hint toy 2 --lang ja
-expect 2 "it has 1 to 5" ./odori hint toy 6
-expect 2 "toy has no job script" ./odori submit toy # it has no job script
+expect 2 "it has 1 to 2" ./odori hint toy 3
+expect 2 "toy has no job script" ./odori submit toy
 
-# What is returned above main stops it too, once the others are filled.
-sed -i -e '0,/PUT_YOUR_CODE;/s//sum.send(part);/' -e 's/images = PUT_YOUR_CODE/images = batch/' \
-  -e 's/rate = PUT_YOUR_CODE/rate = 0.1f/' -e 's/decay = PUT_YOUR_CODE/decay = 0/' exercises/90_toy/toy.cpp
-expect 10 "blank 2, which isn't filled in yet" ./odori run toy "${flags[@]}"
-cp solutions/90_toy/toy.cpp exercises/90_toy/toy.cpp
+# A blank stops the program also after the first one is filled in.
+sed -i '0,/PUT_YOUR_CODE/s//batchsize * n_devices/' "$program"
+expect 10 "blank 2, which isn't filled in yet" ./odori run toy --device cpu
+cp "solutions/$folder/toy.cpp" "$program"
 expect 0 "100 of 100 points" ./odori check toy
-sed -i 's/images = batch/images = 9/' exercises/90_toy/toy.cpp
-expect 11 "The toy takes 9 images" ./odori check toy
+expect 1 "--force also over answers" ./odori exercise check toy --mutants 0
+sed -i 's/4 \* parameters/2 * parameters/' "$program"
+expect 11 "your answer is 2000 bytes" ./odori check toy
 expect 0 "UNFILLED" ./odori status multi_gpu
-expect 0 "60 of 100 points" ./odori status toy
-expect 0 "sum.send(part)" ./odori solution toy 1 --yes
+expect 0 "50 of 100 points" ./odori status toy
+expect 0 "4 * parameters" ./odori solution toy 2 --yes
 ./odori watch toy >watched 2>&1 </dev/null &
 for ((tenths = 0; tenths < 600; ++tenths)); do
-  ! grep -q "The toy takes 9 images" watched || break
+  ! grep -q "your answer is 2000 bytes" watched || break
   sleep 0.1
 done
 kill $! || true
 wait $! || true
-expect 0 "The toy takes 9 images" cat watched
+expect 0 "your answer is 2000 bytes" cat watched
 
 mkdir -p class/aoki class/baba
-sed 's|return number / 2;|return std::midpoint(Number(0), number);|' solutions/90_toy/toy.cpp >class/aoki/toy.cpp
-cp exercises/90_toy/toy.cpp class/baba/
+sed 's|4 \* parameters|parameters * sizeof(float)|' "solutions/$folder/toy.cpp" >class/aoki/toy.cpp
+cp "$program" class/baba/
 expect 0 "aoki, toy: 100 of 100 points" ./odori grade class --out marks --tasks toy
-[[ $(tr -d '\r' <marks/marks.csv) == *"aoki,marked,100,100,10,10,40,20,20,"*",no
-"*"baba,marked,60,100,10,10,0,20,20,"* ]] ||
+[[ $(tr -d '\r' <marks/marks.csv) == *"aoki,marked,100,100,50,50,"*",no
+"*"baba,marked,50,100,50,0,"* ]] ||
   { cat marks/marks.csv && failures=$((failures + 1)); }
 
-# It is optional: where nobody asks for it, a class isn't marked on it.
+# It is optional: without --tasks, a class is not marked on it.
 expect 0 "" ./odori grade class --out others --no-timings
 [[ $(head -1 others/marks.csv) == *multi_node* && $(head -1 others/marks.csv) != *toy* ]] ||
   { cat others/marks.csv && failures=$((failures + 1)); }
@@ -84,6 +87,13 @@ expect 0 "" ./odori grade class --out others --no-timings
 expect 0 "is now as it was at first" ./odori reset toy
 expect 10 "UNFILLED" ./odori check toy
 cmake --build "$ODORI_BUILD" --target corpus_run >/dev/null
-expect 0 "12 answers graded" "$ODORI_BUILD/tests/corpus_run" toy/
-[[ $failures -eq 0 ]] && echo "An exercise of two folders, with support code, works, with nothing else changed."
+expect 0 "6 answers graded" "$ODORI_BUILD/tests/corpus_run" toy/
+
+# Where a check is missing, a mutant survives, unless it is listed with a reason.
+sed -i '/"GradientsAreFloats"/d' "grader/exercises/$folder/checks.cpp"
+expect 1 "+ const double bytes = 4 / parameters;" ./odori exercise check toy --blank 2
+printf '## Not checked\n```diff\n%s\n%s\n```\n' '- const double bytes = 4 * parameters;' '+ const double bytes = 4 / parameters;' \
+  >"solutions/$folder/equivalent.md"
+expect 1 "(operator): PASS equivalent: Not checked" ./odori exercise check toy --blank 2 --list
+[[ $failures -eq 0 ]] && echo "A new exercise works, with nothing else changed, and its holes are found."
 exit $failures

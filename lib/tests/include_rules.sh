@@ -33,6 +33,7 @@ declare -A grader_may=(
   [runner]="blanks"
   [checks]="blanks runner"
   [exercises]="blanks runner checks"
+  [authoring]="blanks messages runner checks"
   [learner]="blanks messages runner checks"
   [classroom/marking]="blanks runner checks classroom/unseen.h"
   [classroom/reports]="blanks messages classroom/unseen.h classroom/marking/record.h"

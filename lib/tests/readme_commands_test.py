@@ -117,6 +117,8 @@ TABLE = [
     (r"\./odori status", here("multi_gpu")),
     (r"\./odori reset multi_gpu 3", by(*WORDS, 'word("reset multi_gpu')),
     (r"\./odori solution( multi_gpu 3)?", by(*WORDS, 'word("solution multi_gpu')),
+    (r"\./odori (exercise( new| check)?|run|watch)( NAME| tensor_parallel)?( --solution| --mutants 8)?",
+     by("toy_exercise_test", "grader/tests/toy_exercise_test.sh", "exercise check toy", "run toy", "watch toy")),
     (r"\./odori cut", by("cut_exercises_test", "grader/tests/cut_exercises_test.cpp", "ODORI_CUT")),
     (r"\./odori doctor( --quick)?", here("", "--quick", codes=(0, 20))),
     (r"\./odori grade SUBMISSIONS --out RESULTS", by("grade", "grader/tests/grade_test.py", '"--out", self.results')),

@@ -7,7 +7,6 @@
 #include <memory>
 #include <sstream>
 
-#include "blanks/blanks.h"
 #include "blanks/cutter.h"
 #include "blanks/task.h"
 #include "errors/error.h"
@@ -43,15 +42,6 @@ std::string program_of(const fs::path& kit, const AnswerEntry& entry) {
 }
 
 }  // namespace
-
-std::string filled_exercise(const fs::path& solution, const std::map<int, std::vector<std::string>>& blanks) {
-  std::vector<std::string> lines = split_lines(cut(read_file(solution), solution.string()));
-  const std::vector<Blank> places = parse_blanks(lines, solution.string());
-  for (auto blank = places.rbegin(); blank != places.rend(); ++blank)
-    if (const auto text = blanks.find(blank->number); text != blanks.end())
-      lines = with_text(std::move(lines), *blank, text->second);
-  return join_lines(lines);
-}
 
 void write_handed_in(const fs::path& kit, const AnswerEntry& entry, const fs::path& folder) {
   const Task& task = task_named(entry.task);

@@ -2,17 +2,10 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "classroom/self_test/answer_files.h"
 
 namespace odori::grader {
-
-/// The exercise with these texts in its blanks. `solution`: the kit's file that it is cut from.
-std::string filled_exercise(const std::filesystem::path& solution,
-                            const std::map<int, std::vector<std::string>>& blanks);
 
 /// Writes what the entry's text "handed in" lists into a student's folder (grader/attacks/README.md), or its program
 /// and script if it lists nothing. Throws Error for a line that it can't do.

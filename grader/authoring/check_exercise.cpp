@@ -1,0 +1,266 @@
+// ./odori exercise check NAME: proves an exercise from its folders alone (README.md).
+#include <fstream>
+
+#include "authoring/equivalent.h"
+#include "authoring/in_processes.h"
+#include "authoring/mutants.h"
+#include "authoring/texts.h"
+#include "blanks/cutter.h"
+#include "blanks/lexer.h"
+#include "checks/judge_answer.h"
+#include "errors/error.h"
+#include "flags/command_line.h"
+#include "messages/messages.h"
+#include "program/program.h"
+#include "runner/run.h"
+#include "threads/cores.h"
+
+using namespace odori;
+using namespace odori::grader;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+const fs::path kit = ODORI_FOLDER, build_folder = ODORI_BUILD_FOLDER;
+
+struct Flags {
+  std::string task;
+  int blank = 0;  // 0: all
+  std::size_t n_mutants = 20;
+  std::uint64_t seed = 1;
+  int jobs = 2 * usable_cores();
+  bool list = false;
+};
+
+Flags parse_flags(int argc, char** argv) {
+  Flags flags;
+  CommandLine line("Proves an exercise.", "./odori exercise check", argc, argv);
+  CLI::App& app = line.app();
+  app.add_option("task", flags.task, "The exercise's name")->required()->check(line.one_of(names_of_tasks()));
+  app.add_option("--blank", flags.blank, "Mutants of this blank alone")->check(line.whole_number(1, 1000));
+  app.add_option("--mutants", flags.n_mutants, "At most N mutants a blank")
+      ->check(line.whole_number(0, 100'000))
+      ->capture_default_str();
+  app.add_option("--seed", flags.seed, "Chooses the mutants and the data")
+      ->check(line.whole_number(0, 1'000'000'000))
+      ->capture_default_str();
+  app.add_option("--jobs", flags.jobs, "Answers that are judged at once; without it, two a core")
+      ->check(line.whole_number(1, 1000));
+  app.add_flag("--list", flags.list, "Print every mutant with its verdict");
+  line.parse();
+  const int n_blanks = task_named(flags.task).n_blanks();
+  if (flags.blank > n_blanks)
+    throw UsageError(fmt::format("{} has no blank {}; it has 1 to {}.", flags.task, flags.blank, n_blanks));
+  return flags;
+}
+
+/// An answer to judge: a mutant of one blank, the others unfilled, so that they are judged as the kit's; or another
+/// text.
+struct Candidate {
+  int blank = 0;  // 0: no mutant
+  Mutant mutant;
+  std::map<int, Lines> texts;
+};
+
+struct Judged {
+  std::string verdict, key;
+};
+
+std::map<int, Blank> answers_of(const Task& task) {
+  std::map<int, Blank> answers;
+  for (const ExerciseFile& file : task.files())
+    for (Blank& blank : parse_blanks(split_lines(read_file(kit / file.solution)), file.solution.string()))
+      answers.emplace(blank.number, std::move(blank));
+  return answers;
+}
+
+/// One line for each blank: its number, verdict and key, between tabs.
+std::string judge(const Task& task, const Candidate& candidate, std::uint64_t seed) {
+  const ScratchFolder folder;
+  fs::path program, script;
+  for (const ExerciseFile& file : task.files()) {
+    const fs::path path = folder.path() / file.solution.filename();
+    std::ofstream(path, std::ios::binary) << filled_exercise(kit / file.solution, candidate.texts);
+    (language_of(path.string()) == Language::cpp ? program : script) = path;
+  }
+  const Question question{
+      .task = task, .kit = kit, .build = build_folder, .program = program, .script = script, .seed = seed};
+  std::string lines;
+  judge_answer(question, read_answers(question), exam_of(task), [&](const BlankVerdict& verdict) {
+    lines += fmt::format("{}\t{}\t{}\n", verdict.blank, name_of(verdict.verdict),
+                         verdict.finding ? verdict.finding->key : "");
+  });
+  return lines;
+}
+
+std::map<int, Judged> read_verdicts(const std::string& lines) {
+  std::map<int, Judged> verdicts;
+  for (const std::string& line : split_lines(lines)) {
+    const Lines fields = split(line, '\t');
+    verdicts[std::stoi(fields.at(0))] = {fields.at(1), fields.at(2)};
+  }
+  return verdicts;
+}
+
+/// What would show an answer to a learner, or isn't what cutting makes.
+Lines faults_of_exercise(const Task& task, const std::map<int, Blank>& answers) {
+  Lines faults;
+  for (const ExerciseFile& file : task.files()) {
+    const std::string wanted = filled_exercise(kit / file.solution, {});  // throws if it shows an answer
+    const std::string found = fs::exists(kit / file.exercise) ? read_file(kit / file.exercise) : "";
+    if (const std::string difference = first_difference(wanted, found); !difference.empty())
+      faults.push_back(
+          fmt::format("{}: {}. ./odori cut writes it from the solution; --force also over answers of yours.",
+                      file.exercise.string(), difference));
+  }
+  const fs::path support = kit / "exercises" / task.folder / "support";
+  if (!fs::exists(support)) return faults;
+  for (const auto& file : fs::recursive_directory_iterator(support)) {
+    if (!file.is_regular_file()) continue;
+    const std::string text = read_file(file.path());
+    for (const auto& [number, blank] : answers)
+      for (const std::string& line : blank.text)
+        if (identifiers_in({line}).size() > 2 && text.find(trim(line)) != std::string::npos)
+          faults.push_back(fmt::format("{} shows a line of blank {}'s answer: {}",
+                                       fs::relative(file.path(), kit).string(), number, trim(line)));
+  }
+  return faults;
+}
+
+class Proof {
+ public:
+  explicit Proof(Flags flags)
+      : flags_(std::move(flags)),
+        task_(task_named(flags_.task)),
+        answers_(answers_of(task_)),
+        list_(fs::path("solutions") / task_.folder / "equivalent.md"),
+        reasons_(read_equivalents(kit / list_)) {}
+
+  /// Prints what was found. Returns the exit code.
+  int run() {
+    report("texts", faults_of_texts(kit, task_));
+    report("exercise", faults_of_exercise(task_, answers_));
+    collect_candidates();
+    const std::size_t n = in_processes(
+        candidates_.size(), flags_.jobs, [&](std::size_t i) { return judge(task_, candidates_[i], flags_.seed); },
+        [&](std::size_t i, const std::string& lines) { take(candidates_[i], read_verdicts(lines)); });
+    require(n == candidates_.size(), "{} of {} answers were judged.", n, candidates_.size());
+    report("unfilled", faults_of_all(unfilled_, "UNFILLED"));
+    report("solution", faults_of_all(solution_, "PASS"));
+    print_table();
+    report("mutants", faults_);
+    return n_faults_ > 0 ? 1 : 0;
+  }
+
+ private:
+  struct Row {
+    int n = 0, equivalent = 0, survived = 0;
+    std::map<std::string, int> verdicts;
+  };
+
+  void report(const char* what, const Lines& faults) {
+    fmt::print("{:<9} {}\n", what, faults.empty() ? "ok" : fmt::format("{} to mend:", faults.size()));
+    for (const std::string& fault : faults) fmt::print("  {}\n", fault);
+    std::fflush(stdout);
+    n_faults_ += faults.size();
+  }
+
+  void collect_candidates() {
+    candidates_ = {{}, {}};  // nothing is filled in; all is the kit's
+    std::set<LineChange> known;
+    for (const auto& [number, blank] : answers_) {
+      candidates_[1].texts[number] = blank.text;
+      const Language language = task_.is_in_script(number) ? Language::shell : Language::cpp;
+      const std::vector<Mutant> all = mutants_of(blank.text, language, task_.siblings);
+      for (const Mutant& mutant : all) known.insert(change_of(blank.text, mutant));
+      if (flags_.blank != 0 && flags_.blank != number) continue;
+      rows_[number];
+      for (const Mutant& mutant : chosen(all, flags_.n_mutants, flags_.seed + static_cast<std::uint64_t>(number)))
+        candidates_.push_back({number, mutant, {{number, mutant.text}}});
+    }
+    for (const auto& [change, reason] : reasons_)
+      if (!known.contains(change))
+        faults_.push_back(fmt::format("{} lists a change that no mutant makes (\"{}\"):\n{}", list_.string(), reason,
+                                      as_diff(change)));
+  }
+
+  void take(const Candidate& candidate, const std::map<int, Judged>& verdicts) {
+    if (candidate.blank == 0) {
+      (candidate.texts.empty() ? unfilled_ : solution_) = verdicts;
+      return;
+    }
+    const auto& [verdict, key] = verdicts.at(candidate.blank);
+    const LineChange change = change_of(answers_.at(candidate.blank).text, candidate.mutant);
+    const auto reason = reasons_.find(change);
+    const bool is_listed = reason != reasons_.end();
+    const std::string what =
+        fmt::format("blank {}, {} ({})", candidate.blank, candidate.mutant.description, name_of(candidate.mutant.kind));
+    if (flags_.list) {
+      fmt::print("{}: {} {}\n", what, verdict, is_listed ? "equivalent: " + reason->second : key);
+      std::fflush(stdout);
+    }
+    Row& row = rows_.at(candidate.blank);
+    ++row.n;
+    ++(verdict != "PASS" ? row.verdicts[verdict] : is_listed ? row.equivalent : row.survived);
+    if (verdict == "PASS" && !is_listed)
+      faults_.push_back(fmt::format("{} survives:\n{}", what, as_diff(change)));
+    else if (verdict == "ENVIRONMENT" || verdict == "not checked")
+      faults_.push_back(fmt::format("{} was not judged: {} {}", what, verdict, key));
+    else if (verdict != "PASS" && is_listed)
+      faults_.push_back(fmt::format("{} is listed in {}, and is rejected: {} {}", what, list_.string(), verdict, key));
+  }
+
+  Lines faults_of_all(const std::map<int, Judged>& verdicts, const std::string& wanted) const {
+    Lines faults;
+    for (const auto& [blank, judged] : verdicts)
+      if (judged.verdict != wanted)
+        faults.push_back(
+            fmt::format("blank {} is {} {}, and should be {}.", blank, judged.verdict, judged.key, wanted));
+    return faults;
+  }
+
+  void print_table() const {
+    std::vector<Lines> table{
+        {"blank", "mutants", "rejected", "(WRONG", "CRASH", "HANG)", "don't compile", "equivalent", "survived"}};
+    for (const auto& [blank, row] : rows_) {
+      const auto n_of = [&row = row](const char* verdict) {
+        const auto found = row.verdicts.find(verdict);
+        return found == row.verdicts.end() ? 0 : found->second;
+      };
+      const int wrong = n_of("WRONG") + n_of("UNFILLED"), crash = n_of("CRASH"), hang = n_of("HANG");
+      Lines cells{fmt::format("{} {}", blank, task_.blanks.at(static_cast<std::size_t>(blank - 1)).english)};
+      for (const int n :
+           {row.n, wrong + crash + hang, wrong, crash, hang, n_of("COMPILE"), row.equivalent, row.survived})
+        cells.push_back(std::to_string(n));
+      table.push_back(cells);
+    }
+    fmt::print("\n{}: at most {} mutants a blank, seed {}\n", task_.folder.string(), flags_.n_mutants, flags_.seed);
+    for (const std::string& line : table_lines(table)) fmt::print("{}\n", line);
+    fmt::print("\n");
+  }
+
+  const Flags flags_;
+  const Task& task_;
+  const std::map<int, Blank> answers_;
+  const fs::path list_;  // of equivalent mutants
+  const std::map<LineChange, std::string> reasons_;
+  std::vector<Candidate> candidates_;
+  std::map<int, Row> rows_;
+  std::map<int, Judged> unfilled_, solution_;
+  Lines faults_;  // of mutants
+  std::size_t n_faults_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  catch_interrupts();
+  return Proof(parse_flags(argc, argv)).run();
+} catch (const EnvironmentFault& fault) {
+  fmt::print(stderr, "{}\n", Messages(kit, "en").text(fault.finding()));
+  return fault.code();
+} catch (...) {
+  return report_failure();
+}

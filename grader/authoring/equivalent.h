@@ -1,0 +1,28 @@
+// Mutants that are right answers too, as the author of an exercise lists them.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "authoring/mutants.h"
+
+namespace odori::grader {
+
+/// Reads solutions/NN_NAME/equivalent.md: each heading is a reason, and below it are the changes to which it applies:
+///
+///     ## With one rank, a product with n is a quotient by n
+///
+///     ```diff
+///     - return total / n;
+///     + return total * n;
+///     ```
+///
+/// Returns the reason for each change; nothing if there is no such file. Throws Error with path:line for a change
+/// without a reason and for one that is listed twice.
+std::map<LineChange, std::string> read_equivalents(const std::filesystem::path& path);
+
+/// Returns the change as read_equivalents() reads it.
+std::string as_diff(const LineChange& change);
+
+}  // namespace odori::grader
