@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # The program in Horovod's terms leaves the weights and velocities of task 2's with the scaled rate, bit by bit, on two ranks,
-# and continues after its checkpoint as if it had not stopped.
+# and continues after its checkpoint as if it had not stopped, where batches end with epochs.
 #   horovod_test.sh BUILD MPIRUN...
 set -euo pipefail
 build=$1 mpirun=("${@:2}" --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -np 2)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-"$build/bin/odori_make_synthetic" --out "$scratch/data" --train 200 --test 41 >"$scratch/log"
+"$build/bin/odori_make_synthetic" --out "$scratch/data" --train 208 --test 41 >"$scratch/log"
 train() { # PROGRAM OUT FLAGS...
   "${mpirun[@]}" "$build/bin/solutions/$1" --device cpu --dataset "$scratch/data" --batchsize 8 --learnrate 0.01 \
     --trace "$scratch/$2/trace" --out "$scratch/$2" "${@:3}" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
