@@ -233,7 +233,8 @@ Found find_in_resume(const Situation& situation) {
                                                                          : "hvd_resumed_apart";
     return found(key, {{"update", apart->update}, {"one", apart->one}, {"other", apart->other}});
   }
-  if (const auto wrong = find_wrong(situation, updates); wrong && wrong->update == 1)
+  // Another rate has a better message.
+  if (const auto wrong = find_wrong(situation, updates); wrong && wrong->update == 1 && !wrong->rate)
     return found("hvd_checkpoint_lost");
   if (evidence.ending != Ending::finished) return {};
   const int seen = epochs_seen(evidence), expected = epochs_in_all(situation) - checkpoint.epochs;

@@ -146,6 +146,7 @@ TEST(Horovod, NamesMistakesOfShares) {
 TEST(Horovod, NamesMistakesOfRateAndBatch) {
   EXPECT_EQ(verdict_if(3, {.rate_factor = 1}), "right") << "the weights are blank 4's check";
   EXPECT_EQ(verdict_if(4, {.rate_factor = 1}), "hvd_rate_not_scaled");
+  EXPECT_EQ(verdict_if(5, {.rate_factor = 1}), "right") << "the rate is not the checkpoint's";
   EXPECT_EQ(verdict_if(4, {.rate_factor = 16}), "hvd_rate_scaled_twice");
   EXPECT_EQ(verdict_if(4, {.rate_factor = 2}), "hvd_rate");
   EXPECT_EQ(of_ranks(3, [](RankSeen& seen, int) { seen.train_iterators.front().batch_size *= 2; }),
