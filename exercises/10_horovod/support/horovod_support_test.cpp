@@ -39,22 +39,22 @@ TEST(Checkpoints, OfOneRankAreReadByAnother) {
   args.keep = 2;
   Training first({.network = "mid", .optimizer = "adam"}, images(32)),
       second({.network = "mid", .seed = 3, .optimizer = "adam"}, images(32));
-  EXPECT_EQ(load_weights(args, second.model, *second.optimizer), 0) << "without --resume";
+  EXPECT_EQ(load_weights(args, second.model, second.optimizer), 0) << "without --resume";
   train(first, args, 3);
   EXPECT_FALSE(std::filesystem::exists(args.out + "/checkpoint_epoch_1")) << "two are kept";
   args.resume = args.out;
-  EXPECT_EQ(load_weights(args, second.model, *second.optimizer), 3);
+  EXPECT_EQ(load_weights(args, second.model, second.optimizer), 3);
   EXPECT_TRUE(second.model.state().parameters == first.model.state().parameters);
   EXPECT_TRUE(second.model.state().statistics == first.model.state().statistics);
-  EXPECT_TRUE(second.optimizer->state() == first.optimizer->state());
-  EXPECT_EQ(second.optimizer->n_updates(), first.optimizer->n_updates());
+  EXPECT_TRUE(second.optimizer.state() == first.optimizer.state());
+  EXPECT_EQ(second.optimizer.n_updates(), first.optimizer.n_updates());
   args.resume = args.out + "/checkpoint_epoch_2";
-  EXPECT_EQ(load_weights(args, second.model, *second.optimizer), 2);
+  EXPECT_EQ(load_weights(args, second.model, second.optimizer), 2);
 
   Training other({}, images(32));
-  EXPECT_NE(sentence_of([&] { load_weights(args, other.model, *other.optimizer); }).find("network"), std::string::npos);
+  EXPECT_NE(sentence_of([&] { load_weights(args, other.model, other.optimizer); }).find("network"), std::string::npos);
   args.resume = folder / "nothing";
-  EXPECT_NE(sentence_of([&] { load_weights(args, other.model, *other.optimizer); }).find("There is no checkpoint in"),
+  EXPECT_NE(sentence_of([&] { load_weights(args, other.model, other.optimizer); }).find("There is no checkpoint in"),
             std::string::npos);
 }
 
@@ -67,8 +67,9 @@ TEST(SkipEpochs, BeginsWithTheNextOneOnAllRanksOrRefuses) {
   while (iterator.epoch() < 2) iterator.next();
   const Batch *expected = iterator.next(), *seen = skipped.updater->iterators().front().next();
   for (std::size_t i = 0; i < expected->examples.size(); ++i) EXPECT_EQ(seen->examples[i].id, expected->examples[i].id);
+  if (hvd.size() == 1) return;
   const std::string refusal = sentence_of([&] { skip_epochs(*skipped.updater, hvd.rank(), hvd); });
-  EXPECT_EQ(refusal.starts_with("The ranks don't start with the same epoch: 0, 1"), hvd.size() > 1) << refusal;
+  EXPECT_TRUE(refusal.starts_with("The ranks don't start with the same epoch: 0, 1")) << refusal;
 }
 
 }  // namespace
