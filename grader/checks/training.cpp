@@ -279,11 +279,13 @@ std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPla
 
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates,
                                                std::size_t images_of_worker,
-                                               const std::function<Sgd(std::size_t update)>& sgd_of) {
+                                               const std::function<Sgd(std::size_t update)>& sgd_of,
+                                               const StartingPoint* start) {
   if (updates.empty() || updates.front().empty()) return {};
   const std::size_t n_images = images_of_worker * updates.front().size();
   Reference reference(data, static_cast<int>(n_images));
-  std::vector<float> before = first_weights(data, plan.programs_seed(data.seed)), earlier = before;
+  std::vector<float> before = start ? start->weights : first_weights(data, plan.programs_seed(data.seed)),
+                     earlier = start ? start->earlier : before;
   SharesOfGradient shares(before.size());
   for (std::size_t update = 0; update < updates.size(); ++update) {
     const int number = static_cast<int>(update) + 1;

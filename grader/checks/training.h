@@ -76,11 +76,17 @@ struct WrongWeights {
 /// Looks at each update by itself, from the weights that were seen before it. A change of 1 % of the rate, of the
 /// momentum or of the decay is seen, and over all updates a single weight that got another gradient.
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates);
+/// What the first update starts from.
+struct StartingPoint {
+  std::vector<float> weights;
+  std::vector<float> earlier;  // the weights before the velocity was added: weights - velocity
+};
 /// The same with rules that change: `sgd_of` an update, counted from 0. Each worker has `images_of_worker` images in an
-/// update.
+/// update. `start`: that of a training run that was resumed; null: the weights of the plan's seed, without velocity.
 std::optional<WrongWeights> find_wrong_weights(const RunData& data, const RunPlan& plan, const Updates& updates,
                                                std::size_t images_of_worker,
-                                               const std::function<Sgd(std::size_t update)>& sgd_of);
+                                               const std::function<Sgd(std::size_t update)>& sgd_of,
+                                               const StartingPoint* start = nullptr);
 
 /// Did this worker's first update come of its own images alone, at whatever rate, from the weights that `rank` has by
 /// itself?

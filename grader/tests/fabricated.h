@@ -48,12 +48,14 @@ inline IteratorSeen over(const Images& images, bool repeat = true, int batch_siz
 }
 
 /// Three updates on these images, a part for each worker, by the mean gradient. `sgd_of` that many epochs: as the plan
-/// has it, or wrongly.
+/// has it, or wrongly. `start`: as find_wrong_weights() has it.
 inline Updates train(const RunPlan& plan, const std::vector<Images>& parts,
-                     const std::function<Sgd(double epochs)>& sgd_of) {
+                     const std::function<Sgd(double epochs)>& sgd_of, const StartingPoint* start = nullptr) {
   const auto batch = static_cast<std::size_t>(plan.images_of_worker());
   Reference reference(data(), plan.images_of_worker() * static_cast<int>(parts.size()));
-  std::vector<float> weights = first_weights(data(), plan.programs_seed(data().seed)), velocity(weights.size());
+  std::vector<float> weights = start ? start->weights : first_weights(data(), plan.programs_seed(data().seed)),
+                     velocity(weights.size());
+  for (std::size_t i = 0; start && i < velocity.size(); ++i) velocity[i] = weights[i] - start->earlier[i];
   Updates updates;
   for (std::size_t update = 0; update < 3; ++update) {
     std::vector<Step> steps;

@@ -84,13 +84,17 @@ void add_arithmetic_flags(CommandLine& line, Arguments& args) {
       ->capture_default_str();
 }
 
-void add_rank_flags(CommandLine& line, Arguments& args) {
+void add_communicator_flag(CommandLine& line, Arguments& args) {
+  line.app()
+      .add_option("--communicator", args.communicator,
+                  fmt::format("{}; without it, pure_nccl on GPUs and flat on CPU devices",
+                              fmt::join(communicator_names(), ", ")))
+      ->check(line.one_of(communicator_names()));
+}
+
+void add_exchange_flags(CommandLine& line, Arguments& args) {
   CLI::App& app = line.app();
   static const std::map<std::string, Dtype> dtypes{{"fp32", Dtype::fp32}, {"fp16", Dtype::fp16}, {"bf16", Dtype::bf16}};
-  app.add_option("--communicator", args.communicator,
-                 fmt::format("{}; without it, pure_nccl on GPUs and flat on CPU devices",
-                             fmt::join(communicator_names(), ", ")))
-      ->check(line.one_of(communicator_names()));
   app.add_option_function<int>(
          "--accumulate", [&args](const int& batches) { args.accumulate = batches; },
          "Batches of a rank that make one update: gradients are exchanged once for all of them")
@@ -119,8 +123,9 @@ void add_rank_flags(CommandLine& line, Arguments& args) {
                  "Compare the ranks' parameters every N updates, and stop if they differ; 0: never")
       ->check(line.whole_number(0, 1'000'000'000))
       ->capture_default_str();
-  app.add_flag("--sharded", args.exchange.sharded,
-               "CPU devices: each rank keeps the optimizer state of its shard of the parameters alone, and updates that shard");
+  app.add_flag(
+      "--sharded", args.exchange.sharded,
+      "CPU devices: each rank keeps the optimizer state of its shard of the parameters alone, and updates that shard");
 }
 
 void add_device_flags(CommandLine& line, Arguments& args, const Program& program) {
@@ -143,7 +148,8 @@ void add_device_flags(CommandLine& line, Arguments& args, const Program& program
            "without it, the mean gradient")
         ->check(line.one_of({"chainer"}));
   }
-  if (program.communicator) add_rank_flags(line, args);
+  if (program.communicator) add_communicator_flag(line, args);
+  if (program.communicator && program.exchange) add_exchange_flags(line, args);
   app.add_option("--threads_per_device", args.devices.threads_per_device, "Threads of a CPU device")
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();

@@ -38,6 +38,7 @@ struct Program {
   bool one_training = true;      // else several in turn, without snapshots and event stream, whatever becomes of them
   bool several_devices = false;  // of one process
   bool communicator = false;     // by name
+  bool exchange = true;          // with a communicator: flags of the gradient exchange and of several ranks' rate
   bool optimizer = false;        // by name
   int least_epochs = 1;          // 0: it has something to do without training
   std::vector<OwnFlag> own = {};
@@ -51,7 +52,7 @@ struct Arguments {
   std::string optimizer = "momentum";  // of programs with an optimizer by name
   int n_gpus = 2;                      // of several_devices: devices of this process, GPUs or not
   std::string communicator;            // filled in from the devices if not given
-  // ---- Of programs with a communicator by name
+  // ---- Of programs with a communicator by name and flags of the exchange
   ExchangeOptions exchange;       // --double_buffering --allreduce_dtype --bucket_mib --sharded
   std::optional<int> accumulate;  // batches of a rank that make an update
   int warmup_epochs = 0;

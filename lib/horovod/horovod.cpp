@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "distributed/multi_node_optimizer.h"
+#include "observe/hooks.h"
 #include "train/trainer.h"
 
 namespace odori::horovod {
@@ -18,11 +19,13 @@ std::unique_ptr<Optimizer> Horovod::DistributedOptimizer(std::unique_ptr<Optimiz
 }
 
 void Horovod::broadcast_parameters(Classifier& model, int root_rank) const {
+  const observe::CollectiveScope call("hvd.broadcast_parameters()");
   comm_->broadcast(model.device(), model.memory().parameters, root_rank);
   comm_->broadcast(model.device(), model.memory().statistics, root_rank);
 }
 
 void Horovod::broadcast_optimizer_state(Optimizer& optimizer, int root_rank) const {
+  const observe::CollectiveScope call("hvd.broadcast_optimizer_state()");
   std::vector<std::vector<float>> state = optimizer.state();
   for (std::vector<float>& vector : state) comm_->broadcast(std::as_writable_bytes(std::span(vector)), root_rank);
   optimizer.restore(state);
@@ -34,7 +37,13 @@ void Horovod::broadcast_optimizer_state(Optimizer& optimizer, int root_rank) con
   optimizer.set_learning_rate(rate);
 }
 
+void Horovod::broadcast_bytes(std::span<std::byte> bytes, int root_rank) const {
+  const observe::CollectiveScope call("hvd.broadcast_object()");
+  comm_->broadcast(bytes, root_rank);
+}
+
 double Horovod::allreduce(double value, ReduceOp op) const {
+  const observe::CollectiveScope call("hvd.allreduce()");
   comm_->sum(std::span(&value, 1));
   return op == Average ? value / size() : value;
 }

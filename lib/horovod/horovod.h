@@ -10,8 +10,11 @@
 // 1802.05799).
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
+#include <type_traits>
 
 #include "comm/communicator.h"
 #include "model/classifier.h"
@@ -56,10 +59,19 @@ class Horovod {
   /// Collective: every rank gets the root's optimizer state, number of updates and learning rate. After
   /// optimizer.setup().
   void broadcast_optimizer_state(Optimizer& optimizer, int root_rank = 0) const;
-  /// Collective: a number of each rank, as a metric, becomes their mean, or their sum.
+  /// Returns the root's value on every rank: an epoch, say. Collective.
+  template <typename Plain>
+  Plain broadcast_object(Plain value, int root_rank = 0) const {
+    static_assert(std::is_trivially_copyable_v<Plain>);
+    broadcast_bytes(std::as_writable_bytes(std::span(&value, 1)), root_rank);
+    return value;
+  }
+  /// Returns the mean over all ranks of each rank's value (a metric, say), or their sum. Collective.
   double allreduce(double value, ReduceOp op = Average) const;
 
  private:
+  void broadcast_bytes(std::span<std::byte> bytes, int root_rank) const;
+
   std::unique_ptr<Communicator> comm_;
 };
 

@@ -1,0 +1,46 @@
+// What exercise 10 gives its program: test shards, checkpoints of one rank, and a place for code at an epoch's end.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "data/dataset.h"
+#include "flags/arguments.h"
+#include "horovod/horovod.h"
+#include "train/extension.h"
+#include "train/trainer.h"
+#include "train/updater.h"
+
+namespace odori {
+
+/// Returns images rank, rank + size, rank + 2 size, ... of a set: together the shards hold each image once. Their sizes
+/// differ by at most one.
+DatasetPtr shard_of(const DatasetPtr& set, int rank, int size);
+
+/// Writes OUT/checkpoint_epoch_N: parameters and statistics (model.bin), optimizer state (optimizer.bin), and the
+/// number of epochs. Local. Keeps as many as --keep says; writes nothing with --no_snapshot. Throws Error if it can't.
+void save_weights(const Arguments& args, Trainer& trainer);
+
+/// Reads a checkpoint, or the newest of a folder (--resume), into the model and the optimizer, and returns how many
+/// epochs had been trained then; without --resume, changes nothing and returns 0. Local. Call it after
+/// optimizer.setup(). Throws Error if there is no checkpoint, or one of another network, batch size or optimizer.
+int load_weights(const Arguments& args, Classifier& model, Optimizer& optimizer);
+
+/// Makes the updater begin with the epoch after these, in the order of images that it has then. Collective. Throws
+/// Error if the ranks don't have the same number.
+void skip_epochs(Updater& updater, int epochs, const horovod::Horovod& hvd);
+
+/// Runs a function at the end of each epoch, after the evaluation and before the table's line.
+class EpochEnd : public Extension {
+ public:
+  explicit EpochEnd(std::function<void()> function) : function_(std::move(function)) {}
+  int priority() const override { return writer - 1; }
+  std::string name() const override { return "EpochEnd"; }
+  void run(Trainer&) override { function_(); }
+
+ private:
+  std::function<void()> function_;
+};
+
+}  // namespace odori
