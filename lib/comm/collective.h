@@ -1,6 +1,7 @@
 // Calls in which a rank waits for others, and who is notified of them.
 #pragma once
 
+#include "comm/agreement.h"
 #include "observe/hooks.h"
 #include "program/rank_table.h"
 
@@ -10,6 +11,8 @@ namespace odori {
 class Exchange {
  public:
   explicit Exchange(const rank_table::Call& call) noexcept;
+  /// A call that all ranks of the job make. Throws Error on every rank if they make different ones.
+  explicit Exchange(const Plan& plan);
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -18,10 +21,9 @@ class Exchange {
   rank_table::Call outer_;
 };
 
-/// A call that all ranks have to make and that a learner may make: also reported to the observer. `name` must outlive
-/// this object.
+/// A call that all ranks have to make and that a learner may make: also reported to the observer.
 struct Collective {
-  explicit Collective(const char* name) noexcept : scope(name), exchange({name}) {}
+  explicit Collective(const Plan& plan) : scope(plan.name, plan.site), exchange(plan) {}
   observe::CollectiveScope scope;
   Exchange exchange;
 };

@@ -67,17 +67,17 @@ class Communicator {
   virtual void broadcast(Device& device, Buffer& values, int root = 0) = 0;
 
   // ---- Small things of host memory. All collective.
-  virtual void sum(std::span<double> values) = 0;
-  virtual void broadcast(std::span<std::byte> bytes, int root = 0) = 0;
+  virtual void sum(std::span<double> values, CallSite site = CallSite::current()) = 0;
+  virtual void broadcast(std::span<std::byte> bytes, int root = 0, CallSite site = CallSite::current()) = 0;
   /// Rank r receives counts[r] bytes of the root's `all` (ranks in order). counts is needed on every rank, `all` on
   /// the root only.
   virtual std::vector<std::byte> scatter(std::span<const std::byte> all, std::span<const std::size_t> counts,
-                                         int root = 0) = 0;
+                                         int root = 0, CallSite site = CallSite::current()) = 0;
   /// Every rank gets what each gives, in the order of the ranks. All give the same number of bytes.
-  virtual std::vector<std::byte> all_gather(std::span<const std::byte> own) = 0;
+  virtual std::vector<std::byte> all_gather(std::span<const std::byte> own, CallSite site = CallSite::current()) = 0;
   template <typename Plain>
-  std::vector<Plain> all_gather(const Plain& own);
-  virtual void barrier() = 0;
+  std::vector<Plain> all_gather(const Plain& own, CallSite site = CallSite::current());
+  virtual void barrier(CallSite site = CallSite::current()) = 0;
 
   // ---- Spans of floats in host memory
   /// All ranks, for collectives on spans, and to be split into groups of some of them. Not collective. Groups remain
@@ -86,22 +86,23 @@ class Communicator {
 
   // ---- Messages between two ranks, in host memory; of one length on both sides, or an Error. Not collective.
   /// Waits until the receiver takes it.
-  virtual void send(std::span<const float> values, int to) = 0;
+  virtual void send(std::span<const float> values, int to, CallSite site = CallSite::current()) = 0;
   /// Waits until it has come.
-  virtual void receive(std::span<float> values, int from) = 0;
+  virtual void receive(std::span<float> values, int from, CallSite site = CallSite::current()) = 0;
   /// The same from whichever rank sends next. Returns that rank. Of several that wait, any may be the first; messages
   /// of one rank come in the order in which they were sent.
-  virtual int receive_any(std::span<float> values) = 0;
+  virtual int receive_any(std::span<float> values, CallSite site = CallSite::current()) = 0;
   /// Both at once, in different memory. With oneself it copies.
-  virtual void exchange(std::span<const float> sent, int to, std::span<float> received, int from) = 0;
+  virtual void exchange(std::span<const float> sent, int to, std::span<float> received, int from,
+                        CallSite site = CallSite::current()) = 0;
   /// Since this communicator was made.
   virtual const TrafficOfRank& traffic() const = 0;
 };
 
 template <typename Plain>
-std::vector<Plain> Communicator::all_gather(const Plain& own) {
+std::vector<Plain> Communicator::all_gather(const Plain& own, CallSite site) {
   static_assert(std::is_trivially_copyable_v<Plain>);
-  const std::vector<std::byte> bytes = all_gather(std::as_bytes(std::span(&own, 1)));
+  const std::vector<std::byte> bytes = all_gather(std::as_bytes(std::span(&own, 1)), site);
   std::vector<Plain> all(static_cast<std::size_t>(size()));
   std::memcpy(all.data(), bytes.data(), bytes.size());
   return all;

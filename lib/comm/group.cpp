@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "comm/agreement.h"
 #include "comm/await.h"
 #include "comm/background.h"
 #include "comm/chunks.h"
@@ -18,6 +19,7 @@ namespace odori {
 
 struct Group::Handle {
   MPI_Comm comm = MPI_COMM_WORLD;
+  std::uint64_t n_agreed = 0;
 
   Handle() = default;
   Handle(const Handle&) = delete;
@@ -104,6 +106,10 @@ void Group::count(std::span<const Steps> steps) const {
 Passage Group::travel(std::span<const Steps> steps) const {
   count(steps);
   return pass(steps);
+}
+
+void Group::agree(const Plan& plan) const {
+  is_whole_job() ? odori::agree(plan) : odori::agree(handle_->comm, ranks_, ++handle_->n_agreed, plan);
 }
 
 Range Group::range_of(std::size_t length, int c) const {

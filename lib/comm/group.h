@@ -13,6 +13,8 @@
 
 namespace odori {
 
+struct Plan;
+
 /// The calls are collective over the group's ranks, on elements in host memory, of one length on all of them, and no
 /// longer than one call of MPI's may be (chunks.h).
 class Group {
@@ -28,6 +30,9 @@ class Group {
   int size() const { return size_; }
   const std::vector<int>& ranks() const { return ranks_; }  // of the job
   bool is_whole_job() const { return size_ == interconnect_->ranks().size; }
+
+  /// Throws Error on every rank unless all of them plan the same call (agreement.h). Collective.
+  void agree(const Plan& plan) const;
 
   /// The part of `length` elements that belongs to rank c: [c length / size, (c + 1) length / size).
   Range range_of(std::size_t length, int c) const;
@@ -79,7 +84,7 @@ class Group {
   Passage travel(const Steps& steps) const { return travel({&steps, 1}); }
 
   std::shared_ptr<Interconnect> interconnect_;
-  std::shared_ptr<const Handle> handle_;
+  std::shared_ptr<Handle> handle_;
   std::vector<int> ranks_;  // of the job
   int rank_ = 0, size_ = 1;
 };

@@ -58,7 +58,7 @@ std::string host() {
 
 Interconnect::Interconnect() {
   require_session();
-  const Exchange call({"create_communicator()"});
+  const Exchange call(Plan{"create_communicator()"});
   int rank = 0;
   ODORI_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
   const std::vector<std::string> hosts = texts_of_all(host());
@@ -77,6 +77,7 @@ Interconnect::Interconnect() {
           link, others.size() + 1);
   if (ranks_.inter_size > 1) {
     link_.emplace(speed, ranks_.inter_size);
+    agree_asleep();
   } else if (static bool told = false; rank == 0 && !std::exchange(told, true)) {
     fmt::print("ODORI_LINK={} changes nothing: all ranks are on one node, and a link is between nodes.\n", link);
   }
@@ -111,7 +112,7 @@ std::vector<Steps> Interconnect::all_reduce(const std::vector<int>& ranks, doubl
 
 void agree_on_communicator(const std::string& name) {
   require_session();
-  const Exchange call({"create_communicator()"});
+  const Exchange call(Plan{"create_communicator()"});
   const std::vector<std::string> names = texts_of_all(name);
   std::map<std::string, std::vector<std::size_t>> ranks_of;
   for (std::size_t r = 0; r < names.size(); ++r) ranks_of[names[r]].push_back(r);

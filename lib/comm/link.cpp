@@ -121,7 +121,7 @@ struct Link::Cards {
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (window == MPI_WIN_NULL || finalized || std::uncaught_exceptions() > 0) return;
-    const Exchange call({"the communicator's end"});  // waits for all ranks
+    const Exchange call(rank_table::Call{"the communicator's end"});  // waits for all ranks
     MPI_Win_free(&window);
   }
 };

@@ -25,10 +25,10 @@ constexpr int head_tag = 1, numbers_tag = 2, arrival_tag = 3;  // 0: scatter()'s
 
 /// Reports the message to the watch, the event stream and the observer.
 struct Message {
-  Message(const char* call, int to, std::size_t sent, int from, std::size_t received)
+  Message(const char* call, CallSite site, int to, std::size_t sent, int from, std::size_t received)
       : scope(call, to, sent, from, received),
         span(call, std::max(sent, received) * sizeof(float)),
-        exchange({call, to, from}) {}
+        exchange(rank_table::Call{call, to, from, site}) {}
   observe::MessageScope scope;
   trace::Span span;
   Exchange exchange;
@@ -118,24 +118,24 @@ void MpiCommunicator::check_peer(const char* call, const char* verb, int peer) c
           rank(), verb, peer, size() - 1);
 }
 
-void MpiCommunicator::send(std::span<const float> values, int to) {
-  const Message message("send", to, values.size(), -1, 0);
+void MpiCommunicator::send(std::span<const float> values, int to, CallSite site) {
+  const Message message("send", site, to, values.size(), -1, 0);
   check_peer("send", "send to", to);
   require(to != rank(), "send: rank {} can't send to itself: it would wait for ever.", rank());
   const Passage passage(Sending(values, rank(), to, interconnect_->link()).wait());
   interconnect_->count(rank(), to, 1, length_in_bytes(values));
 }
 
-void MpiCommunicator::receive(std::span<float> values, int from) {
-  const Message message("receive", -1, 0, from, values.size());
+void MpiCommunicator::receive(std::span<float> values, int from, CallSite site) {
+  const Message message("receive", site, -1, 0, from, values.size());
   check_peer("receive", "receive from", from);
   require(from != rank(), "receive: rank {} can't receive from itself: it would wait for ever.", rank());
   const Passage passage(take("receive", values, from, *interconnect_));
   interconnect_->count(from, rank(), 1, length_in_bytes(values));
 }
 
-int MpiCommunicator::receive_any(std::span<float> values) {
-  const Message message("receive_any", -1, 0, rank_table::several, values.size());
+int MpiCommunicator::receive_any(std::span<float> values, CallSite site) {
+  const Message message("receive_any", site, -1, 0, rank_table::several, values.size());
   require(size() > 1, "receive_any: this job has one rank, so that no other one can send.");
   int from = MPI_ANY_SOURCE;
   const Passage passage(take("receive_any", values, from, *interconnect_));
@@ -143,8 +143,9 @@ int MpiCommunicator::receive_any(std::span<float> values) {
   return from;
 }
 
-void MpiCommunicator::exchange(std::span<const float> sent, int to, std::span<float> received, int from) {
-  const Message message("exchange", to, sent.size(), from, received.size());
+void MpiCommunicator::exchange(std::span<const float> sent, int to, std::span<float> received, int from,
+                               CallSite site) {
+  const Message message("exchange", site, to, sent.size(), from, received.size());
   check_peer("exchange", "send to", to);
   check_peer("exchange", "receive from", from);
   require(!overlap(sent, received),

@@ -20,7 +20,7 @@ MpiCommunicator::MpiCommunicator(Cut cut)
     : cut_(cut), interconnect_(std::make_shared<Interconnect>()), world_(interconnect_) {}
 
 Group MpiCommunicator::split(int color, int key) const {
-  const Exchange call({"create_communicator()"});
+  const Exchange call(Plan{"create_communicator()"});
   return world_.split(color, key);
 }
 
@@ -90,7 +90,7 @@ std::int64_t MpiCommunicator::all_reduce_mean_in(Dtype dtype, Device& device, Bu
 }
 
 void MpiCommunicator::average(Device& device, Buffer& values, Range range) {
-  const Collective call("comm->all_reduce_mean()");
+  const Collective call({.name = "comm->all_reduce_mean()", .length = static_cast<std::int64_t>(range.size())});
   const bool slices = cut_ == Cut::slices;  // else messages say how many bytes they are
   const trace::Span span("allreduce", slices ? range.size() * bytes_of(dtype_) : 0);
   on_host(device, values, range, slices ? slice_floats : range.size(), [this](std::span<float> numbers) {
@@ -127,7 +127,7 @@ void MpiCommunicator::divide(std::span<float> numbers) const {
 Range MpiCommunicator::part(std::size_t n) const { return world_.range_of(n, rank()); }
 
 void MpiCommunicator::reduce_scatter_mean(Device& device, Buffer& gradients) {
-  const Collective call("comm->reduce_scatter_mean()");
+  const Collective call({.name = "comm->reduce_scatter_mean()", .length = static_cast<std::int64_t>(gradients.size())});
   const trace::Span span("reduce", gradients.bytes());
   on_host(device, gradients, {0, gradients.size()}, gradients.size(), [this](std::span<float> numbers) {
     world_.reduce_scatter(numbers);
@@ -136,21 +136,22 @@ void MpiCommunicator::reduce_scatter_mean(Device& device, Buffer& gradients) {
 }
 
 void MpiCommunicator::all_gather_parts(Device& device, Buffer& values) {
-  const Collective call("comm->all_gather_parts()");
+  const Collective call({.name = "comm->all_gather_parts()", .length = static_cast<std::int64_t>(values.size())});
   const trace::Span span("allgather", values.bytes());
   on_host(device, values, {0, values.size()}, values.size(),
           [this](std::span<float> numbers) { world_.all_gather(numbers); });
 }
 
 void MpiCommunicator::broadcast(Device& device, Buffer& values, int root) {
-  const Collective call("comm->broadcast()");
+  const Collective call(
+      {.name = "comm->broadcast()", .length = static_cast<std::int64_t>(values.size()), .root = root});
   const trace::Span span("broadcast", values.bytes());
   on_host(device, values, {0, values.size()}, slice_floats,
           [this, root](std::span<float> part) { world_.broadcast(part, root); });
 }
 
-void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {
-  const Collective call("comm->broadcast()");
+void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root, CallSite site) {
+  const Collective call({"comm->broadcast()", site, static_cast<std::int64_t>(bytes.size()), root, "bytes"});
   const trace::Span span("broadcast", bytes.size());
   const Passage passage = world_.pass(chain_steps(size(), root, static_cast<double>(bytes.size()), false));
   for_each_chunk(bytes.size(), [&](std::size_t offset, int count) {
@@ -158,8 +159,8 @@ void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {
   });
 }
 
-void MpiCommunicator::sum(std::span<double> values) {
-  const Collective call("comm->sum()");
+void MpiCommunicator::sum(std::span<double> values, CallSite site) {
+  const Collective call({"comm->sum()", site, static_cast<std::int64_t>(values.size())});
   const trace::Span span("allreduce", values.size_bytes());
   const Passage passage = world_.pass_all_reduce(static_cast<double>(values.size_bytes()));
   for_each_chunk(values.size(), [&](std::size_t offset, int count) {
@@ -167,8 +168,8 @@ void MpiCommunicator::sum(std::span<double> values) {
   });
 }
 
-std::vector<std::byte> MpiCommunicator::all_gather(std::span<const std::byte> own) {
-  const Collective call("comm->all_gather()");
+std::vector<std::byte> MpiCommunicator::all_gather(std::span<const std::byte> own, CallSite site) {
+  const Collective call({"comm->all_gather()", site, static_cast<std::int64_t>(own.size()), -1, "bytes"});
   const trace::Span span("allgather", own.size());
   require(own.size() <= max_mpi_count, "all_gather: {} bytes of each rank are more than it takes, {}.", own.size(),
           max_mpi_count);
@@ -181,10 +182,10 @@ std::vector<std::byte> MpiCommunicator::all_gather(std::span<const std::byte> ow
 
 // The root sends each part by itself: MPI_Scatterv's counts and displacements are ints, too small for large sets.
 std::vector<std::byte> MpiCommunicator::scatter(std::span<const std::byte> all, std::span<const std::size_t> counts,
-                                                int root) {
+                                                int root, CallSite site) {
   require(static_cast<int>(counts.size()) == size(), "scatter: {} counts were given for {} ranks.", counts.size(),
           size());
-  const Collective call("comm->scatter()");
+  const Collective call({.name = "comm->scatter()", .site = site, .root = root});
   std::vector<std::byte> part(counts[static_cast<std::size_t>(rank())]);
   const trace::Span span("scatter", part.size());
   const Passage passage = world_.pass(scatter_steps(root, {counts.begin(), counts.end()}));
@@ -212,8 +213,8 @@ std::vector<std::byte> MpiCommunicator::scatter(std::span<const std::byte> all, 
   return part;
 }
 
-void MpiCommunicator::barrier() {
-  const Collective call("comm->barrier()");
+void MpiCommunicator::barrier(CallSite site) {
+  const Collective call({"comm->barrier()", site});
   const trace::Span span("barrier");
   const Passage passage = world_.pass_all_reduce(0);
   ODORI_MPI(MPI_Barrier(MPI_COMM_WORLD));

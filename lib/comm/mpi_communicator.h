@@ -42,16 +42,18 @@ class MpiCommunicator : public Communicator {
   void reduce_scatter_mean(Device& device, Buffer& gradients) override;
   void all_gather_parts(Device& device, Buffer& values) override;
   void broadcast(Device& device, Buffer& values, int root) override;
-  void sum(std::span<double> values) final;
-  void broadcast(std::span<std::byte> bytes, int root) final;
-  std::vector<std::byte> all_gather(std::span<const std::byte> own) final;
-  std::vector<std::byte> scatter(std::span<const std::byte> all, std::span<const std::size_t> counts, int root) final;
-  void barrier() final;
+  void sum(std::span<double> values, CallSite site = CallSite::current()) final;
+  void broadcast(std::span<std::byte> bytes, int root, CallSite site = CallSite::current()) final;
+  std::vector<std::byte> all_gather(std::span<const std::byte> own, CallSite site = CallSite::current()) final;
+  std::vector<std::byte> scatter(std::span<const std::byte> all, std::span<const std::size_t> counts, int root,
+                                 CallSite site = CallSite::current()) final;
+  void barrier(CallSite site = CallSite::current()) final;
   ProcessGroup group() const final { return ProcessGroup(world_); }
-  void send(std::span<const float> values, int to) final;
-  void receive(std::span<float> values, int from) final;
-  int receive_any(std::span<float> values) final;
-  void exchange(std::span<const float> sent, int to, std::span<float> received, int from) final;
+  void send(std::span<const float> values, int to, CallSite site = CallSite::current()) final;
+  void receive(std::span<float> values, int from, CallSite site = CallSite::current()) final;
+  int receive_any(std::span<float> values, CallSite site = CallSite::current()) final;
+  void exchange(std::span<const float> sent, int to, std::span<float> received, int from,
+                CallSite site = CallSite::current()) final;
   const TrafficOfRank& traffic() const final;
   std::string link() const final { return interconnect_->link() ? in_words(interconnect_->link()->speed()) : ""; }
 

@@ -6,7 +6,7 @@
 namespace odori {
 
 void NodeCommunicator::all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) {
-  const Collective call("comm->all_reduce_mean()");
+  const Collective call({"comm->all_reduce_mean()"});
   const Range range = range_of(gradients, pieces);
   const trace::Span span("allreduce", range.size() * sizeof(float));
   if (node_.has_gpus(*this, device))

@@ -18,13 +18,14 @@
 //   all_gather                      E (n-1)/n            n-1      the other half
 //   broadcast                       E, the last rank 0   1        comm/steps.h, chain
 //
-// Communicator::traffic() counts these. Before each call the ranks compare what they are about to do, in one message of
-// 24 bytes each, which is neither counted nor delayed by a simulated link.
+// Communicator::traffic() counts these. Before each call the ranks compare what they are about to do, in one all-reduce
+// of 16 bytes, which is neither counted nor delayed by a simulated link.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <source_location>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,9 @@ namespace odori {
 
 class Background;
 class Group;
+
+/// Of a call in a program, for messages. Leave this last parameter out.
+using CallSite = std::source_location;
 
 /// A collective that runs while the program computes.
 class Work {
@@ -66,24 +70,26 @@ class ProcessGroup {
   /// The ranks of the job that belong to the group, by their rank within it.
   const std::vector<int>& ranks_of_job() const;
   /// The ranks that give the same color, 0 or greater, in the order of their ranks here.
-  ProcessGroup split(int color) const;
+  ProcessGroup split(int color, CallSite site = CallSite::current()) const;
 
   /// Rank r's shard of n elements: [n r / size, n (r + 1) / size), so that shards differ by one element at most.
   Range shard(std::size_t n, int r) const;
   Range shard(std::size_t n) const { return shard(n, rank()); }
 
   /// Replaces the values on every rank by their sum over all ranks.
-  void all_reduce(std::span<float> values) const;
+  void all_reduce(std::span<float> values, CallSite site = CallSite::current()) const;
   /// `shard`: shard(values.size()) of the mean of all ranks' values. It may lie within `values`.
-  void reduce_scatter_mean(std::span<const float> values, std::span<float> shard) const;
+  void reduce_scatter_mean(std::span<const float> values, std::span<float> shard,
+                           CallSite site = CallSite::current()) const;
   /// `values`: every rank's shard(values.size()), in order. `shard` may be its place in `values`.
-  void all_gather(std::span<const float> shard, std::span<float> values) const;
+  void all_gather(std::span<const float> shard, std::span<float> values, CallSite site = CallSite::current()) const;
   /// The same in the background, in the order of starting. Any other communication of this process, also of another
   /// group, starts only after it has ended. Do not touch either span before wait() has returned. Throws Error if this
   /// MPI does not support calls from a second thread.
-  [[nodiscard]] Work all_gather_async(std::span<const float> shard, std::span<float> values) const;
+  [[nodiscard]] Work all_gather_async(std::span<const float> shard, std::span<float> values,
+                                      CallSite site = CallSite::current()) const;
   /// Replaces the values on every rank by the root's.
-  void broadcast(std::span<float> values, int root = 0) const;
+  void broadcast(std::span<float> values, int root = 0, CallSite site = CallSite::current()) const;
 
  private:
   struct Members;

@@ -58,7 +58,7 @@ class PureNcclCommunicator : public MpiCommunicator {
   std::string name() const override { return "pure_nccl"; }
 
   void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) override {
-    const Collective call("comm->all_reduce_mean()");
+    const Collective call({"comm->all_reduce_mean()"});
     const Range range = range_of(gradients, pieces);
     const trace::Span span("allreduce", range.size() * bytes_of(dtype()));
     const std::span<float> numbers(gradients.data() + range.begin, range.size());
@@ -69,20 +69,20 @@ class PureNcclCommunicator : public MpiCommunicator {
   }
 
   void reduce_scatter_mean(Device& device, Buffer& gradients) override {
-    const Collective call("comm->reduce_scatter_mean()");
+    const Collective call({"comm->reduce_scatter_mean()"});
     const trace::Span span("reduce", gradients.bytes());
     nccl(device).reduce_scatter(device, all_of(gradients), world().parts(gradients.size()), NcclGroup::Become::mean);
   }
 
   void all_gather_parts(Device& device, Buffer& values) override {
-    const Collective call("comm->all_gather_parts()");
+    const Collective call({"comm->all_gather_parts()"});
     const trace::Span span("allgather", values.bytes());
     nccl(device).all_gather(device, all_of(values), world().parts(values.size()));
   }
 
   using MpiCommunicator::broadcast;
   void broadcast(Device& device, Buffer& values, int root) override {
-    const Collective call("comm->broadcast()");
+    const Collective call({"comm->broadcast()"});
     const trace::Span span("broadcast", values.bytes());
     nccl(device).broadcast(device, all_of(values), root);
   }

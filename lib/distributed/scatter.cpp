@@ -135,8 +135,9 @@ Range owned_range(std::size_t n, int rank, int size, bool force_equal_length) {
   return {boundary(r), boundary(r + 1)};
 }
 
-DatasetPtr scatter_dataset(const DatasetPtr& dataset, Communicator& comm, const ScatterOptions& options) {
-  const observe::CollectiveScope call("scatter_dataset()");
+DatasetPtr scatter_dataset(const DatasetPtr& dataset, Communicator& comm, const ScatterOptions& options,
+                           CallSite site) {
+  const observe::CollectiveScope call("scatter_dataset()", site);
   observe::on_scatter_dataset(options.root);
   const std::size_t n = agree_on_size(dataset, comm, options);
   std::vector<std::size_t> counts;

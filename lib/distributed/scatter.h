@@ -27,6 +27,7 @@ Range owned_range(std::size_t n, int rank, int size, bool force_equal_length);
 
 /// Collective. The root gives the data set, all others null. Examples outside the owned range have counted = false.
 /// Throws Error on every rank if the root gave none, or another rank gave one.
-DatasetPtr scatter_dataset(const DatasetPtr& dataset, Communicator& comm, const ScatterOptions& options = {});
+DatasetPtr scatter_dataset(const DatasetPtr& dataset, Communicator& comm, const ScatterOptions& options = {},
+                           CallSite site = CallSite::current());
 
 }  // namespace odori

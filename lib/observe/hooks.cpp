@@ -14,6 +14,7 @@ namespace {
 // The process's one observer. Like the event stream, it is reachable without being passed along.
 Observer* installed = nullptr;
 thread_local int collective_depth = 0, learner_depth = 0;  // calls at learner_depth are a learner's
+thread_local const CollectiveScope* outermost_call = nullptr;
 
 template <typename... Facts>
 void notify(void (Observer::*hook)(Facts...), const std::type_identity_t<Facts>&... facts) {
@@ -64,11 +65,13 @@ void on_observation(const facts::Observation& observation) { notify(&Observer::o
 void on_report(const facts::Report& report) { notify(&Observer::on_report, report); }
 void on_training_ended() { notify(&Observer::on_training_ended); }
 
-CollectiveScope::CollectiveScope(const char* name) noexcept : name_(name) {
+CollectiveScope::CollectiveScope(const char* name, std::source_location site) noexcept : name_(name), site_(site) {
+  if (!outermost_call) outermost_call = this;
   if (installed && collective_depth++ == learner_depth) installed->on_collective_entered(name_);
 }
 
 CollectiveScope::~CollectiveScope() {
+  if (outermost_call == this) outermost_call = nullptr;
   if (installed && --collective_depth == learner_depth) installed->on_collective_left(name_);
 }
 
@@ -86,8 +89,14 @@ MessageScope::~MessageScope() {
   if (is_fact_ && std::uncaught_exceptions() == exceptions_) installed->on_message_done();
 }
 
-LearnerScope::LearnerScope() noexcept : outer_(std::exchange(learner_depth, collective_depth)) {}
+const CollectiveScope* CollectiveScope::outermost() noexcept { return outermost_call; }
 
-LearnerScope::~LearnerScope() { learner_depth = outer_; }
+LearnerScope::LearnerScope() noexcept
+    : outer_(std::exchange(learner_depth, collective_depth)), outermost_(std::exchange(outermost_call, nullptr)) {}
+
+LearnerScope::~LearnerScope() {
+  learner_depth = outer_;
+  outermost_call = outermost_;
+}
 
 }  // namespace odori::observe

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <source_location>
 #include <span>
 #include <string_view>
 
@@ -55,13 +56,20 @@ void on_training_ended();
 /// are facts: the outermost, and those of a learner's algorithm inside it. `name` must outlive this object.
 class CollectiveScope {
  public:
-  explicit CollectiveScope(const char* name) noexcept;
+  /// `site`: of the program's call; line 0: unknown.
+  explicit CollectiveScope(const char* name, std::source_location site = {}) noexcept;
   ~CollectiveScope();
   CollectiveScope(const CollectiveScope&) = delete;
   CollectiveScope& operator=(const CollectiveScope&) = delete;
 
+  /// The outermost call of this thread that a learner made, or null. Without an observer, too.
+  static const CollectiveScope* outermost() noexcept;
+  const char* name() const noexcept { return name_; }
+  const std::source_location& site() const noexcept { return site_; }
+
  private:
   const char* name_;
+  std::source_location site_;
 };
 
 /// A point-to-point message: begun now, done when this object is destroyed, unless an exception is passing. Messages
@@ -91,6 +99,7 @@ class LearnerScope {
 
  private:
   int outer_;
+  const CollectiveScope* outermost_;
 };
 
 }  // namespace odori::observe

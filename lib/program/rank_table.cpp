@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -29,13 +30,16 @@ struct alignas(64) Row {
   std::atomic<std::int32_t> process;  // its PID; 0: has not joined
   std::atomic<std::uint32_t> inside;  // how deep in calls
   std::atomic<std::uint64_t> calls, moves;
-  std::array<std::atomic<std::uint64_t>, 3> name;  // of the call, cut to 24 characters
+  std::atomic<std::int64_t> since;                 // it entered or left its last call: ns of the steady clock
+  std::array<std::atomic<std::uint64_t>, 4> name;  // of the call, cut to 32 characters
+  std::array<std::atomic<std::uint64_t>, 4> file;  // of the program's call: the last 32 characters
+  std::atomic<std::uint32_t> line;                 // 0: unknown
   std::atomic<std::int32_t> sends_to, takes_from;  // a message's other ranks, counted from 1; 0: none; -1: several
 };
 struct alignas(64) Head {
-  std::atomic<std::uint32_t> spoken;
+  std::atomic<std::uint32_t> spoken, shown;
 };
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(Row) == 64 && sizeof(Head) == 64);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(Row) == 128 && sizeof(Head) == 64);
 
 Head own_head;
 Row own_row;
@@ -75,24 +79,49 @@ void* map_file(const std::string& file, std::size_t bytes) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
+using Text32 = std::array<std::atomic<std::uint64_t>, 4>;
+
+void write(Text32& to, std::string_view text) noexcept {
+  std::array<std::uint64_t, 4> words{};
+  std::memcpy(words.data(), text.data(), std::min(text.size(), sizeof words));
+  for (std::size_t i = 0; i < words.size(); ++i) to[i].store(words[i], std::memory_order_relaxed);
+}
+
+std::string read(const Text32& from) {
+  std::array<std::uint64_t, 4> words{};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = from[i].load();
+  const std::string_view all(reinterpret_cast<const char*>(words.data()), sizeof words);
+  return std::string(all.substr(0, all.find('\0')));
+}
+
+std::int64_t now() noexcept {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string_view file_of(const std::source_location& site) noexcept {
+  std::string_view file = site.file_name();
+  file.remove_prefix(file.rfind('/') + 1);  // npos + 1 is 0
+  return file.substr(file.size() - std::min(file.size(), sizeof(Text32)));
+}
+
 void write_call(const Call& call) noexcept {
-  std::array<std::uint64_t, 3> words{};
-  if (call.name) std::memcpy(words.data(), call.name, std::min(std::strlen(call.name), sizeof words));
-  for (std::size_t i = 0; i < words.size(); ++i) mine->name[i].store(words[i], std::memory_order_relaxed);
+  write(mine->name, call.name ? call.name : "");
+  write(mine->file, file_of(call.site));
+  mine->line.store(call.site.line(), std::memory_order_relaxed);
   mine->sends_to.store(call.to + 1, std::memory_order_relaxed);
   mine->takes_from.store(call.from + 1, std::memory_order_relaxed);
 }
 
-/// "comm->all_reduce_mean()", "send to 1", "exchange with 1", "exchange: to 1, from 3"
+/// "comm->all_reduce_mean()", "send to 1 (ring.cpp:49)", "exchange with 1", "exchange: to 1, from 3"
 std::string name_of(const Row& row) {
-  std::array<std::uint64_t, 3> words{};
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = row.name[i].load();
-  const std::string_view all(reinterpret_cast<const char*>(words.data()), sizeof words);
-  const std::string name(all.substr(0, all.find('\0')));
+  const std::string name = read(row.name),
+                    site = row.line == 0 ? "" : fmt::format(" ({}:{})", read(row.file), row.line.load());
   const int to = row.sends_to - 1, from = row.takes_from - 1;
-  if (to >= 0 && from >= 0)
-    return to == from ? fmt::format("{} with {}", name, to) : fmt::format("{}: to {}, from {}", name, to, from);
-  return to >= 0 ? fmt::format("{} to {}", name, to) : from >= 0 ? fmt::format("{} from {}", name, from) : name;
+  if (to >= 0 && to == from) return fmt::format("{} with {}{}", name, to, site);
+  if (to >= 0 && from >= 0) return fmt::format("{}: to {}, from {}{}", name, to, from, site);
+  return to >= 0     ? fmt::format("{} to {}{}", name, to, site)
+         : from >= 0 ? fmt::format("{} from {}{}", name, from, site)
+                     : name + site;
 }
 
 bool in_message(const Row& row) { return row.inside > 0 && (row.sends_to != 0 || row.takes_from != 0); }
@@ -123,15 +152,6 @@ std::string host() {
   return name.data();
 }
 
-/// "Rank 1", "Ranks 0, 2 and 3".
-std::string in_words(const std::vector<std::size_t>& ranks) {
-  constexpr std::size_t most = 8;
-  std::string words = ranks.size() == 1 ? "Rank" : "Ranks";
-  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
-    words += fmt::format("{}{}", i == 0 ? " " : i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
-  return ranks.size() <= most ? words : words + fmt::format(" and {} more", ranks.size() - most);
-}
-
 /// Ranks of this node, by what they do; `call` is that of those that have come furthest. Where one is in a message, all
 /// that are in a call wait: messages are no calls that all ranks have to make.
 struct Image {
@@ -151,7 +171,7 @@ Image look() {
   for (std::size_t rank = 0; rank < rows.size(); ++rank) {
     const Row& row = rows[rank];
     const State state = row.process == 0 ? State::here : state_of(row.process);
-    const bool waits = image.messages ? row.inside > 0 : row.calls == ahead.calls && name_of(row) == image.call;
+    const bool waits = image.messages ? row.inside > 0 : row.calls == ahead.calls && read(row.name) == read(ahead.name);
     (row.process == 0          ? image.absent
      : state == State::stopped ? image.stopped
      : state == State::ended   ? image.ended
@@ -172,8 +192,9 @@ std::string tell_waiting(const Image& image) {
   constexpr std::size_t most = 8;
   std::string words;
   for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
-    words += fmt::format("{} {}{} in {}", i == 0 ? "Rank" : ", rank", ranks[i], i == 0 ? " waits" : "",
-                         name_of(rows[ranks[i]]));
+    words += fmt::format("{} {}{} in {}{}", i == 0 ? "Rank" : ", rank", ranks[i], i == 0 ? " waits" : "",
+                         name_of(rows[ranks[i]]),
+                         read(rows[ranks[i]].name) == last_call ? ", at the end of its program" : "");
   return words + (ranks.size() <= most ? ". " : fmt::format(", and {} more wait. ", ranks.size() - most));
 }
 
@@ -185,7 +206,30 @@ std::string tell(const std::vector<std::size_t>& ranks, const std::string& what)
   return sentences;
 }
 
+/// Both are in one message, or might be in one call of a group.
+bool meet(const Row& one, const Row& other, int rank_of_one, int rank_of_other) {
+  const auto takes = [](const Row& row, int from) {
+    return row.takes_from - 1 == from || row.takes_from - 1 == several;
+  };
+  const auto in_group = [](const Row& row) { return row.sends_to - 1 == several; };
+  if (in_group(one) || in_group(other)) return in_group(one) && in_group(other);
+  return (one.sends_to - 1 == rank_of_other && takes(other, rank_of_one)) ||
+         (other.sends_to - 1 == rank_of_one && takes(one, rank_of_other));
+}
+
 }  // namespace
+
+std::string in_words(const std::source_location& site) {
+  return site.line() == 0 ? "" : fmt::format(" ({}:{})", file_of(site), site.line());
+}
+
+std::string in_words(const std::vector<std::size_t>& ranks, bool first) {
+  constexpr std::size_t most = 8;
+  std::string words = fmt::format("{}ank{}", first ? 'R' : 'r', ranks.size() == 1 ? "" : "s");
+  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
+    words += fmt::format("{}{}", i == 0 ? " " : i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
+  return ranks.size() <= most ? words : words + fmt::format(" and {} more", ranks.size() - most);
+}
 
 bool join() {
   const int rank = number_in("OMPI_COMM_WORLD_RANK"), size = number_in("OMPI_COMM_WORLD_SIZE");
@@ -201,6 +245,7 @@ bool join() {
   mine = &rows[static_cast<std::size_t>(rank)];
   local_size = std::clamp(number_in("OMPI_COMM_WORLD_LOCAL_SIZE"), 1, size);
   mine->process = ::getpid();
+  mine->since = now();
   at_work();
   return true;
 }
@@ -218,6 +263,7 @@ Call enter(const Call& call) noexcept {
   // One thread alone writes these.
   if (!call.is_message()) mine->calls.store(mine->calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   mine->inside.store(mine->inside.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  mine->since.store(now(), std::memory_order_relaxed);
   at_work();
   return outer;
 }
@@ -226,10 +272,13 @@ void leave(const Call& outer) noexcept {
   call_here = outer;
   if (outer.name) write_call(outer);
   mine->inside.store(mine->inside.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  mine->since.store(now(), std::memory_order_relaxed);
   at_work();
 }
 
 void at_work() noexcept { mine->moves.fetch_add(1, std::memory_order_relaxed); }
+
+std::uint64_t calls() noexcept { return mine->calls.load(std::memory_order_relaxed); }
 
 std::uint64_t moves() noexcept {
   std::uint64_t sum = 0;
@@ -265,6 +314,57 @@ std::string who_is_missing() {
   return missing;
 }
 
+bool waits_for_ever() {
+  if (rows.size() == 1 || local_size < job_size) return false;
+  const Row* collective = nullptr;
+  bool all_wait = true, messages = false, calls_differ = false;
+  const auto state = [](const Row& row) { return row.process == 0 ? State::stopped : state_of(row.process); };
+  if (std::ranges::any_of(rows, [&](const Row& row) { return state(row) == State::ended; })) return true;
+  for (const Row& row : rows) {
+    all_wait = all_wait && state(row) == State::here && row.inside > 0;
+    messages = messages || in_message(row);
+    if (in_message(row)) continue;
+    if (!collective) collective = &row;
+    if (row.calls != collective->calls) return false;  // the one that is behind may be at work in its call
+    calls_differ = calls_differ || read(row.name) != read(collective->name);
+  }
+  if (!all_wait || !(messages || calls_differ)) return false;
+  for (std::size_t a = 0; a < rows.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b)
+      if (in_message(rows[a]) && in_message(rows[b]) &&
+          meet(rows[a], rows[b], static_cast<int>(a), static_cast<int>(b)))
+        return false;
+  return true;
+}
+
+std::string table(const std::string& language) {
+  const bool japanese = language == "ja";
+  std::string text = japanese ? "  ランク  状態\n" : "  rank  what it does\n";
+  for (std::size_t rank = 0; rank < rows.size(); ++rank) {
+    const Row& row = rows[rank];
+    if (row.process == 0 && local_size < job_size) continue;  // on another node
+    const State state = row.process == 0 ? State::here : state_of(row.process);
+    const std::string name = read(row.name);
+    const std::string number = fmt::format("{} {}", japanese ? "、集団通信" : ", collective", row.calls.load());
+    const std::string call = name_of(row) + (row.sends_to != 0 || row.takes_from != 0 ? "" : number);
+    const auto say = [&](const char* english, const char* in_japanese) {
+      return fmt::format(fmt::runtime(japanese ? in_japanese : english), fmt::arg("call", call),
+                         fmt::arg("seconds", (now() - row.since) / 1'000'000'000));
+    };
+    const std::string what =
+        row.process == 0        ? say("did not come to MPI_Init()", "MPI_Init() を呼び出していない")
+        : state == State::ended ? say("has ended; last call: {call}", "終了した。最後の呼び出し: {call}")
+        : state == State::stopped ? say("is stopped; last call: {call}", "停止している。最後の呼び出し: {call}")
+        : row.inside == 0         ? say("has made no call since {call}, which it left {seconds} s ago",
+                                        "{seconds} 秒前に終えた {call} の後は何も呼び出していない")
+        : name == last_call       ? say("has come to its end, and waits for the others there since {seconds} s",
+                                        "プログラムの終わりに達し、{seconds} 秒前から他のランクを待っている")
+                            : say("waits in {call} since {seconds} s", "{seconds} 秒前から {call} で待っている");
+    text += fmt::format("  {:<4}  {}\n", rank, what);
+  }
+  return text;
+}
+
 std::string who_is_elsewhere() {
   if (job_size <= local_size) return {};
   if (const Image image = look(); image.messages && rows.size() > 1)
@@ -276,5 +376,6 @@ std::string who_is_elsewhere() {
 }
 
 bool may_speak() noexcept { return head->spoken.exchange(1) == 0; }
+bool may_show_table() noexcept { return head->shown.exchange(1) == 0; }
 
 }  // namespace odori::rank_table

@@ -13,6 +13,7 @@
 #include "backend/device_pool.h"
 #include "comm/communicator.h"
 #include "comm/session.h"
+#include "distributed/scatter.h"
 #include "errors/error.h"
 #include "program/program.h"
 #include "program/rank_table.h"
@@ -25,6 +26,27 @@ void average(Communicator& comm) {
   Buffer buffer = device.allocate(4);
   const Range all{0, 4};
   comm.all_reduce_mean(device, buffer, {&all, 1});
+}
+
+/// Mistakes in the calls that all ranks have to make.
+void differ(const std::string& way, Communicator& comm) {
+  const bool first = comm.rank() == 0;
+  std::vector<double> values(way == "other length" && first ? 2 : 3);
+  std::vector<float> floats(4);
+  if (way == "on one rank" && first) comm.barrier();
+  if (way == "other order") first ? comm.sum(values) : comm.barrier();
+  if (way == "other length" || way == "other order") comm.sum(values);
+  if (way == "other root") comm.broadcast(std::as_writable_bytes(std::span(values)), comm.rank());
+  if (way == "no broadcast" && comm.rank() != 1) comm.broadcast(std::as_writable_bytes(std::span(values)));
+  if (way == "scattered by one" && first) scatter_dataset(nullptr, comm);
+  if (way == "group" || way == "other root of a group") {
+    const ProcessGroup pair = comm.group().split(comm.rank() == 2 ? 1 : 0);
+    if (way == "group" && comm.rank() == 1) pair.all_reduce(floats);
+    if (comm.rank() < 2) pair.broadcast(floats, way == "group" ? 0 : comm.rank());
+  }
+  if (way == "group and job") comm.rank() == 1 ? comm.group().all_reduce(floats) : comm.barrier();
+  if (way == "second communicator" && first) create_communicator("naive");
+  comm.all_gather(comm.rank());
 }
 
 int main(int argc, char** argv) try {
@@ -48,6 +70,7 @@ int main(int argc, char** argv) try {
     if (comm->rank() != 1) std::this_thread::sleep_for(std::chrono::seconds(7));
     return 0;
   }
+  differ(way, *comm);
   const std::vector<int> processes = comm->all_gather(::getpid());
   if (way == "continued" && comm->rank() == 2) {
     std::this_thread::sleep_for(std::chrono::seconds(4));
@@ -57,6 +80,8 @@ int main(int argc, char** argv) try {
   std::vector<float> numbers(3);
   const int right = (comm->rank() + 1) % comm->size();
   if (way == "all send") comm->send(numbers, right);
+  if (way == "all receive") comm->receive(numbers, right);
+  if (way == "wrong neighbour") comm->exchange(std::vector<float>(3), right, numbers, right);
   if (way == "shorter" || way == "longer") {
     if (comm->rank() == 0) comm->send(std::vector<float>(way == "shorter" ? 2 : 100'000), 1);
     if (comm->rank() == 1) comm->receive(numbers, 0);
@@ -76,7 +101,10 @@ int main(int argc, char** argv) try {
     if (comm->rank() == 0) comm->send(numbers, 1);
     if (comm->rank() == 1) comm->receive(numbers, 0), comm->receive(numbers, 7);
   }
+  if (way == "no partner" && comm->rank() != 1) comm->rank() == 0 ? comm->receive(numbers, 1) : comm->barrier();
   if (comm->rank() == 1) {
+    if (way == "return" || way == "no partner") return 0;
+    if (way == "slow") std::this_thread::sleep_for(std::chrono::seconds(8));
     if (way == "stopped" || way == "continued") {
       fmt::print("PID {}.\n", ::getpid());
       std::fflush(stdout);

@@ -104,10 +104,71 @@ TEST(Failure, ARankThatIsKilledEndsAll) {
   EXPECT_LT(ending.seconds, soon);
 }
 
-TEST(Failure, ARankThatReturnsLongBeforeTheOthersSaysSo) {
+TEST(Failure, ARankThatReturnsLongBeforeTheOthersIsShown) {
   const Ending ending = run("early");
   EXPECT_EQ(ending.code, 0) << ending.output;
-  EXPECT_EQ(ending.count("Rank 1 has come to its end and waits"), 1) << ending.output;
+  EXPECT_EQ(ending.count("The ranks have made no progress for 5 s."), 1) << ending.output;
+  EXPECT_EQ(ending.count("1     has come to its end, and waits for the others there since 5 s"), 1) << ending.output;
+  EXPECT_EQ(ending.count("has made no call since comm->barrier() (comm_failure_program.cpp:"), 2) << ending.output;
+}
+
+/// Each of the mistakes ends at once, with one sentence, and not by luck: three times.
+void expect_difference(const std::string& way, const std::vector<std::string>& words, int code = 14) {
+  for (int time = 0; time < 3; ++time) {
+    const Ending ending = run(way);
+    EXPECT_EQ(ending.code, code) << way << '\n' << ending.output;
+    EXPECT_LT(ending.seconds, soon);
+    for (const std::string& expected : words) EXPECT_EQ(ending.count(expected), 1) << way << '\n' << ending.output;
+    EXPECT_EQ(ending.count("no progress"), 0) << ending.output;
+    EXPECT_EQ(ending.count("MPI failed"), 0) << ending.output;
+    expect_no_box(ending);
+  }
+}
+
+const std::string place = " (comm_failure_program.cpp:";
+const std::string all_make_the_same = ": all ranks must make the same calls in the same order.";
+
+TEST(Difference, ACallOfOneRankAloneIsNamed) {
+  expect_difference("on one rank",
+                    {"Rank 0 is in comm->barrier()" + place, "ranks 1 and 2 in comm->all_gather()" + place,
+                     "all as collective ", all_make_the_same});
+  expect_difference("no broadcast", {"Ranks 0 and 2 are in comm->broadcast()" + place, "rank 1 in comm->all_gather()"});
+  expect_difference("scattered by one",
+                    {"Rank 0 is in scatter_dataset()" + place, "ranks 1 and 2 in comm->all_gather()"});
+  expect_difference("second communicator", {"Rank 0 is in create_communicator(), ranks 1 and 2 in comm->all_gather()"});
+}
+
+TEST(Difference, OfTheOrderIsNamed) {
+  expect_difference("other order", {"Rank 0 is in comm->sum()" + place, "ranks 1 and 2 in comm->barrier()" + place});
+  expect_difference("another call", {"Ranks 0 and 2 are in comm->barrier()", "rank 1 in comm->scatter()"});
+}
+
+TEST(Difference, ARankThatReturnedFromMainIsNamed) {
+  expect_difference("return", {"Ranks 0 and 2 are in comm->barrier()" + place,
+                               "rank 1 in MPI_Finalize(), at the end of the program, all as collective "});
+}
+
+TEST(Difference, OfLengthsAndRootsIsNamed) {
+  expect_difference("other length", {": rank 0 gave 2 elements, and rank 1 gave 3.", "on every rank" + place}, 1);
+  expect_difference("other root", {": rank 0 names the root 0, and rank 1 names 1.", "on every rank" + place}, 1);
+  expect_difference("other root of a group", {": rank 0 names the root 0, and rank 1 names 1."}, 1);
+}
+
+TEST(Difference, InAGroupIsNamed) {
+  expect_difference("group", {"Rank 0 is in broadcast()" + place, "rank 1 in all_reduce()", "both as collective 1:"});
+  expect_difference("group and job", {"Ranks 0 and 2 are in comm->barrier()", "rank 1 in all_reduce()"});
+}
+
+TEST(Difference, IsNamedInJapanese) {
+  const Ending ending = run("on one rank", 2, "LC_ALL=ja_JP.UTF-8");
+  EXPECT_EQ(ending.code, 14) << ending.output;
+  EXPECT_EQ(ending.count("ランク 0 は comm->barrier()" + place), 1) << ending.output;
+}
+
+TEST(Difference, IsNotLookedForWithoutTheCheck) {
+  const Ending ending = run("on one rank", 2, "ODORI_CHECK_CALLS=0 ODORI_TIMEOUT=6");
+  EXPECT_NE(ending.code, 0) << ending.output;
+  EXPECT_EQ(ending.count(all_make_the_same), 0) << ending.output;
 }
 
 TEST(Failure, AMessageOfAnotherLengthIsNamed) {
@@ -137,7 +198,7 @@ void expect_hang(const Ending& ending, const std::string& missing, const std::st
   const bool mpirun_broke_off =
       ending.code == 128 + SIGSEGV && ending.output.find("PMIx_server_finalize") != std::string::npos;
   const bool mpirun_hung = ending.code == 128 + SIGKILL && ending.count("mpirun hangs, though all of its ranks") == 1;
-  EXPECT_TRUE(ending.code == 1 || mpirun_broke_off || mpirun_hung) << ending.code << '\n' << ending.output;
+  EXPECT_TRUE(ending.code == 14 || mpirun_broke_off || mpirun_hung) << ending.code << '\n' << ending.output;
   EXPECT_EQ(ending.count("MPI's exchange between the ranks has made no progress for "), 1) << ending.output;
   EXPECT_EQ(ending.count(missing), 1) << ending.output;
   EXPECT_EQ(ending.count(others), 1) << ending.output;
@@ -155,7 +216,7 @@ TEST(Hang, AStoppedRankIsNamedAndKilled) {
   const Ending ending = run("stopped", 3, "ODORI_TIMEOUT=6");
   const int process = std::stoi(ending.output.substr(ending.output.find("PID ") + 4));
   expect_hang(ending, "PID " + std::to_string(process) + ") is stopped, by a signal or a debugger.",
-              "Ranks 0 and 2 wait in comm->barrier().");
+              "Ranks 0 and 2 wait in comm->barrier()" + place);
   EXPECT_TRUE(is_gone(process));
 }
 
@@ -164,7 +225,7 @@ TEST(Hang, RankZerosLimitHoldsAlsoWhereItIsStoppedItself) {
   const std::string shell =
       R"(sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] && limit=6 || limit=100000; ODORI_TIMEOUT=$limit exec "$@"' _ )";
   const Ending ending = start("-np 3 " + shell + program + "'the first is stopped'");
-  expect_hang(ending, ") is stopped, by a signal or a debugger.", "Ranks 1 and 2 wait in comm->barrier().");
+  expect_hang(ending, ") is stopped, by a signal or a debugger.", "Ranks 1 and 2 wait in comm->barrier()" + place);
 }
 
 TEST(Hang, ARankThatEndedBeforeMpiInitIsNamed) {
@@ -182,28 +243,55 @@ TEST(Hang, ARankThatNeverStartedIsNamed) {
   expect_hang(ending, ") did not come to MPI_Init()", "Rank 0 waits in MPI_Init().");
 }
 
-TEST(Hang, ARankInAnotherCallIsNamed) {
-  const Ending ending = run("another call", 3, "ODORI_TIMEOUT=6");
-  expect_hang(ending, ") waits in comm->scatter() instead.", "Ranks 0 and 2 wait in comm->barrier().");
-  EXPECT_EQ(ending.count("All ranks have to make the same calls."), 1) << ending.output;
+/// Ends long before ODORI_TIMEOUT.
+void expect_no_way_on(const std::string& way, const std::string& waits) {
+  for (int time = 0; time < 2; ++time) {
+    const Ending ending = run(way);
+    expect_hang(ending, waits, "A send waits until its message is received");
+    EXPECT_EQ(ending.count("no progress for 5 seconds, and cannot go on."), 1) << ending.output;
+    EXPECT_EQ(ending.count("The job goes on"), 0) << ending.output;
+    EXPECT_LT(ending.seconds, soon);
+  }
 }
 
 TEST(Hang, RanksThatAllSendAreNamed) {
-  expect_hang(run("all send", 3, "ODORI_TIMEOUT=6"),
-              "Rank 0 waits in send to 1, rank 1 in send to 2, rank 2 in send to 0.",
-              "A send waits until its message is received");
+  const Ending ending = run("all send");
+  const auto at = ending.output.find(place) + place.size();
+  const std::string line = ending.output.substr(at, ending.output.find(')', at) - at);
+  const std::string here = place + line + ")";
+  expect_no_way_on("all send", "Rank 0 waits in send to 1" + here + ", rank 1 in send to 2" + here +
+                                   ", rank 2 in send to 0" + here + ".");
+}
+
+TEST(Hang, RanksThatAllReceiveOrHaveWrongNeighboursAreNamed) {
+  expect_no_way_on("all receive", "Rank 0 waits in receive from 1" + place);
+  expect_no_way_on("wrong neighbour", "Rank 0 waits in exchange with 1" + place);
+}
+
+TEST(Hang, AMessageToARankThatHasReturnedIsNamed) {
+  expect_no_way_on("no partner", "rank 1 in MPI_Finalize(), at the end of its program");
+}
+
+TEST(Hang, NoneIsASlowRankWhoseStateIsShownOnce) {
+  const Ending ending = run("slow");
+  EXPECT_EQ(ending.code, 0) << ending.output;
+  EXPECT_EQ(ending.count("The job goes on, and ends after 60 s (ODORI_TIMEOUT)"), 1) << ending.output;
+  EXPECT_EQ(ending.count("1     has made no call since comm->all_gather()" + place), 1) << ending.output;
+  EXPECT_EQ(ending.count("     waits in comm->barrier()" + place), 2) << ending.output;
 }
 
 TEST(Hang, ARankThatWaitsForAMessageIsNamedAndTheCallsOfTheOthersAre) {
-  const Ending ending = run("no message", 3, "ODORI_TIMEOUT=6");
-  expect_hang(ending, "Rank 0 waits in receive from 1, rank 1 in comm->barrier(), rank 2 in comm->barrier().",
-              "each needs its receive on the other rank.");
+  const Ending ending = run("no message");
+  expect_hang(ending, "Rank 0 waits in receive from 1" + place, "each needs its receive on the other rank.");
+  EXPECT_EQ(ending.count(", rank 1 in comm->barrier()" + place), 1) << ending.output;
+  EXPECT_EQ(ending.count(", rank 2 in comm->barrier()" + place), 1) << ending.output;
   EXPECT_EQ(ending.count("All ranks have to make the same calls."), 0) << ending.output;
 }
 
 TEST(Hang, ARankThatShowsNoWorkIsNamed) {
-  expect_hang(run("busy", 3, "ODORI_TIMEOUT=6"), ") is busy elsewhere: it made no call after comm->all_gather().",
-              "Ranks 0 and 2 wait in comm->barrier().");
+  expect_hang(run("busy", 3, "ODORI_TIMEOUT=6"),
+              ") is busy elsewhere: it made no call after comm->all_gather()" + place,
+              "Ranks 0 and 2 wait in comm->barrier()" + place);
 }
 
 TEST(Hang, NoneIsARankAtWork) {
@@ -223,7 +311,8 @@ TEST(Hang, AnotherNodesRankIsWaitedForTenTimesAsLong) {
       "OMPI_MCA_btl_vader_backing_directory=$d OMPI_COMM_WORLD_LOCAL_SIZE=1 exec \"$0\" stopped' " +
           program,
       "ODORI_TIMEOUT=1");
-  expect_hang(ending, "no progress for 10 seconds. Each rank of ", " has come to comm->barrier(), but another has not");
+  expect_hang(ending, "no progress for 10 seconds. Each rank of ", " has come to comm->barrier()" + place);
+  EXPECT_EQ(ending.count("), but another has not"), 1) << ending.output;
 }
 
 TEST(Hang, ALimitThatIsNoNumberIsToldOnce) {

@@ -189,8 +189,9 @@ TEST_F(SpansTest, AnErrorNamesTheRanksThatDiffer) {
   const ProcessGroup all = comm_->group();
   const bool last = rank_ == size_ - 1;
   std::vector<float> values(last ? 8 : 7), shard(all.shard(values.size()).size());
-  const std::string lengths_differ =
-      fmt::format("rank 0 gave 7 elements, and rank {} gave 8. Give the same number on every rank.", size_ - 1);
+  const std::string lengths_differ = fmt::format(
+      "rank 0 gave 7 elements, and rank {} gave 8. Give the same number on every rank (comm_group_test.cpp:",
+      size_ - 1);
   EXPECT_SENTENCE(all.all_reduce(values), "all_reduce: " + lengths_differ);
   EXPECT_SENTENCE(all.reduce_scatter_mean(values, shard), "reduce_scatter_mean: " + lengths_differ);
   EXPECT_SENTENCE(all.all_gather(shard, values), "all_gather: " + lengths_differ);
@@ -200,7 +201,7 @@ TEST_F(SpansTest, AnErrorNamesTheRanksThatDiffer) {
   EXPECT_SENTENCE(all.broadcast(values, last ? 1 : 0),
                   fmt::format("broadcast: rank 0 names the root 0, and rank {} names 1.", size_ - 1));
   EXPECT_SENTENCE(last ? all.broadcast(values) : all.all_reduce(values),
-                  fmt::format("different calls: rank 0 all_reduce, rank {} broadcast.", size_ - 1));
+                  fmt::format(", rank {} in broadcast() (comm_group_test.cpp:", size_ - 1));
   all.all_reduce(values);  // the ranks are still in step
 }
 

@@ -1,10 +1,13 @@
 #include "threads/watch.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include "errors/error.h"
+#include "errors/language.h"
 #include "errors/text.h"
 #include "program/program.h"
 #include "program/rank_table.h"
@@ -16,24 +19,42 @@ namespace {
 /// (program.cpp).
 constexpr std::chrono::seconds cause_first(4);
 
+/// After this time without progress the ranks' calls are printed, and the job ends if none of them can go on.
+constexpr std::chrono::seconds first_look(5);
+
 /// A rank that another one ends, or whose MPI_Abort hangs, ends itself after this time.
 constexpr std::chrono::seconds end_of_all(15);
 
 std::atomic<std::int64_t> given_limit = -1;  // in seconds; negative: nobody gave one
 
-[[noreturn]] void end_program(const std::string& sentence) {
+[[noreturn]] void end_program(const std::string& sentence, int code) {
   try {
-    std::thread([] {
+    std::thread([code] {
       std::this_thread::sleep_for(end_of_all);
-      std::_Exit(exit_code::failure);
+      std::_Exit(code);
     }).detach();
   } catch (const std::system_error&) {  // no more threads
   }
   try {
-    throw Error(sentence);
+    throw Error(sentence, code);
   } catch (...) {
     std::_Exit(report_failure());  // no destructors: they would wait for the work that doesn't end
   }
+}
+
+/// Once a node, and only if one of its ranks lets the others wait: a long call of all ranks is none.
+void show_ranks(std::chrono::seconds limit) {
+  if (rank_table::who_is_missing().empty() || !rank_table::may_show_table()) return;
+  const std::string language = language_or_default("");
+  const Text heading{
+      fmt::format(
+          "The ranks have made no progress for {} s. The job goes on, and ends after {} s (ODORI_TIMEOUT) unless "
+          "they do.",
+          first_look.count(), limit.count()),
+      fmt::format("{} 秒間、どのランクも進んでいません。ジョブは続きますが、このまま {} 秒（ODORI_TIMEOUT）経つと終了し"
+                  "ます。",
+                  first_look.count(), limit.count())};
+  std::fprintf(stderr, "\n%s\n%s", heading.in(language).c_str(), rank_table::table(language).c_str());
 }
 
 }  // namespace
@@ -58,10 +79,11 @@ void Watch::watch(const std::stop_token& stop) {
   Clock::time_point looked = Clock::now();
   Clock::duration silent{};
   std::uint64_t seen = 0;
+  bool shown = false;
   while (!stop.stop_requested()) {
     if (const std::string sentence = failure_ ? failure_() : ""; !sentence.empty()) {
       std::this_thread::sleep_for(cause_first);
-      end_program(sentence);
+      end_program(sentence, exit_code::failure);
     }
     const Clock::time_point now = Clock::now();
     const std::uint64_t moves = moves_ + rank_table::moves();
@@ -70,15 +92,21 @@ void Watch::watch(const std::stop_token& stop) {
     seen = moves;
     if (const std::string sentence = standstill(silent); !sentence.empty()) {
       if (!rank_table::may_speak()) std::this_thread::sleep_for(end_of_all);
-      end_program(sentence);
+      end_program(sentence, exit_code::hang);
     }
+    if (limit_.count() > 0 && silent > first_look && !shown) show_ranks(limit_);
+    shown = silent > first_look;
     std::unique_lock lock(mutex_);
     stopped_.wait_for(lock, stop, std::chrono::milliseconds(100), [] { return false; });
   }
 }
 
 std::string Watch::standstill(std::chrono::steady_clock::duration silent) const {
-  if (limit_.count() == 0 || silent <= limit_) return {};
+  if (limit_.count() == 0 || silent <= std::min<std::chrono::steady_clock::duration>(limit_, first_look)) return {};
+  if (rank_table::waits_for_ever())
+    return fmt::format("{} has made no progress for {} seconds, and cannot go on. {}", words_.work,
+                       std::min(limit_, first_look).count(), rank_table::who_is_missing());
+  if (silent <= limit_) return {};
   std::string cause = rank_table::who_is_missing();
   auto waited = limit_;
   if (cause.empty() && !rank_table::who_is_elsewhere().empty()) {

@@ -6,6 +6,10 @@
 // (program/rank_table.h). So a rank that evaluates for minutes while the others wait for it is at work. Work that shows
 // neither, such as a calculation of a learner's own, has to end within the limit, or the limit to be raised.
 //
+// After 5 s in which nothing moved, and one of the node's ranks lets the others wait, a table on standard error shows
+// each rank's last call, once. The job ends then only if the ranks wait for what cannot come: messages that no rank
+// takes, or a rank that has ended.
+//
 // What ranks of other nodes do can't be seen from here. Where no rank of this node is missing, but the job has others,
 // ten times the limit has to pass. A node of whose ranks one is missing tells before that.
 //
@@ -14,8 +18,8 @@
 // watches off. What rank 0 was given holds for all ranks.
 //
 // Then the message says who is missing and what is known of them, and which call the others wait in. One rank of a node
-// says it, and ends the job: by MPI_Abort, or, before MPI has started or where MPI_Abort hangs as well, by its own
-// end, which mpirun answers by ending the others. Stopped ranks are killed.
+// says it, and ends the job: by MPI_Abort with exit_code::hang, or, before MPI has started or where MPI_Abort hangs as
+// well, by its own end, which mpirun answers by ending the others. Stopped ranks are killed.
 //
 // The grader's runs have limits of their own, and go without (grader/runner/run.cpp).
 #pragma once
