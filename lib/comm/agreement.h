@@ -24,7 +24,7 @@ struct Plan {
 
 /// Called when MPI has started. Collective. `check_all`: compare every call of all ranks, else only ProcessGroup's.
 void start_agreements(bool check_all);
-/// From now on, ranks wait for each other asleep. On every rank between the same two calls.
+/// Later calls let ranks wait for each other asleep. On every rank between the same two calls.
 void agree_asleep();
 /// True if every call of all ranks is compared.
 bool checks_all_calls() noexcept;

@@ -50,8 +50,8 @@ void diagnose_gpus(const Facts& facts, Diagnoses& findings) {
                         Level::broken,
                         {fmt::format("{} found ({}), but the kit can use {}: {}", gpus_in_words(n), list,
                                      facts.usable_gpus, facts.why_no_gpu),
-                         fmt::format("GPU が {} 台あります（{}）が、使えるのは {} 台です: {}", n, list, facts.usable_gpus,
-                                     facts.why_no_gpu)},
+                         fmt::format("GPU が {} 台あります（{}）が、使えるのは {} 台です: {}", n, list,
+                                     facts.usable_gpus, facts.why_no_gpu)},
                         {"Check CUDA_VISIBLE_DEVICES, and whether the job asked for these GPUs.",
                          "CUDA_VISIBLE_DEVICES の値と、ジョブが GPU を要求しているかを確認してください。"}});
   }
@@ -153,11 +153,12 @@ void diagnose_nccl(const Facts& facts, Diagnoses& findings) {
     ways.push_back(way);
     socket = socket || way == "NET/Socket";
   }
-  Diagnosis finding{"nccl",
-                    socket ? Level::slow : Level::good,
-                    {fmt::format("NCCL {}: two ranks of this node talk over {}.", run.version, fmt::join(ways, ", ")),
-                     fmt::format("NCCL {}: このノードの 2 ランクは {} で通信します。", run.version, fmt::join(ways, ", "))},
-                    {}};
+  Diagnosis finding{
+      "nccl",
+      socket ? Level::slow : Level::good,
+      {fmt::format("NCCL {}: two ranks of this node talk over {}.", run.version, fmt::join(ways, ", ")),
+       fmt::format("NCCL {}: このノードの 2 ランクは {} で通信します。", run.version, fmt::join(ways, ", "))},
+      {}};
   if (socket && facts.gpus.size() < 2)
     finding.remedy = {
         "With one GPU, two ranks have to share it, and NCCL then uses sockets. No speedup can be measured here.",
@@ -200,12 +201,13 @@ void diagnose_mpi(const Facts& facts, Diagnoses& findings) {
           "module load openmpi を実行するか、openmpi-bin をインストールしてください。"}});
     return;
   }
-  if (!facts.start_failed.empty()) {
-    findings.push_back({"mpi",
-                        Level::broken,
-                        {"mpirun can't start two processes here, so task 2 can't run.",
-                         "mpirun で 2 つのプロセスを起動できないため、タスク 2 を実行できません。"},
-                        {"It says: " + facts.start_failed, "mpirun のメッセージ: " + facts.start_failed}});
+  if (!facts.exchange_failed.empty()) {
+    findings.push_back(
+        {"mpi",
+         Level::broken,
+         {"Two ranks started with mpirun could not exchange 1 MB, so task 2 can't run.",
+          "mpirun で起動した 2 つのランクの間で 1 MB を交換できなかったため、タスク 2 を実行できません。"},
+         {"They say: " + facts.exchange_failed, "出力: " + facts.exchange_failed}});
     return;
   }
   const std::string version = facts.mpi_version.empty() ? "mpirun" : facts.mpi_version;

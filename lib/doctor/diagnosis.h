@@ -28,7 +28,7 @@ struct Facts {
   bool has_mpirun = false;
   std::string mpi_version;
   std::optional<bool> cuda_aware;
-  std::string start_failed;       // what mpirun said when it could not start two processes
+  std::string exchange_failed;    // what two ranks that mpirun started said when they could not exchange 1 MB
   std::vector<Binding> bindings;  // as mpirun binds when it is asked for nothing
   // The machine
   int cores = 0;         // that this process may use

@@ -9,9 +9,15 @@
 //   This machine is ready for all tasks; ...
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
 
+#include "comm/communicator.h"
+#include "comm/session.h"
 #include "doctor/probe.h"
+#include "errors/error.h"
 #include "files/file.h"
 #include "flags/command_line.h"
 #include "program/program.h"
@@ -41,9 +47,27 @@ Flags parse_flags(int argc, char** argv) {
   return flags;
 }
 
+/// What probe.cpp starts as two ranks: 1 MB both ways.
+void exchange(int argc, char** argv) {
+  const MpiSession mpi(argc, argv);
+  const auto comm = create_communicator("flat");
+  require(comm->size() == 2, "mpirun -np 2 started a job of {} rank.", comm->size());
+  const int own = comm->rank(), other = 1 - own;
+  const std::vector<float> sent(std::size_t{1} << 18, static_cast<float>(own));
+  std::vector<float> received(sent.size(), -1.0f);
+  comm->exchange(sent, other, received, other);
+  require(std::ranges::all_of(received, [other](float value) { return value == static_cast<float>(other); }),
+          "Rank {} received other values than rank {} sent.", own, other);
+  if (own == 0) fmt::print("{}\n", exchanged);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
+  if (argc == 2 && std::string_view(argv[1]) == exchange_command) {
+    exchange(argc, argv);
+    return exit_code::ok;
+  }
   const Flags flags = parse_flags(argc, argv);
   const auto findings = diagnose(probe({.trainings = !flags.quick, .out = "out"}));
   fmt::print("{}\n{}", describe(this_machine()), to_text(findings, flags.language));

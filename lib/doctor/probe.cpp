@@ -44,11 +44,16 @@ void ask_mpi(Facts& facts) {
   if (!facts.has_mpirun) return;
   facts.mpi_version = parse_mpi_version(output_of("mpirun --version"));
   facts.cuda_aware = parse_cuda_aware(output_of("ompi_info --parsable --all"));
-  const Ended start = run_process({.arguments = {"sh", "-c", mpirun(2) + "--report-bindings true"}},
-                                  {.time = std::chrono::seconds(20)});
-  facts.bindings = parse_bindings(start.output);
-  if (start.code != 0 && !start.stopped)
-    facts.start_failed = end_of(start.output);  // too late: the machine may be busy
+  constexpr int limit = 60;  // in seconds; a busy machine takes ten
+  const Ended ranks = run_process({.arguments = {"sh", "-c",
+                                                 mpirun(2) + fmt::format("--report-bindings \"{}/bin/odori_doctor\" {}",
+                                                                         ODORI_BUILD_FOLDER, exchange_command)},
+                                   .environment = {{"ODORI_TIMEOUT", fmt::format("{}", limit / 2)}}},
+                                  {.time = std::chrono::seconds(limit)});
+  facts.bindings = parse_bindings(ranks.output);
+  if (ranks.code != 0 || ranks.count(exchanged) != 1)
+    facts.exchange_failed =
+        ranks.stopped ? fmt::format("no end within {} s. {}", limit, end_of(ranks.output)) : end_of(ranks.output);
 }
 
 /// A folder with a small image set, removed at the end.

@@ -1,4 +1,5 @@
-// Finding the facts out: by asking nvidia-smi, mpirun and ompi_info, and by two short training runs.
+// Finding the facts out: by asking nvidia-smi, mpirun and ompi_info, by an exchange of two ranks, and by two short
+// training runs.
 #pragma once
 
 #include "doctor/diagnosis.h"
@@ -9,6 +10,11 @@ struct ProbeOptions {
   bool trainings = true;  // the short ones, which take half a minute; only where there are usable GPUs
   std::string out;        // a folder for results
 };
+
+/// The argument with which ./odori doctor starts its own program as two ranks that exchange something.
+inline constexpr const char* exchange_command = "exchange";
+/// What the first of them prints then. Some launchers end with 0 whatever the ranks do.
+inline constexpr const char* exchanged = "The two ranks have exchanged 1 MB.";
 
 /// What can't be found out is empty.
 Facts probe(const ProbeOptions& options);

@@ -200,9 +200,9 @@ TEST(DoctorJudge, MpiBindingCoresAndDisk) {
   EXPECT_EQ(of(facts, "disk").level, Level::broken);
   EXPECT_EQ(of(facts, "mpi").level, Level::broken);
   facts = good_node();
-  facts.start_failed = "odori: lo is down.";
+  facts.exchange_failed = "odori: lo is down.";
   EXPECT_EQ(of(facts, "mpi").level, Level::broken);
-  EXPECT_EQ(of(facts, "mpi").remedy, "It says: odori: lo is down.");
+  EXPECT_EQ(of(facts, "mpi").remedy, "They say: odori: lo is down.");
   EXPECT_FALSE(readiness_of(diagnose(facts)).task_2);
 }
 

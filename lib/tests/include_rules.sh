@@ -22,7 +22,7 @@ declare -A may=(
   [train]="$base trace observe backend data model optim report distributed/exchange/strategy.h"
   [distributed]="$base trace observe backend comm data model optim report train"
   [horovod]="$base observe comm model optim train distributed"
-  [doctor]="$base backend report flags"
+  [doctor]="$base backend comm report flags"
   [flags]="$base backend comm data model optim"
   [predict]="$base trace data backend model optim comm report train flags"
 )
