@@ -2,13 +2,12 @@
 //
 //   ./odori run horovod --ranks 2 --model mid --batchsize 64 --epoch 2
 //
-// prints, with other figures:
+// prints:
 //
 //   Horovod's size: 2
 //   epoch       main/loss   validation/main/loss  main/accuracy  validation/main/accuracy  elapsed_time
-//   1           0.854362    0.214313              0.680973       0.9315                    5.15131
-//   2           0.0962114   0.231275              0.970553       0.9205                    10.1233
-//   Throughput: 1975.4289995476643 [images/sec.] (20000 / 10.124383111)
+//   (a line for each epoch)
+//   Throughput: ... [images/sec.] (images / seconds)
 //
 // Then `--epoch 3 --resume out/horovod` continues after the last checkpoint.
 //
