@@ -14,6 +14,9 @@ take_site() {
   . "$kit/jobscripts/site_in_force.sh"
   [[ -e $site ]] || stop 2 "there is no site file $site, which says what this cluster is like. Copy the example that comes nearest from $kit/jobscripts/sites, change what differs, and give it to the kit: ./odori site FILE. Without a scheduler: ./odori site $kit/jobscripts/sites/local.sh" \
     "クラスタの設定を書くサイトファイル $site がありません。$kit/jobscripts/sites から近い例をコピーし、違うところを直して、./odori site FILE で指定してください。スケジューラがなければ: ./odori site $kit/jobscripts/sites/local.sh"
+  [[ ! $SCHEDULER =~ ^(torque|lsf|nqsv)$ ]] ||
+    stop 2 "the site file $site says SCHEDULER=$SCHEDULER: the lines of PBS Pro, Slurm, Grid Engine and pjsub can be written, and no others. Set SCHEDULER=none, and take the nodes in an interactive job. Torque: qsub -I -l nodes=2:ppn=2, then there: bash run_multi_node_training.sh. LSF and NQSV, one node only: env -u LSB_JOBID bash run_multi_gpu_training.sh" \
+      "サイトファイル $site に SCHEDULER=$SCHEDULER と書かれていますが、書けるのは PBS Pro、Slurm、Grid Engine、pjsub の指定行だけです。SCHEDULER=none とし、対話型ジョブでノードを確保してください。Torque: qsub -I -l nodes=2:ppn=2 の後、その中で bash run_multi_node_training.sh。LSF と NQSV は 1 ノードのみ: env -u LSB_JOBID bash run_multi_gpu_training.sh"
   [[ $SCHEDULER =~ ^(pbs|slurm|age|pjm|none)$ ]] ||
     stop 2 "the site file $site says SCHEDULER=$SCHEDULER; it should be pbs, slurm, age, pjm or none."
   [[ $GPUS_A_NODE =~ ^([1-9][0-9]*)?$ ]] ||
@@ -48,14 +51,15 @@ for_slurm() {
     }' "#SBATCH" "$SBATCH_FLAGS"
 }
 
-# Altair Grid Engine: nodes go by a name of the site's, and the group is a flag of qsub (see submit.sh).
+# Altair Grid Engine: nodes go by a name of the site's, or slots by that of a parallel environment (RESOURCE="-pe mpi"); the group is
+# a flag of qsub (see submit.sh).
 for_age() {
   translate '
     function queue(name) { directive("-q " name) }
     function group(name) {}
     function time(limit) { directive("-l h_rt=" limit) }
     function name(job) { directive("-N " job); directive("-j y"); directive("-cwd") }
-    function nodes(n, processes, threads) { directive("-l " resource "=" n) }' "#\$" ""
+    function nodes(n, processes, threads) { directive(resource ~ /^-pe / ? resource " " n * processes * threads : "-l " resource "=" n) }' "#\$" ""
 }
 
 # Fujitsu's pjsub.

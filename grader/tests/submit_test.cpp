@@ -30,6 +30,8 @@ TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
   for (const char* line : {"#$ -l node_f=2\n", "#$ -l h_rt=00:10:00\n", "#$ -N multi_node_training\n", "#$ -cwd\n"})
     EXPECT_EQ(age.count(line), 1) << line << age.output;
   EXPECT_EQ(age.count("#PBS"), 0) << age.output;
+  write_file(root_ / "jobscripts/sites/slots.sh", "SCHEDULER=age\nRESOURCE='-pe mpi'\n");
+  EXPECT_EQ(submit("slots.sh").count("#$ -pe mpi 4\n"), 1);
   const Ended pjm = submit("wisteria.sh");
   for (const char* line : {"#PJM -L rscgrp=short-a\n", "#PJM -L node=2\n", "#PJM --mpi proc=4\n",
                            "#PJM --omp thread=1\n", "#PJM -L elapse=00:10:00\n"})
@@ -74,6 +76,8 @@ TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
   EXPECT_EQ(use("bad.sh").count("Windows' line ends"), 1);
   write_file(root_ / "jobscripts/sites/bad.sh", "SCHEDULER=pbs\nGPUS_A_NODE=two\n");
   EXPECT_EQ(use("bad.sh").count("GPUS_A_NODE=two; it should be the number"), 1);
+  write_file(root_ / "jobscripts/sites/bad.sh", "SCHEDULER=torque\n");
+  EXPECT_EQ(use("bad.sh").count("Torque: qsub -I -l nodes=2:ppn=2, then there: bash run_multi_node_training.sh"), 1);
   EXPECT_EQ(read_file(script("multi_node")), before) << "a file that is refused changes nothing";
 }
 
