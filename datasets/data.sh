@@ -39,13 +39,14 @@ make_synthetic() {
 case ${1:-} in
   synthetic) make_synthetic "${@:2}" ;;
   fetch) exec "$here/fetch_cifar.sh" "${@:2}" ;;
+  convert) exec python3 "$here/convert.py" --cache "$data_root" "${@:2}" ;;
   list) list ;;
   --help | -h) usage "${@:2}" ;;
   "") usage >&2; exit 2 ;;
   *)
     take_language "$@"
-    near=$(did_you_mean "$1" synthetic fetch list)
-    refuse "there is no \`./odori data $1\`.${near:- There are synthetic, fetch and list.}" \
-      "\`./odori data $1\` というコマンドはありません。${near:-synthetic、fetch、list があります。}"
+    near=$(did_you_mean "$1" synthetic fetch convert list)
+    refuse "there is no \`./odori data $1\`.${near:- There are synthetic, fetch, convert and list.}" \
+      "\`./odori data $1\` というコマンドはありません。${near:-synthetic、fetch、convert、list があります。}"
     ;;
 esac

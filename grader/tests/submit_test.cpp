@@ -49,8 +49,8 @@ TEST_F(JobScripts, ASitesNamesAreFilledInForItsScheduler) {
   for (const auto& entry : fs::directory_iterator(kit / "jobscripts/sites"))
     EXPECT_EQ(submit(entry.path().filename()).code, 0) << entry.path();
   // Nothing was chosen yet.
-  const Ended japanese = run_command(fmt::format("cd / && bash {} multi_node --lang ja --solution",
-                                                 (root_ / "jobscripts/submit.sh").string()));
+  const Ended japanese = run_command(
+      fmt::format("cd / && bash {} multi_node --lang ja --solution", (root_ / "jobscripts/submit.sh").string()));
   EXPECT_EQ(japanese.count("./odori site FILE で指定してください"), 1) << japanese.output;
 
   // The site's names stay out of the blank, and another site's take their place.

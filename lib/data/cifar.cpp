@@ -74,6 +74,11 @@ const Format& format_of(const fs::path& folder) {
   for (const NamedSet& set : named_sets)
     require(!fs::exists(folder / set.folder), "{} holds no data set itself, but the folder {}: give that.",
             folder.string(), (folder / set.folder).string());
+  for (const char* inner : {"", "cifar-10-batches-py", "cifar-100-python"})
+    for (const char* other : {"data_batch_1", "train"})
+      require(!fs::exists(folder / inner / other),
+              "{} holds images in another form than CIFAR's binary one. Convert them with\n  ./odori data convert {}",
+              folder.string(), folder.string());
   fail(
       "{} holds no data set: neither data_batch_1.bin ... data_batch_5.bin and test_batch.bin (CIFAR-10's binary "
       "format) nor train.bin and test.bin (CIFAR-100's).",
@@ -151,6 +156,8 @@ TrainTest load_cifar(const std::string& name, const CifarOptions& options, const
     require(fs::is_directory(folder), "The data set {} is not there: no folder {}. Make it with\n  {}", named->name,
             folder.string(), named->command);
   } else {
+    require(folder.extension() != ".npz", "{} has to be converted first. Do that with\n  ./odori data convert {}", name,
+            name);
     require(fs::is_directory(folder),
             "There is no data set \"{}\": it is neither a folder nor one of cifar10, cifar100, synthetic, auto.", name);
   }

@@ -160,6 +160,12 @@ TEST_F(Cifar, APublishedSetHasItsPublishedSize) {
 TEST_F(Cifar, WrongFolder) {
   fs::create_directories(root_ / "empty");
   EXPECT_PRED2(contains, error_of_loading("empty"), "holds no data set");
+  fs::create_directories(root_ / "torchvision/cifar-10-batches-py");
+  write("torchvision/cifar-10-batches-py/data_batch_1", "pickled");
+  EXPECT_PRED2(contains, error_of_loading("torchvision"), "Convert them with\n  ./odori data convert ");
+  EXPECT_PRED2(contains, error_of_loading("torchvision/cifar-10-batches-py"),
+               "Convert them with\n  ./odori data convert ");
+  EXPECT_PRED2(contains, error_of_loading("images.npz"), "has to be converted first");
   EXPECT_PRED2(contains, error_of_loading("nowhere"), "neither a folder");
   write("file", "text");
   EXPECT_PRED2(contains, error_of_loading("file"), "neither a folder");

@@ -93,6 +93,7 @@ TABLE = [
     (r"\./odori test( \w+)?", by(*DRIVER, '"$odori" test)')),
     (r"\./odori data synthetic", here("Wrote the synthetic set", "--train 64 --test 16")),
     (r"\./odori data list", here("cifar10")),
+    (r"\./odori data convert FROM", by("convert_test", "datasets/tests/convert_test.py", "cifar-10-batches-py")),
     (r"\./odori data fetch cifar10", by("fetch_test", "datasets/tests/fetch_test.py", "fetch_cifar.sh")),
     (r"\./odori run single_gpu --device cuda --precision bf16", smaller("Throughput: |GPU", codes=(0, 1, 2, 20))),
     (r"\./odori run single_gpu --device cpu --precision bf16", smaller("Throughput: |AMX", codes=(0, 2))),
