@@ -1,9 +1,8 @@
 // A class as a teacher meets it, made from the corpus: answers that are right, in many ways, and wrong, in the ways of
 // learners; unfilled, half done, that don't compile, hang or crash; files in all kinds of places, and missing ones.
 //
-//   odori_make_class STUDENTS FOLDER     writes FOLDER/class/STUDENT/..., and FOLDER/expected.json, the verdicts that
-//   are
-//                                        known: {"STUDENT": {"TASK": {"BLANK": ["WRONG"]}}}
+//   odori_make_class STUDENTS FOLDER     writes FOLDER/class/STUDENT/... and, with the verdicts that are known,
+//                                        FOLDER/expected.json: {"STUDENT": {"TASK": {"BLANK": ["WRONG"]}}}
 //
 // The same numbers give the same class.
 #include <fstream>
