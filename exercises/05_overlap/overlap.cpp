@@ -56,7 +56,7 @@ struct Overlapped : HostStrategy {
 
   /// Called once a layer: backward has just computed the gradients of `range`. All after it are computed, too; those
   /// before it come next.
-  void are_final(Range range) override {
+  void on_gradient_ready(Range range) override {
     // BLANK 2: Start every bucket whose gradients are all computed by now: each once, in their order, as early as
     //          possible. start(bucket) starts the exchange of the elements from bucket.begin to before bucket.end.
     PUT_YOUR_CODE;
@@ -71,11 +71,11 @@ struct Overlapped : HostStrategy {
 };
 
 /// Exchanges gradients while the next batch is computed. Backward always writes `gradients`, so a second buffer of the
-/// same length is exchanged: `travelling`, all 0 before the first iteration.
+/// same length is exchanged: `in_flight`, all 0 before the first iteration.
 struct DoubleBuffered : HostStrategy {
   using HostStrategy::HostStrategy;
   bool finish() override {
-    // BLANK 4: The exchange of `travelling` started in the last iteration. Put its mean into `gradients`, for the
+    // BLANK 4: The exchange of `in_flight` started in the last iteration. Put its mean into `gradients`, for the
     //          update, and start the exchange of this iteration's gradients, which lasts until the next finish().
     PUT_YOUR_CODE;
     // END BLANK

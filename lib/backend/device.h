@@ -32,8 +32,8 @@ struct Hardware {
   bool may_be_shared = true;  // --share_devices was given, or it is no GPU
 };
 
-/// A place in the order of what a device is asked (Device::now()).
-using Moment = std::shared_ptr<void>;
+/// A point in the work queued on a stream (Device::record_event()).
+using DeviceEvent = std::shared_ptr<void>;
 
 class Device {
  public:
@@ -91,13 +91,13 @@ class Device {
   virtual Precision precision() const = 0;
 
   // ---- Concurrency: a device runs its work in the order of queueing, and a second stream runs other work meanwhile
-  /// Another queue of the same device, for copies, arithmetic and communicators, in whatever thread; no graphs. Null
-  /// for a CPU device: what that is asked is done when the call returns.
-  virtual std::unique_ptr<Device> new_lane() { return nullptr; }
+  /// Another stream of the same device, for copies, arithmetic and communicators, in whatever thread; no graphs. Null
+  /// for a CPU device, which completes each operation before the call returns.
+  virtual std::unique_ptr<Device> new_stream() { return nullptr; }
   /// Records an event after all work queued so far.
-  virtual Moment now() { return {}; }
+  virtual DeviceEvent record_event() { return {}; }
   /// Makes later work wait for the event. Does not block the host.
-  virtual void after(const Moment&) {}
+  virtual void wait_event(const DeviceEvent&) {}
   /// Swaps the elements of x and y.
   virtual void swap(Buffer& x, Buffer& y, Range range) = 0;
 };

@@ -49,8 +49,8 @@ inline Range range_of(std::span<const ParameterView> views) {
   return range;
 }
 
-/// Called with a range of the gradients that backward won't change any more, and that was asked of the device.
-using FinalGradients = std::function<void(Range)>;
+/// Called with a range of gradients that backward has queued on the device and will not change any more.
+using OnGradientReady = std::function<void(Range)>;
 
 /// A model's flat vectors on one device. Every parameter starts at a multiple of 16 floats; the gaps are always zero.
 struct ModelMemory {
@@ -151,7 +151,7 @@ class Graph {
   void backward() { backward({}); }
   /// The same, and reports each operation's gradients as soon as they are final, the last operation's first. On a GPU
   /// they are asked for one by one then, also where they would be replayed as a whole.
-  virtual void backward(const FinalGradients& are_final) = 0;
+  virtual void backward(const OnGradientReady& on_gradient_ready) = 0;
   /// The sums since the last call, counting the examples that are `counted`; waits for the device.
   virtual Metrics take_metrics() = 0;
 

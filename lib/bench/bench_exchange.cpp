@@ -68,9 +68,9 @@ class Way {
       optimizer_->update();
     }
   }
-  /// One iteration that tells of final gradients.
-  void iterate(const FinalGradients& tell) {
-    model.forward_backward(batch_, tell);
+  /// One iteration, with a callback for gradients that are ready.
+  void iterate(const OnGradientReady& on_gradient_ready) {
+    model.forward_backward(batch_, on_gradient_ready);
     optimizer_->update();
   }
 

@@ -117,7 +117,7 @@ std::unique_ptr<Classifier> Classifier::replicate(Device& device, std::uint32_t 
   return replica;
 }
 
-void Classifier::forward_backward(const Batch& batch, const FinalGradients& are_final) {
+void Classifier::forward_backward(const Batch& batch, const OnGradientReady& on_gradient_ready) {
   Device& on = device();  // throws before to_device()
   require(batch.examples.size() == static_cast<std::size_t>(batch_size_),
           "A training batch has {} images, but the model was made for batches of {} on {}. Train with an "
@@ -128,7 +128,7 @@ void Classifier::forward_backward(const Batch& batch, const FinalGradients& are_
   rank_table::at_work();
   graph_->load(batch, random_);
   graph_->forward(Mode::train, random_);
-  graph_->backward(are_final);
+  graph_->backward(on_gradient_ready);
   ++random_.step;
 }
 

@@ -39,8 +39,8 @@ class Classifier {
   std::unique_ptr<Classifier> replicate(Device& device, std::uint32_t stream) const;
 
   /// Loss and gradients of one full batch. Throws Error if to_device() was not called, or for a partial
-  /// batch. Calls `are_final` for gradients as Graph::backward() does.
-  void forward_backward(const Batch& batch, const FinalGradients& are_final = {});
+  /// batch. Calls `on_gradient_ready` for gradients as Graph::backward() does.
+  void forward_backward(const Batch& batch, const OnGradientReady& on_gradient_ready = {});
   /// Counts one batch, of any size, without training.
   void evaluate(const Batch& batch);
   /// Sums since the last call, of training and evaluation alike; waits for the device.

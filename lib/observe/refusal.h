@@ -17,7 +17,7 @@ inline constexpr const char* other_gradients = "other_gradients";  // not the nu
 inline constexpr const char* other_data = "other_data";            // ranks gave data that cannot be scattered
 inline constexpr const char* no_such_parameter = "no_such_parameter";
 inline constexpr const char* no_such_range = "no_such_range";
-inline constexpr const char* cannot_travel = "cannot_travel";
+inline constexpr const char* cannot_start = "cannot_start";
 inline constexpr const char* views_changed = "views_changed";
 
 /// require() that also reports its failure to the observer under `name`.

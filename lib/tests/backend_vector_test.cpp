@@ -88,24 +88,24 @@ TEST_P(VectorTest, Swap) {
   }
 }
 
-// An emulated GPU runs what is queued as late, or as early, as it may: without the moments these are other numbers.
-TEST_P(VectorTest, ALaneGoesOnBehindTheMomentThatItIsTold) {
-  const std::unique_ptr<Device> own = device.new_lane();
+// An emulated GPU runs what is queued as late, or as early, as it may: without the events the values differ.
+TEST_P(VectorTest, AStreamWaitsForAnEventOfAnother) {
+  const std::unique_ptr<Device> own = device.new_stream();
   EXPECT_EQ(own == nullptr, device.kind() == DeviceKind::cpu);
-  Device& lane = own ? *own : device;
+  Device& stream = own ? *own : device;
   Buffer b = buffer(x);
   const Range all{0, n};
   std::vector<float> seen(n);
   for (int i = 0; i < 20; ++i) {
     device.scale(2, b, all);
-    const Moment doubled = device.now();
+    const DeviceEvent doubled = device.record_event();
     std::jthread([&] {
-      lane.bind_thread();
-      lane.after(doubled);
-      lane.read(b, 0, seen);
-      lane.scale(0.5f, b, all);
+      stream.bind_thread();
+      stream.wait_event(doubled);
+      stream.read(b, 0, seen);
+      stream.scale(0.5f, b, all);
     }).join();
-    device.after(lane.now());
+    device.wait_event(stream.record_event());
     EXPECT_TRUE(read(b) == x) << i;
     EXPECT_EQ(seen[7], 2 * x[7]) << i;
   }

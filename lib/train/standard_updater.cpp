@@ -28,9 +28,9 @@ void StandardUpdater::update() {
   ++iteration_;
 }
 
-void StandardUpdater::next_batch(const FinalGradients& ready) {
+void StandardUpdater::next_batch(const OnGradientReady& on_gradient_ready) {
   SerialIterator& iterator = iterators_.front();
-  model().forward_backward(*iterator.next(), ready);
+  model().forward_backward(*iterator.next(), on_gradient_ready);
   new_epoch_ |= iterator.is_new_epoch();
 }
 

@@ -28,9 +28,9 @@ class StandardUpdater : public Updater {
  protected:
   /// Computes the gradients of one update, in the model's memory. A derived class may combine batches in its own way.
   virtual void compute_gradients();
-  /// Computes the mean gradient of the next batch, in the model's memory. `ready`: as for
-  /// Classifier::forward_backward().
-  void next_batch(const FinalGradients& ready = {});
+  /// Computes the mean gradient of the next batch, in the model's memory. on_gradient_ready: as
+  /// for Classifier::forward_backward().
+  void next_batch(const OnGradientReady& on_gradient_ready = {});
 
  private:
   /// Turns the gradients of the last batch into those of all batches of the update.

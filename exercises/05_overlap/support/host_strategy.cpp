@@ -27,9 +27,9 @@ void HostStrategy::setup(ExchangeContext& context) {
   fenced_ = context.ranges;
   fenced_.insert(fenced_.begin(), before_the_first);
   fenced_.push_back(after_the_last);
-  travelling_ = device.allocate(context.gradients.size());
+  in_flight_ = device.allocate(context.gradients.size());
   gradients = {context.gradients.data(), context.gradients.size()};
-  travelling = {travelling_.data(), travelling_.size()};
+  in_flight = {in_flight_.data(), in_flight_.size()};
   iteration = 0;
   started_.clear();
   prepare(parameters());
@@ -37,7 +37,7 @@ void HostStrategy::setup(ExchangeContext& context) {
 
 Buffer* HostStrategy::pending() {
   wait();
-  return &travelling_;
+  return &in_flight_;
 }
 
 void HostStrategy::end_iteration() {
@@ -45,8 +45,8 @@ void HostStrategy::end_iteration() {
     return view.data() == memory.data() && view.size() == memory.size();
   };
   refusal::require(
-      refusal::views_changed, shows(gradients, context_->gradients) && shows(travelling, travelling_),
-      "finish: `gradients` or `travelling` shows other numbers than before. Copy or swap the numbers, not the spans: "
+      refusal::views_changed, shows(gradients, context_->gradients) && shows(in_flight, in_flight_),
+      "finish: `gradients` or `in_flight` shows other numbers than before. Copy or swap the numbers, not the spans: "
       "std::ranges::copy(), std::ranges::swap_ranges().");
   ++iteration;
 }
@@ -62,7 +62,7 @@ void HostStrategy::check_whole_parameters(Range range) const {
   refusal::require(refusal::no_such_range, range.begin < range.end && range.end <= size,
                    "start: this range is not a part of the {} gradients, or is empty.", size);
   refusal::require(
-      refusal::cannot_travel,
+      refusal::cannot_start,
       std::ranges::any_of(parameters(), begins) && (range.end == size || std::ranges::any_of(parameters(), ends)),
       "start: [{}, {}) of {} gradients doesn't begin and end with a parameter.", range.begin, range.end, size);
 }
@@ -80,13 +80,13 @@ void HostStrategy::start(std::span<float> elements) {
     return is_there ? std::optional(static_cast<std::size_t>(elements.data() - memory.data())) : std::nullopt;
   };
   if (const auto begin = begin_in(context_->gradients)) return start(Range{*begin, *begin + elements.size()});
-  const auto begin = begin_in(travelling_);
-  refusal::require(refusal::cannot_travel, begin.has_value(),
-                   "start: these numbers are neither in `gradients` nor in `travelling`: only those can travel.");
+  const auto begin = begin_in(in_flight_);
+  refusal::require(refusal::cannot_start, begin.has_value(),
+                   "start: these elements are neither in `gradients` nor in `in_flight`: only those can be sent.");
   const Range range{*begin, *begin + elements.size()};
   check_whole_parameters(range);
-  record_range("start_travelling", range);
-  context_->start(travelling_, {&started_.emplace_back(range), 1});
+  record_range("start_in_flight", range);
+  context_->start(in_flight_, {&started_.emplace_back(range), 1});
 }
 
 void HostStrategy::wait() {

@@ -15,8 +15,9 @@
 namespace odori {
 
 /// An ExchangeStrategy (distributed/exchange/strategy.h) whose gradients are spans of host memory, so that it works on
-/// CPU devices only. A derived class communicates by start(), wait(), average() and sum_in(). finish() decides whether
-/// the weights are updated by what `gradients` holds then.
+/// CPU devices only. A derived class communicates by start(), wait(), average() and sum_in(). on_gradient_ready() is
+/// called during backward, for the last layer first. finish() decides whether the weights are updated by what
+/// `gradients` holds then.
 class HostStrategy : public ExchangeStrategy {
  public:
   /// `comm` must outlive this.
@@ -25,7 +26,6 @@ class HostStrategy : public ExchangeStrategy {
   /// Throws Error for the gradients of a GPU.
   void setup(ExchangeContext& context) final;
   bool wants_ready_gradients() const final { return true; }
-  void on_gradient_ready(Range range) final { are_final(range); }
   std::string description(Dtype /*fp32*/) const final { return {}; }
   Buffer* pending() final;
   void pending_restored(bool any) final { iteration = any ? 1 : 0; }
@@ -35,10 +35,8 @@ class HostStrategy : public ExchangeStrategy {
  protected:
   /// Before the first iteration.
   virtual void prepare(std::span<const Range> /*parameters*/) {}
-  /// During backward: these gradients are final. The last layer's come first.
-  virtual void are_final(Range /*gradients*/) {}
 
-  /// Starts an all-reduce: elements of `gradients` or `travelling`, whole parameters, become their mean over all ranks.
+  /// Starts an all-reduce: elements of `gradients` or `in_flight`, whole parameters, become their mean over all ranks.
   /// Returns at once; they must not be touched before wait(). Collective.
   void start(std::span<float> elements);
   /// The same for a range of `gradients`.
@@ -51,9 +49,9 @@ class HostStrategy : public ExchangeStrategy {
   void sum_in(Dtype dtype, std::span<float> elements);
 
   Communicator& comm;
-  std::span<float> gradients;   // of this rank, until they are exchanged; backward always writes them here
-  std::span<float> travelling;  // of the same length, 0 at first, for an exchange while backward writes new gradients
-  int iteration = 0;            // counted from 0
+  std::span<float> gradients;  // of this rank, until they are exchanged; backward always writes them here
+  std::span<float> in_flight;  // of the same length, 0 at first, for an exchange while backward writes new gradients
+  int iteration = 0;           // counted from 0
 
  private:
   using ExchangeStrategy::context_;
@@ -61,7 +59,7 @@ class HostStrategy : public ExchangeStrategy {
   void check_whole_parameters(Range range) const;
 
   std::vector<Range> fenced_;  // the parameters, between two that reveal an index out of range
-  Buffer travelling_, summed_;
+  Buffer in_flight_, summed_;
   std::deque<Range> started_;  // since the last wait()
 };
 

@@ -22,11 +22,11 @@ namespace {
 
 /// Does in finish() what a test says.
 struct Scripted : HostStrategy {
-  using HostStrategy::gradients, HostStrategy::travelling, HostStrategy::iteration, HostStrategy::comm;
+  using HostStrategy::gradients, HostStrategy::in_flight, HostStrategy::iteration, HostStrategy::comm;
   using HostStrategy::HostStrategy;
   using HostStrategy::start, HostStrategy::wait, HostStrategy::average, HostStrategy::sum_in;
   void prepare(std::span<const Range> all) override { parameters = all; }
-  void are_final(Range range) override { told.push_back(range.begin); }
+  void on_gradient_ready(Range range) override { told.push_back(range.begin); }
   bool finish() override { return script(); }
 
   std::span<const Range> parameters;
@@ -72,18 +72,18 @@ TEST_F(Strategies, TellWhatIsFinalAndWhetherToUpdate) {
   EXPECT_EQ(exchange.iteration, 0);
 }
 
-TEST_F(Strategies, LetNumbersTravel) {
+TEST_F(Strategies, ExchangeElements) {
   set_up();
   exchange.script = [&] {
     exchange.start(Range{32, 64});
     exchange.wait();
     EXPECT_EQ(exchange.gradients[32], mean());
     EXPECT_EQ(exchange.gradients[0], own());
-    std::ranges::copy(exchange.gradients, exchange.travelling.begin());
-    exchange.start(exchange.travelling.first(20));
+    std::ranges::copy(exchange.gradients, exchange.in_flight.begin());
+    exchange.start(exchange.in_flight.first(20));
     exchange.start(exchange.gradients.first(20));
     exchange.wait();
-    EXPECT_EQ(exchange.travelling[19], mean());
+    EXPECT_EQ(exchange.in_flight[19], mean());
     EXPECT_EQ(exchange.gradients[19], mean());
     return true;
   };
@@ -121,7 +121,7 @@ TEST_F(Strategies, SumInHalfPrecisionSendsHalfTheBytesAndOverflows) {
   iterate();
 }
 
-TEST_F(Strategies, RefuseWhatCantTravel) {
+TEST_F(Strategies, RefuseWhatCantBeSent) {
   set_up();
   std::vector<float> elsewhere(size);
   const auto says = [&](const std::function<void()>& call) -> std::string {
@@ -145,15 +145,15 @@ TEST_F(Strategies, RefuseWhatCantTravel) {
   for (const Range range : {Range{0, 19}, Range{1, 20}})
     EXPECT_EQ(says([&] { exchange.start(range); }),
               fmt::format("start: [{}, {}) of 64 gradients {}", range.begin, range.end, whole));
-  EXPECT_NE(says([&] { exchange.start(exchange.travelling.first(3)); }).find(whole), std::string::npos);
+  EXPECT_NE(says([&] { exchange.start(exchange.in_flight.first(3)); }).find(whole), std::string::npos);
   EXPECT_EQ(says([&] { exchange.start(elsewhere); }),
-            "start: these numbers are neither in `gradients` nor in `travelling`: only those can travel.");
+            "start: these elements are neither in `gradients` nor in `in_flight`: only those can be sent.");
 }
 
 TEST_F(Strategies, RefuseViewsOfOtherNumbers) {
-  const std::vector<std::function<void()>> changes{[&] { std::swap(exchange.gradients, exchange.travelling); },
-                                                   [&] { exchange.gradients = exchange.travelling; },
-                                                   [&] { exchange.travelling = exchange.travelling.first(3); }};
+  const std::vector<std::function<void()>> changes{[&] { std::swap(exchange.gradients, exchange.in_flight); },
+                                                   [&] { exchange.gradients = exchange.in_flight; },
+                                                   [&] { exchange.in_flight = exchange.in_flight.first(3); }};
   for (const auto& change : changes) {
     set_up();
     exchange.script = [&] { return change(), true; };
@@ -161,13 +161,13 @@ TEST_F(Strategies, RefuseViewsOfOtherNumbers) {
       iterate();
       ADD_FAILURE() << "nothing was said";
     } catch (const Error& error) {
-      EXPECT_TRUE(std::string(error.what()).starts_with("finish: `gradients` or `travelling` shows other numbers"));
+      EXPECT_TRUE(std::string(error.what()).starts_with("finish: `gradients` or `in_flight` shows other numbers"));
     }
   }
   set_up();
   exchange.script = [&] {  // there and back
-    std::swap(exchange.gradients, exchange.travelling);
-    return std::swap(exchange.gradients, exchange.travelling), true;
+    std::swap(exchange.gradients, exchange.in_flight);
+    return std::swap(exchange.gradients, exchange.in_flight), true;
   };
   EXPECT_TRUE(iterate());
 }
@@ -185,16 +185,16 @@ TEST_F(Strategies, AreTriedOnKnownGradients) {
   right.script = [&] { return right.average(right.gradients), true; };
   late.script = [&] {
     late.wait();
-    std::ranges::swap_ranges(late.gradients, late.travelling);
-    return late.start(late.travelling), late.iteration > 0;
+    std::ranges::swap_ranges(late.gradients, late.in_flight);
+    return late.start(late.in_flight), late.iteration > 0;
   };
   wrong.script = [&] { return wrong.average(wrong.gradients), wrong.iteration != 2; };
   early.script = [&] { return early.start(early.gradients), true; };  // without wait(): the mean has not arrived
   bool is_first = true;                                               // of all networks
   kept.script = [&] {
     kept.wait();
-    std::ranges::swap_ranges(kept.gradients, kept.travelling);
-    return kept.start(kept.travelling), !std::exchange(is_first, false);
+    std::ranges::swap_ranges(kept.gradients, kept.in_flight);
+    return kept.start(kept.in_flight), !std::exchange(is_first, false);
   };
   const std::string said = printed([&] {
     try_strategies({{"right", right}, {"late", late, true}, {"wrong", wrong}, {"kept", kept, true}, {"early", early}},
@@ -250,8 +250,8 @@ TEST_F(Strategies, TrainThroughTheOrdinaryTrainer) {
   Scripted late(*comm);
   late.script = [&] {
     late.wait();
-    std::ranges::swap_ranges(late.gradients, late.travelling);
-    return late.start(late.travelling), late.iteration > 0;
+    std::ranges::swap_ranges(late.gradients, late.in_flight);
+    return late.start(late.in_flight), late.iteration > 0;
   };
   Arguments args;
   args.model = "tiny", args.batchsize = 4, args.dataset = folder + "/data";

@@ -38,10 +38,10 @@ Found find_in_buffers(const Situation& situation) {
   if (Found refused = find_refused(situation)) return refused;
   return first_of_ranks(situation, double_buffered, [](const Tried& tried, const WaySeen& seen, int rank) -> Found {
     const auto starts = [](const Iteration& each) {
-      return has(each.after, "start_travelling") || has(each.after, "start");
+      return has(each.after, "start_in_flight") || has(each.after, "start");
     };
     if (!seen.iterations.empty() && std::ranges::none_of(seen.iterations, starts))
-      return found("nothing_travels", {{"k", 0}});
+      return found("nothing_started", {{"k", 0}});
     for (std::size_t k = 1; k < seen.iterations.size() && tried.n > 1; ++k)
       if (!trial::is_idle(static_cast<int>(k)) &&
           updated_by(tried, seen.iterations[k], of_fp32, mean_of(tried, static_cast<int>(k))))
@@ -51,13 +51,13 @@ Found find_in_buffers(const Situation& situation) {
       const int k = static_cast<int>(index);
       const auto says = [&](const char* key) { return found(key, {{"k", k}, {"before", k - 1}, {"rank", rank}}); };
       const auto is_by = [&](auto gradient) { return updated_by(tried, iteration, of_fp32, gradient); };
-      if (has(iteration.after, "start")) return says("gradients_travel");
+      if (has(iteration.after, "start")) return says("gradients_started");
       if (tried.n > 1 && is_by(own_of(tried, rank, k))) return says("own_gradients");
       const bool tells = !trial::is_idle(k - 1);  // by zeros, a right update looks like these wrong ones
       if (k > 0 && tells && tried.n > 1 && is_by(own_of(tried, rank, k - 1))) return says("used_before_arrival");
       if (tells && is_by([](std::size_t) { return 0.0; })) return says("gradients_lost");
-      if (!has(iteration.after, "start_travelling")) return says("nothing_travels");
-      const auto begins = std::ranges::find(iteration.after, "start_travelling", &facts::Event::what);
+      if (!has(iteration.after, "start_in_flight")) return says("nothing_started");
+      const auto begins = std::ranges::find(iteration.after, "start_in_flight", &facts::Event::what);
       if (std::any_of(begins, iteration.after.end(), [](const auto& event) { return event.what == "wait"; }))
         return says("waits_at_once");
       if (k > 0 && tried.n > 1 && !has(iteration.after, "wait")) return says("used_before_arrival");
@@ -113,11 +113,11 @@ bool divides_by(const Situation& situation, int (*divisor)(const std::vector<int
 }
 
 /// Was each of the `size` numbers given to sum_in() once, for 16 bits on the way, and nothing else sent?
-bool travels_once_in_16_bits(const Iteration& iteration, std::size_t size) {
+bool sent_once_in_16_bits(const Iteration& iteration, std::size_t size) {
   std::size_t n = 0;
   for (const auto* events : {&iteration.during, &iteration.after})
     for (const facts::Event& event : *events) {
-      if (event.what == "start" || event.what == "start_travelling") return false;
+      if (event.what == "start" || event.what == "start_in_flight") return false;
       if (event.what != "sum") continue;
       if (event.about.size() != 2 || event.about[0] != 16) return false;
       n += static_cast<std::size_t>(event.about[1]);
@@ -152,7 +152,7 @@ Found find_in_half_precision(const Situation& situation) {
     }
     // In pieces they take more bytes than at once, and that is no mistake.
     if (std::ranges::all_of(seen.iterations,
-                            [&](const Iteration& each) { return travels_once_in_16_bits(each, tried.size()); }))
+                            [&](const Iteration& each) { return sent_once_in_16_bits(each, tried.size()); }))
       return {};
     const std::int64_t whole = seen_of(tried, shown, synchronous).sent;
     if (whole > 0 && seen.sent > 0.6 * static_cast<double>(whole))
@@ -192,7 +192,7 @@ Found find_other_calls(const Situation& situation) {
     std::vector<std::string> calls = ranks[rank].collectives;
     for (const MessageSeen& message : ranks[rank].messages) calls.push_back("comm->" + message.call + "()");
     for (const std::string& call : calls)
-      if (!known.contains(call)) return found("travels_otherwise", {{"rank", rank}, {"call", call}});
+      if (!known.contains(call)) return found("other_exchange", {{"rank", rank}, {"call", call}});
   }
   return {};
 }
@@ -223,11 +223,11 @@ Exam exam_of_overlap() {
            {2, "BucketsStartWhenFull", find_in_starting},
            {3, "UpdateWaitsForAll", find_in_finishing},
            {4, "MeanIsOfTheIterationBefore", find_in_buffers},
-           {4, "NumbersTravelOnce", find_sent_again},
+           {4, "ElementsAreSentOnce", find_sent_again},
            {5, "FirstIterationUpdatesNothing", find_in_updating},
            {6, "HalfPrecisionStaysFinite", find_in_half_precision},
            {0, "AllWeightsAreRight", find_wrong_update},
-           {0, "GradientsTravelByTheExchangesCalls", find_other_calls},
+           {0, "GradientsAreSentByTheExchangesCalls", find_other_calls},
            {0, "ShowsItsNumbers", find_no_values},
            {0, "EvidenceIsOfTheProgram", find_forgery}},
           exposed_shares};

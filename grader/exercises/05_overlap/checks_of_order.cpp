@@ -1,4 +1,4 @@
-// Blanks 1 to 3 of task 5: what travels in which order, and who waits for it.
+// Blanks 1 to 3 of task 5: what is sent in which order, and who waits for it.
 #include <algorithm>
 
 #include "ways_seen.h"

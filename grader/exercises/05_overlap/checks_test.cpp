@@ -1,8 +1,8 @@
 // The checks of task 5, on evidence put together here: what each misconception makes of right exchanges.
 #include <cmath>
 
-#include "known_gradients.h"
 #include "fabricated.h"
+#include "known_gradients.h"
 #include "observe/refusal.h"
 
 namespace odori::grader::test {
@@ -61,7 +61,7 @@ Iteration right_iteration(Way way, int k, int rank, const RunPlan& plan, const t
   }
   if (way == synchronous) it.after = {event("start", {0, size}), {"wait", {}}};
   if (way == overlapped) it.after = {{"wait", {}}};
-  if (way == double_buffered) it.after = {{"wait", {}}, event("start_travelling", {0, size})};
+  if (way == double_buffered) it.after = {{"wait", {}}, event("start_in_flight", {0, size})};
   if (way == half_precision) it.after = {event("sum", {16, size})};
   const int of = way == double_buffered ? k - 1 : k;
   it.gradient = [n = it.n, of, all = setting.iterations](std::size_t i) {
@@ -171,7 +171,7 @@ TEST(Overlap, NamesMistakesOfTheBucketsOrder) {
             "not_each_once");
   for (const int blank : {1, 2, 4})
     for (const char* name :
-         {refusal::no_such_parameter, refusal::no_such_range, refusal::cannot_travel, refusal::views_changed})
+         {refusal::no_such_parameter, refusal::no_such_range, refusal::cannot_start, refusal::views_changed})
       EXPECT_EQ(refused(blank, name), name) << blank;
 }
 
@@ -233,11 +233,11 @@ TEST(Overlap, NamesMistakesOfTheTwoBuffers) {
   const auto does = [](std::vector<facts::Event> after) {
     return overlap(4, of(double_buffered, [=](Iteration& it) { it.after = after; }));
   };
-  const facts::Event wait{"wait", {}}, travelling = event("start_travelling", {0, 608});
-  EXPECT_EQ(does({wait}), "nothing_travels");
-  EXPECT_EQ(does({travelling}), "used_before_arrival");
-  EXPECT_EQ(does({wait, travelling, wait}), "waits_at_once");
-  EXPECT_EQ(does({wait, event("start", {0, 608})}), "gradients_travel");
+  const facts::Event wait{"wait", {}}, in_flight = event("start_in_flight", {0, 608});
+  EXPECT_EQ(does({wait}), "nothing_started");
+  EXPECT_EQ(does({in_flight}), "used_before_arrival");
+  EXPECT_EQ(does({wait, in_flight, wait}), "waits_at_once");
+  EXPECT_EQ(does({wait, event("start", {0, 608})}), "gradients_started");
 }
 
 TEST(Overlap, NamesMistakesOfWhenToUpdate) {
@@ -302,7 +302,7 @@ TEST(Overlap, NamesMistakesOfHalfPrecision) {
   EXPECT_EQ(sums([](std::size_t n) { return std::vector{event("sum", {32, n})}; }), "bytes_not_halved");
   EXPECT_EQ(sums([](std::size_t n) { return std::vector(2, event("sum", {16, n})); }), "bytes_not_halved");
   EXPECT_EQ(sums([](std::size_t n) {
-              return std::vector{event("start_travelling", {0, n}), event("sum", {16, n})};
+              return std::vector{event("start_in_flight", {0, n}), event("sum", {16, n})};
             }),
             "bytes_not_halved");
   EXPECT_EQ(sums([](std::size_t) { return std::vector<facts::Event>{{"sum", {}}}; }), "bytes_not_halved");
@@ -386,8 +386,8 @@ TEST(Overlap, KnowsOfNoOtherCallsThanTheExchanges) {
         });
   };
   EXPECT_EQ(calls({"comm->all_reduce_mean()", "comm->barrier()", "MPI_Finalize()"}), "right");
-  EXPECT_EQ(calls({"comm->all_reduce_mean()", "comm->sum()"}), "travels_otherwise");
-  EXPECT_EQ(calls({}, {{.call = "exchange"}}), "travels_otherwise");
+  EXPECT_EQ(calls({"comm->all_reduce_mean()", "comm->sum()"}), "other_exchange");
+  EXPECT_EQ(calls({}, {{.call = "exchange"}}), "other_exchange");
 }
 
 TEST(Overlap, ShowsTheExposedShares) {

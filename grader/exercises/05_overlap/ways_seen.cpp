@@ -60,7 +60,7 @@ WaySeen seen_of(const Tried& tried, const RankSeen& rank, Way way) {
 
 Found find_refused(const Situation& situation) {
   for (const char* name :
-       {refusal::no_such_parameter, refusal::no_such_range, refusal::cannot_travel, refusal::views_changed})
+       {refusal::no_such_parameter, refusal::no_such_range, refusal::cannot_start, refusal::views_changed})
     if (Found refused = grader::find_refused(situation.evidence(), name)) return refused;
   return {};
 }

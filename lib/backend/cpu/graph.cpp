@@ -99,11 +99,11 @@ void CpuGraph::forward(Mode mode, const RandomKey& key) {
   for (const OperationPtr& operation : operations_) operation->forward(mode, key);
 }
 
-void CpuGraph::backward(const FinalGradients& are_final) {
+void CpuGraph::backward(const OnGradientReady& on_gradient_ready) {
   const trace::Span span("backward");
   for (std::size_t i = operations_.size(); i-- > 0;) {
     operations_[i]->backward();
-    if (are_final && gradients_[i].size() > 0) are_final(gradients_[i]);
+    if (on_gradient_ready && gradients_[i].size() > 0) on_gradient_ready(gradients_[i]);
   }
 }
 

@@ -106,20 +106,20 @@ void CudaDevice::read(const Buffer& from, std::size_t offset, std::span<float> t
 
 // ---- Two things at a time
 
-std::unique_ptr<Device> CudaDevice::new_lane() {
+std::unique_ptr<Device> CudaDevice::new_stream() {
   return std::unique_ptr<Device>(new CudaDevice(id_, ordinal_, options_, name_));
 }
 
-Moment CudaDevice::now() {
+DeviceEvent CudaDevice::record_event() {
   bind_thread();
   Event event = new_event();
   check(cudaEventRecord(event.get(), stream()), "ordering its work");
   return {event.release(), Release<cudaEventDestroy>{}};
 }
 
-void CudaDevice::after(const Moment& moment) {
+void CudaDevice::wait_event(const DeviceEvent& event) {
   bind_thread();
-  check(cudaStreamWaitEvent(stream(), static_cast<cudaEvent_t>(moment.get())), "ordering its work");
+  check(cudaStreamWaitEvent(stream(), static_cast<cudaEvent_t>(event.get())), "ordering its work");
 }
 
 // ---- Arithmetic
@@ -176,7 +176,7 @@ Hardware CudaDevice::hardware() const {
 }
 
 std::unique_ptr<Graph> CudaDevice::new_graph(ModelMemory& memory, AlgorithmTable& algorithms) {
-  require(blas_ != nullptr, "A lane of {} makes no graphs: ask the device itself.", description());
+  require(blas_ != nullptr, "A second stream of {} makes no graphs: use the device itself.", description());
   bind_thread();
   return std::make_unique<CudaGraph>(*this, memory, algorithms);
 }

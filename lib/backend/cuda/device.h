@@ -36,9 +36,9 @@ class CudaDevice : public Device {
   void write(Buffer& to, std::size_t offset, std::span<const float> from) override;
   void read(const Buffer& from, std::size_t offset, std::span<float> to) override;
 
-  std::unique_ptr<Device> new_lane() override;
-  Moment now() override;
-  void after(const Moment& moment) override;
+  std::unique_ptr<Device> new_stream() override;
+  DeviceEvent record_event() override;
+  void wait_event(const DeviceEvent& event) override;
 
   void axpy(float a, const Buffer& x, Buffer& y, Range range) override;
   void scale(float a, Buffer& y, Range range) override;

@@ -118,12 +118,12 @@ void CudaGraph::forward(Mode mode, const RandomKey& key) {
   });
 }
 
-void CudaGraph::backward(const FinalGradients& are_final) {
+void CudaGraph::backward(const OnGradientReady& on_gradient_ready) {
   const GpuSpan span(device_, "backward");
-  backward_.run(device_.stream(), !trace::watched() && !are_final, [&] {
+  backward_.run(device_.stream(), !trace::watched() && !on_gradient_ready, [&] {
     for (std::size_t i = operations_.size(); i-- > 0;) {
       operations_[i]->backward();
-      if (are_final && gradients_[i].size() > 0) are_final(gradients_[i]);
+      if (on_gradient_ready && gradients_[i].size() > 0) on_gradient_ready(gradients_[i]);
     }
   });
 }

@@ -30,7 +30,7 @@ class CudaGraph : public Graph {
   void load(const Batch& batch, const RandomKey& key) override;
   void forward(Mode mode, const RandomKey& key) override;
   using Graph::backward;
-  void backward(const FinalGradients& are_final) override;
+  void backward(const OnGradientReady& on_gradient_ready) override;
   Metrics take_metrics() override;
 
   std::vector<float> read_parameter(const Buffer& from, const ParameterView& view) override;

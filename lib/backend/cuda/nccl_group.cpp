@@ -36,7 +36,7 @@ class CudaNcclGroup : public NcclGroup {
     });
   }
   // What isn't NCCL's is asked of the device itself, before and behind. The host waits in the end, so that the next
-  // call finds the vector unused, whatever device or lane it is of.
+  // call finds the vector unused, whatever device or stream it is of.
   std::int64_t mean_in(Dtype dtype, Device& device, std::span<float> numbers) override {
     if (numbers.empty()) return 0;
     constexpr const char* doing = "averaging gradients";

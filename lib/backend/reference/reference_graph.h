@@ -45,10 +45,10 @@ class ReferenceGraph : public Graph {
       if (operation.forward) operation.forward(mode, key);
   }
   using Graph::backward;
-  void backward(const FinalGradients& are_final) override {
+  void backward(const OnGradientReady& on_gradient_ready) override {
     for (auto operation = operations_.rbegin(); operation != operations_.rend(); ++operation) {
       if (operation->backward) operation->backward();
-      if (are_final && operation->gradients.size() > 0) are_final(operation->gradients);
+      if (on_gradient_ready && operation->gradients.size() > 0) on_gradient_ready(operation->gradients);
     }
   }
   Metrics take_metrics() override { return std::exchange(metrics_, {}); }

@@ -54,15 +54,15 @@ void ExchangeContext::all_reduce_mean_on(Device& stream, Buffer& buffer, std::sp
 
 void ExchangeContext::enable_async() {
   if (!queue_) queue_ = std::make_unique<BackgroundQueue>();
-  if (!stream_) stream_ = device.new_lane();
+  if (!stream_) stream_ = device.new_stream();
 }
 
 void ExchangeContext::start(Buffer& buffer, std::span<const Range> places) {
   require(queue_ != nullptr, "A strategy that starts all-reduces has to call enable_async() in its setup().");
-  queue_->start(buffer, places, [this, &buffer, places, computed = device.now()] {
+  queue_->start(buffer, places, [this, &buffer, places, computed = device.record_event()] {
     trace::set_device(device.id());
     Device& stream = stream_ ? *stream_ : device;
-    stream.after(computed);
+    stream.wait_event(computed);
     all_reduce_mean_on(stream, buffer, places);
   });
 }
@@ -71,7 +71,7 @@ void ExchangeContext::wait() {
   require(queue_ != nullptr, "A strategy that waits for all-reduces has to call enable_async() in its setup().");
   queue_->wait();
   // The last step of an all-reduce may be queued on the stream and not have run yet.
-  if (stream_) device.after(stream_->now());
+  if (stream_) device.wait_event(stream_->record_event());
 }
 
 bool ExchangeContext::all_finite() {
