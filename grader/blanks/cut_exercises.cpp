@@ -42,14 +42,15 @@ bool is_exercise_file(const fs::path& path) {
   return path.extension() == ".cpp" || (path.extension() == ".sh" && path.filename().string().starts_with("run_"));
 }
 
-/// The programs and job scripts below a folder of the kit, in order, relative to the kit. Support code is not
-/// generated.
+/// The programs and job scripts below a folder of the kit, in order, relative to the kit. Support code and
+/// exercises/common are not generated.
 std::vector<fs::path> files_below(const fs::path& kit, const char* folder) {
   std::vector<fs::path> files;
   std::error_code missing;  // an exercises/ that isn't there yet has no files
   for (auto at = fs::recursive_directory_iterator(kit / folder, missing); at != fs::recursive_directory_iterator();
        ++at) {
-    if (at->is_directory() && at->path().filename() == "support") at.disable_recursion_pending();
+    const fs::path name = at->path().filename();
+    if (at->is_directory() && (name == "support" || name == "common")) at.disable_recursion_pending();
     if (at->is_regular_file() && is_exercise_file(at->path())) files.push_back(fs::relative(at->path(), kit));
   }
   std::sort(files.begin(), files.end());

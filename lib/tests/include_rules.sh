@@ -75,7 +75,7 @@ check_folders() {
     check_grader
     return
   fi
-  if [[ $file == exercises/*support/* ]]; then
+  if [[ $file == exercises/*support/* || $file == exercises/common/* ]]; then
     check_support
     return
   fi
@@ -96,15 +96,18 @@ check_folders() {
   rule "$from may include ${may[$from]:-nothing else of the library} alone"
 }
 
-# Support code of exercises. What a program's header includes, answers can name.
+# What a program's header includes, answers can name.
+is_for_programs() { [[ $file == exercises/*_support.h || $file == exercises/common/*.h ]]; }
+
+# Support code of exercises.
 check_support() {
   local to=${header%%/*}
   [[ -z ${grader_may[$to]+known} ]] || rule "support code never includes the grader"
-  [[ $header == */* || -e ${file%/*}/$header || -e exercises/support/$header || $file == *_test.cpp ]] ||
-    rule "support code includes the headers of the library, of exercises/support and of its own folder alone"
-  [[ $file == *_support.h ]] || return
-  [[ $to != observe && ($header == */* || $header == *_support.h) ]] ||
-    rule "a header for programs includes the library without observe/ and other *_support.h alone"
+  [[ $header == */* || -e ${file%/*}/$header || -e exercises/support/$header || -e exercises/common/$header || $file == *_test.cpp ]] ||
+    rule "support code includes the headers of the library, of exercises/support, exercises/common and of its own folder alone"
+  is_for_programs || return
+  [[ $to != observe && ($header == */* || $header == *_support.h || -e exercises/common/$header) ]] ||
+    rule "a header for programs includes the library without observe/, other *_support.h and exercises/common alone"
 }
 
 # A grader's folder of a path below grader/: "runner", "classroom/marking".
@@ -125,7 +128,7 @@ check_grader() {
 
 # Programs and the grader find these headers by name alone.
 declare -A support_headers=()
-for path in exercises/support/*.h exercises/*/support/*.h; do
+for path in exercises/support/*.h exercises/common/*.h exercises/*/support/*.h; do
   [[ -e $path ]] || continue
   name=${path##*/}
   if [[ -n ${support_headers[$name]+known} || -e lib/$name ]]; then
@@ -138,7 +141,7 @@ done
 # No header that a training program reaches, by lib/odori.h or its support header, may include the observer's folder or name its namespace.
 check_observer_is_hidden() {
   local -A reached=([lib/odori.h]=1)
-  local queue=(lib/odori.h exercises/*/support/*_support.h) text to
+  local queue=(lib/odori.h exercises/common/*.h exercises/*/support/*_support.h) text to
   while ((${#queue[@]} > 0)); do
     file=${queue[0]} queue=("${queue[@]:1}")
     [[ -e $file ]] || continue
@@ -164,7 +167,7 @@ while IFS=: read -r file line text; do
   check_outside
   if [[ $bracket == '"' || -n ${may[${header%%/*}]+known} ]]; then
     check_folders
-  elif [[ $file == exercises/*_support.h && $header == */* ]]; then
+  elif is_for_programs && [[ $header == */* ]]; then
     rule "a header for programs includes the library and the standard library alone"
   fi
 done < <(grep -rnE --include='*.h' --include='*.cpp' --include='*.cu' '^ *# *include' lib datasets grader solutions exercises)

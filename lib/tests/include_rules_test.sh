@@ -9,8 +9,8 @@ failures=0
 expect() {
   local said
   rm -rf "${kit:?}"/*
-  mkdir -p "$kit"/{lib,datasets,grader,solutions,exercises/{support,1/support,2/support}} "$kit/$(dirname "$1")"
-  touch "$kit"/exercises/support/test_cases.h "$kit"/exercises/1/support/{one_support,inner}.h "$kit"/exercises/2/support/two_support.h
+  mkdir -p "$kit"/{lib,datasets,grader,solutions,exercises/{support,common,1/support,2/support}} "$kit/$(dirname "$1")"
+  touch "$kit"/exercises/support/test_cases.h "$kit"/exercises/common/shared.h "$kit"/exercises/1/support/{one_support,inner}.h "$kit"/exercises/2/support/two_support.h
   printf '// head\n#include %s\n' "$2" >"$kit/$1"
   said=$(bash "$rules" "$kit") && [[ -n $3 ]] && said="accepted: $said"
   [[ -z $3 && $said == "1 includes follow"* || -n $3 && $said == "$1:2: "*"$3"* ]] && return
@@ -71,6 +71,15 @@ expect exercises/1/support/one_support.h '"observe/hooks.h"' 'a header for progr
 expect exercises/1/support/one_support.h '"inner.h"' 'a header for programs includes the library without observe/'
 expect exercises/1/support/one_support.h '"test_cases.h"' 'a header for programs includes the library without observe/'
 expect exercises/1/support/one_support.h '<nlohmann/json.hpp>' 'the library and the standard library alone'
+expect exercises/1/support/one_support.h '"shared.h"' ''
+expect exercises/1/support/a.cpp '"shared.h"' ''
+expect exercises/1/a.cpp '"shared.h"' 'a training program includes odori.h and its own'
+expect exercises/common/shared.cpp '"shared.h"' ''
+expect exercises/common/shared.cpp '"inner.h"' 'of its own folder alone'
+expect exercises/common/other.h '"data/batch.h"' ''
+expect exercises/common/other.h '"observe/hooks.h"' 'a header for programs includes the library without observe/'
+expect exercises/common/other.h '<nlohmann/json.hpp>' 'the library and the standard library alone'
+expect lib/train/a.cpp '"shared.h"' 'lib includes no header of an exercise'
 expect lib/train/a.cpp '"one_support.h"' 'lib includes no header of an exercise'
 expect lib/backend/cuda/a.cu '<cudnn.h>' ''
 expect lib/report/html.cpp '<mustache.hpp>' ''
