@@ -93,7 +93,7 @@ class Device {
   // ---- Concurrency: a device runs its work in the order of queueing, and a second stream runs other work meanwhile
   /// Another stream of the same device, for copies, arithmetic and communicators, in whatever thread; no graphs. Null
   /// for a CPU device, which completes each operation before the call returns.
-  virtual std::unique_ptr<Device> new_stream() { return nullptr; }
+  virtual std::unique_ptr<Device> create_stream() { return nullptr; }
   /// Records an event after all work queued so far.
   virtual DeviceEvent record_event() { return {}; }
   /// Makes later work wait for the event. Does not block the host.

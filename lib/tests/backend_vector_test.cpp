@@ -90,7 +90,7 @@ TEST_P(VectorTest, Swap) {
 
 // An emulated GPU runs what is queued as late, or as early, as it may: without the events the values differ.
 TEST_P(VectorTest, AStreamWaitsForAnEventOfAnother) {
-  const std::unique_ptr<Device> own = device.new_stream();
+  const std::unique_ptr<Device> own = device.create_stream();
   EXPECT_EQ(own == nullptr, device.kind() == DeviceKind::cpu);
   Device& stream = own ? *own : device;
   Buffer b = buffer(x);

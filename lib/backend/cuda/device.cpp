@@ -106,7 +106,7 @@ void CudaDevice::read(const Buffer& from, std::size_t offset, std::span<float> t
 
 // ---- Two things at a time
 
-std::unique_ptr<Device> CudaDevice::new_stream() {
+std::unique_ptr<Device> CudaDevice::create_stream() {
   return std::unique_ptr<Device>(new CudaDevice(id_, ordinal_, options_, name_));
 }
 

@@ -36,7 +36,7 @@ class CudaDevice : public Device {
   void write(Buffer& to, std::size_t offset, std::span<const float> from) override;
   void read(const Buffer& from, std::size_t offset, std::span<float> to) override;
 
-  std::unique_ptr<Device> new_stream() override;
+  std::unique_ptr<Device> create_stream() override;
   DeviceEvent record_event() override;
   void wait_event(const DeviceEvent& event) override;
 

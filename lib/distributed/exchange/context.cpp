@@ -54,7 +54,7 @@ void ExchangeContext::all_reduce_mean_on(Device& stream, Buffer& buffer, std::sp
 
 void ExchangeContext::enable_async() {
   if (!queue_) queue_ = std::make_unique<BackgroundQueue>();
-  if (!stream_) stream_ = device.new_stream();
+  if (!stream_) stream_ = device.create_stream();
 }
 
 void ExchangeContext::start(Buffer& buffer, std::span<const Range> places) {
