@@ -12,14 +12,6 @@
 
 namespace odori::cost {
 
-/// Ranks in order, equally many on each node. The ranks of a node share its network card, which sends one message after
-/// the other; those of the same step wait for the latency together.
-struct Cluster {
-  int nodes = 1, ranks_per_node = 1;
-  Link within, between;  // nodes
-  int ranks() const { return nodes * ranks_per_node; }
-};
-
 struct Gradients {
   double bytes = 0;
   int arrays = 1;  // parameters of the model: naive averages one after the other

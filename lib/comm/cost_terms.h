@@ -14,6 +14,14 @@ struct Link {
 /// "10gbit,50us", by parse_link() of comm/link.h.
 Link link_from(const std::string& text);
 
+/// Ranks in order, equally many on each node. The ranks of a node share its network card, which sends one message after
+/// the other; those of the same step wait for the latency together.
+struct Cluster {
+  int nodes = 1, ranks_per_node = 1;
+  Link within, between;  // nodes
+  int ranks() const { return nodes * ranks_per_node; }
+};
+
 /// An iteration of one device without communication: fixed + per_image * batch seconds. `fixed` is what it takes
 /// however few images there are: starting operations, updating the parameters.
 struct Compute {

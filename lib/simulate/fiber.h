@@ -1,0 +1,50 @@
+// A function with its own stack, which is suspended and resumed in one thread.
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstddef>
+#include <functional>
+
+namespace odori::simulate {
+
+class Fiber {
+ public:
+  /// The code that runs now, on the stack that it has.
+  Fiber() = default;
+  /// `function` must not throw. When it ends, the fiber that it returns goes on. Its stack is committed page by page,
+  /// and has a guard page below. Throws Error if the system has no memory for it.
+  Fiber(std::function<Fiber&()> function, std::size_t stack_bytes);
+  /// The function must have ended, or not have begun: its objects are not destroyed here.
+  ~Fiber();
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  /// Suspends this fiber, which must be the running one, and begins or resumes `next`.
+  void switch_to(Fiber& next);
+  bool ended() const { return ended_; }
+
+ private:
+  static void enter(unsigned high, unsigned low);
+  void arrive(void* frames);
+
+  /// What the C++ runtime keeps for each thread: the exceptions being handled (Itanium C++ ABI, 2.2.2). A fiber that
+  /// suspends itself in a handler must find its own again.
+  struct Exceptions {
+    void* caught = nullptr;
+    unsigned uncaught = 0;
+  };
+
+  std::function<Fiber&()> function_;
+  void* memory_ = nullptr;  // the guard page, then the stack
+  std::size_t memory_bytes_ = 0;
+  ucontext_t context_{};
+  Exceptions exceptions_;
+  bool ended_ = false;
+  Fiber* from_ = nullptr;  // the last one that switched to this one
+  // For the address sanitizer. It gives the bounds of a fiber without memory_ when that is first left.
+  const void* stack_ = nullptr;
+  std::size_t stack_bytes_ = 0;
+};
+
+}  // namespace odori::simulate
