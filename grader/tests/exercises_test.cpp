@@ -144,7 +144,7 @@ TEST(Exercises, AFieldOfTheirDescriptionThatNobodyReadsIsTold) {
   };
   EXPECT_EQ(complaint([](auto&) {}), "accepted");
   EXPECT_EQ(complaint([](auto& json) { json["words"] = {"midpoint"}; }),
-            " should have no \"words\": what is read there is blanks, judged_alone, launch, optional, "
+            " should have no \"words\": what is read there is blanks, judged_alone, launch, optional, siblings, "
             "speedup, title.");
   EXPECT_EQ(complaint([](auto& json) { json["blanks"][0]["point"] = 5; }),
             " should have no \"point\": what is read there is points, title.");
