@@ -133,7 +133,8 @@ class Search {
 /// `args.model` at `tokens[i]`, or nothing. An answer that goes by a flag which no question is about could be right in
 /// the checks alone.
 std::string other_flag_at(const std::vector<Token>& tokens, std::size_t i) {
-  static const std::set<std::string> of_answers = set_of("batchsize gradient_rule learnrate n_gpus seed");
+  static const std::set<std::string> of_answers =
+      set_of("batchsize communicator epoch gradient_rule learnrate n_gpus optimizer seed");
   if (i + 2 >= tokens.size() || !(tokens[i] == "args")) return {};
   const bool by_arrow = i + 3 < tokens.size() && tokens[i + 1] == "-" && tokens[i + 2] == ">";
   if (!by_arrow && !(tokens[i + 1] == ".")) return {};
