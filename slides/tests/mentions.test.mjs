@@ -13,7 +13,7 @@ test('Those that lead nowhere are refused, in text and notes, in both languages'
     [{ en: '## A\n[x](exercises/gone.md)' }, 'links to exercises/gone.md'],
     [{ ja: '## あ\n[x](https://)' }, 'no web address'],
     [{ enNotes: 'See `lib/gone.h`.' }, 'names lib/gone.h'],
-    [{ en: '## A\n`./odori run multi_gpu --n_devices 2`' }, 'the flag --n_devices, and none of its programs has it'],
+    [{ en: '## A\n`./odori run multi_gpu --n_cards 2`' }, 'the flag --n_cards, and none of its programs has it'],
     [{ jaNotes: '`./odori dance`を実行する' }, 'calls ./odori dance'],
   ];
   for (const [change, part] of refused) await assert.rejects(refuseDeadMentions(await deckOf(t, slideText(change))), saying(part, 'slide one'));
