@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records `./odori watch multi_gpu` on a terminal of its own, for the picture in README.md.
 
-    record_watch.py KIT LANGUAGE > watch.cast      asciicast version 2
+    record_watch.py KIT > watch.cast      asciicast version 2
 
 A learner's file is changed three times: a wrong answer to blank 1, and, after a hint, the right one. Waiting is shortened to two seconds.
 """
@@ -26,7 +26,7 @@ WRONG = """\
   for (int device = 0; device < args.n_gpus; ++device)
     train_iters.emplace_back(train, args.batchsize, IteratorOptions{.seed = args.seed});
 """
-kit, language = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+kit = pathlib.Path(sys.argv[1]).resolve()
 PROGRAM = "01_multi_gpu/train_cifar_multi_gpu.cpp"
 
 
@@ -52,7 +52,7 @@ def main():
         master, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         watch = subprocess.Popen(
-            [kit / "build/bin/odori_grader", "watch", "multi_gpu", "--kit", clone, "--lang", language], cwd=clone,
+            [kit / "build/bin/odori_grader", "watch", "multi_gpu", "--kit", clone, "--lang", "en"], cwd=clone,
             env={**os.environ, "TERM": "xterm-256color"}, stdin=terminal, stdout=terminal, stderr=terminal,
             preexec_fn=lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0)))
         os.close(terminal)
@@ -71,7 +71,7 @@ def main():
                     if time.time() - last > 120:
                         sys.exit(f"record_watch.py: {pattern} was not printed within 120 s: {text}")
                     continue
-                piece = os.read(master, 65536).decode(errors="replace")
+                piece = os.read(master, 65536).decode(errors="replace").replace(str(clone), "~/odori")
                 shown, last = shown + min(time.time() - last, LONGEST_PAUSE), time.time()
                 text += piece
                 print(json.dumps([round(shown, 3), "o", piece]))
