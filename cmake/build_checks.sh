@@ -10,14 +10,17 @@
 # All that CMake's files are in.
 cmake_files=(CMakeLists.txt CMakePresets.json cmake datasets exercises grader jobscripts lib slides/CMakeLists.txt solutions)
 
-# Ninja by itself would first let CMake look for new source files, each time. Here the folders' dates tell: `built` notes when that was.
+# Ninja by itself would first let CMake look for new source files, each time. Here the dates tell whether CMake has to run: those of the
+# folders, and of all that CMake read. The date of odori_looked is that of its last look.
 is_built() { # FOLDER TARGET...
-  local folder=$1 looked=$1/odori_looked
+  local folder=$1 looked=$1/odori_looked input
   shift
-  [[ -f $folder/build.ninja ]] && command -v find >/dev/null || return 1
-  [[ -e $looked ]] || looked=$folder/build.ninja
-  [[ -z $(cd "$root" && find "${cmake_files[@]}" \( -type d -o -name 'CMake*' -o -name '*.cmake' \) -newer "$looked" -print -quit) ]] &&
-    ninja -C "$folder" -f "$(cd "$folder" && pwd)/build.ninja" -n "$@" 2>/dev/null | grep -q 'no work to do'
+  [[ -f $folder/build.ninja && -e $looked ]] && command -v find >/dev/null || return 1
+  [[ -z $(cd "$root" && find "${cmake_files[@]}" -type d -newer "$looked" -print -quit) ]] || return 1
+  while read -r input; do
+    [[ $input == "$folder"/* || ! $input -nt $looked ]] || return 1 # in the folder are CMake's own
+  done < <(ninja -C "$folder" -t query build.ninja 2>/dev/null | sed -n 's/^    |* *\//\//p')
+  ninja -C "$folder" -f "$(cd "$folder" && pwd)/build.ninja" -n "$@" 2>/dev/null | grep -q 'no work to do'
 }
 
 build_targets() { # FOLDER TARGET...
