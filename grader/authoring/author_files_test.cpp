@@ -1,4 +1,4 @@
-// What authors write beside an exercise's code is read with care: equivalent.md, hints and messages.
+// What authors write next to an exercise's code is read with care: equivalent.md, hints and messages.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -69,8 +69,9 @@ void train_model(const Arguments& args) {
 
   int start_epoch = 0;  // epochs that were trained before
   // BLANK 5: Continue after a checkpoint: load_weights(args, model, *optimizer) reads that of --resume into this rank's
-  //          model and optimizer, and returns how many epochs it has behind it (0 without --resume). Only rank 0 may
-  //          call it, since other nodes don't have the file. What do the other ranks need then, and how do they get it?
+  //          model and optimizer, and returns how many epochs were trained before it (0 without --resume). Only rank 0
+  //          may call it, since other nodes don't have the file. What do the other ranks need then, and how do they get
+  //          it?
   if (hvd.rank() == 0) start_epoch = load_weights(args, model, *optimizer);
   hvd.broadcast_parameters(model, 0);
   hvd.broadcast_optimizer_state(*optimizer, 0);
