@@ -121,6 +121,10 @@ Found found(const char* key, std::initializer_list<std::pair<const char*, Value>
 
 std::string list(const std::vector<int>& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
 
+int calls(const RankSeen& rank, const char* collective) {
+  return static_cast<int>(std::ranges::count(rank.collectives, collective));
+}
+
 bool same(double seen, double expected, double tolerance) {
   return std::abs(seen - expected) <= tolerance * std::abs(expected);
 }

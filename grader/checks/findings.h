@@ -29,6 +29,18 @@ Found found(const char* key, std::initializer_list<std::pair<const char*, Value>
 /// "0, 2, 3"
 std::string list(const std::vector<int>& numbers);
 
+/// How often a rank made this collective call, such as "optimizer->setup()".
+int calls(const RankSeen& rank, const char* collective);
+
+/// The ranks of which something is true.
+template <typename Condition>
+std::vector<int> ranks_with(const Evidence& evidence, Condition condition) {
+  std::vector<int> ranks;
+  for (std::size_t rank = 0; rank < evidence.ranks.size(); ++rank)
+    if (condition(evidence.ranks[rank])) ranks.push_back(static_cast<int>(rank));
+  return ranks;
+}
+
 /// A number that was measured, with as few digits as tell it from the expected one; "0" if it is next to nothing.
 std::string measured(double seen, double expected);
 

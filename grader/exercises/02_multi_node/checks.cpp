@@ -28,19 +28,6 @@ const RunPlan block{.nodes = {0, 0, 1, 1}},
 constexpr const char *scatter = "scatter_dataset()", *setup = "optimizer->setup()",
                      *evaluation = "multi_node_evaluator->evaluate()";
 
-int calls(const RankSeen& rank, const char* collective) {
-  return static_cast<int>(std::count(rank.collectives.begin(), rank.collectives.end(), collective));
-}
-
-/// The ranks of which something is true.
-template <typename Condition>
-std::vector<int> ranks_with(const Evidence& evidence, Condition condition) {
-  std::vector<int> ranks;
-  for (std::size_t rank = 0; rank < evidence.ranks.size(); ++rank)
-    if (condition(evidence.ranks[rank])) ranks.push_back(static_cast<int>(rank));
-  return ranks;
-}
-
 std::vector<int> all_but(const std::vector<int>& ranks, const Evidence& evidence) {
   std::vector<int> others;
   for (int rank = 0; rank < static_cast<int>(evidence.ranks.size()); ++rank)

@@ -25,21 +25,8 @@ constexpr const char* average = "hvd.allreduce()";
 
 bool is_resumed(const RunPlan& plan) { return !plan.test_cases.empty(); }
 
-std::ptrdiff_t calls(const RankSeen& rank, const char* collective) {
-  return std::ranges::count(rank.collectives, collective);
-}
-
 std::ptrdiff_t events(const RankSeen& rank, const char* name) {
   return std::ranges::count(rank.events, name, &facts::Event::what);
-}
-
-/// The ranks of which something is true.
-template <typename Condition>
-std::vector<int> ranks_with(const Evidence& evidence, Condition condition) {
-  std::vector<int> ranks;
-  for (std::size_t rank = 0; rank < evidence.ranks.size(); ++rank)
-    if (condition(evidence.ranks[rank])) ranks.push_back(static_cast<int>(rank));
-  return ranks;
 }
 
 /// A collective call that some ranks made and others did not. Not told of a crash: a rank that crashed made fewer
