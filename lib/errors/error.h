@@ -16,7 +16,9 @@ inline constexpr int failure = 1;
 inline constexpr int usage = 2;
 inline constexpr int diverged = 3;
 inline constexpr int unfilled = 10;
+inline constexpr int hang = 14;          // ranks wait for what does not come, or make different calls
 inline constexpr int interrupted = 130;  // 128 + SIGINT, as shells have it
+inline constexpr int hang = 14;          // ranks wait for what does not come, or make different calls
 }  // namespace exit_code
 
 /// Something that went wrong, told in a sentence, and the exit code of the program that dies of it.

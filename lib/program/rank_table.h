@@ -8,12 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace odori {
-namespace exit_code {
-inline constexpr int hang = 14;  // the ranks wait for what doesn't come
-}
-
-namespace rank_table {
+namespace odori::rank_table {
 
 /// This process takes its row, before MPI_Init. False for a job of one rank. Open MPI's variables say who is who
 /// (PMIX_NAMESPACE, OMPI_COMM_WORLD_...); where they are missing, or shared memory is, each rank knows of itself alone.
@@ -69,5 +64,4 @@ bool may_speak() noexcept;
 /// The same for the table.
 bool may_show_table() noexcept;
 
-}  // namespace rank_table
-}  // namespace odori
+}  // namespace odori::rank_table
