@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors are sentences: what was wrong, what was expected, what to do.
 #pragma once
 
@@ -18,7 +19,6 @@ inline constexpr int diverged = 3;
 inline constexpr int unfilled = 10;
 inline constexpr int hang = 14;          // ranks wait for what does not come, or make different calls
 inline constexpr int interrupted = 130;  // 128 + SIGINT, as shells have it
-inline constexpr int hang = 14;          // ranks wait for what does not come, or make different calls
 }  // namespace exit_code
 
 /// Something that went wrong, told in a sentence, and the exit code of the program that dies of it.
