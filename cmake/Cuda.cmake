@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the CUDA backend stands on: the toolkit (12 or 13), cuDNN 9, and NCCL from 2.18. What is missing is named in one
 # line, and the build goes on without GPUs; with ODORI_CUDA=ON it stops there.
 #

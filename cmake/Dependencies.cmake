@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the kit stands on. MPI and oneDNN must be there; the others come through FetchContent where they aren't.
 include(FetchContent)
 set(missing "")

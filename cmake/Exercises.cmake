@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Which exercises there are: a folder of solutions/ each (solutions/README.md). For each folder, in order:
 #   ODORI_EXERCISES              01_multi_gpu
 #   ODORI_PROGRAM_<folder>       train_cifar_multi_gpu, the name of its program and of that one's target

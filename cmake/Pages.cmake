@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # odori_pages(TARGET [NAMESPACE name] FILES file... SOURCES file...): pages, their looks and scripts become a part of the
 # program, so that it needs no file beside it. The sources find them in FOLDER/pages.h: page.html is pages::page_html.
 function(odori_pages target)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What sanitizers find: odori_address_sanitizer (undefined behaviour too) and odori_thread_sanitizer are linked by whatever
 # is checked so. GCC's alone: its runtimes are libraries, which a program that wasn't built with them can be given.
 function(odori_sanitizer name what)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How the kit's own targets are declared: one warning set, one way to add a program or a test.
 
 add_library(odori_warnings INTERFACE)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What learners edit has to build quickly: one precompiled odori.h for all training programs, and little optimisation. Some,
 # since from exercise 03 on the blanks loop over all gradients.
 

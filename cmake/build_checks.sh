@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What keeps a folder from being built in, said in a sentence: CMake and Ninja name no cause, or only "Permission denied".
 # Sourced by the driver, whose `stop` and `root` these functions use.
 #   check_build FOLDER                before each build: stops with 20

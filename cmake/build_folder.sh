@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A folder that the kit is built in: whose it is, and that one process at a time configures or builds there.
 #   configured_for FOLDER                             prints the kit that it was configured for; nothing where it wasn't
 #   lock_build FOLDER; ...; unlock_build

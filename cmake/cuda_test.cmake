@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DKIT=folder -DSCRATCH=folder -DGENERATOR=Ninja -P cuda_test.cmake
 #
 # What Cuda.cmake finds, in trees of empty libraries and of headers that state a version: modules, NVIDIA's Python

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DKIT=folder -DSCRATCH=folder -DGENERATOR=Ninja -P dependencies_test.cmake
 #
 # Configures the kit with sources named by FETCHCONTENT_SOURCE_DIR_*, which must come before what is installed, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Read by data.sh and fetch_cifar.sh: the table of archives, and whether a set is there.
 # shellcheck shell=bash
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Behind `./odori data convert FROM [--out DIR]`: images in a form that other frameworks use, rewritten in CIFAR's binary format.
 
 FROM is one of

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Behind `./odori data`: the image sets under datasets/cache (ODORI_DATA names another folder).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

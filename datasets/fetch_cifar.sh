@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Downloads CIFAR-10 or CIFAR-100 in the official binary format:  ./odori data fetch cifar10
 #
 # The archive grows in a hidden file beside the target, and stays there if the download ends early: the same command

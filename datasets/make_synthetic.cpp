@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a learnable image set of ten classes in CIFAR-10's binary format: what the kit trains on where CIFAR isn't.
 //
 //   ./odori data synthetic --train 10000 --test 2000 --seed 0 --out datasets/cache/synthetic

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An image set that needs no download: ten classes of shapes and patterns, in CIFAR-10's binary format.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the synthetic images go: a folder that is complete or not there.
 #include <cerrno>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How one synthetic image is drawn. All in integers: lengths in sixteenths of a pixel, and inside a shape in
 // 1024ths of its radius. No sine, no square root, no floating point, whose last bits differ between machines.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A learner's commands: ./odori check, status, reset, solution, watch, ready
 #include "errors/error.h"
 #include "learner/check.h"

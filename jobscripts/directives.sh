@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A job script's #PBS lines for one site, from standard input; sourced by submit.sh and use_site.sh, after command_line.sh.
 # For each scheduler that isn't PBS, the same lines in its own words.
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # ./odori explain LOG: finds the first known error in a log, and prints its cause and a remedy.
 # The table of errors is explain/messages.md, one section each; messages.ja.md has the texts in Japanese.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

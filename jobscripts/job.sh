@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the job scripts share: `. ./job.sh TASK`, in their folder. Nothing to fill in here.
 #
 # Sets PROGRAMS (the folder of the built programs), OUT (for this job's results), N_GPUS (of a node), MPIRUN_FLAGS, and

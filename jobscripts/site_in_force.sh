@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced, with $kit and a function `stop CODE SENTENCE`: takes the site file in force, $site, and says what it means for the tasks.
 
 site=${ODORI_SITE:-$kit/jobscripts/site.sh}

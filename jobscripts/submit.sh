@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # ./odori submit TASK: hands a job script to the scheduler, with the site's own names filled in.
 #
 # The site file says which scheduler, queue and group. For PBS the script's #PBS lines get these names; for Slurm, Grid

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # ./odori site FILE: makes FILE this kit's site file, and writes its queue, group and time into the job scripts, so that
 # plain `qsub -j oe run_multi_node_training.sh` works here too. Answers in their blanks stay as they are.
 set -euo pipefail

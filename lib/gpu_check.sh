@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016 # `step` starts programs: a shell of their own expands the variables of some
 # One command that proves the CUDA backend on the GPU at hand, within nine minutes: builds for it, runs everything that
 # needs a GPU, and ends in a table.

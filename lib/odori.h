@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The training library: all that a training program includes, but for the support header of its exercise. A blank can't
 // include anything, so the parts of the standard library that answers use are here as well; they are precompiled.
 #pragma once

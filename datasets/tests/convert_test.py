@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./odori data convert: random images as torchvision, Keras and folders of PNG files have them, and what is none of these."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """fetch_cifar.sh against a server on loopback that breaks off, cuts, damages, stalls, drips. Stand-in archives of the same
 structure, and a table of their sizes and checksums, take the place of the real ones."""
 import hashlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The program behind `./odori data synthetic`, and the words of `./odori data`: exit codes, sentences, and that a failure
 # leaves what was there as it was.
 # shellcheck disable=SC2317 # `expect` calls the functions

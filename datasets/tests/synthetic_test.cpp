@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The synthetic set: its format, that it is the same everywhere, balanced, and too hard for a linear model.
 #include "synthetic.h"
 

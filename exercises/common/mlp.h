@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A multi-layer perceptron in flat arrays of host memory, for exercises that shard it, split its layers or cut it into
 // stages. Every matrix is row-major. Every sum has a fixed order, so each run gives the same bits.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The perceptron against plain loops in double and finite differences; split by columns and rows, cut into stages and
 // micro-batches; its initial shards; training on the synthetic set.
 #include "mlp.h"

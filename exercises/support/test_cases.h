@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The test cases that the grader wants an answer's functions tried with. For support code alone: no header that a
 // training program includes reaches this one, so that answers cannot name it.
 #pragma once

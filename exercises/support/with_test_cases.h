@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests of support code: test cases in the environment.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What authors write next to an exercise's code is read with care: equivalent.md, hints and messages.
 #include <gtest/gtest.h>
 

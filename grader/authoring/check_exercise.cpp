@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./odori exercise check NAME: proves an exercise from its folders alone (README.md).
 #include <fstream>
 

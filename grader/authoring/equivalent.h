@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutants that are right answers too, as the author of an exercise lists them.
 #pragma once
 

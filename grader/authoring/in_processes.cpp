@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "authoring/in_processes.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Judges many answers at once.
 #pragma once
 

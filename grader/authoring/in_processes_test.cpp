@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work in child processes: each item once, no result lost, no failure unseen.
 #include "authoring/in_processes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutants of an answer: the same text with one small mistake each. A check that accepts one of them has a hole.
 #pragma once
 

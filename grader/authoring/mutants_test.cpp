@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which mutants an answer has, and which of them are chosen.
 #include "authoring/mutants.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes an exercise from template/; needs no build.  ./odori exercise new NAME [--lang en|ja]
 set -euo pipefail
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an exercise says, in both languages: its hints and the messages of its checks.
 #pragma once
 

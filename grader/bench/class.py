@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A class, marked without timings: how long it takes, until the first result too, and how much memory the grader has.
 
     grader/bench/class.py [--students 100] [--build build] [--folder /tmp/odori_class] [flags of ./odori grade]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every reader of what a learner wrote, given texts that nobody would write: as many as asked for, some thousand bytes
 // each, made of pieces and of the kit's own answers with bytes changed. Then texts of one thing, of 100 kB from 3,000
 // texts on. Built with the address and undefined-behaviour sanitizers, which end it with a report; nothing else of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts that no compiler and no library writes, given to all that reads what they write: it has to come to an end, with
 // addresses and undefined behaviour checked.
 //

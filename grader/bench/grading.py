@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the benchmarks of ./odori grade share: a class, a batch, and what its records say."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A batch, killed again and again at random moments and resumed: no mark may be lost, doubled or changed.
 
     grader/bench/kills.py [--kills 500] [--students 20] [--build build] [--folder /tmp/odori_kills] [--seed 1]

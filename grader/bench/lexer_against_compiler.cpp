@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does the kit see the tokens that the compiler sees? Made texts, as many as asked for: each that the kit takes is
 // given to the compiler's preprocessor, and what both see is compared token by token, with their lines.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A class as a teacher meets it, made from the corpus: answers that are right, in many ways, and wrong, in the ways of
 // learners; unfilled, half done, that don't compile, hang or crash; files in all kinds of places, and missing ones.
 //

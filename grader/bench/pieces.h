@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts made of what readers of C++ and of job scripts stumble over.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the sandbox costs: a command that does nothing, with and without it, in turn.
 //
 //   build/bin/sandbox_cost [ROUNDS]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A machine that is made up, for the speedup's tests and for its benchmark.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real checks of right and of slow answers (bench/speedup_answers), again and again: is the speedup decided, and
 // rightly?
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often the speedup is decided, and how often rightly: thousands of checks of made-up answers, on machines that are
 // made up (simulated_machine.h).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The short word list: what a blank's text may not hold, and which names an instructor should see.
 #pragma once
 

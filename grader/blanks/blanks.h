@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The marked regions of an exercise, of its solution and of a learner's copy: what the cutter empties and what the
 // grader takes out.
 //

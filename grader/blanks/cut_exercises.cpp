@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes exercises/ and jobscripts/ from solutions/, the only hand-written copy of each exercise.
 //
 //   ./odori cut            writes what has changed, but for files that hold a learner's answers

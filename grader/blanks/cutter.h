@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes an exercise out of a solution: removes what is inside a blank, keeps its question and its variable's type.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is to be said to the learner, in whatever language.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "blanks/json_object.h"
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON that was written by the grader, and may have been damaged or forged since: read strictly, field by field.
 #pragma once
 

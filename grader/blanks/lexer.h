@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tokens of C++ texts as far as the grader needs them: the words and brackets outside comments and quotes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The #PBS lines of a job script, as far as the kit's scripts use them. The script is never run.
 //
 //   #PBS -q workshop                                             an option and its value

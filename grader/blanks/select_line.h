@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The job script's blank: the nodes, processes and threads that it requests, and whether its exercise needs these.
 //
 //   #PBS -l select=2:mpiprocs=2:ompthreads=1     two equal chunks (nodes), with two processes of one thread each

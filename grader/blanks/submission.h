@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A learner's file: what was written into each blank, and what was changed elsewhere and is left out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The exercises that have blanks: where the files of each are, how it is launched, and what each blank is worth. All of
 // it is read from solutions/NN_NAME/ (solutions/README.md); nothing else knows which exercises there are.
 #pragma once

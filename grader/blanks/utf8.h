@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts in UTF-8: the grader's one reader of it, and what becomes of texts in older encodings.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a check found out about one task, and its form as JSON: `check --json` writes it, and a class's records hold it.
 //
 //   {"seed": 1, "verdicts": [{"blank": 1, "verdict": "WRONG", "points": 0, "of": 20, "key": "...", "values": {...}}

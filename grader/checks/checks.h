@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What has to be true of a program: pure functions from evidence to findings, each applied to every situation.
 #pragma once
 

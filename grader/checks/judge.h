@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The judge: from the programs of an answer to an outcome of each blank.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A learner's answer to one exercise: what its files alone show, and all verdicts on it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The measured speedup: is the learner's program, on several devices, at least 0.9 times as fast as the kit's solution?
 //
 // Jobs. They run one at a time, and the grader's clock measures whole jobs. A job's training time is its time less its

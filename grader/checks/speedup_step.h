@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What follows when all blanks are right: counts that need no clock, the timeline, and the measured speedup.
 #pragma once
 

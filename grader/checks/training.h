@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Were the weights that a run shows really reached by the training that it was to do?
 #pragma once
 

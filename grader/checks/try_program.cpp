@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "checks/try_program.h"
 
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One program before the checks: in which test case it fails, and how.
 #pragma once
 

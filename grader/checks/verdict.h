@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the grader says about one blank.
 #pragma once
 

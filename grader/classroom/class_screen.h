@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a batch shows while it runs: a line an answer and, on a terminal, how far it is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./odori grade: a class, marked.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "blanks/task.h"
 #include "classroom/grade.h"
 #include "flags/command_line.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An instructor's command: ./odori grade
 #include "classroom/self_test/self_test.h"
 #include "errors/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./odori grade --regrade: what marking again would change, and --apply: taking it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Characters that could hide something in a name or a report.
 #pragma once
 

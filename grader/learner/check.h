@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./odori check TASK, and the look that ./odori submit takes before it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./odori status, reset, solution. Each returns an exit code.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # One hint more at each call; needs no build.  ./odori hint TASK [N] [--all] [--lang en|ja]
 #
 # How many hints of a blank were asked for stands in the kit's .odori_state, as lines "hint TASK BLANK COUNT"; what else stands

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Notices saves by polling, which also works on network file systems.
 #pragma once
 

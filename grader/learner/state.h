@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the kit remembers of a learner: one plain text file, .odori_state in the kit's folder.
 //
 //   verdict multi_gpu 3 WRONG 0 10 5f0c2a9e11d3b7f4    the last verdict, its points, of how many, on which text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "learner/waiting_line.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last line of the terminal while something takes its time: "Checking ... 12 s".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of messages/: what a finding's key means, in the learner's language.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiles and links one source file as CMake does the training programs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a compiler's or linker's sentence is about. GCC's and Clang's forms, in English.
 #pragma once
 

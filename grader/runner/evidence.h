@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run showed: how it ended, and what each rank and device did.
 #pragma once
 

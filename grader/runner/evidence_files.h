@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the library writes a run's evidence (lib/observe/evidence.h), and which files are really opened.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The programs of one answer: the kit's, with the learner's text in some of its blanks, each an executable of its own.
 #pragma once
 

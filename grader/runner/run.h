@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts a program on generated data, by a plan, and reads how it ended and what it showed.
 #pragma once
 

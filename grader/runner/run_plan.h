@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the learner's program is run once.
 #pragma once
 

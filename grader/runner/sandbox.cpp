@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runner/sandbox.h"
 
 #include <linux/audit.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sandbox for somebody else's code: bubblewrap's namespaces, limits, and a watch from outside.
 //
 // Inside there is this machine's system (read only; of /sys, what says how many cores there are), an empty /tmp,

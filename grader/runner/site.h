@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the cluster is like that this kit works for, as its site file says (jobscripts/sites).
 #pragma once
 

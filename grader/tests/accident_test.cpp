@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs that end by accident: what is run again, and whose fault it is.
 #include <fmt/core.h>
 #include <gtest/gtest.h>

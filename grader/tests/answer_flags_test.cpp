@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why an instructor should look at an answer.
 #include "checks/answer_flags.h"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # as_ordinary_user.sh PROGRAM [ARGUMENTS]: runs it, and if root asks for that, as the user nobody, with a home and a
 # TMPDIR of its own, and with the kit at its own path though it lies in a folder that only root may enter.
 set -e

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each wall has an attack that needs it down, and all names are known.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs each attack once with its walls down: what succeeds in no case proves nothing.
 //
 //   attack_run [--all] [WORDS]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Submissions of a class: folders, archives, clones of the kit, and attacks.
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names that browsers and Moodle give to files; a folder too high or too low.
 #include "intake_fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One answer, marked by a child that may do anything: the batch goes on, and the record says what happened.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The records of a class: what is written is read again, and nothing else is.
 #include <gtest/gtest.h>
 

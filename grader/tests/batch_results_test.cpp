@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RESULTS: what is kept of a class, by one batch at a time, whatever ends it; and what is marked again.
 #include <gtest/gtest.h>
 

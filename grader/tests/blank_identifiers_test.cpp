@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which texts a blank may hold, and which ways around the rules are closed.
 #include "blanks/blank_identifiers.h"
 

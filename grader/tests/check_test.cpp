@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./odori check as a whole: what files may look like, two checks at once, Ctrl-C in the middle.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "class_report_fixture.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A class for the tests of its reports: all states and all verdicts, and students who try to break what is made of
 // them.
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Whether what reads a class's reports reads them as they are meant: csv, json, and what a page of HTML really holds.
 Students of the tests' class have names, lines and compilers' words that try to break out of each format.
 

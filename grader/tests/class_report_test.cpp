@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures and texts of a class's reports.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the reports of the tests' class, of N students, into a folder: what class_report_parse_test.py reads, and a
 // person.
 //   class_report_write FOLDER N

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./odori status, reset, solution and hint, on a copy of the kit.
 #include <gtest/gtest.h>
 

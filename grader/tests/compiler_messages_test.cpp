@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What compilers say of a text: read line by line, and told in plain words.
 #include "runner/compiler_messages.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The corpus is large enough, and each known misconception is recognised in two answers at least.
 #include <gtest/gtest.h>
 

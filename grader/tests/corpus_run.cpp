@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The corpus, graded: every answer has to get its verdict, for its reason, in the words of both languages.
 //
 //   corpus_run [WORDS] [--seed SEED] [--every N] [--seconds S]

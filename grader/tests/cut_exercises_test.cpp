@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program behind `./odori cut`, on a copy of the solutions.
 #include <gtest/gtest.h>
 

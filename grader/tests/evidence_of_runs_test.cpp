@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What runs of the kit's own programs leave, how they are started, and the watch on their data. Part of evidence_test.
 #include <gtest/gtest.h>
 

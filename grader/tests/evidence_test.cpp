@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evidence: what is read of a run's files, however it ended.
 #include "runner/evidence.h"
 

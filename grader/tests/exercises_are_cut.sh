@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The exercises are what cutting the solutions makes. Where git says that nobody has edited them, they have to be so to the
 # letter; where a learner has filled in blanks, only what stands outside of these counts.
 #   exercises_are_cut.sh ODORI_CUT KIT

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Learners' way through both exercises: unfilled, with one blank more filled each time, and wholly filled.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evidence put together by hand: right training runs of tasks 1 and 2, and what a test makes of these or of others.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the exercise of a solution with its first blanks filled in, as a learner who has come that far has it.
 //
 //   odori_fill_blanks SOLUTION N EXERCISE        the first N blanks hold the solution's text

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """./odori grade, from outside: a class is marked, stopped, resumed, refused, marked again.
 
     grade_test.py BUILD WORK

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who waited for whom, from the collective calls that each rank entered.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A class's submissions, in whatever form a test wants, and what was taken of them.
 #pragma once
 

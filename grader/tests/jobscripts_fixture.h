@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kit of copies for the tests of job scripts, in which nothing is trained.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The job scripts: the real ones on a tiny set, and copies of them in a kit whose programs only say that they ran.
 #include "blanks/finding.h"
 #include "jobscripts_fixture.h"

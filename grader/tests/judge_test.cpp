@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verdicts from checks on runs that never were. The rounds are judged before the tests run: GoogleTests can't run
 // within GoogleTests.
 #include "checks/judge.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which texts can stand beside others in one source file.
 #include "blanks/lexer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sandbox that lacks some of its parts, so that what they hold back is seen to get through.
 #pragma once
 

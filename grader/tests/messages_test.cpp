@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every message exists in both languages, with the same placeholders, and fits a screen.
 #include "messages/messages.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A learner's blanks built with the kit's own compiler: what doesn't compile costs its own blank alone, and is told at
 // the learner's own line.
 #include "runner/programs.h"

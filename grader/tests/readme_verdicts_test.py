@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The verdicts that READMEs show are in the words that the grader uses today.
     readme_verdicts_test.py KIT"""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each limit holds, and what it holds back gets through without it. Also run as an ordinary user (as_ordinary_user.sh),
 // since root needs another sandbox. Without bubblewrap all of it fails.
 #include "runner/sandbox.h"

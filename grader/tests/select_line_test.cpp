@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The job scripts' blanks: select lines that are right, and the mistakes that have a message.
 #include "blanks/select_line.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The source file of a program, and how the compiler's errors lead back to a blank and a line.
 #include "runner/programs.h"
 

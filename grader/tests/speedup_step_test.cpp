@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The speedup's jobs and the counts that need no clock, with the kit's own solutions as the learner's.
 #include "checks/speedup_step.h"
 

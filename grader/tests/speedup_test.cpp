@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The speedup's verdicts, on machines that are made up: steady, drifting, busy, too small; and their statistics.
 #include "checks/speedup.h"
 

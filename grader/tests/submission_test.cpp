@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is taken out of a learner's file, and what is said about one that nothing can be taken out of.
 #include "blanks/submission.h"
 

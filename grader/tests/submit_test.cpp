@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./odori submit and ./odori site: what they hand to each scheduler.
 #include "jobscripts_fixture.h"
 

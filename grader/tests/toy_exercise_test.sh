@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # ./odori exercise new adds an exercise to a copy of the kit, and all that authors, learners and instructors do works with it,
 # with no other file changed. The copy is mounted at the kit's own place, for this script and its children, so that what was
 # built needs no building again.

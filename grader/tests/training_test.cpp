@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the comparison of weights sees, and that right trainings have nothing to be seen.
 #include "checks/training.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "blanks/utf8.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """./odori watch on a terminal: keys, saves, Ctrl-C; on a terminal that cannot be cleared, and without one.
 
 watch_test.py KIT ODORI_GRADER ODORI_CUT SCRATCH

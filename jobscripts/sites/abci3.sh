@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ABCI 3.0 (AIST): PBS, nodes with 8 H200. From the site's public pages, 2025; not tried there.
 
 SCHEDULER=pbs

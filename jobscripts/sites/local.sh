@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A machine without a scheduler, a laptop or a box with two GPUs: nothing of this is needed, but it may be changed.
 #
 #   cp sites/local.sh site.sh      in jobscripts/; ./odori submit then runs the script right here

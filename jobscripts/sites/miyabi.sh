@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Miyabi-G (JCAHPC: the Universities of Tokyo and Tsukuba): PBS, GH200, one GPU a node.
 # From the site's public pages, 2025; not tried there. With one GPU a node, task 2's select line is
 # select=2:mpiprocs=1:ompthreads=1 and shows all that it is about; task 1 has one GPU, and so no speedup to show.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A site with PBS (OpenPBS, PBS Professional), as an example: copy it to ../site.sh and change what differs.
 #
 #   cp sites/pbs.sh site.sh        in jobscripts/; ./odori submit and the job scripts read it

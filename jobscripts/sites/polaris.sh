@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Polaris (Argonne): PBS, nodes with 4 A100. From the site's public pages, 2025; not tried there.
 # The site's own MPI is Cray's; the kit needs Open MPI: build one, or load one that your project has.
 

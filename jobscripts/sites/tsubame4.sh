@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # TSUBAME4.0 (Institute of Science Tokyo): Altair Grid Engine, nodes with 4 H100, Open MPI 5.
 # From the site's public pages, 2025; not tried there. ./odori submit makes #$ lines of the script's #PBS lines:
 # select=2:mpiprocs=2:ompthreads=1 becomes -l node_f=2, and the job script takes mpiprocs from the select line.

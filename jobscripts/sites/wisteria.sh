@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Wisteria/BDEC-01 Aquarius (the University of Tokyo): pjsub, nodes with 8 A100. From the site's public pages, 2025; not
 # tried there. ./odori submit makes #PJM lines of the script's #PBS lines: select=2:mpiprocs=2:ompthreads=1 becomes
 # -L node=2, --mpi proc=4 and --omp thread=1.

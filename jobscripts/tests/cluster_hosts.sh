@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Hosts of a small cluster on this machine: for the scripts that start a real scheduler on them; to be sourced, with $folder set.
 # Every host is a set of namespaces (network, host name, shared memory), joined by a bridge that has no way out. The caller runs
 # `alone "$0" "$@"` first: with its command, all that was started is gone. Needs root, and Debian's iproute2. Below them is what the

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # ./odori explain on what schedulers, MPI, NCCL, CUDA and other tools print: explain/errors.txt has errors, each with the section
 # that must be reported, and at least one for every section; explain/healthy.txt has logs about which nothing may be reported.
 explain=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/explain.sh

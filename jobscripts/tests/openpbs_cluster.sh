@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Two nodes of OpenPBS on this machine, while one command runs:
 #
 #   openpbs_cluster.sh PREFIX FOLDER COMMAND [ARGUMENT...]

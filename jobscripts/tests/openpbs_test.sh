@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The job scripts under a real OpenPBS of two nodes, as an ordinary user. No package has it: see openpbs_cluster.sh.
 #   openpbs_test.sh PREFIX KIT BUILD
 set -uo pipefail

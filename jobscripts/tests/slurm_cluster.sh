@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Two nodes of Slurm on this machine, while one command runs:
 #
 #   slurm_cluster.sh FOLDER COMMAND [ARGUMENT...]

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The job scripts under a real scheduler: Slurm with its PBS-compatible qsub, two nodes, an ordinary user.
 #   slurm_test.sh KIT BUILD
 # Skipped (exit code 77) where Slurm isn't installed or namespaces can't be made; in CI that is a failure.

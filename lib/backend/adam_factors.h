@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The factors of one update by Adam.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A flat vector of floats in a device's memory: all parameters of a model, all gradients, all velocities.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // THE BACKEND INTERFACE, first half: a device, its memory, and arithmetic on flat vectors. The other half is graph.h.
 //
 // A device is a GPU, or a CPU device: a worker with a fixed number of threads. Everything above it in the library

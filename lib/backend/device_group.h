@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between the devices of one process that train replicas of one model: gradients to the main device, parameters back.
 //
 //   device i, on its own thread:   forward, backward, arrive(i)                        (all devices at once)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The devices of this process, by number; one of them is current.
 #pragma once
 

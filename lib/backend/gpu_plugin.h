@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface between the library and its CUDA backend, a separate shared library (libodori_cuda.so:
 // lib/backend/cuda), which is loaded when GPUs are first used, so that training on CPU devices loads none of CUDA's
 // libraries. The plug-in links the library; the library knows only this header of it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The GPUs of this machine, as the rest of the library sees them: gpus.cpp asks the plug-in of gpu_plugin.h, where
 // there is a driver and the build has one.
 #pragma once

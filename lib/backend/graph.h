@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // THE BACKEND INTERFACE, second half: the operations of one network, for one batch size, on one device.
 //
 // A graph is built once, in the order of execution; then load / forward / backward run it as often as wanted without

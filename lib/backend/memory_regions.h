@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The place of each tensor of a graph in one storage, whatever the backend.
 //
 //   own       values, masks, workspaces: kept from forward to backward

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPUs of several ranks, one GPU a rank, and NCCL's collectives among them. The plug-in has it (gpu_plugin.h), and
 // knows nothing of MPI: the caller that makes a group sends its ranks the id by which they find each other in NCCL.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The passes of an operation: what measuring and choosing algorithms tell apart.
 #pragma once
 

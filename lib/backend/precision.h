@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The precision in which a device trains. Parameters, their gradients, and all sums are fp32 everywhere.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the random numbers of a training step decide. The same on every backend: a mask or a crop depends on
 // the key alone, not on threads, layouts or the order of execution.
 #pragma once

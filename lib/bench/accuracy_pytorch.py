@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Train the VGG in PyTorch and print one JSON line an epoch: what compare_accuracy.py sets the kit's log beside.
 
 usage: accuracy_pytorch.py CIFAR10_FOLDER [--seed S] [--epoch E] [--batchsize B] [--fraction F] [--threads T]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts what a whole process, its libraries included, asks malloc for. A program that is linked with allocations.cpp
 // has malloc and its relatives replaced.
 #pragma once

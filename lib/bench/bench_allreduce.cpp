@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How quick ranks average a network's gradients.
 //
 //   mpirun -np 2 build/bin/bench_allreduce --device cuda --communicator pure_nccl

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each way to exchange gradients leaves exposed: how much longer an iteration takes than one that exchanges
 // nothing.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """How quick PyTorch trains the kit's VGG: the counterpart of bench_vgg. Needs Debian's python3-torch.
 
 usage: bench_pytorch.py [--batchsize B] [--threads T] [--iterations I] [--rounds R]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two devices against one, one thread each, with a fixed batch a device.
 //
 //   build/bin/bench_scaling                   VGG with 32 images a device, then the demo's network with 64

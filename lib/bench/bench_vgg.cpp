@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How quick one device trains, how much memory it takes, and what an iteration allocates.
 //
 //   build/bin/bench_vgg --batchsize 64 --threads 1

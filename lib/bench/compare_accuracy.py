@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The kit's VGG beside PyTorch's on real CIFAR-10: the same curve, within the spread of the seeds?
 
 usage: compare_accuracy.py CIFAR10_FOLDER [--seeds 0 1 2] [--epoch 3] [--fraction 0.2] [--reuse FOLDER]

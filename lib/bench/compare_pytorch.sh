@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The kit's VGG beside PyTorch's: one run of each in turn, round after round, so that a busy machine slows both.
 #   compare_pytorch.sh [BATCHSIZE [THREADS [ROUNDS]]]        (default: 64 1 9; the kit built in build/, python3-torch)
 set -euo pipefail

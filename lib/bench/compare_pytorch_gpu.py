@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The kit's VGG beside PyTorch's on one GPU: rounds of both next to each other, so that they meet the same clocks.
 
 usage: compare_pytorch_gpu.py [--settings 32x128 32x512 256x32] [--precisions bf16 tf32 fp32] [--rivals eager graph compile]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A training of several ranks, killed again and again at random moments and resumed: nothing past a snapshot may be lost.
 
     lib/bench/kill_and_resume.py [--kills 50] [--ranks 2] [--epoch 12] [--seed 1] [--build build] [-- --sharded]

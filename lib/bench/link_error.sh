@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The simulated link (ODORI_LINK) held against a real one: the same two ranks on two simulated nodes, and on two hosts that
 # are namespaces of this machine (lib/tests/hosts.sh), joined by a link that tc holds to a rate. Prints a table with the error
 # of each communicator.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the benchmarks share: images, time, and how a spread is printed.
 #pragma once
 

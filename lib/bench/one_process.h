@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several devices of one process, measured: speaking to each other (ParallelUpdater), and not.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which processes a process has started, and whether they have ended."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kit's VGG, layer for layer, in PyTorch: what the kit's speed and accuracy are measured against.
 
 Same architecture (lib/model/vgg.cpp), initial weights (LeCun normal), batch normalisation (decay 0.9, eps 2e-5) and

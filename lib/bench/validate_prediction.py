@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Predicted against measured: iterations of 1, 2 and 4 ranks on this machine, by communicator and link.
 
     lib/bench/validate_prediction.py [--model mid] [--batchsize 64] [--communicators flat,ring,tree] [--rounds 5]

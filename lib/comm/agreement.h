@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares, before a collective sends anything, what each rank is about to do: ranks that differ end with a sentence
 // that names both calls, where MPI would hang, mix up their data, or report an error of its own.
 //

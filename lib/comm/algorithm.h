@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the kit knows of an algorithm: its name, how it is made, what it costs. All of it is in the algorithm's own
 // file, and nowhere else: help, errors, tests, benchmarks, compare and predict read the list that these objects make.
 #pragma once

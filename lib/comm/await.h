@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting for MPI asleep: MPI's own calls wait at work, and take a core from those who compute.
 #pragma once
 

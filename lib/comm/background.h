@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls to other ranks that go on while the program computes: a thread makes them, one after another.
 //
 // MPI is called by one thread at a time (MPI_THREAD_SERIALIZED), and all ranks have to make all calls in one order. So

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MPI counts are ints; vectors may be longer.
 #pragma once
 

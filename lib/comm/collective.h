@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls in which a rank waits for others, and who is notified of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communication between ranks. One file of this folder for each algorithm; README.md here compares them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an all-reduce takes, and an iteration with it, by arithmetic alone. Each algorithm's formula is in its own
 // file, of parts that algorithm.h has; exercise 06 has learners write the ring's.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What predictions are made of. The formulas are in cost.h, which exercises don't see: learners write them.
 #pragma once
 

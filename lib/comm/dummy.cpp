@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dummy: copies all gradients into a buffer and back, and sends nothing.
 //
 // WRONG BY DESIGN: each rank keeps its own gradients, and the models drift apart. What a training saves with it is what

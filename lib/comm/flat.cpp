@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // flat: all gradients as one vector.
 //
 //   for each slice of the flat vector:  all-reduce it in place (sum; MPI picks how), then times 1/P

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Some of the ranks, and MPI's collectives among them.
 #pragma once
 

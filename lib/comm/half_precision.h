@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 16-bit elements, two of them in the place of a float, so that code that sends floats sends them as well.
 //
 // They are kept as fp32 on each rank, and added in fp32: 16 bits are sent. Rounding is to the nearest, to even

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hierarchical: first within each node, then between nodes, so that each number crosses the network as seldom as it
 // can.
 //

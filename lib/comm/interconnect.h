@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lies between the ranks of a communicator: nodes, a link that is simulated or none, and what is counted there.
 #pragma once
 

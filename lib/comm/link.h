@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network that isn't there: ODORI_LINK=1gbit,50us makes what goes from one node to another take as long as over a
 // link of this speed, so that one machine that plays several nodes shows what communication costs.
 //

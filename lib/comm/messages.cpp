@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages between two ranks: MpiCommunicator's send(), receive(), receive_any() and exchange().
 //
 // A message is its length, as a synchronous send, then its numbers. So a send waits until its receiver has begun to

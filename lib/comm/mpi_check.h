@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every MPI call is checked, and a failing one becomes an Error.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all communicators on MPI have in common: everything but the algorithm that averages.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # mpirun with a folder of its own for what Open MPI writes while it runs: its session, and the ranks' shared memory.
 #
 #   lib/comm/mpirun.sh MPIRUN [ARGUMENT ...]     becomes this mpirun, for ranks of this machine alone; where standard output is

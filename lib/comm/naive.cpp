@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // naive: the parameters one after another.
 //
 //   for each parameter:  all-reduce its gradient in place (sum; MPI picks how), then times 1/P

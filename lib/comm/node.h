@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ranks of this node, and collectives among them where the data is: NCCL's from GPU to GPU, MPI's in host memory.
 // So an algorithm that knows nodes is written once for both.
 #pragma once

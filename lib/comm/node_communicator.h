@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the algorithms that average within each node first have in common: on GPUs the data is not copied to the host
 // within a node, and come to host memory for what goes between nodes.
 #pragma once

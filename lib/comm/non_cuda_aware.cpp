@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // non_cuda_aware: as hierarchical, for an MPI that can't read a GPU's memory: between nodes all is done in host memory,
 // and each node adds up a part.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A communicator whose algorithm is a function of somebody else's.
 #include "comm/mpi_communicator.h"
 #include "errors/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives on spans of floats among all ranks of a job or some of them: for programs that move activations,
 // gradients or parameters themselves. What a Trainer exchanges goes through Communicator's calls on Buffers, over the
 // same functions (group.h).

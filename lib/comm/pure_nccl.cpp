@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pure_nccl: NCCL's all-reduce of the flat vector, from GPU to GPU.
 //
 //   rank 0 makes NCCL's id, MPI brings it to all ranks; each joins with its GPU       (once, at the first use)

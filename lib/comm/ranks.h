@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is who among the ranks of a job, from the names of their nodes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ring: each rank speaks to its two neighbours alone, and all links are busy all the time.
 //
 //   cut the vector into n chunks, one a rank: chunk c is [c length / n, (c + 1) length / n)

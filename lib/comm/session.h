@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MPI's life in a program: from MPI_Init to MPI_Finalize. The only way into MPI; lives in main, before everything
 // that talks to other ranks.
 #pragma once

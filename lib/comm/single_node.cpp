@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // single_node: all ranks stand on one node, and no network is needed.
 //
 //   for each slice of the flat vector (on GPUs: for all of it), cut into P chunks:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The messages of collectives, by the algorithms for long vectors that README.md here names. MPI, which picks its own,
 // doesn't tell; so its collectives are counted, and charged by a simulated link, as these.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tree: recursive halving and doubling: few messages, and the bytes of the ring. For any number of ranks.
 //
 //   P = 2^k + e, e < 2^k. Of the first 2 e ranks, each with an even number gives all to the next one, which adds them

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // two_dimensional: ranks as a table, a row a node, a column of those with the same intra_rank; all columns work at
 // once.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a model is given: examples, and what happens to them on their way into the network.
 #pragma once
 

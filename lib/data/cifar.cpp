@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The official binary format: records of one (CIFAR-10) or two (CIFAR-100: coarse, fine) label bytes and 3072 bytes of
 // pixels, nothing else.
 #include "data/cifar.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CIFAR-10 and CIFAR-100 in the official binary format. Source: A. Krizhevsky, 2009, "Learning Multiple Layers of
 // Features from Tiny Images".
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a data set is: numbered examples of one kind.
 #pragma once
 

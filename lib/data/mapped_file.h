@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file as memory: its pages are read when they are first touched, and shared by all processes that map it. Where the
 // file is cut short meanwhile, the first touch of a page that is gone ends the program with a sentence (SIGBUS).
 #pragma once

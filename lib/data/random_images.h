@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images for measuring: a network takes as long for them as for any others.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches, one after another. After Chainer's SerialIterator, with its epoch arithmetic.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of a data set. After Chainer's SubDataset and split_dataset_n_random.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "demo/cpu_use.h"
 
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much of this machine other programs use while the demo measures.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The demo: trains the solutions on one device, on two, and on two nodes, and shows what that buys.
 //
 //   ./odori demo

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which training runs the demo compares.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./odori timeline FOLDER: the event stream that a training wrote with --trace, as a diagram on one page.
 #include "report/timeline.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps that all ranks take, and that succeed on all of them or fail on all of them.
 #pragma once
 

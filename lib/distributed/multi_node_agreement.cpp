@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "distributed/multi_node_agreement.h"
 
 #include <fmt/ranges.h>

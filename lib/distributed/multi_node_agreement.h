@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ranks must have in common before they average anything.
 #pragma once
 

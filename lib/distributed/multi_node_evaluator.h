@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An evaluator whose result is that of the whole test set, on every rank. After create_multi_node_evaluator, but
 // weighted by samples and counting each once, where the original takes the mean of the ranks' means.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An optimizer whose gradients are the mean over all ranks. After ChainerMN's create_multi_node_optimizer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "distributed/parameter_check.h"
 
 #include <fmt/ranges.h>

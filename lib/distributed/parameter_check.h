@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Have the ranks still the same model? Found out every N updates, for --check_every N.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What travels to a rank, its shard: a Header, then for each example a Label and its pixels.
 #include "distributed/scatter.h"
 

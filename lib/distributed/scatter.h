@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One shard of a data set to each rank. After ChainerMN's scatter_dataset, with one difference: the original
 // broadcasts the whole set to every rank; here each rank receives its own examples only, so that the memory of
 // every rank but the root falls with their number.

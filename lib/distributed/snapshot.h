@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that is needed to go on with a training, in one folder an epoch: complete, or not there.
 //
 //   OUT/snapshot_epoch_3/model.bin      parameters and statistics   \  rank 0

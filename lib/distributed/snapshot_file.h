@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of a snapshot's folder: what is in them, and what a training has to be to go on from them.
 #pragma once
 

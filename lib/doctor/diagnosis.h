@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the machine's facts mean for the kit, each with what to do about it, in English and Japanese.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks at this machine, and says what each finding means for the kit and what to do about it.
 //
 //   ./odori doctor [--lang ja] [--json FILE] [--quick]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What other programs say about a machine, read from their text. Nothing is run here.
 #pragma once
 

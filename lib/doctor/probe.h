@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finding the facts out: by asking nvidia-smi, mpirun and ompi_info, by an exchange of two ranks, and by two short
 // training runs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A blank of an exercise: it compiles everywhere, and stops the program where it is reached.
 #pragma once
 

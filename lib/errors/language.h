@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The language of a program's messages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What somebody probably meant who wrote a word that doesn't exist.
 #pragma once
 

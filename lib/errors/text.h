@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts: their lines and parts, and conversion to an integer or float.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that are read whole, and written whole or not at all.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which snapshot a training goes on from, as flags say it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The flags of the training programs: parsed by one compiled call, checked there.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of all the kit's programs: CLI11, and what is said of a flag or a value that isn't there. A refusal
 // is a sentence in the user's language, with the nearest word that there is, and the way to --help.
 #pragma once

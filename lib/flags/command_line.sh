@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the driver and its scripts share: the language that they speak, refusals, and the word that was probably meant.
 # To be sourced. lib/flags/command_line.h does the same for programs.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Which exercises there are, for the driver and its scripts: a folder of solutions/ each (solutions/README.md).
 # To be sourced; `kit` is the kit's folder. grader/blanks/task.h does the same for programs.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The library by Horovod's names: what a program of Horovod's examples calls, on the same optimizer and communicators
 // as task 2. lib/NAMES.md has both names side by side.
 //

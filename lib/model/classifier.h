@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network with its loss and accuracy, on one device. After Chainer's Classifier.
 #pragma once
 

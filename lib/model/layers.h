@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers: what each needs (parameters), what it makes of a shape, and the operation it adds to a graph.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network of medium size, for the demo: an eighth of the VGG's multiply-adds, and good enough to
 // learn something in a minute without a GPU. 551,136 parameters for 10 classes and 32 x 32 images.
 #include "model/networks.h"

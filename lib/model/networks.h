@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The networks of the workshop, one file each: vgg.cpp, mid.cpp, tiny.cpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network without batch normalisation and dropout, so that several devices on shares of a batch compute
 // exactly what one device computes on the whole: tests and the grader compare weights on it. 5,146 parameters
 // for 10 classes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chainer's VGG for CIFAR, layer for layer: 14,987,200 parameters for 10 classes and 32 x 32 images.
 // Sources: K. Simonyan and A. Zisserman, 2014, "Very Deep Convolutional Networks for Large-Scale Image
 // Recognition"; with batch normalisation and dropout as in S. Zagoruyko, 2015, "92.45% on CIFAR-10 in Torch".

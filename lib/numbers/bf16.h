@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A number of 16 bits: fp32's upper half, with its range and 8 bits of its precision.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The type of gradients in messages between ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A half-open range of positions in a flat vector.
 #pragma once
 

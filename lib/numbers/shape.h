@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shape of a tensor: images x channels x height x width.
 #pragma once
 

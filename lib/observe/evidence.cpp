@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The grader's observer: writes each fact into a sealed mapping before the hook returns.
 #include "observe/evidence.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The format of the files that hold a run's evidence, for the observer that writes them and the grader that reads them.
 #pragma once
 

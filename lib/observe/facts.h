@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The facts of a run, for observers and the grader. Each is declared once: its name, then its fields in written order.
 //
 // Observers receive them (observer.h), evidence.cpp writes them and grader/runner/evidence reads them. An `int` is a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls that report facts to the observer, for .cpp files of the library and of exercise support.
 //
 // Without an observer each call costs one load. Each returns after the observer has stored the fact.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface of an observer of a program's run, for those who write or install one: evidence.cpp and tests.
 //
 // This folder holds all that the library knows of being observed. Library code reports each fact by a one-line call of

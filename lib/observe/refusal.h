@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of learners' calls whose failure is a named fact, for .cpp files of the library; the grader reads the names.
 //
 // The grader recognises a refusal by its name, never by the sentence of the Error.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adam: steps scaled by estimates of each gradient's first and second moment.
 #pragma once
 

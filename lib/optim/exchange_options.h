@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the ranks of a training run exchange their gradients, as flags give it. The defaults are exercise 02's:
 // synchronous, in fp32. At most one of the strategies below (distributed/exchange/strategies.h) is in force, with these
 // dtypes:

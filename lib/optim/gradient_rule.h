@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What several devices of one process make of their gradients.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "optim/local_optimizer.h"
 
 #include "errors/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the optimizers of one rank have in common: the model, its shard, hooks, and vectors of state.
 #pragma once
 

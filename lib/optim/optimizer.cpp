@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "optim/optimizer.h"
 
 #include "distributed/exchange/strategy.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From gradients to new parameters: what every optimizer has.
 //
 // One update, after Classifier::forward_backward():

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The optimizers by name, as --optimizer has them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weight decay as a hook: g += rate * p, for every parameter, batch normalisation's included (as Chainer's).
 #pragma once
 

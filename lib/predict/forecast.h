@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From an iteration of one device to a cluster of them: what ./odori predict prints.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./odori predict: measures iterations of two batch sizes on one device, and predicts what a cluster of such does.
 //
 //   ./odori predict --nodes 1024 --gpus_per_node 8 --network 10gbit

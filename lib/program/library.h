@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where this library itself lies.
 #pragma once
 

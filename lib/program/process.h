@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Another program, with all that it starts, held to limits.
 #pragma once
 

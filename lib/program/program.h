@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program's main needs around its work: one place where failures end.
 #pragma once
 

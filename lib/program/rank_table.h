@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ranks of one node know of each other without MPI, so that a hang can be explained while MPI hangs: a small
 // table in shared memory. Each rank writes its own row, in a few nanoseconds; watches (threads/watch.h) read all rows.
 #pragma once

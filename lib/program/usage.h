@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a running process and all its descendants take up, seen from outside.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several training runs side by side: what more devices bought.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What it costs to average gradients, communicator by communicator: ./odori compare.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Curves over one quantity, and what was measured of them, or bars: as a table for a terminal, and as a self-contained
 // page.
 #pragma once

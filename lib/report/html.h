@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What self-contained web pages are made of: a template, data, and a JavaScript library put into the page.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // On what machine and when something was measured.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A comparison as one self-contained web page, for people who read English or Japanese.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
   // What all pages do: show one language at a time, and draw in the colours of screen, dark screen and paper.
   "use strict";
   const root = document.documentElement;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every device did, as a diagram: one web page made of a training's event stream.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The figures above the picture, and the table below it.
 const trained = data.rows.filter(row => row.iteration > 0);
 const mean = key => trained.reduce((sum, row) => sum + row[key], 0) / Math.max(1, trained.length);

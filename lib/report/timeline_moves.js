@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moving about in the picture: zoom, keys, buttons, and what a span says when it is pointed at.
 const margin = (a, b) => [a - (b - a) * .012, b + (b - a) * .012];
 const views = {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The picture: a row a device, on a canvas, since a training has thousands of spans.
 const canvas = document.querySelector("canvas"), picture = document.getElementById("picture");
 const tip = document.getElementById("tip"), family = getComputedStyle(document.body).fontFamily;

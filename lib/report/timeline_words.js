@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page's words in both languages, and how numbers are written.
 const data = JSON.parse(document.getElementById("data").textContent);
 const texts = {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A function with its own stack, which is suspended and resumed in one thread.
 #pragma once
 

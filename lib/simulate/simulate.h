@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A virtual clock: runs ranks as fibers of one thread. Computation and messages take simulated time; values are
 // exchanged.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The kit for arm64, the processors of GH200: configures it against Debian's arm64 packages, builds the training programs
 # and the grader, and trains with one process and with two ranks, each under qemu.
 #

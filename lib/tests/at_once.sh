@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs several of a GoogleTest program's cases at the same time, for those that mostly wait: each of n processes has every n-th, and
 # its number before its lines.
 #   at_once.sh N PROGRAM

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // After the first iterations, training takes no memory: tensors, masks and scratch memory are all there.
 //
 // What remains is oneDNN's own, for the length of a call: tables of arguments, and the packed matrices of its sgemm in

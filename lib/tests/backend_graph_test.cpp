@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operation of the Graph on every device, forward and backward, against the reference in double.
 #include <algorithm>
 #include <set>

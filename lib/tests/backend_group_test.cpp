@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The devices of one process: gradients to the main device, parameters back.
 #include <fmt/core.h>
 

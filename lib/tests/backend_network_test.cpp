@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole networks on every device: loading, the gradients of a small network, metrics, and what a training step costs.
 #include <algorithm>
 

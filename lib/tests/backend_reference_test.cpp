@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference operations against central finite differences, in double: every operation, every input, every
 // parameter.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of backends share: the devices under test, random numbers, and one network on a device and on the
 // reference in double, side by side.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device's memory and its arithmetic on ranges of flat vectors.
 #include <algorithm>
 #include <memory>

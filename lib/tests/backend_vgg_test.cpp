@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One training step of the VGG against numbers that PyTorch computed in double (make_vgg_golden.py).
 //
 // The comparison is loose, and can't be tight: between float and double a few of the two million ReLUs and pooling

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a container's limits leave of a machine, by threads/cores.h and by cores.sh, which says it before anything is
 // built. Part of base_test.
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers, ranges, blanks and the sentence that a program dies with.
 #include <gtest/gtest.h>
 

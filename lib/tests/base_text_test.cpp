@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts, and the files and folders that hold them. Part of base_test.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

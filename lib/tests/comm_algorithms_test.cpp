@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contract of all algorithms that average gradients, on nodes of all kinds. Runs under mpirun with 1, 2, 3, 4, 5
 // and 8 ranks; every rank computes the truth itself.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predicted times, against numbers worked by hand.
 #include <gtest/gtest.h>
 

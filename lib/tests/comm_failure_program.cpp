@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rank fails in the way that argv[1] names, while the others wait for it: run by comm_failure_test.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // However a rank ends, all ranks end soon, the job's exit code says so, and the cause is named once.
 #include <gtest/gtest.h>
 #include <signal.h>

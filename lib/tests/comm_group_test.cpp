@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contract of ProcessGroup: collectives on spans, groups of some of the ranks, what they send, and what is refused.
 // Runs under mpirun with 1 to 5 ranks.
 #include <gtest/gtest.h>

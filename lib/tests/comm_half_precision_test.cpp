@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients that travel in 16 bits: the numbers themselves, and means over ranks.
 #include <gtest/gtest.h>
 

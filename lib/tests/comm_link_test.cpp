@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated link: what takes how long over it. Runs under mpirun with 2 and 4 ranks, on two nodes.
 #include <gtest/gtest.h>
 #include <time.h>

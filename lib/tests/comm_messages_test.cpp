@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages between two ranks, what is counted of them, and algorithms that stand on them. Part of comm_test.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // star: an algorithm more, which no other file of the kit knows. The contract holds for it as for all.
 //
 //   all ranks but the first send it everything; it adds up, multiplies by 1/P, and sends everything back

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contract of all communicators but their algorithms (comm_algorithms_test). Runs under mpirun with 1, 2, 3 and 4
 // ranks; every rank computes the truth itself.
 // ranks; every rank computes the truth itself.

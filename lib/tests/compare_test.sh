@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # ./odori compare as a whole: two ranks over a simulated link, and one node.
 #   compare_test.sh ODORI BUILD
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The container image of jobscripts/containers, built and used as README.md there says: the demo and a judged exercise, as root and as an
 # ordinary user, with two cores, 64 MB of shared memory and a home folder that is read-only. Half an hour on two cores.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batch normalisation's CUDA kernels against the reference in double.
 #include <cmath>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The emulated GPU sees the mistakes that it is there for, and CUDA's promises hold on it.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>

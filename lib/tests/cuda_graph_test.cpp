@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a graph on a GPU does besides arithmetic: captured passes, a data set in the GPU's memory, what an iteration
 // costs the host, and what is said where it can't work. On an emulated GPU, which counts and is made to fail.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of the CUDA kernels share: arrays in a GPU's memory, and the reference's arrays there and back. The
 // GPU is a real one or the emulated one; these tests see CUDA's own interface alone.
 #pragma once

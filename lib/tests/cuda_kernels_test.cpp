@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CUDA kernels, each against the reference in double: odd shapes, poisoned outputs, in place where they may be.
 #include "backend/cuda/kernels/bias.h"
 #include "backend/cuda/kernels/half_precision.h"

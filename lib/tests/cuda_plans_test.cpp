@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which plans cuDNN has for every convolution of the kit's networks, on GPUs that are only described: its heuristics
 // and plans need no GPU. What plans compute, and how fast, only a real one shows.
 //

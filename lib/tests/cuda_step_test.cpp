@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CUDA kernels that read the step: dropout, the loss, and loading images, against the reference.
 #include "backend/cuda/kernels/dropout.h"
 #include "backend/cuda/kernels/load.h"

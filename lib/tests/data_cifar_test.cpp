@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files in CIFAR's binary format, good and bad, made in a temporary folder.
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A data set for tests: example i has id i, label i % 10, and pixels that are derived from i.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits and iterators, with the originals' numbers.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The kit on another release of Debian, as someone meets it who has just cloned it: what is committed, in a file system of
 # that release, which has nothing but git in it, by the README's commands. An hour on two cores.
 #

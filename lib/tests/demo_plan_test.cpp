@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which training runs the demo compares, in which order, and what disturbs them.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The demo as a whole, on a set of a few hundred images; a training that fails; an interrupt.
 #   demo_test.sh ODORI BUILD
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices by number: which there are, which is current, and what is said where there is none.
 #include "backend/device_pool.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // On which devices a test that runs on all kinds of them runs in this process.
 #pragma once
 

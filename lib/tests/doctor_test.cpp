@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ./odori doctor understands of other programs' words, and what it concludes.
 #include <gtest/gtest.h>
 

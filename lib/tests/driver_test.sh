@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016 # the stand-ins expand their own variables
 # ./odori itself: its words, and what it says where things are missing. Installs nothing: apt-get is a stand-in here.
 #   driver_test.sh ODORI

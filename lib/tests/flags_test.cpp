@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flags: what is accepted, what is refused, and how that is said.
 #include <gtest/gtest.h>
 

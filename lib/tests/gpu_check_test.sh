@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What gpu_check.sh concludes, on a machine of stand-ins: a GPU, a build and programs that only say that they ran.
 # shellcheck disable=SC2016 # the stand-ins expand their own variables
 #   gpu_check_test.sh GPU_CHECK

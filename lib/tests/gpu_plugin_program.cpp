@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the library says of GPUs, and what was loaded for it: run by gpu_plugin_test.
 #include <cstdio>
 #include <fstream>

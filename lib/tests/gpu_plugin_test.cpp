@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CUDA backend is loaded where there is a driver, and nowhere else; what is said where it can't be; and that
 // library and plug-in share one copy of everything.
 #include "backend/gpu_plugin.h"

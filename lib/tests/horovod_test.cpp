@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Horovod's names do what Horovod's do: against numbers that are written out.
 #include "horovod/horovod.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The program in Horovod's terms leaves the weights and velocities of task 2's with the scaled rate, bit by bit, on two ranks,
 # and continues after its checkpoint as if it had not stopped, where batches end with epochs.
 #   horovod_test.sh BUILD MPIRUN...

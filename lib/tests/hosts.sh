@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2016
 # Hosts with names and networks of their own, on one machine: for scripts of bash, which source this file.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Task 2 on several hosts, which are namespaces of this machine (hosts.sh). Each communicator trains as on one host; what each
 # costs is measured between hosts (./odori compare's program); and where a rank is killed, a host's cable is pulled, or the network is slowed until nothing arrives, all ranks end within 10 s, with a
 # code above 0, and the cause is named once.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Who may include what: the graphs of lib/README.md and grader/README.md. Says FILE:LINE and the rule for each #include that breaks one.
 #   include_rules.sh [KIT]
 cd "${1:-$(dirname "$0")/../..}" || exit

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Breaks each of the include rules once, in a kit of its own, and expects include_rules.sh to say so.
 rules=$(cd "$(dirname "$0")" && pwd)/include_rules.sh
 kit=$(mktemp -d) || exit

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Where a limit of the shell is too low, or standard output takes nothing, every program says so in a sentence and ends
 # with a code above 0, by no signal and within the time. Not for root, whose processes aren't limited.
 #   limits_test.sh BUILD MPIRUN...

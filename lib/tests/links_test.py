@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every relative link in a page leads to a file that is there, and to a heading that the file has.
     links_test.py KIT"""
 

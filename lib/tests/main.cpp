@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The main of the other test programs: what they write into testing::TempDir() lies in a folder that no other test has,
 // and goes with them. Weak: a test may have a main of its own.
 #include <gtest/gtest.h>

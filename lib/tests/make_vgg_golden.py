@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Computes what one training step of the VGG gives, with PyTorch in double precision: backend_vgg_golden.json.
 
     /usr/bin/python3 lib/tests/make_vgg_golden.py > lib/tests/backend_vgg_golden.json      (Debian: python3-torch; a minute)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The networks: sizes as published, names, and what a model does besides arithmetic.
 #include <gtest/gtest.h>
 

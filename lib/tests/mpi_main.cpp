@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The main of test programs that run under mpirun. Every rank runs every test; rank 0 prints as usual, the others only
 // what failed. All ranks return non-zero if a test failed on any of them. A rank that waits for one whose test ended
 // early is ended by the time limit of ctest.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016 # what mpirun starts expands its own variables
 # Each mpirun has a folder of its own (lib/comm/mpirun.sh), and nothing of it stays, however it ends.
 #   mpirun_test.sh SCRIPT MPIRUN [STARTS]     with STARTS: only so many starts, 3 at a time, to see whether one fails

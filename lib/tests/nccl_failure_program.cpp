@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks average numbers over NCCL until something fails: run by nccl_failure_test, on emulated GPUs.
 #include <cstdlib>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // However NCCL fails, all ranks end soon, and the cause is named once. On emulated GPUs.
 #include <gtest/gtest.h>
 

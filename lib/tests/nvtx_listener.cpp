@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a profiler is to NVTX: a library that it loads, here one that prints the ranges.
 #include <nvtx3/nvToolsExt.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An iteration's spans, for a profiler to see.
 #include <fmt/core.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A profiler sees the event stream's spans, and without one nothing is told.
 #   nvtx_test.sh PROGRAM LISTENER
 seen=$(NVTX_INJECTION64_PATH=$2 stdbuf -o0 "$1")

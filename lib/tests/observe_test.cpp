@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Observers: which hooks a training calls, in which order and with which facts, by an observer in memory.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The kit where it is not at home: each place stands alone, and is left as it was found.
 #   odd_places.sh KIT BUILD [--only NAME]     those places that need no build of their own (ctest runs them)
 #   odd_places.sh KIT BUILD --all             the others as well: half an hour on two cores

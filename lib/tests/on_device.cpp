@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a test where the devices for it are; elsewhere says what it needs, and ends with the exit code of a skipped
 // test.
 //

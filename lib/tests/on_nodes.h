@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communicators on nodes, and over a link, of a test's choice.
 #pragma once
 

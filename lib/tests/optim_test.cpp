@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adam against its paper's algorithm in double, element by element.
 #include "backend/reference/adam.h"
 #include "optim/adam.h"

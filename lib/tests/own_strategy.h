@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An exchange strategy that is not part of the library, in one file: it adds up the gradients of two iterations on each
 // rank, all-reduces the sum after the second one, and updates then.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A library with a fault of each kind that sanitizers look for: planted_faults_test.sh sees whether they find it.
 #include "planted_fault.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does something wrong: "outside of a buffer", "overflow", "leak" or "race"; with "none", nothing.
 #pragma once
 

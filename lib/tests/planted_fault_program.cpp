@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // planted_fault_program FAULT: as a test calls the library, this calls one that has a fault.
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Do the sanitizers see a fault in a library, in the way in which the tests of the training library are run with them?
 #   planted_faults_test.sh BUILD
 set -uo pipefail

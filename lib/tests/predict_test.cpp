@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Iterations that are measured, timings that are read, and what is made of them.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that end, run on, speak too much or leave others behind.
 #include "program/process.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Each program's --help lists the flags that the program reads, and no others; three programs have it in Japanese too.
     program_flags_test.py KIT BUILD"""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every command that a page for readers shows (README, INSTRUCTORS, INSTALL, RESULTS) is run: here, on little data, or by the test that
 is named here.
     readme_commands_test.py KIT BUILD

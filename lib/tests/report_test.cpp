@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables, comparison and page.
 #include <gtest/gtest.h>
 

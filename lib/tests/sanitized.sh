@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs a test on the training library that has a sanitizer, in the place of its own.
 #   sanitized.sh address|thread FOLDER_OF_THE_LIBRARY [MPIRUN ... --] PROGRAM
 set -euo pipefail

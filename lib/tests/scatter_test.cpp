@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scatter_dataset. Runs under mpirun with 1, 2, 3 and 4 ranks.
 #include "distributed/scatter.h"
 

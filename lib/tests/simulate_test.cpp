@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The virtual clock: its times against closed forms, the values it exchanges, and how it ends.
 #include "simulate/simulate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The event stream as a diagram: what is read, what is left out, and how an iteration's time is divided.
 #include "report/timeline.h"
 

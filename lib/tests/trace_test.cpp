@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The event stream: readable JSON, also when the process was killed.
 #include "trace/trace.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How ranks exchange gradients: accumulated, in 16 bits, a step late, in buckets, or a part each: all against updates
 // that are written out as plain arithmetic.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trains for ever into the folder argv[1], with snapshots if argv[2] says so: run by train_interrupt_test.
 #include "distributed/snapshot.h"
 #include "program/program.h"

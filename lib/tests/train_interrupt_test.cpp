@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ctrl-C, or a terminal that is gone, ends a training between two iterations, with a sentence that says how to go on,
 // and a snapshot that can be.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Learning rates that change during a training. Part of train_trainer_test.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several devices in one process train as one device does on all their data, and say what is wrong with their input.
 #include <gtest/gtest.h>
 

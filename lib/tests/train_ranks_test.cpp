@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several ranks train as one device does on all their data, evaluate every test image once, and save one snapshot.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a training tells: log, table, progress, and its result. Part of train_trainer_test.
 #include <fcntl.h>
 #include <gtest/gtest.h>

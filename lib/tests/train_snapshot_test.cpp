@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training that goes on from a snapshot comes to the same bits as one that was not interrupted, and no snapshot is
 // believed that is damaged or of something else.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of training share: images in memory, folders that go away, and a training put together in one line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The training loop: epochs, order of the extensions, how it ends, and evaluation.
 #include <gtest/gtest.h>
 #include <unistd.h>

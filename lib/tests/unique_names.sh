@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # No two headers define types of one name in one namespace. Where they do, no compiler sees both, and the linker takes what it
 # finds first, a std::vector's destructor say, for both.
 #   unique_names.sh [KIT]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Headers, READMEs and help texts use the field's terms: no word of words.txt is in their prose, except as word_exceptions.txt says.
     words_test.py KIT
 Prose is a header's comments, a page without code (fences, backticks, flags), and the strings of files that define flags."""

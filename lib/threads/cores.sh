@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How much of this machine the kit may take, in bash: before anything is built, and in job scripts. Source it.
 
 all_groups=/sys/fs/cgroup own_groups=/proc/self/cgroup

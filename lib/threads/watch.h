@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A watch over work that may never end because another device, process or machine doesn't take part in it: one for
 // MPI (comm/session.cpp), and one for each NCCL communicator. There is one rule for all of them.
 //

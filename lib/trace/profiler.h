@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The event stream's spans, told to a profiler as well, under the same names. nvtx.cpp does so where NVTX's headers are
 // found; a build without them has no_nvtx.cpp.
 #pragma once

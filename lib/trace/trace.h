@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One event stream: what every device and rank did, as a Chrome trace (chrome://tracing, Perfetto).
 #pragma once
 

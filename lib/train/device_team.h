@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One thread a device, all doing the same thing at the same time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loss and accuracy on data that is not trained on. After Chainer's Evaluator, but exact: summed over the samples,
 // where the original averages over batches, the last and smaller one included.
 #pragma once

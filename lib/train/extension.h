@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work of the trainer in addition to updates, at every iteration or at every epoch's end.
 #pragma once
 

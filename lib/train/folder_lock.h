@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One training writes into a folder at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The learning rate during training. It is set before each update, from the epochs trained so far: nothing has to
 // be counted, and a training that goes on after a snapshot has the same rates as one that was not interrupted.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collects the values of each epoch. After Chainer's LogReport.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several devices in one process. After Chainer's MultiprocessParallelUpdater.
 //
 //   iterators[i] -> batch i -> device i: forward, backward          (all devices at once)

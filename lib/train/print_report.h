@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints the log as a table, a line an epoch. After Chainer's PrintReport.
 #pragma once
 

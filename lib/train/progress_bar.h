@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far the training has come, below the table. After Chainer's ProgressBar.
 #pragma once
 

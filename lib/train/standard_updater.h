@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One device a process. After Chainer's StandardUpdater.
 #pragma once
 

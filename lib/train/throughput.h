@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last line of every program: how many images a second.
 #pragma once
 

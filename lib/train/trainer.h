@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The training loop. After Chainer's Trainer.
 #pragma once
 

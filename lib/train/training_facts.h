@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gathers the facts of a training for the observer (observe/hooks.h), for .cpp files of this folder.
 //
 // Without an observer nothing is gathered. What counts are the facts of the training, from the objects that the trainer

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "train/updater.h"
 
 #include "distributed/exchange/strategy.h"

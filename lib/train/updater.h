@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One training iteration, and how far the training has come.
 #pragma once
 

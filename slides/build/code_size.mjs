@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Code as large as it can be: short lines for the back row, long ones as far as a slide is wide.
 
 /** Pixels of a slide: what a line of code may be wide, and code with its frame and the text beside it high. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A deck's text (see README.md): read, and held to its rules. Nothing is rendered here.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Code on slides: found in the kit's files at each build, so that it is what learners have in front of them.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';

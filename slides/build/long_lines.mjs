@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Code and recorded output whose lines are longer than a slide is wide: broken where a reader would break them.
 import { columnsOf } from './code_size.mjs';
 

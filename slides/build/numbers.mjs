@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers in a deck's text: from a result file, or computed from what the kit, a quotation or the deck itself says.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

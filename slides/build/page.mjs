@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a deck's text to Marp's Markdown in one language: code, pictures and numbers put in, times written into the notes.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From decks to files: Marp does the work, Debian's Chromium prints.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

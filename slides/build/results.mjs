@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results of measured runs, and figures that others printed: read at each build.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The all-reduce by a ring or a tree, as lib/comm/cost.h has it; a test holds this against ./odori predict.
 
 /** What n ranks send: `messages` one after the other, and the `share` of the gradients' bytes that goes over each link. */

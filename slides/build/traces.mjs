@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What --trace FOLDER has recorded, for pictures.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

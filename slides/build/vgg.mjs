@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The VGG's layers, read from lib/model/vgg.cpp: what slides say of its size is what the kit trains.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All that a deck is held to, each part by a name of its own.
 import { languages, refuseOldTranslations } from '../build/deck.mjs';
 import { gatherProblems } from '../build/problem.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an audience would meet: each page is opened in headless Chromium and measured there.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs in the browser, on a built page whose window is 1280 x 720: what an audience could not read. Returns the ids
 // of the slides and, for those with faults, sentences by id.
 (limits) => {

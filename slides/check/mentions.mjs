@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the texts name: links, files of the kit, words and flags of the driver. All of it has to be there.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every figure on a slide has an origin that a build reads: a result file, a quotation or a formula. None is typed by hand.
 import { languages } from '../build/deck.mjs';
 import { Problem, gatherProblems } from '../build/problem.mjs';

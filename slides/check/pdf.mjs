@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a speaker prints from: every slide has its page, 16:9, with its notes, and without their icons.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';

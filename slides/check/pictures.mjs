@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What pictures promise: each is shown once, shows the figures of its heading, and says of how few runs a point is.
 import { languages } from '../build/deck.mjs';
 import { withNumbers } from '../build/numbers.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Minutes: each deck's slides fit into what the timetables of the instructors' deck give them, and leave little of it over.
 import { Problem, gatherProblems } from '../build/problem.mjs';
 

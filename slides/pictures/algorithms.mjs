@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Direct and Winograd convolution, layer by layer and pass by pass.
 import { chart, colourScale } from './parts/chart.mjs';
 import { readResult } from '../build/results.mjs';

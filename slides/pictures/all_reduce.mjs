@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task 2's way: an all-reduce gives every rank the mean of all gradients, and each updates its own copy of the model.
 import { box, colours, picture, text } from './parts/svg.mjs';
 import { lanes, timeAxis } from './parts/lanes.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asynchronous training with a parameter server: each worker sends when it is ready and fetches what is newest.
 import { arrow, colours, picture, text } from './parts/svg.mjs';
 import { lanes, timeAxis } from './parts/lanes.mjs';

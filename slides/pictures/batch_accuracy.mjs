@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // On photographs: held-out accuracy by batch after the same epochs, for three rates; and how many updates 40 % take.
 import { readResult } from '../build/results.mjs';
 import { byBatch } from './parts/by_batch.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An iteration's time is a straight line over the batch size; images a second follow from it.
 import { readResult } from '../build/results.mjs';
 import { axes, curve, dot, whisker } from './parts/plot.mjs';

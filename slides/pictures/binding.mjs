@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A node of two sockets: ranks bound to the socket that their GPU hangs on, and a rank on the wrong one.
 import { arrow, box, colours, picture, rule, text } from './parts/svg.mjs';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The opening frame once more, with names and figures.
 import { frame } from './parts/frame.mjs';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ./odori compare measured: an exchange by each communicator beside what its messages should take over this link.
 import { readResult } from '../build/results.mjs';
 import { axes, dot } from './parts/plot.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data parallelism: every device has the whole network and its own share of the data.
 import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 import { layers, pictures } from './parts/network.mjs';

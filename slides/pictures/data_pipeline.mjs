@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loading between the iterations, against loading ahead while the device computes.
 import { colours, legend, picture, text } from './parts/svg.mjs';
 import { lanes, measure, timeAxis } from './parts/lanes.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What pays: how much is computed for each byte that is exchanged, against how fast bytes travel. Lines of equal efficiency, computed.
 import { readQuoted } from '../build/results.mjs';
 import { ring } from '../build/ring.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long an all-reduce takes by how much is exchanged: latency first, bandwidth then: lines computed, points measured.
 import { readResult } from '../build/results.mjs';
 import { ringSeconds } from '../build/ring.mjs';

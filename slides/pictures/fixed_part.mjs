@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why a short training gains little: seconds are a fixed part and a part for each image, fitted on one device and on two.
 import { readQuoted, readResult } from '../build/results.mjs';
 import { axes, curve, dot, whisker } from './parts/plot.mjs';

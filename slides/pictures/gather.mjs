@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task 1's way: gradients are gathered on the main device, which alone updates and sends its parameters to the others.
 import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 import { lanes, timeAxis } from './parts/lanes.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A diagram of four words: a host launches kernels into two streams, with events between them; all-reduces are NCCL's.
 import { arrow, box, colours, picture, rule, text } from './parts/svg.mjs';
 

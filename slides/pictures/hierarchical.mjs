@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hierarchical all-reduce: within the nodes, between them, within them again.
 import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution as a matrix product: each patch of the picture becomes a column. The numbers are computed.
 import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 

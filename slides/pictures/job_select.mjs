@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a job script's select line asks for: nodes, processes on each, threads of each.
 import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 

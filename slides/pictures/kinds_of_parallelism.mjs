@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same small network on two devices, in three ways: by data, within layers, by layers.
 import { arrow, box, colours, picture, rule, text } from './parts/svg.mjs';
 import { layers, pictures } from './parts/network.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small batches: the GPU waits for the host's launches. Large ones: the host waits for the GPU.
 import { colours, legend, picture, text } from './parts/svg.mjs';
 import { lanes, timeAxis } from './parts/lanes.mjs';

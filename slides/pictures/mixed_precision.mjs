@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mixed precision: products in 16 bits, weights and their update in 32, as the kit does with --precision bf16.
 import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 

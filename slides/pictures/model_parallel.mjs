@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model parallelism: one network over two devices, and the same data through both.
 import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 import { layers, pictures } from './parts/network.mjs';

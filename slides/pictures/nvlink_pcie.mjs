@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Three ways between two GPUs of a node: NVLink, straight over PCIe, and through the host's memory.
 import { readQuoted } from '../build/results.mjs';
 import { arrow, box, colours, picture, rule, text } from './parts/svg.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strategies of task 5 over a simulated link: two measured iterations of rank 0 in each, and what of the exchange is exposed.
 import { readResult } from '../build/results.mjs';
 import { lanes } from './parts/lanes.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A parameter server: all gradients go through one link.
 import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pipeline of four stages with a batch in 1, 4 and 16 pieces, on one axis: the idle places shrink. Computed.
 import { lanes } from './parts/lanes.mjs';
 import { colours, legend, picture, text } from './parts/svg.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task 6: the speedup that it predicts for one batch on more and more devices, and how far off its predictions were where it can measure.
 import { readResult } from '../build/results.mjs';
 import { ringSeconds, treeSeconds } from '../build/ring.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Four measured timelines, A to D: each slow for a reason of its own, but for one. The picture doesn't say which is which.
 import { readResult } from '../build/results.mjs';
 import { lanes } from './parts/lanes.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two nodes of two ranks: how a communicator numbers them, and which device each takes.
 import { box, colours, picture, rule, text } from './parts/svg.mjs';
 

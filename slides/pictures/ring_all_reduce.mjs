@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ring all-reduce of four ranks and four chunks, step by step: computed by doing it.
 import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 

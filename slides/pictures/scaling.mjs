@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strong and weak scaling: what n devices buy when the batch in all stays as it is, and when each device keeps its own. Computed by ./odori predict.
 import { readComputed, readQuoted } from '../build/results.mjs';
 import { axes, dot } from './parts/plot.mjs';

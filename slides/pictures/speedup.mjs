@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much faster two devices train than one, in each way of the workshop.
 import { bars, nameOf } from './parts/bars.mjs';
 import { readResult } from '../build/results.mjs';

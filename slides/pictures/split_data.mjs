@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An epoch on two devices: with the whole set on each, it trains on everything twice; split, each takes half.
 import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 

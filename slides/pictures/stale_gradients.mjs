@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stale gradients: each was computed on older parameters than those it is applied to.
 import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 

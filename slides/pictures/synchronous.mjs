@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Synchronous training: every worker waits at the all-reduce, and a slow one holds up all.
 import { colours, legend, picture, text } from './parts/svg.mjs';
 import { lanes, timeAxis } from './parts/lanes.mjs';

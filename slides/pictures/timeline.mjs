@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two measured iterations of each task, device by device, as ./odori timeline shows them.
 import { box, colours, legend, picture, text } from './parts/svg.mjs';
 import { lanes } from './parts/lanes.mjs';

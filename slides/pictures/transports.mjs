@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which way NCCL takes between GPUs: within a node and between nodes, from the fastest to the slowest.
 import { arrow, box, colours, picture, rule, text } from './parts/svg.mjs';
 

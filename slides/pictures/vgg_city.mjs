@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The VGG as a city: a bar a layer, multiply-adds up, parameters down, as lib/model builds it.
 import { vgg } from '../build/vgg.mjs';
 import { box, colours, picture, rule, text } from './parts/svg.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The learning rate with linear scaling and warm-up: computed for k = 8, 5 epochs of warm-up and decays at 30 and 40.
 import { box, colours, picture, rule, text } from './parts/svg.mjs';
 

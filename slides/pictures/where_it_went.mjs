@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From 2.00 to the speedup that was measured on two devices, cause by cause: computed from the evaluation's share and from a trace.
 import { readResult } from '../build/results.mjs';
 import { sourceOf } from './parts/source.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winograd's minimal filtering F(2x2, 3x3): sixteen products instead of thirty-six for four outputs.
 import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // Records compare.json: what ./odori compare writes of four ranks on two nodes that it plays, over a simulated link.
 //
 //   slides/results/compare.mjs [TRIES]        5 tries, the least disturbed is kept; a minute or two. Best on a quiet machine

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // Measures exchange.json: a ring all-reduce of two networks' gradients over simulated links, by bench_allreduce.
 //
 //   slides/results/exchange.mjs [ROUNDS]      5 rounds, all in turn; a minute or two. Best before all other work: nice -n -20

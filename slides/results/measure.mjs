@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // Measures all that the slides' charts of speed show, on this machine, into slides/results/*.json.
 //
 //   slides/results/measure.mjs --help

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // Records what the kit's commands print, for slides that show it: slides/results/*.txt, in English and Japanese (*.ja.txt).
 //
 //   slides/results/record.mjs --help

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // Records the short runs that slides draw as they were: the opening frame, the quiz, and what tasks 5 and 6 find out.
 //
 //   slides/results/short_runs.mjs --help

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What pictures and timetables promise.
 import assert from 'node:assert/strict';
 import test from 'node:test';

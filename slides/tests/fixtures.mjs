@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small decks for the tests.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

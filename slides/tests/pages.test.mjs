@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All pages that the kit makes, in a browser: on a phone, on paper, in the dark, and in both languages.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

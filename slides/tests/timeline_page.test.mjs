@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The timeline page (./odori timeline) in a browser: what it draws can be moved about in, pointed at and printed.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs node with the arguments given, where the slides' tools are. Where they aren't, a test is skipped (exit code 77); where tests
 # run for everyone ($CI), that is a failure.
 slides=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

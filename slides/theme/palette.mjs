@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The colours of slides and pictures, those of the timeline page: compute, communication and waiting look alike everywhere.
 import { readFileSync } from 'node:fs';
 

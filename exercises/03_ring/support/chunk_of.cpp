@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "large_chunks.h"
 #include "observe/hooks.h"
 #include "observe/refusal.h"

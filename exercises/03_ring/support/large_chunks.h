@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Large chunks that the grader tries a learner's begin_of_chunk() with. No program includes them.
 #pragma once
 

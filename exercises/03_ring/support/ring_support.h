@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What exercise 03 gives its program: the chunks of a vector, and a trial of the learner's all-reduce.
 #pragma once
 

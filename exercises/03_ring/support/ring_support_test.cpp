@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trial of an all-reduce, and chunks of a vector.
 #include "ring_support.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values that try_all_reduce() averages. The grader's checks use them too; a program does not include them.
 #pragma once
 

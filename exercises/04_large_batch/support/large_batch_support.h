@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What exercise 04 gives its program: training runs by several batches and schedules, compared.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Training runs by several schedules and batches, which are compared.
 #include "large_batch_support.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of known values, which each strategy is tried with. No header of a program includes this: an answer that
 // knew these gradients would need no exchange. Learners can read the file, so a seed is part of the values.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What exercise 05 gives its program: the base class of the learner's exchange strategies, and what is done with them.
 #pragma once
 

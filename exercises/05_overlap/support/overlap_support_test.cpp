@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exchange strategies that a learner writes: what they can communicate, when it arrives, and how they are tried,
 // measured and trained with. Runs under mpirun with 1 and 3 ranks.
 #include "overlap_support.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A learner's strategy as the kit runs it: the order of its calls is recorded for the grader, and its time is measured.
 #pragma once
 

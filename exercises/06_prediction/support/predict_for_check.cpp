@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "prediction_cases.h"
 #include "prediction_support.h"
 #include "test_cases.h"

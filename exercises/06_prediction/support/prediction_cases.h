@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The test cases of exercise 06, as the grader writes them and the support code reads them.
 #pragma once
 

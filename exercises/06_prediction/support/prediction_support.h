@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What exercise 06 gives its program: what a prediction is made from, what it consists of, and how it is shown.
 #pragma once
 

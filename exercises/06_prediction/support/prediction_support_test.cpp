@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a prediction is shown, and which ones a check asks for.
 #include "prediction_support.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The test case of exercise 10, as the grader writes it and the support code reads it; and the names of its events.
 #pragma once
 

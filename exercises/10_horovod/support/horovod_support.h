@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What exercise 10 gives its program: test shards, checkpoints of one rank, and a place for code at an epoch's end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checkpoints that one rank writes and reads, test shards, and the first epoch of a resumed training.
 #include "horovod_support.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of answers: as the kit has them, and as browsers, Moodle and GitHub Classroom change them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entries of an archive, by libarchive.
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A class, marked: many answers at once, then the speedups one at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names for contents: what was marked, and what marked it.
 #pragma once
 

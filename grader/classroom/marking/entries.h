@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entries of a folder or an archive, one after the other. Nothing is unpacked, and no link is followed.
 #pragma once
 

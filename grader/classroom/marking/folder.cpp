@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entries of a folder.
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collects the submissions of a class: takes the exercises' files out of whatever was submitted.
 //
 // SUBMISSIONS is a folder or an archive (zip, tar) with one folder or one archive for each student, as Moodle,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks: one batch at a time works in a RESULTS folder; on a machine, several batches judge, or one measures alone.
 #pragma once
 

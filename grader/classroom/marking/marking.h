@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One answer, marked by a child process: whatever happens to that, the batch goes on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known of a student's answer to a task: RESULTS/students/STUDENT/TASK.json.
 //
 //   {"student": "aoki", "task": "multi_gpu", "content": "<SHA-256>", "state": "marked", "reason": null, "attempts": 1,

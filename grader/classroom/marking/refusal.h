@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What keeps a class from being marked, told in the instructor's language.
 #pragma once
 

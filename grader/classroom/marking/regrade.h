@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A class marked again, next to the marks that it has: shown first, taken only then.
 //
 //   RESULTS/regrade/students/STUDENT/TASK.json   what marking again gave

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RESULTS: the folder that a class's marks are kept in, by one batch at a time.
 //
 //   batch.json                      {"form": 1, "salt": "...", "kit": SHA-256, "timings": true, "tasks": ["multi_gpu"]}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One scan of a class's submissions: the files of each student that may be answers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "classroom/marking/student_name.h"
 
 #include <unicode/bytestream.h>

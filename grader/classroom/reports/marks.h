@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a student gets: the one place that adds up points, for all reports.
 //
 // Ungraded is no mark: a task that this machine couldn't judge has no points, and neither has the student in all.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Templates of pages (Mustache), filled with data, and messages as data for them.
 #pragma once
 

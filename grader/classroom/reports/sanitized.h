@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What comes from a submission, made fit to be shown: names, compilers' words, lines of code. It may hold anything, put
 // there to break a page, a table or a terminal, or to look like something else. Every report begins with this, so that
 // what follows has to know its own format's quoting alone.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a class's marks show together.
 #pragma once
 

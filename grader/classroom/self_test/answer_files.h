@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of answers: entries with facts and texts, as corpus/README.md and attacks/README.md show them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What attacks look for on this machine, and what they leave on it.
 #pragma once
 

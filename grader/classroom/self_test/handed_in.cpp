@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "classroom/self_test/handed_in.h"
 
 #include <archive.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a student hands in, written for a test.
 #pragma once
 

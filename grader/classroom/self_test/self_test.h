@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./odori grade --self-test: does the grader hold on this machine?
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task 1: one process, several devices.
 #include <fmt/ranges.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task 2: several ranks, one device each.
 #include <fmt/ranges.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task 3: a ring all-reduce, of messages between neighbours.
 #include <fmt/ranges.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task 4: the rate of each update, the weights after it, and how often ranks exchange gradients.
 #include <algorithm>
 #include <charconv>

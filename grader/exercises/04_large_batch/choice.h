@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task 4, blank 7: which of several recorded training runs is chosen.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a training of task 4 is given, and the rates that follow from it.
 #pragma once
 

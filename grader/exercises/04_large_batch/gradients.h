@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task 4, blanks 5 and 6: the weights after each update, and how often ranks exchange gradients.
 #pragma once
 

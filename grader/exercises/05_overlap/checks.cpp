@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task 5: ways to exchange gradients, by the order of what each of them does, and by the weights that it leads to.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blanks 1 to 3 of task 5: what is sent in which order, and who waits for it.
 #include <algorithm>
 

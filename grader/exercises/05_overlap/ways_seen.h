@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run of task 5 showed: what each way did in each iteration, and by which gradients the weights were updated.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task 6: formulas, applied to recorded timings.
 #include <algorithm>
 #include <cmath>

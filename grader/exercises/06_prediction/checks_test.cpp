@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checks of task 6, on evidence put together here: what each misconception makes of right predictions.
 #include <algorithm>
 #include <cmath>

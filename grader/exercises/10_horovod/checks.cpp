@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task 10: Horovod's terms.
 #include <algorithm>
 #include <set>

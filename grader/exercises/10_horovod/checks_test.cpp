@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checks of task 10, on evidence put together here: what each misconception makes of a right training.
 #include "fabricated.h"
 #include "horovod_cases.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = gamma * (x - mean) / sqrt(variance + epsilon) + beta, per channel; a ReLU behind it costs nothing more.
 // Source: S. Ioffe and C. Szegedy, 2015, "Batch Normalization", arXiv:1502.03167.
 #include <fmt/core.h>

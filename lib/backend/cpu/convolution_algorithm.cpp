@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/convolution_algorithm.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of oneDNN's two algorithms a convolution's pass uses: direct, or Winograd's with its fewer multiplications.
 // Source: A. Lavin and S. Gray, 2015, "Fast Algorithms for Convolutional Neural Networks", arXiv:1509.09308.
 #pragma once

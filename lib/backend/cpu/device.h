@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CPU device: a worker with a fixed number of threads.
 #pragma once
 

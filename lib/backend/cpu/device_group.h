@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CPU devices of one process: they see one memory, so each device's thread exchanges a slice.
 #pragma once
 

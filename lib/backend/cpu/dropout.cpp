@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each element is dropped with probability `ratio`, the others are divided by 1 - ratio; in place, and so is the
 // gradient. Source: N. Srivastava et al., 2014, "Dropout: a simple way to prevent neural networks from overfitting".
 #include <algorithm>

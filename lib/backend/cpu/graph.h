@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph on a CPU device: its operations in order, and one plan of the memory of all.
 #pragma once
 

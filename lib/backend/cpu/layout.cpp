@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/layout.h"
 
 #include "backend/cpu/onednn.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The orders of elements in memory.
 //
 // In bf16 activations are laid out as H x W x N x C, and oneDNN gets a batch as one image of depth H, height W and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[n, o] = bias[o] + sum over i of w[o, i] * x[n, i], where i counts C x H x W of an image in that order.
 #include <fmt/core.h>
 

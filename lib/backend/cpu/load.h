@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a data set's bytes to the network's input.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[n, c, i, j] = max over k, l of x[n, c, i * stride + k, j * stride + l]. The gradient goes to where the maximum was.
 #include <fmt/core.h>
 

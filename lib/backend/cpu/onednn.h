@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // oneDNN 2.x and 3.x differ in how an operation is described: 2.x has a `desc` and makes a `primitive_desc` of it, 3.x
 // makes the primitive_desc at once. All of these differences are in this file.
 #pragma once

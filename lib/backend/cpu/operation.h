@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One operation of a graph on a CPU device: its primitives, made once, and the memory that they work in.
 #pragma once
 

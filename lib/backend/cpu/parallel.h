@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops on all threads of a device: as many as the calling thread was bound with.
 #pragma once
 

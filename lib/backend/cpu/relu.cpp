@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = max(x, 0), in place: the gradient passes where y is positive.
 #include "backend/cpu/operation.h"
 #include "backend/cpu/parallel.h"

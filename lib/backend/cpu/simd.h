@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kit is built for any processor of its kind; hot loops are compiled once for each width of vectors, and the one
 // that fits is chosen when the program is loaded.
 #pragma once

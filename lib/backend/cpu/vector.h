@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic on n floats, in one thread: what a device does to ranges of flat vectors.
 #pragma once
 

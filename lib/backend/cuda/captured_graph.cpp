@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/captured_graph.h"
 
 #include <fmt/core.h>

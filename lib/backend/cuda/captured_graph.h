@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work that is queued in the same way each time, as a CUDA graph: one call then replaces a hundred launches.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[n, o, i, j] = sum over c, k, l of w[o, c, k, l] * x[n, c, i * stride + k - padding, j * stride + l - padding]
 #include <fmt/core.h>
 

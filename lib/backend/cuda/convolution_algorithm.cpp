@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/convolution_algorithm.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of cuDNN's plans a convolution's pass uses: the one that its heuristics expect to be the fastest, or the one
 // that was the fastest when tried, within a limit of workspace. The seeds' autotune.
 #pragma once

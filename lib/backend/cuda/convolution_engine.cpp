@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cuDNN's backend API: an operation graph of one convolution; its heuristics list engine configurations, each of which
 // becomes a plan. Source: https://docs.nvidia.com/deeplearning/cudnn/backend/latest/developer/graph-api.html
 #include "backend/cuda/convolution_engine.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cuDNN's convolutions, and the one place that knows cuDNN: which plans there are for a pass, and how to run one.
 //
 // A plan is one of cuDNN's engines (a family of GPU programs) with its knobs set (tile sizes and the like). Tensors are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUDA's errors as sentences, and owners of what CUDA hands out.
 #pragma once
 

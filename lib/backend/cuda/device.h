@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A GPU: one stream, on which everything that is asked of it happens in order, and the libraries' handles on it.
 #pragma once
 

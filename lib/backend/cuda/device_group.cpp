@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/device_group.h"
 
 #include <fmt/ranges.h>

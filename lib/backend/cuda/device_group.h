@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPUs of one process: NCCL between distinct ones, kernels between devices that share one.
 #pragma once
 

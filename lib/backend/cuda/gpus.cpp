@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plug-in as the library sees it: gpu_plugin.h.
 #include <cstdlib>
 

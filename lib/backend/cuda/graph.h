@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph on a GPU: its operations in order, one plan of the memory of all, and captured graphs of its passes.
 #pragma once
 

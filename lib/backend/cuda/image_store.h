@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data sets in a GPU's memory: each is copied there once, when its first batch is loaded, if there is room for it.
 #pragma once
 

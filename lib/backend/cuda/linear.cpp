@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[n, o] = bias[o] + sum over i of w[o, i] * x[n, i]. On GPUs i counts H x W x C of an image, as it stands in memory;
 // the graph translates where a weight is read or written (CudaGraph::stored_shape).
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A batch on its way to the GPU: what changes from step to step is gathered in pinned memory and sent with one
 // asynchronous copy; the images are in the GPU's memory already, or go the same way.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[n, i, j, c] = max over k, l of x[n, i * stride + k, j * stride + l, c]. The gradient goes to where the maximum was.
 #include "backend/cuda/kernels/max_pooling.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of each tensor of a graph, by the rule in memory_regions.h.
 //
 // Tensors are asked for while the graph is built, without memory; finish() allocates all of it at once. All work on it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What this process holds of a NCCL communicator: a handle a GPU, watched as long as it lives.
 #pragma once
 

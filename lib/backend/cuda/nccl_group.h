@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plug-in's half of ../nccl_group.h.
 #pragma once
 

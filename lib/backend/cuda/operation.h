@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One operation of a graph on a GPU: what it queues on the device's stream, and the memory that it works in.
 #pragma once
 

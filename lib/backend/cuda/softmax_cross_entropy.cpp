@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loss = mean over n of (log(sum over c of exp(x[n, c])) - x[n, label]); dx[n, c] = (softmax(x)[n, c] - [c = label]) /
 // N.
 #include "backend/cuda/kernels/softmax_cross_entropy.h"

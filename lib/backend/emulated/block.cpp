@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs kernels: the blocks of a grid in order, the threads of a block on fibers that switch at barriers.
 #include <cuda_runtime.h>
 

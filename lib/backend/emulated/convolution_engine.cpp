@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implements the CUDA backend's convolution engine without cuDNN: plain loops, offered as two plans. One of the plans
 // needs a workspace. A caller that accepts more than two plans also gets one that always fails, first in the list.
 #include "backend/cuda/convolution_engine.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implements copies and fills. With pageable host memory the host waits, as in CUDA. With pinned host memory the copy
 // reads or writes it when it runs.
 #include <cstring>

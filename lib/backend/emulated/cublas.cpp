@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implements the subset of cuBLAS: matrix products as plain loops.
 #include <cublas_v2.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Provides conversion between elements in a GPU's memory (fp32 or bf16) and floats, for the emulated libraries.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Provides what tests control on emulated GPUs: the machine they run on, and counts of what a program asked of it.
 //
 // README.md describes the emulation. Environment variables configure programs that do not include this header:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Provides a fiber: a function that runs on its own stack and can yield to its caller.
 #pragma once
 

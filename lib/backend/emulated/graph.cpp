@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implements stream capture and graphs. A graph repeats the arguments it was captured with.
 #include "backend/emulated/stream.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implements the machine: its GPUs, and errors.
 #include "backend/emulated/machine.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defines the state of the emulated machine, and the errors that all parts of the emulator report.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implements memory of the emulated GPUs: host memory between guards, filled with NaN.
 #include "backend/emulated/memory.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Provides look-up and checks of allocated memory.
 #pragma once
 

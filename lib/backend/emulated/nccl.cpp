@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implements NCCL's calls and groups.
 #include <algorithm>
 #include <map>

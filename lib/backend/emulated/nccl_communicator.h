@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defines the emulated NCCL's communicators: of the GPUs of one process (nccl_gpus.cpp) and of ranks (nccl_ranks.cpp).
 //
 // A collective orders streams no more than it must: a member that only sends continues before the others have called.

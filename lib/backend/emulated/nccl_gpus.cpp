@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implements communicators of the GPUs of one process.
 #include <utility>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implements communicators of ranks: processes that communicate through shared memory.
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implements the arithmetic of NCCL's collectives.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

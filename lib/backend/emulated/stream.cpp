@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implements streams: queues that run when a call waits for them, or at random before.
 #include "backend/emulated/stream.h"
 

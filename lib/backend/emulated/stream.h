@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defines streams, events and graphs as queues of closures, and the functions that queue and run them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adam, as algorithm 1 of its paper.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference backend: every operation of graph.h as plain loops, forward and backward. It is what the fast backends
 // are held to, and the place to read what an operation does; T is float or double. Never used for speed.
 #pragma once

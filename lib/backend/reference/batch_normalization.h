@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batch normalisation, followed by a ReLU if wanted. Each channel by itself, over its m = N * H * W elements:
 //
 //   train:     mean, variance = those of the batch (biased: divided by m)

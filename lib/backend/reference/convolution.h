@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution (cross-correlation, as everybody in this field means it), without a bias.
 //
 //   y[n,o,h,w] = sum over i, kh, kw of  x[n, i, h * stride + kh - padding, w * stride + kw - padding] *

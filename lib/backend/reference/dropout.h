@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inverted dropout: what is kept is divided by 1 - ratio, so that the expected value does not change, and evaluation
 // needs nothing. Source: N. Srivastava et al., 2014, "Dropout: A Simple Way to Prevent Neural Networks from
 // Overfitting".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A linear (dense, fully connected) layer: y[n,o] = sum over i of x[n,i] * weight[o,i], plus bias[o] if there is one,
 // where i counts x's channels, rows and columns in that order.
 #pragma once

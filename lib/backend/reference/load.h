@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From an image's bytes to the values that a network sees: crop and flip, enlargement, normalisation.
 #pragma once
 

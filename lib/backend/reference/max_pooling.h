@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Max pooling: the largest number of each kernel x kernel window.
 #pragma once
 

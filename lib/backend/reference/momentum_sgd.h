@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stochastic gradient descent with momentum, as Chainer writes it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Graph of backend/graph.h made of the plain operations in this folder: the simplest backend there can be. Tests
 // build the same network on a fast backend and on this one, in double, and compare.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rectified linear unit: y = max(x, 0).
 #pragma once
 

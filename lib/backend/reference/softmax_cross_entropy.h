@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loss: p = softmax(x), the probability of each class, and the mean over the batch of -log p[label].
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bucketed: each bucket of gradients is all-reduced as soon as backward has computed it, while backward continues.
 //
 //   compute   | forward |          backward          |      | update |

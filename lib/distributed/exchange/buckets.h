@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups parameters into buckets whose gradients are all-reduced together while backward computes others.
 //
 //   flat vector:   | conv1 | conv2 |   ...   | conv5 | linear |        backward goes from right to left

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Double buffered: the gradients of iteration i are all-reduced during iteration i + 1.
 //
 //   compute   | forward, backward 0 |      | forward, backward 1 | update by 0 | forward, backward 2 | update by 1 |

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sharded: each rank owns 1/n of the parameters. It receives the mean gradients of its shard, keeps the optimizer state
 // of its shard, updates its shard, and sends it to all others.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "distributed/exchange/strategy.h"
 
 #include "distributed/exchange/context.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the gradients of all ranks become their mean: the interface that every exchange strategy implements. One strategy
 // a file in this folder; strategies.h lists them, and a program may bring its own (lib/tests/own_strategy.h).
 //

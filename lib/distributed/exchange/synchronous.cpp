@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Synchronous: one all-reduce after backward.
 //
 //   compute   | forward |   backward   |            | update |

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Horizontal bars of medians, with their spread and their figure: a chart of a few runs.
 import { colours } from './svg.mjs';
 import { chart } from './chart.mjs';

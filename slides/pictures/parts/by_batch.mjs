@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What task 4's sweep found: accuracy by batch after the same epochs, and the updates that an accuracy takes, for its three rates.
 import { axes, dot } from './plot.mjs';
 import { sourceOf } from './source.mjs';

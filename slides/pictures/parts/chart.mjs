@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Charts, drawn by Vega-Lite, in the slides' type and colours, with machine and date in the corner.
 import * as vega from 'vega';
 import { compile } from 'vega-lite';

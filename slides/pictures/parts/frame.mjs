@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frame that opens and closes the day: one short training on one device, and the same on two, from begin to end.
 import { readResult } from '../../build/results.mjs';
 import { lanes, measure } from './lanes.mjs';

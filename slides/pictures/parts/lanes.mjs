@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices as rows on a time axis, as the timeline page shows them: the same colours for the same work.
 import { arrow, box, colours, rule, text, widthOf } from './svg.mjs';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small network, drawn as layers of boxes, and images that go in.
 import { arrow, box, colours } from './svg.mjs';
 

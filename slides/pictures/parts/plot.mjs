@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Curves on axes, for pictures that compute what they draw.
 import { colours, rule, text } from './svg.mjs';
 

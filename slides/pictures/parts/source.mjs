@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a chart says of where its figures come from.
 const words = {
   en: { cores: 'cores', trial: 'TRIAL FIGURES', stopped: 'stopped early', images: 'images', network: 'network', nodes: 'one machine plays the nodes' },

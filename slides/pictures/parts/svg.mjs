@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What diagrams are made of: text, boxes, arrows. All sizes are in the slide's pixels.
 import { colours } from '../../theme/palette.mjs';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recorded spans as rows on a time axis.
 import { colours } from '../../theme/palette.mjs';
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the picture of README.md: `./odori watch` on a terminal. In English only: svg-term gives a Japanese character the width of a
 # Latin one.
 #   slides/pictures/readme/make.sh

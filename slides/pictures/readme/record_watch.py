@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Records `./odori watch multi_gpu` on a terminal of its own, for the picture in README.md.
 
     record_watch.py KIT > watch.cast      asciicast version 2

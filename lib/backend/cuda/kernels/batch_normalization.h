@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batch normalisation of N x H x W x C, followed by a ReLU if wanted: backend/reference/batch_normalization.h has
 // the formulas. Sums are taken in a fixed order: the same input gives the same bits.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bias of a linear layer: one float a column of a rows x columns matrix.
 #pragma once
 

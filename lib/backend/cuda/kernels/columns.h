@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device code: one result a column of a matrix of rows x columns, from all its rows: statistics and sums over N, H and
 // W of a tensor whose channels come last in memory.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inverted dropout of N x H x W x C: random_rules.h says which elements are kept, the same ones as on a CPU.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of 16 bits, in which ranks exchange them: what comm/half_precision.h does in host memory. n may be 0.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between plain order, as people and files have it, and channels last, as the GPU likes it: for reading and writing
 // values and parameters. Never in the middle of training.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the bytes of a data set to the network's input: crop and flip, bilinear enlargement, normalisation, by the rules
 // of backend/reference/load.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Max pooling of N x H x W x C. Of several equal values in a window the first counts, row by row.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device code: elements in memory as float or of 16 bits, in registers always float; read and written 16 bytes at a
 // time where they lie well, one by one where they don't.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/kernels/numbers.h"
 #include "backend/cuda/kernels/relu.h"
 

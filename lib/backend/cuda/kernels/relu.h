@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = max(x, 0), on n elements. Both may work in place.
 #pragma once
 

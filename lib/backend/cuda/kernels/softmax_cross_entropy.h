@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loss, its gradient, and the sums that a training's report is made of. x: batch x classes; labels, and which
 // examples count, are those of the step.
 #pragma once

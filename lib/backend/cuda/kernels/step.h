@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What changes from one training step to the next, in a struct in device memory: a captured CUDA graph repeats its
 // launches with the same arguments, so kernels find in here whatever may differ. The host fills a copy in pinned memory
 // and sends it with one asynchronous copy before load.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The type of activations and their gradients in a GPU's memory. All sums are fp32 whatever it is.
 #pragma once
 

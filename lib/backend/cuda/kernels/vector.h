@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic on n elements of flat vectors, which may be any part of them. n may be 0.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Provides the subset of cuBLAS that the kit uses. Names and values are cuBLAS's own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Provides CUDA's bfloat16: the upper half of a float, rounded to nearest, ties to even.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Provides CUDA's half precision (IEEE binary16) in plain arithmetic. Rounds to nearest, ties to even; overflows to
 // infinity, underflows to subnormals.
 #pragma once

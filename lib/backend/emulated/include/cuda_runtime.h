@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Provides the CUDA C++ language that the kit's kernels use: a kernel is a plain C++ function, called once per thread.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Provides the subset of the CUDA runtime API that the kit uses. Names and values are CUDA's own.
 #pragma once
 
