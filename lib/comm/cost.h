@@ -25,8 +25,9 @@ struct Gradients {
 ///   tree: 2 log2 P messages of E/2, E/4, ... bytes, P a power of 2 (R. Thakur, R. Rabenseifner, W. Gropp, 2005,
 ///         "Optimization of collective communication operations in MPICH")
 ///   reduce and broadcast in a node, the quicker of two: for short vectors a binomial tree, log2 L messages of E bytes
-///         (the same paper); for long ones a pipeline along the ranks, E bytes and L-1 latencies, as NCCL's (NVIDIA,
-///         nccl-tests, doc/PERFORMANCE.md). An MPI without pipelines sends up to 2 E (L-1)/L instead.
+///         (the same paper); for long ones a pipeline along the ranks, E bytes and L-1 latencies, whose time is E /
+///         bandwidth for any L, as NCCL's is (NVIDIA, nccl-tests, doc/PERFORMANCE.md). An MPI without pipelines sends
+///         up to 2 E (L-1)/L instead.
 std::optional<double> all_reduce(const std::string& communicator, const Cluster& cluster, const Gradients& gradients);
 
 /// Through two measured iterations. Throws UsageError for two equal batches, and for times that don't grow.

@@ -9,7 +9,7 @@
 //          of these predictions, in percent.
 //
 // The exchange follows the alpha-beta model (R. W. Hockney, 1994): a message takes latency + bytes / bandwidth. It is
-// the ring of task 3. For many devices MPI and NCCL choose a tree, which lib/comm/cost.h and ./odori predict have.
+// the ring of task 3. For many devices MPI and NCCL choose trees; lib/comm/cost.h and ./odori predict have MPI's.
 #include "odori.h"
 #include "prediction_support.h"
 
