@@ -1,34 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the kit stands on. MPI and oneDNN must be there; the others come through FetchContent where they aren't.
+# What the kit stands on. MPI must be installed. What else is missing is built from source (sources.txt): from a folder that
+# `./odori vendor FOLDER` has made (ODORI_VENDOR), from what FETCHCONTENT_SOURCE_DIR_<NAME in capitals> names, or downloaded.
 include(FetchContent)
-set(missing "")
+set(ODORI_VENDOR "" CACHE PATH "The sources of libraries, as ./odori vendor FOLDER collects them")
 
 find_package(Threads REQUIRED)
 
 find_package(MPI COMPONENTS CXX QUIET)
 if(NOT MPI_CXX_FOUND OR NOT MPIEXEC_EXECUTABLE)
-  list(APPEND missing "MPI (Debian: libopenmpi-dev openmpi-bin. Elsewhere: `module load openmpi`, or -DMPI_HOME=/path)")
-endif()
-
-# Not by oneDNN's own package file: Debian's asks for OpenCL's headers, which the kit has no use for.
-find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
-find_library(DNNL_LIBRARY dnnl)
-if(DNNL_INCLUDE_DIR AND DNNL_LIBRARY)
-  add_library(DNNL::dnnl UNKNOWN IMPORTED)
-  set_target_properties(DNNL::dnnl PROPERTIES IMPORTED_LOCATION ${DNNL_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES
-                                                                               ${DNNL_INCLUDE_DIR})
-else()
-  list(APPEND missing "oneDNN (Debian: libdnnl-dev. Elsewhere: its module, or -DCMAKE_PREFIX_PATH=/path/to/onednn)")
-endif()
-
-find_package(ZLIB QUIET)
-if(NOT ZLIB_FOUND)
-  list(APPEND missing "zlib (Debian: zlib1g-dev. Elsewhere: -DZLIB_ROOT=/path/to/zlib)")
-endif()
-
-if(missing)
-  list(JOIN missing "\n  " missing)
-  message(FATAL_ERROR "These are needed and were not found:\n  ${missing}\n")
+  message(FATAL_ERROR "MPI was not found. Debian: libopenmpi-dev openmpi-bin. Elsewhere: `module load openmpi`, or "
+                      "./odori setup -DMPI_HOME=/path\n")
 endif()
 
 # ./odori grade reads archives, names contents by SHA-256, and tells which names a file system takes for one. Nothing else
@@ -51,19 +32,30 @@ if(ODORI_GRADER)
   endif()
 endif()
 
-# odori_dependency(PACKAGE REPOSITORY COMMIT): a copy that FETCHCONTENT_SOURCE_DIR_<PACKAGE in capitals>=/path names,
-# else the installed package, else its source at a pinned commit.
-macro(odori_dependency package repository commit)
-  FetchContent_Declare(
-    ${package}
-    URL https://github.com/${repository}/archive/${commit}.tar.gz
-    SYSTEM
-    FIND_PACKAGE_ARGS CONFIG)
-  FetchContent_MakeAvailable(${package})
-  string(TOLOWER ${package} lower)
-  if(${lower}_SOURCE_DIR)
-    message(STATUS "${package} is built from ${${lower}_SOURCE_DIR}")
+# odori_declare(NAME [ARGUMENT...]): for odori_provide(NAME). The arguments are FetchContent_Declare's.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/sources.txt)
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/sources.txt sources REGEX "^[^#]")
+macro(odori_declare name)
+  set(line ${sources})
+  list(FILTER line INCLUDE REGEX "^${name} ")
+  string(REGEX MATCH "^([^ ]+) ([^ ]+) ([^ ]+)" _ "${line}")
+  FetchContent_Declare(${name} URL https://github.com/${CMAKE_MATCH_2}/archive/${CMAKE_MATCH_3}.tar.gz SYSTEM ${ARGN})
+  string(TOUPPER ${name} capitals)
+  if(ODORI_VENDOR AND NOT FETCHCONTENT_SOURCE_DIR_${capitals})
+    set(FETCHCONTENT_SOURCE_DIR_${capitals} ${ODORI_VENDOR}/${name})
   endif()
+endmacro()
+macro(odori_provide name)
+  FetchContent_MakeAvailable(${name})
+  string(TOLOWER ${name} lower)
+  if(${lower}_SOURCE_DIR)
+    message(STATUS "${name} is built from ${${lower}_SOURCE_DIR}")
+  endif()
+endmacro()
+# odori_dependency(PACKAGE): a named source, else the installed package, else a download.
+macro(odori_dependency package)
+  odori_declare(${package} FIND_PACKAGE_ARGS CONFIG)
+  odori_provide(${package})
 endmacro()
 
 set(INSTALL_GTEST OFF)
@@ -71,20 +63,48 @@ set(CLI11_BUILD_TESTS OFF)
 set(CLI11_BUILD_EXAMPLES OFF)
 set(JSON_BuildTests OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON) # a static fmt becomes a part of shared libraries
-odori_dependency(fmt fmtlib/fmt a33701196adfad74917046096bf5a2aa0ab0bb50) # 9.1.0
+odori_dependency(fmt)
 unset(CMAKE_POSITION_INDEPENDENT_CODE)
-odori_dependency(CLI11 CLIUtils/CLI11 70f8072f9dd2292fd0b9f9e5f58e279f60483ed3) # 2.1.2
-odori_dependency(nlohmann_json nlohmann/json bc889afb4c5bf1c0d8ee29ef35eaaf4c8bef8a5d) # 3.11.2
+odori_dependency(CLI11)
+odori_dependency(nlohmann_json)
 # The grader stands on it too, so it is needed without the tests as well.
-odori_dependency(GTest google/googletest 58d77fa8070e8cec2dc1ed015d66b454c8d78850) # 1.12.1
+odori_dependency(GTest)
+
+# oneDNN. Not by its own package file: Debian's asks for OpenCL's headers, which the kit has no use for.
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
+find_library(DNNL_LIBRARY dnnl)
+if(DNNL_INCLUDE_DIR AND DNNL_LIBRARY AND NOT ODORI_VENDOR)
+  add_library(DNNL::dnnl UNKNOWN IMPORTED)
+  set_target_properties(DNNL::dnnl PROPERTIES IMPORTED_LOCATION ${DNNL_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES
+                                                                               ${DNNL_INCLUDE_DIR})
+else()
+  set(DNNL_BUILD_EXAMPLES OFF CACHE BOOL "" FORCE)
+  set(DNNL_BUILD_TESTS OFF CACHE BOOL "" FORCE)
+  set(DNNL_ENABLE_PRIMITIVE "BATCH_NORMALIZATION;CONVOLUTION;ELTWISE;INNER_PRODUCT;MATMUL;POOLING;REORDER" CACHE STRING "" FORCE)
+  odori_declare(dnnl)
+  odori_provide(dnnl)
+  message(STATUS "This takes longer than the kit itself. oneDNN installed: Debian's libdnnl-dev, a module, or CMAKE_PREFIX_PATH")
+  add_library(DNNL::dnnl ALIAS dnnl)
+endif()
+
+# zlib, of which only checksums (CRC-32) are used: one file of its source.
+if(NOT ODORI_VENDOR)
+  find_package(ZLIB QUIET)
+endif()
+if(NOT ZLIB_FOUND)
+  odori_declare(zlib SOURCE_SUBDIR no_build_of_its_own)
+  odori_provide(zlib)
+  enable_language(C)
+  add_library(odori_crc32 STATIC ${zlib_SOURCE_DIR}/crc32.c)
+  set_target_properties(odori_crc32 PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(odori_crc32 SYSTEM PUBLIC ${zlib_SOURCE_DIR})
+  add_library(ZLIB::ZLIB ALIAS odori_crc32)
+endif()
 
 # Templates of pages: a single header, which Debian keeps in a folder of its own.
 find_path(MUSTACHE_INCLUDE_DIR mustache.hpp PATH_SUFFIXES kainjow)
-if(FETCHCONTENT_SOURCE_DIR_MUSTACHE OR NOT MUSTACHE_INCLUDE_DIR)
-  FetchContent_Declare(
-    mustache
-    URL https://github.com/kainjow/Mustache/archive/c66fdd87f01f0b2d1ba704192f27355b77746a5b.tar.gz # 4.1
-    SOURCE_SUBDIR no_build_of_its_own)
-  FetchContent_MakeAvailable(mustache)
+if(FETCHCONTENT_SOURCE_DIR_MUSTACHE OR ODORI_VENDOR OR NOT MUSTACHE_INCLUDE_DIR)
+  odori_declare(mustache SOURCE_SUBDIR no_build_of_its_own)
+  odori_provide(mustache)
   set(MUSTACHE_INCLUDE_DIR ${mustache_SOURCE_DIR} CACHE PATH "" FORCE)
 endif()

@@ -154,7 +154,7 @@ function(odori_test_targets test)
   set_property(GLOBAL APPEND_STRING PROPERTY ODORI_TEST_TARGETS "${test} ${targets}\n")
 endfunction()
 
-# Writes these declarations into build/test_targets, one test a line, for the driver.
+# Writes these declarations into build/test_targets, one test per line, for the driver.
 function(odori_write_test_targets)
   get_property(lines GLOBAL PROPERTY ODORI_TEST_TARGETS)
   file(WRITE ${PROJECT_BINARY_DIR}/test_targets "${lines}")

@@ -43,7 +43,7 @@ check_build() {
   while IFS='=' read -r name value; do
     [[ $value != /* || -e $value ]] ||
       stop "the build in $1 was made with $value, which is not there now. Load the module that it belongs to; or begin again with what is there: rm -r $1; ./odori setup"
-  done < <(grep -sE '^CMAKE_(COMMAND|MAKE_PROGRAM|CXX_COMPILER):' "$1/CMakeCache.txt")
+  done < <(grep -sE '^(CMAKE_(COMMAND|MAKE_PROGRAM|CXX_COMPILER)|MPIEXEC_EXECUTABLE):' "$1/CMakeCache.txt")
   # CMake would run again and again.
   command -v find >/dev/null && [[ -e $1/CMakeCache.txt ]] || return 0
   future=$(cd "$root" && find "${cmake_files[@]}" \( -name 'CMake*' -o -name '*.cmake' \) -newermt '1 minute' -print -quit 2>/dev/null) || true
