@@ -15,6 +15,7 @@
 #include "comm/background.h"
 #include "comm/collective.h"
 #include "comm/mpi_check.h"
+#include "comm/single_copy.h"
 #include "errors/error.h"
 #include "errors/language.h"
 #include "errors/text.h"
@@ -76,6 +77,16 @@ void refuse_alone() {
   }
 }
 
+void say_copied_twice() {
+  const Text text{
+      "Note: this container does not let ranks read each other's memory (process_vm_readv), so Open MPI copies "
+      "messages "
+      "through shared memory, which takes two copies instead of one. To allow it: docker run --cap-add SYS_PTRACE.",
+      "注意: このコンテナではランクどうしがメモリを直接読めない（process_vm_readv）ため、Open MPI は共有メモリを介して"
+      "メッセージをコピーします（コピーは 1 回でなく 2 回）。許可するには docker run --cap-add SYS_PTRACE とします。"};
+  fmt::print(stderr, "{}\n", text.in(language_or_default("")));
+}
+
 /// ODORI_CHECK_CALLS=0 turns the comparison of all ranks' calls off. The grader names them by its own evidence.
 bool wants_calls_checked() {
   const char* const text = std::getenv("ODORI_CHECK_CALLS");
@@ -128,6 +139,7 @@ MpiSession::MpiSession(int& argc, char**& argv) {
   }
   if (watch) watch->begin();
   const rank_table::Call outer = rank_table::enter(rank_table::Call{"MPI_Init()"});
+  const bool reads_refused = avoid_refused_reads();
   int level = 0;
   ODORI_MPI(MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level));
   ODORI_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
@@ -138,6 +150,7 @@ MpiSession::MpiSession(int& argc, char**& argv) {
   set_job_end(job);
   if (wrong_limit) std::rethrow_exception(wrong_limit);
   if (job.size == 1) refuse_alone();
+  if (reads_refused && job.size > 1 && job.rank == 0) say_copied_twice();
   rank_table::all_joined(job.size);
   // mpirun doesn't carry variables to other hosts by itself.
   std::array<std::int64_t, 2> settings{watch_limit().count(), wants_calls_checked()};

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank fails in the way that argv[1] names, while the others wait for it: run by comm_failure_test.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -50,9 +57,23 @@ void differ(const std::string& way, Communicator& comm) {
   comm.all_gather(comm.rank());
 }
 
+/// As a container may: process_vm_readv and process_vm_writev return EPERM from now on.
+void refuse_reads() {
+  std::array<sock_filter, 5> filter{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                                     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
+                                     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+                                     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                                     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+  const sock_fprog program{filter.size(), filter.data()};
+  require(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+              ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0,
+          "This system does not filter system calls.");
+}
+
 int main(int argc, char** argv) try {
   const std::string_view place = std::getenv("OMPI_COMM_WORLD_RANK");
   if (argc > 1 && std::string_view(argv[1]) == "exit before MPI" && place == "1") return 0;
+  if (argc > 1 && std::string_view(argv[1]) == "no reads") refuse_reads();
   const MpiSession mpi(argc, argv);
   const auto comm = create_communicator("flat");
   const std::string way = argc > 1 ? argv[1] : "";
@@ -86,6 +107,13 @@ int main(int argc, char** argv) try {
   if (way == "shorter" || way == "longer") {
     if (comm->rank() == 0) comm->send(std::vector<float>(way == "shorter" ? 2 : 100'000), 1);
     if (comm->rank() == 1) comm->receive(numbers, 0);
+  }
+  if (way == "no reads") {
+    const std::vector<float> sent(1 << 18, static_cast<float>(comm->rank()));
+    std::vector<float> received(sent.size());
+    comm->exchange(sent, right, received, (comm->rank() + comm->size() - 1) % comm->size());
+    require(received.back() == static_cast<float>((comm->rank() + comm->size() - 1) % comm->size()),
+            "Wrong values arrived.");
   }
   if (way == "no message" && comm->rank() == 0) comm->receive(numbers, 1);
   if (way == "message after message") {

@@ -66,6 +66,13 @@ TEST(Failure, NoneEndsWithZero) {
   EXPECT_EQ(ending.code, 0) << ending.output;
 }
 
+TEST(Failure, RanksThatMayNotReadEachOthersMemoryExchange) {
+  const Ending ending = run("no reads");
+  EXPECT_EQ(ending.code, 0) << ending.output;
+  EXPECT_EQ(ending.count("does not let ranks read each other's memory"), 1) << ending.output;
+  EXPECT_EQ(ending.count("errno"), 0) << ending.output;
+}
+
 TEST(Failure, AnExceptionOnOneRankEndsAll) {
   const Ending ending = run("throw");
   EXPECT_EQ(ending.code, 1);
