@@ -250,7 +250,7 @@ if [[ ${BASH_SOURCE[0]} != "$0" ]]; then
 else
   refuse_low_limits && refuse_no_loopback || exit
   command -v "$1" >/dev/null || {
-    echo "odori: there is no $1 in PATH. Load the module of the Open MPI that the kit was built with, or add its folder." >&2
+    echo "odori: there is no $1 here. Load the module of the Open MPI that the kit was built with, or add its folder to PATH." >&2
     exit 20
   }
   # mpirun would lose what its ranks print, and say nothing.

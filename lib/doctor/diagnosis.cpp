@@ -225,6 +225,28 @@ void diagnose_mpi(const Facts& facts, Diagnoses& findings) {
        {}});
 }
 
+/// The kit itself starts the build's mpirun, by its path.
+void diagnose_other_mpirun(const Facts& facts, Diagnoses& findings) {
+  if (facts.other_mpirun.empty()) return;
+  findings.push_back(
+      {"mpirun",
+       Level::note,
+       {fmt::format(
+            "The first mpirun in PATH is {}. It belongs to another MPI than {} ({}), which the kit was built with "
+            "and which ./odori run starts.",
+            facts.other_mpirun, facts.mpirun, facts.mpi_version),
+        fmt::format(
+            "PATH で最初に見つかる mpirun は {} です。これは、キットのビルドに使われ ./odori run が起動する {}（{}）"
+            "とは別の MPI のものです。",
+            facts.other_mpirun, facts.mpirun, facts.mpi_version)},
+       {"Job scripts and your own calls take the first in PATH, where each rank would be alone. Put the folder of the "
+        "build's mpirun first in PATH (or leave the conda environment), or build with the other MPI: rm -r build; "
+        "./odori setup",
+        "ジョブスクリプトや自分で打つ mpirun には PATH の最初のものが使われ、各ランクが単独で動いてしまいます。ビルドに"
+        "使った mpirun のフォルダを PATH の先頭に置くか（conda 環境を抜けてもかまいません）、もう一方の MPI で"
+        "ビルドし直してください: rm -r build; ./odori setup"}});
+}
+
 void diagnose_binding(const Facts& facts, Diagnoses& findings) {
   if (facts.bindings.empty()) return;
   const auto fewest = std::min_element(facts.bindings.begin(), facts.bindings.end(),
@@ -260,6 +282,25 @@ void diagnose_cores(const Facts& facts, Diagnoses& findings) {
   findings.push_back(finding);
 }
 
+/// Docker's default is 64 MiB. NCCL takes about 10 MB for each pair of GPUs that are not connected directly, and fails
+/// with a bus error or "unhandled system error" where it gets less.
+void diagnose_shared_memory(const Facts& facts, Diagnoses& findings) {
+  Diagnosis finding{
+      "shared_memory",
+      facts.shared_mb < 60 + 200 * facts.usable_gpus ? Level::slow : Level::good,
+      {fmt::format("/dev/shm has {:.0f} MB. Ranks of one machine, and NCCL's, exchange through it.", facts.shared_mb),
+       fmt::format("/dev/shm は {:.0f} MB です。同じマシンのランクと NCCL は、これを介して通信します。",
+                   facts.shared_mb)},
+      {}};
+  if (finding.level == Level::slow)
+    finding.remedy = {
+        "That is too little. In a container: docker run --shm-size=1g (or --ipc=host). Elsewhere: sudo mount -o "
+        "remount,size=1g /dev/shm",
+        "これでは足りません。コンテナでは docker run --shm-size=1g（または --ipc=host）、それ以外では sudo mount -o "
+        "remount,size=1g /dev/shm で増やせます。"};
+  findings.push_back(finding);
+}
+
 void diagnose_disk(const Facts& facts, Diagnoses& findings) {
   const bool full = facts.free_gb < 0.5;
   Diagnosis finding{"disk",
@@ -278,8 +319,9 @@ void diagnose_disk(const Facts& facts, Diagnoses& findings) {
 
 std::vector<Diagnosis> diagnose(const Facts& facts) {
   Diagnoses findings;
-  for (const auto diagnose_one : {diagnose_gpus, diagnose_driver, diagnose_links, diagnose_sockets, diagnose_nccl,
-                                  diagnose_gpu_use, diagnose_mpi, diagnose_binding, diagnose_cores, diagnose_disk})
+  for (const auto diagnose_one :
+       {diagnose_gpus, diagnose_driver, diagnose_links, diagnose_sockets, diagnose_nccl, diagnose_gpu_use, diagnose_mpi,
+        diagnose_other_mpirun, diagnose_binding, diagnose_cores, diagnose_shared_memory, diagnose_disk})
     diagnose_one(facts, findings);
   return findings;
 }

@@ -27,7 +27,9 @@ struct Facts {
   std::vector<int> gpu_use;  // percent, sampled during a training
   // MPI
   bool has_mpirun = false;
-  std::string mpi_version;
+  std::string mpirun;        // of the build: "/usr/bin/mpiexec"
+  std::string mpi_version;   // of that one
+  std::string other_mpirun;  // the first in PATH, where that is another MPI's: "/opt/conda/bin/mpirun (HYDRA ...)"
   std::optional<bool> cuda_aware;
   std::string exchange_failed;    // what two ranks that mpirun started said when they could not exchange 1 MB
   std::vector<Binding> bindings;  // as mpirun binds when it is asked for nothing
@@ -35,6 +37,7 @@ struct Facts {
   int cores = 0;         // that this process may use
   int online_cores = 0;  // of the machine
   double free_gb = 0;    // where results go, in 10^9 bytes
+  double shared_mb = 0;  // size of /dev/shm in 10^6 bytes; 0: there is none
   std::string out;       // that folder
 };
 
@@ -43,7 +46,8 @@ struct Facts {
 enum class Level { good, note, slow, broken };
 
 struct Diagnosis {
-  std::string check;  // "gpus", "driver", "links", "sockets", "nccl", "gpu_use", "mpi", "binding", "cores", "disk"
+  std::string check;  // "gpus", "driver", "links", "sockets", "nccl", "gpu_use", "mpi", "mpirun", "binding", "cores",
+                      // "shared_memory", "disk"
   Level level;
   Text what;
   Text remedy;  // empty where there is nothing to do

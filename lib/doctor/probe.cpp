@@ -2,6 +2,7 @@
 #include "doctor/probe.h"
 
 #include <fmt/core.h>
+#include <sys/statvfs.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -24,15 +25,20 @@ std::string output_of(const std::string& command, int seconds = 20) {
       .output;
 }
 
-bool exists(const char* program) { return !output_of(fmt::format("command -v {}", program)).empty(); }
+/// Where a program of this name or path is; empty if nowhere.
+std::string path_of(const std::string& program) {
+  std::string path = output_of(fmt::format("command -v \"{}\"", program));
+  while (path.ends_with('\n')) path.pop_back();
+  return path;
+}
 
 std::string mpirun(int ranks) {
-  return fmt::format("\"{}/lib/comm/mpirun.sh\" mpirun{} --oversubscribe -np {} ", ODORI_FOLDER,
+  return fmt::format("\"{}/lib/comm/mpirun.sh\" \"{}\"{} --oversubscribe -np {} ", ODORI_FOLDER, ODORI_MPIEXEC,
                      geteuid() == 0 ? " --allow-run-as-root" : "", ranks);
 }
 
 void ask_nvidia_smi(Facts& facts) {
-  facts.has_nvidia_smi = exists("nvidia-smi");
+  facts.has_nvidia_smi = !path_of("nvidia-smi").empty();
   if (!facts.has_nvidia_smi) return;
   facts.gpus =
       parse_gpus(output_of("nvidia-smi --query-gpu=index,name,memory.total,compute_cap --format=csv,noheader,nounits"));
@@ -41,9 +47,17 @@ void ask_nvidia_smi(Facts& facts) {
 }
 
 void ask_mpi(Facts& facts) {
-  facts.has_mpirun = exists("mpirun");
+  facts.mpirun = ODORI_MPIEXEC;
+  facts.has_mpirun = !path_of(facts.mpirun).empty();
   if (!facts.has_mpirun) return;
-  facts.mpi_version = parse_mpi_version(output_of("mpirun --version"));
+  const auto says_version = [](const std::string& program) {
+    const std::string text = output_of(fmt::format("\"{}\" --version", program));
+    return text.substr(0, text.find('\n'));
+  };
+  const std::string of_build = says_version(facts.mpirun), first = path_of("mpirun");
+  facts.mpi_version = parse_mpi_version(of_build);
+  if (!first.empty() && parse_mpi_version(says_version(first)) != facts.mpi_version)
+    facts.other_mpirun = fmt::format("{} ({})", first, says_version(first));
   facts.cuda_aware = parse_cuda_aware(output_of("ompi_info --parsable --all"));
   constexpr int limit = 60;  // in seconds; a busy machine takes ten
   const Ended ranks = run_process({.arguments = {"sh", "-c",
@@ -111,6 +125,9 @@ Facts probe(const ProbeOptions& options) {
   facts.out = fs::absolute(options.out).string();
   const fs::space_info space = fs::space(options.out, error);
   facts.free_gb = error ? 0 : static_cast<double>(space.available) / 1e9;
+  struct statvfs shared {};
+  if (::statvfs("/dev/shm", &shared) == 0)
+    facts.shared_mb = static_cast<double>(shared.f_blocks) * static_cast<double>(shared.f_frsize) / 1e6;
   if (options.trainings && facts.usable_gpus > 0) train(facts, options.out);
   return facts;
 }

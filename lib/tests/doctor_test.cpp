@@ -117,6 +117,7 @@ Facts good_node() {
   facts.bindings = {{0, 0}, {1, 0}};
   facts.cores = facts.online_cores = 16;
   facts.free_gb = 100;
+  facts.shared_mb = 8000;
   facts.out = "/home/a/odori/out";
   return facts;
 }
@@ -149,7 +150,7 @@ TEST(DoctorJudge, AMachineWithoutGpusWorks) {
   facts.gpus = {}, facts.driver = {}, facts.topology = {}, facts.nccl = {}, facts.gpu_use = {};
   EXPECT_EQ(of(facts, "gpus").level, Level::note);
   EXPECT_TRUE(works(diagnose(facts)));
-  EXPECT_EQ(diagnose(facts).size(), 5u);
+  EXPECT_EQ(diagnose(facts).size(), 6u);
 }
 
 TEST(DoctorJudge, GpusThatTheBuildCannotUse) {
@@ -200,6 +201,19 @@ TEST(DoctorJudge, MpiBindingCoresAndDisk) {
   EXPECT_EQ(of(facts, "cores").level, Level::slow);
   EXPECT_EQ(of(facts, "disk").level, Level::broken);
   EXPECT_EQ(of(facts, "mpi").level, Level::broken);
+  EXPECT_THROW(of(facts, "mpirun"), std::runtime_error);  // none in a good node
+  facts = good_node();
+  facts.mpirun = "/usr/bin/mpiexec";
+  facts.other_mpirun = "/opt/conda/bin/mpirun (HYDRA build details:)";
+  EXPECT_EQ(of(facts, "mpirun").level, Level::note);
+  EXPECT_TRUE(readiness_of(diagnose(facts)).task_2);
+  EXPECT_NE(to_text(diagnose(facts), "en").find("/opt/conda/bin/mpirun"), std::string::npos);
+  facts = good_node();
+  EXPECT_EQ(of(facts, "shared_memory").remedy, "");
+  facts.shared_mb = 67.1;  // Docker's
+  EXPECT_EQ(of(facts, "shared_memory").level, Level::slow);
+  facts.usable_gpus = 0;
+  EXPECT_EQ(of(facts, "shared_memory").remedy, "");
   facts = good_node();
   facts.exchange_failed = "odori: lo is down.";
   EXPECT_EQ(of(facts, "mpi").level, Level::broken);
@@ -228,7 +242,8 @@ TEST(DoctorReport, TheLastSentenceSaysForWhichTasksTheMachineIsReady) {
   EXPECT_EQ(to_json(diagnose(facts), "en")["ready"]["task_1"], true);
   EXPECT_EQ(to_json(diagnose(facts), "en")["ready"]["task_2"], false);
   EXPECT_EQ(last(facts, "en"),
-            "This machine is ready for task 1, but not for task 2. Missing: GPUs that the kit can use, an mpirun that works.");
+            "This machine is ready for task 1, but not for task 2. Missing: GPUs that the kit can use, an mpirun that "
+            "works.");
   EXPECT_NE(last(facts, "ja").find("足りないもの: キットから使える GPU、使える mpirun"), std::string::npos);
   facts.free_gb = 0.1;
   EXPECT_EQ(last(facts, "en").find("This machine is not ready for the tasks. Missing: "), 0u) << last(facts, "en");

@@ -174,6 +174,13 @@ expect 0 "link=1gbit,50us nodes=0,1,2 -np 3" "${run[@]}" --ranks 3 --link 1gbit,
 expect 0 "link=1gbit,50us nodes=0,0,1,1 -np 4" "${run[@]}" --link 1gbit,50us --ranks 4 --nodes 2
 expect 0 "/exercises/train_cifar_multi_node --epoch 3" "${run[@]}" --epoch 3
 expect 0 "/solutions/train_cifar_multi_node --epoch 3" "${run[@]}" --solution --epoch 3
+# PATH's mpirun may be another MPI's than the build's.
+printf '#!/bin/sh\necho of the build: "$@"\n' >"$scratch/mpiexec"
+chmod +x "$scratch/mpiexec"
+echo "MPIEXEC_EXECUTABLE:FILEPATH=$scratch/mpiexec" >"$scratch/build/CMakeCache.txt"
+expect 0 "of the build: -np 2" "${run[@]}"
+expect 0 "of the build: -np 2" env PATH="$scratch/bin" ODORI_BUILD="$scratch/build" "$odori" compare
+rm "$scratch/build/CMakeCache.txt"
 
 # The count of the tests, from ctest's file: one passed, one failed, three need GPUs, and one that did not run at all.
 cat >"$scratch/bin/ctest" <<'END'

@@ -69,7 +69,7 @@ if [[ $# -gt 2 ]]; then
 fi
 
 said=$("$script" no_such_mpirun 2>&1)
-[[ $? -eq 20 && $said == *"there is no no_such_mpirun in PATH"* ]] || fail "without an mpirun: $said"
+[[ $? -eq 20 && $said == *"there is no no_such_mpirun here"* ]] || fail "without an mpirun: $said"
 
 # Without the loopback interface Open MPI speaks of a listener. Skipped where no namespace can be made; in CI that is a failure.
 apart=(unshare --net)
