@@ -1,5 +1,4 @@
 #!/bin/bash
-# SPDX-License-Identifier: Apache-2.0
 ##PBS -q
 # BLANK 8: Task 1 drives all devices of a node (two, or GPUS_A_NODE of the site file) from a single process, which needs
 #          a thread for each. How many nodes, processes a node, and threads a process does it take?

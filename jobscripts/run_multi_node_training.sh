@@ -1,5 +1,4 @@
 #!/bin/bash
-# SPDX-License-Identifier: Apache-2.0
 ##PBS -q
 # BLANK 7: Task 2 uses two nodes with two devices each (one, where GPUS_A_NODE of the site file is 1), and runs one
 #          process a device, which needs one thread. How many nodes, processes a node, and threads a process does it take?

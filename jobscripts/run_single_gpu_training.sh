@@ -1,5 +1,4 @@
 #!/bin/bash
-# SPDX-License-Identifier: Apache-2.0
 ##PBS -q
 #PBS -l select=1:mpiprocs=1:ompthreads=1
 ##PBS -W group_list=

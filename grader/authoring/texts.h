@@ -10,12 +10,13 @@
 
 namespace odori::grader {
 
-/// Returns a sentence for each section of the English file (messages.md) that the Japanese one (messages.ja.md next to
-/// it) lacks, or has with other placeholders, with the same text (but for code), or empty; and the reverse.
+/// Compares the sections of the English file (messages.md) with the Japanese one next to it (messages.ja.md). Returns a
+/// sentence for each section that one of them lacks, that is empty, that has different placeholders, or that is not
+/// translated (equal texts, code excepted).
 std::vector<std::string> differences_of_languages(const std::filesystem::path& english);
 
-/// Returns a sentence for each fault of an exercise's texts: differences of languages; hints that are not three for
-/// each blank, or equal to another one; messages that its checks use and that do not exist, or equal to another one.
+/// Returns a sentence for each fault of an exercise's texts: differences of languages, other than three hints for a
+/// blank, duplicate hints, missing messages, duplicate messages.
 std::vector<std::string> faults_of_texts(const std::filesystem::path& kit, const Task& task);
 
 }  // namespace odori::grader

@@ -38,7 +38,7 @@ std::optional<int> count_in(std::string_view text) {
   return text.size() <= most_digits && !text.starts_with('-') ? number_of<int>(text) : std::nullopt;
 }
 
-/// Equal nodes. PBS's defaults: one process a node, one thread for each core of `ncpus`, one core.
+/// Equal nodes. PBS's defaults: one process per node, one thread for each core of `ncpus`, one core.
 struct Chunk {
   int nodes = 1;
   std::optional<int> cores, processes, threads;  // ncpus, mpiprocs, ompthreads
@@ -157,7 +157,7 @@ Totals totals_of(const SelectLine& line) {
   return totals;
 }
 
-/// A finding with what the line requests (nodes, processes in all and a node, threads a process) and the devices.
+/// A finding with what the line requests (nodes, processes in all and per node, threads per process) and the devices.
 Finding finding(const char* key, const SelectLine& line, int devices) {
   const Totals totals = totals_of(line);
   std::string processes;

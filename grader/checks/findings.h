@@ -73,7 +73,7 @@ Found find_in_updates(const Situation& situation, const RunPlan& other, Updates 
 
 /// Did the library stop this rank by that refusal (observe/refusal.h)?
 bool was_refused(const RankSeen& rank, const char* refusal);
-/// That one's sentence, told by `key`, or by the refusal's own name.
+/// The message for this refusal, under `key`, or under the refusal's own name.
 Found find_refused(const Evidence& evidence, const char* refusal, const char* key = nullptr);
 
 /// The library's sentence, if it stopped the run, or the different calls for which it did.

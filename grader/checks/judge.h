@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge: from the programs of an answer to an outcome of each blank.
+// The judge: runs the programs of an answer and decides the outcome of each blank.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace odori::grader {
 
-/// The programs of one answer, and what running them shows. The runs live as long as this.
+/// The programs of one answer, and their runs, which live as long as this object.
 class AnswerPrograms {
  public:
   virtual ~AnswerPrograms() = default;
@@ -20,24 +20,28 @@ class AnswerPrograms {
   virtual void prepare(const std::vector<std::set<int>>&) {}
   /// How a blank compiles among the kit's answers.
   virtual BlankBuild alone(int blank) = 0;
-  /// All blanks that compile alone and together; empty if there are fewer than two, or if they do not.
+  /// The most blanks that compile in one program; empty if fewer than two.
   virtual std::set<int> together() = 0;
   /// New runs of the program that takes these blanks from the learner; null if it does not compile.
   virtual Runs* runs_of(const std::set<int>& blanks) = 0;
-  /// Why a program crashed by a pointer in this run, in one more run with the compiler's own checks; nothing if these
-  /// see nothing.
+  /// After a crash: runs the program again with the compiler's checks of null pointers. What they find, or nothing.
   virtual std::optional<Finding> find_null_pointer(const std::set<int>&, const RunPlan&) { return {}; }
 };
 
-/// Judges the blanks `filled`. The whole takes all of them from the learner. If it passes every check in every test
-/// case, its blanks are right, but those of `judged_alone` have to be right with the kit's other answers too. Otherwise
-/// each blank is tried alone in the test case in which the whole failed. Those that fail are wrong, unless they are
-/// right with others of the learner's, and the rest is judged together without them. If none fails alone, blanks
-/// disagree: they are put together one by one, and the first with which the program fails is wrong, unless one before
-/// it fails alone in a later test case. So no blank is judged together with one that is not known to be right.
+/// Judges the blanks `filled`, in steps:
+/// 1. The program with all of them. If it passes every check of every test case, they are right, except that blanks of
+///    `judged_alone` which compile alone must pass with the kit's other answers too.
+/// 2. If it fails: each blank alone, in that test case. A blank that fails is wrong, unless it passes with others of
+/// the
+///    learner's blanks (at most eight sets are tried). The program with the blanks that remain goes back to step 1.
+/// 3. If none fails alone, the blanks disagree. They are added one after another, and the first one with which the
+///    program fails is wrong, unless an earlier one fails alone in a later test case.
+/// So no blank is marked wrong because of another one that is wrong. A failure that does not occur again is retried,
+/// and then reported as a fault of the environment.
 ///
 /// Calls `tell` for each blank as soon as it is decided. Returns the runs of the whole, or null if a blank is not
-/// right. Not to be called within a GoogleTest. Throws Error on Ctrl-C.
+/// right. Runs GoogleTests, so do not call it within one.
+/// Throws Error on Ctrl-C.
 Runs* judge(const std::set<int>& filled, const std::set<int>& judged_alone, AnswerPrograms& programs, const Exam& exam,
             const std::function<void(int blank, const Outcome&)>& tell);
 

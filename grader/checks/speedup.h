@@ -60,7 +60,7 @@ struct Measured {
   double first = 0;  // the learner's job that ran to its end
   std::map<Work, std::vector<double>> starts, jobs;
 
-  double start(Work work) const;  // the learner's is the solution's: what else its program does there is its time
+  double start(Work work) const;  // of the solution for both: extra start-up work of the learner's is training time
   std::vector<double> training(Work work) const;
 };
 
@@ -72,7 +72,7 @@ struct SpeedupVerdict {
 /// Of at least one pair. Nothing if more pairs can tell more and there is time for them.
 std::optional<SpeedupVerdict> judge(const Measured& measured, bool time_is_up);
 
-/// Takes `seconds_in_all` and a job at most. `coin` decides who is first in each pair; no program may know it.
+/// Takes at most `seconds_in_all` and one more job. `coin` decides who is first in each pair; no program may know it.
 SpeedupVerdict measure_speedup(TimedWork& work, std::uint64_t coin, double seconds_in_all = 58);
 
 }  // namespace odori::grader

@@ -22,14 +22,14 @@ struct Failure {
   std::size_t situation = 0;
   const Check* check = nullptr;
   Outcome outcome;
-  bool settled = true;  // false: passed, or of a run that ended badly, for which another check may have a better word
+  bool settled = true;  // false: passed, or of a run that ended badly, which another check may explain better
 };
 
 Failure try_check(const Check& check, Runs& runs, const RunPlan& plan);
 
-/// The first test case of [first, last) in which a program fails, and how. The checks of `blank` have the first word,
-/// then those that are about all; the others find what this blank does to facts that are not its own. Runs GoogleTests,
-/// so not to be called within one. Throws Error on Ctrl-C.
+/// The first test case of [first, last) in which a program fails, and how. The checks of `blank` are tried first,
+/// then those that are about all blanks; the others find what this blank does to facts that are not its own. Runs
+/// GoogleTests, so do not call it within one. Throws Error on Ctrl-C.
 std::optional<Failure> find_failure(Runs& runs, const Exam& exam, int blank, std::size_t first, std::size_t last);
 
 }  // namespace odori::grader

@@ -138,7 +138,7 @@ bool mark(const GradeFlags& flags, const fs::path& scratch, const std::vector<An
                           .progress =
                               [&](const Progress& progress) {
                                 screen.progress(progress);
-                                reports.write_now_and_then();
+                                reports.write_if_due();
                               }};
   const Batch batch{records, marker, flags.jobs > 0 ? flags.jobs : usable_cores(), flags.timings};
   for (const Answer& answer : answers) reports.expect(answer.student);

@@ -24,7 +24,7 @@ void Reports::take(const TaskRecord& record) {
   changed_.insert(record.student);
 }
 
-void Reports::write_now_and_then() {
+void Reports::write_if_due() {
   if (!changed_.empty() && Clock::now() - written_ > 5s) write();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reports of a class, written as the marks come.
+// The reports of a class, updated as marks arrive.
 #pragma once
 
 #include <chrono>
@@ -19,11 +19,11 @@ class Reports {
  public:
   Reports(std::filesystem::path results, Course course, std::vector<StudentRecord> students);
 
-  /// A student whose answers nobody has marked yet.
+  /// Adds a student without marks.
   void expect(const std::string& student) { students_[student].name = student; }
   void take(const TaskRecord& record);
   /// Writes what has changed, unless that was done less than five seconds ago. Throws WriteError.
-  void write_now_and_then();
+  void write_if_due();
   void write();
 
   const Course& course() const { return course_; }

@@ -200,7 +200,7 @@ Built Compiler::build(const std::string& source, const BuildOptions& options) co
   const fs::path folder = folder_of(source, options);
   std::error_code ignored;
   fs::last_write_time(folder, fs::file_time_type::clock::now(), ignored);  // forget_old_builds() of others keeps it
-  if (!options.anew) {
+  if (!options.rebuild) {
     if (fs::exists(folder / kept_program)) return {.program = folder / kept_program};
     if (const std::string said = read_file(folder / kept_errors); !said.empty()) return {.errors = read_errors(said)};
   }

@@ -25,18 +25,18 @@ struct CompileError {
 struct Built {
   std::filesystem::path program;  // empty: it does not compile, and at least one of the others is not
   std::vector<CompileError> errors;
-  /// It took too long, or too much of something, or failed without an error in the file. Whose fault that is, the kit's
-  /// own program tells, built in the same way.
+  /// It exceeded a limit of time or memory, or failed without an error in the file. Building the kit's own program in
+  /// the same way shows whose fault that is.
   std::optional<Finding> gave_up;
 };
 
 /// The errors in what a compiler said of a file of source_of(), in order. GCC's and Clang's form, in English.
 std::vector<CompileError> read_errors(const std::string& output);
-/// Likewise in what a linker said: what is declared and nowhere defined. They have neither blank nor line.
+/// The errors in a linker's output: names that are declared and nowhere defined. They have neither blank nor line.
 std::vector<CompileError> read_link_errors(const std::string& output);
 
 struct BuildOptions {
-  bool anew = false;            // whatever was built before
+  bool rebuild = false;         // ignores what was built before
   bool low_priority = false;    // the compiler yields to all else that this machine runs
   bool pointer_checks = false;  // the program stops where it uses a null pointer, and says where (GCC's UBSan)
   const std::atomic<bool>* cancelled = nullptr;  // ends the compiler once it is true; the result then means nothing

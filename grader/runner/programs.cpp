@@ -71,13 +71,13 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
   int line = place.text_line + error.line - 1, column = error.column;
   const auto bracket = unclosed_bracket(place.text);
   if (bracket) {
-    // The compiler notices somewhere behind it that something is amiss, or takes it for something else.
+    // The compiler notices somewhere after it that something is wrong, or takes it for something else.
     finding.key = "compile_bracket_open";
     finding.values["bracket"] = bracket->text;
     line = place.text_line + bracket->line - 1;
     column = static_cast<int>(bracket->at - join_lines(place.text).rfind('\n', bracket->at));
   } else if (error.blank != place.number || line >= place.last_line) {
-    // It is said of the bracket behind the answer; and of no line.
+    // The error is at the bracket after the answer, and names no line.
     if (finding.key == "compile_no_return" || finding.key == "compile_nowhere_defined") return finding;
     if (finding.key == "compile_declared_twice") {
       finding.key = "compile_declared_below";
@@ -143,7 +143,7 @@ Built Programs::build(const std::set<int>& blanks, bool low_priority) const {
   // It may have waited for its turn too long.
   if (built.gave_up && low_priority) return build(blanks, false);
   if (built.gave_up) {
-    const Built kits = compiler_.build(source_of(solution_, {}), {.anew = true});
+    const Built kits = compiler_.build(source_of(solution_, {}), {.rebuild = true});
     if (kits.program.empty())
       throw EnvironmentFault(kits.gave_up.value_or(Finding{"compiler_failed", {{"detail", ""}}}));
     if (built.gave_up->key == "no_memory" || built.gave_up->key.starts_with("over_"))

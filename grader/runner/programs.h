@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of one answer: the kit's, with the learner's text in some of its blanks, each an executable of its own.
+// The programs of one answer: the kit's program with the learner's text in a set of its blanks, one executable for each
+// set.
 #pragma once
 
 #include <atomic>
@@ -21,16 +22,17 @@
 namespace odori::grader {
 
 /// One ordinary source file: `solution`, the kit's program, with the texts of `learners` (by number) in place of the
-/// kit's own. No text is rewritten. Added are `{}` after each of the learner's texts, so that an `if` without a
-/// statement does not take the kit's next one, and a call after the last blank that tells the observer that all blanks
-/// were executed (at the start of main if all blanks are above it).
+/// kit's own. No text is rewritten. Added are #line directives, `{}` after each of the learner's texts, so that an `if`
+/// without a statement does not take the kit's next one, and a declared call after the last blank that tells the
+/// observer that all blanks were executed (at the start of main if all blanks are above it).
 ///
 /// To the compiler, the lines of blank 3 are "blank_3:1", "blank_3:2", ... and all others are "kit:N". So the file
-/// depends on the texts alone. Throws Error if no line begins with "int main(int argc, char** argv)".
+/// depends on the texts alone. Throws Error if no line begins with "int main(int argc, char** argv)", or
+/// if it must begin main's body and does not end with "{".
 std::string source_of(const std::string& solution, const std::map<int, Blank>& learners);
 
-/// What to say of an error in a program in which the blank at `place` is the learner's. `lines`: the learner's file;
-/// `kept`: what the exercise has of the answer, "const int device" (kept_of).
+/// The message for a compile error in a program that takes the blank `place` from the learner. `lines`: the learner's
+/// file; `kept`: the part of the answer that the exercise shows, "const int device" (kept_of).
 Finding finding_of(const CompileError& error, const Blank& place, const std::vector<std::string>& lines,
                    const std::string& kept);
 
@@ -38,7 +40,7 @@ Finding finding_of(const CompileError& error, const Blank& place, const std::vec
 struct BlankBuild {
   std::set<int> blanks;            // that its program takes from the learner: this one, and those whose names it uses
   std::optional<Finding> failure;  // why it does not compile
-  int needs = 0;                   // it uses a name of this blank, which does not compile; 0: none
+  int needs = 0;                   // number of a blank that does not compile and whose names it uses; 0: none
   bool compiles() const { return !failure && needs == 0; }
 };
 
@@ -78,14 +80,15 @@ class Programs {
   /// The program that takes these blanks from the learner, built when first asked for. Throws EnvironmentFault.
   const Built& of(const std::set<int>& blanks);
 
-  /// Likewise with checks of null pointers compiled in; empty if it cannot be built so.
+  /// The same program built with the compiler's checks of null pointers; empty if that fails.
   std::filesystem::path with_pointer_checks(const std::set<int>& blanks) const;
 
-  /// A blank that does not compile for a name that it does not know is built again with a blank above it whose text
-  /// holds that name.
+  /// The blank with the kit's other answers. If it does not compile because of an undeclared name, it is built again
+  /// with a blank above it that contains the name.
   const BlankBuild& alone(int blank);
-  /// All blanks that compile alone, built into one program; empty if they can't be, or if there are fewer than two. A
-  /// blank that compiles alone and not with the others (it declares a name again, say) has a failure after that.
+  /// The most blanks that compile in one program: all that compile alone, minus those at which this program's errors
+  /// are (a blank that declares a name again, say), for which alone() returns a failure from then on. Empty if fewer
+  /// than two remain.
   std::set<int> together();
 
  private:

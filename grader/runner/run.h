@@ -43,7 +43,7 @@ struct Start {
   FileWatch data_, writers_;  // after `files`: the grader's own opening doesn't count
 };
 
-/// True if the program did nothing to end so: it was killed from outside, or mpirun died of a signal and none of its
+/// True if the program did not cause its end: it was killed from outside, or mpirun died of a signal and none of its
 /// ranks did. Open MPI 4's does so rarely, after all ranks have ended (PMIx_server_finalize).
 bool ended_by_accident(const Ended& ended, bool under_mpi);
 

@@ -40,7 +40,7 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  // ---- Who it is
+  // ---- Identity
   virtual DeviceKind kind() const = 0;
   /// The number by which learners name it: 0, 1, ... within this process's node.
   virtual int id() const = 0;
@@ -50,7 +50,7 @@ class Device {
   /// Binds the calling thread to this device (CPU: number of threads; CUDA: cudaSetDevice). Each device
   /// is driven by one thread at a time.
   virtual void bind_thread() = 0;
-  /// Returns when everything that was asked of the device is done.
+  /// Returns when all work queued on the device is done.
   virtual void synchronize() = 0;
 
   // ---- Memory
@@ -64,8 +64,8 @@ class Device {
   virtual void axpy(float a, const Buffer& x, Buffer& y, Range range) = 0;
   /// y *= a
   virtual void scale(float a, Buffer& y, Range range) = 0;
-  /// Momentum SGD as Chainer writes it: v = momentum * v - rate * g; p += v. Of a part of the parameters v may be: its
-  /// first number belongs to p's number v_begin.
+  /// Momentum SGD as Chainer writes it: v = momentum * v - rate * g; p += v. v may cover a shard of the parameters: its
+  /// first element belongs to p[v_begin].
   virtual void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
                             std::size_t v_begin = 0) = 0;
   /// Adam (adam_factors.h). m and v may cover a shard of the parameters: their first element belongs to p[m_begin].

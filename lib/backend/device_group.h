@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the devices of one process that train replicas of one model: gradients to the main device, parameters back.
+// Exchange between the devices of one process that train replicas of one model: gradients to the main device,
+// parameters back.
 //
 //   device i, on its own thread:   forward, backward, arrive(i)                        (all devices at once)
 //   for each slice s:              reduce(gradients, 1 / n, s)
@@ -38,8 +39,8 @@ class DeviceGroup {
   virtual void reduce(std::span<Buffer* const> buffers, float a, std::size_t slice) = 0;
   /// Makes later work of the main device wait for reduce() of this slice.
   virtual void await(std::size_t slice) = 0;
-  /// The others' = main's, after all that the main device was asked so far: parameters back. What the others are asked
-  /// once the last slice was sent comes after all of them.
+  /// The others' = main's: parameters back. Starts after all work queued on the main device so far. Work that is queued
+  /// on the others after the last slice was sent waits for all slices.
   virtual void send(std::span<Buffer* const> buffers, std::size_t slice) = 0;
 };
 

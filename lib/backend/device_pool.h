@@ -23,21 +23,22 @@ struct DevicePoolOptions {
   int workspace_mib = 2048;  // GPUs: memory that a convolution may take in addition to its tensors, in 2^20 bytes
 };
 
-/// Device i is made when it is first asked for. CPU devices are as many as asked for; GPUs as many as there are. To be
-/// declared before models and optimizers: it has to outlive whatever uses its devices.
+/// Device i is made when it is first asked for. There is any number of CPU devices, and as many GPUs as the machine
+/// has. Declare the pool before models and optimizers: it has to outlive whatever uses its devices.
 class DevicePool {
  public:
   explicit DevicePool(const DevicePoolOptions& options);
 
   /// Throws Error if there is no such device, naming those that there are.
   Device& device(int id);
-  /// Makes device `id` current, for this thread too: what is set up next is set up there.
+  /// Makes device `id` the current one, where models and optimizers are set up next, and binds the calling thread to
+  /// it.
   Device& use(int id);
-  /// The current device; 0 if use() was never called.
+  /// The current device. If use() was never called, calls use(0).
   Device& current();
   DeviceKind kind() const { return kind_; }
-  /// What the user should know: that no GPU is used though this build could, that n devices are more than this machine
-  /// has cores or GPUs for.
+  /// A warning if no GPU is used although this build could use one, or if the machine has too few cores for n CPU
+  /// devices or, with share_devices, fewer than n GPUs.
   std::optional<std::string> warning(int n) const;
 
  private:

@@ -15,7 +15,7 @@ struct DevicePoolOptions;
 /// Does this build hold the CUDA backend?
 bool built_for_gpus();
 
-/// Is an NVIDIA driver installed here? Costs next to nothing where there is none.
+/// Is an NVIDIA driver installed here? Cheap if there is none.
 bool has_gpu_driver();
 
 /// GPUs that this build can use on this machine; 0 also where there is no driver.

@@ -151,7 +151,7 @@ class Graph {
   /// softmax_cross_entropy it starts from write_gradient() of the last tensor.
   void backward() { backward({}); }
   /// The same, and reports each operation's gradients as soon as they are final, the last operation's first. On a GPU
-  /// they are asked for one by one then, also where they would be replayed as a whole.
+  /// the operations are launched one by one then; the CUDA graph of the backward pass is not used.
   virtual void backward(const OnGradientReady& on_gradient_ready) = 0;
   /// The sums since the last call, counting the examples that are `counted`; waits for the device.
   virtual Metrics take_metrics() = 0;

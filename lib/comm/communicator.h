@@ -45,24 +45,24 @@ class Communicator {
   /// time shows this with it.
   virtual std::string link() const = 0;
 
-  // ---- Models. All collective: every rank calls, with buffers of the same size, each of this rank's device. They come
-  // after all that the device was asked before, and before all that it is asked then.
-  /// Every rank's gradients become their mean over all ranks, in these pieces: one range a parameter, ascending. The
+  // ---- Models. All collective: every rank calls, with buffers of the same size, each of this rank's device. They are
+  // ordered with the device's other work, as on one stream.
+  /// Every rank's gradients become their mean over all ranks, in these pieces: one range per parameter, ascending. The
   /// gaps between them (model/classifier.cpp) may be averaged too.
   virtual void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) = 0;
-  /// The same with 16 bits a number on the way, half the bytes: each rank divides its gradients by the number of ranks
-  /// before they are added, so that a sum overflows no sooner than a gradient does. Returns how many elements of the
-  /// mean are infinite or nan, the same on every rank. Throws UsageError where the algorithm takes fp32 alone.
+  /// The same with 16-bit elements in the messages, half the bytes: each rank divides its gradients by the number of
+  /// ranks before they are added, so that a sum overflows no sooner than a gradient does. Returns how many elements of
+  /// the mean are infinite or nan, the same on every rank. Throws UsageError where the algorithm takes fp32 alone.
   virtual std::int64_t all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients,
                                           std::span<const Range> pieces) = 0;
-  /// That error, before anything is exchanged.
+  /// Throws that error, before anything is exchanged.
   virtual void require_takes(Dtype dtype) const = 0;
   /// This rank's part of n elements: the parts of all ranks are everything, once.
   virtual Range part(std::size_t n) const = 0;
-  /// Of the gradients in this rank's part() alone: they become their mean over all ranks. What the others become is not
-  /// said.
+  /// This rank's part() of the gradients becomes their mean over all ranks. The other elements are unspecified
+  /// afterwards.
   virtual void reduce_scatter_mean(Device& device, Buffer& gradients) = 0;
-  /// Every rank gets, of the values in each part, those of the rank that it belongs to.
+  /// Every rank gets each part's values from the rank whose part() it is.
   virtual void all_gather_parts(Device& device, Buffer& values) = 0;
   /// Every rank gets the root's values.
   virtual void broadcast(Device& device, Buffer& values, int root = 0) = 0;
@@ -74,7 +74,7 @@ class Communicator {
   /// the root only.
   virtual std::vector<std::byte> scatter(std::span<const std::byte> all, std::span<const std::size_t> counts,
                                          int root = 0, CallSite site = CallSite::current()) = 0;
-  /// Every rank gets what each gives, in the order of the ranks. All give the same number of bytes.
+  /// Every rank gets the contributions of all ranks, in the order of the ranks. All have the same number of bytes.
   virtual std::vector<std::byte> all_gather(std::span<const std::byte> own, CallSite site = CallSite::current()) = 0;
   template <typename Plain>
   std::vector<Plain> all_gather(const Plain& own, CallSite site = CallSite::current());

@@ -9,9 +9,9 @@
 //
 // MPI's own collectives send messages that nobody here can see. They are charged as algorithms of which that is known
 // (steps.h), an all-reduce as the quicker of ring and tree, which is what cost.h predicts as well: all bytes of a step
-// at once, or of several like it, which takes the bytes of the busiest card / bandwidth, and a latency a step.
+// at once, or of several like it, which takes the bytes of the busiest card / bandwidth, and one latency per step.
 //
-// The time passes in sleep, so that cores are free as with a real card. So do waits for a rank that isn't there yet.
+// The delay is a sleep, so cores are free as with a real card. So do waits for a rank that isn't there yet.
 // Meanwhile the elements are copied through this machine's memory; where that takes longer than the link would, it
 // counts.
 #pragma once
@@ -36,7 +36,7 @@ LinkSpeed parse_link(const std::string& value);
 /// "1 Gbit/s, 50 us".
 std::string in_words(const LinkSpeed& speed);
 
-/// What is brought onto the nodes' cards at a time.
+/// Bytes that one operation puts on the network cards of the nodes.
 struct Load {
   explicit Load(std::size_t nodes) : out(nodes), in(nodes) {}
   /// Nothing within a node.
@@ -64,7 +64,8 @@ class Link {
   Link(const LinkSpeed& speed, int nodes);
 
   const LinkSpeed& speed() const { return speed_; }
-  /// All that comes at the time `there`, or as soon as the cards are free. Returns when it will have arrived.
+  /// Occupies the cards with the load, from the time `there` on or as soon as they are free. Returns when all of it
+  /// will have arrived.
   Time carry(const Load& load, Time there);
   static void sleep_until(Time time);
 

@@ -69,8 +69,8 @@ class MpiCommunicator : public Communicator {
   /// For all_reduce_mean(): every rank's values in this range become their mean over all ranks, by all_reduce().
   /// Collective.
   void average(Device& device, Buffer& values, Range range);
-  /// Calls `work` with consecutive slices of the range, in host memory; at least once. What they become is the
-  /// device's.
+  /// Calls `work` with consecutive slices of the range, in host memory, at least once, and writes the
+  /// results back to the device.
   void in_slices(Device& device, Buffer& values, Range range, const std::function<void(std::span<float>)>& work);
   /// The type of the elements in the messages of the current mean.
   Dtype dtype() const { return dtype_; }

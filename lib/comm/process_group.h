@@ -46,7 +46,7 @@ class Work {
   Work(std::shared_ptr<Background> background, std::int64_t ticket) noexcept;
   Work(Work&&) noexcept = default;
   Work& operator=(Work&&) = delete;
-  /// Waits, so that the memory of the call may be released then. A failure is not reported here.
+  /// Waits for the end of the collective; afterwards its memory may be freed. A failure is not reported here.
   ~Work();
 
   /// Returns when the collective has ended. Throws the Error of the first one in the background that failed.

@@ -22,7 +22,7 @@ struct Steps {
   bool pipeline = false;  // the hops come one after another instead, each for a part of the elements at a time
 };
 
-/// Each rank sends to the next one, n - 1 times a round, the n-th part of `bytes`. All-reduce: two rounds;
+/// Each rank sends to the next one, n - 1 times per round, the n-th part of `bytes`. All-reduce: two rounds;
 /// reduce-scatter and all-gather: one. Source: see ring.cpp.
 Steps ring_steps(int n, int rounds, double bytes);
 /// Recursive halving and doubling, one step after another. Source: see tree.cpp.

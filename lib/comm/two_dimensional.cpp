@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// two_dimensional: ranks as a table, a row a node, a column of those with the same intra_rank; all columns work at
+// two_dimensional: ranks as a table, one row per node, a column of those with the same intra_rank; all columns work at
 // once.
 //
 //   for each slice of the flat vector (on GPUs: for all of it), cut into L chunks, L the ranks of a node:

@@ -10,8 +10,8 @@
 namespace odori {
 
 /// Collective, and safe where the models differ: throws Error, on every rank the same, unless all ranks' parameters
-/// have the same names, shapes and order, and lie in memory alike. Elements that don't belong together would be
-/// averaged otherwise, or ranks would wait for ever.
+/// have the same names, shapes, order and memory layout. Otherwise elements that do not belong together would be
+/// averaged, or ranks would wait for ever.
 void agree_on_model(Classifier& model, Communicator& comm);
 
 /// The same for how they exchange their gradients, in words: other types, buckets or parts would be other messages.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that is needed to go on with a training, in one folder an epoch: complete, or not there.
+// Everything that is needed to go on with a training, in one folder per epoch: complete, or not there.
 //
 //   OUT/snapshot_epoch_3/model.bin      parameters and statistics   \  rank 0
 //                        optimizer.bin  velocities or moments       /
-//                        rank_0.json    iterators, random state, counters, log: one file a rank
+//                        rank_0.json    iterators, random state, counters, log: one file per rank
 //                        snapshot.json  what it is a snapshot of: network, devices, ranks, checksums
 //   OUT/latest                             the name of the folder that was written last, whatever the clock did
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are read whole, and written whole or not at all.
+// Reading and writing whole files: in place, or atomically by a rename; and folders of this user alone.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace odori {
 
-/// A file that can't be written: the system's errno, and a sentence of it ("No space left on device").
+/// A file cannot be written. Carries the errno and its text ("No space left on device").
 class WriteError : public Error {
  public:
   WriteError(const std::string& sentence, int reason) : Error(sentence), reason_(reason) {}
@@ -22,32 +22,33 @@ class WriteError : public Error {
   int reason_;
 };
 
-/// All of a file; empty if there is none.
+/// All of a file; empty if it does not exist or cannot be read.
 std::string read_file(const std::filesystem::path& path);
 
-/// Writes the pieces one after another, down to the disk. Throws WriteError if not every byte has arrived there.
+/// Overwrites the file in place with the pieces, one after another, and waits until they are on the disk (fsync). Not
+/// atomic: use replace_file() where a reader may come in between. Its folder must exist. Throws WriteError.
 void write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> pieces);
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-/// The end of the name of a file or folder that isn't whole yet. One that nobody writes any more is of no use.
+/// The end of the name of a file or folder that is not complete yet. What a killed process left may be deleted.
 inline constexpr std::string_view unfinished_suffix = ".part";
 
-/// Writes a new file next to it, on the disk before it takes the old one's place, with the old one's permissions:
-/// whenever this is cut short, the old text or the new one is there, whole. Makes the folders that are missing. Throws
-/// WriteError if that can't be done.
+/// Replaces a file atomically: writes a temporary file in the same folder, with the permissions of the old file, waits
+/// until it is on the disk, and renames it. Whenever this is interrupted, the complete old or the complete new text is
+/// there. Makes missing folders. Throws WriteError.
 void replace_file(const std::filesystem::path& path, std::string_view text);
 
-/// Removes what processes that were killed within replace_file(path) have left. While no other process writes it.
+/// Removes what processes that were killed within replace_file(path) left. Call it only when no process writes the
+/// file.
 void remove_unfinished(const std::filesystem::path& path);
 
-/// A folder that others can neither write to nor have put there.
+/// Whether the folder is this user's, no symbolic link, and not writable for group or others.
 bool is_own_folder(const std::filesystem::path& path);
 
-/// A new folder of this user's alone, gone with the object.
+/// A new folder that only this user can read; the destructor removes it.
 class TemporaryFolder {
  public:
-  /// Its path begins with `prefix`; nobody can know how it ends. Makes the folders that are missing on the way. Throws
-  /// WriteError if that can't be done.
+  /// Its path is `prefix` and random characters. Makes missing folders. Throws WriteError.
   explicit TemporaryFolder(const std::filesystem::path& prefix);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
@@ -58,7 +59,8 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// Gives a folder that is written under `from` its name `to`, where an older one may be.
+/// Renames the folder `from` to `to`, and replaces `to` if it exists: in one step where the file system can exchange
+/// two names, otherwise in two.
 void replace_folder(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace odori

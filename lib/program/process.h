@@ -26,10 +26,10 @@ struct Command {
 };
 
 struct Limits {
-  std::optional<std::chrono::milliseconds> time{100'000};  // nothing: as long as it likes
-  /// That it may compute, with all that it starts: a busy machine makes it wait for the processor, and not take more.
+  std::optional<std::chrono::milliseconds> time{100'000};  // nullopt: no limit
+  /// CPU time of the program and all that it starts. Unlike `time`, it is the same on a busy machine.
   std::optional<std::chrono::milliseconds> processor_time = {};
-  std::size_t output_bytes = 1 << 20;  // what is said beyond is dropped
+  std::size_t output_bytes = 1 << 20;  // further output is dropped
   /// Asked every 50 ms; true ends the program as the time limit does.
   std::function<bool()> give_up;
   std::function<void(int)> started = {};  // told the process's id

@@ -15,7 +15,7 @@ struct Usage {
   std::chrono::milliseconds processor_time{0};  // of those that live, and of those of their children that have ended
 };
 
-/// A snapshot while they come and go: it may miss some. Takes less than 0.1 ms a process.
+/// A snapshot while they come and go: it may miss some. Takes less than 0.1 ms per process.
 Usage usage_of(pid_t process);
 
 }  // namespace odori

@@ -2,21 +2,22 @@
 // A watch over work that may never end because another device, process or machine doesn't take part in it: one for
 // MPI (comm/session.cpp), and one for each NCCL communicator. There is one rule for all of them.
 //
-// A job hangs when something of a watch's is under way and for ODORI_TIMEOUT seconds (60) nothing moves: nothing that
-// this watch follows has ended, and no rank of this node has entered or left a collective call, or computed a batch
-// (program/rank_table.h). So a rank that evaluates for minutes while the others wait for it is at work. Work that shows
-// neither, such as a calculation of a learner's own, has to end within the limit, or the limit to be raised.
+// A job hangs when an operation that a watch follows is pending and there is no progress for ODORI_TIMEOUT seconds
+// (60): no such operation has ended, and no rank of this node has entered or left a collective call, or computed a
+// batch (program/rank_table.h). So a rank that evaluates for minutes while the others wait for it does not hang. Work
+// that shows neither, such as a calculation of a learner's own, has to end within the limit, or the limit must be
+// raised.
 //
-// After 5 s in which nothing moved, and one of the node's ranks lets the others wait, a table on standard error shows
+// After 5 s without progress in which one of the node's ranks keeps the others waiting, a table on standard error shows
 // each rank's last call, once. The job ends then only if the ranks wait for what cannot come: messages that no rank
 // takes, or a rank that has ended.
 //
 // What ranks of other nodes do can't be seen from here. Where no rank of this node is missing, but the job has others,
-// ten times the limit has to pass. A node of whose ranks one is missing tells before that.
+// ten times the limit has to pass. A node that is missing a rank reports sooner.
 //
-// Only time in which this process was served counts: a job that was suspended, a laptop that slept, or a machine that
-// is too busy hasn't waited. A rank that sits alone in a debugger is missing to the others: ODORI_TIMEOUT=0 turns all
-// watches off. What rank 0 was given holds for all ranks.
+// Only time in which this process was scheduled counts: a job that was suspended, a laptop that slept, or a machine
+// that is too busy has not waited. A rank that sits alone in a debugger is missing to the others: ODORI_TIMEOUT=0 turns
+// all watches off. Rank 0's setting applies to all ranks.
 //
 // Then the message says who is missing and what is known of them, and which call the others wait in. One rank of a node
 // says it, and ends the job: by MPI_Abort with exit_code::hang, or, before MPI has started or where MPI_Abort hangs as
@@ -42,7 +43,7 @@ class Watch {
  public:
   struct Words {
     std::string work;    // begins the sentence: "NCCL's exchange between the ranks"
-    std::string advice;  // goes on where nobody is known to be missing: sentences on what may help
+    std::string advice;  // appended if no rank is known to be missing: sentences on what may help
   };
   /// `limit`: 0 for none. `failure` is asked several times a second, and returns a sentence, or nothing while all is
   /// well.
@@ -81,7 +82,7 @@ class Watch {
   std::jthread thread_;                   // last: it ends before what it uses
 };
 
-/// How long a Watch waits: ODORI_TIMEOUT in seconds, 0 for ever, or 60. Throws Error if that is no whole number.
+/// How long a Watch waits: ODORI_TIMEOUT in seconds (0: no limit), or 60. Throws Error if that is no whole number.
 std::chrono::seconds watch_limit();
 /// Later calls of watch_limit() return this: rank 0's.
 void set_watch_limit(std::chrono::seconds limit) noexcept;

@@ -10,7 +10,7 @@
 
 namespace odori::trace {
 
-/// Writes DIR/trace.RANK.json while it lives: a JSON array, one event a line, each written with one system
+/// Writes DIR/trace.RANK.json while it lives: a JSON array, one event per line, each written with one system
 /// call, so that a killed process leaves a readable stream (a missing end is legal in this format). One a
 /// process. Events have pid = rank, tid = device, ts and dur in microseconds since the Unix epoch.
 class File {

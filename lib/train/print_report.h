@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the log as a table, a line an epoch. After Chainer's PrintReport.
+// Prints the log as a table, one line per epoch. After Chainer's PrintReport.
 #pragma once
 
 #include <initializer_list>

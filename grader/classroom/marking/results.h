@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// RESULTS: the folder that a class's marks are kept in, by one batch at a time.
+// RESULTS: the folder of a class's marks. One process at a time writes to it.
 //
 //   batch.json                      {"form": 1, "salt": "...", "kit": SHA-256, "timings": true, "tasks": ["multi_gpu"]}
-//   lock                            the process that marks right now
+//   lock                            the process that took the lock last
 //   submitted/STUDENT/FILE          what was marked: copies of the submitted files
 //   students/STUDENT/TASK.json      a record (record.h), next to the reports that are made from it
-//   history/STUDENT/TASK.N.json     earlier records of an answer that was marked again
+//   history/STUDENT/TASK.N.json     earlier records of other content (another answer, or marked by another version)
 //   regrade/                        what --regrade found, until --apply takes it (regrade.h)
 #pragma once
 
@@ -27,7 +27,8 @@ class Records {
 
   /// Nothing if there is none, or none that can be read.
   std::optional<TaskRecord> read(const std::string& student, const std::string& task) const;
-  /// Writes to the disk. A record of another content that is there goes to the history first. Throws WriteError.
+  /// Writes to the disk. An existing record whose field `content` differs goes to the history first; one with the same
+  /// content is overwritten. Throws WriteError.
   void write(const TaskRecord& record) const;
   /// All students' records, by name.
   std::vector<StudentRecord> all() const;
@@ -37,14 +38,14 @@ class Records {
   std::filesystem::path folder_, history_;
 };
 
-/// What a class was asked. Everybody's percentage rests on it, so that it changes for all of them or for nobody.
+/// What a class was asked. Everybody's percentage depends on it, so it changes for all students or for none.
 struct Terms {
   bool timings = true;             // speedups count
   std::vector<std::string> tasks;  // by name, in the order of all_tasks()
   bool operator==(const Terms&) const = default;
 };
 
-/// What all marks of a class go by: its batch.json.
+/// Settings that all marks of a class share: batch.json.
 struct BatchState {
   std::string salt;  // of the data that answers are checked on
   std::string kit;   // the version that the records were made by
@@ -58,15 +59,15 @@ void write_batch_state(const std::filesystem::path& file, const BatchState& stat
 
 class Results {
  public:
-  /// Makes the folder where there is none, takes the lock, and removes what an earlier batch left half-written. A new
-  /// one begins with these terms. Throws Refusal: the folder is no such one, or another process is at work in it; and
-  /// WriteError.
+  /// Makes the folder if it does not exist, with this version and these terms (an existing folder keeps its own); takes
+  /// the lock; removes files that an earlier process did not finish. Throws Refusal if the folder is not a RESULTS
+  /// folder or another process holds the lock, and WriteError.
   Results(std::filesystem::path folder, const std::string& kit_version, Terms terms = {});
 
   const std::string& kit() const { return state_.kit; }
   const std::string& salt() const { return state_.salt; }
   const Terms& terms() const { return state_.terms; }
-  /// All later records and marks go by this.
+  /// Replaces the settings for all later records and marks.
   void set(BatchState state);
 
   std::filesystem::path submitted() const { return folder_ / "submitted"; }

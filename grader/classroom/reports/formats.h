@@ -23,7 +23,7 @@ std::string class_page(std::span<const StudentMarks> students, const Course& cou
 /// "record" is as marking/record.h has it, or null. Points are null where there is no mark.
 std::string class_json(std::span<const StudentMarks> students, const Course& course);
 
-/// RESULTS/marks.csv: a line a student, for spreadsheets and for Moodle's import of grades. The columns are name, then
+/// RESULTS/marks.csv: one line per student, for spreadsheets and for Moodle's import of grades. The columns are name, then
 /// for each task TASK_state, TASK_points, TASK_of, TASK_1 ... TASK_speedup; then total, of, percent, needs_look. A
 /// field is empty where there is no mark; `percent` is what to import where the total is fixed.
 ///

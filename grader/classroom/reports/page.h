@@ -10,7 +10,7 @@
 
 namespace odori::grader {
 
-/// html::render, with {{> message}} for what message() gives.
+/// Fills the template `page` (its text). The partial {{> message}} shows an object that message() returns.
 std::string render(const char* page, const nlohmann::json& data);
 
 /// A short text in both languages: {"en": "...", "ja": "..."}.

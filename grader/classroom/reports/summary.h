@@ -16,12 +16,12 @@ namespace odori::grader {
 struct BlankSummary {
   const Task* task = nullptr;
   int blank = 0;
-  double of = 0;
+  double of = 0;  // points that it is worth
   std::map<Verdict, int> verdicts;
   double mean_points = 0;  // of those for whom it counts
 };
 
-/// What several students did wrong in the same way: a message's key in one blank.
+/// What several students did wrong in the same way, identified by blank and message key.
 struct Misconception {
   const Task* task = nullptr;
   std::optional<int> blank;  // none: it is about the file, and costs several blanks
@@ -31,9 +31,9 @@ struct Misconception {
 };
 
 struct ClassSummary {
-  int n_tasks = 0, n_marked = 0, n_ungraded = 0, n_absent = 0;  // tasks of students; the rest isn't marked yet
+  int n_tasks = 0, n_marked = 0, n_ungraded = 0, n_absent = 0;  // counts of (student, task); the rest is not marked yet
   int n_untimed = 0;             // of the marked ones: their speedup is still to be measured
-  std::vector<double> percents;  // of each student with a mark, rising
+  std::vector<double> percents;  // of each student with a mark, ascending
   std::vector<BlankSummary> blanks;
   std::vector<Misconception> misconceptions;  // the commonest first
 

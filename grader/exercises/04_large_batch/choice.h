@@ -6,10 +6,10 @@
 
 namespace odori::grader::large_batch {
 
-/// One batch's training runs after another's.
+/// No training: the choice among invented training runs, once for each batch size, with a different right answer.
 extern const RunPlan choosing;
 
-/// What is wrong with a choice, where the plan is this.
+/// What is wrong with a choice in a run of `choosing`; nothing for other plans.
 Found find_in_choice(const Situation& situation);
 
 }  // namespace odori::grader::large_batch

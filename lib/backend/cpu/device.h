@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CPU device: a worker with a fixed number of threads.
+// A CPU device: computes on the calling thread, with a fixed number of OpenMP threads.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph on a GPU: its operations in order, one plan of the memory of all, and captured graphs of its passes.
+// A graph on a GPU: its operations in order, one memory plan for all of them, and CUDA graphs of its passes.
 #pragma once
 
 #include <map>
@@ -49,7 +49,7 @@ class CudaGraph : public Graph {
   const Value& last(Tensor x) const;
   const Place& gradient(Tensor tensor) const;
   Tensor add(OperationPtr operation, const std::vector<ParameterView>& parameters = {});
-  /// The layout of a parameter in memory: a linear layer's weight takes the channels of each pixel together.
+  /// The layout of a parameter in memory: a linear layer's weight is channels-last, as its input is.
   Shape stored_shape(const ParameterView& view) const;
   std::vector<float> read(Storage storage, const void* from, const Shape& shape);
   void write(Storage storage, void* to, const Shape& shape, std::span<const float> plain);
@@ -66,7 +66,7 @@ class CudaGraph : public Graph {
   std::vector<Value> values_;
   std::vector<OperationPtr> operations_;
   std::vector<Range> gradients_;            // of each operation
-  std::map<std::size_t, Shape> flattened_;  // of linear layers' weights, by their offset: out, C, H, W
+  std::map<std::size_t, Shape> flattened_;  // linear layers: offset of the weight -> {out, C, H, W}
   std::uint32_t dropouts_ = 0;
   CapturedGraph train_, evaluate_, backward_;
   bool finished_ = false;

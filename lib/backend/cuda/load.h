@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch on its way to the GPU: what changes from step to step is gathered in pinned memory and sent with one
-// asynchronous copy; the images are in the GPU's memory already, or go the same way.
+// Sends batches to the GPU through pinned memory: random key, labels and indices of the images with one asynchronous
+// copy. Images of a data set that is not on the GPU follow with a second one.
 #pragma once
 
 #include <vector>
@@ -11,16 +11,17 @@ namespace odori::cuda {
 
 class Loader {
  public:
-  /// Allocates for batches of this shape; before, the loader only has its place.
+  /// Allocates for batches of this shape. Until then only the address of step() may be used.
   void finish(CudaDevice& device, const Shape& shape);
-  /// Sends the step, and queues the filling of `input`. Throws Error if the batch doesn't fit the shape.
+  /// Queues the copies and the kernel that fills `input`. The host waits if it is as many steps ahead as there are
+  /// slots. Throws Error if the batch does not fit the shape.
   void load(const Batch& batch, const RandomKey& key, Storage storage, void* input);
   /// Sends the key, unless it is the one that was sent last.
   void send_key(const RandomKey& key);
   const DeviceMemory& step() const { return step_; }
 
  private:
-  /// Pinned memory that one copy reads; free again when the copy is done.
+  /// Pinned memory of one step; free again when its copies are done.
   struct Slot {
     PinnedMemory step, images;
     Event copied;
@@ -34,7 +35,7 @@ class Loader {
   CudaDevice* device_ = nullptr;
   Shape shape_;
   DeviceMemory step_;    // a Step with its examples
-  DeviceMemory images_;  // of one batch, where the data set isn't there as a whole; made when first needed
+  DeviceMemory images_;  // of one batch, for images that are not on the GPU; allocated when first needed
   std::vector<Slot> slots_;
   std::size_t n_sent_ = 0;
   Step sent_{};  // what the GPU has, or will have

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process holds of a NCCL communicator: a handle a GPU, watched as long as it lives.
+// This process's part of an NCCL communicator: one handle for each of its GPUs, with a watch that ends the program if
+// an exchange fails or hangs.
 #pragma once
 
 #include <nccl.h>
@@ -16,23 +17,25 @@
 
 namespace odori::cuda {
 
-/// Throws Error unless the call went well. `doing` goes on after "while": "connecting the ranks".
+/// Throws Error unless the call succeeded: "NCCL failed while " and `doing` ("connecting the ranks").
 void check(ncclResult_t result, const char* doing);
 
-/// Errors after NCCL's calls, and work that makes no progress, end the program with a sentence.
+/// Errors that a call returns are thrown. Asynchronous errors, and operations that make no progress, end the program
+/// with a sentence.
 class NcclCommunicators {
  public:
-  /// Of distinct GPUs of this process, by CUDA's device ids.
+  /// A communicator of distinct GPUs of this process (ncclCommInitAll), by CUDA's device ids.
   explicit NcclCommunicators(std::span<const int> ordinals);
-  /// The one of all ranks, on the calling thread's GPU. Collective; rank 0 has made the id.
+  /// The communicator of all ranks (ncclCommInitRank), on the calling thread's GPU. Collective; rank 0 has made the id.
   NcclCommunicators(int n_ranks, const ncclUniqueId& id, int rank);
-  /// What was queued must be done, or an exception under way: NCCL then drops it.
+  /// Queued operations must be done. During an exception they need not be: then the communicators are aborted.
   ~NcclCommunicators();
   NcclCommunicators(const NcclCommunicators&) = delete;
   NcclCommunicators& operator=(const NcclCommunicators&) = delete;
 
-  /// Queues call(communicator i) for each i, as one group: a call of NCCL may wait for those of the other GPUs, so that
-  /// one thread can't make them one after another. Everything then is queued on the streams, `followed` among them.
+  /// Queues call(communicator i) for each i, between ncclGroupStart and ncclGroupEnd: one thread cannot make them one
+  /// after another, since a call may wait for those of the other GPUs. `followed` is one of the streams that `call`
+  /// uses; the watch follows the progress of this one.
   void queue(const char* doing, cudaStream_t followed,
              const std::function<ncclResult_t(ncclComm_t, std::size_t)>& call);
 

@@ -14,7 +14,7 @@
 
 namespace odori::cuda {
 
-/// A tensor of the graph, N x H x W x C in memory. `gradient` is none where nobody needs it: before the first
+/// A tensor of the graph, N x H x W x C in memory. `gradient` is empty where it is not needed: before the first
 /// parameter.
 struct Value {
   Shape shape;  // as N, C, H, W

@@ -17,8 +17,8 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Runs the fiber until it yields or is done. One that has yielded resumes, any other one starts `work`, which must
-  /// live until it is done.
+  /// Runs the fiber until it yields or is done: resumes it if it has yielded, otherwise starts `work`. The function
+  /// object must live until it is done.
   void run(const std::function<void()>& work);
   /// Returns to the caller of run(). Called on the fiber.
   void yield();

@@ -4,7 +4,7 @@
 //   compute   | forward |          backward          |      | update |
 //   network             | bucket 1 |  bucket 2  |  bucket 3 |
 //
-// Cost: 2 (n - 1) / n E bytes in one all-reduce a bucket; hidden but for the last bucket where the network is fast
+// Cost: 2 (n - 1) / n E bytes in one all-reduce per bucket; hidden but for the last bucket where the network is fast
 // enough. No extra memory. Works with every dtype. Backward runs with callbacks, so a GPU can't replay it as one
 // captured graph. Source: S. Li et al., 2020, "PyTorch distributed: experiences on accelerating data parallel training"
 // (arXiv 2006.15704).
