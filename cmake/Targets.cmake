@@ -132,6 +132,9 @@ function(odori_test_entries test program)
       odori_test_targets(${entry} ${program})
       set_tests_properties(${entry} PROPERTIES TIMEOUT ${TEST_TIMEOUT} PROCESSORS ${processors} FAIL_REGULAR_EXPRESSION
                                                "SKIPPED|DISABLED TEST" ENVIRONMENT "${ARGN}")
+      if(ARGN) # CUDA_VISIBLE_DEVICES selects emulated GPUs as well
+        set_property(TEST ${entry} PROPERTY ENVIRONMENT_MODIFICATION CUDA_VISIBLE_DEVICES=unset:)
+      endif()
     endif()
     if(TEST_CPU_BF16 AND test STREQUAL name)
       add_test(NAME ${entry}_cpu_bf16 COMMAND on_device bf16 ${command})

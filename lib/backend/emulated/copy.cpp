@@ -19,6 +19,16 @@ bool on_gpu(const void* memory, std::size_t bytes) {
 /// True for host memory that is not pinned.
 bool pageable(const void* memory, std::size_t bytes) { return !find_allocation(memory, bytes); }
 
+/// Not in `reads`: pageable memory, which a copy on a stream reads before the call returns.
+LogEntry copy_entry(const char* call, void* to, const void* from, std::size_t bytes, bool reads_later) {
+  LogEntry entry{.kind = OperationKind::copy, .name = call, .writes = {{to, bytes}}, .bytes = bytes};
+  if (reads_later) entry.reads = {{from, bytes}};
+  return entry;
+}
+LogEntry fill_entry(const char* call, void* memory, std::size_t bytes) {
+  return {.kind = OperationKind::fill, .name = call, .writes = {{memory, bytes}}, .bytes = bytes};
+}
+
 /// Aborts if an address contradicts the kind of the copy.
 void check_kind(const void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   if ((kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice) && !on_gpu(to, bytes))
@@ -36,16 +46,19 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
   const Work work = [=] { std::memmove(to, from, bytes); };
   const bool captured = stream && stream->capture;
   const bool reads_pageable = pageable(from, bytes), writes_pageable = pageable(to, bytes);
-  if (captured || (!reads_pageable && !writes_pageable)) return enqueue(stream, {work});
+  LogEntry entry = copy_entry("cudaMemcpyAsync", to, from, bytes, !reads_pageable);
+  if (captured || (!reads_pageable && !writes_pageable)) return enqueue(stream, {work}, std::move(entry));
   ++state().counts.waits;
   if (reads_pageable) {
     const auto* begin = static_cast<const std::byte*>(from);
     const auto staged = std::make_shared<const std::vector<std::byte>>(begin, begin + bytes);
-    return enqueue(stream, {[=] { std::memcpy(to, staged->data(), bytes); }});
+    return enqueue(stream, {[=] { std::memcpy(to, staged->data(), bytes); }}, std::move(entry));
   }
-  const cudaError_t error = enqueue(stream, {work});
-  if (error == cudaSuccess) run_all(stream);
-  return error;
+  const cudaError_t error = enqueue(stream, {work}, std::move(entry));
+  if (error != cudaSuccess) return error;
+  log_stream_wait("cudaMemcpyAsync to pageable memory", stream);
+  if (stream) run_all(stream);
+  return cudaSuccess;
 }
 
 }  // namespace
@@ -65,7 +78,7 @@ cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t 
   const std::lock_guard lock(state().mutex);
   if (bytes == 0) return cudaSuccess;
   if (!on_gpu(memory, bytes)) fatal("cudaMemsetAsync of %zu bytes that are not inside an allocation of a GPU.", bytes);
-  return enqueue(stream, {[=] { std::memset(memory, value, bytes); }});
+  return enqueue(stream, {[=] { std::memset(memory, value, bytes); }}, fill_entry("cudaMemsetAsync", memory, bytes));
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
@@ -74,6 +87,8 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
   if (bytes == 0) return cudaSuccess;
   check_kind(to, from, bytes, kind);
   ++state().counts.waits;
+  log_queued(nullptr, copy_entry("cudaMemcpy", to, from, bytes, true));
+  if (!on_gpu(to, bytes) || !on_gpu(from, bytes)) log_stream_wait("cudaMemcpy", nullptr);
   run_blocking_streams();
   std::memmove(to, from, bytes);
   return cudaSuccess;
@@ -82,6 +97,7 @@ cudaError_t cudaMemset(void* memory, int value, size_t bytes) {
   const std::lock_guard lock(state().mutex);
   if (check_may_wait(nullptr) != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
   if (bytes == 0) return cudaSuccess;
+  log_queued(nullptr, fill_entry("cudaMemset", memory, bytes));
   run_blocking_streams();
   std::memset(memory, value, bytes);
   return cudaSuccess;

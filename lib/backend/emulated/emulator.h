@@ -2,22 +2,25 @@
 // Provides what tests control on emulated GPUs: the machine they run on, and counts of what a program asked of it.
 //
 // README.md describes the emulation. Environment variables configure programs that do not include this header:
-// ODORI_EMULATED_GPUS and ODORI_EMULATED_SEED replace Machine's defaults; nccl_communicator.h describes
-// ODORI_EMULATED_NCCL_FAULT.
+// ODORI_EMULATED_GPUS and ODORI_EMULATED_SEED replace Machine's defaults, and CUDA_VISIBLE_DEVICES, indices as in
+// "0,3", selects some of the machine's GPUs; nccl_communicator.h describes ODORI_EMULATED_NCCL_FAULT and
+// ODORI_EMULATED_NCCL_TIMEOUT.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace odori::emulator {
 
 struct Machine {
-  int gpus = 1;
+  int gpus = 1;                                      // that the process sees
   std::size_t memory_bytes = std::size_t{16} << 30;  // limit per GPU; what is allocated comes from the host's memory
   cudaError_t driver = cudaSuccess;                  // error of cudaGetDeviceCount, for example cudaErrorNoDevice
   std::uint64_t seed = 1;                            // of the random order in which streams run
+  std::vector<int> physical{};                       // index of each GPU in the machine; empty: 0, 1, 2, ...
 };
 /// Replaces the machine. Destroy all memory, streams, events and graphs of the old one before.
 void set_machine(const Machine& machine);

@@ -4,6 +4,19 @@
 
 #include "backend/emulated/stream.h"
 
+namespace odori::emulator {
+namespace {
+
+LogEntry wait_for(int record) {
+  return {.kind = OperationKind::event_wait, .name = "cudaStreamWaitEvent", .awaited = record};
+}
+void log_event_wait(const char* call, const EventRecord& record) {
+  log_on_host({.kind = OperationKind::host_wait, .name = call}, {record.logged});
+}
+
+}  // namespace
+}  // namespace odori::emulator
+
 using namespace odori::emulator;
 
 extern "C" {
@@ -29,13 +42,17 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     record->position = stream->capture->queued[stream];
     return cudaSuccess;
   }
-  return enqueue(stream, {[record] { record->done = true, record->time = std::chrono::steady_clock::now(); }});
+  return enqueue(stream, {[record] { record->done = true, record->time = std::chrono::steady_clock::now(); }},
+                 LogEntry{.kind = OperationKind::event_record, .name = "cudaEventRecord"}, &record->logged);
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
   const std::lock_guard lock(state().mutex);
   const std::shared_ptr<EventRecord> record = event->record;
-  if (!record) return cudaSuccess;
+  if (!record) {
+    log_queued(stream, wait_for(-1));
+    return cudaSuccess;
+  }
   if (record->capture) {
     if (stream->capture && stream->capture != record->capture) return set_last_error(cudaErrorStreamCaptureUnsupported);
     stream->capture = record->capture;  // the stream joins the capture
@@ -45,7 +62,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   }
   // A graph cannot wait for an event outside its capture: it would wait at the first launch only.
   if (stream && stream->capture) return set_last_error(cudaErrorStreamCaptureUnsupported);
-  return enqueue(stream, {nullptr, record});
+  return enqueue(stream, {nullptr, record}, wait_for(record->logged));
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -53,13 +70,18 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (!event->record) return cudaSuccess;
   if (event->record->capture) return set_last_error(cudaErrorStreamCaptureUnsupported);
   ++state().counts.waits;
+  log_event_wait("cudaEventSynchronize", *event->record);
   run_until_done(*event->record);
   return cudaSuccess;
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   const std::lock_guard lock(state().mutex);
-  if (!event->record || event->record->done) return cudaSuccess;
+  if (!event->record) return cudaSuccess;
+  if (event->record->done) {
+    log_event_wait("cudaEventQuery", *event->record);
+    return cudaSuccess;
+  }
   if (event->record->capture) return set_last_error(cudaErrorStreamCaptureUnsupported);
   run_next(event->record->stream);
   return cudaErrorNotReady;

@@ -48,7 +48,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   capture_of_thread.reset();
   if (capture->invalidated) return set_last_error(cudaErrorStreamCaptureInvalidated);
   if (unjoined) return set_last_error(cudaErrorStreamCaptureUnjoined);
-  *graph = new CUgraph_st{std::move(capture->work)};
+  *graph = new CUgraph_st{std::move(capture->work), std::move(capture->logged)};
   return cudaSuccess;
 }
 
@@ -61,15 +61,18 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
-  *executable = new CUgraphExec_st{std::make_shared<const std::vector<Work>>(graph->work)};
+  *executable = new CUgraphExec_st{std::make_shared<const std::vector<Work>>(graph->work), graph->logged};
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   const std::lock_guard lock(state().mutex);
   ++state().counts.graphs;
+  LogEntry entry = executable->logged;
+  entry.kind = OperationKind::graph_launch, entry.name = "cudaGraphLaunch";
   return enqueue(stream, {[all = executable->work] {
                    for (const Work& work : *all) work();
-                 }});
+                 }},
+                 std::move(entry));
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   delete graph;

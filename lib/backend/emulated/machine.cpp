@@ -51,12 +51,29 @@ const ErrorText& text_of(cudaError_t error) {
   return unknown;
 }
 
+/// Returns the GPUs that CUDA_VISIBLE_DEVICES selects. As in CUDA, an index that does not exist ends the list.
+std::vector<int> visible_gpus(const char* variable, int gpus) {
+  std::vector<int> visible;
+  int index = 0, length = 0;
+  while (std::sscanf(variable, "%d%n", &index, &length) == 1 && index >= 0 && index < gpus) {
+    visible.push_back(index);
+    variable += length;
+    if (*variable != ',') break;
+    ++variable;
+  }
+  return visible;
+}
+
 }  // namespace
 
-/// Reads ODORI_EMULATED_GPUS and ODORI_EMULATED_SEED.
+/// Reads ODORI_EMULATED_GPUS, ODORI_EMULATED_SEED and CUDA_VISIBLE_DEVICES.
 State::State() {
   if (const char* gpus = std::getenv("ODORI_EMULATED_GPUS")) machine.gpus = std::atoi(gpus);
   if (const char* seed = std::getenv("ODORI_EMULATED_SEED")) machine.seed = std::strtoull(seed, nullptr, 10);
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+    machine.physical = visible_gpus(visible, machine.gpus);
+    machine.gpus = static_cast<int>(machine.physical.size());
+  }
   random.seed(machine.seed);
 }
 
@@ -76,6 +93,11 @@ cudaError_t check_machine() {
 }
 
 int current_gpu() { return gpu; }
+
+int physical_gpu(int index) {
+  const std::vector<int>& physical = state().machine.physical;
+  return physical.empty() ? index : physical[static_cast<std::size_t>(index)];
+}
 
 void set_machine(const Machine& machine) {
   const std::lock_guard lock(state().mutex);
@@ -135,11 +157,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (device < 0 || device >= state().machine.gpus) return set_last_error(cudaErrorInvalidDevice);
   *properties = {};
   std::strcpy(properties->name, "Emulated GPU");
-  properties->uuid.bytes[0] = static_cast<char>(device + 1);
+  properties->uuid.bytes[0] = static_cast<char>(physical_gpu(device) + 1);
   properties->totalGlobalMem = state().machine.memory_bytes;
   properties->major = 9;
   properties->multiProcessorCount = 4;
-  properties->pciBusID = device + 1;
+  properties->pciBusID = physical_gpu(device) + 1;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
@@ -151,7 +173,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
-  std::snprintf(id, static_cast<std::size_t>(length), "0000:%02x:00.0", device + 1);
+  std::snprintf(id, static_cast<std::size_t>(length), "0000:%02x:00.0", physical_gpu(device) + 1);
   return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int* version) {

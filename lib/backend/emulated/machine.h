@@ -36,6 +36,8 @@ cudaError_t set_last_error(cudaError_t error);
 /// Returns cudaSuccess if the machine has GPUs and a working driver.
 cudaError_t check_machine();
 int current_gpu();
+/// Returns the index in the machine of a GPU that the process sees.
+int physical_gpu(int gpu);
 
 /// Prints "Emulated GPU: ..." to stderr and aborts the program.
 [[noreturn]] void fatal(const char* format, ...) __attribute__((format(printf, 1, 2)));

@@ -52,6 +52,7 @@ cudaError_t deallocate(void* memory, bool of_gpu) {
   const auto found = state().allocations.find(static_cast<std::byte*>(memory));
   if (found == state().allocations.end() || (found->second.gpu >= 0) != of_gpu)
     return set_last_error(cudaErrorInvalidValue);
+  log_gpu_wait(of_gpu ? "cudaFree" : "cudaFreeHost", found->second.gpu, {{memory, found->second.bytes}});
   run_gpu(all_gpus);  // cudaFree waits for all work that may use the memory
   check_guards(found->first, found->second);
   std::free(found->second.begin);

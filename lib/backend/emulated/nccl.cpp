@@ -22,10 +22,23 @@ const char* name_of(Collective collective) {
   return names[static_cast<int>(collective)];
 }
 
+void log_call(const NcclCall& call) {
+  const std::lock_guard lock(state().mutex);
+  ncclComm& comm = *call.comm;
+  LogEntry entry{.kind = OperationKind::collective,
+                 .name = name_of(call.operation.collective),
+                 .bytes = call.operation.bytes(),
+                 .collective = CollectiveId{comm.communicator->name(), ++comm.collectives, comm.rank, comm.size}};
+  if (call.sends()) entry.reads = {{call.input, entry.bytes}};
+  if (call.receives()) entry.writes = {{call.output, entry.bytes}};
+  log_queued(call.stream, std::move(entry));
+}
+
 /// Checks a call and adds it to the group. A call outside a group is a group of its own.
 ncclResult_t submit(const NcclCall& call) {
   {
     const std::lock_guard lock(state().mutex);
+    if (!call.stream) return nccl_error(ncclInvalidArgument, "collectives on the default stream are not emulated");
     if (!state().streams.contains(call.stream) || call.stream->gpu != call.comm->gpu)
       return nccl_error(ncclInvalidArgument, "the stream belongs to another GPU than the communicator");
     for (const std::byte* memory : {call.input, call.receives() ? call.output : call.input}) {
@@ -56,8 +69,10 @@ ncclResult_t queue_group(EmulatedCommunicator& communicator, const std::vector<N
     for (const NcclCall& call : collective)
       if (call.operation != collective.front().operation)
         return nccl_error(ncclInvalidUsage, "the GPUs of one group called different collectives");
+    const LogPause pause;
     if (const ncclResult_t result = communicator.queue(collective); result != ncclSuccess) return result;
   }
+  for (const NcclCall& call : calls) log_call(call);
   return ncclSuccess;
 }
 
@@ -77,13 +92,18 @@ extern "C" {
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int n_devices, const int* devices) {
   if (std::set(devices, devices + n_devices).size() < static_cast<std::size_t>(n_devices))
     return nccl_error(ncclInvalidUsage, "Duplicate GPU detected");
-  const auto communicator = connect_gpus(static_cast<std::size_t>(n_devices));
+  ncclUniqueId id;
+  ncclGetUniqueId(&id);
+  const auto communicator = connect_gpus(static_cast<std::size_t>(n_devices), id);
   for (int i = 0; i < n_devices; ++i) comms[i] = new ncclComm{i, n_devices, devices[i], communicator};
   return ncclSuccess;
 }
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int n_ranks, ncclUniqueId id, int rank) {
   if (group_depth > 0) return nccl_error(ncclInvalidUsage, "ncclCommInitRank inside a group is not emulated");
+  if (rank < 0 || rank >= n_ranks)
+    return nccl_error(ncclInvalidArgument, "rank " + std::to_string(rank) + " of " + std::to_string(n_ranks) +
+                                               " ranks: the rank must be from 0 to the number of ranks minus 1");
   auto connecting = std::make_unique<ncclComm>(rank, n_ranks, current_gpu());
   ncclResult_t result = ncclSuccess;
   connecting->communicator = connect_ranks(connecting.get(), id, &result);

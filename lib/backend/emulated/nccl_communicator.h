@@ -5,7 +5,8 @@
 // Calls that would block forever in NCCL (outside a group, or missing or different on a member) return an error.
 //
 // ODORI_EMULATED_NCCL_FAULT=async:1:3 makes the third collective of rank 1 fail after its call has returned. hang:1:3
-// makes it run forever, differ:1:3 changes its count.
+// makes it run forever, differ:1:3 changes its count. ODORI_EMULATED_NCCL_TIMEOUT is how many seconds ncclCommInitRank
+// waits for the other ranks (60); then it names those that are missing.
 #pragma once
 
 #include <nccl.h>
@@ -47,18 +48,25 @@ struct NcclCall {
 /// The members of a communicator that belong to this process.
 class EmulatedCommunicator {
  public:
+  explicit EmulatedCommunicator(const ncclUniqueId& id) : name_(id.internal) {}
   virtual ~EmulatedCommunicator() = default;
+  /// Returns a name that is equal on all members, and different for each communicator.
+  const std::string& name() const { return name_; }
   /// Queues one collective: `calls` holds the call of each member of this process, made in one group.
   virtual ncclResult_t queue(std::span<const NcclCall> calls) = 0;
   /// Returns the number of members of this process.
   virtual std::size_t local_members() const = 0;
   /// Ends collectives in progress without a result.
   virtual void abort() = 0;
+
+ private:
+  std::string name_;
 };
 
 /// Connects `size` GPUs of this process.
-std::shared_ptr<EmulatedCommunicator> connect_gpus(std::size_t size);
-/// Connects this rank to those that call with the same id. Collective. On failure sets `result`.
+std::shared_ptr<EmulatedCommunicator> connect_gpus(std::size_t size, const ncclUniqueId& id);
+/// Connects this rank to those that call with the same id. Collective. On failure sets `result`: ranks are missing or
+/// occur twice, disagree about their number, or share a GPU.
 std::shared_ptr<EmulatedCommunicator> connect_ranks(ncclComm_t comm, const ncclUniqueId& id, ncclResult_t* result);
 
 /// Computes `count` elements of a member's output from the inputs of all members that send, in rank order. Each partial
@@ -75,6 +83,7 @@ struct ncclComm {
   int rank, size, gpu;
   std::shared_ptr<odori::emulator::EmulatedCommunicator> communicator{};
   std::atomic<ncclResult_t> async_error{ncclSuccess};
+  int collectives = 0;  // logged
 };
 
 inline bool odori::emulator::NcclCall::sends() const { return operation.sends(comm->rank); }

@@ -12,7 +12,7 @@ namespace {
 /// Copies a member's input when its stream reaches the collective, so that the stream can continue.
 class GpuCommunicator : public EmulatedCommunicator {
  public:
-  explicit GpuCommunicator(std::size_t size) : size_(size) {}
+  GpuCommunicator(std::size_t size, const ncclUniqueId& id) : EmulatedCommunicator(id), size_(size) {}
   std::size_t local_members() const override { return size_; }
   void abort() override {}
 
@@ -48,6 +48,8 @@ class GpuCommunicator : public EmulatedCommunicator {
 
 }  // namespace
 
-std::shared_ptr<EmulatedCommunicator> connect_gpus(std::size_t size) { return std::make_shared<GpuCommunicator>(size); }
+std::shared_ptr<EmulatedCommunicator> connect_gpus(std::size_t size, const ncclUniqueId& id) {
+  return std::make_shared<GpuCommunicator>(size, id);
+}
 
 }  // namespace odori::emulator

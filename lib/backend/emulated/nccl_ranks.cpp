@@ -24,11 +24,12 @@ constexpr std::size_t chunk_bytes = 1 << 18;
 /// The contents of the shared memory, all zero at first.
 struct Shared {
   struct Slot {
+    std::atomic<int> calls;  // of ncclCommInitRank with this rank
+    std::atomic<int> size;   // the number of ranks that it gave
     char host[128];
     int gpu;
     NcclOperation operation;  // the current one
   };
-  std::atomic<int> connected;
   std::atomic<bool> broken;  // a rank has failed
   std::atomic<unsigned int> arrived, barriers;
   Slot slots[max_ranks];  // of each rank
@@ -59,8 +60,11 @@ std::string injected_fault(int rank, int collective) {
 
 class RankCommunicator : public EmulatedCommunicator {
  public:
-  RankCommunicator(ncclComm_t comm, Shared* shared)
-      : comm_(comm), shared_(shared), progress_([this](const std::stop_token& stop) { make_progress(stop); }) {}
+  RankCommunicator(ncclComm_t comm, const ncclUniqueId& id, Shared* shared)
+      : EmulatedCommunicator(id),
+        comm_(comm),
+        shared_(shared),
+        progress_([this](const std::stop_token& stop) { make_progress(stop); }) {}
   ~RankCommunicator() override {
     progress_.request_stop();
     progress_.join();
@@ -152,6 +156,36 @@ class RankCommunicator : public EmulatedCommunicator {
   std::jthread progress_;
 };
 
+/// Joins the communicator and waits for all its ranks. Returns why that fails, or "".
+std::string wait_for_ranks(const ncclComm& comm, Shared& shared) {
+  Shared::Slot& own = shared.slots[comm.rank];
+  if (own.calls++ == 0) {
+    std::strncpy(own.host, host_id().c_str(), sizeof own.host - 1);
+    own.gpu = physical_gpu(comm.gpu), own.size = comm.size;
+  }
+  const char* variable = std::getenv("ODORI_EMULATED_NCCL_TIMEOUT");
+  const std::chrono::duration<double> limit(variable ? std::atof(variable) : 60);
+  const auto start = std::chrono::steady_clock::now();
+  const std::string of_size = " of " + std::to_string(comm.size);
+  for (bool last_look = false;; nap()) {
+    std::string missing;
+    for (int rank = 0; rank < max_ranks; ++rank) {
+      const Shared::Slot& slot = shared.slots[rank];
+      if (slot.calls > 1)
+        return "rank " + std::to_string(rank) + of_size + " has called " + std::to_string(slot.calls) +
+               " times with one id; each process needs its own rank";
+      if (slot.size != 0 && slot.size != comm.size)
+        return "rank " + std::to_string(rank) + " calls with " + std::to_string(slot.size) + " ranks, rank " +
+               std::to_string(comm.rank) + " with " + std::to_string(comm.size);
+      if (rank < comm.size && slot.size == 0) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+    }
+    if (missing.empty()) return {};
+    if (last_look)
+      return "no call with this id from rank " + missing + of_size + "; all ranks must call, with the id of one rank";
+    last_look = std::chrono::steady_clock::now() - start > limit;
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<EmulatedCommunicator> connect_ranks(ncclComm_t comm, const ncclUniqueId& id, ncclResult_t* result) {
@@ -166,12 +200,14 @@ std::shared_ptr<EmulatedCommunicator> connect_ranks(ncclComm_t comm, const ncclU
     return nullptr;
   }
   auto* shared = static_cast<Shared*>(memory);
-  std::strncpy(shared->slots[comm->rank].host, host_id().c_str(), sizeof shared->slots->host - 1);
-  shared->slots[comm->rank].gpu = comm->gpu;
-  ++shared->connected;
-  while (shared->connected < comm->size) nap();
-  if (comm->rank == 0) ::shm_unlink(id.internal);
-  auto communicator = std::make_shared<RankCommunicator>(comm, shared);
+  const std::string problem = wait_for_ranks(*comm, *shared);
+  if (comm->rank == 0 || !problem.empty()) ::shm_unlink(id.internal);
+  if (!problem.empty()) {
+    ::munmap(shared, sizeof(Shared));
+    *result = nccl_error(ncclInvalidUsage, "ncclCommInitRank: " + problem);
+    return nullptr;
+  }
+  auto communicator = std::make_shared<RankCommunicator>(comm, id, shared);
   for (int a = 0; a < comm->size; ++a)
     for (int b = a + 1; b < comm->size; ++b)
       if (shared->slots[a].gpu == shared->slots[b].gpu && !std::strcmp(shared->slots[a].host, shared->slots[b].host))

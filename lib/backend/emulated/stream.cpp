@@ -7,6 +7,11 @@
 namespace odori::emulator {
 namespace {
 
+void run(const Operation& operation) {
+  if (operation.awaited) run_until_done(*operation.awaited);
+  if (operation.work) operation.work();
+}
+
 /// Runs operations of random streams: none with probability 1/3, exactly one with probability 1/3, and so on.
 void run_some() {
   while (state().random() % 3 != 0) {
@@ -21,11 +26,21 @@ void run_some() {
 
 }  // namespace
 
-cudaError_t enqueue(cudaStream_t stream, Operation operation) {
-  if (!stream) fatal("work is queued on the default stream, which non-blocking streams do not wait for.");
-  if (!state().streams.contains(stream)) return set_last_error(cudaErrorInvalidResourceHandle);
+cudaError_t enqueue(cudaStream_t stream, Operation operation, std::optional<LogEntry> entry, int* logged) {
+  if (!stream && !logging()) fatal("work is queued on the default stream, which non-blocking streams do not wait for.");
+  if (stream && !state().streams.contains(stream)) return set_last_error(cudaErrorInvalidResourceHandle);
+  if (stream && stream->capture && stream->capture->invalidated)
+    return set_last_error(cudaErrorStreamCaptureInvalidated);
+  if (entry) {
+    const int id = log_queued(stream, std::move(*entry));
+    if (logged) *logged = id;
+  }
+  if (!stream) {
+    run_blocking_streams();
+    run(operation);
+    return cudaSuccess;
+  }
   if (stream->capture) {
-    if (stream->capture->invalidated) return set_last_error(cudaErrorStreamCaptureInvalidated);
     ++stream->capture->queued[stream];
     if (operation.work) stream->capture->work.push_back(std::move(operation.work));
     return cudaSuccess;
@@ -45,14 +60,14 @@ cudaError_t queue_launch(cudaStream_t stream, std::function<void(bool descending
   if (stream && state().streams.contains(stream) && stream->gpu != current_gpu())
     return set_last_error(cudaErrorInvalidResourceHandle);  // the stream must belong to the thread's current GPU
   if (stream && !stream->capture) ++state().counts.launches;
-  return enqueue(stream, {[kernel = std::move(kernel)] { kernel(state().random() % 2 != 0); }});
+  return enqueue(stream, {[kernel = std::move(kernel)] { kernel(state().random() % 2 != 0); }},
+                 LogEntry{.kind = OperationKind::kernel, .name = "kernel"});
 }
 
 void run_next(cudaStream_t stream) {
   const Operation operation = std::move(stream->operations.front());
   stream->operations.pop_front();
-  if (operation.awaited) run_until_done(*operation.awaited);
-  if (operation.work) operation.work();
+  run(operation);
 }
 
 void run_all(cudaStream_t stream) {
@@ -83,7 +98,8 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWith
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) {
   const std::lock_guard lock(state().mutex);
   if (check_machine() != cudaSuccess) return set_last_error(check_machine());
-  *stream = new CUstream_st{current_gpu(), !(flags & cudaStreamNonBlocking)};
+  static int created = 0;
+  *stream = new CUstream_st{current_gpu(), !(flags & cudaStreamNonBlocking), ++created};
   state().streams.insert(*stream);
   return cudaSuccess;
 }
@@ -106,10 +122,15 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   const std::lock_guard lock(state().mutex);
-  if (!state().streams.contains(stream)) return set_last_error(cudaErrorInvalidResourceHandle);
+  const bool of_default = !stream && logging();
+  if (!of_default && !state().streams.contains(stream)) return set_last_error(cudaErrorInvalidResourceHandle);
   if (check_may_wait(stream) != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
   ++state().counts.waits;
-  run_all(stream);
+  log_stream_wait("cudaStreamSynchronize", stream);
+  if (of_default)
+    run_blocking_streams();
+  else
+    run_all(stream);
   check_guards();
   return cudaSuccess;
 }
@@ -118,7 +139,10 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   const std::lock_guard lock(state().mutex);
   if (!state().streams.contains(stream)) return set_last_error(cudaErrorInvalidResourceHandle);
   if (check_may_wait(stream) != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
-  if (stream->operations.empty()) return cudaSuccess;
+  if (stream->operations.empty()) {
+    log_stream_wait("cudaStreamQuery", stream);
+    return cudaSuccess;
+  }
   run_next(stream);
   return cudaErrorNotReady;
 }
@@ -128,12 +152,15 @@ cudaError_t cudaDeviceSynchronize() {
   if (check_machine() != cudaSuccess) return set_last_error(check_machine());
   if (check_may_wait(nullptr) != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
   ++state().counts.waits;
+  log_gpu_wait("cudaDeviceSynchronize", current_gpu());
   run_gpu(current_gpu());
   check_guards();
   return cudaSuccess;
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument) {
-  return queue(stream, [=] { function(argument); });
+  const std::lock_guard lock(state().mutex);
+  return enqueue(stream, {[=] { function(argument); }},
+                 LogEntry{.kind = OperationKind::host_function, .name = "cudaLaunchHostFunc"});
 }
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/emulated/machine.h"
+#include "backend/emulated/operation_recorder.h"
 
 namespace odori::emulator {
 
@@ -21,6 +22,7 @@ struct Capture {
   bool global;  // cudaStreamCaptureModeGlobal
   bool invalidated = false;
   std::vector<Work> work{};
+  LogEntry logged{};                             // the memory that the work reads and writes, and its seconds
   std::map<cudaStream_t, std::size_t> queued{};  // operations on each stream
   std::map<cudaStream_t, std::size_t> joined{};  // of these, how many another stream waits for
 };
@@ -32,6 +34,7 @@ struct EventRecord {
   std::chrono::steady_clock::time_point time{};
   std::shared_ptr<Capture> capture{};  // null outside a capture
   std::size_t position = 0;            // in a capture: operations on the stream before it
+  int logged = -1;                     // id of its log entry
 };
 
 /// An operation of a stream: work, or a wait for an event.
@@ -45,6 +48,7 @@ struct Operation {
 struct CUstream_st {
   int gpu;
   bool blocking;  // created without cudaStreamNonBlocking: synchronizes with the default stream
+  int number;     // from 1, in order of creation
   std::deque<odori::emulator::Operation> operations{};
   std::shared_ptr<odori::emulator::Capture> capture{};
 };
@@ -54,16 +58,20 @@ struct CUevent_st {
 };
 struct CUgraph_st {
   std::vector<odori::emulator::Work> work;
+  odori::emulator::LogEntry logged;
 };
 struct CUgraphExec_st {
   std::shared_ptr<const std::vector<odori::emulator::Work>> work;
+  odori::emulator::LogEntry logged;
 };
 
 namespace odori::emulator {
 
 /// Appends an operation to a stream, or to the graph that captures the stream. Then runs a random part, possibly none,
-/// of what any stream has queued. enqueue() needs the mutex locked; queue() and queue_launch() lock it.
-cudaError_t enqueue(cudaStream_t stream, Operation operation);
+/// of what any stream has queued. enqueue() needs the mutex locked; queue() and queue_launch() lock it. enqueue() logs
+/// `entry`, and stores its id in `logged` if that is not null.
+cudaError_t enqueue(cudaStream_t stream, Operation operation, std::optional<LogEntry> entry = {},
+                    int* logged = nullptr);
 cudaError_t queue(cudaStream_t stream, Work work);
 /// Queues a kernel. `descending` is the order, chosen at random, in which its threads run.
 cudaError_t queue_launch(cudaStream_t stream, std::function<void(bool descending)> kernel);
