@@ -1,19 +1,15 @@
-// Task 10: make the baseline, train_cifar_single_gpu, distributed in the terms of Horovod. 30 minutes.
+// Task 10: make the baseline, train_cifar_single_gpu, distributed with the calls of Horovod.
 //
-//   ./odori run horovod --ranks 2 --model mid --batchsize 64 --epoch 2
+// Goal:    one training run of all ranks. Each rank has a device, its own images and the mean gradient of all; the run
+//          reports the result on all test images, and continues after a checkpoint.
+// Time:    30 minutes, after task 2.
+// Reading: 00_single_gpu, which is this program without Horovod's lines; lib/horovod/horovod.h, which has the calls
+//          that you need, named as in Python's `import horovod.torch as hvd`; for blank 2 lib/data/sub_dataset.h.
+// Command: ./odori run horovod --ranks 2 --model mid --batchsize 64 --epoch 2
+//          Then the same with --epoch 3 --resume out/horovod continues after the last checkpoint.
+// Output:  "Horovod's size: 2", the table of epochs, then "Throughput: ... [images/sec.]".
 //
-// prints:
-//
-//   Horovod's size: 2
-//   epoch       main/loss   validation/main/loss  main/accuracy  validation/main/accuracy  elapsed_time
-//   (a line for each epoch)
-//   Throughput: ... [images/sec.] (images / seconds)
-//
-// Then `--epoch 3 --resume out/horovod` continues after the last checkpoint.
-//
-// Read before: ../00_single_gpu, which is this program without its lines on Horovod, and ../../lib/horovod/horovod.h,
-// with the calls that you need. They have the names of Python's `import horovod.torch as hvd`. Each rank is a process
-// with a device of its own, and runs all of train_model().
+// Each rank is a process, and runs all of train_model().
 //
 // Fill in the blanks: replace each PUT_YOUR_CODE by your own code.
 #include "horovod_support.h"
@@ -39,17 +35,17 @@ void train_model(const Arguments& args) {
   const TrainTest whole = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
   DatasetPtr train;  // what this rank trains on
   int epochs = 0;    // how often it trains on that
-  // BLANK 2: All ranks together train args.epoch times on each image. Either each rank trains on a share of
+  // BLANK 2: All ranks together train args.epoch times on each image. Either each rank trains on a shard of
   //          whole.train, or on all of it, in an order of its own. Which do you take, and how many epochs is that?
-  //          (Shares have one size, and may leave out fewer images than there are ranks. Round epochs up.)
+  //          (All shards have the same size; up to hvd.size() - 1 images may be left out. Round epochs up.)
   PUT_YOUR_CODE;
   // END BLANK
   const DatasetPtr test = shard_of(whole.test, hvd.rank(), hvd.size());  // sizes may differ by one image
 
   int batchsize = args.batchsize;  // images of a rank in each update
   float rate = args.learnrate;
-  // BLANK 3: --batchsize and --learnrate are what one device needs. What has to change here for hvd.size() of them?
-  //          An update uses the mean gradient over all ranks. (No warm-up is asked for.)
+  // BLANK 3: --batchsize and --learnrate suit one device. By the linear scaling rule, what has to change here for
+  //          hvd.size() of them? An update uses the mean gradient over all ranks. (No warm-up is needed.)
   PUT_YOUR_CODE;
   // END BLANK
 

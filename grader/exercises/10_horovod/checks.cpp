@@ -11,8 +11,8 @@ namespace {
 
 const KnownCheckpoint checkpoint{.epochs = 1, .of_weights = 0.75f, .of_lengths = -0.02f};
 
-const RunPlan block{.nodes = {0, 0, 1, 1}, .batch_size = 3, .learning_rate = 0.02f},
-    uneven{.nodes = {0, 1, 1, 1}, .batch_size = 4, .learning_rate = 0.01f, .seed = 3, .epochs = 5},
+const RunPlan block{.nodes = {0, 0, 1, 1}, .batch_size = 6, .learning_rate = 0.02f, .epochs = 5},
+    uneven{.nodes = {0, 1, 1, 1}, .batch_size = 4, .learning_rate = 0.01f, .seed = 3},
     one_node{.nodes = {0, 0}, .batch_size = 6, .learning_rate = 0.03f, .seed = 1, .epochs = 3},
     resumed{.nodes = {0, 1, 0},
             .batch_size = 5,
@@ -61,12 +61,15 @@ Found find_in_devices(const Situation& situation) {
   if (std::ranges::all_of(of_node, is_right)) return {};
   const auto each = [&](auto expected) {
     for (std::size_t rank = 0; rank < nodes.size(); ++rank)
-      if (devices[rank] != expected(rank)) return false;
+      if (devices[rank] != expected(static_cast<int>(rank), nodes[rank])) return false;
     return true;
   };
-  const char* const key = each([&](std::size_t rank) { return ranks_on(nodes[rank]); })   ? "hvd_local_size"
-                          : each([](std::size_t rank) { return static_cast<int>(rank); }) ? "hvd_rank"
-                                                                                          : "hvd_devices";
+  const char* const key = each([&](int, int node) { return ranks_on(node); })               ? "hvd_local_size"
+                          : each([](int rank, int) { return rank; })                        ? "hvd_rank"
+                          : each([&](int rank, int node) { return rank % ranks_on(node); }) ? "hvd_rank_modulo"
+                          : each([](int, int node) { return node; })                        ? "hvd_cross_rank"
+                          : each([](int, int) { return 0; })                                ? "hvd_device_0"
+                                                                                            : "hvd_devices";
   return found(key, {{"devices", list(devices)}, {"nodes", list(nodes)}});
 }
 
@@ -106,8 +109,10 @@ Found find_in_epochs(const Situation& situation) {
   const int seen = epochs_seen(evidence), expected = epochs_in_all(situation);
   if (seen == expected) return {};
   const bool whole = expected < epochs;
+  const int down = epochs / n, up = (epochs + n - 1) / n;
   const char* const key = whole && seen == epochs                  ? "hvd_neither_divided"
-                          : !whole && seen == (epochs + n - 1) / n ? "hvd_both_divided"
+                          : whole && seen == down                  ? "hvd_epochs_rounded_down"
+                          : !whole && (seen == down || seen == up) ? "hvd_both_divided"
                                                                    : "hvd_epochs";
   return found(key, {{"seen", seen}, {"expected", expected}, {"n", n}, {"epoch", epochs}, {"times", n * seen}});
 }
@@ -134,12 +139,14 @@ Found find_in_training_data(const Situation& situation) {
 
 Found find_in_batch(const Situation& situation) {
   const auto expected = static_cast<std::int64_t>(situation.plan.batch_size);
+  const int n = situation.plan.ranks();
   for (const RankSeen& rank : situation.evidence().ranks) {
     const std::int64_t seen = rank.refused_batch             ? *rank.refused_batch
                               : rank.train_iterators.empty() ? expected
                                                              : rank.train_iterators.front().batch_size;
     if (seen != expected)
-      return found("hvd_batch_changed", {{"seen", seen}, {"expected", expected}, {"n", situation.plan.ranks()}});
+      return found(seen == expected / n ? "hvd_batch_divided" : "hvd_batch_changed",
+                   {{"seen", seen}, {"expected", expected}, {"n", n}});
   }
   return {};
 }
@@ -194,7 +201,11 @@ Found find_in_weights(const Situation& situation) {
   if (wrong->rate) return find_in_rate(*wrong, situation.plan);
   if (wrong->momentum) return says("momentum_changed", *wrong->momentum, wrong->expected.momentum);
   if (wrong->decay) return says("weight_decay_changed", *wrong->decay, wrong->expected.decay);
-  return found("weights_differ", {{"update", wrong->update}});
+  const bool is_first_left_out =
+      !is_resumed(situation.plan) &&
+      updates.front().front().parameters ==
+          first_weights(situation.data(), situation.plan.programs_seed(situation.data().seed));
+  return found(is_first_left_out ? "hvd_first_update_left_out" : "weights_differ", {{"update", wrong->update}});
 }
 
 // ---- Blank 5: the checkpoint
@@ -238,16 +249,21 @@ Found find_in_results(const Situation& situation) {
   for (const RankSeen& rank : ranks) {
     const Found wrong = find_wrong_evaluation(rank, situation.data());
     if (!wrong) continue;
-    double sum = 0;
+    const double reported = rank.observations.front().loss;
+    double means = 0, all = 0;  // the sums of the ranks' means, and of all images' losses
     for (std::size_t other = 0; other < n; ++other) {
       if (ranks[other].evaluations.empty()) return wrong;
       const EvaluationSeen& own = ranks[other].evaluations.front();
-      if (same(rank.observations.front().loss, own.loss))
+      if (same(reported, own.loss))
         return found("hvd_own_result", {{"rank", other}, {"seen", own.samples}, {"whole", whole}});
-      sum += own.loss;
+      means += own.loss;
+      all += own.loss * static_cast<double>(own.samples);
     }
-    const bool of_means = same(rank.observations.front().loss, sum / static_cast<double>(n));
-    return of_means ? found("hvd_mean_of_means", {{"n", n}, {"whole", whole}}) : wrong;
+    if (same(reported, means / static_cast<double>(n))) return found("hvd_mean_of_means", {{"n", n}, {"whole", whole}});
+    if (same(reported, means)) return found("hvd_sum_of_means", {{"n", n}});
+    const double count = std::round(all / reported);
+    return count >= 1 && same(reported, all / count) ? found("hvd_divided_by", {{"count", count}, {"whole", whole}})
+                                                     : wrong;
   }
   return {};
 }

@@ -102,7 +102,13 @@ TEST(Horovod, NamesMistakesOfDevices) {
               return static_cast<int>(std::count(nodes.begin(), nodes.end(), node_of(rank, nodes)));
             }),
             "hvd_local_size");
-  EXPECT_EQ(devices(node_of), "hvd_devices");
+  EXPECT_EQ(devices(node_of), "hvd_cross_rank");
+  EXPECT_EQ(devices([](int, const Nodes&) { return 0; }), "hvd_device_0");
+  EXPECT_EQ(devices([&](int rank, const Nodes& nodes) {
+              return rank % static_cast<int>(std::count(nodes.begin(), nodes.end(), node_of(rank, nodes)));
+            }),
+            "hvd_rank_modulo")
+      << "wrong on the nodes 0, 1, 0 alone";
   EXPECT_EQ(devices([](int rank, const Nodes&) { return rank % 2; }), "hvd_devices") << "wrong on 1 + 3 ranks alone";
 }
 
@@ -121,7 +127,9 @@ TEST(Horovod, TellsSharesAndTheWholeSetByHowOftenImagesAreUsed) {
   EXPECT_EQ(epochs(true, all), "hvd_neither_divided");
   EXPECT_EQ(epochs(false, divided), "hvd_both_divided");
   EXPECT_EQ(epochs(false, [](const RunPlan& plan) { return plan.epochs + 1; }), "hvd_epochs");
-  EXPECT_EQ(epochs(true, [](const RunPlan& plan) { return std::max(1, plan.epochs / plan.ranks()); }), "hvd_epochs");
+  const auto rounded_down = [](const RunPlan& plan) { return std::max(1, plan.epochs / plan.ranks()); };
+  EXPECT_EQ(epochs(true, rounded_down), "hvd_epochs_rounded_down");
+  EXPECT_EQ(epochs(false, rounded_down), "hvd_both_divided");
 }
 
 TEST(Horovod, NamesMistakesOfShares) {
@@ -152,6 +160,8 @@ TEST(Horovod, NamesMistakesOfRateAndBatch) {
   EXPECT_EQ(verdict_if(4, {.rate_factor = 2}), "hvd_rate");
   EXPECT_EQ(of_ranks(3, [](RankSeen& seen, int) { seen.train_iterators.front().batch_size *= 2; }),
             "hvd_batch_changed");
+  EXPECT_EQ(of_ranks(3, [](RankSeen& seen, int) { seen.train_iterators.front().batch_size /= 4; }),
+            "hvd_batch_divided");
   EXPECT_EQ(of_ranks(3,
                      [](RankSeen& seen, int) {
                        seen.train_iterators.clear();
@@ -234,6 +244,19 @@ TEST(Horovod, NamesMistakesOfTheMean) {
               return sum / static_cast<double>(ranks.size());
             }),
             "hvd_mean_of_means");
+  EXPECT_EQ(results([](const auto& ranks, const RankSeen&, std::size_t epoch) {
+              double sum = 0;
+              for (const RankSeen& rank : ranks) sum += rank.evaluations[epoch].loss;
+              return sum;
+            }),
+            "hvd_sum_of_means");
+  EXPECT_EQ(results([](const auto& ranks, const RankSeen& own, std::size_t epoch) {
+              double sum = 0;
+              for (const RankSeen& rank : ranks)
+                sum += rank.evaluations[epoch].loss * static_cast<double>(rank.evaluations[epoch].samples);
+              return sum / static_cast<double>(own.evaluations[epoch].samples * ranks.size());
+            }),
+            "hvd_divided_by");
   EXPECT_EQ(results([](const auto&, const RankSeen&, std::size_t) { return 1.5; }), "loss_differs");
 }
 
