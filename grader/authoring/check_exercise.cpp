@@ -144,12 +144,16 @@ class Proof {
     report("texts", faults_of_texts(kit, task_));
     report("exercise", faults_of_exercise(task_, answers_));
     collect_candidates();
-    const std::size_t n = in_processes(
-        candidates_.size(), flags_.jobs, [&](std::size_t i) { return judge(task_, candidates_[i], flags_.seed); },
-        [&](std::size_t i, const std::string& lines) { take(candidates_[i], read_verdicts(lines)); });
-    require(n == candidates_.size(), "{} of {} answers were judged.", n, candidates_.size());
+    judge_candidates(0, 2);
     report("unfilled", faults_of_all(unfilled_, "UNFILLED"));
-    report("solution", faults_of_all(solution_, "PASS"));
+    const Lines faults = faults_of_all(solution_, "PASS");
+    report("solution", faults);
+    // Checks that reject the solution reject any mutant.
+    if (!faults.empty()) {
+      report("mutants", {"None was judged: the solution has to pass first."});
+      return 1;
+    }
+    judge_candidates(2, candidates_.size());
     print_table();
     report("mutants", faults_);
     return n_faults_ > 0 ? 1 : 0;
@@ -166,6 +170,13 @@ class Proof {
     for (const std::string& fault : faults) fmt::print("  {}\n", fault);
     std::fflush(stdout);
     n_faults_ += faults.size();
+  }
+
+  void judge_candidates(std::size_t begin, std::size_t end) {
+    const std::size_t n = in_processes(
+        end - begin, flags_.jobs, [&](std::size_t i) { return judge(task_, candidates_[begin + i], flags_.seed); },
+        [&](std::size_t i, const std::string& lines) { take(candidates_[begin + i], read_verdicts(lines)); });
+    require(n == end - begin, "{} of {} answers were judged.", n, end - begin);
   }
 
   void collect_candidates() {

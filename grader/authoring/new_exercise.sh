@@ -15,8 +15,9 @@ name=${arguments[0]:-}
   "./odori exercise new には名前を 1 つ指定します。英小文字、数字、単独の下線が使えます（例: pipeline、tensor_parallel）。"
 ! task=$(exercises | grep -x "$name") || refuse "There is an exercise $task already: $(solution_folder "$task")." \
   "演習 $task はすでにあります: $(solution_folder "$task")"
-# The program's name is also a target of the build, and the checks' function is exam_of_NAME.
-[[ ! $name =~ ^(all|clean|data|exercises?|help|install|list|package|solutions?|tests?|odori.*|.*_(exercise|test))$ ]] ||
+# The program's name is also a target of the build, the checks' function is exam_of_NAME, and task3 is another word for ring.
+taken=$(find "$kit" -path "$kit/build*" -prune -o -name CMakeLists.txt -exec grep -lE "^ *(add|odori)_[a-z_]*\($name[ )]" {} +) || true
+[[ -z $taken && ! $name =~ ^(all|clean|data|exercises?|help|install|list|package|solutions?|tests?|task_?[0-9]+|odori.*|.*_(cache|exercise|test))$ ]] ||
   refuse "\"$name\" has another meaning in the build. Choose another name." \
     "\"$name\" はビルドで別の意味を持っています。別の名前にしてください。"
 
@@ -27,6 +28,11 @@ for folder in "$kit"/{solutions,exercises,grader/exercises}/[0-9]*_*; do
 done
 folder=$(printf '%02d_%s' $((last + 1)) "$name")
 type=$(sed -E 's/(^|_)([a-z0-9])/\U\2/g' <<<"$name") # tensor_parallel -> TensorParallel
+
+# What an interruption leaves half done would be an exercise that can't be built.
+remove_made() { rm -rf "$kit/solutions/$folder" "$kit/exercises/$folder" "$kit/grader/exercises/$folder"; }
+trap remove_made EXIT
+trap 'exit 130' INT TERM HUP
 
 made=()
 copy() { # FOLDER OF THE TEMPLATE, FOLDER OF THE KIT
@@ -42,6 +48,7 @@ copy() { # FOLDER OF THE TEMPLATE, FOLDER OF THE KIT
 copy solutions "solutions/$folder"
 copy support "exercises/$folder/support"
 copy grader "grader/exercises/$folder"
+trap - EXIT
 
 say "Made the exercise $name:" "演習 $name を作りました:"
 printf '  %s\n' "${made[@]}"

@@ -27,7 +27,7 @@ require_task hint "$task" $(exercises_with_blanks)
 hints=$(solution_folder "$task")/hints.md
 [[ $language != ja ]] || hints=${hints%.md}.ja.md
 blanks=$(grep -c '^## .*\.1$' "$hints")
-files=("$kit"/exercises/*_"$task"/*.cpp "$kit/jobscripts/run_${task}_training.sh")
+files=("$kit"/exercises/[0-9][0-9]_"$task"/*.cpp "$kit/jobscripts/run_${task}_training.sh")
 
 remembered() { # WORD: the rest of its line for this task and blank
   [[ ! -f $state || ! -r $state ]] || awk -v word="$1" -v task="$task" -v blank="$blank" \

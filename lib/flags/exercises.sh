@@ -25,8 +25,8 @@ exercises_with_a_job() {
   for name in $(exercises); do [[ ! -e $(solution_folder "$name")/run_${name}_training.sh ]] || echo "$name"; done
 }
 
-# NAME -> KIT/solutions/01_NAME
-solution_folder() { echo "$kit"/solutions/*_"$1"; }
+# NAME -> KIT/solutions/01_NAME. "gpu" is not 01_multi_gpu.
+solution_folder() { echo "$kit"/solutions/[0-9][0-9]_"$1"; }
 
 # NAME -> the program's name: train_cifar_multi_gpu, also that of its target; its exercise's is .../train_cifar_multi_gpu_exercise.
 program_of() {
