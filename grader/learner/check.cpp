@@ -11,6 +11,7 @@
 #include "checks/speedup_step.h"
 #include "files/file.h"
 #include "learner/print.h"
+#include "learner/side_by_side.h"
 #include "learner/state.h"
 #include "learner/waiting_line.h"
 #include "report/page.h"
@@ -102,6 +103,9 @@ int check_and_tell(const Flags& flags, const Messages& messages) {
     const Figure figure = in_words(*right->shown, messages);
     screen.figure(figure, write_page(flags.out / "figure.html", to_page(figure, messages.language(), read_chart_js())));
   }
+  if (right && !question.apart)
+    if (const auto page = side_by_side_page(question, answers, messages))
+      screen.side_by_side(write_page(flags.out / "side_by_side.html", *page));
   screen.summary(verdicts);
   const bool own = flags.program == flags.kit / question.task.program.exercise;
   if (own) remember(flags, answers, verdicts);

@@ -162,6 +162,13 @@ void Screen::figure(const Figure& figure, const std::filesystem::path& page) {
   gap_ = false;
 }
 
+void Screen::side_by_side(const std::filesystem::path& page) {
+  if (page.empty()) return;
+  fmt::print("\n");
+  say(messages_.text("side_by_side_page", {{"file", page.string()}}), 0);
+  gap_ = false;
+}
+
 void Screen::summary(const std::vector<BlankVerdict>& verdicts) {
   double points = 0, of = 0;
   const BlankVerdict* next = nullptr;

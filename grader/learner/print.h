@@ -26,6 +26,8 @@ class Screen {
   void speedup(const SpeedupStep& step);
   /// What is shown to whose answer is right, and its page; no page if none could be written.
   void figure(const Figure& figure, const std::filesystem::path& page);
+  /// The page with programs next to each other; nothing if it could not be written.
+  void side_by_side(const std::filesystem::path& page);
   /// Points in all, and what to do next.
   void summary(const std::vector<BlankVerdict>& verdicts);
 

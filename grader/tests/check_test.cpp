@@ -57,6 +57,8 @@ TEST(Check, TheKitsOwnAnswersPass) {
     EXPECT_EQ(ended.count("PASS"), task.n_blanks()) << ended.output;
     const double of_speedup = task.measures_speedup ? points_of(task, ODORI_FOLDER).at(0) : 0;
     EXPECT_EQ(ended.count(fmt::format("{:g} of 100 points", 100 - of_speedup)), 1) << ended.output;
+    if (fs::exists(fs::path(ODORI_FOLDER) / "grader/exercises" / task.folder / "side_by_side.json"))
+      EXPECT_EQ(ended.count((work / task.name / "side_by_side.html").c_str()), 1) << ended.output;
     if (!exam_of(task).shows) continue;
     const std::string page = (work / task.name / "figure.html").string();
     EXPECT_EQ(ended.count(page.c_str()), 1) << ended.output;
