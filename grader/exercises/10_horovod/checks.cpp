@@ -193,6 +193,11 @@ Found find_in_weights(const Situation& situation) {
   }
   const auto wrong = find_wrong(situation, updates);
   if (!wrong) return {};
+  const bool is_first_left_out =
+      !is_resumed(situation.plan) &&
+      updates.front().front().parameters ==
+          first_weights(situation.data(), situation.plan.programs_seed(situation.data().seed));
+  if (is_first_left_out) return found("hvd_first_update_left_out");
   const auto says = [&](const char* key, double seen, double expected) {
     return found(
         key,
@@ -201,11 +206,7 @@ Found find_in_weights(const Situation& situation) {
   if (wrong->rate) return find_in_rate(*wrong, situation.plan);
   if (wrong->momentum) return says("momentum_changed", *wrong->momentum, wrong->expected.momentum);
   if (wrong->decay) return says("weight_decay_changed", *wrong->decay, wrong->expected.decay);
-  const bool is_first_left_out =
-      !is_resumed(situation.plan) &&
-      updates.front().front().parameters ==
-          first_weights(situation.data(), situation.plan.programs_seed(situation.data().seed));
-  return found(is_first_left_out ? "hvd_first_update_left_out" : "weights_differ", {{"update", wrong->update}});
+  return found("weights_differ", {{"update", wrong->update}});
 }
 
 // ---- Blank 5: the checkpoint
