@@ -3,6 +3,7 @@
 //
 //   ./odori cut            writes what has changed, but for files that hold a learner's answers
 //   ./odori cut --check    writes nothing; exit code 1 if an exercise isn't what cutting makes, answers left aside
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -74,9 +75,19 @@ std::map<fs::path, std::string> cut_all(const fs::path& kit) {
   return exercises;
 }
 
+/// Are all blanks of this file as cutting makes them, maybe from an earlier version of the solution?
+bool is_unsolved(const fs::path& file) try {
+  const auto blanks = grader::parse_blanks(split_lines(read_file(file)), file.string());
+  return !blanks.empty() && std::ranges::all_of(blanks, [&](const grader::Blank& blank) {
+    return blank.text.size() == 1 && is_unfilled(blank, grader::language_of(file.string()));
+  });
+} catch (const Error&) {
+  return false;
+}
+
 /// Did somebody fill in a blank of this file, or change it so that its blanks aren't found?
 bool holds_answers(const fs::path& file, const std::string& exercise) {
-  if (!fs::exists(file)) return false;
+  if (!fs::exists(file) || is_unsolved(file)) return false;
   const auto mine = grader::read_submission(file, exercise);
   for (const auto& blank : grader::parse_blanks(split_lines(exercise), file.string()))
     if (!mine.blanks.contains(blank.number) || mine.blanks.at(blank.number).text != blank.text) return true;

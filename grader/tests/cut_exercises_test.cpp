@@ -109,6 +109,16 @@ TEST_F(CutExercises, AnswersAreNeverOverwritten) {
   EXPECT_EQ(read_file(begin(copies)->path()), answer);
 }
 
+TEST_F(CutExercises, AnUnsolvedExerciseFollowsItsSolution) {
+  cut();
+  const fs::path solution = kit_ / "solutions/03_ring/ring.cpp";
+  replace_in(solution, "int main(", "int added() {\n  // BLANK 9: Which?\n  return 1;\n  // END BLANK\n}\n\nint main(");
+  const Ended ended = cut();
+  EXPECT_EQ(ended.code, 0) << ended.output;
+  EXPECT_EQ(ended.count("ring.cpp is written."), 1) << ended.output;
+  EXPECT_NE(read_file(kit_ / "exercises/03_ring/ring.cpp").find("int added() {"), std::string::npos);
+}
+
 TEST_F(CutExercises, ASolutionThatCannotBeCutIsToldWithItsLine) {
   std::ofstream(kit_ / "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")
       << "// BLANK 1: ?\nauto a = 1;\n// END BLANK\nuse(a);\n";
