@@ -45,7 +45,7 @@ file(RENAME ${SCRATCH}/no_mirror ${SCRATCH}/mirror)
 execute_process(COMMAND ${collect} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
 execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${KIT} -B ${SCRATCH}/build -DFETCHCONTENT_FULLY_DISCONNECTED=ON
-                        -DODORI_CUDA=OFF -DODORI_VENDOR=${SCRATCH}/vendor
+                        -DODORI_CUDA=OFF -DODORI_TESTS=OFF -DODORI_VENDOR=${SCRATCH}/vendor
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "Configuring with collected sources failed:\n${output}")
