@@ -170,7 +170,7 @@ places_on() {
   awk -v processes="$(processes_of_nodes | head -n 1)" '{ for (i = 0; i < processes; ++i) print $1 }' "$1"
 }
 
-# use_hosts [COMMAND]: an Open MPI that doesn't know the scheduler is told the hosts (one line per process), and starts its
+# use_hosts [COMMAND]: an Open MPI that doesn't know the scheduler gets a file of the hosts (one line per process), and starts its
 # processes there by $LAUNCHER, or by COMMAND (which takes HOST COMMAND..., as ssh does) if there is one.
 use_hosts() {
   local own

@@ -409,7 +409,7 @@ std::string in_processes(int n, Rank rank) {
   return text;
 }
 
-/// What rank 0 and 1 of two processes are told, if they call with these arguments.
+/// The errors of rank 0 and of rank 1 of two processes that call with these arguments.
 std::string connect(std::array<int, 2> ranks, std::array<int, 2> sizes, std::array<int, 2> gpus, bool one_id = true) {
   ncclUniqueId id;
   ncclGetUniqueId(&id);
