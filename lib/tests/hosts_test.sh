@@ -22,7 +22,7 @@ fail() {
 }
 
 train() { # HOSTS ARGUMENT...
-  mpirun_on "$1" --mca mpi_yield_when_idle 1 "$program" --device cpu --model tiny --batchsize 8 --no_snapshot \
+  mpirun_on "$1" --mca mpi_yield_when_idle 1 "$program" --device cpu --model tiny --batchsize 8 --no-snapshot \
     --dataset "$folder/../data" --out "$folder/out" "${@:2}"
 }
 epochs() { awk '$1 ~ /^[0-9]+$/ && NF == 6' "$1"; }
