@@ -27,8 +27,8 @@ Groups make_groups(const Communicator& comm) {
 }
 
 /// What this rank has of the layers `first`, A and B. All shards are slices of one initial network, that of the seed.
-Network make_network(const mlp::Layer& first, const mlp::Layer& A, const mlp::Layer& B, const ProcessGroup& tensor,
-                     std::uint64_t seed) {
+SplitNetwork make_network(const mlp::Layer& first, const mlp::Layer& A, const mlp::Layer& B, const ProcessGroup& tensor,
+                          std::uint64_t seed) {
   // BLANK 2: This rank's columns of A, whose matrix is [A.in + 1, A.out]: the last row is the bias a. Together, the
   //          ranks of the group have each column once.
   const std::vector<float> a = mlp::initial_slice(A, {0, A.in + 1}, tensor.shard(A.out), seed);
@@ -40,7 +40,7 @@ Network make_network(const mlp::Layer& first, const mlp::Layer& A, const mlp::La
 }
 
 /// From images [n, first.in] to y [n, classes], the same on all ranks of the node.
-Activations forward(const Network& net, const Groups& groups, std::span<const float> images) {
+Activations forward(const SplitNetwork& net, const Groups& groups, std::span<const float> images) {
   Activations act;
   act.x = net.first.forward(images, net.first.bias);  // [n, width], the same on all ranks of the node
   mlp::relu_forward(act.x);
@@ -61,7 +61,7 @@ Activations forward(const Network& net, const Groups& groups, std::span<const fl
 
 /// From dy, the gradient of the loss with respect to y, the same on all ranks of the node, to the gradients of this
 /// rank's parameters. layer.backward(x, dy) adds those of the layer, and returns dx.
-void backward(Network& net, const Groups& groups, std::span<const float> images, const Activations& act,
+void backward(SplitNetwork& net, const Groups& groups, std::span<const float> images, const Activations& act,
               std::span<const float> dy) {
   std::vector<float> dh = net.b.backward(act.h, dy);
   mlp::relu_backward(act.h, dh);
@@ -85,7 +85,7 @@ void average_gradients(Linear& layer, const Groups& groups) {
 }
 
 /// Trains on a batch, which all ranks have. Returns the mean loss over the images of this copy of the network.
-double update(Network& net, const Groups& groups, const mlp::Images& batch, float learning_rate) {
+double update(SplitNetwork& net, const Groups& groups, const mlp::Images& batch, float learning_rate) {
   const std::size_t size = batch.labels.size();  // the number of copies divides it
   // BLANK 8: Images [begin, end) of the batch's `size` images for this rank. The copies of the network share the batch.
   const Range range = groups.data.shard(size);

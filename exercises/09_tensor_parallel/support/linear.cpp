@@ -44,15 +44,15 @@ void Linear::update(float learning_rate) {
   mlp::sgd_update(bias, dbias, learning_rate);
 }
 
-void Network::zero_gradients() {
+void SplitNetwork::zero_gradients() {
   for (Linear* const layer : {&first, &a, &b}) {
     std::ranges::fill(layer->dweights, 0.0f);
     std::ranges::fill(layer->dbias, 0.0f);
   }
 }
 
-Network assemble(const mlp::Layer& first, const mlp::Layer& A, const mlp::Layer& B, const std::vector<float>& a,
-                 const std::vector<float>& b, std::uint64_t seed) {
+SplitNetwork assemble(const mlp::Layer& first, const mlp::Layer& A, const mlp::Layer& B, const std::vector<float>& a,
+                      const std::vector<float>& b, std::uint64_t seed) {
   observe::on_values(a);
   observe::on_values(b);
   const std::size_t rows = A.in + 1, columns = a.size() / rows;

@@ -37,7 +37,7 @@ struct Linear {
 };
 
 /// What one rank has of the network.
-struct Network {
+struct SplitNetwork {
   Linear first;  // the whole layer
   Linear a;      // columns of A, with their elements of the bias
   Linear b;      // rows of B; the bias is that of all rows
@@ -46,8 +46,8 @@ struct Network {
 
 /// `a`: columns of A's matrix [A.in + 1, A.out]. `b`: as many rows of B, [rows, B.out]. The first layer, and the bias
 /// of B, are added here. Throws Error if the sizes do not fit.
-Network assemble(const mlp::Layer& first, const mlp::Layer& A, const mlp::Layer& B, const std::vector<float>& a,
-                 const std::vector<float>& b, std::uint64_t seed);
+SplitNetwork assemble(const mlp::Layer& first, const mlp::Layer& A, const mlp::Layer& B, const std::vector<float>& a,
+                      const std::vector<float>& b, std::uint64_t seed);
 
 /// What backward needs of forward, for n images.
 struct Activations {
@@ -62,13 +62,13 @@ mlp::Images part_of(const mlp::Images& batch, Range range);
 /// The learner's functions, and the sizes of what they train.
 struct TensorParallel {
   Groups (*make_groups)(const Communicator&);
-  Network (*make_network)(const mlp::Layer& first, const mlp::Layer& A, const mlp::Layer& B, const ProcessGroup& tensor,
-                          std::uint64_t seed);
-  Activations (*forward)(const Network&, const Groups&, std::span<const float> images);
-  void (*backward)(Network&, const Groups&, std::span<const float> images, const Activations&,
+  SplitNetwork (*make_network)(const mlp::Layer& first, const mlp::Layer& A, const mlp::Layer& B,
+                               const ProcessGroup& tensor, std::uint64_t seed);
+  Activations (*forward)(const SplitNetwork&, const Groups&, std::span<const float> images);
+  void (*backward)(SplitNetwork&, const Groups&, std::span<const float> images, const Activations&,
                    std::span<const float> dy);
   void (*average_gradients)(Linear&, const Groups&);
-  double (*update)(Network&, const Groups&, const mlp::Images& batch, float learning_rate);
+  double (*update)(SplitNetwork&, const Groups&, const mlp::Images& batch, float learning_rate);
   int batch = 64, width = 64, hidden = 256;
 };
 

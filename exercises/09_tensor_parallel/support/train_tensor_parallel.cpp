@@ -85,7 +85,7 @@ class Run {
   void compare_with_one_process() {
     constexpr int updates = 3;
     OneProcess one(layers_, args_.seed);
-    Network net = make_network();
+    SplitNetwork net = make_network();
     SerialIterator iterator = batches();
     for (int update = 0; update < updates; ++update) {
       const mlp::Images batch = mlp::load(*iterator.next());
@@ -102,7 +102,7 @@ class Run {
   }
 
   void count_bytes() {
-    Network net = make_network();
+    SplitNetwork net = make_network();
     SerialIterator iterator = batches();
     const mlp::Images whole = mlp::load(*iterator.next());
     const mlp::Images batch = part_of(whole, groups_.data.shard(whole.labels.size()));
@@ -147,7 +147,7 @@ class Run {
  private:
   static std::size_t size_of(int size) { return static_cast<std::size_t>(size); }
 
-  Network make_network() const {
+  SplitNetwork make_network() const {
     return program_.make_network(layers_[0], layers_[1], layers_[2], groups_.tensor, args_.seed);
   }
   /// The same on every rank.
@@ -179,7 +179,7 @@ class Run {
   TrainTest data_;
   std::vector<mlp::Layer> layers_;
   Groups groups_;
-  Network net_;
+  SplitNetwork net_;
 };
 
 }  // namespace

@@ -23,8 +23,8 @@ void show_gradients(const Linear& layer) { show(layer.dweights, layer.dbias); }
 void show_parameters(const Linear& layer) { show(layer.weights, layer.bias); }
 
 /// Where a shard is refused, other ranks come as far: what all of them have is shown.
-Network made_together(const std::function<Network()>& make, Communicator& comm) {
-  Network net;
+SplitNetwork made_together(const std::function<SplitNetwork()>& make, Communicator& comm) {
+  SplitNetwork net;
   std::exception_ptr failure;
   try {
     net = make();
@@ -39,7 +39,7 @@ Network made_together(const std::function<Network()>& make, Communicator& comm) 
 void try_case(const TensorParallel& program, const Groups& groups, const TensorParallelCase& test_case,
               std::uint64_t seed, Communicator& comm) {
   const std::vector<mlp::Layer> layers = mlp::make_layers(test_case.widths());
-  Network net =
+  SplitNetwork net =
       made_together([&] { return program.make_network(layers[0], layers[1], layers[2], groups.tensor, seed); }, comm);
   const auto counted = [&](const char* event, const auto& call) {
     observe::on_event(event, {bytes_sent_by(call, comm)});

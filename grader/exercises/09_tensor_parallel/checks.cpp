@@ -325,7 +325,7 @@ Found find_in_images(const Situation& situation) {
     if (std::ranges::all_of(times, [&](int t) { return t == copies; }))
       return found("tp_whole_batch", {{"size", size}, {"n", copies}});
     const auto left = std::ranges::count(times, 0);
-    if (std::ranges::all_of(taken, [&](const Range& range) { return same(range, taken.front()); }))
+    if (copies > 1 && std::ranges::all_of(taken, [&](const Range& range) { return same(range, taken.front()); }))
       return found("tp_same_images", {{"range", text(taken.front())}, {"n", copies}, {"left", left}});
     return found("tp_images", {{"left", left}, {"size", size}, {"n", copies}, {"range", text(taken.front())}});
   });
