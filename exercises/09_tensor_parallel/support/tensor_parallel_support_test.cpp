@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "files/file.h"
 #include "on_nodes.h"
 #include "sentence_of.h"
 #include "synthetic.h"
