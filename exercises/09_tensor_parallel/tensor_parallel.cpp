@@ -19,7 +19,7 @@
 
 using namespace odori;
 
-/// The ranks of a node hold the shards of one copy of the network. Every node has as many ranks.
+/// The ranks of a node hold the shards of one copy of the network. Every node has the same number of ranks.
 Groups make_groups(const Communicator& comm) {
   const ProcessGroup world = comm.group();
   // BLANK 1: {.tensor = ..., .data = ...}: which ranks hold the shards of one copy of the network, and which ranks of
@@ -50,9 +50,8 @@ Activations forward(const SplitNetwork& net, const Groups& groups, std::span<con
   //          net.b.bias, once? An empty vector: nothing.
   const std::vector<float> bias = PUT_YOUR_CODE;
   // END BLANK
-  // BLANK 5: act.h = relu(x A + a) for this rank's columns of A, and act.y = h B + b of the whole layers. Send as
-  // little
-  //          as possible. layer.forward(x, bias) returns x W + bias, with the rank's shard of W.
+  // BLANK 5: act.h = relu(x A + a) for this rank's columns of A, and act.y = h B + b of the whole layers, with as
+  //          little communication as possible. layer.forward(x, bias) returns x W + bias, with the rank's shard of W.
   PUT_YOUR_CODE;
   // END BLANK
   return act;
