@@ -9,19 +9,6 @@
 namespace odori::grader {
 namespace {
 
-RunPlan trying(std::vector<int> nodes, const std::vector<TensorParallelCase>& cases) {
-  std::size_t most = 0;
-  for (const TensorParallelCase& each : cases)
-    most = std::max({most, (each.in + 1) * each.width, (each.width + 1) * each.hidden, each.images * each.hidden});
-  return {.nodes = std::move(nodes),
-          .epochs = 0,
-          .most_values = most,
-          .shows = cases.size() * static_cast<std::size_t>(Shown::count),
-          .on_devices = false,
-          .seeded = true,
-          .test_cases = nlohmann::json(cases).dump()};
-}
-
 // Where n divides `hidden`, a mistake shows most plainly; where it does not, shards differ in size.
 const TensorParallelCase even{.in = 5, .width = 6, .hidden = 8, .classes = 3, .images = 4, .updates = 2},
     uneven{.in = 3, .width = 4, .hidden = 11, .classes = 5, .images = 8, .updates = 2};
@@ -169,13 +156,16 @@ Found find_in_rows(const Situation& situation) {
     const Values& seen = network.shown(rank, Shown::b);
     const mlp::Layer& B = network.B();
     if (seen == network.rows_of_b(*columns)) return {};
-    const auto is = [&](Range rows, Range of_rows) { return seen == network.of_b(rows, of_rows); };
-    const Range all_rows{0, B.in}, all_columns{0, B.out}, own = network.shard(rank, B.in);
-    const char* const key = is(all_rows, all_columns) || is({0, B.in + 1}, all_columns) ? "tp_whole_b"
-                            : is(all_rows, network.shard(rank, B.out)) || is({0, B.in + 1}, network.shard(rank, B.out))
-                                ? "tp_columns_of_b"
-                            : is({own.begin, own.end + 1}, all_columns) ? "tp_bias_in_b"
-                                                                        : "tp_rows_of_b";
+    const auto is = [&](Range rows, Range of_columns) { return seen == network.of_b(rows, of_columns); };
+    const Range all_columns{0, B.out}, own = network.shard(rank, B.in), shard = network.shard(rank, B.out);
+    Values with_bias = network.rows_of_b(*columns);
+    with_bias.insert(with_bias.end(), network.bias_of_b().begin(), network.bias_of_b().end());
+    const bool one_more = seen == with_bias || is({own.begin, own.end + 1}, all_columns);
+    const bool is_whole = is({0, B.in}, all_columns) || is({0, B.in + 1}, all_columns);
+    const char* const key = is_whole && network.tensor_size() > 1              ? "tp_whole_b"
+                            : is({0, B.in}, shard) || is({0, B.in + 1}, shard) ? "tp_columns_of_b"
+                            : one_more                                         ? "tp_bias_in_b"
+                                                                               : "tp_rows_of_b";
     return found(key, {{"rank", rank},
                        {"seen", seen.size()},
                        {"expected", columns->size() * B.out},
@@ -342,42 +332,6 @@ Found find_in_weights(const Situation& situation) {
     }
     return {};
   });
-}
-
-// ---- What a right answer shows
-
-ShownFigure bytes_over_batch(Runs& runs) {
-  constexpr std::size_t hidden = 64;
-  std::vector<TensorParallelCase> cases;
-  for (const std::size_t batch : {8, 16, 32, 64, 128, 256, 512})
-    cases.push_back({.in = 1, .width = 32, .hidden = hidden, .classes = 10, .images = batch, .updates = 0});
-  const RunPlan in_node = trying({0, 0}, cases), across = trying({0, 1}, cases);
-  runs.prepare({in_node, across});
-  Curve tensor{.name = "tp_picture_tensor", .measured = true}, data{.name = "tp_picture_data", .measured = true};
-  Curve tensor_line{.name = "tp_picture_tensor_line"}, data_line{.name = "tp_picture_data_line"};
-  std::vector<double> batches;
-  const auto counted = [](const NetworkCase& network, std::initializer_list<const char*> events) {
-    double bytes = 0;
-    for (const char* event : events) bytes += static_cast<double>(network.bytes(0, event));
-    return bytes;
-  };
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const TensorParallelCase& sizes = cases[i];
-    const auto values = static_cast<double>(sizes.width + sizes.classes);
-    batches.push_back(static_cast<double>(sizes.images));
-    tensor.values.emplace_back(counted(NetworkCase({runs, in_node}, i), {forward_sent, backward_sent}));
-    data.values.emplace_back(counted(NetworkCase({runs, across}, i), {averages_sent}));
-    // On two ranks, an all-reduce sends 2 (n - 1) / n = 1 time its bytes.
-    tensor_line.values.emplace_back(batches.back() * values * sizeof(float));
-    data_line.values.emplace_back((hidden * values + hidden + static_cast<double>(sizes.classes)) * sizeof(float));
-  }
-  return {{"tp_picture",
-           "tp_picture_is",
-           "tp_picture_batch",
-           "tp_picture_bytes",
-           batches,
-           {tensor_line, data_line, tensor, data}},
-          {{"hidden", std::to_string(hidden)}}};
 }
 
 }  // namespace

@@ -57,6 +57,19 @@ Values plus_bias(Values y, const Values& bias) {
   return y;
 }
 
+RunPlan trying(std::vector<int> nodes, const std::vector<TensorParallelCase>& cases) {
+  std::size_t most = 0;
+  for (const TensorParallelCase& each : cases)
+    most = std::max({most, (each.in + 1) * each.width, (each.width + 1) * each.hidden, each.images * each.hidden});
+  return {.nodes = std::move(nodes),
+          .epochs = 0,
+          .most_values = most,
+          .shows = cases.size() * static_cast<std::size_t>(Shown::count),
+          .on_devices = false,
+          .seeded = true,
+          .test_cases = nlohmann::json(cases).dump()};
+}
+
 std::vector<TensorParallelCase> cases_of(const RunPlan& plan) { return nlohmann::json::parse(plan.test_cases); }
 
 std::vector<int> ranks_on_node(const std::vector<int>& nodes, int rank) {

@@ -22,6 +22,8 @@ Values scaled(Values values, double factor);
 /// bias [out] added to each row of y [n, out].
 Values plus_bias(Values y, const Values& bias);
 
+/// Ranks on these nodes try these cases.
+RunPlan trying(std::vector<int> nodes, const std::vector<TensorParallelCase>& cases);
 std::vector<TensorParallelCase> cases_of(const RunPlan& plan);
 /// The ranks on this rank's node, itself included.
 std::vector<int> ranks_on_node(const std::vector<int>& nodes, int rank);
@@ -92,5 +94,8 @@ class NetworkCase {
   mlp::Activations act_;
   std::vector<std::optional<Positions>> columns_;
 };
+
+/// Bytes of tensor and data parallelism on two ranks, counted for several batches.
+ShownFigure bytes_over_batch(Runs& runs);
 
 }  // namespace odori::grader
