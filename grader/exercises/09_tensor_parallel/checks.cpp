@@ -79,7 +79,8 @@ Found find_in_groups(const Situation& situation) {
   const auto on_node = [&](int rank) { return ranks_on_node(nodes, rank); };
   const auto across = [&](int rank) { return ranks_across(nodes, rank); };
   if (groups_are(tensor_group_made, on_node) && groups_are(data_group_made, across)) return {};
-  if (groups_are(tensor_group_made, across) && groups_are(data_group_made, on_node))
+  // In turn, that is also what blocks of ranks come to.
+  if (situation.plan != in_turn && groups_are(tensor_group_made, across) && groups_are(data_group_made, on_node))
     return found("tp_groups_swapped", {{"nodes", list(nodes)}});
   const auto whole = [&](int) {
     std::vector<int> all;
