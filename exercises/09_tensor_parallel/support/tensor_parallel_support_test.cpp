@@ -32,12 +32,11 @@ TensorParallel unsplit() {
               },
           .forward =
               [](const SplitNetwork& net, const Groups&, std::span<const float> images) {
-                Activations act{.x = net.first.forward(images, net.first.bias)};
-                mlp::relu_forward(act.x);
-                act.h = net.a.forward(act.x, net.a.bias);
-                mlp::relu_forward(act.h);
-                act.y = net.b.forward(act.h, net.b.bias);
-                return act;
+                Floats x = net.first.forward(images, net.first.bias);
+                mlp::relu_forward(x);
+                Floats h = net.a.forward(x, net.a.bias);
+                mlp::relu_forward(h);
+                return Activations{x, h, net.b.forward(h, net.b.bias)};
               },
           .backward =
               [](SplitNetwork& net, const Groups&, std::span<const float> images, const Activations& act,

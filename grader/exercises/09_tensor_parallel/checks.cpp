@@ -203,6 +203,7 @@ Found find_in_forward(const Situation& situation) {
   return on_ranks(situation, Shown::y, [&](const NetworkCase& network, int rank) -> Found {
     const Values &y = network.shown(rank, Shown::y), &h = network.shown(rank, Shown::h);
     const int n = network.tensor_size();
+    if (y.size() != network.y().size()) return first_difference("tp_y_wrong", rank, y, network.y());
     if (!is_close(y, network.y())) {
       const Values own = network.y_of_rank(rank);
       if (n > 1 && (is_close(y, own) || is_close(y, plus_bias(own, network.bias_of_b()))))
@@ -273,7 +274,7 @@ Found find_in_averages(const Situation& situation) {
       const auto of = [&](const char* key) {
         return found(key, {{"rank", rank}, {"ranks", list(across)}, {"node", list(node)}, {"n", across.size()}});
       };
-      if (across.size() > 1 && is(own, 1)) return of("tp_gradients_own");
+      if (across.size() > 1 && (is(own, 1) || is(own, n))) return of("tp_gradients_own");
       if (across.size() > 1 && is(across, 1)) return of("tp_gradients_summed");
       if (across.size() > 1 && is(across, n * n)) return of("tp_gradients_divided_twice");
       if (is(across, situation.plan.ranks())) return of("tp_gradients_divided_by_all");
