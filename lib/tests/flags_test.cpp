@@ -207,7 +207,7 @@ TEST(Arguments, OfAProgramWithItsOwnNetworkAreThoseOfTheTraining) {
   EXPECT_EQ(args.epoch, 3);
   EXPECT_EQ(args.seed, 7u);
   EXPECT_EQ(batch, 5);
-  for (const char* flag : {"--model", "--device", "--no_snapshot", "--autotune", "--out"})
+  for (const char* flag : {"--model", "--device", "--no-snapshot", "--autotune", "--out"})
     EXPECT_NE(refusal({flag, "x"}, program), "accepted") << flag;
 }
 
