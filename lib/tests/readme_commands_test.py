@@ -53,6 +53,11 @@ def smaller(says, codes=(0,), more=" --no-snapshot"):
     return run
 
 
+def on_little_data(says):
+    """A training of the kit's answer with a network of its own."""
+    return lambda command: ends(f"{command} --solution --dataset {DATA}", (0,), says)
+
+
 def timeline(command):
     """Of a training that writes its event stream."""
     trace = f"{SCRATCH.name}/traced"
@@ -105,6 +110,7 @@ TABLE = [
     (r"\./odori run overlap --ranks 2 .*", here("over a simulated link of 1 Gbit/s", "--solution", "--device cpu", "--iterations 2")),
     (r"\./odori run large_batch .*", smaller("held-out accuracy", more=" --accumulate 1")),
     (r"\./odori run prediction --model mid", here("A tree goes on", "--solution", "--device cpu")),
+    (r"\./odori run tensor_parallel .*", on_little_data("compared with one process: right")),
     (r"\./odori predict( .*)?", by("predict_runs", "lib/tests/CMakeLists.txt", "predict_runs")),
     (r"\./odori timeline DIR", timeline),
     (r"lib/bench/link_error.sh BUILD", starts),
@@ -119,7 +125,7 @@ TABLE = [
     (r"\./odori status", here("multi_gpu")),
     (r"\./odori reset multi_gpu 3", by(*WORDS, 'word("reset multi_gpu')),
     (r"\./odori solution( multi_gpu 3)?", by(*WORDS, 'word("solution multi_gpu')),
-    (r"\./odori (exercise( new| check)?|run|watch)( NAME| tensor_parallel)?( --solution| --mutants 8)?",
+    (r"\./odori (exercise( new| check)?|run|watch)( NAME| sequence_parallel)?( --solution| --mutants 8)?",
      by("toy_exercise_test", "grader/tests/toy_exercise_test.sh", "exercise check toy", "run toy", "watch toy")),
     (r"\./odori cut", by("cut_exercises_test", "grader/tests/cut_exercises_test.cpp", "ODORI_CUT")),
     (r"\./odori doctor( --quick)?", here("", "--quick", codes=(0, 20))),
