@@ -20,10 +20,11 @@
 
 using namespace odori;
 
-/// What a worker gets. `server` has .parameters, an Array, and .version: how many updates were applied to it.
+/// What a worker gets. `server` has .parameters and .version: how many updates were applied to them. Parameters and
+/// gradients are each an Array, which is copied as PyTorch copies its tensors: see asynchronous_support.h.
 State fetch(const Server& server) {
-  // BLANK 1: Return a State {parameters, version} that later updates of the server do not change. A copy of an Array
-  //          shares its elements, as in PyTorch; array.clone() copies them.
+  // BLANK 1: Return a State {parameters, version}: the server's, as they are now. The worker computes with it for some
+  //          time, while the server goes on.
   return PUT_YOUR_CODE;
   // END BLANK
 }
@@ -38,8 +39,8 @@ int staleness(const Server& server, const Gradient& gradient) {
 
 /// Called for each gradient when it arrives.
 void apply(Server& server, const Gradient& gradient, double rate) {
-  // BLANK 3: Update the server by this gradient, at this learning rate, with plain SGD. gradient.values is as long as
-  //          server.parameters. One of .n_workers workers has sent it.
+  // BLANK 3: Update the server by this gradient, at this learning rate, with plain SGD. gradient.values and
+  //          server.parameters have the same length. One of server.n_workers workers has sent it.
   PUT_YOUR_CODE;
   // END BLANK
 }

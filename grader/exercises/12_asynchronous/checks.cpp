@@ -31,6 +31,7 @@ std::string list_of(const std::vector<int>& values) { return fmt::format("{{{}}}
 
 /// Equal, up to the rounding of sums of values as large as `scale`.
 bool near(double seen, double expected, double scale = 0) {
+  if (!std::isfinite(expected)) return seen == expected;
   return std::abs(seen - expected) <= 2e-6 * std::max(std::abs(expected), std::abs(scale));
 }
 
@@ -254,12 +255,11 @@ Found find_in_rate(const Situation& situation) {
       {"rate_by_square_root", [](double rate, double staleness) { return rate / std::sqrt(std::max(1.0, staleness)); }},
       {"rate_whole_number",
        [](double rate, double staleness) { return rate * std::floor(1 / std::max(1.0, staleness)); }}};
-  const auto is = [](double seen, double expected) { return seen == expected || near(seen, expected); };
   for (const Asked& asked : all) {
-    if (is(asked.seen, asked.expected)) continue;
+    if (near(asked.seen, asked.expected)) continue;
     const char* key = "rate_wrong";
     for (const auto& [mistake, formula] : mistakes) {
-      const auto fits = [&](const Asked& one) { return is(one.seen, formula(one.rate, one.staleness)); };
+      const auto fits = [&](const Asked& one) { return near(one.seen, formula(one.rate, one.staleness)); };
       if (std::ranges::all_of(all, fits)) key = mistake;
     }
     return found(key, {{"rate", text(asked.rate)},
@@ -273,33 +273,32 @@ Found find_in_rate(const Situation& situation) {
 // ---- Blank 6: seconds to an accuracy
 
 Found find_in_seconds(const Situation& situation) {
-  using Log = std::vector<std::vector<double>>;  // images, seconds, accuracy
-  const auto first = [](const Log& log, auto reached, std::size_t value, double never) {
-    const auto entry = std::ranges::find_if(log, reached);
-    return entry == log.end() ? never : (*entry)[value];
-  };
+  enum { images, seconds, accuracy };  // of an entry
+  using Entry = std::vector<double>;
   for (const auto& [given, values] : all_shown(situation).logs) {
-    if (values.size() != given.accuracies.size()) continue;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const double accuracy = given.accuracies[i], seen = values[i];
-      const auto reached = [&](const auto& entry) { return entry[2] >= accuracy; };
-      const double expected = first(given.log, reached, 1, INFINITY);
-      const auto is = [&](double value) { return seen == value || near(seen, value); };
-      if (is(expected)) continue;
+    /// A value of the first such entry.
+    const auto first = [&log = given.log](auto is_asked, std::size_t value) {
+      const auto entry = std::ranges::find_if(log, is_asked);
+      return entry == log.end() ? INFINITY : (*entry)[value];
+    };
+    for (std::size_t i = 0; i < std::min(values.size(), given.accuracies.size()); ++i) {
+      const double asked = given.accuracies[i], seen = values[i];
+      const auto reaches = [&](const Entry& entry) { return entry[accuracy] >= asked; };
+      const auto exceeds = [&](const Entry& entry) { return entry[accuracy] > asked; };
+      const double expected = first(reaches, seconds);
+      if (near(seen, expected)) continue;
       const char* key = "seconds_wrong";
-      if (is(first(
-              given.log, [&](const auto& entry) { return entry[2] > accuracy; }, 1, INFINITY)))
-        key = "more_asked";
-      for (const auto& entry : given.log)
-        if (reached(entry) && is(entry[1])) key = "later_seconds";
-      if (is(first(given.log, reached, 0, INFINITY))) key = "images_for_seconds";
-      if (is(first(given.log, reached, 2, INFINITY))) key = "accuracy_for_seconds";
+      for (const Entry& entry : given.log)
+        if (reaches(entry) && near(seen, entry[seconds])) key = "later_seconds";
+      if (near(seen, first(exceeds, seconds))) key = "more_asked";
+      if (near(seen, first(reaches, images))) key = "images_for_seconds";
+      if (near(seen, first(reaches, accuracy))) key = "accuracy_for_seconds";
       if (expected == INFINITY) key = "never_is_infinite";
       std::vector<std::string> entries;
-      for (const auto& entry : given.log)
-        entries.push_back(fmt::format("{} images, {} s: {}", entry[0], entry[1], entry[2]));
+      for (const Entry& entry : given.log)
+        entries.push_back(fmt::format("{} images, {} s: {}", entry[images], entry[seconds], entry[accuracy]));
       return found(key, {{"log", entries.empty() ? "-" : fmt::format("{}", fmt::join(entries, "; "))},
-                         {"accuracy", text(accuracy)},
+                         {"accuracy", text(asked)},
                          {"seen", text(seen)},
                          {"expected", text(expected)}});
     }
