@@ -200,6 +200,17 @@ TEST(Arguments, RefusesUnknownNamesAndListsTheKnown) {
   EXPECT_NE(refusal({"--n-gpus", "2"}, single_gpu), "accepted");  // a flag of another program
 }
 
+TEST(Arguments, OfAProgramWithItsOwnNetworkAreThoseOfTheTraining) {
+  int batch = 8;
+  const Program program{.name = "own", .about = "-", .network = false, .own = {{"--batchsize", "Images", &batch, 1}}};
+  const Arguments args = parse({"--epoch", "3", "--learnrate", "0.1", "--seed", "7", "--batchsize", "5"}, program);
+  EXPECT_EQ(args.epoch, 3);
+  EXPECT_EQ(args.seed, 7u);
+  EXPECT_EQ(batch, 5);
+  for (const char* flag : {"--model", "--device", "--no_snapshot", "--autotune", "--out"})
+    EXPECT_NE(refusal({flag, "x"}, program), "accepted") << flag;
+}
+
 TEST(Arguments, ARefusalOffersTheNearestWord) {
   const std::string help = "\n./odori run multi_gpu --help lists all flags.";
   EXPECT_EQ(refusal({"--epochs", "2"}), "Unknown flag --epochs. Did you mean --epoch?" + help);
