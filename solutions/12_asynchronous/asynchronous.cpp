@@ -5,7 +5,7 @@
 // Time:    30 minutes, after task 4.
 // Reading: deck 3 of the slides, asynchronous training; Q. Ho et al., 2013 (bounded staleness); W. Zhang et al., 2016
 //          (the rate); asynchronous_support.h.
-// Command: ./odori run asynchronous --ranks 1
+// Command: ./odori run asynchronous --ranks 1 --epoch 6
 //          With --ranks 3, real ranks run the same functions afterwards: rank 0 is the server.
 // Output:  how a quadratic converges with staleness 0, 1 and 2; for several ways to train a perceptron, images/s, the
 //          accuracy, and the images and seconds until an accuracy; pages with charts.
@@ -99,24 +99,25 @@ void serve(Server& server, ServerEnd& workers, const Settings& settings) {
 
 int main(int argc, char** argv) try {
   const MpiSession mpi(argc, argv);
-  int workers = 8, gradients = 1000, bound = 2;
+  RunOptions options;
   const Arguments args = parse_arguments(
       argc, argv,
       {.name = "asynchronous",
        .about = "Task 12: asynchronous training with a parameter server, in virtual time and between MPI ranks.",
-       .one_training = false,
-       .own = {{"--workers", "Workers of the virtual server", &workers, 2, 64},
-               {"--gradients", "Gradients that each run applies", &gradients, 1, 100'000},
-               {"--bound", "Bounded staleness: how far a worker may be ahead of the slowest one", &bound}}});
+       .network = false,
+       .own = {{"--batchsize", "Images of a gradient", &options.batchsize, 1},
+               {"--workers", "Workers in virtual time", &options.workers, 2, 64},
+               {"--bound", "Bounded staleness: how far a worker may be ahead of the slowest one", &options.bound},
+               {"--out", "Folder for pages with charts", &options.out}}});
   const Functions functions{serve, work, must_wait, rate_for, seconds_to};
   if (run_test_cases(functions)) return 0;
 
   const std::unique_ptr<Communicator> comm = create_communicator("flat");
   if (comm->rank() == 0) {
-    show_quadratic(functions, args.out);
-    compare_runs(functions, args, {workers, gradients, bound});
+    show_quadratic(functions, options.out);
+    compare_runs(functions, args, options);
   }
-  if (comm->size() > 1) train_on_ranks(functions, args, {workers, gradients, bound}, *comm);
+  if (comm->size() > 1) train_on_ranks(functions, args, options, *comm);
   return 0;
 } catch (...) {
   return report_failure();

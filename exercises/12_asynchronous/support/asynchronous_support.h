@@ -108,7 +108,8 @@ struct Functions {
 
 /// What main's own flags say.
 struct RunOptions {
-  int workers = 8, gradients = 1000, bound = 2;
+  int batchsize = 32, workers = 8, bound = 2;
+  std::string out = "out/asynchronous";
 };
 
 /// Runs the test cases of ./odori check and returns true. Returns false if there are none.

@@ -122,9 +122,9 @@ TEST(VirtualRun, EndsIfAllWorkersWait) {
   const Recorded seen = record({.seconds = {{1}, {1}}, .gradients = 9}, plain(wait));
   EXPECT_FALSE(seen.ended);
   EXPECT_EQ(seen.updates.size(), 4u);
-  const Arguments args{.out = testing::TempDir()};
-  EXPECT_NE(sentence_of([&] { show_quadratic(plain([](auto&&...) { return true; }), args.out); }).find("blank 4"),
-            std::string::npos);
+  EXPECT_NE(
+      sentence_of([&] { show_quadratic(plain([](auto&&...) { return true; }), testing::TempDir()); }).find("blank 4"),
+      std::string::npos);
 }
 
 TEST(VirtualRun, ThrowsWhatAFunctionThrows) {
@@ -147,11 +147,11 @@ class Training : public testing::Test {
     return testing::TempDir() + "/odori_asynchronous_" + std::to_string(getpid());
   }
   static void TearDownTestSuite() { std::filesystem::remove_all(folder()); }
-  const Arguments args{.dataset = folder().string(), .batchsize = 16, .learnrate = 0.01f, .out = folder() / "out"};
+  const Arguments args{.dataset = folder().string(), .epoch = 3, .learnrate = 0.01f};
 };
 
 TEST_F(Training, GivesEachWorkerItsBatches) {
-  Perceptron one(args, 2), other(args, 2);
+  Perceptron one(args, 16, 2), other(args, 16, 2);
   std::vector<float> parameters = one.initial_parameters();
   const std::vector<float> gradient = one.gradient_at(0, parameters);
   EXPECT_EQ(gradient.size(), parameters.size());
@@ -168,18 +168,18 @@ TEST_F(Training, GivesEachWorkerItsBatches) {
 
 TEST_F(Training, ComparesRunsAndWritesPages) {
   testing::internal::CaptureStdout();
-  compare_runs(plain(), args, {.workers = 3, .gradients = 40, .bound = 1});
+  compare_runs(plain(), args, {.batchsize = 16, .workers = 3, .bound = 1, .out = folder() / "out"});
   const std::string said = testing::internal::GetCapturedStdout();
-  for (const char* words : {"1 worker ", "3 workers, bound 1", "images/s", "images.html", "seconds.html"})
+  for (const char* words : {"1 worker ", "3 workers", "bound 1", "images/s", "images.html", "seconds.html"})
     EXPECT_NE(said.find(words), std::string::npos) << said;
-  EXPECT_TRUE(std::filesystem::exists(args.out + "/seconds.html"));
+  EXPECT_TRUE(std::filesystem::exists(folder() / "out" / "seconds.html"));
 }
 
 TEST_F(Training, RunsBetweenRanks) {
   const std::unique_ptr<Communicator> comm = create_communicator("flat");
   if (comm->size() == 1) GTEST_SKIP() << "one rank";
   testing::internal::CaptureStdout();
-  train_on_ranks(plain(), args, {.gradients = 11}, *comm);
+  train_on_ranks(plain(), args, {.batchsize = 16}, *comm);
   const std::string said = testing::internal::GetCapturedStdout();
   if (comm->rank() == 0) {
     EXPECT_NE(said.find("2 workers: "), std::string::npos) << said;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <set>
+#include <utility>
 
 #include "files/file.h"
 #include "perceptron.h"
@@ -67,7 +69,7 @@ struct Trained {
   std::optional<double> accuracy_at(double seconds) const {
     if (log.empty() || seconds > log.back().seconds) return {};
     std::optional<double> accuracy;
-    for (const LogEntry& entry : log)
+    for (const auto& entry : log)
       if (entry.seconds <= seconds) accuracy = entry.accuracy;
     return accuracy;
   }
@@ -79,10 +81,10 @@ const cost::Link link_to_server{.latency = 50e-6, .bandwidth = 1.25e9};  // 10 G
 /// Of five workers, three have the full speed, one half of it, and one a fifth.
 double slowdown_of(int worker) { return worker % 5 == 1 ? 2 : worker % 5 == 2 ? 5 : 1; }
 
-Trained train(const std::string& name, int n_workers, const Settings& settings, const Arguments& args, int gradients,
+Trained train(const std::string& name, int n_workers, const Settings& settings, const Arguments& args, int batch,
               const Functions& functions) {
-  Perceptron perceptron(args, n_workers);
-  const int batch = perceptron.batch_size(), interval = std::max(1, gradients / 40);
+  Perceptron perceptron(args, batch, n_workers);
+  const int gradients = perceptron.n_gradients(), interval = std::max(1, gradients / 40);
   Trained trained{.name = name};
   VirtualRun one{.parameters = perceptron.initial_parameters(), .gradients = gradients, .settings = settings};
   for (int worker = 0; worker < n_workers; ++worker)
@@ -108,7 +110,7 @@ std::string seconds_text(double seconds) { return std::isfinite(seconds) ? fmt::
 void print(const std::vector<Trained>& all, const Functions& functions) {
   double best = 0;
   for (const Trained& one : all) best = std::max(best, one.best());
-  const double target = 0.9 * best;
+  const double target = 0.7 * best;  // more than one of them may get there
   std::vector<TableRow> rows;
   for (const Trained& one : all) {
     const auto reached = std::ranges::find_if(one.log, [&](const LogEntry& entry) { return entry.accuracy >= target; });
@@ -132,7 +134,7 @@ Curve accuracy_by(const std::vector<double>& x, const Trained& trained, bool by_
   for (const double at : x) {
     std::optional<double> accuracy;
     if (by_seconds) accuracy = trained.accuracy_at(at);
-    for (const LogEntry& entry : trained.log)
+    for (const auto& entry : trained.log)
       if (!by_seconds && entry.images == static_cast<int>(at)) accuracy = entry.accuracy;
     curve.values.push_back(accuracy && *accuracy > 0 ? std::optional(100 * *accuracy) : std::nullopt);
   }
@@ -146,7 +148,7 @@ void write_pages(const std::vector<Trained>& all, const std::string& out) {
   std::set<double> images;
   double last = 0;
   for (const Trained& one : all)
-    for (const LogEntry& entry : one.log) images.insert(entry.images), last = std::max(last, entry.seconds);
+    for (const auto& entry : one.log) images.insert(entry.images), last = std::max(last, entry.seconds);
   if (images.empty()) return;
   Figure by_images{"Accuracy over images", text, "images", "accuracy, %", {images.begin(), images.end()}, {}},
       by_seconds{"Accuracy over seconds", text, "seconds", "accuracy, %", hundredths(last), {}};
@@ -174,31 +176,37 @@ void show_quadratic(const Functions& functions, const std::string& out) {
   for (const Way& way : quadratic_ways) {
     Curve curve{.name = way.name};
     TableRow row{way.name};
+    double largest = 0;
     const std::vector<double> all = distances(way, functions);
     for (std::size_t i = 0; i < all.size(); ++i) {
       curve.values.push_back(on_axis(all[i]));
-      if (i % 10 == 9) row.push_back(fmt::format("{:.3g}", all[i]));
+      largest = std::max(largest, all[i]);
+      if (i % 10 == 9) row.push_back(fmt::format("{:.3g}", std::exchange(largest, 0)));
     }
     figure.curves.push_back(curve);
     rows.push_back(row);
   }
-  fmt::print("{}",
-             text_table({fmt::format("quadratic, rate {}", quadratic_rate), "after 10 updates", "20", "30"}, rows));
+  fmt::print(
+      "{}",
+      text_table({fmt::format("largest distance, rate {}", quadratic_rate), "updates 1-10", "11-20", "21-30"}, rows));
   write_page(figure, out + "/quadratic.html");
 }
 
 void compare_runs(const Functions& functions, const Arguments& args, const RunOptions& options) {
-  const auto& [n, gradients, bound] = options;
   const double rate = args.learnrate;
-  const std::string workers = fmt::format("{} workers", n);
-  const std::vector<Trained> all{
-      train("1 worker", 1, {rate}, args, gradients, functions), train(workers, n, {rate}, args, gradients, functions),
-      train(workers + ", rate divided by the staleness", n, {rate, true}, args, gradients, functions),
-      train(fmt::format("{}, bound {}", workers, bound), n, {rate, false, bound}, args, gradients, functions),
-      train(fmt::format("{}, bound {}, rate divided", workers, bound), n, {rate, true, bound}, args, gradients,
-            functions)};
+  const std::string n = fmt::format("{} workers", options.workers);
+  std::vector<Trained> all;
+  const auto add = [&](const std::string& name, int workers, const Settings& settings) {
+    fmt::print("Training {} of 4 in virtual time: {} ...\n", all.size() + 1, name);
+    std::fflush(stdout);
+    all.push_back(train(name, workers, settings, args, options.batchsize, functions));
+  };
+  add("1 worker", 1, {rate});
+  add(n, options.workers, {rate});
+  add(n + ", rate divided by the staleness", options.workers, {rate, true});
+  add(fmt::format("the same, bound {}", options.bound), options.workers, {rate, true, options.bound});
   print(all, functions);
-  write_pages(all, args.out);
+  write_pages(all, options.out);
 }
 
 }  // namespace odori

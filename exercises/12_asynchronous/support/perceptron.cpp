@@ -9,8 +9,10 @@
 
 namespace odori {
 
-Perceptron::Perceptron(const Arguments& args, int n_workers) : batch_size_(args.batchsize), seed_(args.seed) {
-  const TrainTest sets = load_cifar(args.dataset, {args.image_size, args.fraction, args.augment});
+Perceptron::Perceptron(const Arguments& args, int batch_size, int n_workers)
+    : batch_size_(batch_size), seed_(args.seed) {
+  const TrainTest sets = load_cifar(args.dataset, {.fraction = args.fraction});
+  n_gradients_ = std::max(1, static_cast<int>(sets.train->size()) / batch_size * args.epoch);
   const auto n_classes = static_cast<std::size_t>(sets.train->n_classes());
   layers_ = mlp::make_layers(std::array{std::size_t{Example::bytes}, std::size_t{16}, n_classes});
   for (int worker = 0; worker < n_workers; ++worker)

@@ -14,8 +14,8 @@ namespace odori {
 
 class Perceptron {
  public:
-  /// Throws Error if the data set cannot be loaded, or is enlarged or augmented.
-  Perceptron(const Arguments& args, int n_workers);
+  /// Throws Error if the data set cannot be loaded or has too few images for a batch.
+  Perceptron(const Arguments& args, int batch_size, int n_workers);
 
   std::vector<float> initial_parameters() const;
   /// The mean gradient of this worker's next batch.
@@ -23,12 +23,14 @@ class Perceptron {
   /// On at most 1000 test images; 0 if a parameter is not finite.
   double accuracy(std::span<const float> parameters) const;
   int batch_size() const { return batch_size_; }
+  /// Batches that all workers train on together, in `args.epoch` times all training images; at least 1.
+  int n_gradients() const { return n_gradients_; }
 
  private:
   std::vector<mlp::Layer> layers_;
   std::vector<SerialIterator> iterators_;
   mlp::Images test_;
-  int batch_size_;
+  int batch_size_, n_gradients_;
   std::uint64_t seed_;
 };
 

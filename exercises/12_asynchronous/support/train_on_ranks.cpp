@@ -89,7 +89,7 @@ class RankWorkerEnd : public WorkerEnd {
 
 void train_on_ranks(const Functions& functions, const Arguments& args, const RunOptions& options, Communicator& comm) {
   const int n_workers = comm.size() - 1;
-  Perceptron perceptron(args, n_workers);
+  Perceptron perceptron(args, options.batchsize, n_workers);
   const std::vector<float> initial = perceptron.initial_parameters();
   comm.barrier();
   if (comm.rank() > 0) {
@@ -98,13 +98,13 @@ void train_on_ranks(const Functions& functions, const Arguments& args, const Run
     return;
   }
   Measured measured;
-  RankServerEnd workers(comm, options.gradients, initial.size(), measured);
+  RankServerEnd workers(comm, perceptron.n_gradients(), initial.size(), measured);
   Server server{Array(initial), 0, n_workers};
   functions.serve(server, workers, {args.learnrate, true, options.bound});
   fmt::print("\nThe same functions between MPI ranks, with bound {} and the rate divided by the staleness:\n",
              options.bound);
   fmt::print("{} worker{}: {:.0f} images/s, accuracy {:.1f} %\n", n_workers, n_workers == 1 ? "" : "s",
-             options.gradients * perceptron.batch_size() / measured.seconds,
+             perceptron.n_gradients() * perceptron.batch_size() / measured.seconds,
              100 * perceptron.accuracy({server.parameters.begin(), server.parameters.end()}));
   for (const auto& [staleness, updates] : measured.updates_by_staleness)
     fmt::print("  staleness {}: {} updates\n", staleness, updates);

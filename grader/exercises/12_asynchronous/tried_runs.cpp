@@ -81,6 +81,7 @@ RunPlan plan_of(const AsynchronousCases& cases) {
           .epochs = 0,
           .most_values = most,
           .shows = cases.size(),
+          .on_devices = false,
           .test_cases = nlohmann::json(cases).dump()};
 }
 }  // namespace
