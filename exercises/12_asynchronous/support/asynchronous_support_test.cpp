@@ -15,11 +15,18 @@
 #include "sentence_of.h"
 #include "synthetic.h"
 #include "virtual_run.h"
+#include "with_test_cases.h"
 
 namespace odori {
 namespace {
 
 using test::sentence_of;
+
+const AsynchronousCases cases{.runs = {{.curvature = {2}, .parameters = {1}, .seconds = {{1}, {2}}, .gradients = 3}},
+                              .waits = {{{4, 7}, 2}},
+                              .rates = {{0.5, 3}},
+                              .logs = {{{{64, 2.5, 0.25}}, {0.2, 0.3}}}};
+const bool started_again = start_again_with(cases);
 
 /// A server that applies each gradient at once. `wait`: who waits.
 Functions plain(std::function<bool(int, const std::vector<int>&, int)> wait = [](auto&&...) { return false; }) {
@@ -137,6 +144,33 @@ TEST(VirtualRun, ThrowsWhatAFunctionThrows) {
     EXPECT_STREQ(error.what(), "Blank 3.");
     EXPECT_EQ(error.code(), exit_code::unfilled);
   }
+}
+
+TEST(TestCases, AreAllAsked) {
+  std::string asked;
+  Functions functions = plain();
+  const auto serve = functions.serve;
+  functions.serve = [&](Server& server, ServerEnd& workers, const Settings& settings) {
+    asked += fmt::format("{} gradients of {} workers, ", workers.remaining(), server.n_workers);
+    serve(server, workers, settings);
+  };
+  functions.must_wait = [&](int worker, const std::vector<int>& clocks, int bound) {
+    asked += fmt::format("worker {} at {} with {}, ", worker, clocks.at(static_cast<std::size_t>(worker)), bound);
+    return false;
+  };
+  functions.rate_for = [&](double rate, int staleness) {
+    asked += fmt::format("{} / {}, ", rate, staleness);
+    return rate;
+  };
+  functions.seconds_to = [&](double accuracy, const std::vector<LogEntry>& log) {
+    asked += fmt::format("{} after {} images in {} s, ", accuracy, log.at(0).images, log.at(0).seconds);
+    return infinity;
+  };
+  EXPECT_TRUE(started_again);
+  EXPECT_TRUE(run_test_cases(functions));
+  EXPECT_EQ(asked,
+            "3 gradients of 2 workers, worker 0 at 4 with 2, worker 1 at 7 with 2, 0.5 / 3, "
+            "0.2 after 64 images in 2.5 s, 0.3 after 64 images in 2.5 s, ");
 }
 
 /// On the synthetic set.
