@@ -58,6 +58,12 @@ def on_little_data(says):
     return lambda command: ends(f"{command} --solution --dataset {DATA}", (0,), says)
 
 
+def asynchronous(command):
+    """Of few images: it trains a network of its own."""
+    ends(f"./odori run asynchronous --solution --ranks 1 --epoch 1 --batchsize 8 --dataset {DATA} --out {SCRATCH.name}/asynchronous",
+         (0,), "your seconds to it")
+
+
 def timeline(command):
     """Of a training that writes its event stream."""
     trace = f"{SCRATCH.name}/traced"
@@ -109,6 +115,7 @@ TABLE = [
     (r"\./odori run overlap --ranks 2 --strategy .*", smaller("Throughput: ")),
     (r"\./odori run overlap --ranks 2 .*", here("over a simulated link of 1 Gbit/s", "--solution", "--device cpu", "--iterations 2")),
     (r"\./odori run large_batch .*", smaller("held-out accuracy", more=" --accumulate 1")),
+    (r"\./odori run asynchronous --ranks 1 .*", asynchronous),
     (r"\./odori run prediction --model mid", here("A tree goes on", "--solution", "--device cpu")),
     (r"\./odori run tensor_parallel .*", on_little_data("compared with one process: right")),
     (r"\./odori predict( .*)?", by("predict_runs", "lib/tests/CMakeLists.txt", "predict_runs")),
