@@ -138,6 +138,7 @@ void add_device_flags(CommandLine& line, Arguments& args, const Program& program
          "auto, cpu or cuda; auto takes GPUs where there are any")
       ->check(line.one_of({"auto", "cpu", "cuda"}))
       ->default_str("auto");
+  if (!program.network) return;
   if (program.several_devices) {
     app.add_option("--n_gpus", args.n_gpus, "Devices of this process: GPUs, or CPU devices where there are none")
         ->check(line.whole_number(1, 1024))
@@ -193,7 +194,7 @@ Arguments parse_arguments(int argc, char** argv, const Program& program) {
   CommandLine line(program.about, fmt::format("./odori run {}", program.name), argc, argv);
   line.app().get_formatter()->column_width(30);
   if (program.trains) add_training_flags(line, args, program);
-  add_model_flags(line, args);
+  if (program.network) add_model_flags(line, args);
   for (const OwnFlag& flag : program.own) add_own_flag(line, flag);
   add_device_flags(line, args, program);
   if (program.trains && program.one_training) add_flags_of_one_training(line, args);

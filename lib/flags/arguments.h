@@ -36,6 +36,7 @@ struct Program {
   std::string name;              // ./odori run NAME; results go to out/NAME
   std::string about;             // what --help begins with
   bool trains = true;            // on a data set, for some epochs
+  bool network = true;           // of the library's, on its devices; else --device alone is left of these flags
   bool one_training = true;      // else several in turn, without snapshots and event stream, whatever becomes of them
   bool several_devices = false;  // of one process
   bool communicator = false;     // by name

@@ -114,9 +114,10 @@ int main(int argc, char** argv) try {
                       {.name = "nccl",
                        .about = "Task 7: data parallel training by CUDA streams, events and NCCL.",
                        .trains = false,
+                       .network = false,
                        .own = {{"--iterations", "Updates", &iterations, 1, 100}}});
   const std::unique_ptr<Communicator> comm = create_communicator("flat");  // of the ranks, by MPI
-  choose_gpu(*comm, visible_gpus(*comm));
+  choose_gpu(*comm, visible_gpus(*comm, args.devices.request));
   report_gpus(*comm);
 
   ncclComm_t nccl = connect(*comm);

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "backend/device_pool.h"
 #include "comm/communicator.h"
 
 namespace odori {
@@ -24,8 +25,9 @@ void check_nccl(ncclResult_t result, const char* call);
 /// Copies `bytes` bytes at `data` from rank `root` to all ranks (MPI_Bcast). Collective.
 void broadcast(void* data, std::size_t bytes, int root, Communicator& comm);
 
-/// Returns how many GPUs this process sees. Rank 0 prints whether they are real. Throws Error if there is none.
-int visible_gpus(const Communicator& comm);
+/// Returns how many GPUs this process sees. Rank 0 prints whether they are real. Throws UsageError if they are not those of
+/// --device (cpu: emulated), and Error if there is none.
+int visible_gpus(const Communicator& comm, DeviceRequest request);
 
 /// Rank 0 prints each rank's node and GPU: the current one. Collective.
 void report_gpus(Communicator& comm);

@@ -42,7 +42,7 @@ __global__ void loss_kernel(int classes, const float* logits, const int* labels,
 /// A thread for each parameter, and one for each element of dx.
 __global__ void backward_kernel(Layer layer, const float* x, const float* parameters, const float* y, const float* dy,
                                 float* gradients, float* dx) {
-  const int i = my_index(), n = layer.parameters();
+  const int i = my_index(), n = (layer.in + 1) * layer.out;
   const auto before_relu = [&](int at) { return layer.relu && y[at] <= 0 ? 0.0f : dy[at]; };
   float sum = 0;
   if (i < n) {

@@ -18,7 +18,12 @@ void broadcast(void* data, std::size_t bytes, int root, Communicator& comm) {
   comm.broadcast(std::span(static_cast<std::byte*>(data), bytes), root);
 }
 
-int visible_gpus(const Communicator& comm) {
+int visible_gpus(const Communicator& comm, DeviceRequest request) {
+  if (request == DeviceRequest::cuda && gpus::are_emulated())
+    throw UsageError("--device cuda: this program was built against emulated GPUs. ./odori run starts the other one where "
+                     "CUDA and a GPU are found.");
+  if (request == DeviceRequest::cpu && !gpus::are_emulated())
+    throw UsageError("--device cpu: this program was built against CUDA. ./odori run starts the other one.");
   gpus::prepare(comm);
   int count = 0;
   const cudaError_t result = cudaGetDeviceCount(&count);
