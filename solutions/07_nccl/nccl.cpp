@@ -1,7 +1,7 @@
 // Task 7: data parallel training by hand: CUDA streams, events and NCCL.
 //
-// Goal:    gradients are averaged while backward computes the next ones, and the host never waits for that. Each call of
-//          CUDA and NCCL is yours; libraries such as PyTorch make the same calls for you.
+// Goal:    average gradients while backward computes the next ones, and without a wait of the host. Libraries such as
+//          PyTorch make the same calls of CUDA and NCCL for you.
 // Time:    45 minutes.
 // Reading: the functions of CUDA and NCCL that the questions name: docs.nvidia.com/cuda/cuda-runtime-api and
 //          docs.nvidia.com/deeplearning/nccl; exercises/07_nccl/support/nccl_support.h.
@@ -19,8 +19,8 @@ using namespace odori;
 
 /// Chooses this process's GPU, of the `gpus` that it sees: 0, 1, ... gpus - 1.
 void choose_gpu(const Communicator& comm, int gpus) {
-  // BLANK 1: Which GPU does this process use from here on? On each node, each rank uses another GPU. A node has at least
-  //          as many GPUs as ranks, but CUDA_VISIBLE_DEVICES can show each process only one, which is then number 0.
+  // BLANK 1: Which GPU does this process use? On each node, each rank uses another GPU. A node has at least as many
+  //          GPUs as ranks. With CUDA_VISIBLE_DEVICES of length 1 a process sees only one of them, as number 0.
   CUDA_CHECK(cudaSetDevice(comm.intra_rank() % gpus));
   // END BLANK
 }
@@ -41,8 +41,8 @@ ncclComm_t connect(Communicator& comm) {
 
 /// Trains on this process's GPU. Each iteration queues all its work before the GPU has done it.
 void train(Perceptron& network, ncclComm_t nccl, int iterations) {
-  // A stream without the flag cudaStreamNonBlocking waits for the default stream, and that one waits for it: any work on
-  // the default stream would end the overlap, and the weights would still be right.
+  // A stream without the flag cudaStreamNonBlocking waits for the default stream, and that one waits for it: any work
+  // on the default stream would end the overlap, and the weights would still be right.
   cudaStream_t compute, communication, reading;
   for (cudaStream_t* stream : {&compute, &communication, &reading})
     CUDA_CHECK(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
@@ -76,9 +76,9 @@ void train(Perceptron& network, ncclComm_t nccl, int iterations) {
     CUDA_CHECK(cudaStreamWaitEvent(compute, exchanged));
     // END BLANK
     network.update(compute);
-    // BLANK 7: Copy network.loss(), one float on the GPU, to host_loss. Forward writes it, before the event forward_done.
-    //          Then let the host wait for this copy, but not for backward or update. The stream `reading` and the event
-    //          loss_copied are free.
+    // BLANK 7: Copy network.loss(), one float on the GPU, to host_loss. Forward writes it, before the event
+    //          forward_done. Then let the host wait for this copy, but not for backward or update. The stream
+    //          `reading` and the event loss_copied are free.
     CUDA_CHECK(cudaStreamWaitEvent(reading, forward_done));
     CUDA_CHECK(cudaMemcpyAsync(host_loss, network.loss(), sizeof(float), cudaMemcpyDeviceToHost, reading));
     CUDA_CHECK(cudaEventRecord(loss_copied, reading));
@@ -92,12 +92,13 @@ void train(Perceptron& network, ncclComm_t nccl, int iterations) {
 /// Averages gradients over several GPUs of one process. Each GPU's backward is queued on its `compute`, and its
 /// `communication` waits for that.
 void all_reduce_in_one_process(std::span<const Gpu> gpus) {
-  // BLANK 8: Queue on each GPU's `communication`: its gradients (gpu.length elements at gpu.gradients) become, in place,
-  //          the mean over all these GPUs. One thread calls for all of them: what would it wait for, in a plain loop? Then
-  //          make each GPU's `compute` wait for that. The event gpu.exchanged is free. The host waits for nothing.
+  // BLANK 8: Queue on each GPU's `communication`: its gradients (gpu.length elements at gpu.gradients) become, in
+  //          place, the mean over all these GPUs. One thread makes all the calls: what would the first one wait for?
+  //          Then make each GPU's `compute` wait. The event gpu.exchanged is free. The host waits for nothing.
   NCCL_CHECK(ncclGroupStart());
   for (const Gpu& gpu : gpus)
-    NCCL_CHECK(ncclAllReduce(gpu.gradients, gpu.gradients, gpu.length, ncclFloat, ncclAvg, gpu.nccl, gpu.communication));
+    NCCL_CHECK(
+        ncclAllReduce(gpu.gradients, gpu.gradients, gpu.length, ncclFloat, ncclAvg, gpu.nccl, gpu.communication));
   NCCL_CHECK(ncclGroupEnd());
   for (const Gpu& gpu : gpus) {
     CUDA_CHECK(cudaEventRecord(gpu.exchanged, gpu.communication));
@@ -109,13 +110,12 @@ void all_reduce_in_one_process(std::span<const Gpu> gpus) {
 int main(int argc, char** argv) try {
   const MpiSession mpi(argc, argv);
   int iterations = 3;
-  const Arguments args =
-      parse_arguments(argc, argv,
-                      {.name = "nccl",
-                       .about = "Task 7: data parallel training by CUDA streams, events and NCCL.",
-                       .trains = false,
-                       .network = false,
-                       .own = {{"--iterations", "Updates", &iterations, 1, 100}}});
+  const Arguments args = parse_arguments(argc, argv,
+                                         {.name = "nccl",
+                                          .about = "Task 7: data parallel training by CUDA streams, events and NCCL.",
+                                          .trains = false,
+                                          .network = false,
+                                          .own = {{"--iterations", "Updates", &iterations, 1, 100}}});
   const std::unique_ptr<Communicator> comm = create_communicator("flat");  // of the ranks, by MPI
   choose_gpu(*comm, visible_gpus(*comm, args.devices.request));
   report_gpus(*comm);

@@ -8,7 +8,7 @@ namespace odori {
 
 /// The emulated GPUs of each node.
 struct NcclCase {
-  int gpus = 0;          // 0: as many as the node has ranks
+  int gpus = 0;           // 0: as many as the node has ranks
   bool one_each = false;  // each process sees one of them: CUDA_VISIBLE_DEVICES=intra_rank
   int seed = 1;           // of the weights, and of the order in which streams run
 };
@@ -17,10 +17,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(NcclCase, gpus, one_each, seed)
 namespace nccl_facts {
 
 // Events. `log`: the entries of an operation log follow, an event each, whose name is an entry's JSON.
-inline constexpr const char *gpu = "gpu",               // {current, physical, visible}
-    *broadcast = "broadcast",                           // {bytes, root}
-    *log = "log",                                       // {one of Phase}
-    *one_process = "one_process";                       // {GPUs}
+inline constexpr const char *gpu = "gpu",  // {current, physical, visible}
+    *broadcast = "broadcast",              // {bytes, root}
+        *log = "log",                      // {one of Phase}
+            *one_process = "one_process";  // {GPUs}
 enum Phase { training, one_process_phase };
 
 // Refusals.

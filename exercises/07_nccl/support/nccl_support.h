@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exercise 07 gives its program: checks of CUDA's and NCCL's errors, a network whose layers queue work on a stream,
-// and comparisons with a reference. Built against emulated GPUs, and against real ones where CUDA is found.
+// What exercise 07 gives its program: checks of CUDA's and NCCL's errors, a network whose layers queue work on a
+// stream, and comparisons with a reference. Built against emulated GPUs, and against real ones where CUDA is found.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,7 +25,8 @@ void check_nccl(ncclResult_t result, const char* call);
 /// Copies `bytes` bytes at `data` from rank `root` to all ranks (MPI_Bcast). Collective.
 void broadcast(void* data, std::size_t bytes, int root, Communicator& comm);
 
-/// Returns how many GPUs this process sees. Rank 0 prints whether they are real. Throws UsageError if they are not those of
+/// Returns how many GPUs this process sees. Rank 0 prints whether they are real. Throws UsageError if they are not
+/// those of
 /// --device (cpu: emulated), and Error if there is none.
 int visible_gpus(const Communicator& comm, DeviceRequest request);
 
@@ -67,8 +68,8 @@ class Perceptron {
   std::unique_ptr<Memory> memory_;
 };
 
-/// Runs `train`, and compares weights and losses with those of one GPU that computes all ranks' batches. Rank 0 prints the
-/// result, and with emulated GPUs a timeline of its streams. Throws Error if NCCL reports a failure. Collective.
+/// Runs `train`, and compares weights and losses with those of one GPU that computes all ranks' batches. Rank 0 prints
+/// the result, and with emulated GPUs a timeline of its streams. Throws Error if NCCL reports a failure. Collective.
 using Train = void (*)(Perceptron& network, ncclComm_t nccl, int iterations);
 void train_and_compare(Perceptron& network, ncclComm_t nccl, Communicator& comm, Train train);
 

@@ -33,7 +33,8 @@ TEST_F(NcclSupport, ErrorsNameTheCall) {
   EXPECT_EQ(sentence([] { CUDA_CHECK(cudaSetDevice(0)); }), "none");
   EXPECT_EQ(sentence([] { CUDA_CHECK(cudaSetDevice(2)); }),
             "cudaSetDevice(2) failed: this process sees 2 GPUs, which count from 0.");
-  EXPECT_NE(sentence([] { CUDA_CHECK(cudaFree(&sentence<void (*)()>)); }).find("cudaErrorInvalidValue"), std::string::npos);
+  EXPECT_NE(sentence([] { CUDA_CHECK(cudaFree(&sentence<void (*)()>)); }).find("cudaErrorInvalidValue"),
+            std::string::npos);
   const std::string outside = sentence([] {
     ncclUniqueId id;
     NCCL_CHECK(ncclGetUniqueId(&id));

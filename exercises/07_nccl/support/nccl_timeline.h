@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iterations in a rank's operation log, and the same log with one event after all of backward. No program includes this.
+// Iterations in a rank's operation log, and the same log with one event after all of backward. No program includes
+// this.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +35,8 @@ inline std::vector<int> iteration_begins(const std::vector<LogEntry>& rank_log) 
 /// them wait for it.
 inline std::vector<LogEntry> with_one_event(std::vector<LogEntry> log) {
   struct Moved {
-    double key;      // the order of queueing
-    int awaited;     // the id of the last backward; -1: not moved
+    double key;   // the order of queueing
+    int awaited;  // the id of the last backward; -1: not moved
     LogEntry entry;
   };
   const std::vector<int> begins = iteration_begins(log);

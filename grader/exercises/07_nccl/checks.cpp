@@ -61,7 +61,8 @@ Found find_in_gpus(const Situation& situation) {
 
 Found find_in_id(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
-  const auto missing = ranks_with(evidence, [](const RankSeen& r) { return was_refused(r, nccl_facts::ranks_missing); });
+  const auto missing =
+      ranks_with(evidence, [](const RankSeen& r) { return was_refused(r, nccl_facts::ranks_missing); });
   const auto silent = ranks_with(evidence, [](const RankSeen& r) { return !find_event(r, nccl_facts::broadcast); });
   std::int64_t least = sizeof(int) * 32, root = 0;  // of an id: 128 bytes
   for (const RankSeen& rank : evidence.ranks)
@@ -129,27 +130,33 @@ Found find_host_wait(const Situation& situation, nccl_facts::Phase phase, const 
   return {};
 }
 
-/// All-reduces that run after backward, or before it goes on.
+bool overlap(const LogEntry& a, const LogEntry& b) {
+  for (const auto& x : a.writes)
+    for (const auto& y : b.writes)
+      if (std::max(x.begin, y.begin) < std::min(x.end, y.end)) return true;
+  return false;
+}
+
+/// All-reduces for which backward waits, or which wait for later layers than those whose gradients they exchange.
 Found find_no_overlap(const Situation& situation) {
   for (const LogSeen& log : logs_of(situation.evidence(), nccl_facts::training))
     for (int iteration = 0; iteration < static_cast<int>(log.begins.size()); ++iteration) {
       const auto backward = log.in_iteration(iteration, is_backward);
-      const auto exchanges = log.in_iteration(iteration, is_collective);
-      for (const std::size_t exchange : exchanges)
-        for (std::size_t i = 0; i < backward.size(); ++i) {
-          const LogEntry& layer = log.entries()[backward[i]];
-          const std::size_t own = std::min(i + 1, exchanges.size()) - 1;
-          const auto says = [&](const char* key) {
-            return found(key, {{"layer", layer.name}, {"rank", log.rank}, {"iteration", iteration}});
-          };
-          if (log.graph.ordered(exchange, backward[i])) return says("backward_waits_for_exchange");
-          if (exchange != exchanges[own] && exchange < exchanges[own] && log.graph.ordered(backward[i], exchange))
-            return says("exchange_waits_for_backward");
+      for (const std::size_t exchange : log.in_iteration(iteration, is_collective)) {
+        const auto says = [&](const char* key, std::size_t layer) {
+          return found(key, {{"layer", log.entries()[layer].name}, {"rank", log.rank}, {"iteration", iteration}});
+        };
+        std::vector<std::size_t> own;
+        std::ranges::copy_if(backward, std::back_inserter(own),
+                             [&](std::size_t layer) { return overlap(log.entries()[layer], log.entries()[exchange]); });
+        if (own.size() > 1 && own.size() == backward.size())
+          return says("exchange_waits_for_backward", backward.back());
+        for (const std::size_t layer : backward) {
+          if (log.graph.ordered(exchange, layer)) return says("backward_waits_for_exchange", layer);
+          if (!own.empty() && layer > own.back() && log.graph.ordered(layer, exchange))
+            return says("exchange_waits_for_backward", layer);
         }
-      if (exchanges.size() == 1 || backward.size() < 4) continue;
-      if (!exchanges.empty() && log.graph.ordered(backward.back(), exchanges.front()))
-        return found("exchange_waits_for_backward",
-                     {{"layer", log.entries()[backward.back()].name}, {"rank", log.rank}, {"iteration", iteration}});
+      }
     }
   return {};
 }
@@ -159,9 +166,9 @@ Found find_in_waiting_for_backward(const Situation& situation) {
         return pair == Pair::gradients_exchange ? key_of(missing, "exchange_before_backward") : nullptr;
       }))
     return wrong;
-  if (Found waits = find_host_wait(
-          situation, nccl_facts::training, "host_waits_in_backward", is_backward,
-          [&](const LogEntry& e) { return is_collective(e) || is_update(e) || is_host_access(e); }))
+  if (Found waits =
+          find_host_wait(situation, nccl_facts::training, "host_waits_in_backward", is_backward,
+                         [&](const LogEntry& e) { return is_collective(e) || is_update(e) || is_host_access(e); }))
     return waits;
   return find_no_overlap(situation);
 }
@@ -171,8 +178,9 @@ Found find_in_waiting_for_exchange(const Situation& situation) {
         return pair == Pair::exchange_update ? key_of(missing, "update_before_exchange") : nullptr;
       }))
     return wrong;
-  if (Found waits = find_host_wait(situation, nccl_facts::training, "host_waits_for_exchange", is_collective,
-                                   [](const LogEntry& e) { return is_update(e) || is_backward(e) || is_host_access(e); }))
+  if (Found waits =
+          find_host_wait(situation, nccl_facts::training, "host_waits_for_exchange", is_collective,
+                         [](const LogEntry& e) { return is_update(e) || is_backward(e) || is_host_access(e); }))
     return waits;
   return find_no_overlap(situation);
 }
@@ -211,7 +219,8 @@ Found find_in_weights(const Situation& situation) {
 Found find_in_calls(const Situation& situation) {
   for (const LogSeen& log : logs_of(situation.evidence(), nccl_facts::training))
     for (int iteration = 0; iteration < static_cast<int>(log.begins.size()); ++iteration) {
-      const auto backward = log.in_iteration(iteration, is_backward), calls = log.in_iteration(iteration, is_collective);
+      const auto backward = log.in_iteration(iteration, is_backward),
+                 calls = log.in_iteration(iteration, is_collective);
       std::size_t expected = 0, seen = 0;
       for (const std::size_t i : backward) {
         const auto& gradients = log.entries()[i].writes.front();

@@ -124,8 +124,8 @@ Evidence run_of(const Answer& answer, const RunPlan& plan) {
   const bool one_each = nlohmann::json::parse(plan.test_cases).at("one_each");
   for (std::size_t rank = 0; rank < evidence.ranks.size(); ++rank) {
     RankSeen& seen = evidence.ranks[rank];
-    const auto local = std::count(plan.nodes.begin(), plan.nodes.begin() + static_cast<std::ptrdiff_t>(rank),
-                                  plan.nodes[rank]);
+    const auto local =
+        std::count(plan.nodes.begin(), plan.nodes.begin() + static_cast<std::ptrdiff_t>(rank), plan.nodes[rank]);
     seen.events = {{nccl_facts::gpu, {one_each ? 0 : local, local, 4}}, {nccl_facts::broadcast, {128, 0}}};
     const auto show = [&](nccl_facts::Phase phase, const std::vector<LogEntry>& log) {
       seen.events.push_back({nccl_facts::log, {phase}});
@@ -306,10 +306,11 @@ TEST(NcclChecks, OneProcess) {
 
 TEST(NcclChecks, OfAnyBlank) {
   EXPECT_EQ(refused(0, nccl_facts::exchange_failed), "exchange_failed");
-  EXPECT_EQ(nccl(0, {.update = [](Log& log) {
-                   log.kernel(reading, "something", {}, {weights});
-                   log.order(communication, compute);
-                 }}),
+  EXPECT_EQ(nccl(0, {.update =
+                         [](Log& log) {
+                           log.kernel(reading, "something", {}, {weights});
+                           log.order(communication, compute);
+                         }}),
             "unordered");
 }
 

@@ -72,7 +72,9 @@ void print_streams(const char* title, const std::vector<emulator::LogEntry>& log
     const bool exchanges = entry.kind == OperationKind::collective;
     if (!exchanges && entry.kind != OperationKind::kernel) continue;
     if (exchanges) --layer;
-    const char mark = exchanges ? static_cast<char>('0' + std::max(layer, 0)) : is_backward(entry) ? entry.name.back() : entry.name[0];
+    const char mark = exchanges            ? static_cast<char>('0' + std::max(layer, 0))
+                      : is_backward(entry) ? entry.name.back()
+                                           : entry.name[0];
     const auto column = [&](double time) {
       return std::clamp(static_cast<int>((time - begin) / end_of_picture * columns), 0, columns);
     };
@@ -80,8 +82,8 @@ void print_streams(const char* title, const std::vector<emulator::LogEntry>& log
     for (int c = column(times[i].start); c < std::max(column(times[i].end), column(times[i].start) + 1); ++c)
       if (c < columns) line[static_cast<std::size_t>(c)] = mark;
   }
-  fmt::print("{}: {:.2f} ms\n  backward      |{}|\n  all-reduce    |{}|\n", title, 1e3 * seconds_of_iteration(log), compute,
-             communication);
+  fmt::print("{}: {:.2f} ms\n  backward      |{}|\n  all-reduce    |{}|\n", title, 1e3 * seconds_of_iteration(log),
+             compute, communication);
 }
 
 void print_timeline(const std::vector<emulator::LogEntry>& log) {
@@ -149,8 +151,8 @@ void try_one_process(Communicator& comm, AllReduceInOneProcess all_reduce) {
     for (const int i : devices) {
       CUDA_CHECK(cudaSetDevice(i));
       Perceptron& network = *networks.emplace_back(std::make_unique<Perceptron>(i, 1));
-      Gpu& gpu = all.emplace_back(Gpu{i, network.gradients(0), Perceptron::Memory::all_parameters(),
-                                      comms[static_cast<std::size_t>(i)]});
+      Gpu& gpu = all.emplace_back(
+          Gpu{i, network.gradients(0), Perceptron::Memory::all_parameters(), comms[static_cast<std::size_t>(i)]});
       cudaEvent_t backward_done = nullptr;
       for (cudaStream_t* stream : {&gpu.compute, &gpu.communication})
         CUDA_CHECK(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layers.h"
-
 #include <cuda_runtime.h>
+
+#include "layers.h"
 
 namespace odori::gpus {
 namespace {

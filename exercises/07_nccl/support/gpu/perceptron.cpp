@@ -104,7 +104,8 @@ void Perceptron::forward(int iteration, cudaStream_t stream) {
   }
   const auto logits = static_cast<std::size_t>(Memory::images_of_batch * Memory::widths.back());
   float* const dlogits = m.dactivations + m.input_at[layers];
-  gpus::describe("loss", {range(m.input(layers), logits)}, {range(m.loss, 1), range(dlogits, logits)}, nccl_times::loss);
+  gpus::describe("loss", {range(m.input(layers), logits)}, {range(m.loss, 1), range(dlogits, logits)},
+                 nccl_times::loss);
   CUDA_CHECK(gpus::loss_forward(Memory::images_of_batch, Memory::widths.back(), m.input(layers), m.labels + first,
                                 m.loss, dlogits, stream));
 }

@@ -20,8 +20,9 @@ void broadcast(void* data, std::size_t bytes, int root, Communicator& comm) {
 
 int visible_gpus(const Communicator& comm, DeviceRequest request) {
   if (request == DeviceRequest::cuda && gpus::are_emulated())
-    throw UsageError("--device cuda: this program was built against emulated GPUs. ./odori run starts the other one where "
-                     "CUDA and a GPU are found.");
+    throw UsageError(
+        "--device cuda: this program was built against emulated GPUs. ./odori run starts the other one where "
+        "CUDA and a GPU are found.");
   if (request == DeviceRequest::cpu && !gpus::are_emulated())
     throw UsageError("--device cpu: this program was built against CUDA. ./odori run starts the other one.");
   gpus::prepare(comm);
