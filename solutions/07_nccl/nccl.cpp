@@ -12,8 +12,8 @@
 // Each rank has one GPU. A call of CUDA or NCCL only queues work on a stream. Work of one stream runs in order. Work of
 // two streams runs in any order, unless an event is recorded on one of them and the other one waits for it.
 // CUDA_CHECK and NCCL_CHECK throw an Error if a call fails. Write each call inside one of them.
-#include "odori.h"
 #include "nccl_support.h"
+#include "odori.h"
 
 using namespace odori;
 
@@ -96,9 +96,8 @@ void all_reduce_in_one_process(std::span<const Gpu> gpus) {
   //          place, the mean over all these GPUs. One thread makes all the calls: what would the first one wait for?
   //          Then make each GPU's `compute` wait. The event gpu.exchanged is free. The host waits for nothing.
   NCCL_CHECK(ncclGroupStart());
-  for (const Gpu& gpu : gpus)
-    NCCL_CHECK(
-        ncclAllReduce(gpu.gradients, gpu.gradients, gpu.length, ncclFloat, ncclAvg, gpu.nccl, gpu.communication));
+  for (const Gpu& g : gpus)
+    NCCL_CHECK(ncclAllReduce(g.gradients, g.gradients, g.length, ncclFloat, ncclAvg, g.nccl, g.communication));
   NCCL_CHECK(ncclGroupEnd());
   for (const Gpu& gpu : gpus) {
     CUDA_CHECK(cudaEventRecord(gpu.exchanged, gpu.communication));
