@@ -59,22 +59,24 @@ Found find_in_gpus(const Situation& situation) {
   return {};
 }
 
+/// The ids differ if ranks wait for each other in vain, or if one has none.
 Found find_in_id(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
-  const auto missing =
-      ranks_with(evidence, [](const RankSeen& r) { return was_refused(r, nccl_facts::ranks_missing); });
   const auto silent = ranks_with(evidence, [](const RankSeen& r) { return !find_event(r, nccl_facts::broadcast); });
-  std::int64_t least = sizeof(int) * 32, root = 0;  // of an id: 128 bytes
+  constexpr std::int64_t bytes_of_id = 128;
+  std::int64_t least = bytes_of_id, root = 0;
   for (const RankSeen& rank : evidence.ranks)
     for (const facts::Event& event : rank.events)
       if (event.what == nccl_facts::broadcast && event.about.size() == 2)
         least = std::min(least, event.about[0]), root = std::max(root, event.about[1]);
   if (!silent.empty() && silent.size() < evidence.ranks.size() && evidence.ending != Ending::finished)
     return found("broadcast_on_some_ranks", {{"ranks", list(silent)}});
-  if (least < 128 && evidence.ending != Ending::finished) return found("id_cut", {{"bytes", least}});
-  if (missing.empty()) return {};
-  if (silent.size() == evidence.ranks.size()) return find_refused(evidence, nccl_facts::ranks_missing, "id_of_its_own");
-  return find_refused(evidence, nccl_facts::ranks_missing, root != 0 ? "id_from_other_root" : "id_differs");
+  if (least < bytes_of_id && evidence.ending != Ending::finished) return found("id_cut", {{"bytes", least}});
+  const char* const key = silent.size() == evidence.ranks.size() ? "id_of_its_own"
+                          : root != 0                            ? "id_from_other_root"
+                                                                 : "id_differs";
+  const Found missing = find_refused(evidence, nccl_facts::ranks_missing, key);
+  return missing ? missing : find_refused(evidence, nccl_facts::init_refused, key);
 }
 
 Found find_in_communicator(const Situation& situation) {

@@ -187,6 +187,7 @@ TEST(NcclChecks, Communicators) {
   EXPECT_EQ(refused(2, nccl_facts::ranks_missing, forget_broadcasts), "id_of_its_own");
   EXPECT_EQ(refused(2, nccl_facts::ranks_missing, broadcast_a_pointer), "id_cut");
   EXPECT_EQ(refused(2, nccl_facts::ranks_missing), "id_differs");
+  EXPECT_EQ(refused(2, nccl_facts::init_refused), "id_differs");
   EXPECT_EQ(refused(2, nccl_facts::ranks_missing,
                     [](RankSeen& seen, int rank) {
                       if (rank > 0) forget_broadcasts(seen, rank);
