@@ -33,8 +33,11 @@ TEST_F(NcclSupport, ErrorsNameTheCall) {
   EXPECT_EQ(sentence([] { CUDA_CHECK(cudaSetDevice(0)); }), "none");
   EXPECT_EQ(sentence([] { CUDA_CHECK(cudaSetDevice(2)); }),
             "cudaSetDevice(2) failed: this process sees 2 GPUs, which count from 0.");
-  EXPECT_NE(sentence([] { CUDA_CHECK(cudaFree(&sentence<void (*)()>)); }).find("cudaErrorInvalidValue"),
-            std::string::npos);
+  const std::string not_allocated = sentence([] {
+    int on_host = 0;
+    CUDA_CHECK(cudaFree(&on_host));
+  });
+  EXPECT_EQ(not_allocated, "cudaFree(&on_host) failed: invalid argument (cudaErrorInvalidValue).");
   const std::string outside = sentence([] {
     ncclUniqueId id;
     NCCL_CHECK(ncclGetUniqueId(&id));

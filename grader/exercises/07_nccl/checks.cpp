@@ -315,13 +315,17 @@ Found find_in_one_process(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
   if (Found no_group = find_refused(evidence, nccl_facts::no_group)) return no_group;
   if (Found refused = find_refused(evidence, nccl_facts::all_reduce_refused, "one_process_refused")) return refused;
-  if (Found wrong = find_conflict(situation, nccl_facts::one_process_phase, [](Pair pair, Missing missing) {
-        return pair == Pair::exchange_update && missing == Missing::later_record ? "recorded_in_group"
-               : pair == Pair::exchange_update                                   ? "one_process_update_too_early"
-               : pair == Pair::gradients_exchange                                ? "one_process_stream"
-                                                                                 : nullptr;
-      }))
+  if (Found wrong = find_conflict(situation, nccl_facts::one_process_phase, [](Pair pair, Missing) {
+        return pair == Pair::exchange_update      ? "one_process_update_too_early"
+               : pair == Pair::gradients_exchange ? "one_process_stream"
+                                                  : nullptr;
+      })) {
+    const LogSeen log = logs_of(evidence, nccl_facts::one_process_phase).front();
+    for (const Conflict& conflict : log.conflicts)
+      if (is_collective(log.entries()[conflict.first]) && waits_too_early(log, conflict.first, conflict.second))
+        wrong->key = "recorded_in_group";
     return wrong;
+  }
   for (const LogSeen& log : logs_of(evidence, nccl_facts::one_process_phase)) {
     std::size_t last = 0;
     for (std::size_t i = 0; i < log.entries().size(); ++i)

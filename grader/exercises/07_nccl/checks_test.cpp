@@ -33,6 +33,7 @@ class Log {
     entry.id = static_cast<int>(entries.size());
     entry.gpu = stream == host ? -1 : 0, entry.stream = stream;
     entry.position = n_on_[stream + 1]++;
+    std::erase(entry.after, -1);
     for (const int earlier : {last_[stream + 1], last_[host + 1], after})
       if (earlier >= 0 && std::ranges::find(entry.after, earlier) == entry.after.end()) entry.after.push_back(earlier);
     last_[stream + 1] = entry.id;
@@ -196,6 +197,12 @@ TEST(NcclChecks, Communicators) {
   EXPECT_EQ(refused(3, nccl_facts::init_refused), "init_refused");
   EXPECT_EQ(refused(3, nccl_facts::no_communicator), "no_communicator");
   EXPECT_EQ(refused(3, nccl_facts::ranks_missing), "ranks_missing");
+  Answer of_two;
+  of_two.exchange = [](Log& log, int layer) {
+    log.all_reduce(communication, gradients(layer));
+    log.entries.back().collective->size = 2;
+  };
+  EXPECT_EQ(nccl(3, of_two), "communicator_size");  // on four ranks
 }
 
 TEST(NcclChecks, BackwardBeforeItsExchange) {
@@ -284,6 +291,11 @@ TEST(NcclChecks, OneProcess) {
               const int event = log.record(communication);
               log.all_reduce(communication, all_gradients);
               log.wait(compute, event);
+            }),
+            "recorded_in_group");
+  EXPECT_EQ(says([](Log& log) {
+              log.order(communication, compute);
+              log.all_reduce(communication, all_gradients);
             }),
             "recorded_in_group");
   EXPECT_EQ(says([](Log& log) {

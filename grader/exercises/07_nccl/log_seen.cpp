@@ -34,6 +34,15 @@ std::vector<LogSeen> logs_of(const Evidence& evidence, nccl_facts::Phase phase) 
   return logs;
 }
 
+bool waits_too_early(const LogSeen& log, std::size_t first, std::size_t second) {
+  const std::vector<LogEntry>& entries = log.entries();
+  return std::ranges::any_of(entries, [&](const LogEntry& wait) {
+    if (wait.gpu != entries[second].gpu || wait.stream != entries[second].stream || wait.awaited < 0) return false;
+    const LogEntry& record = entries[static_cast<std::size_t>(wait.awaited)];  // ids count from 0
+    return record.gpu == entries[first].gpu && record.stream == entries[first].stream && record.id < entries[first].id;
+  });
+}
+
 Pair pair_of(const LogEntry& first, const LogEntry& second) {
   const auto scales = [](const LogEntry& e) { return e.kind == OperationKind::kernel && e.name.starts_with("scale"); };
   const auto is_loss = [](const LogEntry& e) { return nccl_timeline::is_kernel(e, "loss"); };

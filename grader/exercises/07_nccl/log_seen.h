@@ -34,6 +34,9 @@ struct LogSeen {
   }
 };
 
+/// Does the stream of entry `second` wait for an event of that of `first`, recorded before `first` was queued?
+bool waits_too_early(const LogSeen& log, std::size_t first, std::size_t second);
+
 /// The logs of a phase, of all ranks that showed one.
 std::vector<LogSeen> logs_of(const Evidence& evidence, nccl_facts::Phase phase);
 
