@@ -80,7 +80,7 @@ int main(int argc, char** argv) try {
        .about = "Task 6: predict how long a training takes, and see how far off that is.",
        .trains = false,
        .own = {{"--images", "Training images of an epoch", &images, 1},
-               {"--other_model", "The network of which nothing is measured", &other_name},
+               {"--other-model", "The network of which nothing is measured", &other_name},
                {"--network", "What joins the devices: bandwidth and latency", &joined_by},
                {"--percent", "The percent that an epoch may take more than its images alone, and a tenth of it",
                 &percent, 1}}});

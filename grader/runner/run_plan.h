@@ -14,13 +14,13 @@ namespace odori::grader {
 /// A test case: all that differs from run to run. No value but the seed 0 is the default of the program's flag, so that
 /// an answer that writes one down, or leaves it out, fails.
 struct RunPlan {
-  int devices = 1;                        // task 1: --n_gpus
+  int devices = 1;                        // task 1: --n-gpus
   std::vector<int> nodes;                 // task 2: the node of each rank, as ODORI_NODES has it; empty for task 1
   int batch_size = 4;                     // --batchsize
   float learning_rate = 0.06f;            // --learnrate
   std::optional<std::uint64_t> seed = 0;  // of the program, counted from the data's: --seed; none: 0 itself
   bool sum = false;                       // task 1: --compat chainer
-  bool scaled = false;                    // task 2: --scale_learnrate, reached after --warmup_epochs 1
+  bool scaled = false;                    // task 2: --scale-learnrate, reached after --warmup-epochs 1
   int accumulate = 1;                     // task 2: --accumulate
   int epochs = 2;                         // --epoch; 0: the program trains nothing, and has no flags for it
   bool snapshots = true;                  // the program can write them

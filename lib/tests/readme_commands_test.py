@@ -41,7 +41,7 @@ def here(says, *more, codes=(0,)):
     return lambda command: ends(" ".join([command, *(flag for flag in more if flag not in command)]), codes, says)
 
 
-def smaller(says, codes=(0,), more=" --no_snapshot"):
+def smaller(says, codes=(0,), more=" --no-snapshot"):
     """A training: of the kit's answer, as learners' may be unfinished, and of a small network on few images."""
     def run(command):
         command = re.sub(r" (--(model|batchsize|epoch|dataset|out|fraction) \S+|--solution|\.\.\.)", "", command)
@@ -57,7 +57,7 @@ def timeline(command):
     """Of a training that writes its event stream."""
     trace = f"{SCRATCH.name}/traced"
     ends(f"./odori run single_gpu --solution --device cpu --model tiny --batchsize 8 --epoch 1 --dataset {DATA} "
-         f"--out {SCRATCH.name}/out --no_snapshot --trace {trace} && {command.replace('DIR', trace)}", (0,), "/traced/timeline.html")
+         f"--out {SCRATCH.name}/out --no-snapshot --trace {trace} && {command.replace('DIR', trace)}", (0,), "/traced/timeline.html")
 
 
 def by(test, file, *texts):
@@ -77,7 +77,7 @@ def starts(command):
     program = next(word for word in command.split() if re.match(r"(build|lib|grader)/", word))
     if program.endswith(".sh"):
         return ends(f"bash -n {program}", (0,), "")
-    flags = "".join(rf"(?=(?s:.*){flag}\b)" for flag in re.findall(r"--\w+", command))
+    flags = "".join(rf"(?=(?s:.*){flag}\b)" for flag in re.findall(r"--[\w-]+", command))
     return ends(f"{program} --help", (0, 20), f"PyTorch is needed|{flags}")
 
 
@@ -98,8 +98,8 @@ TABLE = [
     (r"\./odori data fetch cifar10", by("fetch_test", "datasets/tests/fetch_test.py", "fetch_cifar.sh")),
     (r"\./odori run single_gpu --device cuda --precision bf16", smaller("Throughput: |GPU", codes=(0, 1, 2, 20))),
     (r"\./odori run single_gpu --device cpu --precision bf16", smaller("Throughput: |AMX", codes=(0, 2))),
-    (r"\./odori run multi_gpu --share_devices", smaller("Throughput: ")),
-    (r"\./odori run multi_node --help", here("--bucket_mib", "--solution")),
+    (r"\./odori run multi_gpu --share-devices", smaller("Throughput: ")),
+    (r"\./odori run multi_node --help", here("--bucket-mib", "--solution")),
     (r"\./odori run (single_gpu|multi_gpu|multi_node|ring|horovod) ?.*", smaller("Throughput: ")),
     (r"\./odori run overlap --ranks 2 --strategy .*", smaller("Throughput: ")),
     (r"\./odori run overlap --ranks 2 .*", here("over a simulated link of 1 Gbit/s", "--solution", "--device cpu", "--iterations 2")),
@@ -111,7 +111,7 @@ TABLE = [
     (r"lib/bench/link_error.sh BUILD", starts),
     (r"lib/tests/(arm64|container|debian)\.sh", starts),
     (r"mpirun \$MPIRUN_FLAGS build/bin/odori_compare", by("hosts_test", "lib/tests/hosts_test.sh", 'build/bin/odori_compare"')),
-    (r"\./odori compare( --\w+ \S+)*", by("compare_test", "lib/tests/compare_test.sh", "--link")),
+    (r"\./odori compare( --[\w-]+ \S+)*", by("compare_test", "lib/tests/compare_test.sh", "--link")),
     (r"build/bin/solutions/train_cifar_single_gpu .*", smaller("Throughput: ")),
     (r"ODORI_GPU_PLUGIN=.*", smaller("Throughput: ")),
     (r"\./odori check( \w+)?( --no-speedup)?", by("check_test", "grader/tests/check_test.cpp", "{} check {} --no-speedup")),

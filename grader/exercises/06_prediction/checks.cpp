@@ -54,7 +54,7 @@ PredictionCase case_of(const Recorded& r) {
 /// For messages: the program's flags, and the two measured iterations.
 std::string described(const Recorded& r) {
   return fmt::format(
-      "--model {} --other_model {} --images {} --batchsize {} --network {} --percent {}, {}: {} s, {}: {} s", r.network,
+      "--model {} --other-model {} --images {} --batchsize {} --network {} --percent {}, {}: {} s, {}: {} s", r.network,
       r.other, r.images, r.batch, r.link, r.percent, r.small.batch, r.small.seconds, r.large.batch, r.large.seconds);
 }
 
@@ -331,7 +331,7 @@ Found find_in_end_of_gain(const Shown& seen) {
 
 /// Without test cases the program measures what it can. With the tiny network that takes some seconds.
 const RunPlan measured_here{
-    .epochs = 0, .flags = {"--batchsize", "32", "--model", "tiny", "--other_model", "vgg", "--network", "10gbit,50us"}};
+    .epochs = 0, .flags = {"--batchsize", "32", "--model", "tiny", "--other-model", "vgg", "--network", "10gbit,50us"}};
 
 /// In milliseconds with three decimals; none where a busy machine made a time that a logarithmic axis has no place for.
 std::optional<double> on_axis(double seconds) {
