@@ -22,8 +22,8 @@ RunPlan on(std::vector<int> nodes, NcclCase given, int iterations) {
           .test_cases = nlohmann::json(given).dump()};
 }
 
-// On two ranks a mean is exact. Ranks of a node that are no neighbours tell the global rank's remainder from the local
-// rank. Where each process sees one GPU, that is number 0. One rank has nobody to exchange with.
+// On two ranks a mean is exact. On scattered nodes the remainder of the global rank is not the local rank. Where each
+// process sees one GPU, that is number 0. One rank has nobody to exchange with.
 const RunPlan plainest = on({0, 0}, {.gpus = 2}, 3), scattered = on({0, 1, 0, 1}, {.gpus = 2, .seed = 2}, 2),
               one_each = on({0, 0, 1}, {.gpus = 4, .one_each = true, .seed = 3}, 4),
               more_gpus = on({0, 0, 1}, {.gpus = 3, .seed = 4}, 1), alone = on({0}, {.gpus = 1, .seed = 5}, 2);

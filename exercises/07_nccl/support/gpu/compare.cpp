@@ -54,7 +54,7 @@ void print_comparison(const char* what, const std::vector<float>& differences, i
                *std::ranges::max_element(differences));
 }
 
-/// One line for each stream: which operation it runs, at each sixtieth of the time.
+/// One line for each stream: which operation it runs, from the left to the right.
 void print_streams(const char* title, const std::vector<emulator::LogEntry>& log, double end_of_picture) {
   using namespace nccl_timeline;
   constexpr int columns = 72;
@@ -82,7 +82,7 @@ void print_streams(const char* title, const std::vector<emulator::LogEntry>& log
     for (int c = column(times[i].start); c < std::max(column(times[i].end), column(times[i].start) + 1); ++c)
       if (c < columns) line[static_cast<std::size_t>(c)] = mark;
   }
-  fmt::print("{}: {:.2f} ms\n  backward      |{}|\n  all-reduce    |{}|\n", title, 1e3 * seconds_of_iteration(log),
+  fmt::print("{}: {:.2f} ms\n  compute       |{}|\n  communication |{}|\n", title, 1e3 * seconds_of_iteration(log),
              compute, communication);
 }
 
@@ -91,7 +91,9 @@ void print_timeline(const std::vector<emulator::LogEntry>& log) {
   const auto one_event = nccl_timeline::with_one_event(log);
   const double longest =
       std::max(nccl_timeline::seconds_of_iteration(log), nccl_timeline::seconds_of_iteration(one_event));
-  fmt::print("\nThe last iteration in virtual time (f forward, l loss, 3 2 1 0 layers, u update)\n");
+  fmt::print(
+      "\nThe last iteration in virtual time (f forward, l loss, 3 2 1 0 a layer's backward and all-reduce, u "
+      "update)\n");
   print_streams("Yours", log, longest);
   print_streams("With one event after all of backward", one_event, longest);
 }
