@@ -15,7 +15,7 @@ bool are_emulated() { return true; }
 void prepare(const Communicator& comm) {
   // Ranks of nodes that are played on one machine use different GPUs. A learner does not wait long for ranks that never
   // call.
-  ::setenv("NCCL_HOSTID", ("node" + std::to_string(comm.inter_rank())).c_str(), 0);
+  ::setenv("NCCL_HOSTID", ("node" + std::to_string(comm.inter_rank())).c_str(), 1);
   ::setenv("ODORI_EMULATED_NCCL_TIMEOUT", "6", 0);
   const NcclCase given = test_cases().is_null() ? NcclCase() : test_cases().get<NcclCase>();
   const bool chosen = std::getenv("ODORI_EMULATED_GPUS") || std::getenv("CUDA_VISIBLE_DEVICES");
