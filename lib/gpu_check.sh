@@ -256,7 +256,7 @@ configure_and_build() {
   }
   # What doesn't build keeps the rest from nothing.
   step build "compile" 300 cmake --build "$build" --parallel "$(nproc)" --target gpu_tests bench_vgg bench_allreduce \
-    odori_make_synthetic odori_doctor train_cifar_single_gpu train_cifar_multi_gpu train_cifar_multi_node -- $go_on ||
+    odori_make_synthetic odori_doctor train_cifar_single_gpu train_cifar_multi_gpu train_cifar_multi_node nccl_gpu -- $go_on ||
     grep -aE -A5 'error|FAILED' "$out/log.txt" | head -n 40 >&2
 }
 
@@ -330,6 +330,9 @@ check_ranks() {
   for name in 2 4; do
     step training "task 2: $name ranks, pure_nccl" 90 bash -c 'mpi "$0" "$build/bin/solutions/train_cifar_multi_node" "$@" --communicator pure_nccl --out "$scratch/ranks" && learned "$scratch/ranks"' $name "${flags[@]}" ||
       ranks_proven=no
+  done
+  for name in 1 2; do
+    detail='right on every rank' step training "task 7: $name ranks, CUDA and NCCL" 60 bash -c 'said=$(mpi "$0" "$build/bin/solutions/nccl_gpu" 2>&1); echo "$said"; [[ $said == *"right on every rank"*"right on every GPU"* ]]' $name
   done
   detail='[0-9.]+ GB/s' step benchmark "all-reduce, 2 ranks" 40 bash -c 'mpi 2 "$build/bin/bench_allreduce" --device cuda --share-devices --rounds 5'
 }

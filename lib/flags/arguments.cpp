@@ -130,15 +130,19 @@ void add_exchange_flags(CommandLine& line, Arguments& args) {
       "CPU devices: each rank keeps the optimizer state of its shard of the parameters alone, and updates that shard");
 }
 
-void add_device_flags(CommandLine& line, Arguments& args, const Program& program) {
-  CLI::App& app = line.app();
+void add_device_flag(CommandLine& line, Arguments& args) {
   static const std::map<std::string, DeviceRequest> requests{
       {"auto", DeviceRequest::automatic}, {"cpu", DeviceRequest::cpu}, {"cuda", DeviceRequest::cuda}};
-  app.add_option_function<std::string>(
-         "--device", [&args](const std::string& name) { args.devices.request = requests.at(name); },
-         "auto, cpu or cuda; auto takes GPUs where there are any")
+  line.app()
+      .add_option_function<std::string>(
+          "--device", [&args](const std::string& name) { args.devices.request = requests.at(name); },
+          "auto, cpu or cuda; auto takes GPUs where there are any")
       ->check(line.one_of({"auto", "cpu", "cuda"}))
       ->default_str("auto");
+}
+
+void add_device_flags(CommandLine& line, Arguments& args, const Program& program) {
+  CLI::App& app = line.app();
   if (program.several_devices) {
     app.add_option("--n-gpus", args.n_gpus, "Devices of this process: GPUs, or CPU devices where there are none")
         ->check(line.whole_number(1, 1024))
@@ -196,6 +200,7 @@ Arguments parse_arguments(int argc, char** argv, const Program& program) {
   if (program.trains) add_training_flags(line, args, program);
   if (program.network) add_model_flags(line, args);
   for (const OwnFlag& flag : program.own) add_own_flag(line, flag);
+  if (program.network || program.chooses_device) add_device_flag(line, args);
   if (program.network) add_device_flags(line, args, program);
   if (program.trains && program.network && program.one_training) add_flags_of_one_training(line, args);
   line.parse({"--solution", "--ranks", "--nodes", "--link"});  // the driver's own

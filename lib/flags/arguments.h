@@ -37,6 +37,7 @@ struct Program {
   std::string about;             // what --help begins with
   bool trains = true;            // on a data set, for some epochs
   bool network = true;           // one of networks.h, on devices; else it has its own, and takes no flags for those
+  bool chooses_device = false;   // takes --device all the same
   bool one_training = true;      // else several in turn, without snapshots and event stream, whatever becomes of them
   bool several_devices = false;  // of one process
   bool communicator = false;     // by name

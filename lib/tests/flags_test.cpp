@@ -132,6 +132,14 @@ TEST(Arguments, AProgramThatDoesNotTrainHasNoFlagsOfTrainings) {
     EXPECT_EQ(refusal({flag}, program).find(fmt::format("Unknown flag {}.", flag)), 0u) << flag;
 }
 
+TEST(Arguments, AProgramWithItsOwnNetworkMayChooseTheDevice) {
+  const Program program{
+      .name = "streams", .about = "Streams.", .trains = false, .network = false, .chooses_device = true};
+  EXPECT_EQ(parse({"--device", "cpu"}, program).devices.request, DeviceRequest::cpu);
+  for (const char* flag : {"--model", "--batchsize", "--precision", "--share-devices"})
+    EXPECT_EQ(refusal({flag, "1"}, program).find(fmt::format("Unknown flag {}.", flag)), 0u) << flag;
+}
+
 TEST(Arguments, AProgramOfSeveralTrainingsHasNoFlagsOfOne) {
   const Program program{.name = "sweep", .about = "Trainings in turn.", .one_training = false};
   EXPECT_EQ(parse({"--epoch", "3", "--out", "there", "--seed", "7"}, program).seed, 7u);

@@ -116,6 +116,7 @@ TABLE = [
     (r"\./odori run overlap --ranks 2 .*", here("over a simulated link of 1 Gbit/s", "--solution", "--device cpu", "--iterations 2")),
     (r"\./odori run large_batch .*", smaller("held-out accuracy", more=" --accumulate 1")),
     (r"\./odori run asynchronous --ranks 1 .*", asynchronous),
+    (r"\./odori run nccl --ranks 2", here("right on every rank", "--solution", "--device cpu")),
     (r"\./odori run prediction --model mid", here("A tree goes on", "--solution", "--device cpu")),
     (r"\./odori run tensor_parallel .*", on_little_data("compared with one process: right")),
     (r"\./odori predict( .*)?", by("predict_runs", "lib/tests/CMakeLists.txt", "predict_runs")),
