@@ -150,9 +150,10 @@ fs::path ScratchFolder::any() {
 }
 
 std::vector<std::string> flags_of(const RunPlan& plan, const std::string& data, std::uint64_t data_seed) {
-  std::vector<std::string> flags{"--device", "cpu"};
+  std::vector<std::string> flags;
   const auto add = [&](std::initializer_list<std::string> more) { flags.insert(flags.end(), more); };
   const std::string seed = std::to_string(plan.programs_seed(data_seed));
+  if (!plan.on_host) add({"--device", "cpu"});
   if (plan.epochs > 0) {
     add({"--model", "tiny", "--out", "out", "--seed", seed});
     if (plan.snapshots) add({"--no_snapshot", "--keep_going"});

@@ -28,6 +28,7 @@ struct RunPlan {
   int trainings = 1;                      // that the program makes, one after the other: the last one is judged
   std::size_t most_values = 0;            // that the program shows at once, where they are more than its network has
   std::size_t shows = 0;                  // how many results it shows, if it trains nothing; 0: that isn't looked at
+  bool on_host = false;                   // the program computes on the host: it takes no --device
   bool seeded = false;                    // the program takes --seed, if it trains nothing: up to 2^30
   std::vector<std::string> flags = {};    // further ones of the program: {"--length", "7"}
   std::string test_cases = {};            // JSON for the exercise's support code, as ODORI_TEST_CASES

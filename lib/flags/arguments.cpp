@@ -43,23 +43,29 @@ void add_training_flags(CommandLine& line, Arguments& args, const Program& progr
       ->check(line.number<double>({"a number above 0 and up to 1", "0 より大きく 1 以下の数"},
                                   [](double part) { return part > 0 && part <= 1; }))
       ->capture_default_str();
-  app.add_flag("--augment", args.augment, "Random crop and flip of the training images");
+  if (program.network) app.add_flag("--augment", args.augment, "Random crop and flip of the training images");
   app.add_option("--seed", args.seed, "Seed of everything that is random")
       ->check(line.number<std::uint64_t>(
           {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},
           [](std::uint64_t) { return true; }))
       ->capture_default_str();
+  if (!program.network) return;
   app.add_flag("--autotune", args.autotune.measure, "Measure which convolution algorithm is the fastest, at set-up");
   app.add_flag("--show_algorithms", args.autotune.show,
                "Print each operation's algorithm, with --autotune the times that were measured");
   app.add_option("--out", args.out, "Folder for what is written")->capture_default_str();
 }
 
-void add_model_flags(CommandLine& line, Arguments& args) {
-  CLI::App& app = line.app();
-  app.add_option("--batchsize", args.batchsize, "Images per device and iteration")
+void add_batch_flag(CommandLine& line, Arguments& args, const Program& program) {
+  line.app()
+      .add_option("--batchsize", args.batchsize,
+                  program.network ? "Images per device and iteration" : "Images of an iteration")
       ->check(line.whole_number(1, 1 << 20))
       ->capture_default_str();
+}
+
+void add_model_flags(CommandLine& line, Arguments& args) {
+  CLI::App& app = line.app();
   app.add_option("--model", args.model, fmt::format("The network: {}", fmt::join(network_names(), ", ")))
       ->check(line.one_of(network_names()))
       ->capture_default_str();
@@ -193,9 +199,10 @@ Arguments parse_arguments(int argc, char** argv, const Program& program) {
   CommandLine line(program.about, fmt::format("./odori run {}", program.name), argc, argv);
   line.app().get_formatter()->column_width(30);
   if (program.trains) add_training_flags(line, args, program);
-  add_model_flags(line, args);
+  add_batch_flag(line, args, program);
+  if (program.network) add_model_flags(line, args);
   for (const OwnFlag& flag : program.own) add_own_flag(line, flag);
-  add_device_flags(line, args, program);
+  if (program.network) add_device_flags(line, args, program);
   if (program.trains && program.one_training) add_flags_of_one_training(line, args);
   line.parse({"--solution", "--ranks", "--nodes", "--link"});  // the driver's own
   if (program.trains) args.dataset = resolve_dataset(args.dataset);

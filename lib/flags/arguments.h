@@ -37,6 +37,7 @@ struct Program {
   std::string about;             // what --help begins with
   bool trains = true;            // on a data set, for some epochs
   bool one_training = true;      // else several in turn, without snapshots and event stream, whatever becomes of them
+  bool network = true;           // by name, on a device; else it computes on the host, and has no flags for these
   bool several_devices = false;  // of one process
   bool communicator = false;     // by name
   bool exchange = true;          // with a communicator: flags of the gradient exchange and of several ranks' rate

@@ -132,6 +132,16 @@ TEST(Arguments, AProgramThatDoesNotTrainHasNoFlagsOfTrainings) {
     EXPECT_EQ(refusal({flag}, program).find(fmt::format("Unknown flag {}.", flag)), 0u) << flag;
 }
 
+TEST(Arguments, AProgramWithoutANetworkByNameHasNoFlagsOfNetworksAndDevices) {
+  const Program program{.name = "pipeline", .about = "A pipeline.", .one_training = false, .network = false};
+  const Arguments args = parse({"--batchsize", "8", "--learnrate", "0.5", "--epoch", "3", "--seed", "7"}, program);
+  EXPECT_EQ(args.batchsize, 8);
+  for (const char* flag : {"--model", "--image_size", "--device", "--threads_per_device", "--precision", "--out"})
+    EXPECT_EQ(refusal({flag, "1"}, program).find(fmt::format("Unknown flag {}.", flag)), 0u) << flag;
+  for (const char* flag : {"--augment", "--autotune", "--show_algorithms"})
+    EXPECT_EQ(refusal({flag}, program).find(fmt::format("Unknown flag {}.", flag)), 0u) << flag;
+}
+
 TEST(Arguments, AProgramOfSeveralTrainingsHasNoFlagsOfOne) {
   const Program program{.name = "sweep", .about = "Trainings in turn.", .one_training = false};
   EXPECT_EQ(parse({"--epoch", "3", "--out", "there", "--seed", "7"}, program).seed, 7u);
