@@ -53,6 +53,12 @@ def smaller(says, codes=(0,), more=" --no_snapshot"):
     return run
 
 
+def pipeline(command):
+    """Of few images: its network has a size of its own."""
+    ends(f"./odori run pipeline --solution --ranks 3 --width 16 --epoch 1 --batchsize 8 --dataset {DATA}", (0,),
+         "as one device computes them")
+
+
 def timeline(command):
     """Of a training that writes its event stream."""
     trace = f"{SCRATCH.name}/traced"
@@ -104,6 +110,7 @@ TABLE = [
     (r"\./odori run overlap --ranks 2 --strategy .*", smaller("Throughput: ")),
     (r"\./odori run overlap --ranks 2 .*", here("over a simulated link of 1 Gbit/s", "--solution", "--device cpu", "--iterations 2")),
     (r"\./odori run large_batch .*", smaller("held-out accuracy", more=" --accumulate 1")),
+    (r"\./odori run pipeline --ranks 3 .*", pipeline),
     (r"\./odori run prediction --model mid", here("A tree goes on", "--solution", "--device cpu")),
     (r"\./odori predict( .*)?", by("predict_runs", "lib/tests/CMakeLists.txt", "predict_runs")),
     (r"\./odori timeline DIR", timeline),

@@ -44,7 +44,7 @@ Order one_forward_one_backward(int rank, int p, int m) {
   //          this one can take another micro-batch. There are only m.
   const int warm_up = std::min(p - rank - 1, m);
   // END BLANK
-  for (int i = 0; i < warm_up; ++i) order.push_back({Pass::forward, i});
+  for (int i = 0; i < warm_up; ++i) order.emplace_back(Pass::forward, i);
   // BLANK 4: Then one forward and one backward in turn, until there are no more forwards; then the backwards that are
   //          left. Both take micro-batches in order: 0, 1, 2, ...
   for (int i = warm_up; i < m; ++i) {
@@ -89,7 +89,8 @@ void compute_gradients(const Order& order, Stage& stage, Peers& peers) {
     if (step.pass == Pass::forward) {
       // BLANK 7: pass_on() gives you the stage's input, stage.input_size() values, from the rank that has the stage
       //          before; at rank 0 it is stage.images(i). stage.forward(i, input) returns the output. Into `made` goes
-      //          what the next step has to send, {values, rank}: who gets the output, and who does on the last rank?
+      //          what the next step has to send, {values, rank}: which rank gets the output, and which on the last
+      //          rank?
       const std::vector<float> input = pass_on(made, rank > 0 ? rank - 1 : nobody, stage.input_size(), peers);
       made.values = stage.forward(i, rank > 0 ? input : stage.images(i));
       made.to = rank < p - 1 ? rank + 1 : nobody;
@@ -128,21 +129,22 @@ int main(int argc, char** argv) try {
   const std::unique_ptr<Communicator> comm = create_communicator("flat");
   const PipelineFunctions yours{cost_of, gpipe, one_forward_one_backward, idle_share, compute_gradients};
   if (run_test_cases(yours, *comm)) return 0;
-  show_schedules(yours, m, *comm);
 
   const DatasetPtr train = load_cifar(args.dataset, {.fraction = args.fraction}).train;
   SerialIterator iterator(train, args.batchsize, {.seed = args.seed});  // every rank reads the same images
   const std::vector<mlp::Layer> layers = make_perceptron(n_layers, width, train->n_classes());
   Stage stage(layers, cut(layers, cost_of, *comm), args.seed);
+  show_schedules(yours, m, *comm);
+
   MpiPeers peers(*comm);
   const Order order = schedule == "gpipe" ? gpipe(m) : one_forward_one_backward(comm->rank(), comm->size(), m);
-  Progress progress(stage, *comm);
+  PipelineReport report(stage, *comm);
   while (iterator.epoch() < args.epoch) {
     stage.begin(mlp::load(*iterator.next()), m);  // and sets the gradients to 0
     compute_gradients(order, stage, peers);
-    progress.iteration_over(layers, args.seed);
+    report.iteration_over(layers, args.seed);
     mlp::sgd_update(stage.parameters, stage.gradients, args.learnrate);
-    if (iterator.is_new_epoch()) progress.epoch_over(iterator.epoch());
+    if (iterator.is_new_epoch()) report.epoch_over(iterator.epoch());
   }
   return 0;
 } catch (...) {

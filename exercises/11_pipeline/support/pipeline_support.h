@@ -158,9 +158,9 @@ std::vector<Range> cut(std::span<const mlp::Layer> layers, CostOf cost_of, int p
 Range cut(std::span<const mlp::Layer> layers, CostOf cost_of, Communicator& comm);
 
 /// Prints how a training run goes, on rank 0. All calls are collective.
-class Progress {
+class PipelineReport {
  public:
-  Progress(const Stage& stage, Communicator& comm) : stage_(stage), comm_(comm) {}
+  PipelineReport(const Stage& stage, Communicator& comm) : stage_(stage), comm_(comm) {}
   /// After the first one it compares all ranks' gradients with those that one device computes from the whole batch.
   void iteration_over(std::span<const mlp::Layer> layers, std::uint64_t seed);
   void epoch_over(std::int64_t epoch);

@@ -12,6 +12,8 @@
 namespace odori {
 namespace {
 
+using test::sentence_of;
+
 double area(const mlp::Layer& layer, bool) { return static_cast<double>(layer.in) * static_cast<double>(layer.out); }
 
 /// All forwards, then all backwards, the newest first.
@@ -138,8 +140,9 @@ TEST(Pipeline, HasTheGradientsOfOneDevice) {
       for (std::size_t i = 0; i < stage.gradients.size(); ++i)
         EXPECT_NEAR(stage.gradients[i], whole.gradients[stage.range().begin + i], 1e-6) << m << ' ' << i;
       EXPECT_EQ(stage.most_held(), gpipe ? m : std::min(m, comm->size() - comm->rank()));
-      if (stage.is_last()) EXPECT_NEAR(stage.loss().mean, whole.loss().mean, 1e-6);
-      if (stage.is_last()) EXPECT_EQ(stage.loss().correct, whole.loss().correct);
+      if (!stage.is_last()) continue;
+      EXPECT_NEAR(stage.loss().mean, whole.loss().mean, 1e-6);
+      EXPECT_EQ(stage.loss().correct, whole.loss().correct);
     }
 }
 
@@ -187,7 +190,7 @@ TEST(Schedules, ThatNeverEndAreRefused) {
   EXPECT_NE(sentence_of([&] { show_schedules(wrong, 2, *comm); }), "") << "it would hang";
 }
 
-TEST(Progress, ComparesTheFirstGradients) {
+TEST(PipelineReport, ComparesTheFirstGradients) {
   const auto comm = create_communicator("flat");
   const std::vector<mlp::Layer> layers = mlp::make_layers(std::vector<std::size_t>{6, 5, 7, 4, 3});
   const Range own = cut(layers, area, comm->size())[static_cast<std::size_t>(comm->rank())];
@@ -197,10 +200,10 @@ TEST(Progress, ComparesTheFirstGradients) {
     stage.begin(random_images(8, 6, 3), 4);
     iterate(all_then_all(4), stage, peers);
     if (wrong && stage.is_last()) stage.gradients[0] *= 1.5f;
-    Progress progress(stage, *comm);
+    PipelineReport report(stage, *comm);
     if (comm->rank() == 0) testing::internal::CaptureStdout();
-    progress.iteration_over(layers, 5);
-    progress.epoch_over(1);
+    report.iteration_over(layers, 5);
+    report.epoch_over(1);
     if (comm->rank() != 0) continue;
     const std::string text = testing::internal::GetCapturedStdout();
     const std::string found = fmt::format("First gradients: WRONG on rank {}", comm->size() - 1);

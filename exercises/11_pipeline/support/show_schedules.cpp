@@ -46,8 +46,9 @@ struct Picture {
   double seconds = 0, idle = 0;  // idle: the share of a rank's time, the mean over the ranks
 };
 
-/// Runs the schedule on p stages of one layer each, of one value.
-Picture run_in_virtual_time(const PipelineFunctions& functions, bool is_gpipe, int p, int m) {
+/// Runs these orders, one of each rank, on stages of one layer each, of one value.
+Picture run_in_virtual_time(const PipelineFunctions& functions, const std::vector<Order>& orders, int m) {
+  const auto p = static_cast<int>(orders.size());
   const std::vector<std::size_t> widths(static_cast<std::size_t>(p) + 1, 1);
   const std::vector<mlp::Layer> layers = mlp::make_layers(widths);
   const auto n = static_cast<std::size_t>(m);
@@ -66,7 +67,7 @@ Picture run_in_virtual_time(const PipelineFunctions& functions, bool is_gpipe, i
     });
     stage.begin(images, m);
     VirtualPeers peers(rank);
-    functions.compute_gradients(functions.order(is_gpipe, rank.rank(), p, m), stage, peers);
+    functions.compute_gradients(orders[r], stage, peers);
     row.most_held = stage.most_held();
   });
   picture.seconds = result.seconds;
@@ -88,14 +89,17 @@ void print(const char* name, const Picture& picture, double formula) {
 void show_schedules(const PipelineFunctions& functions, int m, Communicator& comm) {
   constexpr int most_drawn = 32;
   const int p = comm.size(), drawn = std::min(m, most_drawn);
-  const Picture gpipe = run_in_virtual_time(functions, true, p, drawn),
-                one_by_one = run_in_virtual_time(functions, false, p, drawn);
+  std::vector<Order> of_gpipe, of_one_by_one;
+  for (int rank = 0; rank < p; ++rank) of_gpipe.push_back(functions.gpipe(drawn));
+  for (int rank = 0; rank < p; ++rank) of_one_by_one.push_back(functions.one_forward_one_backward(rank, p, drawn));
+  const double formula = functions.idle_share(p, drawn);
+  const Picture gpipe = run_in_virtual_time(functions, of_gpipe, drawn),
+                one_by_one = run_in_virtual_time(functions, of_one_by_one, drawn);
   if (comm.rank() != 0) return;
   fmt::print(
       "{} stages of equal cost, {} micro-batches. A, B, ...: forward, 1 unit; aa, bb, ...: backward, 2 units; dots: "
       "idle.\nThe last column is how many micro-batches' activations the rank holds at most.\n",
       p, drawn);
-  const double formula = functions.idle_share(p, drawn);
   print("GPipe", gpipe, formula);
   print("1F1B", one_by_one, formula);
 }

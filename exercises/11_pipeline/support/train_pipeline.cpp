@@ -62,7 +62,7 @@ Range cut(std::span<const mlp::Layer> layers, CostOf cost_of, Communicator& comm
   return ranges[static_cast<std::size_t>(comm.rank())];
 }
 
-void Progress::iteration_over(std::span<const mlp::Layer> layers, std::uint64_t seed) {
+void PipelineReport::iteration_over(std::span<const mlp::Layer> layers, std::uint64_t seed) {
   ++iterations_;
   loss_ += stage_.loss().mean;
   correct_ += static_cast<double>(stage_.loss().correct);
@@ -100,7 +100,7 @@ void Progress::iteration_over(std::span<const mlp::Layer> layers, std::uint64_t 
                of_ranks[wrong.front()]);
 }
 
-void Progress::epoch_over(std::int64_t epoch) {
+void PipelineReport::epoch_over(std::int64_t epoch) {
   // The last stage alone knows the loss.
   std::array sums{stage_.is_last() ? loss_ : 0.0, stage_.is_last() ? correct_ : 0.0};
   comm_.sum(sums);

@@ -263,8 +263,10 @@ Found find_in_backward(const Situation& situation) {
 }
 
 Found find_in_mean(const Situation& situation) {
-  const auto wrong = find_wrong_gradients(situation);
+  auto wrong = find_wrong_gradients(situation);
   if (!wrong) return {};
+  if (wrong->ranks == 1)  // one divisor is like the other there
+    if (const auto of_several = find_wrong_gradients({situation.runs, plainest})) wrong = of_several;
   const int m = wrong->run.micro_batches;
   const double p = wrong->ranks, factor = wrong->factor;
   const char* key = "mean_wrong";
