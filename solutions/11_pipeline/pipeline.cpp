@@ -114,7 +114,7 @@ void compute_gradients(const Order& order, Stage& stage, Peers& peers) {
 
 int main(int argc, char** argv) try {
   const MpiSession mpi(argc, argv);
-  int m = 8, n_layers = 9, width = 256;
+  int m = 8, n_layers = 9, width = 512;
   std::string schedule = "1f1b";
   const Arguments args = parse_arguments(
       argc, argv,

@@ -151,7 +151,8 @@ void show_schedules(const PipelineFunctions& functions, int m, Communicator& com
 std::vector<mlp::Layer> make_perceptron(int n_layers, int width, int n_classes);
 
 /// The layers of each of p stages, adjacent, at least one each, so that the largest sum of cost_of() is the smallest
-/// possible. Throws Error if there are fewer layers than stages, or a cost is not above 0.
+/// possible; of several such cuts, the most even one. Throws Error if there are fewer layers than stages, or a cost is
+/// not above 0.
 std::vector<Range> cut(std::span<const mlp::Layer> layers, CostOf cost_of, int p);
 
 /// This rank's of comm.size(). Rank 0 prints the layers and the cost of each.

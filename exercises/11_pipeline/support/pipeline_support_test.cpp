@@ -88,7 +88,10 @@ TEST(Cut, MakesTheLargestCostAsSmallAsPossible) {
   };
   EXPECT_EQ(begins(1), (std::vector<std::size_t>{0}));
   EXPECT_EQ(begins(2), (std::vector<std::size_t>{0, 4})) << "8 and 8";
+  EXPECT_EQ(begins(3), (std::vector<std::size_t>{0, 2, 5})) << "6, 6 and 4";
   EXPECT_EQ(begins(6), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+  const std::vector<mlp::Layer> first_is_large = mlp::make_layers(std::vector<std::size_t>{8, 1, 1, 1, 1, 1});
+  EXPECT_EQ(cut(first_is_large, area, 3).at(2).begin, 3u) << "8, 2 and 2";
   EXPECT_NE(sentence_of([&] { cut(layers, area, 7); }).find("6 layers can't be cut into 7 stages"), std::string::npos);
   EXPECT_NE(sentence_of([&] {
               cut(

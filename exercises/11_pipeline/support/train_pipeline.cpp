@@ -33,17 +33,22 @@ std::vector<Range> cut(std::span<const mlp::Layer> layers, CostOf cost_of, int p
             layer.out);
     sums.push_back(sums.back() + cost);
   }
-  // largest[s][end]: the smallest possible largest cost of s stages that end before layer `end`; from[s][end]: where
-  // the last of them begins.
+  // Dynamic programming, twice: first for the smallest largest cost, then for the most even stages within that.
+  // best[s][end]: of s stages that end before layer `end`; from[s][end]: the first layer of the last of them.
   const double none = std::numeric_limits<double>::infinity();
-  std::vector<std::vector<double>> largest(stages + 1, std::vector<double>(n + 1, none));
   std::vector<std::vector<std::size_t>> from(stages + 1, std::vector<std::size_t>(n + 1));
-  largest[0][0] = 0;
-  for (std::size_t s = 1; s <= stages; ++s)
-    for (std::size_t end = s; end <= n; ++end)
-      for (std::size_t begin = s - 1; begin < end; ++begin)
-        if (const double cost = std::max(largest[s - 1][begin], sums[end] - sums[begin]); cost < largest[s][end])
-          largest[s][end] = cost, from[s][end] = begin;
+  const auto minimise = [&](auto&& with_stage) {
+    std::vector<std::vector<double>> best(stages + 1, std::vector<double>(n + 1, none));
+    best[0][0] = 0;
+    for (std::size_t s = 1; s <= stages; ++s)
+      for (std::size_t end = s; end <= n; ++end)
+        for (std::size_t begin = s - 1; begin < end; ++begin)
+          if (const double all = with_stage(best[s - 1][begin], sums[end] - sums[begin]); all < best[s][end])
+            best[s][end] = all, from[s][end] = begin;
+    return best[stages][n];
+  };
+  const double largest = minimise([](double others, double cost) { return std::max(others, cost); });
+  minimise([&](double others, double cost) { return cost <= largest * (1 + 1e-9) ? others + cost * cost : none; });
   std::vector<Range> ranges(stages);
   for (std::size_t s = stages, end = n; s > 0; end = from[s--][end]) ranges[s - 1] = {from[s][end], end};
   return ranges;
