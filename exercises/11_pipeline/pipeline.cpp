@@ -32,7 +32,7 @@ double cost_of(const mlp::Layer& layer, bool is_first) {
 Order gpipe(int m) {
   Order order;
   // BLANK 2: The forward passes of all micro-batches, then all their backward passes.
-  //          order.push_back({Pass::forward, i}) adds the forward of micro-batch i, of 0 to m - 1.
+  //          order.push_back({Phase::forward, i}) adds the forward of micro-batch i, of 0 to m - 1.
   PUT_YOUR_CODE;
   // END BLANK
   return order;
@@ -45,7 +45,7 @@ Order one_forward_one_backward(int rank, int p, int m) {
   //          this one can take another micro-batch. There are only m.
   const int warm_up = PUT_YOUR_CODE;
   // END BLANK
-  for (int i = 0; i < warm_up; ++i) order.emplace_back(Pass::forward, i);
+  for (int i = 0; i < warm_up; ++i) order.emplace_back(Phase::forward, i);
   // BLANK 4: Then one forward and one backward in turn, until there are no more forwards; then the backwards that are
   //          left. Both take micro-batches in order: 0, 1, 2, ...
   PUT_YOUR_CODE;
@@ -78,7 +78,7 @@ void compute_gradients(const Order& order, Stage& stage, Peers& peers) {
   Message made;  // by the last step, for another rank
   for (const Step& step : order) {
     const int i = step.micro_batch;
-    if (step.pass == Pass::forward) {
+    if (step.pass == Phase::forward) {
       // BLANK 7: pass_on() gives you the stage's input, stage.input_size() values, from the rank that has the stage
       //          before; at rank 0 it is stage.images(i). stage.forward(i, input) returns the output. Into `made` goes
       //          what the next step has to send, {values, rank}: which rank gets the output, and which on the last

@@ -33,8 +33,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineCases, functions, runs)
 
 // ---- Values that the functions are called with
 
-inline constexpr std::array tried_ranks{3, 1, 2, 4, 5, 8};           // numbers of stages; the plainest first
-inline constexpr std::array tried_micro_batches{4, 1, 2, 3, 6, 11};  // the same of micro-batches
+inline constexpr std::array tried_ranks{3, 1, 2, 4, 5, 8};           // how many stages; the plainest first
+inline constexpr std::array tried_micro_batches{4, 1, 2, 3, 6, 11};  // how many micro-batches
 /// No two layers have the same ratios of rows, columns and their product.
 inline const std::vector<std::size_t> tried_widths{3072, 300, 70, 500, 65, 10};
 

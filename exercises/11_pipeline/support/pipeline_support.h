@@ -15,10 +15,10 @@
 namespace odori {
 
 /// One micro-batch passes through a stage: forward, or backward.
-enum class Pass { forward, backward };
+enum class Phase { forward, backward };
 
 struct Step {
-  Pass pass = Pass::forward;
+  Phase pass = Phase::forward;
   int micro_batch = 0;  // 0, 1, ..., m - 1
   bool operator==(const Step&) const = default;
 };

@@ -20,8 +20,8 @@ double area(const mlp::Layer& layer, bool) { return static_cast<double>(layer.in
 Order all_then_all(int m) {
   Order order(2 * static_cast<std::size_t>(m));
   for (int i = 0; i < m; ++i) {
-    order[static_cast<std::size_t>(i)] = {Pass::forward, i};
-    order[order.size() - 1 - static_cast<std::size_t>(i)] = {Pass::backward, i};
+    order[static_cast<std::size_t>(i)] = {Phase::forward, i};
+    order[order.size() - 1 - static_cast<std::size_t>(i)] = {Phase::backward, i};
   }
   return order;
 }
@@ -31,9 +31,9 @@ Order few_at_once(int rank, int p, int m) {
   Order order;
   for (int next = 0, done = 0; done < m;)
     if (next < m && next - done < p - rank)
-      order.push_back({Pass::forward, next++});
+      order.push_back({Phase::forward, next++});
     else
-      order.push_back({Pass::backward, done++});
+      order.push_back({Phase::backward, done++});
   return order;
 }
 
@@ -51,7 +51,7 @@ void iterate(const Order& order, Stage& stage, Peers& peers) {
     return values;
   };
   for (const auto [pass, i] : order) {
-    if (pass == Pass::forward) {
+    if (pass == Phase::forward) {
       std::vector<float> x = get(!first, peers.rank() - 1, stage.input_size());
       if (first) x = stage.images(i);
       made.values = stage.forward(i, x);

@@ -14,7 +14,7 @@ namespace {
 void report(const char* what, std::vector<std::int64_t> about, const Order& order, int m) {
   const std::size_t most = 2 * static_cast<std::size_t>(m) + 4;
   for (const Step& step : std::span(order).first(std::min(order.size(), most)))
-    about.push_back(code_of(step.pass == Pass::backward, step.micro_batch));
+    about.push_back(code_of(step.pass == Phase::backward, step.micro_batch));
   observe::on_event(what, about);
 }
 

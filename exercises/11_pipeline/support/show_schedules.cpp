@@ -38,7 +38,7 @@ struct Row {
 
 /// A, B, C, ... for forwards, a, b, c, ... for backwards.
 char letter_of(const Step& step) {
-  return static_cast<char>((step.pass == Pass::forward ? 'A' : 'a') + step.micro_batch % 26);
+  return static_cast<char>((step.pass == Phase::forward ? 'A' : 'a') + step.micro_batch % 26);
 }
 
 struct Picture {
@@ -60,7 +60,7 @@ Picture run_in_virtual_time(const PipelineFunctions& functions, const std::vecto
     Row& row = picture.rows[r];
     Stage stage(layers, {r, r + 1}, 0);
     stage.on_compute([&](Step step) {
-      const bool is_forward = step.pass == Pass::forward;
+      const bool is_forward = step.pass == Phase::forward;
       row.units.resize(static_cast<std::size_t>(std::lround(rank.now())), '.');
       rank.compute(is_forward ? forward_units : backward_units, is_forward ? "forward" : "backward");
       row.units.resize(static_cast<std::size_t>(std::lround(rank.now())), letter_of(step));

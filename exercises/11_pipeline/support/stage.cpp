@@ -91,7 +91,7 @@ std::vector<float> Stage::forward(int i, std::vector<float> input) {
   refusal::require(other_input, input.size() == input_size(),
                    "stage.forward({}): the input has {} values, but this stage takes {}.", i, input.size(),
                    input_size());
-  if (computing_) computing_({Pass::forward, i});
+  if (computing_) computing_({Phase::forward, i});
   const mlp::Activations& activations =
       held_.emplace(i, mlp::stage_forward(layers_, parameters, std::move(input))).first->second;
   most_held_ = std::max(most_held_, static_cast<int>(held_.size()));
@@ -116,7 +116,7 @@ std::vector<float> Stage::backward(int i, std::vector<float> dy) {
   refusal::require(other_gradient, dy.size() == output_size(),
                    "stage.backward({}): the gradient has {} values, but this stage's output has {}.", i, dy.size(),
                    output_size());
-  if (computing_) computing_({Pass::backward, i});
+  if (computing_) computing_({Phase::backward, i});
   std::vector<float> dx = mlp::stage_backward(layers_, parameters, held, std::move(dy), gradients);
   held_.erase(i);
   return dx;

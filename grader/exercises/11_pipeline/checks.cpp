@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Task 11: a pipeline of micro-batches, by its schedules, its messages and its gradients.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -63,8 +65,8 @@ Found find_in_costs(const Situation& situation) {
       return found(key, {{"layer", i},
                          {"in", tried_widths[i]},
                          {"out", tried_widths[i + 1]},
-                         {"seen", fmt::format("{:.6g}", seen[i])},
-                         {"expected", fmt::format("{:.6g}", right(i))}});
+                         {"seen", fmt::format("{:.9g}", seen[i])},
+                         {"expected", fmt::format("{:.9g}", right(i))}});
   return {};
 }
 
@@ -307,28 +309,47 @@ ShownFigure activations_held(Runs& whole) {
   return {{"held", "held_is", "held_micro_batches", "held_at_once", x, {gpipe, one_by_one, idle}}, {}};
 }
 
+/// For messages: "GPipe m = 4, 1F1B m = 5".
+std::string described(const RunPlan& plan) {
+  std::vector<std::string> runs;
+  for (const PipelineRun& run : cases_of(plan).runs)
+    runs.push_back(fmt::format("{} m = {}", run.gpipe ? "GPipe" : "1F1B", run.micro_batches));
+  return fmt::format("{}", fmt::join(runs, ", "));
+}
+
+Found find_endless_wait(const Situation& situation) {
+  return situation.evidence().ending == Ending::hung ? Found(find_hang(situation.evidence())) : Found();
+}
+
+Found find_any_wrong_gradients(const Situation& situation) {
+  const auto wrong = find_wrong_gradients(situation);
+  return wrong ? found_wrong(*wrong, "mean_wrong") : Found();
+}
+
 }  // namespace
 
 Exam exam_of_pipeline() {
-  return {{functions, plainest, of_equal_widths, few_micro_batches},
-          {{1, "LayersCostTheirProducts", find_in_costs},
-           {2, "ForwardsComeBeforeBackwards", find_in_gpipe},
-           {3, "WarmUpFillsTheStagesAfter", find_in_warm_up},
-           {4, "OneForwardOneBackward", find_in_one_forward_one_backward},
-           {5, "RanksAreIdleWhileOthersFill", find_in_idle_share},
-           {6, "NeighboursExchange", find_in_messages},
-           {7, "OutputsGoToTheNextStage", find_in_forward},
-           {8, "GradientsOfActivationsGoBack", find_in_backward},
-           {9, "GradientsAreOfTheWholeBatch", find_in_mean},
-           {0, "OnlyActivationsAndTheirGradientsAreSent", find_more_values},
-           {0, "GradientsAreThoseOfOneDevice",
-            [](const Situation& situation) {
-              const auto wrong = find_wrong_gradients(situation);
-              return wrong ? found_wrong(*wrong, "mean_wrong") : Found();
-            }},
-           {0, "ShowsItsGradients", find_no_values},
-           {0, "EvidenceIsOfTheProgram", find_forgery}},
-          activations_held};
+  std::vector<Check> checks{{1, "LayersCostTheirProducts", find_in_costs},
+                            {2, "ForwardsComeBeforeBackwards", find_in_gpipe},
+                            {3, "WarmUpFillsTheStagesAfter", find_in_warm_up},
+                            {4, "OneForwardOneBackward", find_in_one_forward_one_backward},
+                            {5, "RanksAreIdleWhileOthersFill", find_in_idle_share},
+                            {6, "NeighboursExchange", find_in_messages},
+                            {7, "OutputsGoToTheNextStage", find_in_forward},
+                            {8, "GradientsOfActivationsGoBack", find_in_backward},
+                            {9, "GradientsAreOfTheWholeBatch", find_in_mean},
+                            {0, "OnlyActivationsAndTheirGradientsAreSent", find_more_values},
+                            {0, "GradientsAreThoseOfOneDevice", find_any_wrong_gradients},
+                            {0, "NobodyWaitsForEver", find_endless_wait},
+                            {0, "ShowsItsGradients", find_no_values},
+                            {0, "EvidenceIsOfTheProgram", find_forgery}};
+  for (Check& check : checks)
+    check.find = [find = std::move(check.find)](const Situation& situation) {
+      Found wrong = find(situation);
+      if (wrong) wrong->values.try_emplace("with_flags", described(situation.plan));
+      return wrong;
+    };
+  return {{functions, plainest, of_equal_widths, few_micro_batches}, std::move(checks), activations_held};
 }
 
 }  // namespace odori::grader
