@@ -55,7 +55,7 @@ Found find_in_costs(const Situation& situation) {
     return true;
   };
   if (is(right)) return {};
-  const char* key = "cost_wrong";
+  const char* key = "layer_cost_wrong";
   if (is(product)) key = "cost_of_forward";
   if (is([&](std::size_t i) { return 3 * product(i); })) key = "cost_with_gradient_of_images";
   for (const double times : {1.0, 2.0, 3.0})
@@ -107,7 +107,7 @@ Found find_in_warm_up(const Situation& situation) {
     });
   };
   if (is(expected_warm_up)) return {};
-  const char* key = "warm_up_wrong";
+  const char* key = "pipeline_warm_up_wrong";
   if (is([](int, int, int m) { return m; })) key = "warm_up_of_all";
   if (is([](int rank, int p, int) { return p - rank - 1; })) key = "warm_up_beyond_m";
   if (is([](int rank, int p, int m) { return std::min(p - rank, m); })) key = "warm_up_one_more";
@@ -237,8 +237,8 @@ Found find_in_messages(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
   if (Found deadlock = find_deadlock(evidence)) return deadlock;
   for (const char* refusal : {no_such_rank, refusal::other_length})
-    if (Found refused = find_refused(evidence, refusal, "message_refused")) return refused;
-  if (const auto wrong = find_wrong_gradients(situation)) return found_wrong(*wrong, "messages_wrong");
+    if (Found refused = find_refused(evidence, refusal, "pass_on_refused")) return refused;
+  if (const auto wrong = find_wrong_gradients(situation)) return found_wrong(*wrong, "pass_on_wrong");
   return {};
 }
 
@@ -247,8 +247,8 @@ Found find_in_forward(const Situation& situation) {
   if (Found refused = find_refused(evidence, no_such_rank, "forward_to_no_rank")) return refused;
   if (Found refused = find_refused(evidence, refusal::other_length, "forward_sends_other_values")) return refused;
   for (const char* refusal : {other_input, no_such_micro_batch, forward_twice, no_activations})
-    if (Found refused = find_refused(evidence, refusal, "forward_refused")) return refused;
-  if (const auto wrong = find_wrong_gradients(situation)) return found_wrong(*wrong, "forward_wrong");
+    if (Found refused = find_refused(evidence, refusal, "stage_forward_refused")) return refused;
+  if (const auto wrong = find_wrong_gradients(situation)) return found_wrong(*wrong, "stage_forward_wrong");
   return {};
 }
 
@@ -257,11 +257,11 @@ Found find_in_backward(const Situation& situation) {
   if (Found refused = find_refused(evidence, no_such_rank, "backward_to_no_rank")) return refused;
   if (Found refused = find_refused(evidence, refusal::other_length, "backward_sends_other_values")) return refused;
   for (const char* refusal : {other_gradient, loss_elsewhere, no_such_micro_batch, no_activations})
-    if (Found refused = find_refused(evidence, refusal, "backward_refused")) return refused;
+    if (Found refused = find_refused(evidence, refusal, "stage_backward_refused")) return refused;
   const auto wrong = find_wrong_gradients(situation);
   if (!wrong) return {};
   const bool last_is_right = std::ranges::find(wrong->wrong, wrong->ranks - 1) == wrong->wrong.end();
-  return found_wrong(*wrong, last_is_right ? "wrong_gradient_sent_back" : "backward_wrong");
+  return found_wrong(*wrong, last_is_right ? "wrong_gradient_sent_back" : "stage_backward_wrong");
 }
 
 Found find_in_mean(const Situation& situation) {
@@ -271,11 +271,11 @@ Found find_in_mean(const Situation& situation) {
     if (const auto of_several = find_wrong_gradients({situation.runs, plainest})) wrong = of_several;
   const int m = wrong->run.micro_batches;
   const double p = wrong->ranks, factor = wrong->factor;
-  const char* key = "mean_wrong";
-  if (factor != 0 && m > 1 && same(factor, m, 1e-4)) key = "not_divided";
-  if (factor != 0 && p > 1 && same(factor, m / p, 1e-4)) key = "divided_by_ranks";
+  const char* key = "mean_of_batch_wrong";
+  if (factor != 0 && m > 1 && same(factor, m, 1e-4)) key = "sum_not_divided";
+  if (factor != 0 && p > 1 && same(factor, m / p, 1e-4)) key = "sum_divided_by_ranks";
   for (int power = 1; factor != 0 && m > 1 && power <= m; ++power)
-    if (same(factor, std::pow(m, -power), 1e-3)) key = "divided_too_often";
+    if (same(factor, std::pow(m, -power), 1e-3)) key = "sum_divided_too_often";
   return found_wrong(*wrong, key);
 }
 
@@ -323,7 +323,7 @@ Found find_endless_wait(const Situation& situation) {
 
 Found find_any_wrong_gradients(const Situation& situation) {
   const auto wrong = find_wrong_gradients(situation);
-  return wrong ? found_wrong(*wrong, "mean_wrong") : Found();
+  return wrong ? found_wrong(*wrong, "mean_of_batch_wrong") : Found();
 }
 
 }  // namespace

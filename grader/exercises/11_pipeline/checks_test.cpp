@@ -157,8 +157,8 @@ TEST(Pipeline, CountsTheProductsOfALayer) {
   EXPECT_EQ(costs([&](std::size_t i) { return 3 * product(i); }), "cost_with_gradient_of_images");
   EXPECT_EQ(costs([&](std::size_t i) { return product(i) + static_cast<double>(tried_widths[i + 1]); }),
             "cost_of_parameters");
-  EXPECT_EQ(costs([](std::size_t) { return 1.0; }), "cost_wrong");
-  EXPECT_EQ(costs([&](std::size_t i) { return product(i) * (i == 0 ? 4 : 6); }), "cost_wrong");
+  EXPECT_EQ(costs([](std::size_t) { return 1.0; }), "layer_cost_wrong");
+  EXPECT_EQ(costs([&](std::size_t i) { return product(i) * (i == 0 ? 4 : 6); }), "layer_cost_wrong");
 }
 
 TEST(Pipeline, KnowsTheOrdersOfGPipe) {
@@ -208,7 +208,7 @@ TEST(Pipeline, KnowsTheWarmUp) {
   EXPECT_EQ(warm_up([](int rank, int p, int) { return p - rank - 1; }), "warm_up_beyond_m");
   EXPECT_EQ(warm_up([](int rank, int p, int m) { return std::min(p - rank, m); }), "warm_up_one_more");
   EXPECT_EQ(warm_up([](int rank, int, int m) { return std::min(rank, m); }), "warm_up_of_stages_before");
-  EXPECT_EQ(warm_up([](int, int, int) { return 0; }), "warm_up_wrong");
+  EXPECT_EQ(warm_up([](int, int, int) { return 0; }), "pipeline_warm_up_wrong");
 }
 
 TEST(Pipeline, KnowsOneForwardOneBackward) {
@@ -250,28 +250,28 @@ TEST(Pipeline, TellsMessagesThatWaitForEachOther) {
 }
 
 TEST(Pipeline, NamesWhatWasRefused) {
-  EXPECT_EQ(refused(6, no_such_rank), "message_refused");
-  EXPECT_EQ(refused(6, refusal::other_length), "message_refused");
+  EXPECT_EQ(refused(6, no_such_rank), "pass_on_refused");
+  EXPECT_EQ(refused(6, refusal::other_length), "pass_on_refused");
   EXPECT_EQ(refused(7, no_such_rank), "forward_to_no_rank");
   EXPECT_EQ(refused(7, refusal::other_length), "forward_sends_other_values");
   for (const char* name : {other_input, no_such_micro_batch, forward_twice})
-    EXPECT_EQ(refused(7, name), "forward_refused");
+    EXPECT_EQ(refused(7, name), "stage_forward_refused");
   EXPECT_EQ(refused(8, no_such_rank), "backward_to_no_rank");
   EXPECT_EQ(refused(8, refusal::other_length), "backward_sends_other_values");
   for (const char* name : {other_gradient, loss_elsewhere, no_activations})
-    EXPECT_EQ(refused(8, name), "backward_refused");
+    EXPECT_EQ(refused(8, name), "stage_backward_refused");
 }
 
 TEST(Pipeline, LooksAtTheGradientsOfEachRank) {
   const auto on_first = [](float right, int rank, const PipelineRun&, int) { return rank == 0 ? right / 2 : right; };
   const auto on_last = [](float right, int rank, const PipelineRun&, int p) { return rank + 1 == p ? -right : right; };
-  EXPECT_EQ(gradients(6, on_last), "messages_wrong");
-  EXPECT_EQ(gradients(7, on_last), "forward_wrong");
-  EXPECT_EQ(gradients(8, on_last), "backward_wrong");
+  EXPECT_EQ(gradients(6, on_last), "pass_on_wrong");
+  EXPECT_EQ(gradients(7, on_last), "stage_forward_wrong");
+  EXPECT_EQ(gradients(8, on_last), "stage_backward_wrong");
   EXPECT_EQ(gradients(8, [](float right, int rank, const PipelineRun&, int p) { return rank + 1 < p ? 0 : right; }),
             "wrong_gradient_sent_back");
-  EXPECT_EQ(gradients(9, on_last), "mean_wrong");
-  EXPECT_EQ(gradients(1, on_first), "mean_wrong") << "also where it is nobody's in particular";
+  EXPECT_EQ(gradients(9, on_last), "mean_of_batch_wrong");
+  EXPECT_EQ(gradients(1, on_first), "mean_of_batch_wrong") << "also where it is nobody's in particular";
 }
 
 TEST(Pipeline, KnowsWhatGradientsWereDividedBy) {
@@ -280,11 +280,11 @@ TEST(Pipeline, KnowsWhatGradientsWereDividedBy) {
       return static_cast<float>(right * factor(run.micro_batches, p));
     });
   };
-  EXPECT_EQ(scaled([](double m, double) { return m; }), "not_divided");
-  EXPECT_EQ(scaled([](double m, double p) { return m / p; }), "divided_by_ranks") << "alone, p is 1";
-  EXPECT_EQ(scaled([](double m, double) { return 1 / m; }), "divided_too_often");
-  EXPECT_EQ(scaled([](double m, double) { return std::pow(m, 1 - m); }), "divided_too_often");
-  EXPECT_EQ(scaled([](double, double) { return 0.3; }), "mean_wrong");
+  EXPECT_EQ(scaled([](double m, double) { return m; }), "sum_not_divided");
+  EXPECT_EQ(scaled([](double m, double p) { return m / p; }), "sum_divided_by_ranks") << "alone, p is 1";
+  EXPECT_EQ(scaled([](double m, double) { return 1 / m; }), "sum_divided_too_often");
+  EXPECT_EQ(scaled([](double m, double) { return std::pow(m, 1 - m); }), "sum_divided_too_often");
+  EXPECT_EQ(scaled([](double, double) { return 0.3; }), "mean_of_batch_wrong");
 }
 
 }  // namespace
