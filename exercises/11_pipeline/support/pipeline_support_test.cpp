@@ -47,7 +47,7 @@ void iterate(const Order& order, Stage& stage, Peers& peers) {
     std::vector<float> values(any ? n : 0);
     if (any && made.to != nobody) peers.exchange(made.values, made.to, values, from);
     if (any && made.to == nobody) peers.receive(values, from);
-    if (!any && made.to != nobody) peers.send(made.values, made.to);
+    if (const auto& [waiting, to] = made; !any && to != nobody) peers.send(waiting, to);
     return values;
   };
   for (const auto [pass, i] : order) {
