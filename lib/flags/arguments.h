@@ -39,7 +39,6 @@ struct Program {
   bool network = true;           // one of networks.h, on devices; else it has its own, and takes no flags for those
   bool chooses_device = false;   // takes --device all the same
   bool one_training = true;      // else several in turn, without snapshots and event stream, whatever becomes of them
-  bool network = true;           // by name, on a device; else it computes on the host, and has no flags for these
   bool several_devices = false;  // of one process
   bool communicator = false;     // by name
   bool exchange = true;          // with a communicator: flags of the gradient exchange and of several ranks' rate

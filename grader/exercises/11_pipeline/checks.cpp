@@ -42,7 +42,7 @@ const RunPlan functions = plan_of({0}, {true, {{{5, 4, 3}, {0}, 3, 2, false, 2}}
 Found find_in_costs(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
   const std::size_t n = tried_widths.size() - 1;
-  if (!cases_of(situation.plan).functions || evidence.ranks.front().values.empty()) return {};
+  if (!pipeline_cases_of(situation.plan).functions || evidence.ranks.front().values.empty()) return {};
   const std::vector<float>& seen = evidence.ranks.front().values.front();
   if (seen.size() != n) return {};
   const auto rows = [](std::size_t i) { return static_cast<double>(tried_widths[i]); };
@@ -157,7 +157,7 @@ Found find_in_one_forward_one_backward(const Situation& situation) {
 
 Found find_in_idle_share(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
-  if (!cases_of(situation.plan).functions || evidence.ranks.front().values.size() < 2) return {};
+  if (!pipeline_cases_of(situation.plan).functions || evidence.ranks.front().values.size() < 2) return {};
   const std::vector<float>& seen = evidence.ranks.front().values[1];
   if (seen.size() != tried_ranks.size() * tried_micro_batches.size()) return {};
   const auto first_that_is_not = [&](auto share) -> Found {
@@ -220,7 +220,7 @@ Found find_more_values(const Situation& situation) {
   if (evidence.ending != Ending::finished) return {};
   for (std::size_t rank = 0; rank < evidence.ranks.size(); ++rank) {
     std::size_t expected = 0, seen = 0;
-    for (const PipelineRun& run : cases_of(situation.plan).runs) {
+    for (const PipelineRun& run : pipeline_cases_of(situation.plan).runs) {
       const std::size_t values = (rank > 0 ? run.widths.at(run.begins.at(rank)) : 0) +
                                  (rank + 1 < run.begins.size() ? run.widths.at(run.begins[rank + 1]) : 0);
       expected += values * run.images * static_cast<std::size_t>(run.micro_batches * run.iterations);
@@ -312,7 +312,7 @@ ShownFigure activations_held(Runs& whole) {
 /// For messages: "GPipe m = 4, 1F1B m = 5".
 std::string described(const RunPlan& plan) {
   std::vector<std::string> runs;
-  for (const PipelineRun& run : cases_of(plan).runs)
+  for (const PipelineRun& run : pipeline_cases_of(plan).runs)
     runs.push_back(fmt::format("{} m = {}", run.gpipe ? "GPipe" : "1F1B", run.micro_batches));
   return fmt::format("{}", fmt::join(runs, ", "));
 }

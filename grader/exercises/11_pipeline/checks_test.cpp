@@ -23,7 +23,7 @@ OrderSeen all_then_all(int m) {
 /// All right: what the functions return, the messages of each micro-batch, and the gradients of one device.
 Evidence pipeline_on(const RunPlan& plan) {
   Evidence evidence = right_run(plan);
-  const PipelineCases cases = cases_of(plan);
+  const PipelineCases cases = pipeline_cases_of(plan);
   if (cases.functions) {
     RankSeen& seen = evidence.ranks.front();
     std::vector<float>&costs = seen.values.emplace_back(), shares;
@@ -64,7 +64,7 @@ Evidence pipeline_on(const RunPlan& plan) {
 
 std::string pipeline(int blank, const std::function<void(Evidence&, const PipelineCases&)>& change) {
   return verdict_on(
-      "pipeline", blank, [&](Evidence& evidence, const RunPlan& plan) { change(evidence, cases_of(plan)); },
+      "pipeline", blank, [&](Evidence& evidence, const RunPlan& plan) { change(evidence, pipeline_cases_of(plan)); },
       pipeline_on);
 }
 /// What to make of each gradient. `iteration` counts over all runs.
@@ -138,7 +138,7 @@ TEST(Pipeline, FindsNothingInARightOne) {
 /// Gradients of a stage before the last one are not so small that a wrong one would not show.
 TEST(Pipeline, GradientsOfEachRankAreLargeEnough) {
   for (const RunPlan& plan : exam_of(task_named("pipeline")).situations)
-    for (const PipelineRun& run : cases_of(plan).runs)
+    for (const PipelineRun& run : pipeline_cases_of(plan).runs)
       for (const auto& all : gradients_of_one_device(run)) {
         const auto offsets = offsets_of_layers(run.widths);
         for (const std::size_t begin : run.begins) {

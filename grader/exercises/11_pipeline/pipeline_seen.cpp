@@ -112,7 +112,9 @@ int most_held(const OrderSeen& order) {
   return most;
 }
 
-PipelineCases cases_of(const RunPlan& plan) { return nlohmann::json::parse(plan.test_cases).get<PipelineCases>(); }
+PipelineCases pipeline_cases_of(const RunPlan& plan) {
+  return nlohmann::json::parse(plan.test_cases).get<PipelineCases>();
+}
 
 std::vector<std::size_t> offsets_of_layers(const std::vector<std::size_t>& widths) {
   std::vector<std::size_t> offsets{0};
@@ -145,7 +147,7 @@ std::vector<std::vector<double>> gradients_of_one_device(const PipelineRun& run)
 }
 
 std::optional<WrongGradients> find_wrong_gradients(const Situation& situation) {
-  const PipelineCases cases = cases_of(situation.plan);
+  const PipelineCases cases = pipeline_cases_of(situation.plan);
   const auto& ranks = situation.evidence().ranks;
   std::size_t shown = cases.functions ? 2 : 0;
   for (const PipelineRun& run : cases.runs) {

@@ -37,7 +37,7 @@ inline int expected_warm_up(int rank, int p, int m) { return std::min(p - rank -
 /// How many micro-batches' activations a rank holds at most that keeps to this order.
 int most_held(const OrderSeen& order);
 
-PipelineCases cases_of(const RunPlan& plan);
+PipelineCases pipeline_cases_of(const RunPlan& plan);
 
 /// The gradients of the whole network and the whole batch, as one device computes them, before each update of a run.
 /// Computed in double, by plain loops.
