@@ -6,7 +6,7 @@
 // Reading: deck 3 of the slides, asynchronous training; Q. Ho et al., 2013 (bounded staleness); W. Zhang et al., 2016
 //          (the rate); asynchronous_support.h.
 // Command: ./odori run asynchronous --ranks 1 --epoch 6
-//          With --ranks 3, real ranks run the same functions afterwards: rank 0 is the server.
+//          With --ranks 3, MPI ranks run the same functions instead: rank 0 is the server, the others are workers.
 // Output:  how a quadratic converges with staleness 0, 1 and 2; for several ways to train a perceptron, images/s, the
 //          accuracy, and the images and seconds until an accuracy; pages with charts.
 //
@@ -113,11 +113,12 @@ int main(int argc, char** argv) try {
   if (run_test_cases(functions)) return 0;
 
   const std::unique_ptr<Communicator> comm = create_communicator("flat");
-  if (comm->rank() == 0) {
+  if (comm->size() > 1) {
+    train_on_ranks(functions, args, options, *comm);
+  } else {
     show_quadratic(functions, options.out);
     compare_runs(functions, args, options);
   }
-  if (comm->size() > 1) train_on_ranks(functions, args, options, *comm);
   return 0;
 } catch (...) {
   return report_failure();

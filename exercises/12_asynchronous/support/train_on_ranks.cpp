@@ -101,8 +101,7 @@ void train_on_ranks(const Functions& functions, const Arguments& args, const Run
   RankServerEnd workers(comm, perceptron.n_gradients(), initial.size(), measured);
   Server server{Array(initial), 0, n_workers};
   functions.serve(server, workers, {args.learnrate, true, options.bound});
-  fmt::print("\nThe same functions between MPI ranks, with bound {} and the rate divided by the staleness:\n",
-             options.bound);
+  fmt::print("Your functions between MPI ranks, with bound {} and the rate divided by the staleness:\n", options.bound);
   fmt::print("{} worker{}: {:.0f} images/s, accuracy {:.1f} %\n", n_workers, n_workers == 1 ? "" : "s",
              perceptron.n_gradients() * perceptron.batch_size() / measured.seconds,
              100 * perceptron.accuracy({server.parameters.begin(), server.parameters.end()}));
