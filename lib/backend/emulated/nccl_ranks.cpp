@@ -223,6 +223,8 @@ using namespace odori::emulator;
 extern "C" ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   static std::atomic<int> ids = 0;
   host_id();
-  std::snprintf(id->internal, sizeof id->internal, "/odori_nccl.%d.%d", ::getpid(), ++ids);
+  // With the time: a process that was killed leaves its memory, and its process number is used again.
+  std::snprintf(id->internal, sizeof id->internal, "/odori_nccl.%d.%d.%lld", ::getpid(), ++ids,
+                static_cast<long long>(std::chrono::system_clock::now().time_since_epoch().count()));
   return ncclSuccess;
 }
