@@ -67,6 +67,7 @@ enum cudaDeviceAttr {
 enum cudaDeviceP2PAttr { cudaDevP2PAttrAccessSupported = 2, cudaDevP2PAttrNativeAtomicSupported = 3 };
 constexpr unsigned int cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
 constexpr unsigned int cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
+constexpr unsigned int cudaEventWaitDefault = 0;  // cudaStreamWaitEvent's flags
 constexpr unsigned int cudaHostAllocDefault = 0, cudaHostAllocPortable = 1;
 
 struct cudaDeviceProp {

@@ -21,7 +21,7 @@ enum ncclResult_t {
   ncclInProgress = 7,
 };
 enum ncclRedOp_t { ncclSum = 0, ncclAvg = 4 };
-enum ncclDataType_t { ncclHalf = 6, ncclFloat = 7, ncclBfloat16 = 9 };
+enum ncclDataType_t { ncclHalf = 6, ncclFloat16 = 6, ncclFloat = 7, ncclFloat32 = 7, ncclBfloat16 = 9 };
 
 extern "C" {
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
