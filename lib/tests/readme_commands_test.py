@@ -104,7 +104,7 @@ TABLE = [
     (r"\./odori run overlap --ranks 2 --strategy .*", smaller("Throughput: ")),
     (r"\./odori run overlap --ranks 2 .*", here("over a simulated link of 1 Gbit/s", "--solution", "--device cpu", "--iterations 2")),
     (r"\./odori run large_batch .*", smaller("held-out accuracy", more=" --accumulate 1")),
-    (r"\./odori run prediction --model mid", here("A tree goes on", "--solution", "--device cpu")),
+    (r"\./odori run prediction --model mid", here("With the ring alone", "--solution", "--device cpu")),
     (r"\./odori predict( .*)?", by("predict_runs", "lib/tests/CMakeLists.txt", "predict_runs")),
     (r"\./odori timeline DIR", timeline),
     (r"lib/bench/link_error.sh BUILD", starts),
