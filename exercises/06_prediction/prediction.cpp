@@ -57,9 +57,9 @@ double batch_where_gain_ends(const cost::Compute& time, double share) {
   // END BLANK
 }
 
-/// What NCCL and MPI do before an all-reduce. Each of `known` (at least one) has a .name, and .seconds(n, bytes).
-AllReduce choose(const std::vector<AllReduce>& known, int n, double bytes) {
-  // BLANK 6: Which of them would a library choose for so many bytes on n devices?
+/// What NCCL and MPI do before an all-reduce. Each of `candidates` (at least one) has a .name, and .seconds(n, bytes).
+Candidate choose(const std::vector<Candidate>& candidates, int n, double bytes) {
+  // BLANK 6: Which of them would a library choose to all-reduce `bytes` on n devices?
   return PUT_YOUR_CODE;
   // END BLANK
 }
@@ -89,7 +89,7 @@ int main(int argc, char** argv) try {
     prediction.compute_of_other = of_other_network(time, proxy, other);
     for (const int n : device_counts(given.per_node)) {
       const double ring = ring_time(n, bytes, given.wire(n));
-      const AllReduce chosen = choose(known_all_reduces(given, n, ring_time), n, bytes);
+      const Candidate chosen = choose(candidates_for(given, n, ring_time), n, bytes);
       prediction.curve.push_back({n, ring, shared_iteration(time, given.batch, n, ring), chosen.name,
                                   shared_iteration(time, given.batch, n, chosen.seconds(n, bytes))});
     }

@@ -25,8 +25,8 @@ struct Given {
   const cost::Link& wire(int n) const { return n > per_node ? between : within; }
 };
 
-/// An all-reduce algorithm.
-struct AllReduce {
+/// An all-reduce algorithm that a library could use.
+struct Candidate {
   std::string name;
   /// What all-reducing `bytes` of gradients between n devices takes.
   std::function<double(int n, double bytes)> seconds = [](int, double) { return 0.0; };
@@ -36,8 +36,8 @@ inline constexpr const char* all_reduce_names[] = {"ring", "tree", "hierarchical
 
 /// The algorithms that can be used by n devices: "ring", by the learner's formula; "tree"; and, with several devices
 /// of several nodes, "hierarchical". The order differs from one n to the next.
-std::vector<AllReduce> known_all_reduces(
-    const Given& given, int n, const std::function<double(int n, double bytes, const cost::Link& wire)>& ring);
+std::vector<Candidate> candidates_for(const Given& given, int n,
+                                      const std::function<double(int n, double bytes, const cost::Link& wire)>& ring);
 
 /// One batch shared by `devices` devices. Seconds; iterations include the exchange.
 struct Point {

@@ -67,11 +67,11 @@ TEST(DeviceCounts, FillNodes) {
   EXPECT_EQ(device_counts(1024).back(), 1024);
 }
 
-TEST(KnownAllReduces, AreThoseThatDevicesCanUse) {
+TEST(CandidatesFor, AreThoseThatDevicesCanUse) {
   const auto ring = [](int n, double bytes, const cost::Link& wire) { return n + bytes + wire.latency; };
   const auto names = [&](int n, int per_node) {
     std::set<std::string> all;
-    for (const AllReduce& one : known_all_reduces(given_of(10, per_node), n, ring)) all.insert(one.name);
+    for (const Candidate& one : candidates_for(given_of(10, per_node), n, ring)) all.insert(one.name);
     return all;
   };
   EXPECT_EQ(names(8, 4), (std::set<std::string>{"hierarchical", "ring", "tree"}));
@@ -79,10 +79,10 @@ TEST(KnownAllReduces, AreThoseThatDevicesCanUse) {
   EXPECT_EQ(names(8, 1), (std::set<std::string>{"ring", "tree"})) << "one device a node";
 }
 
-TEST(KnownAllReduces, TakeTheirTime) {
+TEST(CandidatesFor, TakeTheirTime) {
   const Given given = given_of(10, 4);
-  for (const AllReduce& one :
-       known_all_reduces(given, 8, [](int, double, const cost::Link& wire) { return wire.latency; })) {
+  for (const Candidate& one :
+       candidates_for(given, 8, [](int, double, const cost::Link& wire) { return wire.latency; })) {
     const cost::Cluster cluster{2, 4, given.within, given.between};
     const double expected = one.name == "ring" ? given.between.latency : *cost::all_reduce(one.name, cluster, {1e6});
     EXPECT_EQ(one.seconds(8, 1e6), expected) << one.name;

@@ -35,7 +35,7 @@ std::string milliseconds(double seconds) { return fmt::format("{:.3f}", 1e3 * se
 /// Milliseconds of the all-reduces that the ring is compared with, "-" where the devices are in one node.
 std::vector<std::string> times_of_others(const Given& given, int n) {
   std::vector<std::string> times{"-", "-"};
-  for (const AllReduce& one : known_all_reduces(given, n, [](int, double, const cost::Link&) { return 0.0; })) {
+  for (const Candidate& one : candidates_for(given, n, [](int, double, const cost::Link&) { return 0.0; })) {
     const std::string seconds = milliseconds(one.seconds(n, 4 * cost_of(given.network).parameters));
     if (one.name == "tree") times[0] = seconds;
     if (one.name == "hierarchical") times[1] = seconds;

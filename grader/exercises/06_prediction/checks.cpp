@@ -321,7 +321,6 @@ Found find_in_choice(const Shown& seen) {
 
   const auto is_last = [&](const Shown::Point& one) { return one.chosen == seen.curve.back().chosen; };
   const char* key = "choice_wrong";
-  if (std::ranges::all_of(seen.curve, is_last)) key = "same_at_every_n";
   if (chosen_by([&](std::size_t which, int n) -> Seconds { return which == 2 ? Seconds{} : time(which, n); }))
     key = "hierarchical_left_out";
   for (const double few : {0, 1})
@@ -331,6 +330,7 @@ Found find_in_choice(const Shown& seen) {
         return seconds ? Seconds(-*seconds) : seconds;
       }))
     key = "slowest_chosen";
+  if (std::ranges::all_of(seen.curve, is_last)) key = "same_at_every_n";
   for (const Shown::Point& point : seen.curve) {
     const int best = quickest([&](std::size_t which) { return time(which, point.n); });
     if (is_as_quick(point, best)) continue;

@@ -7,20 +7,20 @@
 
 namespace odori {
 
-std::vector<AllReduce> known_all_reduces(
-    const Given& given, int n, const std::function<double(int n, double bytes, const cost::Link& wire)>& ring) {
+std::vector<Candidate> candidates_for(const Given& given, int n,
+                                      const std::function<double(int n, double bytes, const cost::Link& wire)>& ring) {
   const auto of_cost = [&](const std::string& name) {
-    return AllReduce{name, [=](int devices, double bytes) {
+    return Candidate{name, [=](int devices, double bytes) {
                        const int in_node = std::min(devices, given.per_node);
                        const cost::Cluster cluster{devices / in_node, in_node, given.within, given.between};
                        return cost::all_reduce(name, cluster, {.bytes = bytes}).value();
                      }};
   };
-  std::vector<AllReduce> known{
+  std::vector<Candidate> candidates{
       {"ring", [=](int devices, double bytes) { return ring(devices, bytes, given.wire(devices)); }}, of_cost("tree")};
-  if (n > given.per_node && given.per_node > 1) known.push_back(of_cost("hierarchical"));
-  std::ranges::rotate(known, known.begin() + n % static_cast<int>(known.size()));
-  return known;
+  if (n > given.per_node && given.per_node > 1) candidates.push_back(of_cost("hierarchical"));
+  std::ranges::rotate(candidates, candidates.begin() + n % static_cast<int>(candidates.size()));
+  return candidates;
 }
 
 }  // namespace odori
