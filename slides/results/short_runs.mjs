@@ -129,7 +129,7 @@ function overlap() {
 function prediction() {
   const network = '10gbit,50us', within = '100gbit,5us', sharedBatch = 8192, perNode = 4, seen = times(tries).map((i) => {
     const said = odori('run', 'prediction', '--solution', '--model', 'mid', '--batchsize', 32, '--shared-batch', sharedBatch, '--devices-per-node', perNode, '--within', within, '--network', network);
-    const number = '(-?[\\d.]+|-)', row = new RegExp(`^ *(\\d+) +${number} +${number} +${number} +${number} +(\\w+) +${number} +${number} *#*$`, 'gm');
+    const number = '(-?[\\d.]+|-)', row = new RegExp(`^ *(\\d+) +${number} +${number} +${number} +${number} +(\\w+|-) +${number} +${number} *#*$`, 'gm');
     const curve = [...said.matchAll(row)].map(([, devices, ring, , , withRing, chosen, withChosen]) => ({ devices: Number(devices), ring: Number(ring), with_ring: Number(withRing), chosen, with_chosen: Number(withChosen) }));
     const errors = [...said.matchAll(/^(.*): predicted ([\d.]+) ms, measured ([\d.]+) ms/gm)].map(([, what, predicted, measured]) => ({ what, predicted: Number(predicted), measured: Number(measured) }));
     if (curve.length !== 19 || errors.length !== 2) throw new Error(`Task 6's program printed no curve of 19 rows and two errors:\n${said}`);

@@ -56,6 +56,7 @@ TEST(Prediction, EndsWithOneImageADevice) {
             std::string::npos)
       << text;
   EXPECT_EQ(text.find("\n4 "), std::string::npos) << "a quarter of an image isn't a training";
+  EXPECT_EQ(shown({.given = given_of(3), .curve = {{4, 0.1, 1, "tree", 1}}}).find("devices"), std::string::npos);
 }
 
 TEST(DeviceCounts, FillNodes) {

@@ -54,6 +54,7 @@ void show_curve(const Prediction& p) {
   std::vector<Point> curve;
   std::ranges::copy_if(p.curve, std::back_inserter(curve),
                        [&](const Point& point) { return point.devices <= p.given.batch; });
+  if (curve.empty()) return;
   const double least = std::ranges::min_element(curve, {}, &Point::iteration_with_chosen)->iteration_with_chosen;
   std::vector<TableRow> rows;
   for (const Point& point : curve) {
@@ -61,7 +62,8 @@ void show_curve(const Prediction& p) {
     const double width = share >= 0 && share <= 1 ? 20 * share : 0;  // a learner's formula may return anything
     const auto others = times_of_others(p.given, point.devices);
     rows.push_back({std::to_string(point.devices), milliseconds(point.ring), others[0], others[1],
-                    milliseconds(point.iteration), point.chosen, milliseconds(point.iteration_with_chosen),
+                    milliseconds(point.iteration), point.devices == 1 ? "-" : point.chosen,
+                    milliseconds(point.iteration_with_chosen),
                     fmt::format("{:.2f}", curve.front().iteration_with_chosen / point.iteration_with_chosen),
                     std::string(static_cast<std::size_t>(std::lround(width)), '#')});
   }
@@ -98,7 +100,7 @@ void show(const Prediction& p) {
   else
     fmt::print("From batch {} on, an epoch takes at most {} % more than its images alone; from batch {} on, {} %\n\n",
                p.batch_within_percent, given.percent, p.batch_within_tenth_of_it, given.percent / 10.0);
-  if (!p.curve.empty()) show_curve(p);
+  show_curve(p);
 }
 
 void show_error(const std::string& what, double predicted, const NetworkSpec& network, int batch, int n_devices,
