@@ -320,7 +320,7 @@ Found find_in_choice(const Shown& seen) {
   if (chosen_by(time)) return {};
 
   const auto is_last = [&](const Shown::Point& one) { return one.chosen == seen.curve.back().chosen; };
-  const char* key = "choice_wrong";
+  const char* key = "algorithm_wrong";
   if (chosen_by([&](std::size_t which, int n) -> Seconds { return which == 2 ? Seconds{} : time(which, n); }))
     key = "hierarchical_left_out";
   for (const double few : {0, 1})

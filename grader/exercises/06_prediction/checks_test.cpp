@@ -223,7 +223,7 @@ TEST(Prediction, NamesMistakesOfTheChoice) {
   EXPECT_EQ(chooses(quickest, 0, 1), "chosen_by_latency");
   EXPECT_EQ(chooses(quickest, 0, 0), "chosen_by_latency");
   EXPECT_EQ(chooses([](auto all) { return all[0] < all[1] ? 0 : 1; }), "hierarchical_left_out");
-  EXPECT_EQ(chooses(quickest, 1000), "choice_wrong");
+  EXPECT_EQ(chooses(quickest, 1000), "algorithm_wrong");
   EXPECT_EQ(chooses([](auto) { return -1; }), "choice_unknown");
   EXPECT_EQ(chooses([](auto) { return NAN; }), "choice_unknown");
   EXPECT_EQ(chooses([](auto) { return 2; }), "choice_unknown") << "it needs several devices of several nodes";
