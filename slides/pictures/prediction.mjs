@@ -14,16 +14,16 @@ const words = {
 
 export default function draw(language) {
   const say = words[language], result = readResult('prediction.json'), { errors, curve } = result, [one] = curve;
-  const speedups = (name) => curve.map((point) => [point.devices, one[name] / point[name]]);
+  const few = 32, speedups = (name) => curve.filter(({ devices }) => devices >= few).map((point) => [point.devices, one[name] / point[name]]);
   const line = (points, colour, words, dx, dy) => [rule(points.map(([x, y]) => left.at(x, y)), { stroke: colour, line: 5 }), points.map(([x, y]) => dot(left.at(x, y), colour, 5)),
     text(left.at(...points.at(-1))[0] + dx, left.at(...points.at(-1))[1] + dy, words(points.at(-1)[1].toFixed(0)), { anchor: 'end', size: 22, weight: 700 })];
-  const ticks = [1, 4, 16, 64, 256, 1024].map((n) => [n, String(n)]);
-  const left = axes(80, 86, 560, 320, { from: 1, to: 1024, log: true, ticks, title: say.devices }, { from: 0.8, to: 1024, log: true, ticks, title: say.speedup }, { size: 20 });
+  const ticks = [32, 64, 128, 256, 512, 1024].map((n) => [n, String(n)]);
+  const left = axes(80, 86, 560, 320, { from: few, to: 1024, log: true, ticks, title: say.devices }, { from: 24, to: 1024, log: true, ticks, title: say.speedup }, { size: 20 });
   const most = Math.max(...errors.flatMap(({ predicted, measured }) => [predicted.max, measured.max])) * 1.15, step = 10 ** Math.floor(Math.log10(most / 2)), tick = [1, 2, 5, 10].map((k) => k * step).find((one) => most / one < 5);
   const right = axes(790, 86, 350, 320, { from: 0, to: 2, ticks: [], title: '' }, { from: 0, to: most, ticks: Array.from({ length: Math.floor(most / tick) + 1 }, (_, k) => [k * tick, String(k * tick)]), title: say.time }, { size: 20 });
   return picture(1160, 540, legend(420, 20, [[colours.backward, say.predicted], [colours.ink, say.measured]], { size: 24 }), left.svg, right.svg,
-    rule([left.at(1, 1), left.at(1024, 1024)], { stroke: colours.soft, dash: '8 6' }), text(left.at(128, 220)[0] - 14, left.at(128, 220)[1], say.ideal, { anchor: 'end', size: 20, fill: colours.soft }),
-    line(speedups('with_ring'), colours.backward, say.ring, 0, 40), line(speedups('with_chosen'), colours.backward, say.chosen, 0, 44),
+    rule([left.at(few, few), left.at(1024, 1024)], { stroke: colours.soft, dash: '8 6' }), text(left.at(128, 128)[0] - 8, left.at(128, 128)[1] - 22, say.ideal, { anchor: 'end', size: 20, fill: colours.soft }),
+    line(speedups('with_ring'), colours.backward, say.ring, 0, 36), line(speedups('with_chosen'), colours.backward, say.chosen, -64, -6),
     errors.map(({ predicted, measured }, i) => [[predicted, 0.35, colours.backward], [measured, 0.65, colours.ink]].map(([value, x, colour]) => [whisker(right.at, i + x, value, colour), dot(right.at(i + x, value.median), colour, 10)])
       .concat(text(right.at(i + 0.5, 0)[0], 446, say.cases[i], { size: 20, weight: 600 }), text(right.at(i + 0.5, 0)[0], right.at(0, Math.max(predicted.max, measured.max))[1] - 22, `${predicted.median > measured.median ? '+' : '−'}${Math.abs(100 * (predicted.median / measured.median - 1)).toFixed(0)} %`, { size: 24, weight: 700 }))),
     text(0, 500, say.how(result.shared_batch.toLocaleString('en'), linkInWords(result.network), errors[0].measured.values.length), { anchor: 'start', size: 20 }), text(1156, 528, sourceOf(result, language), { anchor: 'end', size: 18, fill: colours.soft, class: 'source' }));
