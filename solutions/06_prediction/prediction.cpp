@@ -58,9 +58,7 @@ double batch_where_gain_ends(const cost::Compute& time, double share) {
 /// What NCCL and MPI do before an all-reduce. Each of `candidates` (at least one) has a .name, and .seconds(n, bytes).
 Candidate choose(const std::vector<Candidate>& candidates, int n, double bytes) {
   // BLANK 6: Which of them would a library choose to all-reduce `bytes` on n devices?
-  return *std::min_element(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
-    return a.seconds(n, bytes) < b.seconds(n, bytes);
-  });
+  return *std::ranges::min_element(candidates, {}, [&](const Candidate& one) { return one.seconds(n, bytes); });
   // END BLANK
 }
 
