@@ -8,7 +8,9 @@
 function(odori_training_program target source)
   cmake_parse_arguments(PROGRAM "EXERCISE" "" "" ${ARGN})
   odori_program(${target} ${source})
-  target_link_libraries(${target} PRIVATE odori_support) # all of them: one recorded command stands for each program
+  # All of them: one recorded command stands for each program. Only a program that calls CUDA loads emulated GPUs, which would
+  # be in the way of a plug-in for real ones.
+  target_link_libraries(${target} PRIVATE odori_support -Wl,--as-needed odori_gpu_support odori_emulated_gpu -Wl,--no-as-needed)
   target_compile_options(${target} PRIVATE ${ODORI_QUICK})
   # A blank's index past the end, and its pointer that holds nothing, end the program there.
   target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
@@ -19,6 +21,11 @@ function(odori_training_program target source)
     set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
   cmake_path(GET source STEM name)
+  cmake_path(GET source PARENT_PATH of_exercise)
+  cmake_path(GET of_exercise FILENAME of_exercise)
+  if(ODORI_HAS_CUDA AND EXISTS ${PROJECT_SOURCE_DIR}/exercises/${of_exercise}/support/gpu)
+    odori_program_for_gpus(${target} ${source} ${folder} ${name})
+  endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
                                                                  ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${folder})
   list(GET ODORI_PROGRAMS 0 first)
@@ -37,4 +44,15 @@ function(odori_training_program target source)
         "\"${PROJECT_SOURCE_DIR}/cmake/record_command.sh\" \"${PROJECT_BINARY_DIR}/grader/${name}.command\"")
     endforeach()
   endif()
+endfunction()
+
+# NAME_gpu: a training program that calls CUDA itself, against real GPUs.
+function(odori_program_for_gpus target source folder name)
+  odori_program(${target}_gpu ${source})
+  target_link_libraries(${target}_gpu PRIVATE odori_support odori_gpu_support_cuda)
+  target_compile_options(${target}_gpu PRIVATE -Wno-unused)
+  set_target_properties(${target}_gpu PROPERTIES OUTPUT_NAME ${name}_gpu RUNTIME_OUTPUT_DIRECTORY
+                                                                       ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${folder})
+  set_target_properties(${target}_gpu PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_dependencies(${target} ${target}_gpu)
 endfunction()

@@ -256,7 +256,7 @@ configure_and_build() {
   }
   # What doesn't build keeps the rest from nothing.
   step build "compile" 300 cmake --build "$build" --parallel "$(nproc)" --target gpu_tests bench_vgg bench_allreduce \
-    odori_make_synthetic odori_doctor train_cifar_single_gpu train_cifar_multi_gpu train_cifar_multi_node -- $go_on ||
+    odori_make_synthetic odori_doctor train_cifar_single_gpu train_cifar_multi_gpu train_cifar_multi_node nccl_gpu -- $go_on ||
     grep -aE -A5 'error|FAILED' "$out/log.txt" | head -n 40 >&2
 }
 
@@ -317,8 +317,8 @@ export -f mpi learned one_test watched
 train_end_to_end() {
   local detail='test accuracy.*|[0-9.]+ \[images/sec.\]'
   step training "one device" 60 bash -c '"$build/bin/solutions/train_cifar_single_gpu" "$@" --out "$scratch/1" && learned "$scratch/1"' - "${flags[@]}"
-  step training "one device, bf16, --autotune" 90 bash -c '"$build/bin/solutions/train_cifar_single_gpu" "$@" --precision bf16 --autotune --show_algorithms --out "$scratch/2" && learned "$scratch/2"' - "${flags[@]}"
-  step training "task 1: two devices, one process" 60 bash -c '"$build/bin/solutions/train_cifar_multi_gpu" "$@" --n_gpus 2 --out "$scratch/3" && learned "$scratch/3"' - "${flags[@]}"
+  step training "one device, bf16, --autotune" 90 bash -c '"$build/bin/solutions/train_cifar_single_gpu" "$@" --precision bf16 --autotune --show-algorithms --out "$scratch/2" && learned "$scratch/2"' - "${flags[@]}"
+  step training "task 1: two devices, one process" 60 bash -c '"$build/bin/solutions/train_cifar_multi_gpu" "$@" --n-gpus 2 --out "$scratch/3" && learned "$scratch/3"' - "${flags[@]}"
 }
 
 # Several ranks on one GPU are as good as several hosts to NCCL, which then speaks through the loopback device.
@@ -331,7 +331,10 @@ check_ranks() {
     step training "task 2: $name ranks, pure_nccl" 90 bash -c 'mpi "$0" "$build/bin/solutions/train_cifar_multi_node" "$@" --communicator pure_nccl --out "$scratch/ranks" && learned "$scratch/ranks"' $name "${flags[@]}" ||
       ranks_proven=no
   done
-  detail='[0-9.]+ GB/s' step benchmark "all-reduce, 2 ranks" 40 bash -c 'mpi 2 "$build/bin/bench_allreduce" --device cuda --share_devices --rounds 5'
+  for name in 1 2; do
+    detail='right on every rank' step training "task 7: $name ranks, CUDA and NCCL" 60 bash -c 'said=$(mpi "$0" "$build/bin/solutions/nccl_gpu" 2>&1); echo "$said"; [[ $said == *"right on every rank"*"right on every GPU"* ]]' $name
+  done
+  detail='[0-9.]+ GB/s' step benchmark "all-reduce, 2 ranks" 40 bash -c 'mpi 2 "$build/bin/bench_allreduce" --device cuda --share-devices --rounds 5'
 }
 
 # The kit's own kernels alone: cuDNN's and cuBLAS's take hours, and aren't ours. The other tools than memcheck watch the kernels'
@@ -344,7 +347,7 @@ sanitize() {
   fi
   "$build/bin/odori_make_synthetic" --train 64 --test 32 --out "$scratch/few" >>"$out/log.txt" 2>&1
   step sanitizer "memcheck, a small training" 120 bash -c 'watched memcheck "$@"' - "$build/bin/solutions/train_cifar_single_gpu" \
-    --dataset "$scratch/few" --device cuda --model tiny --epoch 1 --batchsize 16 --augment --no_snapshot --out "$scratch/sanitized"
+    --dataset "$scratch/few" --device cuda --model tiny --epoch 1 --batchsize 16 --augment --no-snapshot --out "$scratch/sanitized"
   tests=$(names_of_tests '^cuda_.*_gpu$')
   for tool in racecheck initcheck synccheck; do
     step sanitizer "$tool, the kernels' tests" 120 bash -c '[[ -n $1 ]] || { echo "ctest lists none" && exit 20; }
@@ -399,7 +402,7 @@ describe_machine
 unpack_packages
 ! wanted build || configure_and_build
 [[ -x $build/bin/odori_make_synthetic ]] && "$build/bin/odori_make_synthetic" --train 10000 --test 2000 --out "$scratch/data" >>"$out/log.txt" 2>&1
-flags=(--dataset "$scratch/data" --device cuda --share_devices --model mid --epoch 3 --batchsize 64 --no_snapshot)
+flags=(--dataset "$scratch/data" --device cuda --share-devices --model mid --epoch 3 --batchsize 64 --no-snapshot)
 ! wanted tests || run_tests -v '_ranks_gpu$'
 ! wanted bench || benchmark
 ! wanted training || train_end_to_end

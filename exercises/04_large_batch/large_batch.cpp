@@ -91,9 +91,9 @@ int main(int argc, char** argv) try {
       {.name = "large_batch",
        .about = "Task 4: accuracy by batch, with the rate fixed, scaled, and warmed up.",
        .one_training = false,
-       .own = {{"--base_batch", "The batch of all ranks that --learnrate was found for", &base_batch, 1},
+       .own = {{"--base-batch", "The batch of all ranks that --learnrate was found for", &base_batch, 1},
                {"--accumulate", "Batches of a rank that make an update: 1, 4, 16 ... up to this", &accumulate, 1},
-               {"--warmup_epochs", "Epochs in which the rate rises to the scaled one", &warmup_epochs},
+               {"--warmup-epochs", "Epochs in which the rate rises to the scaled one", &warmup_epochs},
                {"--only", "Train once, with --accumulate and this schedule: fixed, scaled or warm_up", &only},
                {"--gradients", "mean, or sum of all batches' gradients", OneOf{&gradients, {"mean", "sum"}}}}});
   const std::unique_ptr<Communicator> comm = create_communicator("flat");

@@ -105,5 +105,19 @@ TEST_F(Texts, OfAnExerciseAreCompleteAndAllDifferent) {
   EXPECT_EQ(faults(), Sentences{"hints.ja.md: 1.2 has the same text as 1.1."});
 }
 
+TEST(Kit, EquivalentMutantsAreStillMade) {
+  const fs::path kit = ODORI_FOLDER;
+  std::size_t n = 0;
+  for (const Task& task : all_tasks()) {
+    const auto equivalents = read_equivalents(kit / "solutions" / task.folder / "equivalent.md");
+    n += equivalents.size();
+    EXPECT_EQ(outdated(equivalents, answers_of(kit, task), task), std::vector<std::string>());
+  }
+  EXPECT_GT(n, 0u);
+  const Task& task = all_tasks().front();
+  const auto sentences = outdated({{{{"a"}, {"b"}}, "Why"}}, answers_of(kit, task), task);
+  EXPECT_EQ(sentences.size(), 1u);
+}
+
 }  // namespace
 }  // namespace odori::grader

@@ -3,11 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "errors/error.h"
+#include "files/file.h"
 
 namespace odori::grader {
 
-std::map<LineChange, std::string> read_equivalents(const std::filesystem::path& path) {
+namespace fs = std::filesystem;
+
+std::map<LineChange, std::string> read_equivalents(const fs::path& path) {
   std::map<LineChange, std::string> reasons;
   if (!exists(path)) return reasons;
   std::string reason;
@@ -34,6 +39,30 @@ std::map<LineChange, std::string> read_equivalents(const std::filesystem::path& 
   }
   require(!inside, "{}: the last change is not closed by ```.", path.string());
   return reasons;
+}
+
+std::map<int, Blank> answers_of(const fs::path& kit, const Task& task) {
+  std::map<int, Blank> answers;
+  for (const ExerciseFile& file : task.files())
+    for (Blank& blank : parse_blanks(split_lines(read_file(kit / file.solution)), file.solution.string()))
+      answers.emplace(blank.number, std::move(blank));
+  return answers;
+}
+
+std::vector<std::string> outdated(const std::map<LineChange, std::string>& equivalents,
+                                  const std::map<int, Blank>& answers, const Task& task) {
+  std::set<LineChange> made;
+  for (const auto& [number, blank] : answers) {
+    const Language language = task.is_in_script(number) ? Language::shell : Language::cpp;
+    for (const Mutant& mutant : mutants_of(blank.text, language, task.siblings))
+      made.insert(change_of(blank.text, mutant));
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [change, reason] : equivalents)
+    if (!made.contains(change))
+      sentences.push_back(fmt::format("solutions/{}/equivalent.md lists a change that no mutant makes (\"{}\"):\n{}",
+                                      task.folder.string(), reason, as_diff(change)));
+  return sentences;
 }
 
 std::string as_diff(const LineChange& change) {

@@ -11,8 +11,8 @@ template=$kit/grader/authoring/template
 take_language "$@"
 name=${arguments[0]:-}
 [[ ${#arguments[@]} -eq 1 && $name =~ ^[a-z][a-z0-9]*(_[a-z0-9]+)*$ && ${#name} -le 40 ]] || refuse \
-  "./odori exercise new takes one name of small letters, digits and single underscores, like pipeline or tensor_parallel." \
-  "./odori exercise new には名前を 1 つ指定します。英小文字、数字、単独の下線が使えます（例: pipeline、tensor_parallel）。"
+  "./odori exercise new takes one name of small letters, digits and single underscores, like allgather or sequence_parallel." \
+  "./odori exercise new には名前を 1 つ指定します。英小文字、数字、単独の下線が使えます（例: allgather、sequence_parallel）。"
 ! task=$(exercises | grep -x "$name") || refuse "There is an exercise $task already: $(solution_folder "$task")." \
   "演習 $task はすでにあります: $(solution_folder "$task")"
 # The program's name is also a target of the build, the checks' function is exam_of_NAME, and task3 is another word for ring.

@@ -95,7 +95,7 @@ void add_situation(Finding& finding, const RunPlan& plan) {
   finding.values.try_emplace("with_flags", plan.test_cases.empty() ? fmt::format("{}", fmt::join(plan.flags, " "))
                                                                    : in_words(plan.test_cases));
   std::string& further = finding.values["with_switch"] = plan.sum ? " --compat chainer" : "";
-  if (plan.scaled) further += " --scale_learnrate --warmup_epochs 1";
+  if (plan.scaled) further += " --scale-learnrate --warmup-epochs 1";
   if (plan.accumulate > 1) further += fmt::format(" --accumulate {}", plan.accumulate);
 }
 

@@ -115,7 +115,7 @@ TEST(Run, GivesAProgramThatTrainsNothingItsOwnFlags) {
   EXPECT_EQ(flags({.nodes = {0}, .seed = 2, .epochs = 0, .flags = {"--length", "7"}}),
             "Unexpected: --device cpu --length 7");
   const std::string trained = flags({.nodes = {0}, .seed = 2, .epochs = 3});
-  for (const char* given : {"--out out --seed 9", "--no_snapshot --keep_going", "--epoch 3 --batchsize 4"})
+  for (const char* given : {"--out out --seed 9", "--no-snapshot --keep-going", "--epoch 3 --batchsize 4"})
     EXPECT_NE(trained.find(given), std::string::npos) << given;
   EXPECT_EQ(flags({.nodes = {0}, .snapshots = false}).find("snapshot"), std::string::npos);
 }

@@ -103,7 +103,7 @@ TEST(Evidence, OfAKilledProgramHoldsWhatCameBefore) {
   KitsRuns runs(task_named("multi_gpu"));
   EvidenceFiles files(folder.path(), 1);
   const Command command{.arguments = {solution_of(task_named("multi_gpu")).string(), "--device", "cpu", "--model",
-                                      "tiny", "--no_snapshot", "--dataset", runs.data().folder.string(), "--batchsize",
+                                      "tiny", "--no-snapshot", "--dataset", runs.data().folder.string(), "--batchsize",
                                       "4", "--epoch", "1000000"},
                         .environment = {{"ODORI_EVIDENCE", files.name()}},
                         .folder = folder.path()};

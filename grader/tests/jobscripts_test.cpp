@@ -12,7 +12,7 @@ TEST_F(JobScripts, RunTheBaselineThenTheTaskAndEndInTheSpeedup) {
   const Ended ending = run("multi_gpu");
   EXPECT_EQ(ending.code, 0) << ending.output;
   EXPECT_LT(ending.output.find("SINGLE"), ending.output.find("MULTI")) << ending.output;
-  EXPECT_EQ(ending.count("--n_gpus 2"), 1) << ending.output;
+  EXPECT_EQ(ending.count("--n-gpus 2"), 1) << ending.output;
   EXPECT_TRUE(ending.output.ends_with("\nSpeedup: 1.50 (150.0 / 100.0 [images/sec.])\n")) << ending.output;
   EXPECT_EQ(log(), ending.output);
   EXPECT_TRUE(ending.output.starts_with("Job ")) << ending.output;
@@ -26,10 +26,10 @@ TEST_F(JobScripts, TheGraderAsksForTheDevicesThatTheJobUses) {
   };
   EXPECT_EQ(devices("SCHEDULER=pbs\nGPUS_A_NODE=  # none\n"), std::pair(2, 2));
   EXPECT_EQ(devices("GPUS_A_NODE=8\necho hello\n"), std::pair(8, 2));
-  EXPECT_EQ(run("multi_gpu").count("--n_gpus 8"), 1);
+  EXPECT_EQ(run("multi_gpu").count("--n-gpus 8"), 1);
   EXPECT_EQ(devices("GPUS_A_NODE=1"), std::pair(1, 1));
   const Ended one = run("multi_gpu");
-  EXPECT_EQ(one.count("--n_gpus 1"), 1) << one.output;
+  EXPECT_EQ(one.count("--n-gpus 1"), 1) << one.output;
   EXPECT_EQ(one.count("comparing them shows no speedup"), 1) << one.output;
   EXPECT_TRUE(one.output.ends_with("\nSpeedup: 1.50 (150.0 / 100.0 [images/sec.])\n")) << one.output;
   EXPECT_EQ(run("multi_node").count("no speedup"), 0);
@@ -371,7 +371,7 @@ TEST_F(JobScripts, ProfileWithoutNsightSystemsIsToldSo) {
 /// The real scripts, with the real programs.
 TEST_F(JobScripts, OfTheSolutionsTrainAndCompare) {
   synthetic::write_set(root_ / "data", {.train = 160, .test = 40});
-  const std::string flags = fmt::format("--device cpu --model tiny --epoch 1 --batchsize 16 --no_snapshot --dataset {}",
+  const std::string flags = fmt::format("--device cpu --model tiny --epoch 1 --batchsize 16 --no-snapshot --dataset {}",
                                         (root_ / "data").string());
   for (const char* task : {"single_gpu", "multi_gpu", "multi_node"}) {
     const Ended ending = run_command(fmt::format("env ODORI_BUILD={} ODORI_OUT={} FLAGS='{}' bash {}",

@@ -22,7 +22,7 @@ fi
 kit=$2
 export LC_ALL=C.UTF-8
 unset ODORI_SITE
-flags="--device cpu --model tiny --batchsize 16 --no_snapshot --dataset $kit/data"
+flags="--device cpu --model tiny --batchsize 16 --no-snapshot --dataset $kit/data"
 export FLAGS="$flags --epoch 2"
 
 # Submits, waits for the job's end, and gives its output's name.

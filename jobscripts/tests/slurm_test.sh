@@ -27,7 +27,7 @@ fi
 kit=$2
 export LC_ALL=C.UTF-8
 unset ODORI_SITE
-export FLAGS="--device cpu --model tiny --epoch 2 --batchsize 16 --no_snapshot --dataset $kit/data"
+export FLAGS="--device cpu --model tiny --epoch 2 --batchsize 16 --no-snapshot --dataset $kit/data"
 
 # Submits, waits for the job's end, and gives the job's output: the newest file NAME.oID in this folder.
 job_output() {  # COMMAND...

@@ -30,7 +30,7 @@ enum class DeviceKind { cpu, cuda };
 /// The physical device of a device.
 struct Hardware {
   std::uint64_t id = 0;       // the same for all devices on one GPU, in whatever process; below 2^53; 0: a CPU device
-  bool may_be_shared = true;  // --share_devices was given, or it is no GPU
+  bool may_be_shared = true;  // --share-devices was given, or it is no GPU
 };
 
 /// A point in the work queued on a stream (Device::record_event()).

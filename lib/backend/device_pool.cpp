@@ -40,7 +40,7 @@ Device& DevicePool::device(int id) {
   if (kind_ == DeviceKind::cuda && !options_.share_devices)
     require(id < gpu_count(),
             "There is no GPU {}: this machine has {}, numbered from 0. Ask for fewer, or let several devices stand on "
-            "one GPU with --share_devices.",
+            "one GPU with --share-devices.",
             id, gpu_count());
   const auto i = static_cast<std::size_t>(id);
   if (i >= devices_.size()) devices_.resize(i + 1);
@@ -70,7 +70,7 @@ std::optional<std::string> DevicePool::warning(int n) const {
   if (kind_ == DeviceKind::cuda) {
     if (n <= gpu_count() || !options_.share_devices) return {};
     return fmt::format(
-        "Warning: {} devices share {} GPU{} (--share_devices), so each is slower than it would be alone: a speedup "
+        "Warning: {} devices share {} GPU{} (--share-devices), so each is slower than it would be alone: a speedup "
         "measured here is INCONCLUSIVE.",
         n, gpu_count(), gpu_count() == 1 ? "" : "s");
   }

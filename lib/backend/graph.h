@@ -99,7 +99,7 @@ struct AlgorithmTable {
   bool operator==(const AlgorithmTable&) const = default;
 };
 
-/// What --autotune and --show_algorithms ask for.
+/// What --autotune and --show-algorithms ask for.
 struct AlgorithmOptions {
   bool measure = false;  // choose by measuring, at set-up
   bool show = false;     // print what was chosen

@@ -2,7 +2,7 @@
 // How quick ranks average a network's gradients.
 //
 //   mpirun -np 2 build/bin/bench_allreduce --device cuda --communicator pure_nccl
-//   mpirun -np 2 build/bin/bench_allreduce --device cpu --communicator flat,ring --beside_mpi --iterations 3
+//   mpirun -np 2 build/bin/bench_allreduce --device cpu --communicator flat,ring --beside-mpi --iterations 3
 //
 //   pure_nccl, 2 ranks, 60.0 MB: 0.41 ms (median of 9 rounds of 20; 0.40 .. 0.43), bus bandwidth 146.2 GB/s
 //
@@ -82,7 +82,7 @@ int main(int argc, char** argv) try {
   Device& device = model.device();
   Buffer& gradients = model.memory().gradients;
   require(!options.beside_mpi || (device.kind() == DeviceKind::cpu && all.link().empty()),
-          "--beside_mpi is for host memory, and for no simulated link: give --device cpu, and unset ODORI_LINK.");
+          "--beside-mpi is for host memory, and for no simulated link: give --device cpu, and unset ODORI_LINK.");
   std::vector<Range> pieces;
   for (const NamedView& parameter : model.parameters())
     pieces.push_back({parameter.view.offset, parameter.view.offset + parameter.view.size()});

@@ -63,7 +63,7 @@ int run_rank(int argc, char** argv, const bench::Options& options) {
 double ranks(const bench::Options& options, const std::string& communicator) {
   const std::string command = fmt::format(
       ODORI_MPIRUN
-      " --allow-run-as-root --oversubscribe --bind-to none -np {} '{}' --rank_of {} --model {} --batchsize {} "
+      " --allow-run-as-root --oversubscribe --bind-to none -np {} '{}' --rank-of {} --model {} --batchsize {} "
       "--iterations {} --threads {}{}",
       n_devices, std::filesystem::read_symlink("/proc/self/exe").string(), communicator, options.model,
       options.batchsize, options.iterations, options.devices.threads_per_device, options.autotune ? " --autotune" : "");

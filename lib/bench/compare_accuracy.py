@@ -36,12 +36,12 @@ def pytorch_log(args, seed, keep):
 def kit_log(args, seed, keep):
     out = keep / f"kit_{seed}"
     if not (out / "result.json").exists():
-        device = ["--device=cpu", "--threads_per_device=2"]
+        device = ["--device=cpu", "--threads-per-device=2"]
         if args.device == "cuda":
             device = ["--device=cuda", f"--precision={args.precision}"]
         subprocess.run([KIT, "--dataset", args.folder, *device, "--model=vgg", f"--batchsize={args.batchsize}",
                         "--learnrate=0.05", f"--epoch={args.epoch}", f"--fraction={args.fraction}",
-                        f"--seed={seed}", "--no_snapshot", "--out", out], check=True)
+                        f"--seed={seed}", "--no-snapshot", "--out", out], check=True)
     return json.loads((out / "log").read_text())
 
 

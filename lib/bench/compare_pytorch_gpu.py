@@ -90,9 +90,9 @@ class Rival:
 def kit_rates(size, batch, precision, rounds, seconds, guess, peak):
     """Images/s: median, least, greatest; and TFLOP/s. `guess`: images/s, to choose the iterations of a round."""
     iterations = max(3, int(seconds * guess / batch))
-    output = subprocess.run([BENCH, "--device=cuda", f"--precision={precision}", f"--image_size={size}",
+    output = subprocess.run([BENCH, "--device=cuda", f"--precision={precision}", f"--image-size={size}",
                              f"--batchsize={batch}", f"--rounds={rounds}", f"--iterations={iterations}",
-                             f"--peak_tflops={peak}", "--autotune"], capture_output=True, text=True)
+                             f"--peak-tflops={peak}", "--autotune"], capture_output=True, text=True)
     found = re.search(r"([0-9.]+) images/s \(.*?; ([0-9.]+) \.\. ([0-9.]+)\), ([0-9.]+) TFLOP/s", output.stdout)
     if output.returncode or not found:
         sys.exit(f"compare_pytorch_gpu.py: {BENCH} ended with exit code {output.returncode}: {output.stdout}{output.stderr}")

@@ -51,23 +51,23 @@ Options parse(int argc, char** argv, Benchmark benchmark, const std::string& abo
   if (benchmark == Benchmark::scaling || benchmark == Benchmark::vgg)
     app.add_flag("--autotune", options.autotune, "Measure which convolution algorithm is the fastest, at set-up");
   if (benchmark == Benchmark::vgg || benchmark == Benchmark::allreduce) add_device_flags(line, options);
-  if (benchmark == Benchmark::scaling) app.add_option("--rank_of", options.rank_of)->group("");  // hidden
+  if (benchmark == Benchmark::scaling) app.add_option("--rank-of", options.rank_of)->group("");  // hidden
   if (benchmark == Benchmark::vgg) {
     app.add_option_function<std::string>(
            "--beside", [&](const std::string& name) { options.beside = precisions.at(name); },
            "Another precision: rounds of both in turn, and their ratio")
         ->check(line.one_of({"fp32", "tf32", "bf16"}));
-    app.add_option("--image_size", options.image_size, "Images are enlarged to this height and width")
+    app.add_option("--image-size", options.image_size, "Images are enlarged to this height and width")
         ->check(line.whole_number(32, 1024));
-    app.add_option("--peak_tflops", options.peak_tflops, "What the device could do, in 10^12 operations a second");
+    app.add_option("--peak-tflops", options.peak_tflops, "What the device could do, in 10^12 operations a second");
   }
   if (benchmark == Benchmark::allreduce) {
     app.add_option("--communicator", options.communicator,
                    fmt::format("One, or several joined by commas: {}", fmt::join(communicator_names(), ", ")))
         ->capture_default_str();
-    app.add_flag("--beside_mpi", options.beside_mpi,
+    app.add_flag("--beside-mpi", options.beside_mpi,
                  "MPI_Allreduce itself in the same rounds, and each communicator's ratio to it");
-    app.add_flag("--share_devices", options.devices.share_devices, "Let several ranks share one GPU");
+    app.add_flag("--share-devices", options.devices.share_devices, "Let several ranks share one GPU");
   }
   line.parse();
   return options;

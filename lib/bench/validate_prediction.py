@@ -9,7 +9,7 @@ Measured once a round: iterations of one rank with a fourth of the batch and wit
 `./odori predict --timings` draws its line, and the all-reduce of 2 ranks by ring, which tells what shared memory brings a
 second. The rest is predicted, then measured in the same rounds: all ranks train on random images, and wait for each other.
 Over a link (ODORI_LINK) each rank is a node of its own. Ranks that outnumber the cores share them, for computing
-(--devices_per_core) as for what they copy within the machine. Medians of the rounds.
+(--devices-per-core) as for what they copy within the machine. Medians of the rounds.
 """
 import argparse
 import json
@@ -39,7 +39,7 @@ def ranks(n, *command, link="none"):
 
 def iteration(args, n, batch, communicator, link="none"):
     """Seconds of an iteration of n ranks."""
-    rate = float(ranks(n, "bench_scaling", "--rank_of", communicator, "--model", args.model, "--batchsize", batch,
+    rate = float(ranks(n, "bench_scaling", "--rank-of", communicator, "--model", args.model, "--batchsize", batch,
                        "--iterations", args.iterations, "--threads", 1, link=link).split()[-1])
     return n * batch / rate
 
@@ -55,13 +55,13 @@ def bandwidth(args):
 def predicted(args, n, timings, bytes_a_second, communicator, link):
     share = max(1, -(-n // os.cpu_count()))
     within = f"{bytes_a_second / share * 8 / 1e9:.6f}gbit,5us"
-    cluster = (["--nodes", "1", "--gpus_per_node", str(n)] if link == "none" else
-               ["--nodes", str(n), "--gpus_per_node", "1", "--network", link])
+    cluster = (["--nodes", "1", "--gpus-per-node", str(n)] if link == "none" else
+               ["--nodes", str(n), "--gpus-per-node", "1", "--network", link])
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "forecast.json")
         subprocess.run([os.path.join(BIN, "odori_predict"), "--model", args.model, "--batchsize", str(args.batchsize),
                         "--timings", timings, *cluster, "--within", within, "--communicator", communicator,
-                        "--devices_per_core", str(share), "--json", path], check=True, stdout=subprocess.DEVNULL)
+                        "--devices-per-core", str(share), "--json", path], check=True, stdout=subprocess.DEVNULL)
         with open(path) as file:
             return json.load(file)["scaling"][-1]["weak"]["seconds"]
 

@@ -78,7 +78,7 @@ Background::Background() : worker_(Worker::shared().lock()) {
   ODORI_MPI(MPI_Query_thread(&level));
   require(level >= MPI_THREAD_SERIALIZED,
           "This MPI can't be called by a second thread (MPI_THREAD_SERIALIZED), so that nothing can be exchanged while "
-          "a rank computes. Leave --double_buffering and --bucket_mib out.");
+          "a rank computes. Leave --double-buffering and --bucket-mib out.");
   if (!worker_) Worker::shared() = worker_ = std::make_shared<Worker>();
 }
 

@@ -16,7 +16,7 @@ DeviceSharing find_sharing(Communicator& comm, const Device& device) {
       require(
           all[a].may_be_shared && all[b].may_be_shared,
           "Ranks {} and {} stand on one GPU. Give every rank a GPU of its own: no more ranks on a machine than it "
-          "has GPUs, each with the device of its intra_rank. To try things out, --share_devices lets ranks share; a "
+          "has GPUs, each with the device of its intra_rank. To try things out, --share-devices lets ranks share; a "
           "speedup can't be measured then.",
           a, b);
       sharing.any = true;

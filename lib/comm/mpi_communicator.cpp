@@ -69,7 +69,7 @@ void MpiCommunicator::require_takes(Dtype dtype) const {
   std::vector<std::string> others = communicator_names();
   std::erase_if(others, std::not_fn(takes_half_precision));
   throw UsageError(fmt::format(
-      "The communicator {} exchanges gradients in fp32 alone. With --allreduce_dtype {}, use another --communicator: "
+      "The communicator {} exchanges gradients in fp32 alone. With --allreduce-dtype {}, use another --communicator: "
       "{}.",
       name(), to_string(dtype), fmt::join(others, ", ")));
 }

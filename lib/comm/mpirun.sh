@@ -114,14 +114,14 @@ export PMIX_MCA_gds=${PMIX_MCA_gds:-hash}
 [[ $machine != *[!A-Za-z0-9.-]* ]] || export OMPI_MCA_regx=naive
 
 # For ranks on several machines. A machine that is lost, or its network, says nothing. Left to themselves, mpirun and its daemons
-# wait for minutes, or for ever: here they ask each other, and after ODORI_TIMEOUT seconds without an answer say whom they miss,
-# and end the job. (Two TCP connections a pair of ranks, OMPI_MCA_btl_tcp_links=2, would let messages both ways go at a time, but one
-# of a dozen jobs on three hosts hung in MPI_Wait with them.)
+# wait for minutes, or for ever: here they ask each other, and after five sixths of ODORI_TIMEOUT without an answer, before the
+# ranks would give up, say whom they miss and end the job. (Two TCP connections a pair of ranks, OMPI_MCA_btl_tcp_links=2, would
+# let messages both ways go at a time, but one of a dozen jobs on three hosts hung in MPI_Wait with them.)
 settings_for_networks() {
   local limit=${ODORI_TIMEOUT:-60}
   [[ $limit =~ ^[0-9]{1,6}$ ]] || limit=60 # the ranks will refuse it
-  export OMPI_MCA_oob_tcp_keepalive_time=${OMPI_MCA_oob_tcp_keepalive_time:-$(((limit + 1) / 2))}
-  export OMPI_MCA_oob_tcp_keepalive_intvl=${OMPI_MCA_oob_tcp_keepalive_intvl:-$(((limit + 5) / 6))}
+  export OMPI_MCA_oob_tcp_keepalive_time=${OMPI_MCA_oob_tcp_keepalive_time:-$(((limit + 2) / 3))}
+  export OMPI_MCA_oob_tcp_keepalive_intvl=${OMPI_MCA_oob_tcp_keepalive_intvl:-$((limit < 12 ? 1 : limit / 6))}
   export OMPI_MCA_oob_tcp_keepalive_probes=${OMPI_MCA_oob_tcp_keepalive_probes:-3}
   # As Open MPI 5's daemons call them.
   export PRTE_MCA_oob_tcp_keepalive_time=$OMPI_MCA_oob_tcp_keepalive_time PRTE_MCA_oob_tcp_keepalive_intvl=$OMPI_MCA_oob_tcp_keepalive_intvl

@@ -183,7 +183,7 @@ int main(int argc, char** argv) try {
   Setting setting{.driver = driver(),
                   .out = flags.out,
                   .flags = {"--device", gpus ? "cuda" : "cpu", "--model", comparison.model, "--dataset", dataset,
-                            "--batchsize", std::to_string(batchsize), "--no_snapshot"},
+                            "--batchsize", std::to_string(batchsize), "--no-snapshot"},
                   .n_devices = gpus ? gpu_count() : comparison.machine.cores,
                   .gpus = gpus};
   Speed speed;

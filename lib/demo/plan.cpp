@@ -48,7 +48,7 @@ std::vector<Training> plan(const Setting& setting) {
       training(setting, {.name = "one device", .name_ja = "1 デバイス"}, "one_device", {"single_gpu", "--solution"}),
       training(setting,
                {.name = "task 1: 1 process x 2 devices", .name_ja = "タスク1：1 プロセス × 2 デバイス", .devices = 2},
-               "two_devices", {"multi_gpu", "--solution", "--n_gpus", "2"}),
+               "two_devices", {"multi_gpu", "--solution", "--n-gpus", "2"}),
       on_two_nodes(setting, 1), on_two_nodes(setting, 2)};
 }
 

@@ -65,7 +65,7 @@ void agree_on_model(Classifier& model, Communicator& comm) {
     const auto at = std::mismatch(a.begin(), a.end(), b.begin());
     fail(
         "The ranks don't train the same network: parameter {} is {} on rank 0, and {} on rank {}. Give every rank the "
-        "same --model, --dataset and --image_size.",
+        "same --model, --dataset and --image-size.",
         at.first - a.begin() + 1, *at.first, *at.second, other);
   }
   const int other = other_than_first(&Fingerprint::layout);
@@ -90,8 +90,8 @@ void agree_on_exchange(const std::string& words, Communicator& comm) {
     asked += fmt::format("{}{} (rank {})", asked.empty() ? "" : "; ", of.empty() ? "all at once, in fp32" : of,
                          fmt::join(ranks, ", "));
   fail(
-      "The ranks exchange gradients in different ways: {}. Give every rank the same --allreduce_dtype, --bucket_mib, "
-      "--double_buffering and --sharded.",
+      "The ranks exchange gradients in different ways: {}. Give every rank the same --allreduce-dtype, --bucket-mib, "
+      "--double-buffering and --sharded.",
       asked);
 }
 

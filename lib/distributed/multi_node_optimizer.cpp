@@ -33,8 +33,8 @@ class MultiNodeOptimizer : public Optimizer {
     accumulate_ = options.accumulate;
     if (has_own_strategy_ && options != ExchangeOptions{.accumulate = options.accumulate})
       throw UsageError(
-          "This optimizer was created with a strategy of its own: leave out --double_buffering, --allreduce_dtype, "
-          "--bucket_mib and --sharded.");
+          "This optimizer was created with a strategy of its own: leave out --double-buffering, --allreduce-dtype, "
+          "--bucket-mib and --sharded.");
     if (has_own_strategy_) return;
     next_ = create_exchange_strategy(options);
     next_dtype_ = options.dtype;

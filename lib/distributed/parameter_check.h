@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Have the ranks still the same model? Found out every N updates, for --check_every N.
+// Have the ranks still the same model? Found out every N updates, for --check-every N.
 #pragma once
 
 #include <cstdint>

@@ -57,7 +57,7 @@ void require_same(const SnapshotSubject& saved, const SnapshotSubject& here) {
           "on.",
           saved.network.n_classes, here.network.n_classes);
   require(saved.network.image_size == here.network.image_size,
-          "The snapshot was made with images of {0} x {0}, this training uses {1} x {1}. Give --image_size {0}.",
+          "The snapshot was made with images of {0} x {0}, this training uses {1} x {1}. Give --image-size {0}.",
           saved.network.image_size, here.network.image_size);
   require(saved.batch_size == here.batch_size,
           "The snapshot is of batches of {}, this training of batches of {}. Give --batchsize {}.", saved.batch_size,

@@ -85,7 +85,7 @@ class Images {
   }
   /// A training program's command on these images.
   std::string training(const char* program, const char* flags) const {
-    return fmt::format("\"{}/bin/solutions/{}\" --dataset \"{}\" --device cuda --no_snapshot --out \"{}\" {}",
+    return fmt::format("\"{}/bin/solutions/{}\" --dataset \"{}\" --device cuda --no-snapshot --out \"{}\" {}",
                        ODORI_BUILD_FOLDER, program, (folder_ / "images").string(), (folder_ / "out").string(), flags);
   }
 
@@ -97,7 +97,7 @@ void train(Facts& facts, const std::string& out) {
   const Images images(out);
   const std::string ranks = images.training(
       "train_cifar_multi_node", facts.usable_gpus < 2
-                                    ? "--model tiny --epoch 1 --fraction 0.1 --communicator pure_nccl --share_devices"
+                                    ? "--model tiny --epoch 1 --fraction 0.1 --communicator pure_nccl --share-devices"
                                     : "--model tiny --epoch 1 --fraction 0.1 --communicator pure_nccl");
   facts.nccl = parse_nccl(output_of("NCCL_DEBUG=INFO " + mpirun(2) + "--bind-to none " + ranks, 60));
   // The first seconds set up; nvidia-smi's own number is the share of the last moments in which a kernel ran.

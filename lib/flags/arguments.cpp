@@ -43,14 +43,15 @@ void add_training_flags(CommandLine& line, Arguments& args, const Program& progr
       ->check(line.number<double>({"a number above 0 and up to 1", "0 より大きく 1 以下の数"},
                                   [](double part) { return part > 0 && part <= 1; }))
       ->capture_default_str();
-  app.add_flag("--augment", args.augment, "Random crop and flip of the training images");
+  if (program.network) app.add_flag("--augment", args.augment, "Random crop and flip of the training images");
   app.add_option("--seed", args.seed, "Seed of everything that is random")
       ->check(line.number<std::uint64_t>(
           {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},
           [](std::uint64_t) { return true; }))
       ->capture_default_str();
+  if (!program.network) return;
   app.add_flag("--autotune", args.autotune.measure, "Measure which convolution algorithm is the fastest, at set-up");
-  app.add_flag("--show_algorithms", args.autotune.show,
+  app.add_flag("--show-algorithms", args.autotune.show,
                "Print each operation's algorithm, with --autotune the times that were measured");
   app.add_option("--out", args.out, "Folder for what is written")->capture_default_str();
 }
@@ -63,7 +64,7 @@ void add_model_flags(CommandLine& line, Arguments& args) {
   app.add_option("--model", args.model, fmt::format("The network: {}", fmt::join(network_names(), ", ")))
       ->check(line.one_of(network_names()))
       ->capture_default_str();
-  app.add_option("--image_size", args.image_size, "Images are enlarged to this height and width, a multiple of 32")
+  app.add_option("--image-size", args.image_size, "Images are enlarged to this height and width, a multiple of 32")
       ->check(line.whole_number(32, 1024))
       ->capture_default_str();
 }
@@ -79,7 +80,7 @@ void add_arithmetic_flags(CommandLine& line, Arguments& args) {
          "CPU devices: fp32 without it; bf16 on processors with AMX")
       ->check(line.one_of({"fp32", "tf32", "bf16"}));
   app.add_option(
-         "--workspace_mib", args.devices.workspace_mib,
+         "--workspace-mib", args.devices.workspace_mib,
          "GPUs: memory that a convolution may take in addition to its tensors, in MiB; some fast algorithms need much")
       ->check(line.whole_number(0, 1 << 20))
       ->capture_default_str();
@@ -101,26 +102,26 @@ void add_exchange_flags(CommandLine& line, Arguments& args) {
          "Batches of a rank that make one update: gradients are exchanged once for all of them")
       ->check(line.whole_number(1, 1 << 20))
       ->default_str("1");
-  app.add_flag("--scale_learnrate", args.scale_learnrate,
+  app.add_flag("--scale-learnrate", args.scale_learnrate,
                "Multiply --learnrate by the number of ranks, as their common batch is that many times larger");
   app.add_option(
-         "--warmup_epochs", args.warmup_epochs,
+         "--warmup-epochs", args.warmup_epochs,
          "Epochs in which the learning rate rises, update by update, from its value divided by the number of ranks")
       ->check(line.whole_number(0, 1000000))
       ->capture_default_str();
-  app.add_flag("--double_buffering", args.exchange.double_buffering,
+  app.add_flag("--double-buffering", args.exchange.double_buffering,
                "CPU devices: exchange gradients while the next batch is computed; each update is one step late");
-  app.add_option("--bucket_mib", args.exchange.bucket_mib,
+  app.add_option("--bucket-mib", args.exchange.bucket_mib,
                  "CPU devices: exchange gradients while backward computes others: the last layers' first MiB, then "
                  "buckets of this many MiB (25 is usual); 0: all at once, after backward")
       ->check(line.whole_number(0, 1 << 20))
       ->capture_default_str();
   app.add_option_function<std::string>(
-         "--allreduce_dtype", [&args](const std::string& name) { args.exchange.dtype = dtypes.at(name); },
+         "--allreduce-dtype", [&args](const std::string& name) { args.exchange.dtype = dtypes.at(name); },
          "CPU devices: number format of gradients in messages: fp32, fp16 or bf16")
       ->check(line.one_of({"fp32", "fp16", "bf16"}))
       ->default_str("fp32");
-  app.add_option("--check_every", args.check_every,
+  app.add_option("--check-every", args.check_every,
                  "Compare the ranks' parameters every N updates, and stop if they differ; 0: never")
       ->check(line.whole_number(0, 1'000'000'000))
       ->capture_default_str();
@@ -129,17 +130,21 @@ void add_exchange_flags(CommandLine& line, Arguments& args) {
       "CPU devices: each rank keeps the optimizer state of its shard of the parameters alone, and updates that shard");
 }
 
-void add_device_flags(CommandLine& line, Arguments& args, const Program& program) {
-  CLI::App& app = line.app();
+void add_device_flag(CommandLine& line, Arguments& args) {
   static const std::map<std::string, DeviceRequest> requests{
       {"auto", DeviceRequest::automatic}, {"cpu", DeviceRequest::cpu}, {"cuda", DeviceRequest::cuda}};
-  app.add_option_function<std::string>(
-         "--device", [&args](const std::string& name) { args.devices.request = requests.at(name); },
-         "auto, cpu or cuda; auto takes GPUs where there are any")
+  line.app()
+      .add_option_function<std::string>(
+          "--device", [&args](const std::string& name) { args.devices.request = requests.at(name); },
+          "auto, cpu or cuda; auto takes GPUs where there are any")
       ->check(line.one_of({"auto", "cpu", "cuda"}))
       ->default_str("auto");
+}
+
+void add_device_flags(CommandLine& line, Arguments& args, const Program& program) {
+  CLI::App& app = line.app();
   if (program.several_devices) {
-    app.add_option("--n_gpus", args.n_gpus, "Devices of this process: GPUs, or CPU devices where there are none")
+    app.add_option("--n-gpus", args.n_gpus, "Devices of this process: GPUs, or CPU devices where there are none")
         ->check(line.whole_number(1, 1024))
         ->capture_default_str();
     app.add_option_function<std::string>(
@@ -151,20 +156,20 @@ void add_device_flags(CommandLine& line, Arguments& args, const Program& program
   }
   if (program.communicator) add_communicator_flag(line, args);
   if (program.communicator && program.exchange) add_exchange_flags(line, args);
-  app.add_option("--threads_per_device", args.devices.threads_per_device, "Threads of a CPU device")
+  app.add_option("--threads-per-device", args.devices.threads_per_device, "Threads of a CPU device")
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();
-  app.add_flag("--share_devices", args.devices.share_devices, "Let several devices share one GPU");
+  app.add_flag("--share-devices", args.devices.share_devices, "Let several devices share one GPU");
   add_arithmetic_flags(line, args);
 }
 
 void add_flags_of_one_training(CommandLine& line, Arguments& args) {
   CLI::App& app = line.app();
-  app.add_flag("--no_snapshot", args.no_snapshot, "Write no snapshot at the end of each epoch");
+  app.add_flag("--no-snapshot", args.no_snapshot, "Write no snapshot at the end of each epoch");
   app.add_option("--keep", args.keep, "Keep this many of the newest snapshots, and remove older ones; 0: keep all")
       ->check(line.whole_number(0, 1000000))
       ->capture_default_str();
-  app.add_flag("--keep_going", args.keep_going, "Train on when the loss is nan or infinite");
+  app.add_flag("--keep-going", args.keep_going, "Train on when the loss is nan or infinite");
   app.add_option("--resume", args.resume.path, "Continue from this snapshot: its folder, or a folder of snapshots");
   app.add_option("--trace", args.trace,
                  "Write the event stream into this folder, one file per rank; ui.perfetto.dev shows it");
@@ -193,18 +198,19 @@ Arguments parse_arguments(int argc, char** argv, const Program& program) {
   CommandLine line(program.about, fmt::format("./odori run {}", program.name), argc, argv);
   line.app().get_formatter()->column_width(30);
   if (program.trains) add_training_flags(line, args, program);
-  add_model_flags(line, args);
+  if (program.network) add_model_flags(line, args);
   for (const OwnFlag& flag : program.own) add_own_flag(line, flag);
-  add_device_flags(line, args, program);
-  if (program.trains && program.one_training) add_flags_of_one_training(line, args);
+  if (program.network || program.chooses_device) add_device_flag(line, args);
+  if (program.network) add_device_flags(line, args, program);
+  if (program.trains && program.network && program.one_training) add_flags_of_one_training(line, args);
   line.parse({"--solution", "--ranks", "--nodes", "--link"});  // the driver's own
   if (program.trains) args.dataset = resolve_dataset(args.dataset);
   const auto given = [&](const char* flag) {
     const CLI::Option* const option = line.app().get_option_no_throw(flag);
     return option && option->count() > 0;
   };
-  if (given("--no_snapshot") && given("--keep"))
-    throw UsageError("--no_snapshot writes no snapshots, so that --keep has none to keep. Leave one of them out.");
+  if (given("--no-snapshot") && given("--keep"))
+    throw UsageError("--no-snapshot writes no snapshots, so that --keep has none to keep. Leave one of them out.");
   args.resume.asks_for_rate = given("--learnrate");
   if (args.optimizer == "adam" && !given("--learnrate")) args.learnrate = Adam::usual_rate;
   create_network(args.model, 1, args.image_size);  // throws if this image size can't be used

@@ -36,6 +36,8 @@ struct Program {
   std::string name;              // ./odori run NAME; results go to out/NAME
   std::string about;             // what --help begins with
   bool trains = true;            // on a data set, for some epochs
+  bool network = true;           // one of networks.h, on devices; else it has its own, and takes no flags for those
+  bool chooses_device = false;   // takes --device all the same
   bool one_training = true;      // else several in turn, without snapshots and event stream, whatever becomes of them
   bool several_devices = false;  // of one process
   bool communicator = false;     // by name
@@ -54,7 +56,7 @@ struct Arguments {
   int n_gpus = 2;                      // of several_devices: devices of this process, GPUs or not
   std::string communicator;            // filled in from the devices if not given
   // ---- Of programs with a communicator by name and flags of the exchange
-  ExchangeOptions exchange;       // --double_buffering --allreduce_dtype --bucket_mib --sharded
+  ExchangeOptions exchange;       // --double-buffering --allreduce-dtype --bucket-mib --sharded
   std::optional<int> accumulate;  // batches of a rank that make an update
   int warmup_epochs = 0;
   bool scale_learnrate = false;  // --learnrate times the number of ranks
@@ -69,9 +71,9 @@ struct Arguments {
   int image_size = 32;
   double fraction = 1.0;
   bool augment = false;
-  DevicePoolOptions devices;  // --device --threads_per_device --share_devices --precision --workspace_mib
+  DevicePoolOptions devices;  // --device --threads-per-device --share-devices --precision --workspace-mib
   std::uint64_t seed = 0;
-  AlgorithmOptions autotune;                        // --autotune --show_algorithms
+  AlgorithmOptions autotune;                        // --autotune --show-algorithms
   GradientRule gradient_rule = GradientRule::mean;  // several_devices: --compat chainer asks for the sum
   std::string trace;                                // a folder for the event stream
 };

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <string_view>
 
 #include "errors/nearest.h"
@@ -83,6 +85,25 @@ const CLI::App& CommandLine::asked() const {
   return words.empty() ? app_ : *words.front();
 }
 
+/// The command line's words, in which known flags have hyphens. Last word first, as CLI11 takes them.
+std::vector<std::string> CommandLine::words() const {
+  std::set<std::string> known;
+  std::vector<const CLI::App*> apps = app_.get_subcommands([](const CLI::App*) { return true; });
+  apps.push_back(&app_);
+  for (const CLI::App* app : apps)
+    for (const CLI::Option* option : app->get_options())
+      for (const std::string& name : option->get_lnames()) known.insert("--" + name);
+  std::vector<std::string> words(std::reverse_iterator(argv_ + argc_),
+                                 std::reverse_iterator(argv_ + std::min(argc_, 1)));
+  for (std::string& word : words) {
+    const std::size_t end = std::min(word.find('='), word.size());
+    std::string flag = word.substr(0, end);
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    if (known.contains(flag)) word.replace(0, end, flag);
+  }
+  return words;
+}
+
 std::string CommandLine::unknown(const std::string& word, const std::vector<std::string>& also) const {
   std::vector<std::string> known = also;
   for (const CLI::Option* option : asked().get_options())
@@ -116,7 +137,7 @@ void CommandLine::refuse_empty_values() const {
 void CommandLine::parse(const std::vector<std::string>& also) {
   std::string sentence;
   try {
-    app_.parse(argc_, argv_);
+    app_.parse(words());
     return refuse_empty_values();
   } catch (const CLI::CallForHelp&) {
     throw HelpRequested(app_.help());

@@ -46,6 +46,7 @@ class CommandLine {
         "");
   }
 
+  /// Flags have hyphens; with underscores (--n_gpus), as the original workshop's scripts have them, they are taken too.
   /// Throws UsageError, and HelpRequested for --help. `also`: flags that the caller of this program takes for itself.
   void parse(const std::vector<std::string>& also = {});
 
@@ -53,6 +54,7 @@ class CommandLine {
   /// What a validator says: the rest of a sentence that begins with the flag.
   static std::string not_accepted(const std::string& expected, const std::string& text,
                                   const std::vector<std::string>& known, const std::string& language);
+  std::vector<std::string> words() const;
   std::string unknown(const std::string& word, const std::vector<std::string>& also) const;
   void refuse_empty_values() const;
   std::string refused_value(const std::string& what) const;

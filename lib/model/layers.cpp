@@ -13,7 +13,7 @@ class Convolution : public Layer {
   Shape output(const Shape& x) const override {
     const auto side = [&](int n) { return (n + 2 * spec_.padding - spec_.kernel) / spec_.stride + 1; };
     require(x.h + 2 * spec_.padding >= spec_.kernel && x.w + 2 * spec_.padding >= spec_.kernel,
-            "{}: a {}x{} kernel doesn't fit images of {}x{}. Give a larger --image_size.", name_, spec_.kernel,
+            "{}: a {}x{} kernel doesn't fit images of {}x{}. Give a larger --image-size.", name_, spec_.kernel,
             spec_.kernel, x.h, x.w);
     return {x.n, spec_.out_channels, side(x.h), side(x.w)};
   }
@@ -66,7 +66,7 @@ class MaxPooling : public Layer {
   Shape output(const Shape& x) const override {
     require(x.h % spec_.kernel == 0 && x.w % spec_.kernel == 0,
             "{}x{} max pooling needs a height and width that divide by {}, but gets {}x{}. Give an "
-            "--image_size that "
+            "--image-size that "
             "is a multiple of 32.",
             spec_.kernel, spec_.kernel, spec_.kernel, x.h, x.w);
     return {x.n, x.c, x.h / spec_.kernel, x.w / spec_.kernel};

@@ -27,7 +27,7 @@ NetworkSpec create_network(const std::string& name, int n_classes, int image_siz
   find(name);
   require(n_classes > 0, "A network needs at least one class, but {} were asked for.", n_classes);
   if (image_size < 32 || image_size % 32 != 0)
-    throw UsageError(fmt::format("--image_size {} can't be used: it has to be a multiple of 32.", image_size));
+    throw UsageError(fmt::format("--image-size {} can't be used: it has to be a multiple of 32.", image_size));
   return {name, n_classes, image_size};
 }
 

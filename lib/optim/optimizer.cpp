@@ -30,7 +30,7 @@ bool Optimizer::finish_exchange() {
 
 void Optimizer::set_exchange(const ExchangeOptions& options) {
   require(options == ExchangeOptions(),
-          "This optimizer exchanges no gradients: --double_buffering, --allreduce_dtype, --bucket_mib and --sharded "
+          "This optimizer exchanges no gradients: --double-buffering, --allreduce-dtype, --bucket-mib and --sharded "
           "are for one that create_multi_node_optimizer() has made.");
 }
 

@@ -91,7 +91,7 @@ std::string without_half_precision(const std::vector<OfCommunicator>& all) {
   std::vector<std::string> take;
   for (const OfCommunicator& of : all)
     if (of.half) take.push_back(of.name);
-  return fmt::format("Only {} can exchange in half precision (--allreduce_dtype).\n", fmt::join(take, ", "));
+  return fmt::format("Only {} can exchange in half precision (--allreduce-dtype).\n", fmt::join(take, ", "));
 }
 
 /// What more nodes do for one batch that all share.

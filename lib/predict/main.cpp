@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./odori predict: measures iterations of two batch sizes on one device, and predicts what a cluster of such does.
 //
-//   ./odori predict --nodes 1024 --gpus_per_node 8 --network 10gbit
+//   ./odori predict --nodes 1024 --gpus-per-node 8 --network 10gbit
 #include <fmt/ranges.h>
 
 #include <map>
@@ -32,7 +32,7 @@ void add_cluster_flags(CommandLine& line, Flags& flags) {
   app.add_option("--nodes", flags.nodes, line.say({"Nodes of the cluster", "クラスタのノード数"}))
       ->check(line.whole_number(1, 1 << 16))
       ->capture_default_str();
-  app.add_option("--gpus_per_node", flags.gpus_per_node,
+  app.add_option("--gpus-per-node", flags.gpus_per_node,
                  line.say({"Devices of each node, GPUs or not", "1 ノードのデバイス数（GPU とは限らない）"}))
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();
@@ -52,7 +52,7 @@ void add_cluster_flags(CommandLine& line, Flags& flags) {
                                     "デバイスでは flat"})),
              fmt::join(communicator_names(), ", ")))
       ->check(line.one_of(communicator_names()));
-  app.add_option("--devices_per_core", flags.devices_per_core,
+  app.add_option("--devices-per-core", flags.devices_per_core,
                  line.say({"Devices that share one core or GPU; an iteration takes that many times longer",
                            "1 つのコアや GPU を共有するデバイスの数。反復の時間はその倍数になる"}))
       ->check(line.whole_number(1, 1024))
@@ -64,7 +64,7 @@ void add_training_flags(CommandLine& line, Flags& flags) {
   app.add_option("--model", flags.model, line.say({"The network", "ネットワーク"}))
       ->check(line.one_of(network_names()))
       ->capture_default_str();
-  app.add_option("--image_size", flags.image_size,
+  app.add_option("--image-size", flags.image_size,
                  line.say({"Images are enlarged to this height and width, a multiple of 32",
                            "画像をこの高さと幅に拡大する（32 の倍数）"}))
       ->check(line.whole_number(32, 1024))
@@ -74,7 +74,7 @@ void add_training_flags(CommandLine& line, Flags& flags) {
       ->check(line.whole_number(1, 1 << 20))
       ->capture_default_str();
   // As many as ImageNet was trained with without loss of accuracy: P. Goyal et al., 2017.
-  app.add_option("--shared_batch", flags.shared_batch,
+  app.add_option("--shared-batch", flags.shared_batch,
                  line.say({"Images of an iteration that all devices share", "全デバイスで分け合う、1 反復の画像の数"}))
       ->check(line.whole_number(1, 1 << 26))
       ->capture_default_str();
@@ -96,7 +96,7 @@ void add_training_flags(CommandLine& line, Flags& flags) {
          line.say({"What is measured: auto (a GPU if there is one), cpu or cuda",
                    "測るデバイス: auto（GPU があれば GPU）、cpu、cuda のどれか"}))
       ->check(line.one_of({"auto", "cpu", "cuda"}));
-  app.add_option("--threads_per_device", flags.devices.threads_per_device,
+  app.add_option("--threads-per-device", flags.devices.threads_per_device,
                  line.say({"Threads of a CPU device", "CPU デバイスのスレッド数"}))
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();

@@ -56,7 +56,7 @@ cmake --build "$folder/build" --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)
 
 # learns OUT COMMAND...: a training whose loss falls from the first epoch to the last.
 learns() {
-  "${@:2}" --dataset "$folder/data" --device cpu --model tiny --epoch 3 --batchsize 16 --no_snapshot --out "$folder/$1"
+  "${@:2}" --dataset "$folder/data" --device cpu --model tiny --epoch 3 --batchsize 16 --no-snapshot --out "$folder/$1"
   python3 -c '
 import json, sys
 losses = [epoch["main/loss"] for epoch in json.load(open(sys.argv[1] + "/result.json"))["log"]]

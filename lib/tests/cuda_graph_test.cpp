@@ -212,7 +212,7 @@ TEST_F(BadMachine, OutOfMemorySaysHowMuchIsMissingAndWhichFlagHelps) {
     model.to_device(pool.use(0));
   });
   for (const char* part :
-       {"GPU 0 is out of memory: ", " MiB, and ", " of its 64 MiB are free", "--batchsize", "--workspace_mib"})
+       {"GPU 0 is out of memory: ", " MiB, and ", " of its 64 MiB are free", "--batchsize", "--workspace-mib"})
     EXPECT_NE(said.find(part), std::string::npos) << said;
 }
 
@@ -253,7 +253,7 @@ TEST_F(BadMachine, AGpuThatIsNotThereNeedsSharing) {
   EXPECT_EQ(pool.device(1).description().substr(0, 6), "GPU 1 ");
   const std::string said = refusal([&] { pool.device(2); });
   EXPECT_NE(said.find("There is no GPU 2: this machine has 2"), std::string::npos) << said;
-  EXPECT_NE(said.find("--share_devices"), std::string::npos) << said;
+  EXPECT_NE(said.find("--share-devices"), std::string::npos) << said;
   EXPECT_EQ(shared.device(2).hardware().id, shared.device(0).hardware().id);
   EXPECT_NE(shared.device(1).hardware().id, shared.device(0).hardware().id);
 }

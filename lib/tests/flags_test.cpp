@@ -39,7 +39,7 @@ std::string refusal_in(const char* language, const std::vector<std::string>& wor
 
 TEST(Arguments, TakesTheFlagsOfTheOriginals) {
   const Arguments args = parse({"--dataset", "synthetic", "--epoch", "4", "--batchsize", "32", "--learnrate", "0.1",
-                                "--n_gpus", "3", "--out", "there", "--no_snapshot", "--device", "cpu"});
+                                "--n-gpus", "3", "--out", "there", "--no-snapshot", "--device", "cpu"});
   EXPECT_EQ(args.dataset, "synthetic");
   EXPECT_EQ(args.epoch, 4);
   EXPECT_EQ(args.batchsize, 32);
@@ -64,14 +64,14 @@ TEST(Arguments, TakesAnOptimizerWhereTheProgramReadsOne) {
 
 TEST(Arguments, TakesPrecisionAndAlgorithms) {
   EXPECT_FALSE(parse({}).devices.precision.has_value());
-  const Arguments args = parse({"--precision", "bf16", "--workspace_mib", "64", "--autotune", "--show_algorithms"});
+  const Arguments args = parse({"--precision", "bf16", "--workspace-mib", "64", "--autotune", "--show-algorithms"});
   EXPECT_EQ(args.devices.precision, Precision::bf16);
   EXPECT_EQ(args.devices.workspace_mib, 64);
   EXPECT_TRUE(args.autotune.measure);
   EXPECT_TRUE(args.autotune.show);
   EXPECT_NE(refusal({"--precision", "fp16"}).find("--precision takes fp32, tf32 or bf16, not \"fp16\"."),
             std::string::npos);
-  EXPECT_NE(refusal({"--workspace_mib", "-1"}), "accepted");
+  EXPECT_NE(refusal({"--workspace-mib", "-1"}), "accepted");
 }
 
 TEST(Arguments, CommunicatorFollowsTheDevices) {
@@ -85,19 +85,19 @@ TEST(Arguments, OfRanksSayHowGradientsAreExchanged) {
   const auto of_ranks = [](const std::vector<std::string>& words) { return parse(words, multi_node); };
   EXPECT_EQ(of_ranks({}).exchange, ExchangeOptions());
   EXPECT_FALSE(of_ranks({}).accumulate.has_value());
-  EXPECT_TRUE(of_ranks({"--double_buffering"}).exchange.double_buffering);
+  EXPECT_TRUE(of_ranks({"--double-buffering"}).exchange.double_buffering);
   EXPECT_TRUE(of_ranks({"--sharded"}).exchange.sharded);
-  EXPECT_EQ(of_ranks({"--allreduce_dtype", "bf16"}).exchange.dtype, Dtype::bf16);
-  EXPECT_EQ(of_ranks({"--bucket_mib", "25"}).exchange.bucket_mib, 25);
+  EXPECT_EQ(of_ranks({"--allreduce-dtype", "bf16"}).exchange.dtype, Dtype::bf16);
+  EXPECT_EQ(of_ranks({"--bucket-mib", "25"}).exchange.bucket_mib, 25);
   EXPECT_EQ(of_ranks({"--accumulate", "4"}).accumulate, 4);
-  EXPECT_EQ(of_ranks({"--warmup_epochs", "5"}).warmup_epochs, 5);
-  EXPECT_TRUE(of_ranks({"--scale_learnrate"}).scale_learnrate);
-  EXPECT_NE(refusal({"--allreduce_dtype", "fp8"}, multi_node)
-                .find("--allreduce_dtype takes fp32, fp16 or bf16, not \"fp8\"."),
+  EXPECT_EQ(of_ranks({"--warmup-epochs", "5"}).warmup_epochs, 5);
+  EXPECT_TRUE(of_ranks({"--scale-learnrate"}).scale_learnrate);
+  EXPECT_NE(refusal({"--allreduce-dtype", "fp8"}, multi_node)
+                .find("--allreduce-dtype takes fp32, fp16 or bf16, not \"fp8\"."),
             std::string::npos);
   EXPECT_NE(refusal({"--accumulate", "0"}, multi_node), "accepted");
-  EXPECT_NE(refusal({"--bucket_mib", "-1"}, multi_node), "accepted");
-  EXPECT_NE(refusal({"--double_buffering"}, multi_gpu), "accepted") << "a flag of ranks";
+  EXPECT_NE(refusal({"--bucket-mib", "-1"}, multi_node), "accepted");
+  EXPECT_NE(refusal({"--double-buffering"}, multi_gpu), "accepted") << "a flag of ranks";
 }
 
 TEST(Arguments, AProgramMayHaveFlagsOfItsOwn) {
@@ -128,34 +128,42 @@ TEST(Arguments, AProgramThatDoesNotTrainHasNoFlagsOfTrainings) {
   EXPECT_EQ(parse({"--model", "mid", "--precision", "fp32"}, program).model, "mid");
   for (const char* flag : {"--epoch", "--dataset", "--resume", "--learnrate", "--seed", "--out"})
     EXPECT_EQ(refusal({flag, "1"}, program).find(fmt::format("Unknown flag {}.", flag)), 0u) << flag;
-  for (const char* flag : {"--autotune", "--show_algorithms", "--no_snapshot"})
+  for (const char* flag : {"--autotune", "--show-algorithms", "--no-snapshot"})
     EXPECT_EQ(refusal({flag}, program).find(fmt::format("Unknown flag {}.", flag)), 0u) << flag;
+}
+
+TEST(Arguments, AProgramWithItsOwnNetworkMayChooseTheDevice) {
+  const Program program{
+      .name = "streams", .about = "Streams.", .trains = false, .network = false, .chooses_device = true};
+  EXPECT_EQ(parse({"--device", "cpu"}, program).devices.request, DeviceRequest::cpu);
+  for (const char* flag : {"--model", "--batchsize", "--precision", "--share-devices"})
+    EXPECT_EQ(refusal({flag, "1"}, program).find(fmt::format("Unknown flag {}.", flag)), 0u) << flag;
 }
 
 TEST(Arguments, AProgramOfSeveralTrainingsHasNoFlagsOfOne) {
   const Program program{.name = "sweep", .about = "Trainings in turn.", .one_training = false};
   EXPECT_EQ(parse({"--epoch", "3", "--out", "there", "--seed", "7"}, program).seed, 7u);
-  for (const char* flag : {"--no_snapshot", "--keep", "--resume", "--trace", "--keep_going"})
+  for (const char* flag : {"--no-snapshot", "--keep", "--resume", "--trace", "--keep-going"})
     EXPECT_EQ(refusal({flag, "1"}, program).find(fmt::format("Unknown flag {}.", flag)), 0u) << flag;
 }
 
 TEST(Arguments, ThatContradictOrReplaceEachOtherAreFound) {
-  EXPECT_EQ(refusal({"--keep", "2", "--no_snapshot"}).find("--no_snapshot writes no snapshots, so that --keep"), 0u);
-  EXPECT_NE(refusal({"--no_snapshot"}).find("accepted"), std::string::npos) << "--keep has a default";
+  EXPECT_EQ(refusal({"--keep", "2", "--no-snapshot"}).find("--no-snapshot writes no snapshots, so that --keep"), 0u);
+  EXPECT_NE(refusal({"--no-snapshot"}).find("accepted"), std::string::npos) << "--keep has a default";
   EXPECT_TRUE(parse({"--resume", "there", "--learnrate", "0.05"}).resume.asks_for_rate);
   EXPECT_FALSE(parse({"--resume", "there"}).resume.asks_for_rate);
 }
 
 TEST(Arguments, RefusesNumbersThatMakeNoSense) {
   for (const char* flag :
-       {"--epoch", "--batchsize", "--learnrate", "--n_gpus", "--threads_per_device", "--fraction", "--image_size"})
+       {"--epoch", "--batchsize", "--learnrate", "--n-gpus", "--threads-per-device", "--fraction", "--image-size"})
     for (const char* value : {"0", "-1", "many", ""}) {
       const std::string said = refusal({flag, value});
       EXPECT_NE(said.find(flag), std::string::npos) << flag << " " << value << ": " << said;
       EXPECT_NE(said.find("--help"), std::string::npos) << said;
     }
   EXPECT_NE(refusal({"--fraction", "1.5"}), "accepted");
-  EXPECT_NE(refusal({"--image_size", "33"}).find("multiple of 32"), std::string::npos);
+  EXPECT_NE(refusal({"--image-size", "33"}).find("multiple of 32"), std::string::npos);
   EXPECT_NE(refusal({"--seed", "-1"}), "accepted");
   EXPECT_NE(refusal({"--epoch"}).find("--epoch needs a value."), std::string::npos);
   EXPECT_NE(refusal({"--learnrate", "nan"}), "accepted");
@@ -172,7 +180,7 @@ TEST(Arguments, TakesDecimalNumbersInTheirRangeOnly) {
                                                         {"--epoch", "+1"},
                                                         {"--epoch", "1e1"},
                                                         {"--epoch", " 1"},
-                                                        {"--n_gpus", "99999999999999999999"},
+                                                        {"--n-gpus", "99999999999999999999"},
                                                         {"--learnrate", "0x1p-3"},
                                                         {"--learnrate", "inf"},
                                                         {"--learnrate", "1e-46"}})
@@ -186,19 +194,37 @@ TEST(Arguments, RefusesEmptyValuesAndFlagsThatAreNotRead) {
     EXPECT_NE(refusal({"--", word}).find("Flags after \"--\" are not read"), std::string::npos);
 }
 
+TEST(Arguments, FlagsMayHaveUnderscoresInPlaceOfHyphens) {
+  EXPECT_EQ(parse({"--n_gpus", "2"}).n_gpus, 2);
+  EXPECT_TRUE(parse({"--no_snapshot"}).no_snapshot);
+  EXPECT_EQ(parse({"--image_size=64"}).image_size, 64);
+  EXPECT_EQ(parse({"--out", "my_run"}).out, "my_run") << "a value stays as it is";
+}
+
 TEST(Arguments, RefusesUnknownNamesAndListsTheKnown) {
   EXPECT_NE(refusal({"--model", "resnet"}).find("vgg"), std::string::npos);
   EXPECT_NE(refusal({"--device", "tpu"}).find("cuda"), std::string::npos);
   EXPECT_NE(refusal({"--batch_size", "3"}).find("--batch_size"), std::string::npos);
-  EXPECT_NE(refusal({"--n_gpus", "2"}, single_gpu), "accepted");  // a flag of another program
+  EXPECT_NE(refusal({"--n-gpus", "2"}, single_gpu), "accepted");  // a flag of another program
+}
+
+TEST(Arguments, OfAProgramWithItsOwnNetworkAreThoseOfTheTraining) {
+  int batch = 8;
+  const Program program{.name = "own", .about = "-", .network = false, .own = {{"--batchsize", "Images", &batch, 1}}};
+  const Arguments args = parse({"--epoch", "3", "--learnrate", "0.1", "--seed", "7", "--batchsize", "5"}, program);
+  EXPECT_EQ(args.epoch, 3);
+  EXPECT_EQ(args.seed, 7u);
+  EXPECT_EQ(batch, 5);
+  for (const char* flag : {"--model", "--device", "--no-snapshot", "--autotune", "--out"})
+    EXPECT_NE(refusal({flag, "x"}, program), "accepted") << flag;
 }
 
 TEST(Arguments, ARefusalOffersTheNearestWord) {
   const std::string help = "\n./odori run multi_gpu --help lists all flags.";
   EXPECT_EQ(refusal({"--epochs", "2"}), "Unknown flag --epochs. Did you mean --epoch?" + help);
-  EXPECT_EQ(refusal({"--n-gpus", "2"}), "Unknown flag --n-gpus. Did you mean --n_gpus?" + help);
+  EXPECT_EQ(refusal({"--n_gpu", "2"}), "Unknown flag --n_gpu. Did you mean --n-gpus?" + help);
   EXPECT_EQ(refusal({"--solutoin"}), "Unknown flag --solutoin. Did you mean --solution?" + help);  // the driver's
-  EXPECT_EQ(refusal({"--size", "64"}), "Unknown flag --size. Did you mean --batchsize or --image_size?" + help);
+  EXPECT_EQ(refusal({"--size", "64"}), "Unknown flag --size. Did you mean --batchsize or --image-size?" + help);
   EXPECT_EQ(refusal({"--frobnicate"}), "Unknown flag --frobnicate." + help);
   EXPECT_EQ(refusal({"epoch", "2"}), "Unexpected argument \"epoch\". Did you mean --epoch?" + help);
   EXPECT_EQ(refusal({""}), "Unexpected argument \"\"." + help);
@@ -230,22 +256,22 @@ TEST(Arguments, HelpNamesEveryFlag) {
                              "--epoch",
                              "--batchsize",
                              "--learnrate",
-                             "--n_gpus",
+                             "--n-gpus",
                              "--out",
-                             "--no_snapshot",
+                             "--no-snapshot",
                              "--model",
-                             "--image_size",
+                             "--image-size",
                              "--fraction",
                              "--device",
                              "--seed",
-                             "--threads_per_device",
+                             "--threads-per-device",
                              "--resume",
                              "--trace",
                              "--compat",
                              "--precision",
-                             "--workspace_mib",
+                             "--workspace-mib",
                              "--autotune",
-                             "--show_algorithms"})
+                             "--show-algorithms"})
       EXPECT_NE(std::string(help.what()).find(flag), std::string::npos) << flag;
   }
 }

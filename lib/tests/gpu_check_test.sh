@@ -62,6 +62,7 @@ for name in single_gpu multi_gpu multi_node; do
   program "$scratch/build/bin/solutions/train_cifar_$name" 'while [[ $1 != --out ]]; do shift; done; mkdir -p "$2"' \
     'echo "{\"log\": [{\"validation/main/accuracy\": ${ACCURACY:-0.95}}]}" >"$2/result.json"'
 done
+program "$scratch/build/bin/solutions/nccl_gpu" 'echo "right on every rank"; echo "right on every GPU"'
 
 flags="--only tests,sanitizer" expect 0 "there is no compute-sanitizer in PATH" "INCOMPLETE, on NVIDIA Stand-in"
 program "$scratch/cuda/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'

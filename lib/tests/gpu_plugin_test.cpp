@@ -59,7 +59,7 @@ TEST_F(GpuPluginTest, ATrainingOnTheCpuLoadsNothingOfCuda) {
   const Ended trained =
       run_command("'" ODORI_MAKE_SYNTHETIC "' --train 40 --test 20 --out '" + data +
                   "' && LD_DEBUG=files '" ODORI_TRAINING "' --dataset '" + data + "' --out '" + data +
-                  "' --model tiny --epoch 1 --batchsize 20 --no_snapshot" + (has_gpu_driver() ? " --device cpu" : ""));
+                  "' --model tiny --epoch 1 --batchsize 20 --no-snapshot" + (has_gpu_driver() ? " --device cpu" : ""));
   EXPECT_EQ(trained.code, 0) << trained.output;
   EXPECT_GT(trained.count("libodori.so"), 0) << trained.output;  // what is loaded is listed
   for (const char* library : of_cuda) EXPECT_EQ(trained.count(std::string(library) + ".so"), 0) << library;

@@ -18,7 +18,7 @@ same() { # FILES OTHER FILE...: of two folders
   for file in "${@:3}"; do cmp "$scratch/$1/$file" "$scratch/$2/$file" || exit 1; done
 }
 both() { # FLAGS...
-  train train_cifar_multi_node task_2 --epoch 2 --scale_learnrate "$@"
+  train train_cifar_multi_node task_2 --epoch 2 --scale-learnrate "$@"
   train train_cifar_horovod horovod --epoch 2 "$@"
 }
 # Each rank has batch statistics of its own, and saves them with the weights.

@@ -48,13 +48,13 @@ outside=(
   '^mpi\.h$' '^lib/(comm/|tests/(comm_|mpi_main)|bench/bench_allreduce\.cpp$)' 'lib/comm, its tests and bench_allreduce'
   '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
   '^CLI/' '^lib/flags/command_line\.h$' 'lib/flags/command_line.h'
-  '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/(cuda|emulated)/|tests/cuda_)' 'lib/backend/cuda, lib/backend/emulated and their tests'
+  '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/(cuda|emulated)/|tests/cuda_)|^exercises/[^/]*/support/(gpu/|[^/]*_support\.h$)' 'lib/backend/cuda, lib/backend/emulated, their tests, and exercises in support/gpu and *_support.h'
   '^archive' '^grader/(classroom/(marking/archive|self_test/handed_in)|tests/attack_run)\.cpp$' "grader/classroom/marking/archive.cpp, handed_in.cpp, which writes archives, and attack_run.cpp"
   '^openssl/' '^grader/classroom/marking/sha256\.cpp$' 'grader/classroom/marking/sha256.cpp'
   '^unicode/' '^grader/classroom/(marking/student_name|unseen)\.cpp$' 'student_name.cpp and unseen.cpp of grader/classroom'
   '^nvtx3/' '^lib/trace/nvtx\.cpp$|^lib/tests/nvtx_' 'lib/trace/nvtx.cpp and its tests'
   '^mustache' '^lib/report/html\.cpp$' 'lib/report/html.cpp'
-  '^nccl' '^lib/(backend/(cuda|emulated)/|tests/cuda_)' 'lib/backend/cuda, lib/backend/emulated and their tests'
+  '^nccl\.h$' '^lib/(backend/(cuda|emulated)/|tests/cuda_)|^exercises/[^/]*/support/(gpu/|[^/]*_support\.h$)' 'lib/backend/cuda, lib/backend/emulated, their tests, and exercises in support/gpu and *_support.h'
 )
 
 broken=0
@@ -105,7 +105,7 @@ is_for_programs() { [[ $file == exercises/*_support.h || $file == exercises/comm
 check_support() {
   local to=${header%%/*}
   [[ -z ${grader_may[$to]+known} ]] || rule "support code never includes the grader"
-  [[ $header == */* || -e ${file%/*}/$header || -e exercises/support/$header || -e exercises/common/$header || $file == *_test.cpp ]] ||
+  [[ $header == */* || -e ${file%/*}/$header || ($file == */support/gpu/* && -e ${file%/gpu/*}/$header) || -e exercises/support/$header || -e exercises/common/$header || $file == *_test.cpp ]] ||
     rule "support code includes the headers of the library, of exercises/support, exercises/common and of its own folder alone"
   is_for_programs || return
   [[ $to != observe && ($header == */* || $header == *_support.h || -e exercises/common/$header) ]] ||

@@ -41,7 +41,7 @@ expect_success() { # SETTING COMMAND...
 "$build/bin/odori_make_synthetic" --train 60 --test 20 --out "$scratch/data" >/dev/null || fail "no data set"
 flags=(--device cpu --model tiny --epoch 1 --batchsize 10 --dataset "$scratch/data" --out "$scratch/out")
 single=("$build/bin/solutions/train_cifar_single_gpu" "${flags[@]}")
-multi=("$build/bin/solutions/train_cifar_multi_gpu" "${flags[@]}" --n_gpus 6)
+multi=("$build/bin/solutions/train_cifar_multi_gpu" "${flags[@]}" --n-gpus 6)
 ranks=("${mpirun[@]}" "$build/bin/solutions/train_cifar_multi_node" "${flags[@]}")
 
 # Memory. Between what a program needs to start and what it needs to train, it may fail anywhere. How much it needs to start
@@ -84,15 +84,15 @@ expect_sentence "at least 512 KiB of stack" "ulimit -s 64" "${ranks[@]}"
 expect_success "ulimit -Ss 64" "${ranks[@]}"
 
 # Processor time, as login nodes limit it.
-expect_sentence "processor time.*ulimit -t" "ulimit -St 1" "${single[@]}" --no_snapshot --epoch 100000
-expect_sentence "processor time.*ulimit -t" "ulimit -t 2" "${ranks[@]}" --no_snapshot --epoch 100000
+expect_sentence "processor time.*ulimit -t" "ulimit -St 1" "${single[@]}" --no-snapshot --epoch 100000
+expect_sentence "processor time.*ulimit -t" "ulimit -t 2" "${ranks[@]}" --no-snapshot --epoch 100000
 
 # Standard output that takes nothing.
-expect_success "true" "${single[@]}" --no_snapshot --trace "$scratch/trace"
+expect_success "true" "${single[@]}" --no-snapshot --trace "$scratch/trace"
 for closed in "exec >/dev/full" "exec >&-"; do
   for program in train odori_doctor odori_timeline status help explain; do
     case $program in
-      train) command=("${single[@]}" --no_snapshot) ;;
+      train) command=("${single[@]}" --no-snapshot) ;;
       odori_doctor) command=("$build/bin/odori_doctor" --help) ;;
       odori_timeline) command=("$build/bin/odori_timeline" "$scratch/trace") ;;
       status) command=("$build/bin/odori_grader" status multi_gpu) ;;
@@ -103,7 +103,7 @@ for closed in "exec >/dev/full" "exec >&-"; do
   done
 done
 expect_sentence "standard output is closed" "exec >&-" "${ranks[@]}"
-expect_sentence "not all that mpirun printed could be written" "exec >/dev/full" "${ranks[@]}" --no_snapshot
+expect_sentence "not all that mpirun printed could be written" "exec >/dev/full" "${ranks[@]}" --no-snapshot
 
 [[ $failures -eq 0 ]] || exit 1
 echo "Every limit that is too low is told in a sentence."

@@ -230,7 +230,7 @@ settings() { "$@" ompi_info --parsable --param btl all --level 9 2>/dev/null | g
 # Open MPI 5 hands ~/.openmpi/mca-params.conf on to the ranks, and needs a HOME; of a lost host its daemons know by other names.
 mkdir "$scratch/five" && printf '#!/bin/sh\necho "$HOME"\n' >"$scratch/five/mpirun" && touch "$scratch/five/prterun" && chmod +x "$scratch"/five/*
 [[ $(env -u HOME "$script" "$scratch/five/mpirun") == /nonexistent ]] || fail "Open MPI 5 finds a home, or none"
-[[ $(ODORI_TIMEOUT=6 bash -c '. "$1"; echo "${!PRTE_MCA_oob_tcp_keepalive_@} $PRTE_MCA_oob_tcp_keepalive_time"' _ "$script") == *intvl*probes*time*" 3" ]] ||
+[[ $(ODORI_TIMEOUT=6 bash -c '. "$1"; echo "${!PRTE_MCA_oob_tcp_keepalive_@} $PRTE_MCA_oob_tcp_keepalive_time"' _ "$script") == *intvl*probes*time*" 2" ]] ||
   fail "Open MPI 5 waits for lost hosts as long as it likes"
 
 # A machine without ssh: Open MPI 4 wants it even where it starts nothing elsewhere.

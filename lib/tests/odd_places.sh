@@ -16,7 +16,7 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/odori_odd.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 unset ODORI_SITE
 export ODORI_DATA=$scratch/data ODORI_STATE=$scratch/state ODORI_OUT=$scratch/jobs
-flags=(--device cpu --model tiny --epoch 1 --batchsize 16 --no_snapshot --dataset "$scratch/data/synthetic" --out "$scratch/out")
+flags=(--device cpu --model tiny --epoch 1 --batchsize 16 --no-snapshot --dataset "$scratch/data/synthetic" --out "$scratch/out")
 failures=0
 
 fail() { printf 'FAILED: %s\n' "$*" && failures=$((failures + 1)); }
@@ -114,7 +114,7 @@ spaces_and_japanese() {
   local folder="$scratch/my kit's 踊り"
   copy "$folder" && builds "$folder"
   export ODORI_BUILD=$folder/build
-  does 0 "Speedup: " env FLAGS="--device cpu --model tiny --epoch 1 --batchsize 16 --no_snapshot --dataset $scratch/data/synthetic" \
+  does 0 "Speedup: " env FLAGS="--device cpu --model tiny --epoch 1 --batchsize 16 --no-snapshot --dataset $scratch/data/synthetic" \
     bash "$folder/solutions/02_multi_node/run_multi_node_training.sh"
   does 0 "" cmake --build "$folder/build" --parallel "$(nproc)" --target odori_grader_program
   judges "$folder" multi_gpu

@@ -108,7 +108,7 @@ TEST(Forecast, OfHalfPrecisionIsForCommunicatorsThatTakeIt) {
   const std::string text = to_text(all);
   EXPECT_TRUE(std::regex_search(text, std::regex("hierarchical +[0-9.]+ +[0-9.]+ +- +[0-9.]+ "))) << text;
   EXPECT_NE(
-      text.find("\nOnly flat, naive, pure_nccl, ring, tree can exchange in half precision (--allreduce_dtype).\n"),
+      text.find("\nOnly flat, naive, pure_nccl, ring, tree can exchange in half precision (--allreduce-dtype).\n"),
       std::string::npos)
       << text;
 }

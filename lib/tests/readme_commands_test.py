@@ -41,7 +41,7 @@ def here(says, *more, codes=(0,)):
     return lambda command: ends(" ".join([command, *(flag for flag in more if flag not in command)]), codes, says)
 
 
-def smaller(says, codes=(0,), more=" --no_snapshot"):
+def smaller(says, codes=(0,), more=" --no-snapshot"):
     """A training: of the kit's answer, as learners' may be unfinished, and of a small network on few images."""
     def run(command):
         command = re.sub(r" (--(model|batchsize|epoch|dataset|out|fraction) \S+|--solution|\.\.\.)", "", command)
@@ -53,11 +53,22 @@ def smaller(says, codes=(0,), more=" --no_snapshot"):
     return run
 
 
+def on_little_data(says):
+    """A training of the kit's answer with a network of its own."""
+    return lambda command: ends(f"{command} --solution --dataset {DATA}", (0,), says)
+
+
+def asynchronous(command):
+    """Of few images: it trains a network of its own."""
+    ends(f"./odori run asynchronous --solution --ranks 1 --epoch 1 --batchsize 8 --dataset {DATA} --out {SCRATCH.name}/asynchronous",
+         (0,), "your seconds to it")
+
+
 def timeline(command):
     """Of a training that writes its event stream."""
     trace = f"{SCRATCH.name}/traced"
     ends(f"./odori run single_gpu --solution --device cpu --model tiny --batchsize 8 --epoch 1 --dataset {DATA} "
-         f"--out {SCRATCH.name}/out --no_snapshot --trace {trace} && {command.replace('DIR', trace)}", (0,), "/traced/timeline.html")
+         f"--out {SCRATCH.name}/out --no-snapshot --trace {trace} && {command.replace('DIR', trace)}", (0,), "/traced/timeline.html")
 
 
 def by(test, file, *texts):
@@ -77,7 +88,7 @@ def starts(command):
     program = next(word for word in command.split() if re.match(r"(build|lib|grader)/", word))
     if program.endswith(".sh"):
         return ends(f"bash -n {program}", (0,), "")
-    flags = "".join(rf"(?=(?s:.*){flag}\b)" for flag in re.findall(r"--\w+", command))
+    flags = "".join(rf"(?=(?s:.*){flag}\b)" for flag in re.findall(r"--[\w-]+", command))
     return ends(f"{program} --help", (0, 20), f"PyTorch is needed|{flags}")
 
 
@@ -98,19 +109,22 @@ TABLE = [
     (r"\./odori data fetch cifar10", by("fetch_test", "datasets/tests/fetch_test.py", "fetch_cifar.sh")),
     (r"\./odori run single_gpu --device cuda --precision bf16", smaller("Throughput: |GPU", codes=(0, 1, 2, 20))),
     (r"\./odori run single_gpu --device cpu --precision bf16", smaller("Throughput: |AMX", codes=(0, 2))),
-    (r"\./odori run multi_gpu --share_devices", smaller("Throughput: ")),
-    (r"\./odori run multi_node --help", here("--bucket_mib", "--solution")),
+    (r"\./odori run multi_gpu --share-devices", smaller("Throughput: ")),
+    (r"\./odori run multi_node --help", here("--bucket-mib", "--solution")),
     (r"\./odori run (single_gpu|multi_gpu|multi_node|ring|horovod) ?.*", smaller("Throughput: ")),
     (r"\./odori run overlap --ranks 2 --strategy .*", smaller("Throughput: ")),
     (r"\./odori run overlap --ranks 2 .*", here("over a simulated link of 1 Gbit/s", "--solution", "--device cpu", "--iterations 2")),
     (r"\./odori run large_batch .*", smaller("held-out accuracy", more=" --accumulate 1")),
+    (r"\./odori run asynchronous --ranks 1 .*", asynchronous),
+    (r"\./odori run nccl --ranks 2", here("right on every rank", "--solution", "--device cpu")),
     (r"\./odori run prediction --model mid", here("With the ring alone", "--solution", "--device cpu")),
+    (r"\./odori run tensor_parallel .*", on_little_data("compared with one process: right")),
     (r"\./odori predict( .*)?", by("predict_runs", "lib/tests/CMakeLists.txt", "predict_runs")),
     (r"\./odori timeline DIR", timeline),
     (r"lib/bench/link_error.sh BUILD", starts),
     (r"lib/tests/(arm64|container|debian)\.sh", starts),
     (r"mpirun \$MPIRUN_FLAGS build/bin/odori_compare", by("hosts_test", "lib/tests/hosts_test.sh", 'build/bin/odori_compare"')),
-    (r"\./odori compare( --\w+ \S+)*", by("compare_test", "lib/tests/compare_test.sh", "--link")),
+    (r"\./odori compare( --[\w-]+ \S+)*", by("compare_test", "lib/tests/compare_test.sh", "--link")),
     (r"build/bin/solutions/train_cifar_single_gpu .*", smaller("Throughput: ")),
     (r"ODORI_GPU_PLUGIN=.*", smaller("Throughput: ")),
     (r"\./odori check( \w+)?( --no-speedup)?", by("check_test", "grader/tests/check_test.cpp", "{} check {} --no-speedup")),
@@ -119,7 +133,7 @@ TABLE = [
     (r"\./odori status", here("multi_gpu")),
     (r"\./odori reset multi_gpu 3", by(*WORDS, 'word("reset multi_gpu')),
     (r"\./odori solution( multi_gpu 3)?", by(*WORDS, 'word("solution multi_gpu')),
-    (r"\./odori (exercise( new| check)?|run|watch)( NAME| tensor_parallel)?( --solution| --mutants 8)?",
+    (r"\./odori (exercise( new| check)?|run|watch)( NAME| sequence_parallel)?( --solution| --mutants 8)?",
      by("toy_exercise_test", "grader/tests/toy_exercise_test.sh", "exercise check toy", "run toy", "watch toy")),
     (r"\./odori cut", by("cut_exercises_test", "grader/tests/cut_exercises_test.cpp", "ODORI_CUT")),
     (r"\./odori doctor( --quick)?", here("", "--quick", codes=(0, 20))),

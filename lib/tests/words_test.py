@@ -33,7 +33,7 @@ def prose(path):
             code, line = not code, ""
         elif code:
             line = ""
-        yield re.sub(r"`[^`]*`|--\w+", "", line)
+        yield re.sub(r"`[^`]*`|--[\w-]+", "", line)
 
 
 def files():

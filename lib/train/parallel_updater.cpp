@@ -49,7 +49,7 @@ void check_iterators(const std::vector<SerialIterator>& iterators, std::size_t n
   require(iterators.size() == n_devices,
           "There are {} iterators, but {} devices in the map. Every device needs one iterator, over its own share "
           "of the "
-          "data, and all --n_gpus devices have to be in the map.",
+          "data, and all --n-gpus devices have to be in the map.",
           iterators.size(), n_devices);
   const std::size_t size = iterators.front().dataset()->size();
   for (const SerialIterator& iterator : iterators) {

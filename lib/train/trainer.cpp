@@ -99,7 +99,7 @@ void Trainer::require_finite_loss() const {
     if (loss == observation_.end() || std::isfinite(loss->second)) continue;
     throw Error(
         fmt::format("The training diverged: {} is {} at the end of epoch {}. A smaller --learnrate, or a larger "
-                    "--batchsize, keeps the weights finite; --keep_going trains on all the same.",
+                    "--batchsize, keeps the weights finite; --keep-going trains on all the same.",
                     key, loss->second, updater_.epoch()),
         exit_code::diverged);
   }

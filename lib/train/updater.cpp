@@ -29,7 +29,7 @@ void require_fit(const SerialIterator& iterator, const Classifier& model) {
           "The data has {} classes, but the network was made for {}. Give create_network() the data's n_classes().",
           data.n_classes(), network.n_classes);
   require(data.transform().image_size == network.image_size,
-          "The data's images are {0} x {0}, but the network was made for {1} x {1}. Give both the same --image_size.",
+          "The data's images are {0} x {0}, but the network was made for {1} x {1}. Give both the same --image-size.",
           data.transform().image_size, network.image_size);
 }
 

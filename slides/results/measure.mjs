@@ -32,7 +32,7 @@ const mid = (name, words, more) => train(`${name}`, [...words, ...common, '--mod
 const ranks = (n, nodes, communicator) => ['multi_node', '--ranks', n, '--nodes', nodes, '--communicator', communicator];
 const setups = [
   { name: 'one device', name_ja: '1デバイス', devices: 1, nodes: 1, words: ['single_gpu'] },
-  { name: 'task 1: 1 process x 2 devices', name_ja: 'タスク1：1プロセス × 2デバイス', devices: 2, nodes: 1, words: ['multi_gpu', '--n_gpus', 2] },
+  { name: 'task 1: 1 process x 2 devices', name_ja: 'タスク1：1プロセス × 2デバイス', devices: 2, nodes: 1, words: ['multi_gpu', '--n-gpus', 2] },
   ...[1, 2].flatMap((nodes) => ['naive', 'flat'].map((communicator) => ({
     name: nodes === 1 ? 'task 2: 1 node x 2 ranks' : 'task 2: 2 nodes x 1 rank', name_ja: nodes === 1 ? 'タスク2：1ノード × 2ランク' : 'タスク2：2ノード × 1ランク',
     devices: 2, nodes, communicator, words: ranks(2, nodes, communicator) }))),
@@ -79,7 +79,7 @@ function algorithms() {
   for (const round of times(rounds)) {
     const out = join(scratch, 'algorithms');
     const said = odori('run', 'single_gpu', '--solution', ...common, '--model', 'vgg', '--batchsize', batchsize, '--fraction', 0.0128, '--epoch', 1,
-      '--autotune', '--show_algorithms', '--no_snapshot', '--out', out);
+      '--autotune', '--show-algorithms', '--no-snapshot', '--out', out);
     result = JSON.parse(readFileSync(join(out, 'result.json'), 'utf8'));
     const nth = new Map();  // layers of the same shape are told apart by their order
     for (const [, shapes, pass, measured] of said.matchAll(/^convolution (.*?) (forward|backward weights|backward data), \w+ \(measured: (.*?)\)/gm)) {
@@ -91,7 +91,7 @@ function algorithms() {
     }
     say(`algorithms, round ${round + 1} of ${rounds}: ${found.size} convolution passes`);
   }
-  if (!found.size) throw new Error('--show_algorithms printed no measured convolution; has its wording changed?');
+  if (!found.size) throw new Error('--show-algorithms printed no measured convolution; has its wording changed?');
   save('algorithms', {
     machine: result.machine, date: result.date, model: 'vgg', batchsize, rounds,
     passes: [...found.values()].map((row) => ({ ...row, milliseconds: Object.fromEntries(Object.entries(row.milliseconds).map(([name, values]) => [name, spread(values)])) })),
@@ -101,7 +101,7 @@ function algorithms() {
 /** Seconds of the whole command on one device and on two, by the number of pictures trained on. */
 function shortAndLong() {
   const lengths = trial ? [[0.02, 1], [0.08, 1]] : [[0.05, 1], [0.2, 1], [0.8, 1], [0.8, 3]], rounds = trial ? 1 : 3;
-  const kinds = [{ devices: 1, words: ['single_gpu'] }, { devices: 2, words: ['multi_gpu', '--n_gpus', 2] }];
+  const kinds = [{ devices: 1, words: ['single_gpu'] }, { devices: 2, words: ['multi_gpu', '--n-gpus', 2] }];
   const seen = lengths.map(() => kinds.map(() => []));
   const images = [];
   let result;
@@ -123,7 +123,7 @@ function shortAndLong() {
 /** What each device did in two iterations of each task, from the event stream that the timeline page shows. */
 function timeline() {
   const [first, n] = [4, 2], fraction = trial ? 0.1 : 0.2;
-  const ways = [{ task: 'multi_gpu', words: ['multi_gpu', '--n_gpus', 2] }, { task: 'multi_node', words: ranks(2, 2, 'flat') }];
+  const ways = [{ task: 'multi_gpu', words: ['multi_gpu', '--n-gpus', 2] }, { task: 'multi_node', words: ranks(2, 2, 'flat') }];
   let result;
   const tasks = ways.map(({ task, words }) => {
     const trace = join(scratch, `trace_${task}`);

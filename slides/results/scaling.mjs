@@ -23,7 +23,7 @@ export function predicted(words) {
 /** What scaling.json should hold: how many times as fast as one device, by devices; no strong scaling where a device has no image. */
 export function scaling(network = '10gbit,50us', nodes = 64) {
   const { images_per_second: rate, batchsize } = readQuoted().reedbush, timings = [1, 2].map((n) => `${n * batchsize}:${(n * batchsize / rate).toFixed(5)}`).join();
-  const words = ['--model', 'vgg', '--image_size', 256, '--batchsize', batchsize, '--shared_batch', batchsize, '--timings', timings, '--nodes', nodes, '--network', network, '--communicator', 'ring'];
+  const words = ['--model', 'vgg', '--image-size', 256, '--batchsize', batchsize, '--shared-batch', batchsize, '--timings', timings, '--nodes', nodes, '--network', network, '--communicator', 'ring'];
   const rows = predicted(words).scaling, one = rows[0].weak.seconds, rounded = (speedup) => Number(speedup.toFixed(3));
   return { command: `./odori predict ${words.join(' ')}`, network, batchsize,
     rows: rows.map(({ devices, weak, strong }) => ({ devices, weak: rounded(devices * one / weak.seconds), ...(strong && { strong: rounded(one / strong.seconds) }) })) };

@@ -35,7 +35,7 @@ function traced(name, words) {
 function opening() {
   const lengthOf = ({ spans }) => Math.max(...spans.map(({ begin_us, us }) => begin_us + us));
   const seen = times(tries).map((i) => {
-    for (const [name, words] of [['one', ['single_gpu']], ['two', ['multi_gpu', '--n_gpus', 2]]]) traced(`opening/${name}`, [...words, '--model', 'mid', '--batchsize', 64, '--fraction', 0.0512]);
+    for (const [name, words] of [['one', ['single_gpu']], ['two', ['multi_gpu', '--n-gpus', 2]]]) traced(`opening/${name}`, [...words, '--model', 'mid', '--batchsize', 64, '--fraction', 0.0512]);
     const frame = frameOf(join(scratch, 'opening'));
     say(`opening, try ${i + 1} of ${tries}: ${frame.runs.map((one) => (lengthOf(one) / 1000).toFixed(1)).join(' and ')} ms`);
     return frame;
@@ -89,7 +89,7 @@ function pinning(mark) {
 function quiz() {
   const mid = ['--model', 'mid', '--batchsize', 16, '--fraction', 0.0384], two = ['multi_node', '--ranks', 2, '--nodes', 2, '--communicator', 'flat'];
   const cases = [
-    ['A', 'host', ['multi_gpu', '--n_gpus', 2, '--model', 'tiny', '--batchsize', 1, '--fraction', 0.006], 3],
+    ['A', 'host', ['multi_gpu', '--n-gpus', 2, '--model', 'tiny', '--batchsize', 1, '--fraction', 0.006], 3],
     ['B', 'straggler', [...two, ...mid], 2, { during: disturbed, choose: median }],
     ['C', 'nothing', [...two, ...mid], 2],
     ['D', 'link', [...two, '--link', link, ...mid], 2],
@@ -107,7 +107,7 @@ const wayRow = /^(synchronous|overlapped|double-buffered|half precision) +([\d.]
 /** The ways of task 5 over a simulated link: its program's figures, and a trace of each by task 2's program, whose flags do the same. */
 function overlap() {
   const two = ['multi_node', '--ranks', 2, '--nodes', 2, '--link', link, '--communicator', 'flat', '--model', 'mid', '--batchsize', 16, '--fraction', 0.0384];
-  const ways = { synchronous: [], overlapped: ['--bucket_mib', 1], 'double-buffered': ['--double_buffering'], 'half precision': ['--allreduce_dtype', 'fp16'] };
+  const ways = { synchronous: [], overlapped: ['--bucket-mib', 1], 'double-buffered': ['--double-buffering'], 'half precision': ['--allreduce-dtype', 'fp16'] };
   const figures = Object.fromEntries(Object.keys(ways).map((way) => [way, { milliseconds: [], exposed: [] }]));
   for (const i of times(tries)) {
     for (const [, way, iteration, exposed] of odori('run', 'overlap', '--solution', '--ranks', 2, '--link', link, '--model', 'mid', '--batchsize', 16).matchAll(wayRow)) {

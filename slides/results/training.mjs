@@ -28,7 +28,7 @@ export const odori = (...words) => run(['./odori', ...words], { ODORI_READY: '1'
 export function train(name, words) {
   const out = join(scratch, name);
   rmSync(out, { recursive: true, force: true });
-  odori('run', words[0], '--solution', ...words.slice(1), '--no_snapshot', '--out', out);
+  odori('run', words[0], '--solution', ...words.slice(1), '--no-snapshot', '--out', out);
   return JSON.parse(readFileSync(join(out, 'result.json'), 'utf8'));
 }
 

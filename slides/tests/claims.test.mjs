@@ -77,7 +77,7 @@ test('Communicators send what the notes of their chart say', () => {
 
 test('An all-reduce takes on slides what ./odori predict says', () => {
   for (const [communicator, secondsOf] of [['ring', ringSeconds], ['tree', treeSeconds]]) {
-    const { between, gradients, scaling: rows } = predicted(['--model', 'vgg', '--image_size', 32, '--batchsize', 1, '--timings', '1:1,2:2', '--nodes', 8, '--network', '10gbit,50us', '--communicator', communicator]);
+    const { between, gradients, scaling: rows } = predicted(['--model', 'vgg', '--image-size', 32, '--batchsize', 1, '--timings', '1:1,2:2', '--nodes', 8, '--network', '10gbit,50us', '--communicator', communicator]);
     assert.equal(vgg(32).bytes, gradients);
     assert.equal(rows.length, 4);
     for (const { devices, weak } of rows) {

@@ -8,8 +8,8 @@
 # Trains on one device: the baseline. No blanks here.
 #   qsub -j oe run_single_gpu_training.sh      with a scheduler
 #   bash run_single_gpu_training.sh            without one, on this machine
-# $FLAGS replaces the programs' flags. The workshop had, on GPUs: --epoch 4 --batchsize 32 --image_size 256 --fraction 0.05
-FLAGS=${FLAGS:-"--no_snapshot --model mid --epoch 2 --batchsize 64"}
+# $FLAGS replaces the programs' flags. The workshop had, on GPUs: --epoch 4 --batchsize 32 --image-size 256 --fraction 0.05
+FLAGS=${FLAGS:-"--no-snapshot --model mid --epoch 2 --batchsize 64"}
 
 # This folder: where the script lies or, for a scheduler's copy of it, where it was submitted.
 cd "$(dirname "$0")" && [ -e job.sh ] || cd "${PBS_O_WORKDIR:-${SLURM_SUBMIT_DIR:-${SGE_O_WORKDIR:-$PWD}}}"

@@ -12,13 +12,13 @@
 # Task 1: trains on one device, then on two of one node, and compares.
 #   qsub -j oe run_multi_gpu_training.sh       with a scheduler
 #   bash run_multi_gpu_training.sh             without one, on this machine
-# $FLAGS replaces the programs' flags. The workshop had, on GPUs: --epoch 4 --batchsize 32 --image_size 256 --fraction 0.05
-FLAGS=${FLAGS:-"--no_snapshot --model mid --epoch 2 --batchsize 64"}
+# $FLAGS replaces the programs' flags. The workshop had, on GPUs: --epoch 4 --batchsize 32 --image-size 256 --fraction 0.05
+FLAGS=${FLAGS:-"--no-snapshot --model mid --epoch 2 --batchsize 64"}
 
 # This folder: where the script lies or, for a scheduler's copy of it, where it was submitted.
 cd "$(dirname "$0")" && [ -e job.sh ] || cd "${PBS_O_WORKDIR:-${SLURM_SUBMIT_DIR:-${SGE_O_WORKDIR:-$PWD}}}"
 . ./job.sh multi_gpu || { echo "This job wasn't submitted from the kit's folder jobscripts: submit it there." >&2; exit 20; }
 
 log "$PROGRAMS/train_cifar_single_gpu" $FLAGS --out "$OUT/single_gpu"
-log "$PROGRAMS/train_cifar_multi_gpu" $FLAGS --out "$OUT/multi_gpu" --n_gpus "$N_GPUS"
+log "$PROGRAMS/train_cifar_multi_gpu" $FLAGS --out "$OUT/multi_gpu" --n-gpus "$N_GPUS"
 log_speedup

@@ -4,7 +4,7 @@
 //          updates, and sends the parameters back.
 // Time:    40 minutes.
 // Reading: deck 1 of the slides; lib/train/parallel_updater.h, lib/data/sub_dataset.h.
-// Command: ./odori run multi_gpu --n_gpus 2 --epoch 4 --batchsize 32
+// Command: ./odori run multi_gpu --n-gpus 2 --epoch 4 --batchsize 32
 // Output:  the table of epochs, then "Throughput: ... [images/sec.]": more than the baseline's, single_gpu.
 #include "odori.h"
 

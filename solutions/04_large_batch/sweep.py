@@ -54,7 +54,7 @@ def main():
     said = flags.parse_args()
     base, *larger = said.batches.split(",")
     command = ["./odori", "run", "large_batch", "--solution", "--ranks", "1", "--device", "cpu", "--model", "tiny", "--accumulate", "1",
-               "--base_batch", base, "--learnrate", said.learnrate, "--epoch", said.epoch, "--dataset", said.dataset,
+               "--base-batch", base, "--learnrate", said.learnrate, "--epoch", said.epoch, "--dataset", said.dataset,
                "--fraction", said.fraction]
     chosen = ((name, value) for name, value in vars(said).items() if name not in ("jobs", "store", "seeds"))
     stored = {"command": "solutions/04_large_batch/sweep.py" + "".join(f" --{name} {value}" for name, value in chosen), "seeds": 0,

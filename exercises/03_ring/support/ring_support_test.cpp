@@ -74,7 +74,7 @@ TEST(TriedNumbers, DifferByRankAndPosition) {
 
 TEST(ChunkOf, LiesWithinTheVector) {
   std::vector<float> values(7);
-  const BeginOfChunk even = [](std::size_t c, std::size_t n, std::size_t length) { return c * length / n; };
+  const BeginOfChunk even = [](std::size_t c, std::size_t n, std::size_t length) { return length * c / n; };
   EXPECT_EQ(chunk_of(values, 1, 3, even).data(), &values[2]);
   EXPECT_EQ(chunk_of(values, 2, 3, even).size(), 3u);
   EXPECT_THROW(chunk_of(values, 3, 3, even), Error);

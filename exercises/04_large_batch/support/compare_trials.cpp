@@ -125,7 +125,7 @@ void warn_of_long_warm_up(const TrialOptions& options) {
   const bool warms_up = options.only.empty() || options.only == "warm_up";
   if (!warms_up || options.warmup_epochs <= options.epochs) return;
   fmt::print(
-      "--warmup_epochs {} is more than --epoch {}: with warm-up, no update has the scaled rate. Train for longer, or "
+      "--warmup-epochs {} is more than --epoch {}: with warm-up, no update has the scaled rate. Train for longer, or "
       "warm up in fewer epochs.\n",
       options.warmup_epochs, options.epochs);
 }

@@ -127,7 +127,7 @@ TEST(Trials, WarnOfAWarmUpThatDoesNotEnd) {
     return testing::internal::GetCapturedStdout();
   };
   for (const char* only : {"", "warm_up"})
-    EXPECT_EQ(said(3, only).find("--warmup_epochs 3 is more than --epoch 2") == 0, comm->rank() == 0);
+    EXPECT_EQ(said(3, only).find("--warmup-epochs 3 is more than --epoch 2") == 0, comm->rank() == 0);
   EXPECT_EQ(said(3, "scaled").find("is more than"), std::string::npos);
   EXPECT_EQ(said(2, "").find("is more than"), std::string::npos);
 }

@@ -20,7 +20,7 @@ namespace odori {
 DatasetPtr shard_of(const DatasetPtr& set, int rank, int size);
 
 /// Writes OUT/checkpoint_epoch_N: parameters and statistics (model.bin), optimizer state (optimizer.bin), and the
-/// number of epochs. Local. Keeps as many as --keep says; writes nothing with --no_snapshot. Throws Error if it can't.
+/// number of epochs. Local. Keeps as many as --keep says; writes nothing with --no-snapshot. Throws Error if it can't.
 void save_weights(const Arguments& args, Trainer& trainer);
 
 /// Reads a checkpoint, or the newest of a folder (--resume), into the model and the optimizer, and returns how many

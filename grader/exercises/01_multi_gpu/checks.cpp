@@ -94,7 +94,7 @@ Found find_in_shares(const Situation& situation) {
 
 // ---- Blanks 2 to 5: the devices
 
-/// Any device that there is with any --n_gpus may be the main one, if all blanks keep to it.
+/// Any device that there is with any --n-gpus may be the main one, if all blanks keep to it.
 Found find_missing_main_device(const Situation& situation) {
   const int n = situation.plan.devices, main = process_of(situation).device.value_or(0);
   if (exists(main, n)) return {};

@@ -19,8 +19,8 @@ namespace {
 RunPlan with_flags(RunPlan plan, int accumulate, int base_batch, int warmup_epochs, const char* schedule,
                    const char* gradients) {
   plan.snapshots = false;
-  plan.flags = {"--accumulate",    std::to_string(accumulate),    "--base_batch", std::to_string(base_batch),
-                "--warmup_epochs", std::to_string(warmup_epochs), "--gradients",  gradients};
+  plan.flags = {"--accumulate",    std::to_string(accumulate),    "--base-batch", std::to_string(base_batch),
+                "--warmup-epochs", std::to_string(warmup_epochs), "--gradients",  gradients};
   if (plan.trainings == 1) plan.flags.insert(plan.flags.end(), {"--only", schedule});
   return plan;
 }
@@ -62,7 +62,7 @@ const RunPlan planned = planning();
 /// For messages: the program's flags, and what is no flag of it.
 std::string described(const PlannedTraining& p) {
   return fmt::format(
-      "--batchsize {} --accumulate {} --base_batch {} --learnrate {} --warmup_epochs {}, ranks {}, updates_of_epoch {}",
+      "--batchsize {} --accumulate {} --base-batch {} --learnrate {} --warmup-epochs {}, ranks {}, updates_of_epoch {}",
       p.batchsize, p.accumulate, p.base_batch, p.base_rate, p.warmup_epochs, p.ranks, p.updates_of_epoch);
 }
 

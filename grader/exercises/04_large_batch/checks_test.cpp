@@ -21,10 +21,10 @@ Given given_of(const RunPlan& plan) {
   std::map<std::string, std::string> flags;
   for (std::size_t i = 0; i + 1 < plan.flags.size(); i += 2) flags[plan.flags[i]] = plan.flags[i + 1];
   Given g{.m = std::stoi(flags.at("--accumulate")), .ranks = plan.ranks(), .batch = plan.batch_size};
-  g.base_batch = std::stoi(flags.at("--base_batch"));
+  g.base_batch = std::stoi(flags.at("--base-batch"));
   g.updates_of_epoch = (53 + g.ranks - 1) / g.ranks / (g.batch * g.m);
   if (plan.trainings > 1 || flags["--only"] == "warm_up")
-    g.end = g.updates_of_epoch * std::stoi(flags.at("--warmup_epochs"));
+    g.end = g.updates_of_epoch * std::stoi(flags.at("--warmup-epochs"));
   g.sum = flags.at("--gradients") == "sum";
   g.base = plan.learning_rate;
   return g;

@@ -16,8 +16,8 @@ Given given_of(const Situation& situation) {
       .m = std::stoi(flag("--accumulate")),
       .ranks = plan.ranks(),
       .batch = plan.batch_size,
-      .base_batch = std::stoi(flag("--base_batch")),
-      .warmup_epochs = plan.trainings > 1 || flag("--only") == "warm_up" ? std::stoi(flag("--warmup_epochs")) : 0,
+      .base_batch = std::stoi(flag("--base-batch")),
+      .warmup_epochs = plan.trainings > 1 || flag("--only") == "warm_up" ? std::stoi(flag("--warmup-epochs")) : 0,
       .sum = flag("--gradients") == "sum",
       .base = plan.learning_rate};
   given.k = static_cast<double>(given.batch) * given.m * given.ranks / given.base_batch;

@@ -62,7 +62,7 @@ void CpuDevice::bind_thread() {
   threads = omp_get_num_threads();
   require(threads == threads_,
           "{} asked OpenMP for {} threads and got {}. An environment variable limits them: unset OMP_THREAD_LIMIT and "
-          "OMP_MAX_ACTIVE_LEVELS, or give --threads_per_device {}.",
+          "OMP_MAX_ACTIVE_LEVELS, or give --threads-per-device {}.",
           description(), threads_, threads, threads);
   proven = threads_;
 }

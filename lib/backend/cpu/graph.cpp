@@ -50,7 +50,7 @@ Tensor CpuGraph::add(const Make& make, std::vector<ParameterView> parameters) {
   try {
     operations_.push_back(make());
   } catch (const dnnl::error& error) {
-    fail("oneDNN could not make an operation on {}: {}. A smaller --batchsize or --image_size needs less memory.",
+    fail("oneDNN could not make an operation on {}: {}. A smaller --batchsize or --image-size needs less memory.",
          to_string(values_.back().shape), error.what());
   }
   values_.push_back(operations_.back()->output());

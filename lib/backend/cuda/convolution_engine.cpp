@@ -348,7 +348,7 @@ class CudnnEngine : public ConvolutionEngine {
     if (!found.empty()) return found;
     require(least_workspace == 0,
             "cuDNN has no plan for a convolution ({}, {} -> {} channels, {}x{} images) within {} MiB of workspace: "
-            "the least it asks for is {} MiB. Give a larger --workspace_mib.",
+            "the least it asks for is {} MiB. Give a larger --workspace-mib.",
             to_string(which.pass), which.x.c, which.y.c, which.x.h, which.x.w, workspace_limit >> 20,
             (least_workspace >> 20) + 1);
     fail(

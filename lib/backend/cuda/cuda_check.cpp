@@ -23,7 +23,7 @@ std::string remedy(cudaError_t error) {
           major, minor);
     }
     case cudaErrorMemoryAllocation:
-      return " Lower --batchsize, --image_size or --workspace_mib.";
+      return " Lower --batchsize, --image-size or --workspace-mib.";
     case cudaErrorDevicesUnavailable:
       return " Another process has it for itself alone: nvidia-smi shows who, and the compute mode.";
     case cudaErrorIllegalAddress:
@@ -86,8 +86,8 @@ DeviceMemory allocate_zeros(std::size_t bytes, const char* what, cudaStream_t st
     std::size_t free = 0, total = 0;
     cudaMemGetInfo(&free, &total);
     fail(
-        "{} is out of memory: {} need {} MiB, and {} of its {} MiB are free. Lower --batchsize, --image_size or "
-        "--workspace_mib, or see with nvidia-smi who has the rest.",
+        "{} is out of memory: {} need {} MiB, and {} of its {} MiB are free. Lower --batchsize, --image-size or "
+        "--workspace-mib, or see with nvidia-smi who has the rest.",
         current_gpu(), what, mebibytes(bytes), free >> 20, total >> 20);
   }
   check(error, "allocating memory");

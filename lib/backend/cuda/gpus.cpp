@@ -60,7 +60,7 @@ std::unique_ptr<Device> make_gpu(int id, const DevicePoolOptions& options) {
   require(count > 0, "There is no GPU {}: {}", id, why_no_gpu());
   require(id < count || options.share_devices,
           "There is no GPU {}: this machine has {}, numbered from 0. Ask for fewer, or let several devices stand on "
-          "one GPU with --share_devices.",
+          "one GPU with --share-devices.",
           id, count);
   const CudaDevice::Options device_options{.precision = options.precision.value_or(Precision::tf32),
                                            .workspace_limit = static_cast<std::size_t>(options.workspace_mib) << 20,

@@ -87,7 +87,7 @@ bool ExchangeContext::all_finite() {
                "{} of the {} gradients of an update are infinite or nan in {}: nothing was updated by them. That "
                "happened {} time{} so far.{}\n",
                not_finite, all, to_string(dtype), n, n == 1 ? "" : "s",
-               dtype == Dtype::fp16 ? " Beyond 65504 fp16 is infinite; --allreduce_dtype bf16 has fp32's range." : "");
+               dtype == Dtype::fp16 ? " Beyond 65504 fp16 is infinite; --allreduce-dtype bf16 has fp32's range." : "");
   }
   return false;
 }

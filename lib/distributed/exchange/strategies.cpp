@@ -8,11 +8,11 @@ namespace odori {
 std::unique_ptr<ExchangeStrategy> create_exchange_strategy(const ExchangeOptions& options) {
   if (options.double_buffering && options.bucket_mib != 0)
     throw UsageError(
-        "Double buffering and buckets are two ways to hide one exchange. Give --double_buffering or --bucket_mib.");
+        "Double buffering and buckets are two ways to hide one exchange. Give --double-buffering or --bucket-mib.");
   if (options.sharded && options != ExchangeOptions{.sharded = true, .accumulate = options.accumulate})
     throw UsageError(
-        "--sharded exchanges parts, each once: it can't be combined with --double_buffering, --allreduce_dtype or "
-        "--bucket_mib.");
+        "--sharded exchanges parts, each once: it can't be combined with --double-buffering, --allreduce-dtype or "
+        "--bucket-mib.");
   if (options.sharded) return sharded();
   if (options.double_buffering) return double_buffered();
   return options.bucket_mib == 0 ? synchronous() : bucketed(options.bucket_mib);

@@ -1,6 +1,6 @@
 // NAME: what one update of data-parallel training uses and sends.
 //
-//   ./odori run NAME --n_devices 4
+//   ./odori run NAME --n-devices 4
 //
 // The program prints two values that your formulas compute: how many images an update uses, and how many bytes of
 // gradients each device contributes. It takes less than a second.
@@ -30,7 +30,7 @@ int main(int argc, char** argv) try {
                                          {.name = "NAME",
                                           .about = "NAME: what one update uses and sends.",
                                           .trains = false,
-                                          .own = {{"--n_devices", "Devices that share the update", &n_devices, 1}}});
+                                          .own = {{"--n-devices", "Devices that share the update", &n_devices, 1}}});
   if (const auto warning = DevicePool(args.devices).warning(n_devices)) fmt::print("{}\n", *warning);
   const NetworkCost network = cost_of(create_network(args.model, 10, args.image_size));
   show_NAME({args.batchsize, n_devices, network.parameters}, images_of_update, gradient_bytes);
