@@ -64,6 +64,12 @@ def asynchronous(command):
          (0,), "your seconds to it")
 
 
+def pipeline(command):
+    """Of few images: its network has a size of its own."""
+    ends(f"./odori run pipeline --solution --ranks 3 --width 16 --epoch 1 --batchsize 8 --dataset {DATA}", (0,),
+         "as one device computes them")
+
+
 def timeline(command):
     """Of a training that writes its event stream."""
     trace = f"{SCRATCH.name}/traced"
@@ -118,6 +124,8 @@ TABLE = [
     (r"\./odori run asynchronous --ranks 1 .*", asynchronous),
     (r"\./odori run nccl --ranks 2", here("right on every rank", "--solution", "--device cpu")),
     (r"\./odori run prediction --model mid", here("With the ring alone", "--solution", "--device cpu")),
+    (r"\./odori run pipeline --ranks 3 .*", pipeline),
+    (r"\./odori run prediction --model mid", here("A tree goes on", "--solution", "--device cpu")),
     (r"\./odori run tensor_parallel .*", on_little_data("compared with one process: right")),
     (r"\./odori predict( .*)?", by("predict_runs", "lib/tests/CMakeLists.txt", "predict_runs")),
     (r"\./odori timeline DIR", timeline),

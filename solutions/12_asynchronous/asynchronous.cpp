@@ -19,11 +19,12 @@
 using namespace odori;
 
 /// What a worker gets. `server` has .parameters and .version: how many updates were applied to them. Parameters and
-/// gradients are each an Array, which is copied as PyTorch copies its tensors: see asynchronous_support.h.
+/// gradients are each an Array, which behaves as an array of NumPy does when it is assigned: see
+/// asynchronous_support.h.
 State fetch(const Server& server) {
   // BLANK 1: Return a State {parameters, version}: the server's, as they are now. The worker computes with it for some
   //          time, while the server goes on.
-  return {server.parameters.clone(), server.version};
+  return {server.parameters.copy(), server.version};
   // END BLANK
 }
 

@@ -124,14 +124,14 @@ class Run {
                      rows));
   }
 
-  void train() {
+  void train(const Arguments& args) {
     SerialIterator iterator = batches();
     print("epoch  main/loss  validation/main/loss  validation/main/accuracy\n");
-    for (int epoch = 1; epoch <= args_.epoch; ++epoch) {
+    for (int epoch = 1; epoch <= args.epoch; ++epoch) {
       double loss = 0;
       int updates = 0;
       do {
-        loss += program_.update(net_, groups_, mlp::load(*iterator.next()), args_.learnrate);
+        loss += program_.update(net_, groups_, mlp::load(*iterator.next()), args.learnrate);
         ++updates;
       } while (!iterator.is_new_epoch());
       // Every copy has the loss over its own images, on all of its ranks.
@@ -197,7 +197,7 @@ void train_tensor_parallel(const TensorParallel& program, const Arguments& args,
                comm.intra_size() == 1 ? "1 rank" : fmt::format("{} ranks", comm.intra_size()));
   run.compare_with_one_process();
   run.count_bytes();
-  run.train();
+  run.train(args);
 }
 
 }  // namespace odori

@@ -17,7 +17,8 @@
 
 namespace odori {
 
-/// An array of floats in host memory. As in PyTorch and NumPy, a copy of an Array shares its elements.
+/// An array of floats in host memory. As in NumPy, b = a makes b another name of the same elements; a.copy() has its
+/// own.
 class Array {
  public:
   Array() : Array(std::vector<float>()) {}
@@ -27,7 +28,7 @@ class Array {
   std::vector<float>::iterator begin() const { return values_->begin(); }
   std::vector<float>::iterator end() const { return values_->end(); }
   /// Copies the elements.
-  Array clone() const { return Array(*values_); }
+  Array copy() const { return Array(*values_); }
 
  private:
   std::shared_ptr<std::vector<float>> values_;

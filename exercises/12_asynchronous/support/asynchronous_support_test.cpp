@@ -44,7 +44,7 @@ Functions plain(std::function<bool(int, const std::vector<int>&, int)> wait = []
     while (true) {
       for (std::size_t w = 0; w < idle.size(); ++w)
         if (idle[w] && workers.remaining() > 0 && !must_wait(static_cast<int>(w), clocks, settings.bound)) {
-          workers.send(static_cast<int>(w), {server.parameters.clone(), server.version});
+          workers.send(static_cast<int>(w), {server.parameters.copy(), server.version});
           idle[w] = false;
         }
       if (std::ranges::all_of(idle, std::identity())) break;
@@ -82,10 +82,10 @@ std::vector<int> all(const std::vector<Update>& updates, int Update::*value) {
 
 TEST(Array, SharesItsElements) {
   const Array one({1, 2});
-  const Array copy = one, clone = one.clone();
+  const Array same = one, copy = one.copy();
   one[0] = 7;
-  EXPECT_EQ(copy[0], 7);
-  EXPECT_EQ(clone[0], 1);
+  EXPECT_EQ(same[0], 7);
+  EXPECT_EQ(copy[0], 1);
   EXPECT_EQ(Array().size(), 0u);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "asynchronous_cases.h"
@@ -322,7 +323,7 @@ ShownFigure distances(Runs& whole) {
          ++u)
       if (const double distance = std::abs(shown.runs[which].updates[u].parameters.front());
           distance >= 1e-6 && std::isfinite(distance))
-        curve.values[u] = distance;
+        curve.values[u] = std::stod(fmt::format("{:.3g}", distance));
   }
   return {figure, {{"rate", text(quadratic_rate)}}};
 }
