@@ -123,6 +123,7 @@ TABLE = [
     (r"\./odori run large_batch .*", smaller("held-out accuracy", more=" --accumulate 1")),
     (r"\./odori run asynchronous --ranks 1 .*", asynchronous),
     (r"\./odori run nccl --ranks 2", here("right on every rank", "--solution", "--device cpu")),
+    (r"\./odori run prediction --model mid", here("With the ring alone", "--solution", "--device cpu")),
     (r"\./odori run pipeline --ranks 3 .*", pipeline),
     (r"\./odori run prediction --model mid", here("A tree goes on", "--solution", "--device cpu")),
     (r"\./odori run tensor_parallel .*", on_little_data("compared with one process: right")),

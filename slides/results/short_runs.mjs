@@ -127,17 +127,18 @@ function overlap() {
 
 /** What task 6's program predicts, and how far off that is. */
 function prediction() {
-  const network = '10gbit,50us', seen = times(tries).map((i) => {
-    const said = odori('run', 'prediction', '--solution', '--model', 'mid', '--batchsize', 32, '--network', network);
-    const curve = [...said.matchAll(/^ *(\d+) +(-?[\d.]+) +([\d.]+) +(-?[\d.]+) *#*$/gm)].map(([, ...numbers]) => numbers.map(Number));
+  const network = '10gbit,50us', within = '100gbit,5us', sharedBatch = 8192, perNode = 4, seen = times(tries).map((i) => {
+    const said = odori('run', 'prediction', '--solution', '--model', 'mid', '--batchsize', 32, '--shared-batch', sharedBatch, '--devices-per-node', perNode, '--within', within, '--network', network);
+    const number = '(-?[\\d.]+|-)', row = new RegExp(`^ *(\\d+) +${number} +${number} +${number} +${number} +(\\w+|-) +${number} +${number} *#*$`, 'gm');
+    const curve = [...said.matchAll(row)].map(([, devices, ring, , , withRing, chosen, withChosen]) => ({ devices: Number(devices), ring: Number(ring), with_ring: Number(withRing), chosen, with_chosen: Number(withChosen) }));
     const errors = [...said.matchAll(/^(.*): predicted ([\d.]+) ms, measured ([\d.]+) ms/gm)].map(([, what, predicted, measured]) => ({ what, predicted: Number(predicted), measured: Number(measured) }));
-    if (curve.length !== 11 || errors.length !== 2) throw new Error(`Task 6's program printed no curve of 11 rows and two errors:\n${said}`);
+    if (curve.length !== 19 || errors.length !== 2) throw new Error(`Task 6's program printed no curve of 19 rows and two errors:\n${said}`);
     say(`prediction, try ${i + 1} of ${tries}: ${errors.map(({ predicted, measured }) => `${predicted} for ${measured}`).join(', ')} ms`);
     return { curve, errors };
   });
-  const best = least(seen, ({ curve }) => curve[0][1]);
+  const best = least(seen, ({ curve }) => curve[0].with_ring);
   const { machine, date } = train('machine', ['single_gpu', ...common, '--model', 'tiny', '--fraction', 0.01, '--epoch', 1]);
-  save('prediction', { machine, date, model: 'mid', batchsize: 32, network, curve: best.curve.map(([devices, milliseconds, exchange, speedup]) => ({ devices, milliseconds, exchange, speedup })),
+  save('prediction', { machine, date, model: 'mid', batchsize: 32, shared_batch: sharedBatch, devices_per_node: perNode, network, within, curve: best.curve,
     errors: best.errors.map(({ what }, k) => ({ what, predicted: spread(seen.map(({ errors }) => errors[k].predicted)), measured: spread(seen.map(({ errors }) => errors[k].measured)) })) });
 }
 

@@ -12,7 +12,9 @@ bool predict_for_check(const std::function<Prediction(const Given&)>& predict) {
                   .other = create_network(test_case.other, 10),
                   .images = test_case.images,
                   .batch = test_case.batch,
-                  .wire = cost::link_from(test_case.link),
+                  .per_node = test_case.per_node,
+                  .within = cost::link_from(test_case.within),
+                  .between = cost::link_from(test_case.between),
                   .small = {test_case.small_batch, test_case.small_seconds},
                   .large = {test_case.large_batch, test_case.large_seconds},
                   .percent = test_case.percent}));

@@ -7,16 +7,16 @@
 
 namespace odori {
 
-/// A prediction to make: the networks' names, images of an epoch and of an iteration, the link, and two measured
+/// A prediction to make: the networks' names, images of an epoch and of an iteration, the cluster, and two measured
 /// iterations. ODORI_TEST_CASES holds an array of these.
 struct PredictionCase {
   std::string network, other;
-  int images = 0, batch = 1;
-  std::string link;  // "10gbit,50us"
+  int images = 0, batch = 1, per_node = 1;
+  std::string within, between;  // nodes: "10gbit,50us"
   double small_batch = 0, small_seconds = 0, large_batch = 0, large_seconds = 0;
   int percent = 10;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PredictionCase, network, other, images, batch, link, small_batch, small_seconds,
-                                   large_batch, large_seconds, percent)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PredictionCase, network, other, images, batch, per_node, within, between,
+                                   small_batch, small_seconds, large_batch, large_seconds, percent)
 
 }  // namespace odori

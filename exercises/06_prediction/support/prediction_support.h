@@ -15,29 +15,57 @@ namespace odori {
 /// The input of a prediction.
 struct Given {
   NetworkSpec network, other;
-  int images = 0, batch = 1;  // images of an epoch; images of an iteration, of all devices together
-  cost::Link wire;
+  int images = 0, batch = 1;   // images of an epoch; images of an iteration, of all devices together
+  int per_node = 1;            // devices
+  cost::Link within, between;  // nodes
   cost::Measured small, large;
   int percent = 10;  // that an epoch may take longer than its images alone
+
+  /// The slowest link that a ring of n devices uses.
+  const cost::Link& wire(int n) const { return n > per_node ? between : within; }
 };
 
-/// One batch shared by `devices` devices.
+/// An all-reduce algorithm that a library could use.
+struct Candidate {
+  std::string name;
+  /// What all-reducing `bytes` of gradients between n devices takes.
+  std::function<double(int n, double bytes)> seconds = [](int, double) { return 0.0; };
+};
+
+inline constexpr const char* all_reduce_names[] = {"ring", "tree", "hierarchical"};
+
+/// The algorithms that can be used by n devices: "ring", by the learner's formula; "tree"; and, with several devices
+/// of several nodes, "hierarchical". The order differs from one n to the next.
+std::vector<Candidate> candidates_for(const Given& given, int n,
+                                      const std::function<double(int n, double bytes, const cost::Link& wire)>& ring);
+
+/// One batch shared by `devices` devices. Seconds; iterations include the exchange.
 struct Point {
   int devices = 1;
-  double exchange = 0, iteration = 0;  // seconds; the iteration includes the exchange
+  double ring = 0, iteration = 0;  // the exchange by the ring, and an iteration with it
+  std::string chosen;              // the all-reduce that a library chooses
+  double iteration_with_chosen = 0;
 };
 
-/// Powers of two, and 1.5 times each.
-inline constexpr int device_counts[] = {1,  2,  3,  4,   6,   8,   12,  16,  24,  32,
-                                        48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
+/// Powers of two and 1.5 times each, up to 1024: of devices in one node, and of full nodes.
+inline std::vector<int> device_counts(int per_node) {
+  constexpr int most = 1024;
+  std::vector<int> steps, counts;
+  for (int n = 1; n <= most; n *= 2) {
+    steps.push_back(n);
+    if (n > 1 && n < most) steps.push_back(n + n / 2);
+  }
+  for (const int n : steps)
+    if (n < per_node) counts.push_back(n);
+  for (const int nodes : steps)
+    if (nodes * per_node <= most) counts.push_back(nodes * per_node);
+  return counts;
+}
 
 struct Prediction {
-  std::string network, other_network;
-  int images = 0, batch = 1;  // as in Given
-  double iterations = 0;      // of an epoch
-  cost::Compute compute, compute_of_other;
-  std::vector<Point> curve;
-  int percent = 10;                                               // as in Given
+  Given given;
+  cost::Compute compute = {}, compute_of_other = {};
+  std::vector<Point> curve = {};
   double batch_within_percent = 0, batch_within_tenth_of_it = 0;  // larger batches gain less than this
 };
 
