@@ -125,7 +125,6 @@ TABLE = [
     (r"\./odori run nccl --ranks 2", here("right on every rank", "--solution", "--device cpu")),
     (r"\./odori run prediction --model mid", here("With the ring alone", "--solution", "--device cpu")),
     (r"\./odori run pipeline --ranks 3 .*", pipeline),
-    (r"\./odori run prediction --model mid", here("A tree goes on", "--solution", "--device cpu")),
     (r"\./odori run tensor_parallel .*", on_little_data("compared with one process: right")),
     (r"\./odori predict( .*)?", by("predict_runs", "lib/tests/CMakeLists.txt", "predict_runs")),
     (r"\./odori timeline DIR", timeline),
