@@ -185,7 +185,7 @@ class Training : public testing::Test {
 };
 
 TEST_F(Training, GivesEachWorkerItsBatches) {
-  Perceptron one(args, 16, 2), other(args, 16, 2);
+  PerceptronOfWorkers one(args, 16, 2), other(args, 16, 2);
   std::vector<float> parameters = one.initial_parameters();
   const std::vector<float> gradient = one.gradient_at(0, parameters);
   EXPECT_EQ(gradient.size(), parameters.size());

@@ -83,7 +83,7 @@ double slowdown_of(int worker) { return worker % 5 == 1 ? 2 : worker % 5 == 2 ? 
 
 Trained train(const std::string& name, int n_workers, const Settings& settings, const Arguments& args, int batch,
               const Functions& functions) {
-  Perceptron perceptron(args, batch, n_workers);
+  PerceptronOfWorkers perceptron(args, batch, n_workers);
   const int gradients = perceptron.n_gradients(), interval = std::max(1, gradients / 40);
   Trained trained{.name = name};
   VirtualRun one{.parameters = perceptron.initial_parameters(), .gradients = gradients, .settings = settings};

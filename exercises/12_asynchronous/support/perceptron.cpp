@@ -9,7 +9,7 @@
 
 namespace odori {
 
-Perceptron::Perceptron(const Arguments& args, int batch_size, int n_workers)
+PerceptronOfWorkers::PerceptronOfWorkers(const Arguments& args, int batch_size, int n_workers)
     : batch_size_(batch_size), seed_(args.seed) {
   const TrainTest sets = load_cifar(args.dataset, {.fraction = args.fraction});
   n_gradients_ = std::max(1, static_cast<int>(sets.train->size()) / batch_size * args.epoch);
@@ -22,11 +22,11 @@ Perceptron::Perceptron(const Arguments& args, int batch_size, int n_workers)
   test_ = mlp::load(*SerialIterator(sets.test, n_test, {.repeat = false, .shuffle = false}).next());
 }
 
-std::vector<float> Perceptron::initial_parameters() const {
+std::vector<float> PerceptronOfWorkers::initial_parameters() const {
   return mlp::initial_parameters(layers_, mlp::range_of(layers_), seed_);
 }
 
-std::vector<float> Perceptron::gradient_at(int worker, std::span<const float> parameters) {
+std::vector<float> PerceptronOfWorkers::gradient_at(int worker, std::span<const float> parameters) {
   mlp::Images images = mlp::load(*iterators_.at(static_cast<std::size_t>(worker)).next());
   const mlp::Activations activations = mlp::stage_forward(layers_, parameters, std::move(images.x));
   std::vector<float> dlogits(activations.back().size()), gradients(parameters.size());
@@ -35,7 +35,7 @@ std::vector<float> Perceptron::gradient_at(int worker, std::span<const float> pa
   return gradients;
 }
 
-double Perceptron::accuracy(std::span<const float> parameters) const {
+double PerceptronOfWorkers::accuracy(std::span<const float> parameters) const {
   if (!std::ranges::all_of(parameters, [](float value) { return std::isfinite(value); })) return 0;
   const mlp::Activations activations = mlp::stage_forward(layers_, parameters, test_.x);
   const mlp::Loss loss = mlp::softmax_cross_entropy(activations.back(), test_.labels);

@@ -12,10 +12,10 @@
 
 namespace odori {
 
-class Perceptron {
+class PerceptronOfWorkers {
  public:
   /// Throws Error if the data set cannot be loaded or has too few images for a batch.
-  Perceptron(const Arguments& args, int batch_size, int n_workers);
+  PerceptronOfWorkers(const Arguments& args, int batch_size, int n_workers);
 
   std::vector<float> initial_parameters() const;
   /// The mean gradient of this worker's next batch.

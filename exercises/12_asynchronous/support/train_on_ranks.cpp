@@ -65,7 +65,7 @@ class RankServerEnd : public ServerEnd {
 
 class RankWorkerEnd : public WorkerEnd {
  public:
-  RankWorkerEnd(Communicator& comm, Perceptron& perceptron, std::size_t length)
+  RankWorkerEnd(Communicator& comm, PerceptronOfWorkers& perceptron, std::size_t length)
       : comm_(comm), perceptron_(perceptron), length_(length) {}
 
   std::optional<State> receive() override {
@@ -81,7 +81,7 @@ class RankWorkerEnd : public WorkerEnd {
 
  private:
   Communicator& comm_;
-  Perceptron& perceptron_;
+  PerceptronOfWorkers& perceptron_;
   std::size_t length_;
 };
 
@@ -89,7 +89,7 @@ class RankWorkerEnd : public WorkerEnd {
 
 void train_on_ranks(const Functions& functions, const Arguments& args, const RunOptions& options, Communicator& comm) {
   const int n_workers = comm.size() - 1;
-  Perceptron perceptron(args, options.batchsize, n_workers);
+  PerceptronOfWorkers perceptron(args, options.batchsize, n_workers);
   const std::vector<float> initial = perceptron.initial_parameters();
   comm.barrier();
   if (comm.rank() > 0) {
