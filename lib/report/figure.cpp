@@ -33,7 +33,11 @@ std::vector<TableRow> rows_of(const Figure& figure) {
 }
 
 nlohmann::json data_of(const Figure& figure) {
-  nlohmann::json data{{"x", figure.x}, {"bars", figure.bars}, {"x_name", figure.x_name}, {"y_name", figure.y_name}};
+  nlohmann::json data{{"x", figure.x},
+                      {"bars", figure.bars},
+                      {"linear", figure.linear},
+                      {"x_name", figure.x_name},
+                      {"y_name", figure.y_name}};
   for (const Curve& curve : figure.curves) {
     nlohmann::json& json = data["curves"].emplace_back();
     json = {{"name", curve.name}, {"measured", curve.measured}, {"points", nlohmann::json::array()}};

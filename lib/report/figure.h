@@ -19,9 +19,10 @@ struct Curve {
 struct Figure {
   std::string title, text;
   std::string x_name, y_name;
-  std::vector<double> x;  // above 0, as the values are: both axes are logarithmic
+  std::vector<double> x;  // with logarithmic axes above 0, as the values are
   std::vector<Curve> curves;
   std::vector<std::string> bars = {};  // in place of x: a bar for each value, from 0, with these names
+  bool linear = false;                 // both axes, from 0; else both are logarithmic
 };
 
 /// A line for each x or bar, and a column for each curve. `width_of`: how many columns of the terminal a text takes.

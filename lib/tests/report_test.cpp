@@ -218,8 +218,12 @@ TEST(Figure, PageHoldsTextsTableAndPoints) {
   const auto data = nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at));
   EXPECT_EQ(data["curves"][1]["points"], nlohmann::json::parse(R"([{"x": 2.0, "y": 4000.0}])"));
   EXPECT_EQ(data["curves"][1]["measured"], true);
+  EXPECT_EQ(data["linear"], false);
   EXPECT_NE(page.find("chart()"), std::string::npos);
   EXPECT_NE(to_page(example_figure(), "en", "").find("Chart.js was not found"), std::string::npos);
+  Figure linear = example_figure();
+  linear.linear = true;
+  EXPECT_NE(to_page(linear, "en", "").find("\"linear\":true"), std::string::npos);
 }
 
 TEST(Figure, ShowsWhatWasAFloatAsItWasTyped) {

@@ -156,6 +156,7 @@ void write_pages(const std::vector<Trained>& all, const std::string& out) {
     by_images.curves.push_back(accuracy_by(by_images.x, one, false));
     by_seconds.curves.push_back(accuracy_by(by_seconds.x, one, true));
   }
+  by_images.linear = by_seconds.linear = true;
   write_page(by_images, out + "/images.html");
   write_page(by_seconds, out + "/seconds.html");
 }
