@@ -22,7 +22,8 @@ class Exchange {
   rank_table::Call outer_;
 };
 
-/// A call that all ranks have to make and that a learner may make: also reported to the observer.
+/// A call that all ranks have to make and that a learner may make: also reported to the observer. Comparing the ranks'
+/// calls waits for the last of them, so a trace::Span that measures the call begins before this.
 struct Collective {
   explicit Collective(const Plan& plan) : scope(plan.name, plan.site), exchange(plan) {}
   observe::CollectiveScope scope;

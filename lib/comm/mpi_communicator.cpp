@@ -91,9 +91,9 @@ std::int64_t MpiCommunicator::all_reduce_mean_in(Dtype dtype, Device& device, Bu
 }
 
 void MpiCommunicator::average(Device& device, Buffer& values, Range range) {
-  const Collective call({.name = "comm->all_reduce_mean()", .length = static_cast<std::int64_t>(range.size())});
   const bool slices = cut_ == Cut::slices;  // else messages say how many bytes they are
   const trace::Span span("allreduce", slices ? range.size() * bytes_of(dtype_) : 0);
+  const Collective call({.name = "comm->all_reduce_mean()", .length = static_cast<std::int64_t>(range.size())});
   on_host(device, values, range, slices ? slice_floats : range.size(), [this](std::span<float> numbers) {
     dtype_ == Dtype::fp32 ? all_reduce(numbers) : all_reduce_packed(numbers);
   });
@@ -128,8 +128,8 @@ void MpiCommunicator::divide(std::span<float> numbers) const {
 Range MpiCommunicator::part(std::size_t n) const { return world_.range_of(n, rank()); }
 
 void MpiCommunicator::reduce_scatter_mean(Device& device, Buffer& gradients) {
-  const Collective call({.name = "comm->reduce_scatter_mean()", .length = static_cast<std::int64_t>(gradients.size())});
   const trace::Span span("reduce", gradients.bytes());
+  const Collective call({.name = "comm->reduce_scatter_mean()", .length = static_cast<std::int64_t>(gradients.size())});
   on_host(device, gradients, {0, gradients.size()}, gradients.size(), [this](std::span<float> numbers) {
     world_.reduce_scatter(numbers);
     divide(world_.chunk(numbers, rank()));
@@ -137,23 +137,23 @@ void MpiCommunicator::reduce_scatter_mean(Device& device, Buffer& gradients) {
 }
 
 void MpiCommunicator::all_gather_parts(Device& device, Buffer& values) {
-  const Collective call({.name = "comm->all_gather_parts()", .length = static_cast<std::int64_t>(values.size())});
   const trace::Span span("allgather", values.bytes());
+  const Collective call({.name = "comm->all_gather_parts()", .length = static_cast<std::int64_t>(values.size())});
   on_host(device, values, {0, values.size()}, values.size(),
           [this](std::span<float> numbers) { world_.all_gather(numbers); });
 }
 
 void MpiCommunicator::broadcast(Device& device, Buffer& values, int root) {
+  const trace::Span span("broadcast", values.bytes());
   const Collective call(
       {.name = "comm->broadcast()", .length = static_cast<std::int64_t>(values.size()), .root = root});
-  const trace::Span span("broadcast", values.bytes());
   on_host(device, values, {0, values.size()}, slice_floats,
           [this, root](std::span<float> part) { world_.broadcast(part, root); });
 }
 
 void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root, CallSite site) {
-  const Collective call({"comm->broadcast()", site, static_cast<std::int64_t>(bytes.size()), root, "bytes"});
   const trace::Span span("broadcast", bytes.size());
+  const Collective call({"comm->broadcast()", site, static_cast<std::int64_t>(bytes.size()), root, "bytes"});
   const Passage passage = world_.pass(chain_steps(size(), root, static_cast<double>(bytes.size()), false));
   for_each_chunk(bytes.size(), [&](std::size_t offset, int count) {
     ODORI_MPI(MPI_Bcast(&bytes[offset], count, MPI_BYTE, root, MPI_COMM_WORLD));
@@ -161,8 +161,8 @@ void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root, CallSite s
 }
 
 void MpiCommunicator::sum(std::span<double> values, CallSite site) {
-  const Collective call({"comm->sum()", site, static_cast<std::int64_t>(values.size())});
   const trace::Span span("allreduce", values.size_bytes());
+  const Collective call({"comm->sum()", site, static_cast<std::int64_t>(values.size())});
   const Passage passage = world_.pass_all_reduce(static_cast<double>(values.size_bytes()));
   for_each_chunk(values.size(), [&](std::size_t offset, int count) {
     ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, &values[offset], count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
@@ -170,8 +170,8 @@ void MpiCommunicator::sum(std::span<double> values, CallSite site) {
 }
 
 std::vector<std::byte> MpiCommunicator::all_gather(std::span<const std::byte> own, CallSite site) {
-  const Collective call({"comm->all_gather()", site, static_cast<std::int64_t>(own.size()), -1, "bytes"});
   const trace::Span span("allgather", own.size());
+  const Collective call({"comm->all_gather()", site, static_cast<std::int64_t>(own.size()), -1, "bytes"});
   require(own.size() <= max_mpi_count, "all_gather: {} bytes of each rank are more than it takes, {}.", own.size(),
           max_mpi_count);
   std::vector<std::byte> all(own.size() * static_cast<std::size_t>(size()));
@@ -186,9 +186,9 @@ std::vector<std::byte> MpiCommunicator::scatter(std::span<const std::byte> all, 
                                                 int root, CallSite site) {
   require(static_cast<int>(counts.size()) == size(), "scatter: {} counts were given for {} ranks.", counts.size(),
           size());
-  const Collective call({.name = "comm->scatter()", .site = site, .root = root});
   std::vector<std::byte> part(counts[static_cast<std::size_t>(rank())]);
   const trace::Span span("scatter", part.size());
+  const Collective call({.name = "comm->scatter()", .site = site, .root = root});
   const Passage passage = world_.pass(scatter_steps(root, {counts.begin(), counts.end()}));
   constexpr int tag = 0;
   if (rank() != root) {
@@ -215,8 +215,8 @@ std::vector<std::byte> MpiCommunicator::scatter(std::span<const std::byte> all, 
 }
 
 void MpiCommunicator::barrier(CallSite site) {
-  const Collective call({"comm->barrier()", site});
   const trace::Span span("barrier");
+  const Collective call({"comm->barrier()", site});
   const Passage passage = world_.pass_all_reduce(0);
   ODORI_MPI(MPI_Barrier(MPI_COMM_WORLD));
 }

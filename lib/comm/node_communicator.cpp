@@ -7,9 +7,9 @@
 namespace odori {
 
 void NodeCommunicator::all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) {
-  const Collective call({"comm->all_reduce_mean()"});
   const Range range = range_of(gradients, pieces);
   const trace::Span span("allreduce", range.size() * sizeof(float));
+  const Collective call({"comm->all_reduce_mean()"});
   if (node_.has_gpus(*this, device))
     average_by_nodes({{gradients.data() + range.begin, range.size()}, &device, &gradients});
   else

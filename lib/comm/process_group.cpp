@@ -26,16 +26,16 @@ namespace {
 /// ranks it is none that all ranks make.
 struct GroupCall {
   GroupCall(const Group& group, const Plan& plan, const char* kind, std::size_t bytes)
-      : scope(plan.name, plan.site),
+      : span(kind, bytes),
+        scope(plan.name, plan.site),
         exchange(group.is_whole_job()
                      ? rank_table::Call{.name = plan.name, .site = plan.site}
-                     : rank_table::Call{plan.name, rank_table::several, rank_table::several, plan.site}),
-        span(kind, bytes) {
+                     : rank_table::Call{plan.name, rank_table::several, rank_table::several, plan.site}) {
     group.agree(plan);
   }
+  trace::Span span;  // first: the wait for the last rank is in it
   observe::CollectiveScope scope;
   Exchange exchange;
-  trace::Span span;
 };
 
 Plan plan_of(const char* name, CallSite site, std::span<const float> values, int root = -1) {

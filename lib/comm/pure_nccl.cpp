@@ -59,9 +59,9 @@ class PureNcclCommunicator : public MpiCommunicator {
   std::string name() const override { return "pure_nccl"; }
 
   void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) override {
-    const Collective call({"comm->all_reduce_mean()"});
     const Range range = range_of(gradients, pieces);
     const trace::Span span("allreduce", range.size() * bytes_of(dtype()));
+    const Collective call({"comm->all_reduce_mean()"});
     const std::span<float> numbers(gradients.data() + range.begin, range.size());
     if (dtype() == Dtype::fp32)
       nccl(device).all_reduce(device, numbers, NcclGroup::Become::mean);
@@ -70,21 +70,21 @@ class PureNcclCommunicator : public MpiCommunicator {
   }
 
   void reduce_scatter_mean(Device& device, Buffer& gradients) override {
-    const Collective call({"comm->reduce_scatter_mean()"});
     const trace::Span span("reduce", gradients.bytes());
+    const Collective call({"comm->reduce_scatter_mean()"});
     nccl(device).reduce_scatter(device, all_of(gradients), world().parts(gradients.size()), NcclGroup::Become::mean);
   }
 
   void all_gather_parts(Device& device, Buffer& values) override {
-    const Collective call({"comm->all_gather_parts()"});
     const trace::Span span("allgather", values.bytes());
+    const Collective call({"comm->all_gather_parts()"});
     nccl(device).all_gather(device, all_of(values), world().parts(values.size()));
   }
 
   using MpiCommunicator::broadcast;
   void broadcast(Device& device, Buffer& values, int root) override {
-    const Collective call({"comm->broadcast()"});
     const trace::Span span("broadcast", values.bytes());
+    const Collective call({"comm->broadcast()"});
     nccl(device).broadcast(device, all_of(values), root);
   }
 
