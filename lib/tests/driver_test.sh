@@ -62,7 +62,7 @@ expect 2 'フラグはその後に書きます' "$odori" --lang ja check
 expect 2 "Did you mean ./odori check multi_gpu?" "$odori" multi_gpu check
 expect 2 "./odori check multi_gpu --no-speedup --lang ja のことですか。" "$odori" 1 check --no-speedup --lang ja
 expect 2 "multi_gpu is a task, not a command. ./odori check multi_gpu" "$odori" multi_gpu
-expect 2 'There is no task "11". The tasks are' "$odori" hint 11
+expect 2 'There is no task "99". The tasks are' "$odori" hint 99
 expect 2 "ring has no job script. Run it on one node, in an interactive job (for example qsub -I or salloc): ./odori run ring --ranks 4" \
   "$odori" submit 3
 expect 2 "対話型ジョブ" "$odori" submit prediction --lang ja
