@@ -97,7 +97,9 @@ MappedFile::MappedFile(const std::string& path) {
 
   size_ = static_cast<std::size_t>(status.st_size);
   void* address = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number, 0);
-  if (address == MAP_FAILED) fail("{} can't be mapped into memory: {}.", path, std::strerror(errno));
+  if (address == MAP_FAILED)
+    fail("{} can't be mapped into memory: {}.{}", path, std::strerror(errno),
+         errno == ENOMEM ? " Memory is full, or a limit on it (ulimit -v) is too low." : "");
   data_ = static_cast<const std::uint8_t*>(address);
   enter(path, data_, size_);
 }

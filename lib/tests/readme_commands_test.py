@@ -120,6 +120,7 @@ TABLE = [
     (r"\./odori run (single_gpu|multi_gpu|multi_node|ring|horovod) ?.*", smaller("Throughput: ")),
     (r"\./odori run overlap --ranks 2 --strategy .*", smaller("Throughput: ")),
     (r"\./odori run overlap --ranks 2 .*", here("over a simulated link of 1 Gbit/s", "--solution", "--device cpu", "--iterations 2")),
+    (r"ODORI_CHECK_CALLS=0 \./odori run multi_node .*", by("comm_failure_test", "lib/tests/comm_failure_test.cpp", "ODORI_CHECK_CALLS=0")),
     (r"\./odori run large_batch .*", smaller("held-out accuracy", more=" --accumulate 1")),
     (r"\./odori run asynchronous --ranks 1 .*", asynchronous),
     (r"\./odori run nccl --ranks 2", here("right on every rank", "--solution", "--device cpu")),
