@@ -246,11 +246,11 @@ Found find_in_calls(const Situation& situation) {
 Found find_in_exchange(const Situation& situation) {
   if (Found refused = find_refused(situation.evidence(), nccl_facts::all_reduce_refused)) return refused;
   if (Found calls = find_in_calls(situation)) return calls;
-  if (Found weights = find_in_weights(situation)) return weights;
   if (Found scaling = find_conflict(situation, nccl_facts::training, [](Pair pair, Missing) {
         return pair == Pair::scaling ? "scaled_in_any_order" : nullptr;
       }))
     return scaling;
+  if (Found weights = find_in_weights(situation)) return weights;
   if (Found waits = find_host_wait(situation, nccl_facts::training, "host_waits_in_backward", is_collective,
                                    [](const LogEntry& e) { return is_update(e) || is_host_access(e); }))
     return waits;
