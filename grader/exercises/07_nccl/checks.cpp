@@ -217,12 +217,13 @@ Found find_in_weights(const Situation& situation) {
   return {};
 }
 
-/// One all-reduce for each layer, of all its gradients, in place.
+/// One all-reduce for each layer, of all its gradients, in place; or a reduce, and a broadcast of its result.
 Found find_in_calls(const Situation& situation) {
   for (const LogSeen& log : logs_of(situation.evidence(), nccl_facts::training))
     for (int iteration = 0; iteration < static_cast<int>(log.begins.size()); ++iteration) {
       const auto backward = log.in_iteration(iteration, is_backward),
                  calls = log.in_iteration(iteration, is_collective);
+      const bool reduces = std::ranges::any_of(calls, [&](auto i) { return log.entries()[i].name == "ncclReduce"; });
       std::size_t expected = 0, seen = 0;
       for (const std::size_t i : backward) {
         const auto& gradients = log.entries()[i].writes.front();
@@ -230,7 +231,7 @@ Found find_in_calls(const Situation& situation) {
       }
       for (const std::size_t i : calls) {
         const LogEntry& call = log.entries()[i];
-        seen += call.bytes;
+        if (!reduces || call.name != "ncclBroadcast") seen += call.bytes;
         if (!call.reads.empty() && !call.writes.empty() && call.reads.front().begin != call.writes.front().begin)
           return found("not_in_place", {{"call", name_of(call)}, {"rank", log.rank}});
         if (call.stream > log.entries()[backward.front()].stream + 1)
