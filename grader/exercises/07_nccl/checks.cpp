@@ -217,12 +217,13 @@ Found find_in_weights(const Situation& situation) {
   return {};
 }
 
-/// One all-reduce for each layer, of all its gradients, in place.
+/// One all-reduce for each layer, of all its gradients, in place; or a reduce, and a broadcast of its result.
 Found find_in_calls(const Situation& situation) {
   for (const LogSeen& log : logs_of(situation.evidence(), nccl_facts::training))
     for (int iteration = 0; iteration < static_cast<int>(log.begins.size()); ++iteration) {
       const auto backward = log.in_iteration(iteration, is_backward),
                  calls = log.in_iteration(iteration, is_collective);
+      const bool reduces = std::ranges::any_of(calls, [&](auto i) { return log.entries()[i].name == "ncclReduce"; });
       std::size_t expected = 0, seen = 0;
       for (const std::size_t i : backward) {
         const auto& gradients = log.entries()[i].writes.front();
@@ -230,7 +231,7 @@ Found find_in_calls(const Situation& situation) {
       }
       for (const std::size_t i : calls) {
         const LogEntry& call = log.entries()[i];
-        seen += call.bytes;
+        if (!reduces || call.name != "ncclBroadcast") seen += call.bytes;
         if (!call.reads.empty() && !call.writes.empty() && call.reads.front().begin != call.writes.front().begin)
           return found("not_in_place", {{"call", name_of(call)}, {"rank", log.rank}});
         if (call.stream > log.entries()[backward.front()].stream + 1)
@@ -246,11 +247,11 @@ Found find_in_calls(const Situation& situation) {
 Found find_in_exchange(const Situation& situation) {
   if (Found refused = find_refused(situation.evidence(), nccl_facts::all_reduce_refused)) return refused;
   if (Found calls = find_in_calls(situation)) return calls;
-  if (Found weights = find_in_weights(situation)) return weights;
   if (Found scaling = find_conflict(situation, nccl_facts::training, [](Pair pair, Missing) {
         return pair == Pair::scaling ? "scaled_in_any_order" : nullptr;
       }))
     return scaling;
+  if (Found weights = find_in_weights(situation)) return weights;
   if (Found waits = find_host_wait(situation, nccl_facts::training, "host_waits_in_backward", is_collective,
                                    [](const LogEntry& e) { return is_update(e) || is_host_access(e); }))
     return waits;
