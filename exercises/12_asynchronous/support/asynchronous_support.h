@@ -60,8 +60,7 @@ struct Settings {
   static constexpr int no_bound = 1 << 30;
 };
 
-/// The server's end. In virtual time, states and gradients are handed over without being copied, as between the threads
-/// of a process.
+/// The server's end. In virtual time, states are handed over without being copied, as between the threads of a process.
 class ServerEnd {
  public:
   virtual ~ServerEnd() = default;

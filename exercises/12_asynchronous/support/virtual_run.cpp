@@ -9,7 +9,7 @@
 namespace odori {
 namespace {
 
-/// What is handed over between the ends of one worker, without a copy.
+/// What is handed over between the ends of one worker. The state is not copied.
 struct Handed {
   std::optional<State> state;  // none: the worker's loop ends
   Gradient gradient;
@@ -33,13 +33,14 @@ class VirtualServerEnd : public ServerEnd {
     const int worker = rank_.receive_any(length()) - 1;
     Gradient gradient = handed_[static_cast<std::size_t>(worker)].gradient;
     gradient.worker = worker;
+    gradient.values = gradient.values.copy();  // the server may scale it in place
     return gradient;
   }
 
   void applied(const Server& server, const Gradient& gradient, int staleness, double rate) override {
-    const double fetched = handed_[static_cast<std::size_t>(gradient.worker)].fetched;
-    run_.applied({gradient.worker, fetched, rank_.now(), gradient.version, staleness, rate, server.version}, server,
-                 gradient);
+    const Handed& handed = handed_[static_cast<std::size_t>(gradient.worker)];
+    run_.applied({gradient.worker, handed.fetched, rank_.now(), gradient.version, staleness, rate, server.version},
+                 server, handed.gradient);
   }
 
   void stop() override {

@@ -17,6 +17,12 @@ const RunPlan two = trying({0, 0}, {even, uneven}), by_node = trying({0, 0, 1, 1
               three = trying({0, 0, 0}, {uneven}), three_copies = trying({0, 1, 2}, {{4, 3, 5, 2, 6, 2}}),
               alone = trying({0}, {uneven});
 
+/// For messages: the test case.
+std::string described(const TensorParallelCase& sizes) {
+  return fmt::format("in {}, width {}, hidden {}, classes {}, images {}, updates {}", sizes.in, sizes.width,
+                     sizes.hidden, sizes.classes, sizes.images, sizes.updates);
+}
+
 /// Calls `find` for each test case of which every rank has shown `last`, until it finds something.
 template <typename Find>
 Found in_cases(const Situation& situation, Shown last, const Find& find) {
@@ -24,7 +30,10 @@ Found in_cases(const Situation& situation, Shown last, const Find& find) {
     const NetworkCase network(situation, i);
     if (!network.has_shown(last)) return {};
     if (last != Shown::b && !network.has_columns()) return {};
-    if (Found wrong = find(network)) return wrong;
+    if (Found wrong = find(network)) {
+      wrong->values.try_emplace("with_flags", described(network.sizes()));
+      return wrong;
+    }
   }
   return {};
 }

@@ -132,7 +132,7 @@ Found find_in_update(const SeenRun& run) {
   const char* key = "update_wrong";
   if (are(right)) key = "version_wrong";
   if (are(right) && run.updates.back().new_version == run.given.version) key = "version_not_counted";
-  if (n_unchanged > 0) key = "collects_first";
+  if (n_unchanged > 0 && unchanged(first)) key = "collects_first";
   if (n_unchanged == run.updates.size()) key = "parameters_not_updated";
   if (are([&](double before, double gradient, double rate) { return before + rate * gradient; }))
     key = "update_ascends";
@@ -307,6 +307,13 @@ Found find_in_seconds(const Situation& situation) {
   return {};
 }
 
+// ---- Anyone's
+
+Found find_other_length(const Situation& situation) {
+  const auto run = all_shown(situation).other_length;
+  return run ? found("other_length", {{"expected", run->parameters.size()}}) : Found();
+}
+
 // ---- What a right answer shows
 
 /// The axis is logarithmic: what is nearly 0 is not drawn.
@@ -338,6 +345,7 @@ Exam exam_of_asynchronous() {
            {5, "StaleGradientsHaveASmallerRate", find_in_rate},
            {3, "GradientsAreAppliedOnArrival", in_each_run(find_in_update)},
            {6, "SecondsToTheAccuracy", find_in_seconds},
+           {0, "EveryElementIsThere", find_other_length},
            {0, "ShowsItsResults", find_no_values},
            {0, "EvidenceIsOfTheProgram", find_forgery}},
           distances};

@@ -75,7 +75,10 @@ AllShown all_shown(const Situation& situation) {
   std::size_t next = 0;
   for (const QuadraticRun& run : cases.runs) {
     if (next == values.size()) return all;
-    if (const auto seen = seen_run(run, values[next++])) all.runs.push_back(*seen);
+    if (const auto seen = seen_run(run, values[next++]))
+      all.runs.push_back(*seen);
+    else if (!all.other_length)
+      all.other_length = run;
   }
   const auto add = [&](const auto& some, auto& shown) {
     for (const auto& one : some)

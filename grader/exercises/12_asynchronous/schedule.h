@@ -63,6 +63,7 @@ struct Shown {
 /// What the program came so far as to show of a run's test cases.
 struct AllShown {
   std::vector<SeenRun> runs;
+  std::optional<QuadraticRun> other_length;  // the first run that showed parameters or gradients of another length
   std::vector<Shown<WaitCase>> waits;
   std::vector<Shown<RateCase>> rates;
   std::vector<Shown<LogCase>> logs;
