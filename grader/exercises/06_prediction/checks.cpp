@@ -134,9 +134,9 @@ std::string expected_milliseconds(double expected, double seen) {
   return is_nearly(seen, expected) ? milliseconds(expected, seen) : milliseconds(expected);
 }
 
-/// With a word on digits that were lost, if what was seen is that near to what is expected.
+/// With a word on digits that were lost, if what was seen is that near to what is expected and nothing else is known.
 Found with_note(Found wrong, double seen, double expected) {
-  if (is_nearly(seen, expected)) wrong->values["note"] = "nearly_right";
+  if (wrong->key.ends_with("_wrong") && is_nearly(seen, expected)) wrong->values["note"] = "nearly_right";
   return wrong;
 }
 
@@ -264,7 +264,7 @@ Found find_in_end_of_gain(const Shown& seen) {
   if (is([&](double share) { return std::ceil(ratio / share); })) return {};
   const char* key = "end_of_gain_wrong";
   if (roughly([&](double share) { return ratio * share; })) key = "share_multiplied";
-  if (roughly([&](double) { return ratio; })) key = "share_left_out";
+  if (seen.gain_ends[0] == seen.gain_ends[1] && roughly([&](double) { return ratio; })) key = "share_left_out";
   if (roughly([&](double share) { return ratio * (1 - share) / share; })) key = "share_of_the_whole";
   if (roughly([&](double share) { return ratio / share; })) key = "batch_rounded_wrongly";
   if (is([&](double share) { return ratio / share; })) key = "batch_not_whole";

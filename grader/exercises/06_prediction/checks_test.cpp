@@ -204,6 +204,7 @@ TEST(Prediction, NamesMistakesOfWhereTheGainEnds) {
   EXPECT_EQ(gain([](double ratio, double share) { return std::round(ratio / share); }), "batch_rounded_wrongly");
   EXPECT_EQ(gain([](double ratio, double share) { return std::ceil(ratio * share); }), "share_multiplied");
   EXPECT_EQ(gain([](double ratio, double) { return std::ceil(ratio); }), "share_left_out");
+  EXPECT_EQ(gain([](double ratio, double share) { return std::ceil(ratio / (1 + share)); }), "end_of_gain_wrong");
   EXPECT_EQ(gain([](double ratio, double share) { return std::ceil(ratio * (1 - share) / share); }),
             "share_of_the_whole");
   EXPECT_EQ(gain([](double ratio, double share) { return std::ceil(2 * ratio / share); }), "end_of_gain_wrong");

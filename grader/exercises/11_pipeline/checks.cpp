@@ -214,6 +214,12 @@ Found find_deadlock(const Evidence& evidence) {
   return {};
 }
 
+/// Ranks wait for messages that nobody sends, or send what nobody receives.
+Found find_wait(const Evidence& evidence, const char* key) {
+  const auto waits = [](const RankSeen& seen) { return !seen.messages.empty() && !seen.messages.back().done; };
+  return evidence.ending == Ending::hung && std::ranges::any_of(evidence.ranks, waits) ? found(key) : Found();
+}
+
 /// What every rank sends: m outputs to the next one, m gradients to the one before, in each iteration.
 Found find_more_values(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
@@ -236,6 +242,7 @@ Found find_more_values(const Situation& situation) {
 Found find_in_messages(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
   if (Found deadlock = find_deadlock(evidence)) return deadlock;
+  if (Found wait = find_wait(evidence, "message_left_out")) return wait;
   for (const char* refusal : {no_such_rank, refusal::other_length})
     if (Found refused = find_refused(evidence, refusal, "pass_on_refused")) return refused;
   if (const auto wrong = find_wrong_gradients(situation)) return found_wrong(*wrong, "pass_on_wrong");
@@ -244,6 +251,7 @@ Found find_in_messages(const Situation& situation) {
 
 Found find_in_forward(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
+  if (Found wait = find_wait(evidence, "forward_waits")) return wait;
   if (Found refused = find_refused(evidence, no_such_rank, "forward_to_no_rank")) return refused;
   if (Found refused = find_refused(evidence, refusal::other_length, "forward_sends_other_values")) return refused;
   for (const char* refusal : {other_input, no_such_micro_batch, forward_twice, no_activations})
@@ -254,12 +262,15 @@ Found find_in_forward(const Situation& situation) {
 
 Found find_in_backward(const Situation& situation) {
   const Evidence& evidence = situation.evidence();
+  if (Found wait = find_wait(evidence, "backward_waits")) return wait;
   if (Found refused = find_refused(evidence, no_such_rank, "backward_to_no_rank")) return refused;
   if (Found refused = find_refused(evidence, refusal::other_length, "backward_sends_other_values")) return refused;
   for (const char* refusal : {other_gradient, loss_elsewhere, no_such_micro_batch, no_activations})
     if (Found refused = find_refused(evidence, refusal, "stage_backward_refused")) return refused;
   const auto wrong = find_wrong_gradients(situation);
   if (!wrong) return {};
+  const int m = wrong->run.micro_batches;
+  if (m > 1 && same(wrong->factor, 1.0 / m, 1e-3)) return found_wrong(*wrong, "sum_divided_too_often");
   const bool last_is_right = std::ranges::find(wrong->wrong, wrong->ranks - 1) == wrong->wrong.end();
   return found_wrong(*wrong, last_is_right ? "wrong_gradient_sent_back" : "stage_backward_wrong");
 }

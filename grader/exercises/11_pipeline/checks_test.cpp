@@ -247,6 +247,9 @@ TEST(Pipeline, TellsMessagesThatWaitForEachOther) {
       if (!seen.messages.empty()) seen.messages.push_back(seen.messages.front());
   };
   EXPECT_EQ(pipeline(6, sent_twice), "other_number_of_values");
+  EXPECT_EQ(waiting(6, "exchange"), "message_left_out");
+  EXPECT_EQ(waiting(7, "exchange"), "forward_waits");
+  EXPECT_EQ(waiting(8, "exchange"), "backward_waits");
 }
 
 TEST(Pipeline, NamesWhatWasRefused) {
@@ -275,14 +278,15 @@ TEST(Pipeline, LooksAtTheGradientsOfEachRank) {
 }
 
 TEST(Pipeline, KnowsWhatGradientsWereDividedBy) {
-  const auto scaled = [](double (*factor)(double m, double p)) {
-    return gradients(9, [factor](float right, int, const PipelineRun& run, int p) {
+  const auto scaled = [](double (*factor)(double m, double p), int blank = 9) {
+    return gradients(blank, [factor](float right, int, const PipelineRun& run, int p) {
       return static_cast<float>(right * factor(run.micro_batches, p));
     });
   };
   EXPECT_EQ(scaled([](double m, double) { return m; }), "sum_not_divided");
   EXPECT_EQ(scaled([](double m, double p) { return m / p; }), "sum_divided_by_ranks") << "alone, p is 1";
   EXPECT_EQ(scaled([](double m, double) { return 1 / m; }), "sum_divided_too_often");
+  EXPECT_EQ(scaled([](double m, double) { return 1 / m; }, 8), "sum_divided_too_often");
   EXPECT_EQ(scaled([](double m, double) { return std::pow(m, 1 - m); }), "sum_divided_too_often");
   EXPECT_EQ(scaled([](double, double) { return 0.3; }), "mean_of_batch_wrong");
 }
