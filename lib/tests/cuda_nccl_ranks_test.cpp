@@ -56,6 +56,25 @@ TEST(NcclRanks, ConnectsRanksThatEachSeeOneGpu) {
   EXPECT_NE(connect({0, 1}, {2, 2}, {1, 1}).find("Duplicate GPU"), std::string::npos);
 }
 
+TEST(NcclRanks, NamesAnIdThatWasNotMade) {
+  ncclComm_t comm = nullptr;
+  EXPECT_EQ(ncclCommInitRank(&comm, 1, {}, 0), ncclInvalidArgument);
+  EXPECT_NE(std::string(ncclGetLastError(nullptr)).find("the id is empty"), std::string::npos);
+}
+
+TEST(NcclRanks, CommunicatorsKnowTheirSizeAndRank) {
+  ncclUniqueId id;
+  ncclGetUniqueId(&id);
+  ncclComm_t comm = nullptr;
+  ASSERT_EQ(ncclCommInitRank(&comm, 1, id, 0), ncclSuccess);
+  int size = -1, rank = -1;
+  EXPECT_EQ(ncclCommCount(comm, &size), ncclSuccess);
+  EXPECT_EQ(ncclCommUserRank(comm, &rank), ncclSuccess);
+  EXPECT_EQ(size, 1);
+  EXPECT_EQ(rank, 0);
+  ncclCommDestroy(comm);
+}
+
 TEST(NcclRanks, NamesWhatRanksDoWrong) {
   EXPECT_NE(connect({0, 0}, {2, 2}, {0, 1}).find("rank 0 of 2 has called 2 times with one id"), std::string::npos);
   EXPECT_NE(connect({0, 1}, {2, 3}, {0, 1}).find("calls with 3 ranks, rank 0 with 2"), std::string::npos);

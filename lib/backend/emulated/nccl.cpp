@@ -111,6 +111,18 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int n_ranks, ncclUniqueId id, in
   return result;
 }
 
+ncclResult_t ncclCommCount(ncclComm_t comm, int* count) {
+  if (!comm) return nccl_error(ncclInvalidArgument, "the communicator is null");
+  *count = comm->size;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
+  if (!comm) return nccl_error(ncclInvalidArgument, "the communicator is null");
+  *rank = comm->rank;
+  return ncclSuccess;
+}
+
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   if (!comm) return nccl_error(ncclInvalidArgument, "the communicator is null");
   delete comm;

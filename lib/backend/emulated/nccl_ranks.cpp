@@ -189,6 +189,10 @@ std::string wait_for_ranks(const ncclComm& comm, Shared& shared) {
 }  // namespace
 
 std::shared_ptr<EmulatedCommunicator> connect_ranks(ncclComm_t comm, const ncclUniqueId& id, ncclResult_t* result) {
+  if (id.internal[0] == '\0') {
+    *result = nccl_error(ncclInvalidArgument, "the id is empty: ncclGetUniqueId has not made it");
+    return nullptr;
+  }
   const int file = ::shm_open(id.internal, O_RDWR | O_CREAT, 0600);
   void* memory = file >= 0 && ::ftruncate(file, sizeof(Shared)) == 0
                      ? ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
