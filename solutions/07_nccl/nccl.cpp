@@ -3,8 +3,8 @@
 // Goal:    average gradients while backward computes the next ones, and without a wait of the host. Libraries such as
 //          PyTorch make the same calls of CUDA and NCCL for you.
 // Time:    45 minutes.
-// Reading: the functions of CUDA and NCCL that the questions name: docs.nvidia.com/cuda/cuda-runtime-api and
-//          docs.nvidia.com/deeplearning/nccl; exercises/07_nccl/support/nccl_support.h.
+// Reading: streams, events and copies in docs.nvidia.com/cuda/cuda-runtime-api; the questions' functions, and group
+//          calls, in docs.nvidia.com/deeplearning/nccl; exercises/07_nccl/support/nccl_support.h.
 // Command: ./odori run nccl --ranks 2
 // Output:  which GPUs the ranks use (emulated ones without a GPU), whether the weights are right, and when each
 //          operation of the two streams runs.
