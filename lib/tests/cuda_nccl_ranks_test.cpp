@@ -66,7 +66,10 @@ TEST(NcclRanks, CommunicatorsKnowTheirSizeAndRank) {
   ncclUniqueId id;
   ncclGetUniqueId(&id);
   ncclComm_t comm = nullptr;
-  ASSERT_EQ(ncclCommInitRank(&comm, 1, id, 0), ncclSuccess);
+  ncclGroupStart();
+  ASSERT_EQ(ncclCommInitRank(&comm, 1, id, 0), ncclSuccess) << "one in a group";
+  EXPECT_EQ(ncclCommInitRank(&comm, 1, id, 0), ncclInvalidUsage) << "a second one";
+  ASSERT_EQ(ncclGroupEnd(), ncclSuccess);
   int size = -1, rank = -1;
   EXPECT_EQ(ncclCommCount(comm, &size), ncclSuccess);
   EXPECT_EQ(ncclCommUserRank(comm, &rank), ncclSuccess);

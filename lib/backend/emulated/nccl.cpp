@@ -15,6 +15,7 @@ namespace {
 
 thread_local int group_depth = 0;
 thread_local std::vector<NcclCall> group;
+thread_local bool connected_in_group = false;  // by ncclCommInitRank
 thread_local std::string last_nccl_error;
 
 const char* name_of(Collective collective) {
@@ -100,7 +101,8 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int n_devices, const int* device
 }
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int n_ranks, ncclUniqueId id, int rank) {
-  if (group_depth > 0) return nccl_error(ncclInvalidUsage, "ncclCommInitRank inside a group is not emulated");
+  if (group_depth > 0 && std::exchange(connected_in_group, true))
+    return nccl_error(ncclInvalidUsage, "a second ncclCommInitRank in one group is not emulated");
   if (rank < 0 || rank >= n_ranks)
     return nccl_error(ncclInvalidArgument, "rank " + std::to_string(rank) + " of " + std::to_string(n_ranks) +
                                                " ranks: the rank must be from 0 to the number of ranks minus 1");
@@ -162,6 +164,7 @@ ncclResult_t ncclGroupStart() {
 ncclResult_t ncclGroupEnd() {
   if (group_depth == 0) return nccl_error(ncclInvalidUsage, "ncclGroupEnd without ncclGroupStart");
   if (--group_depth > 0) return ncclSuccess;
+  connected_in_group = false;
   const std::vector<NcclCall> calls = std::exchange(group, {});
   std::vector<std::shared_ptr<EmulatedCommunicator>> communicators;  // in the order of their first calls
   for (const NcclCall& call : calls)
