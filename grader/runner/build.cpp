@@ -24,7 +24,6 @@ constexpr std::chrono::seconds longest_computation{40}, longest_wait{300};
 constexpr std::size_t kept_builds = 24;
 // Of a build, in a folder of its own: what was built and how, and what came of it.
 constexpr const char *kept_content = "content", *kept_program = "program", *kept_errors = "errors";
-constexpr std::string_view kit_file = "kit";  // to the compiler, in a file of source_of()
 // The C++ library's own assertions would end the program before the check, which knows the type.
 constexpr std::array pointer_checks{"-fsanitize=null,bounds", "-fno-sanitize-recover=all", "-U_GLIBCXX_ASSERTIONS"};
 constexpr std::size_t longest_message = 600;  // bytes: more of a compiler's words wouldn't say more

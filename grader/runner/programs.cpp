@@ -158,7 +158,7 @@ const BlankBuild& Programs::alone(int blank) {
 }
 
 BlankBuild Programs::build_alone(int blank) {
-  const auto unknown_in = [this](const Built& built) {
+  const auto unknown_in = [](const Built& built) {
     return built.program.empty() && !built.errors.empty() ? unknown_name(built.errors[0].message) : std::string();
   };
   std::set<int> blanks{blank};

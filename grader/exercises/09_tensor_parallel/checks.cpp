@@ -141,7 +141,7 @@ Found find_in_columns(const Situation& situation) {
         if (all_have([&](int rank) { return network.of_a(shard(rank, rows), all_columns); })) return of("tp_rows_of_a");
     std::vector<int> times(A.out);
     for (int rank = 0; rank < network.ranks(); ++rank) {
-      const auto columns = network.columns(rank);
+      const auto& columns = network.columns(rank);
       if (!columns)
         return found("tp_not_columns_of_a",
                      {{"rank", rank}, {"seen", network.shown(rank, Shown::a).size()}, {"rows", A.in + 1}});
