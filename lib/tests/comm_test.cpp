@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of all communicators but their algorithms (comm_algorithms_test). Runs under mpirun with 1, 2, 3 and 4
 // ranks; every rank computes the truth itself.
-// ranks; every rank computes the truth itself.
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <future>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 
@@ -16,6 +16,8 @@
 #include "comm/communicator.h"
 #include "device_under_test.h"
 #include "errors/error.h"
+#include "files/file.h"
+#include "trace/trace.h"
 
 namespace odori {
 namespace {
@@ -252,6 +254,27 @@ TEST(Chunks, CoverEverythingOnce) {
         },
         4);
     EXPECT_EQ(next, n);
+  }
+}
+
+/// Also where the calls of all ranks are compared first.
+TEST(EventStream, SpanOfACollectiveHoldsTheWaitForTheLastRank) {
+  const auto comm = create_communicator("flat");
+  const TemporaryFolder folder(testing::TempDir() + "odori_wait_");
+  comm->barrier();
+  {
+    const trace::File trace(folder.path(), comm->rank(), comm->size());
+    if (comm->rank() == comm->size() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    double one = 1;
+    comm->sum({&one, 1});
+  }
+  const auto events =
+      nlohmann::json::parse(read_file(fmt::format("{}/trace.{}.json", folder.path().string(), comm->rank())));
+  double microseconds = 0;
+  for (const auto& event : events)
+    if (event["name"] == "allreduce") microseconds = event["dur"];
+  if (comm->rank() < comm->size() - 1) {
+    EXPECT_GT(microseconds, 200'000) << events;
   }
 }
 
