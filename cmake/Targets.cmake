@@ -33,10 +33,10 @@ function(odori_shared_library name)
 endfunction()
 
 # odori_program(NAME source...): an executable on the training library, and on the plug-in that this loads, in build/bin. Outside
-# folders of tests it is one that commands of ./odori run.
+# the folders tests and bench it is one that commands of ./odori run.
 function(odori_program name)
   add_executable(${name} ${ARGN})
-  if(NOT TEST_SOURCE AND NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests$")
+  if(NOT TEST_SOURCE AND NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "/(tests|bench)$")
     set_property(GLOBAL APPEND PROPERTY ODORI_COMMANDS ${name})
   endif()
   target_link_libraries(${name} PRIVATE odori odori_warnings)

@@ -47,6 +47,7 @@ exec unshare --mount --pid --net --fork --kill-child bash -euc '
       export ODORI_BUILD=~/\$1
       time ./odori setup --vendor ~/vendor \"\${@:2}\"
       ./odori check ring
+      ./odori data synthetic
       time ./odori run multi_gpu --solution --model tiny --fraction 0.1 --epoch 1
     }
     try without_onednn -DODORI_ONEDNN=OFF
