@@ -4,8 +4,8 @@ import { arrow, box, colours, picture, text } from './parts/svg.mjs';
 import { layers, pictures } from './parts/network.mjs';
 
 const words = {
-  en: { node: (n) => `node ${n}`, device: (n) => `device ${n}`, images: (n) => `images ${n}`, within: 'within a node: layers split,\nactivations at each pair of layers', between: 'between nodes: copies,\ngradients once an iteration', fast: 'NVLink, PCIe', slow: 'network' },
-  ja: { node: (n) => `ノード${n}`, device: (n) => `デバイス${n}`, images: (n) => `画像 ${n}`, within: 'ノード内：層を分割し\n層の組ごとに中間出力を通信', between: 'ノード間：同じものを複製し\n反復ごとに勾配を通信', fast: 'NVLink、PCIe', slow: 'ネットワーク' },
+  en: { node: (n) => `node ${n}`, device: (n) => `device ${n}`, images: (n) => `images ${n}`, within: 'within a node: layers split,\nactivations at each pair of layers', between: 'between nodes: copies,\ngradients once an iteration', slow: 'network' },
+  ja: { node: (n) => `ノード${n}`, device: (n) => `デバイス${n}`, images: (n) => `画像 ${n}`, within: 'ノード内：層を分割し\n層の組ごとに中間出力を通信', between: 'ノード間：同じものを複製し\n反復ごとに勾配を通信', slow: 'ネットワーク' },
 };
 
 export default function draw(language) {
