@@ -68,8 +68,8 @@ Text conclude(const std::vector<int>& ranks, const std::vector<std::optional<dou
 struct Simulated {
   std::vector<int> ranks;
   SimulationReport::Curve learners{.name = {"yours", "あなたの all-reduce"}, .simulated = true},
-      ring{.name = {"ring", "リング"}}, tree{.name = {"tree", "ツリー"}},
-      hierarchical{.name = {"hierarchical", "階層型"}};  // ms
+      ring{.name = {"ring, formula", "リング（式）"}}, tree{.name = {"tree, formula", "ツリー（式）"}},
+      hierarchical{.name = {"hierarchical, formula", "階層型（式）"}};  // ms
   double seconds = 0, scale = 1;                         // of the last all-reduce
   simulate::Result iteration;
 };
