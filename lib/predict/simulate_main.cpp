@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./odori simulate: runs a learner's program on simulated ranks, and shows times, bytes and a timeline.
 //
-//   odori_simulate TASK PROGRAM [flags], as the driver calls it
+//   odori_simulate --task TASK --program PROGRAM [flags], as the driver calls it
 //
 // The program gets a plan (simulate/plan.h). Its support code knows what can be simulated, and writes a report.
 #include <algorithm>
@@ -33,8 +33,8 @@ struct Flags : IterationFlags {
 
 void add_flags(CommandLine& line, Flags& flags) {
   CLI::App& app = line.app();
-  app.add_option("task", flags.task)->group("");
-  app.add_option("program", flags.program)->group("");
+  app.add_option("--task", flags.task)->group("");  // the driver gives these two
+  app.add_option("--program", flags.program)->group("");
   app.add_option("--ranks", flags.ranks,
                  line.say({"Ranks, a device each; more than --gpus-per-node: a multiple of it",
                            "ランク数（各 1 デバイス）。--gpus-per-node を超えるときはその倍数"}))
