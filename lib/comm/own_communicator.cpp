@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A communicator whose algorithm is a function of somebody else's.
+#include "comm/own_communicator.h"
+
 #include "comm/mpi_communicator.h"
 #include "errors/error.h"
 #include "observe/hooks.h"
@@ -13,6 +15,7 @@ class OwnCommunicator : public MpiCommunicator {
       : MpiCommunicator(Cut::whole), all_reduce_(std::move(all_reduce)), name_(std::move(name)) {}
 
   std::string name() const override { return name_; }
+  const AllReduce& function() const { return all_reduce_; }
 
  protected:
   bool takes_packed() const override { return false; }
@@ -41,6 +44,13 @@ std::unique_ptr<Communicator> create_communicator(AllReduce all_reduce, std::str
   require(static_cast<bool>(all_reduce), "The communicator {} was given an all-reduce that is null.", name);
   agree_on_communicator(name);
   return std::make_unique<OwnCommunicator>(std::move(all_reduce), std::move(name));
+}
+
+const AllReduce& all_reduce_of(const Communicator& comm) {
+  const auto* own = dynamic_cast<const OwnCommunicator*>(&comm);
+  require(own, "{} has no all-reduce of its own: create_communicator(all_reduce, name) makes one that has.",
+          comm.name());
+  return own->function();
 }
 
 }  // namespace odori

@@ -25,6 +25,14 @@ exercises_with_a_job() {
   for name in $(exercises); do [[ ! -e $(solution_folder "$name")/run_${name}_training.sh ]] || echo "$name"; done
 }
 
+# Those whose support code can run a learner's function on simulated ranks.
+exercises_that_simulate() {
+  local name
+  for name in $(exercises); do
+    ! grep -qs 'asked_simulation()' "$kit"/exercises/[0-9][0-9]_"$name"/support/*.cpp || echo "$name"
+  done
+}
+
 # NAME -> KIT/solutions/01_NAME. "gpu" is not 01_multi_gpu.
 solution_folder() { echo "$kit"/solutions/[0-9][0-9]_"$1"; }
 

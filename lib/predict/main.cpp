@@ -10,39 +10,24 @@
 #include "comm/communicator.h"
 #include "errors/error.h"
 #include "files/file.h"
-#include "flags/command_line.h"
 #include "predict/forecast.h"
-#include "predict/measure.h"
+#include "predict/iteration_flags.h"
 #include "program/program.h"
 
 using namespace odori;
 
 namespace {
 
-struct Flags {
-  int nodes = 8, gpus_per_node = 1, devices_per_core = 1;
-  std::string network = "10gbit,50us", within = "100gbit,5us";
-  std::string model = "vgg", proxy, timings, communicator, json;
+struct Flags : IterationFlags {
+  int nodes = 8, devices_per_core = 1, shared_batch = 8192, images = 50000;
+  std::string communicator, json;
   cost::State state = cost::fp32_adam;
-  int image_size = 32, batchsize = 32, shared_batch = 8192, images = 50000;
-  DevicePoolOptions devices;
 };
 
-void add_cluster_flags(CommandLine& line, Flags& flags) {
+void add_flags(CommandLine& line, Flags& flags) {
   CLI::App& app = line.app();
   app.add_option("--nodes", flags.nodes, line.say({"Nodes of the cluster", "クラスタのノード数"}))
       ->check(line.whole_number(1, 1 << 16))
-      ->capture_default_str();
-  app.add_option("--gpus-per-node", flags.gpus_per_node,
-                 line.say({"Devices of each node, GPUs or not", "1 ノードのデバイス数（GPU とは限らない）"}))
-      ->check(line.whole_number(1, 1024))
-      ->capture_default_str();
-  app.add_option("--network", flags.network,
-                 line.say({"Between nodes: bandwidth (kbit, mbit, gbit) and latency (us, ms)",
-                           "ノード間の帯域幅（kbit、mbit、gbit）と遅延（us、ms）"}))
-      ->capture_default_str();
-  app.add_option("--within", flags.within,
-                 line.say({"The same between the devices of a node", "ノード内のデバイス間について同じもの"}))
       ->capture_default_str();
   app.add_option(
          "--communicator", flags.communicator,
@@ -58,22 +43,6 @@ void add_cluster_flags(CommandLine& line, Flags& flags) {
                            "1 つのコアや GPU を共有するデバイスの数。反復の時間はその倍数になる"}))
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();
-}
-
-void add_training_flags(CommandLine& line, Flags& flags) {
-  CLI::App& app = line.app();
-  app.add_option("--model", flags.model, line.say({"The network", "ネットワーク"}))
-      ->check(line.one_of(network_names()))
-      ->capture_default_str();
-  app.add_option("--image-size", flags.image_size,
-                 line.say({"Images are enlarged to this height and width, a multiple of 32",
-                           "画像をこの高さと幅に拡大する（32 の倍数）"}))
-      ->check(line.whole_number(32, 1024))
-      ->capture_default_str();
-  app.add_option("--batchsize", flags.batchsize,
-                 line.say({"Images per device and iteration", "デバイスごと、反復ごとの画像の数"}))
-      ->check(line.whole_number(1, 1 << 20))
-      ->capture_default_str();
   // As many as ImageNet was trained with without loss of accuracy: P. Goyal et al., 2017.
   app.add_option("--shared-batch", flags.shared_batch,
                  line.say({"Images of an iteration that all devices share", "全デバイスで分け合う、1 反復の画像の数"}))
@@ -82,14 +51,6 @@ void add_training_flags(CommandLine& line, Flags& flags) {
   app.add_option("--images", flags.images, line.say({"Training images of an epoch", "1 エポックの学習画像の数"}))
       ->check(line.whole_number(1, 2'000'000'000))
       ->capture_default_str();
-  app.add_option("--proxy", flags.proxy,
-                 line.say({"Measure this network instead, and compute the other's time from operations",
-                           "代わりにこのネットワークを測り、演算数から元のネットワークの時間を計算する"}))
-      ->check(line.one_of(network_names()));
-  app.add_option(
-      "--timings", flags.timings,
-      line.say({"Recorded iterations of one device, BATCH:SECONDS,BATCH:SECONDS; without it, two are measured here",
-                "記録した 1 デバイスの反復の時間（バッチ:秒,バッチ:秒）。なければ、ここで 2 種類を測る"}));
   static const std::map<std::string, cost::State> states{{"fp32", cost::fp32_adam}, {"mixed", cost::mixed_adam}};
   app.add_option_function<std::string>(
          "--state", [&](const std::string& name) { flags.state = states.at(name); },
@@ -98,17 +59,6 @@ void add_training_flags(CommandLine& line, Flags& flags) {
                    "デバイスのメモリの計算で、パラメータごとに保持するもの: fp32（4 バイトと、勾配、Adam の 2 つの"
                    "モーメント）か mixed（2 + 2 バイトと、fp32 のコピーとモーメント）"}))
       ->check(line.one_of({"fp32", "mixed"}));
-  static const std::map<std::string, DeviceRequest> requests{
-      {"auto", DeviceRequest::automatic}, {"cpu", DeviceRequest::cpu}, {"cuda", DeviceRequest::cuda}};
-  app.add_option_function<std::string>(
-         "--device", [&](const std::string& name) { flags.devices.request = requests.at(name); },
-         line.say({"What is measured: auto (a GPU if there is one), cpu or cuda",
-                   "測るデバイス: auto（GPU があれば GPU）、cpu、cuda のどれか"}))
-      ->check(line.one_of({"auto", "cpu", "cuda"}));
-  app.add_option("--threads-per-device", flags.devices.threads_per_device,
-                 line.say({"Threads of a CPU device", "CPU デバイスのスレッド数"}))
-      ->check(line.whole_number(1, 1024))
-      ->capture_default_str();
   app.add_option("--json", flags.json,
                  line.say({"Write the result into this file as well", "結果をこのファイルにも書く"}));
 }
@@ -125,23 +75,12 @@ Flags parse_flags(int argc, char** argv) {
            "デバイスのメモリも示す"},
       "./odori predict", argc, argv);
   add_cluster_flags(line, flags);
-  add_training_flags(line, flags);
+  add_iteration_flags(line, flags);
+  add_flags(line, flags);
   line.parse();
   if (flags.communicator.empty())
     flags.communicator = flags.devices.request != DeviceRequest::cpu && gpu_count() > 0 ? "pure_nccl" : "flat";
   return flags;
-}
-
-cost::Compute compute_of(const Flags& flags, const NetworkSpec& network) {
-  const NetworkSpec measured =
-      flags.proxy.empty() ? network : create_network(flags.proxy, network.n_classes, flags.image_size);
-  const auto [small, large] = flags.timings.empty()
-                                  ? measure_two(measured, flags.batchsize, 4 * flags.batchsize, flags.devices)
-                                  : recorded_timings(flags.timings);
-  cost::Compute compute = cost::compute_of_other(cost::compute_from(small, large), cost_of(measured).operations,
-                                                 cost_of(network).operations);
-  compute.fixed *= flags.devices_per_core, compute.per_image *= flags.devices_per_core;
-  return compute;
 }
 
 }  // namespace
@@ -168,9 +107,15 @@ int main(int argc, char** argv) try {
                     .images = static_cast<double>(flags.images),
                     .layers = cost.layers,
                     .state = flags.state};
-  question.training.compute = compute_of(flags, network);
+  cost::Compute& compute = question.training.compute = compute_of(flags, network);
+  compute.fixed *= flags.devices_per_core, compute.per_image *= flags.devices_per_core;
   const Forecast all = forecast(question);
   fmt::print("{}", to_text(all));
+  if (const int ranks = question.training.cluster.ranks(); ranks > 1 && ranks <= 4096)
+    fmt::print(
+        "\nYour own all-reduce there, message by message:\n"
+        "  ./odori simulate ring --ranks {} --gpus-per-node {} --network {} --within {}\n",
+        ranks, flags.gpus_per_node, flags.network, flags.within);
   write_json(nlohmann::json(all).dump(2) + "\n");
   return 0;
 } catch (...) {

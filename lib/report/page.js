@@ -6,17 +6,21 @@
   const word = both => both[root.lang];
   const narrow = () => innerWidth < 640;
 
-  /** Calls show(), now and whenever it has to look different. */
+  const shows = [];
+  /** Calls show(), now and whenever it has to look different. A page may have several. */
   function keepUp(show) {
+    shows.push(show);
+    if (shows.length > 1) return show();
+    const showAll = () => shows.forEach(each => each());
     document.getElementById("language")?.addEventListener("click", () => {
       root.lang = root.lang === "en" ? "ja" : "en";
-      show();
+      showAll();
     });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showAll);
     for (const [event, paper] of [["beforeprint", true], ["afterprint", false]])
       addEventListener(event, () => {
         root.classList.toggle("paper", paper);
-        show();
+        showAll();
       });
     if ("anyLanguage" in root.dataset && navigator.language.startsWith("ja")) root.lang = "ja";
     show();

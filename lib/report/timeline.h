@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -83,6 +85,10 @@ struct PageTexts {
 /// The page: it holds all that it needs. `d3` is the text of D3 (see read_d3); without it the page says so, and holds
 /// everything but the diagram.
 std::string to_page(const Timeline& timeline, const PageTexts& texts, const std::string& d3);
+
+/// Data and parts of the page, for another page that contains the diagram.
+nlohmann::json page_data(const Timeline& timeline, const PageTexts& texts, const std::string& d3);
+std::map<std::string, std::string> page_parts();
 
 /// D3's text: of the file that the variable ODORI_D3_JS names, else of Debian's node-d3; empty if neither is there.
 /// Throws Error if the variable names a file that can't be read.

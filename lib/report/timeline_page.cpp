@@ -75,17 +75,24 @@ Json who(const Timeline& timeline) {
 
 }  // namespace
 
+Json page_data(const Timeline& timeline, const PageTexts& texts, const std::string& d3) {
+  return {{"who", who(timeline)},
+          {"source", texts.source},
+          {"lang", texts.language},
+          {"machine", describe(texts.machine)},
+          {"date", texts.date},
+          {"data", html::json_in_script(data_of(timeline))},
+          {"d3", html::code_in_script(d3)},
+          {"scripts", std::string(pages::timeline_words_js) + pages::timeline_figures_js + pages::timeline_picture_js +
+                          pages::timeline_moves_js}};
+}
+
+std::map<std::string, std::string> page_parts() {
+  return {{"timeline_style", pages::timeline_style_mustache}, {"timeline_body", pages::timeline_body_mustache}};
+}
+
 std::string to_page(const Timeline& timeline, const PageTexts& texts, const std::string& d3) {
-  return html::render(pages::timeline_html,
-                      {{"who", who(timeline)},
-                       {"source", texts.source},
-                       {"lang", texts.language},
-                       {"machine", describe(texts.machine)},
-                       {"date", texts.date},
-                       {"data", html::json_in_script(data_of(timeline))},
-                       {"d3", html::code_in_script(d3)},
-                       {"scripts", std::string(pages::timeline_words_js) + pages::timeline_figures_js +
-                                       pages::timeline_picture_js + pages::timeline_moves_js}});
+  return html::render(pages::timeline_html, page_data(timeline, texts, d3), page_parts());
 }
 
 std::string read_d3() { return html::read_library("ODORI_D3_JS", "/usr/share/nodejs/d3/dist/d3.min.js"); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The picture: a row a device, on a canvas, since a training has thousands of spans.
-const canvas = document.querySelector("canvas"), picture = document.getElementById("picture");
+const canvas = document.querySelector("#picture canvas"), picture = document.getElementById("picture");
 const tip = document.getElementById("tip"), family = getComputedStyle(document.body).fontFamily;
 const kinds = data.kinds;  // of each name: "compute", "communication", or "" for what is neither
 // Where communication goes on while a device computes, each has a lane of its own, as streams have in profilers.

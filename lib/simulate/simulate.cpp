@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "errors/error.h"
-#include "files/file.h"
 #include "simulate/fiber.h"
 
 namespace odori::simulate {
@@ -66,6 +65,7 @@ class Simulation {
 
   int size() const { return static_cast<int>(ranks_.size()); }
   int node(int rank) const { return rank / cluster_.ranks_per_node; }
+  const cost::Cluster& cluster() const { return cluster_; }
   double now() const { return now_; }
   void compute(int rank, double seconds, const char* name);
   /// Makes a call of one or both parts. Returns the rank that was received from.
@@ -95,7 +95,7 @@ class Simulation {
   int sender_for(int to);
   void transfer(int from, int to);
   void record(const Event& event) {
-    if (options_.events) result_.events.push_back(event);
+    if (options_.events && is_recorded_[static_cast<std::size_t>(event.rank)]) result_.events.push_back(event);
   }
   std::string waits_of(int rank, bool relative);
   std::string deadlock();
@@ -105,6 +105,7 @@ class Simulation {
   Fiber main_;  // of run()
   std::vector<State> ranks_;
   std::vector<Card> cards_;  // of each node
+  std::vector<bool> is_recorded_;
   using Wake = std::pair<double, int>;
   std::priority_queue<Wake, std::vector<Wake>, std::greater<>> queue_;  // ranks that go on, each at most once
   double now_ = 0;
@@ -126,6 +127,14 @@ Simulation::Simulation(const cost::Cluster& cluster, const Options& options) : c
           options.slowdown.size(), ranks_.size());
   for (const double factor : options.slowdown)
     require(factor >= 0 && std::isfinite(factor), "Options::slowdown needs factors of at least 0, but has {}.", factor);
+  require(options.scale > 0 && std::isfinite(options.scale), "Options::scale needs a factor above 0, but is {}.",
+          options.scale);
+  is_recorded_.assign(ranks_.size(), options.recorded.empty());
+  for (const int rank : options.recorded) {
+    require(rank >= 0 && rank < size(), "Options::recorded names rank {}, but the ranks are 0 to {}.", rank,
+            size() - 1);
+    is_recorded_[static_cast<std::size_t>(rank)] = true;
+  }
 }
 
 Result Simulation::run(const std::function<void(Rank&)>& function) {
@@ -171,7 +180,8 @@ void Simulation::body(int rank, const std::function<void(Rank&)>& function) {
   } catch (...) {
     words = "It threw something that is no std::exception.";
   }
-  if (!error_) error_.emplace(fmt::format("Rank {}: {}", rank, words), code);
+  // All ranks stop at the same blank.
+  if (!error_) error_.emplace(code == exit_code::unfilled ? words : fmt::format("Rank {}: {}", rank, words), code);
 }
 
 /// The fiber that goes on: of the rank with the next event, or run() if there is none or a rank has failed.
@@ -235,7 +245,8 @@ int Simulation::communicate(int rank, const char* call, const Part& out, const P
   self.totals.idle += waited;
   if (out.peer >= 0) self.totals.bytes_sent += out.bytes, ++self.totals.messages_sent;
   const Part& main = out.peer >= 0 ? self.out : self.in;
-  record({rank, call, self.called, now_, waited, main.peer, main.bytes});
+  const double bytes = options_.scale * static_cast<double>(main.bytes);
+  record({rank, call, self.called, now_, waited, main.peer, static_cast<std::size_t>(std::llround(bytes))});
   return self.in.peer;
 }
 
@@ -263,7 +274,7 @@ void Simulation::transfer(int from, int to) {
     throw Stopped{};
   }
   if (out.sent && in.received) std::memcpy(in.received, out.sent, out.bytes);
-  const auto bytes = static_cast<double>(out.bytes);
+  const double bytes = options_.scale * static_cast<double>(out.bytes);
   double begin = now_;
   const bool crosses = node(from) != node(to);
   const cost::Link& link = crosses ? cluster_.between : cluster_.within;
@@ -335,6 +346,7 @@ std::string Simulation::deadlock() {
 
 int Rank::size() const { return simulation_.size(); }
 int Rank::node() const { return simulation_.node(rank_); }
+const cost::Cluster& Rank::cluster() const { return simulation_.cluster(); }
 double Rank::now() const { return simulation_.now(); }
 void Rank::compute(double seconds, const char* name) { simulation_.compute(rank_, seconds, name); }
 
@@ -366,25 +378,6 @@ void Rank::exchange(Bytes sent, int to, Bytes received, int from, int tag) {
 
 Result run(const cost::Cluster& cluster, const std::function<void(Rank&)>& function, const Options& options) {
   return Simulation(cluster, options).run(function);
-}
-
-void write_trace(const Result& result, const std::string& directory) {
-  const auto us = [](double seconds) { return std::llround(seconds * 1e6); };
-  const auto span = [&](int rank, const char* name, double begin, double end, std::size_t bytes) {
-    return fmt::format(R"({{"name":"{}","ph":"X","pid":{},"tid":0,"ts":{},"dur":{},"args":{{"bytes":{}}}}},)"
-                       "\n",
-                       name, rank, us(begin), us(end) - us(begin), bytes);
-  };
-  std::vector<std::string> texts(result.ranks.size());
-  for (std::size_t rank = 0; rank < texts.size(); ++rank)
-    texts[rank] = "[\n" + span(static_cast<int>(rank), "iteration", 0, result.seconds, 0);
-  for (const Event& event : result.events)
-    texts[static_cast<std::size_t>(event.rank)] += span(event.rank, event.name, event.begin, event.end, event.bytes);
-  for (std::size_t rank = 0; rank < texts.size(); ++rank)
-    replace_file(fmt::format("{}/trace.{}.json", directory, rank),
-                 texts[rank] + fmt::format(R"({{"name":"end","ph":"i","s":"p","pid":{},"tid":0,"ts":{}}})"
-                                           "\n]\n",
-                                           rank, us(result.seconds)));
 }
 
 }  // namespace odori::simulate

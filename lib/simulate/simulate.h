@@ -44,6 +44,7 @@ class Rank {
   int rank() const { return rank_; }
   int size() const;
   int node() const;
+  const cost::Cluster& cluster() const;
   /// Returns the simulated seconds since the start.
   double now() const;
 
@@ -73,7 +74,9 @@ class Rank {
 
 struct Options {
   std::vector<double> slowdown = {};     // factor on compute(), one per rank; empty: 1 each
+  double scale = 1;                      // a message of m bytes takes the time of scale * m: for shortened vectors
   bool events = false;                   // record Result::events, 56 bytes per call
+  std::vector<int> recorded = {};        // of these ranks alone; empty: of all
   std::size_t stack_bytes = 256 * 1024;  // of each rank; only the pages that it touches take memory
 };
 
@@ -82,7 +85,7 @@ struct Totals {
   double busy = 0;           // in compute()
   double communicating = 0;  // while a message of this rank was being sent or received
   double idle = 0;           // waiting for another rank or for the node's card, and after the end of its function
-  std::size_t bytes_sent = 0, messages_sent = 0;
+  std::size_t bytes_sent = 0, messages_sent = 0;  // without Options::scale
 };
 
 struct Event {
@@ -91,7 +94,7 @@ struct Event {
   double begin = 0, end = 0;  // seconds
   double waited = 0;          // seconds of it without communication; 0 for compute()
   int peer = -1;              // the rank it sent to or, for a receive, received from; -1 for compute()
-  std::size_t bytes = 0;      // sent or, for a receive, received
+  std::size_t bytes = 0;      // sent or, for a receive, received; times Options::scale
   bool operator==(const Event&) const = default;
 };
 
@@ -103,12 +106,12 @@ struct Result {
 
 /// Runs `function` once for each rank of the cluster, and returns when all have ended.
 /// Throws Error as soon as no rank can go on (it names who waits for whom), if the lengths of a message differ, and if
-/// a rank throws (it names the rank, and has the code of the rank's Error). The other ranks are then unwound by an
-/// exception that is no std::exception.
+/// a rank throws (it names the rank unless that stopped at a blank, and has the code of the rank's Error). The other
+/// ranks are then unwound by an exception that is no std::exception.
 Result run(const cost::Cluster& cluster, const std::function<void(Rank&)>& function, const Options& options = {});
 
-/// Writes trace.RANK.json of each rank into `directory`, for `./odori timeline`, with times rounded to microseconds and
-/// one iteration. The result needs recorded events. Throws WriteError.
+/// Writes trace.RANK.json of each rank that has recorded events into `directory`, for `./odori timeline`, with times
+/// rounded to microseconds and one iteration. A message's span begins when its rank has waited. Throws WriteError.
 void write_trace(const Result& result, const std::string& directory);
 
 }  // namespace odori::simulate

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each program's --help lists the flags that the program reads, and no others; three programs have it in Japanese too.
+"""Each program's --help lists the flags that the program reads, and no others; four programs have it in Japanese too.
     program_flags_test.py KIT BUILD"""
 
 import os
@@ -41,7 +41,7 @@ for program, source in sources.items():
             failures.append(f"{program} reads {flag}, and doesn't take it.")
 
 # These describe their flags in both languages.
-for name in ("odori_compare", "odori_demo", "odori_predict"):
+for name in ("odori_compare", "odori_demo", "odori_predict", "odori_simulate"):
     flags = {}
     for language in ("en", "ja"):
         done = subprocess.run([BUILD / "bin" / name, "--help", "--lang", language], env=ENVIRONMENT, text=True,

@@ -128,6 +128,7 @@ TABLE = [
     (r"\./odori run pipeline --ranks 3 .*", pipeline),
     (r"\./odori run tensor_parallel .*", on_little_data("compared with one process: right")),
     (r"\./odori predict( .*)?", by("predict_runs", "lib/tests/CMakeLists.txt", "predict_runs")),
+    (r"\./odori simulate( .*)?", by("simulate_command_test", "lib/tests/simulate_command_test.sh", "simulate")),
     (r"\./odori timeline DIR", timeline),
     (r"lib/bench/link_error.sh BUILD", starts),
     (r"lib/tests/(arm64|container|debian)\.sh", starts),

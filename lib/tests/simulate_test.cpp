@@ -16,7 +16,6 @@
 
 #include "comm/cost.h"
 #include "errors/error.h"
-#include "report/timeline.h"
 #include "sentence_of.h"
 
 namespace odori::simulate {
@@ -340,6 +339,28 @@ TEST(Simulate, ARankMayWaitWhileItHandlesAnException) {
   EXPECT_EQ(caught, (std::vector<std::string>{"zero", "one"}));
 }
 
+TEST(Simulate, AShortenedVectorIsChargedAsTheWholeOne) {
+  constexpr std::size_t n = 64, shortened = 64, all = 64 * 1000;  // at full size: 16 MB in all
+  const Cluster cluster{.nodes = 16, .ranks_per_node = 4, .within = quick, .between = slow};
+  const auto ring = [&](std::size_t length, double scale) {
+    return run(cluster,
+               [&](Rank& rank) {
+                 std::vector<float> values(length, static_cast<float>(rank.rank()));
+                 ring_all_reduce(rank, values);
+                 EXPECT_EQ(values.back(), n * (n - 1) / 2);
+               },
+               {.scale = scale, .events = true, .recorded = {5}});
+  };
+  const Result whole = ring(all, 1), few = ring(shortened, double{all} / shortened);
+  expect_equal_times(few.seconds, whole.seconds);
+  EXPECT_EQ(few.events.size(), 2 * (n - 1));
+  EXPECT_EQ(few.events.front().rank, 5);
+  EXPECT_EQ(few.events.front().bytes, whole.events.front().bytes);
+  EXPECT_EQ(few.ranks[5].bytes_sent, 2 * (n - 1) * sizeof(float));
+  for (std::size_t rank = 0; rank < n; ++rank)
+    EXPECT_NEAR(few.ranks[rank].idle, whole.ranks[rank].idle, 1e-9 * whole.seconds);
+}
+
 TEST(Simulate, WrongCallsAreErrors) {
   EXPECT_SENTENCE(run(one_node(2),
                       [](Rank& rank) {
@@ -360,31 +381,10 @@ TEST(Simulate, WrongCallsAreErrors) {
                   "overlap in memory");
   EXPECT_SENTENCE(run(one_node(2), [](Rank&) {}, {.slowdown = {1}}), "has 1 factors, but the simulation has 2 ranks");
   EXPECT_SENTENCE(run(one_node(1), [](Rank&) {}, {.slowdown = {-1}}), "at least 0, but has -1");
+  EXPECT_SENTENCE(run(one_node(1), [](Rank&) {}, {.scale = 0}), "a factor above 0, but is 0");
+  EXPECT_SENTENCE(run(one_node(2), [](Rank&) {}, {.recorded = {2}}), "names rank 2, but the ranks are 0 to 1");
   EXPECT_SENTENCE(run({.nodes = 0}, [](Rank&) {}), "at least one rank");
   EXPECT_SENTENCE(run({.between = {.latency = 0, .bandwidth = 0}}, [](Rank&) {}), "bandwidth above 0");
-}
-
-TEST(Simulate, TheTimelineReadsItsTrace) {
-  const std::string folder = ::testing::TempDir() + "odori_simulated";
-  const Result result = run(nodes(2),
-                            [](Rank& rank) {
-                              rank.compute(0.010, "forward");
-                              if (rank.rank() == 0) rank.send(Bytes{2000}, 1);
-                              if (rank.rank() == 1) rank.receive(Bytes{2000}, 0);
-                            },
-                            {.events = true});
-  write_trace(result, folder);
-  const auto timeline = timeline::read(folder);
-  ASSERT_EQ(timeline.rows.size(), 2u);
-  EXPECT_TRUE(timeline.cut.empty());
-  const timeline::Row& row = timeline.rows[1];
-  EXPECT_EQ(row.iterations, (std::vector{timeline::Interval{0, 13'000}}));
-  ASSERT_EQ(row.spans.size(), 2u);
-  EXPECT_EQ(row.spans[0].time, (timeline::Interval{0, 10'000}));
-  EXPECT_EQ(row.spans[1].name, "receive");
-  EXPECT_EQ(row.spans[1].time, (timeline::Interval{10'000, 13'000}));
-  EXPECT_EQ(row.spans[1].bytes, 2000);
-  EXPECT_DOUBLE_EQ(timeline::shares_of(timeline, row).exposed_us, 3000);
 }
 
 }  // namespace

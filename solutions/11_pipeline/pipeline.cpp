@@ -122,6 +122,7 @@ int main(int argc, char** argv) try {
        .about = "Task 11: train a perceptron that is cut into stages, one on each MPI rank, as a pipeline.",
        .network = false,
        .one_training = false,
+       .least_epochs = 0,
        .own = {{"--batchsize", "Images of an iteration", &batch, 1, 1 << 20},
                {"--microbatches", "Micro-batches of an iteration; they divide --batchsize", &m, 1, 1 << 16},
                {"--schedule", "Train with this one: gpipe or 1f1b", OneOf{&schedule, {"gpipe", "1f1b"}}},

@@ -18,6 +18,7 @@ std::span<float> chunk_of(std::span<float> numbers, int c, int n, BeginOfChunk b
 
 /// Averages `length` known values by comm.all_reduce_mean(), in host memory, and compares the result with MPI's mean.
 /// Rank 0 prints the result and how much was sent, next to what a ring sends. Collective.
+/// If ./odori simulate asks for it, runs the function of comm on simulated ranks instead (simulate_ring.h).
 void try_all_reduce(Communicator& comm, std::size_t length);
 
 }  // namespace odori

@@ -4,12 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "errors/error.h"
+#include "sentence_of.h"
+#include "simulate_ring.h"
 #include "tried_numbers.h"
 
 namespace odori {
@@ -70,6 +73,32 @@ TEST(TriedNumbers, DifferByRankAndPosition) {
     same_place += tried_number(0, i) == tried_number(0, i + 250) ? 1 : 0;
   }
   EXPECT_LT(same_place, 250);
+}
+
+TEST(SimulateIteration, FindsWrongValuesAndDeadlocks) {
+  const cost::Link link{.latency = 1e-3, .bandwidth = 1e6};
+  const auto simulated = [&](const AllReduce& all_reduce, int n, std::size_t length) {
+    return simulate_iteration(all_reduce, {.nodes = n, .between = link}, length, 0.25, {});
+  };
+  for (const int n : {2, 3, 7, 64}) {
+    const simulate::Result result = simulated(all_to_all, n, 100);
+    EXPECT_NEAR(result.seconds, 0.25 + (n - 1) * link.message(400), 1e-9) << n;
+    EXPECT_EQ(result.ranks.back().messages_sent, static_cast<std::size_t>(n - 1));
+  }
+  // At 1,000 ranks one rank's smallest value is 2^-21 of the sum.
+  const auto all_but_the_first = [](std::span<float> values, Communicator& comm) {
+    std::vector<double> sums(values.size());
+    for (int rank = 1; rank < comm.size(); ++rank)
+      for (std::size_t i = 0; i < values.size(); ++i) sums[i] += double{tried_number(rank, i)};
+    std::transform(sums.begin(), sums.end(), values.begin(),
+                   [&](double sum) { return static_cast<float>(sum / comm.size()); });
+  };
+  EXPECT_SENTENCE(simulated(all_but_the_first, 1000, 60), "Rank 0: The mean is WRONG: element ");
+  const auto send_first = [](std::span<float> values, Communicator& comm) {
+    comm.send(values, (comm.rank() + 1) % comm.size());
+    comm.receive(values, (comm.rank() + comm.size() - 1) % comm.size());
+  };
+  EXPECT_SENTENCE(simulated(send_first, 1000, 1000), "Ranks 0-999 wait in send to rank + 1");
 }
 
 TEST(ChunkOf, LiesWithinTheVector) {

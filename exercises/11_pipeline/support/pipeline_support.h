@@ -51,7 +51,7 @@ class Peers {
   virtual void exchange(std::span<const float> sent, int to, std::span<float> received, int from) = 0;
 };
 
-/// All ranks of the job. Throws Error for a rank that does not exist.
+/// All ranks of the job, or of a simulation. Throws Error for a rank that does not exist.
 class MpiPeers : public Peers {
  public:
   explicit MpiPeers(Communicator& comm) : comm_(comm) {}
@@ -139,7 +139,7 @@ struct PipelineFunctions {
   }
 };
 
-/// Calls the functions as ./odori check wants, and returns true. Returns false if there is no check.
+/// Calls the functions as ./odori check or ./odori simulate wants, and returns true. Returns false if neither asks.
 bool run_test_cases(const PipelineFunctions& functions, Communicator& comm);
 
 /// Runs both schedules for comm.size() stages of equal cost and m micro-batches in virtual time, with a small

@@ -8,6 +8,7 @@
 
 #include "numbers/random.h"
 #include "sentence_of.h"
+#include "virtual_pipeline.h"
 
 namespace odori {
 namespace {
@@ -176,6 +177,20 @@ TEST(Schedules, AreDrawnInVirtualTime) {
       "  rank 0  AB..aaCbbDcc.dd  holds 2\n  rank 1  .AaaBbbCccDdd..  holds 1\n",
       "ranks idle for 33.3 % of it (your formula: 33.3 %)\n"};
   EXPECT_NE(text.find(expected[comm->size() - 1]), std::string::npos) << text;
+}
+
+TEST(Schedules, TakeTheirMessagesTimeToo) {
+  const cost::Link link{.latency = 0.5, .bandwidth = 8};  // one value: 1 s
+  const auto seconds = [&](bool gpipe, int p, int m) {
+    const cost::Cluster cluster{.nodes = p, .between = link};
+    return run_in_virtual_time(functions, orders_of(functions, gpipe, p, m), m, cluster, 10, {}, {}).result.seconds;
+  };
+  EXPECT_DOUBLE_EQ(seconds(true, 4, 1), 4 * (10 + 20) + 6 * 1) << "there and back";
+  EXPECT_DOUBLE_EQ(seconds(false, 4, 1), 4 * (10 + 20) + 6 * 1);
+  for (const bool gpipe : {true, false}) {
+    EXPECT_GT(seconds(gpipe, 64, 8), (8 + 63) * 30) << "the bubble without messages";
+    EXPECT_LT(seconds(gpipe, 64, 8), (8 + 63) * (30 + 4));
+  }
 }
 
 /// Both neighbours receive before they send.

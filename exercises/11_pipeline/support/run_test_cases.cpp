@@ -6,6 +6,7 @@
 #include "pipeline_cases.h"
 #include "pipeline_support.h"
 #include "test_cases.h"
+#include "virtual_pipeline.h"
 
 namespace odori {
 namespace {
@@ -71,6 +72,7 @@ void train(const PipelineFunctions& functions, const PipelineRun& run, Communica
 
 bool run_test_cases(const PipelineFunctions& functions, Communicator& comm) {
   if (test_cases().is_null()) return false;
+  if (simulate_if_asked(functions)) return true;
   const auto cases = test_cases().get<PipelineCases>();
   if (cases.functions) call_functions(functions);
   for (const PipelineRun& run : cases.runs) train(functions, run, comm);
