@@ -143,6 +143,15 @@ std::string other_flag_at(const std::vector<Token>& tokens, std::size_t i) {
   return flag.is_word() && !of_answers.contains(flag.text) ? "args." + flag.text : std::string();
 }
 
+std::set<std::string> unusual_in(const std::vector<Token>& tokens) {
+  std::set<std::string> unusual;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].is_word() && listed_names().contains(tokens[i].text)) unusual.insert(tokens[i].text);
+    if (std::string flag = other_flag_at(tokens, i); !flag.empty()) unusual.insert(std::move(flag));
+  }
+  return unusual;
+}
+
 }  // namespace
 
 const std::set<std::string>& listed_names() {
@@ -171,12 +180,8 @@ bool is_slip(const Finding& finding) {
 
 BlankIdentifiers look_at_identifiers(const Blank& blank) {
   const Tokens tokens = tokens_of(blank.text);
-  std::set<std::string> unusual;
-  for (std::size_t i = 0; i < tokens.all.size(); ++i) {
-    const Token& token = tokens.all[i];
-    if (token.is_word() && listed_names().contains(token.text)) unusual.insert(token.text);
-    if (std::string flag = other_flag_at(tokens.all, i); !flag.empty()) unusual.insert(std::move(flag));
-  }
+  std::set<std::string> unusual = unusual_in(tokens.all);
+  for (const std::string& given : unusual_in(tokens_of(blank.given).all)) unusual.erase(given);
   return {Search(blank, tokens).find(), {unusual.begin(), unusual.end()}};
 }
 
