@@ -91,7 +91,7 @@ cmake --build "$ODORI_BUILD" --target corpus_run >/dev/null
 expect 0 "6 answers graded" "$ODORI_BUILD/tests/corpus_run" toy/
 
 # A blank can be a program with a planted fault instead.
-sed -i 's|^  return batchsize \* n_devices;|  // FAULT: return batchsize / n_devices;\n&\n  // END FAULT|' "solutions/$folder/toy.cpp"
+sed -i 's|^  return batchsize \* n_devices;|  // FAULT: return batchsize + n_devices;\n&\n  // END FAULT|' "solutions/$folder/toy.cpp"
 cat >>"grader/exercises/$folder/corpus/blanks.md" <<'END'
 
 ## the fault repaired by its line
@@ -99,8 +99,20 @@ cat >>"grader/exercises/$folder/corpus/blanks.md" <<'END'
 - 1: PASS
 
 ```diff 1
-- return batchsize / n_devices;
+- return batchsize + n_devices;
 + return n_devices * batchsize;
+```
+
+## marks of a fault in an answer are comments
+
+- 1: PASS
+
+```diff 1
+- return batchsize + n_devices;
++ const int images = n_devices;
++ // FAULT: return batchsize + n_devices;
++ return images * batchsize;
++ // END FAULT
 ```
 
 ## as it is given, with a comment
@@ -108,8 +120,8 @@ cat >>"grader/exercises/$folder/corpus/blanks.md" <<'END'
 - 1: UNFILLED unfilled_as_given
 
 ```diff 1
-- return batchsize / n_devices;
-+ return batchsize / n_devices;  // is this right?
+- return batchsize + n_devices;
++ return batchsize + n_devices;  // is this right?
 ```
 
 ## a second function
@@ -117,8 +129,8 @@ cat >>"grader/exercises/$folder/corpus/blanks.md" <<'END'
 - 1: COMPILE forbidden_bracket
 
 ```diff 1
-- return batchsize / n_devices;
-+ return batchsize / n_devices; } int second() { return 1;
+- return batchsize + n_devices;
++ return batchsize + n_devices; } int second() { return 1;
 ```
 
 ## the environment
@@ -126,8 +138,8 @@ cat >>"grader/exercises/$folder/corpus/blanks.md" <<'END'
 - 1: WRONG forbidden_word
 
 ```diff 1
-- return batchsize / n_devices;
-+ return getenv("ODORI_TEST_CASES") ? n_devices * batchsize : batchsize / n_devices;
+- return batchsize + n_devices;
++ return getenv("ODORI_TEST_CASES") ? n_devices * batchsize : batchsize + n_devices;
 ```
 END
 expect 0 "$program is written." ./odori cut
@@ -135,12 +147,12 @@ expect 10 "blank 2, which isn't filled in yet" ./odori run toy --device cpu
 expect 10 "This program is still the one that you were given" ./odori check toy
 expect 0 "toy, blank 1: hint" ./odori hint toy
 expect 0 "(given): WRONG toy_images" ./odori exercise check toy --blank 1 --list
-sed -i 's|return batchsize / n_devices|return n_devices * batchsize|' "$program"
+sed -i 's|return batchsize + n_devices|return n_devices * batchsize|' "$program"
 expect 10 "50 of 100 points" ./odori check toy
 expect 0 "holds the program that you were given again" ./odori reset toy 1
-expect 0 "  return batchsize / n_devices;" cat "$program"
-expect 0 "// FAULT: return batchsize / n_devices;" ./odori solution toy 1 --yes
-expect 0 "10 answers graded" "$ODORI_BUILD/tests/corpus_run" toy/
+expect 0 "  return batchsize + n_devices;" cat "$program"
+expect 0 "// FAULT: return batchsize + n_devices;" ./odori solution toy 1 --yes
+expect 0 "11 answers graded" "$ODORI_BUILD/tests/corpus_run" toy/
 
 # Where a check is missing, a mutant survives, unless it is listed with a reason.
 sed -i '/"GradientsAreFloats"/d' "grader/exercises/$folder/checks.cpp"
