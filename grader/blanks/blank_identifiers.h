@@ -14,8 +14,8 @@ namespace odori::grader {
 
 struct BlankIdentifiers {
   std::optional<Finding> forbidden;  // why it is not built: "forbidden_word", "forbidden_sign", ...
-  /// listed_names(), and flags of the program that no answer needs ("args.model"), without those of a program that was
-  /// given.
+  /// listed_names(), and flags of the program that no answer needs ("args.model"): those that are used more often than
+  /// in the program that was given.
   std::vector<std::string> unusual;
 };
 

@@ -91,6 +91,8 @@ TEST(BlankIdentifiers, ListedNamesAreShownWhereverTheyStand) {
   blank.text = {"std::ifstream file(name);", "std::ofstream copy(args.model + args.out);"};
   blank.given = {"std::ifstream file(args.out);  // ofstream"};
   EXPECT_EQ(look_at_identifiers(blank).unusual, (Words{"args.model", "ofstream"})) << "the others were given";
+  blank.text.push_back("const bool judged = args.out.empty();");
+  EXPECT_EQ(look_at_identifiers(blank).unusual, (Words{"args.model", "args.out", "ofstream"})) << "twice now";
 }
 
 TEST(BlankIdentifiers, ListedNamesAreNotRefused) {
