@@ -74,7 +74,9 @@ odori_dependency(GTest)
 # oneDNN. Not by its own package file: Debian's asks for OpenCL's headers, which the kit has no use for.
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
 find_library(DNNL_LIBRARY dnnl)
-if(DNNL_INCLUDE_DIR AND DNNL_LIBRARY AND NOT ODORI_VENDOR)
+if(NOT ODORI_ONEDNN)
+  message(STATUS "Without oneDNN: CPU devices compute with plain loops, many times slower")
+elseif(DNNL_INCLUDE_DIR AND DNNL_LIBRARY AND NOT ODORI_VENDOR)
   add_library(DNNL::dnnl UNKNOWN IMPORTED)
   set_target_properties(DNNL::dnnl PROPERTIES IMPORTED_LOCATION ${DNNL_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES
                                                                                ${DNNL_INCLUDE_DIR})
@@ -89,7 +91,8 @@ else()
   odori_provide(dnnl)
   set(CMAKE_CXX_FLAGS "${flags}")
   set(CMAKE_CXX_STANDARD 20)
-  message(STATUS "This takes longer than the kit itself. oneDNN installed: Debian's libdnnl-dev, a module, or CMAKE_PREFIX_PATH")
+  message(STATUS "This takes longer than the kit itself. oneDNN installed: Debian's libdnnl-dev, a module, or CMAKE_PREFIX_PATH. "
+                 "Without it, slowly: -DODORI_ONEDNN=OFF")
   add_library(DNNL::dnnl ALIAS dnnl)
 endif()
 

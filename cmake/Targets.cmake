@@ -32,9 +32,13 @@ function(odori_shared_library name)
   target_link_options(${name} PRIVATE -Wl,--no-undefined -Wl,-Bsymbolic-functions)
 endfunction()
 
-# odori_program(NAME source...): an executable on the training library, and on the plug-in that this loads, in build/bin.
+# odori_program(NAME source...): an executable on the training library, and on the plug-in that this loads, in build/bin. Outside
+# the folders tests and bench it is one that commands of ./odori run.
 function(odori_program name)
   add_executable(${name} ${ARGN})
+  if(NOT TEST_SOURCE AND NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "/(tests|bench)$")
+    set_property(GLOBAL APPEND PROPERTY ODORI_COMMANDS ${name})
+  endif()
   target_link_libraries(${name} PRIVATE odori odori_warnings)
   target_compile_options(${name} PRIVATE ${ODORI_QUICK})
   if(ODORI_HAS_CUDA)
@@ -94,7 +98,7 @@ function(odori_test_program program source)
                                                          <functional>)
   endif()
   odori_program(${program} ${source})
-  target_link_libraries(${program} PRIVATE ${TEST_LIBRARIES} nlohmann_json::nlohmann_json)
+  target_link_libraries(${program} PRIVATE ${TEST_LIBRARIES})
   if(NOT TEST_OWN_OPTIONS)
     target_compile_options(${program} PRIVATE ${ODORI_QUICKEST})
     target_precompile_headers(${program} REUSE_FROM odori_test_headers)
@@ -161,6 +165,18 @@ endfunction()
 function(odori_write_test_targets)
   get_property(lines GLOBAL PROPERTY ODORI_TEST_TARGETS)
   file(WRITE ${PROJECT_BINARY_DIR}/test_targets "${lines}")
+endfunction()
+
+# odori_commands is all that commands of ./odori run: everything but tests, and what is built on demand.
+function(odori_declare_commands)
+  get_property(programs GLOBAL PROPERTY ODORI_COMMANDS)
+  foreach(program ${programs})
+    get_target_property(on_demand ${program} EXCLUDE_FROM_ALL)
+    if(on_demand)
+      list(REMOVE_ITEM programs ${program})
+    endif()
+  endforeach()
+  add_custom_target(odori_commands DEPENDS ${programs})
 endfunction()
 
 # odori_gpu_test(NAME GPUS TIMEOUT COMMAND...): a test that takes at least so many GPUs; ctest skips it where there are

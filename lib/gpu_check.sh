@@ -52,7 +52,7 @@ python=${PYTHON:-python3}
 scratch=$(mktemp -d) || exit 20
 rows=() # here, not in a file: on a full disk a FAIL would be lost
 verdict="NOT RUN" gpus="" unproven=() running=""
-export kit build scratch python
+export kit build out scratch python
 export GTEST_COLOR=no # mpirun gives ranks a terminal, and colours would stand in the rows
 export PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin # compute-sanitizer lies beside nvcc, which is found there too
 : >"$out/log.txt" || stop 20 "$out/log.txt can't be written."
@@ -334,7 +334,19 @@ check_ranks() {
   for name in 1 2; do
     detail='right on every rank' step training "task 7: $name ranks, CUDA and NCCL" 60 bash -c 'said=$(mpi "$0" "$build/bin/solutions/nccl_gpu" 2>&1); echo "$said"; [[ $said == *"right on every rank"*"right on every GPU"* ]]' $name
   done
+  profile_streams
   detail='[0-9.]+ GB/s' step benchmark "all-reduce, 2 ranks" 40 bash -c 'mpi 2 "$build/bin/bench_allreduce" --device cuda --share-devices --rounds 5'
+}
+
+# The streams of task 7 as Nsight Systems sees them: a file for its window, and the sums by kernel in the log.
+profile_streams() {
+  if ! command -v nsys >/dev/null; then
+    row benchmark "task 7 under Nsight Systems" "NOT RUN" 0 "there is no nsys in PATH"
+    return
+  fi
+  detail='Written: .*' step benchmark "task 7 under Nsight Systems" 90 bash -c 'nsys profile --force-overwrite true --trace cuda,nvtx \
+    --output "$out/nccl_streams" "$build/bin/solutions/nccl_gpu" && nsys stats --force-export true --report cuda_gpu_kern_sum \
+    "$out/nccl_streams.nsys-rep" && echo "Written: $out/nccl_streams.nsys-rep"'
 }
 
 # The kit's own kernels alone: cuDNN's and cuBLAS's take hours, and aren't ours. The other tools than memcheck watch the kernels'

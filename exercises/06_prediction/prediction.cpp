@@ -5,11 +5,11 @@
 // Time:    20 minutes.
 // Reading: deck 2 of the slides; lib/comm/cost.h.
 // Command: ./odori run prediction --model mid
-// Output:  two measured iterations of one device, a table of what your formulas predict from them, and the error of two
-//          of these predictions, in percent.
+// Output:  two measured iterations of one device, a table of what your formulas predict from them, the memory that a
+//          device needs with ZeRO and tensor parallelism, and the error of two predictions, in percent.
 //
 // The exchange follows the alpha-beta model (R. W. Hockney, 1994): a message takes latency + bytes / bandwidth. The
-// ring's formula is yours. Those of the tree and of the hierarchical all-reduce come from lib/comm/cost.h.
+// ring's formula is yours. Those of the tree, of the hierarchical all-reduce and of memory come from lib/comm/cost.h.
 //
 // Fill in the blanks: replace each PUT_YOUR_CODE by your own code.
 #include "odori.h"

@@ -72,11 +72,11 @@ Outcome outcome_of(const Evidence& bad, std::optional<Finding> finding) {
   }
 }
 
-/// "network mid, images 50000" of {"network":"mid","images":50000}.
+/// "network mid, images 50000" of {"network":"mid","images":50000}; the beginning, of many.
 std::string in_words(const std::string& json) {
   std::string words = replaced(replaced(json, ",", ", "), ":", " ");
   std::erase_if(words, [](char c) { return std::string_view("{}[]\"").find(c) != std::string_view::npos; });
-  return words;
+  return bounded(std::move(words), 200);
 }
 
 /// The situation, for the message's last sentence.

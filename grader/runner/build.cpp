@@ -208,7 +208,7 @@ Built Compiler::build(const std::string& source, const BuildOptions& options) co
                  object = unfinished.string() + ".o";
   write_file(text, source);
   Command compile = compile_, link = link_;
-  for (const std::string& argument :
+  for (const char* argument :
        {"-Werror=return-type", "-fmax-errors=0", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never",
         "-ftabstop=1", "-c", text.c_str(), "-o", object.c_str()})
     compile.arguments.push_back(argument);

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "comm/cost_terms.h"
+#include "numbers/layer_cost.h"
 
 namespace odori::cost {
 
@@ -66,6 +68,66 @@ std::optional<Iteration> iteration(const Training& training, double batch);
 /// Strong scaling: one batch shared by more and more nodes, up to as many as there are images for. The number of them
 /// at which an iteration takes least, and so more stop helping.
 int best_nodes(Training training, double global_batch, int most);
+
+// ---- Training state sharded over devices (ZeRO), and layers split over the devices of a node (tensor parallelism).
+// Collectives are rings, as those of long vectors in NCCL and MPI, one after another, and none is hidden by compute. A
+// sharded update takes as long as a whole one, which is in Compute::fixed.
+
+/// Bytes per trained element that a device keeps. Parameters, gradients and activations are sent in the bytes that
+/// they are kept in; an activation has those of a parameter.
+struct State {
+  double parameter = 0, gradient = 0, optimizer = 0;
+};
+/// All in fp32. Adam keeps two moments.
+inline constexpr State fp32_adam{4, 4, 8};
+/// Parameters and gradients of 16 bits; Adam keeps an fp32 copy of the parameters and two fp32 moments (P. Micikevicius
+/// et al., 2018, "Mixed precision training").
+inline constexpr State mixed_adam{2, 2, 12};
+
+/// Bytes of a device at the peak of an iteration. Not counted: gradients of activations, workspaces, fragmentation.
+struct Memory {
+  double parameters = 0, gradients = 0, optimizer = 0;
+  double gathered = 0;  // whole layers while they are used: parameters (ZeRO-3), gradients (ZeRO-2 and 3)
+  double activations = 0;
+  double bytes() const { return parameters + gradients + optimizer + gathered + activations; }
+};
+
+/// Memory of one of `devices` devices if the optimizer state (stage 1), also the gradients (2), also the parameters (3)
+/// are sharded over them; 0: nothing is. `batch`: images a device; 0 leaves out activations, which ZeRO does not shard.
+/// Stage 2 holds the gradients of one layer at a time, stage 3 also the parameters of two: the one in use and the next.
+/// Throws UsageError for another stage.
+/// Source: S. Rajbhandari et al., 2020, "ZeRO: memory optimizations toward training trillion parameter models",
+/// figure 1, which leaves out what is gathered.
+Memory zero_memory(int stage, double devices, std::span<const LayerCost> layers, const State& state, double batch = 0);
+
+/// What splitting costs a device.
+struct Split {
+  Memory memory;
+  double sent = 0;  // bytes in an iteration
+  Iteration iteration;
+};
+
+/// Data parallelism over all devices of the cluster, with ZeRO of this stage. `batch`: images a device. With E bytes of
+/// parameters, as many of gradients, and n devices, each sends:
+///   0      2 E (n-1)/n, an all-reduce of all gradients
+///   1      2 E (n-1)/n, a reduce-scatter of all gradients, and after the update an all-gather of all parameters
+///   2      the same, but a reduce-scatter for each layer, during backward
+///   3      3 E (n-1)/n, an all-gather for each layer in forward and in backward, and stage 2's reduce-scatters
+/// Uses the compute and the cluster of `training` alone. Throws UsageError for another stage.
+/// Source: S. Rajbhandari et al., 2020, as above, section 7.
+Split zero(int stage, const Training& training, std::span<const LayerCost> layers, const State& state, double batch);
+
+/// Tensor parallelism within each node, data parallelism between nodes, for the same images: `batch` for each device,
+/// so each node computes ranks_per_node * batch images. The first layer is replicated. The others are split in pairs:
+/// one by columns (output channels), the next one by rows (input channels), whose vectors are replicated. A last one
+/// without a partner is replicated too. A pair needs an all-reduce of its output in forward, and of the gradient of its
+/// input in backward. Activations between the two layers of a pair are split. Returns nothing if there is no pair, or
+/// if a layer that is split by columns has fewer channels than the node has devices. Uses the compute and the cluster
+/// of `training` alone. Sources: M. Shoeybi et al., 2019, "Megatron-LM: training multi-billion parameter language
+/// models using model parallelism"; activations: V. Korthikanti et al., 2022, "Reducing activation recomputation in
+/// large transformer models", section 4.2.1, without its sequence parallelism.
+std::optional<Split> tensor_parallel(const Training& training, std::span<const LayerCost> layers, const State& state,
+                                     double batch);
 
 /// Iterations of an epoch, the last batch filled up.
 double iterations(double images, double batch);

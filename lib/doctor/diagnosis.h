@@ -23,6 +23,8 @@ struct Facts {
   std::vector<Gpu> gpus;
   std::optional<Driver> driver;
   Topology topology;
+  std::vector<GpuCopy> gpu_copies;
+  std::string gpu_copies_failed;  // what that program said when it failed
   std::optional<NcclRun> nccl;
   std::vector<int> gpu_use;  // percent, sampled during a training
   // MPI
@@ -46,8 +48,8 @@ struct Facts {
 enum class Level { good, note, slow, broken };
 
 struct Diagnosis {
-  std::string check;  // "gpus", "driver", "links", "sockets", "nccl", "gpu_use", "mpi", "mpirun", "binding", "cores",
-                      // "shared_memory", "disk"
+  std::string check;  // "gpus", "driver", "links", "sockets", "gpu_copies", "nccl", "gpu_use", "mpi", "mpirun",
+                      // "binding", "cores", "shared_memory", "disk"
   Level level;
   Text what;
   Text remedy;  // empty where there is nothing to do

@@ -26,6 +26,7 @@ struct Missing {
 Missing missing_of(const Diagnosis& finding) {
   if (finding.check == "disk") return {true, true, {"free disk space", "ディスクの空き容量"}};
   if (finding.check == "mpi") return {false, true, {"an mpirun that works", "使える mpirun"}};
+  if (finding.check == "gpu_copies") return {false, false, {"copies between GPUs", "GPU 間のコピー"}};
   if (finding.check == "nccl") return {false, false, {"NCCL between two ranks", "2 ランク間の NCCL 通信"}};
   if (finding.check == "driver")
     return {false, false, {"a GPU driver that is new enough", "十分に新しい GPU ドライバ"}};

@@ -17,6 +17,7 @@
 
 #include "comm/communicator.h"
 #include "comm/session.h"
+#include "doctor/gpu_copies.h"
 #include "doctor/probe.h"
 #include "errors/error.h"
 #include "files/file.h"
@@ -67,6 +68,10 @@ void exchange(int argc, char** argv) {
 int main(int argc, char** argv) try {
   if (argc == 2 && std::string_view(argv[1]) == exchange_command) {
     exchange(argc, argv);
+    return exit_code::ok;
+  }
+  if (argc == 2 && std::string_view(argv[1]) == copies_command) {
+    copy_between_gpus();
     return exit_code::ok;
   }
   const Flags flags = parse_flags(argc, argv);

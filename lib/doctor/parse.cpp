@@ -131,6 +131,14 @@ NcclRun parse_nccl(const std::string& text) {
   return run;
 }
 
+std::vector<GpuCopy> parse_gpu_copies(const std::string& text) {
+  static const std::regex copy(R"(GPU (\d+) to GPU (\d+): ([0-9.]+) GB/s, (right|wrong))");
+  std::vector<GpuCopy> copies;
+  for (std::sregex_iterator match(text.begin(), text.end(), copy); match != std::sregex_iterator(); ++match)
+    copies.push_back({std::stoi((*match)[1]), std::stoi((*match)[2]), std::stod((*match)[3]), (*match)[4] == "right"});
+  return copies;
+}
+
 std::vector<int> parse_percents(const std::string& text) {
   std::vector<int> percents;
   for (const std::string& line : split(text, '\n'))

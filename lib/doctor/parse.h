@@ -69,6 +69,16 @@ struct NcclRun {
 /// What NCCL says with NCCL_DEBUG=INFO.
 NcclRun parse_nccl(const std::string& text);
 
+/// From one GPU of this machine to another.
+struct GpuCopy {
+  int from = 0, to = 0;
+  double gb_per_second = 0;  // of 1 MB at a time; 10^9 bytes
+  bool right = false;        // what arrived is what was sent
+  bool operator==(const GpuCopy&) const = default;
+};
+/// Lines of gpu_copies.h: "GPU 0 to GPU 1: 12.345 GB/s, right".
+std::vector<GpuCopy> parse_gpu_copies(const std::string& text);
+
 /// Integers, one a line, as `nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits` prints them.
 std::vector<int> parse_percents(const std::string& text);
 

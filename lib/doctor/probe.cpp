@@ -71,6 +71,19 @@ void ask_mpi(Facts& facts) {
         ranks.stopped ? fmt::format("no end within {} s. {}", limit, end_of(ranks.output)) : end_of(ranks.output);
 }
 
+/// In a process of its own, which can be ended.
+void copy_between_gpus(Facts& facts) {
+  constexpr int limit = 60;  // in seconds; making contexts on eight GPUs takes ten
+  const Ended copies =
+      run_process({.arguments = {fmt::format("{}/bin/odori_doctor", ODORI_BUILD_FOLDER), copies_command}},
+                  {.time = std::chrono::seconds(limit)});
+  facts.gpu_copies = parse_gpu_copies(copies.output);
+  if (copies.stopped)
+    facts.gpu_copies_failed = fmt::format("no end within {} s. {}", limit, end_of(copies.output));
+  else if (copies.code != 0)
+    facts.gpu_copies_failed = end_of(copies.output);
+}
+
 /// A folder with a small image set, removed at the end.
 class Images {
  public:
@@ -118,6 +131,7 @@ Facts probe(const ProbeOptions& options) {
   facts.why_no_gpu = why_no_gpu();
   ask_nvidia_smi(facts);
   ask_mpi(facts);
+  if (facts.usable_gpus > 1) copy_between_gpus(facts);
   facts.cores = this_machine().cores;
   facts.online_cores = get_nprocs();
   std::error_code error;

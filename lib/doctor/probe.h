@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding the facts out: by asking nvidia-smi, mpirun and ompi_info, by an exchange of two ranks, and by two short
-// training runs.
+// Finding the facts out: by asking nvidia-smi, mpirun and ompi_info, by an exchange of two ranks, by copies between
+// GPUs, and by two short training runs.
 #pragma once
 
 #include "doctor/diagnosis.h"
@@ -16,6 +16,9 @@ struct ProbeOptions {
 inline constexpr const char* exchange_command = "exchange";
 /// What the first of them prints then. Some launchers end with 0 whatever the ranks do.
 inline constexpr const char* exchanged = "The two ranks have exchanged 1 MB.";
+
+/// That with which it starts its own program for copy_between_gpus().
+inline constexpr const char* copies_command = "copy_between_gpus";
 
 /// What can't be found out is empty.
 Facts probe(const ProbeOptions& options);

@@ -42,21 +42,26 @@ Network layers_of(const NetworkSpec& spec) { return find(spec.name).make(spec.n_
 NetworkCost cost_of(const NetworkSpec& spec) {
   NetworkCost cost;
   Shape shape{1, 3, spec.image_size, spec.image_size};
-  double forward = 0, first = 0;
   for (const auto& layer : layers_of(spec)) {
     const Shape output = layer->output(shape);
     for (const ParameterRequest& parameter : layer->parameters(shape)) {
       if (!parameter.trained) continue;
       const auto size = static_cast<double>(parameter.shape.size());
-      cost.parameters += size;
+      const bool is_vector = parameter.kind == ParameterKind::vector;
+      // The first layer computes no gradient of the images.
+      if (!is_vector)
+        cost.layers.push_back({.operations = (cost.layers.empty() ? 2 : 3) * 2 * size * output.h * output.w,
+                               .inputs = static_cast<double>(shape.size()),
+                               .outputs = static_cast<double>(output.size()),
+                               .channels = static_cast<double>(output.c)});
+      cost.layers.back().parameters += size;
+      if (is_vector) cost.layers.back().vectors += size;
       ++cost.arrays;
-      if (parameter.kind == ParameterKind::vector) continue;
-      forward += 2 * size * output.h * output.w;
-      if (first == 0) first = forward;
     }
+    if (!cost.layers.empty()) cost.layers.back().activations += static_cast<double>(output.size());
     shape = output;
   }
-  cost.operations = 3 * forward - first;
+  for (const LayerCost& layer : cost.layers) cost.parameters += layer.parameters, cost.operations += layer.operations;
   return cost;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/layers.h"
+#include "numbers/layer_cost.h"
 
 namespace odori {
 
@@ -31,6 +32,8 @@ struct NetworkCost {
   double operations = 0;
   double parameters = 0;  // trained elements
   int arrays = 0;         // that contain these
+  /// First to last; the sums of their parameters and operations are those above.
+  std::vector<LayerCost> layers;
 };
 NetworkCost cost_of(const NetworkSpec& spec);
 

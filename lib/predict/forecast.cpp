@@ -74,6 +74,21 @@ nlohmann::json json_of(const std::optional<Iteration>& of) {
   return {{"compute", of->compute}, {"exchange", of->exchange}, {"waited", of->waited}, {"seconds", of->seconds()}};
 }
 
+nlohmann::json json_of(const OfSplit& of) {
+  if (!of.cost) return {{"name", of.name}, {"memory", nullptr}, {"sent", nullptr}, {"iteration", nullptr}};
+  const cost::Memory& memory = of.cost->memory;
+  return {{"name", of.name},
+          {"memory",
+           {{"parameters", memory.parameters},
+            {"gradients", memory.gradients},
+            {"optimizer", memory.optimizer},
+            {"gathered", memory.gathered},
+            {"activations", memory.activations},
+            {"bytes", memory.bytes()}}},
+          {"sent", of.cost->sent},
+          {"iteration", json_of(of.cost->iteration)}};
+}
+
 std::string describe(const cost::Link& link) {
   const double mbit = link.bandwidth * 8 / 1e6, us = link.latency * 1e6;
   return fmt::format("{} and {}",
@@ -120,6 +135,7 @@ Forecast forecast(const Question& question) {
   for (int nodes = 1; nodes < most; nodes *= 2) all.scaling.push_back(on_nodes(question, nodes));
   all.scaling.push_back(on_nodes(question, most));
   all.best_nodes = cost::best_nodes(question.training, question.shared_batch, most);
+  all.splits = splits_of(question.training, question.layers, question.state, question.batch);
   const cost::Compute& one = question.training.compute;
   all.epoch = cost::iterations(question.images, question.batch) * one.seconds(question.batch);
   all.batch_within_10_percent = cost::batch_where_gain_ends(one, 0.1);
@@ -151,7 +167,14 @@ std::string to_text(const Forecast& all) {
                       training.communicator, asked.batch, asked.shared_batch);
   text +=
       table({"nodes", "devices", "ms", "images/s", "efficiency", "s an epoch", "strong: ms", "speedup"}, all.scaling);
-  return text + gain_of_nodes(all);
+  text += gain_of_nodes(all);
+  const cost::State& state = asked.state;
+  text += fmt::format(
+      "\nTraining state and layers split over the devices, with Adam: {} + {} + {} bytes of a parameter, its gradient, "
+      "its state.\nMB of a device with {} images, MB that it sends, and ms. Collectives are rings, none hidden by "
+      "compute:\n",
+      state.parameter, state.gradient, state.optimizer, asked.batch);
+  return text + to_text(all.splits);
 }
 
 void to_json(nlohmann::json& json, const Forecast& all) {
@@ -171,6 +194,10 @@ void to_json(nlohmann::json& json, const Forecast& all) {
           {"between", link(training.cluster.between)},
           {"within", link(training.cluster.within)},
           {"communicator", training.communicator},
+          {"state",
+           {{"parameter", asked.state.parameter},
+            {"gradient", asked.state.gradient},
+            {"optimizer", asked.state.optimizer}}},
           {"epoch", all.epoch},
           {"best_nodes", all.best_nodes},
           {"batch_within_10_percent", all.batch_within_10_percent}};
@@ -189,6 +216,7 @@ void to_json(nlohmann::json& json, const Forecast& all) {
                                {"epoch", of.epoch},
                                {"strong", json_of(of.strong)},
                                {"speedup", of.speedup}});
+  for (const OfSplit& of : all.splits) json["splits"].push_back(json_of(of));
 }
 
 }  // namespace odori

@@ -8,15 +8,18 @@
 #include <vector>
 
 #include "comm/cost.h"
+#include "predict/splits.h"
 
 namespace odori {
 
 struct Question {
   std::string model;
-  cost::Training training;     // on the whole cluster
-  double batch = 32;           // images a device and iteration, where each device brings its own (weak scaling)
-  double shared_batch = 8192;  // and where all devices share one (strong scaling)
-  double images = 50000;       // of an epoch
+  cost::Training training;             // on the whole cluster
+  double batch = 32;                   // images a device and iteration, where each device brings its own (weak scaling)
+  double shared_batch = 8192;          // and where all devices share one (strong scaling)
+  double images = 50000;               // of an epoch
+  std::vector<LayerCost> layers = {};  // of the model
+  cost::State state = cost::fp32_adam;
 };
 
 /// An all-reduce on the whole cluster, and iterations with it.
@@ -38,6 +41,7 @@ struct Forecast {
   std::vector<OfCommunicator> communicators;
   std::vector<OfNodes> scaling;  // 1, 2, 4, ... nodes, and the cluster's
   int best_nodes = 1;            // strong scaling gains no more beyond
+  std::vector<OfSplit> splits;   // on the whole cluster, weak scaling
   double epoch = 0;              // of one device, seconds
   double batch_within_10_percent = 1;
 };

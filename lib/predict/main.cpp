@@ -23,6 +23,7 @@ struct Flags {
   int nodes = 8, gpus_per_node = 1, devices_per_core = 1;
   std::string network = "10gbit,50us", within = "100gbit,5us";
   std::string model = "vgg", proxy, timings, communicator, json;
+  cost::State state = cost::fp32_adam;
   int image_size = 32, batchsize = 32, shared_batch = 8192, images = 50000;
   DevicePoolOptions devices;
 };
@@ -89,6 +90,14 @@ void add_training_flags(CommandLine& line, Flags& flags) {
       "--timings", flags.timings,
       line.say({"Recorded iterations of one device, BATCH:SECONDS,BATCH:SECONDS; without it, two are measured here",
                 "記録した 1 デバイスの反復の時間（バッチ:秒,バッチ:秒）。なければ、ここで 2 種類を測る"}));
+  static const std::map<std::string, cost::State> states{{"fp32", cost::fp32_adam}, {"mixed", cost::mixed_adam}};
+  app.add_option_function<std::string>(
+         "--state", [&](const std::string& name) { flags.state = states.at(name); },
+         line.say({"Of each parameter, for the memory of a device: fp32 (4 bytes, as many of the gradient, Adam's two "
+                   "moments) or mixed (2 + 2 bytes, fp32 copy and moments)",
+                   "デバイスのメモリの計算で、パラメータごとに保持するもの: fp32（4 バイトと、勾配、Adam の 2 つの"
+                   "モーメント）か mixed（2 + 2 バイトと、fp32 のコピーとモーメント）"}))
+      ->check(line.one_of({"fp32", "mixed"}));
   static const std::map<std::string, DeviceRequest> requests{
       {"auto", DeviceRequest::automatic}, {"cpu", DeviceRequest::cpu}, {"cuda", DeviceRequest::cuda}};
   app.add_option_function<std::string>(
@@ -107,13 +116,13 @@ void add_training_flags(CommandLine& line, Flags& flags) {
 Flags parse_flags(int argc, char** argv) {
   Flags flags;
   CommandLine line(
-      Text{
-          "Measures iterations of two batch sizes on one device, and predicts by arithmetic what a cluster of such "
-          "devices does: the time of an iteration, images/s and efficiency, by communicator, and where more nodes stop "
-          "helping.",
-          "1 デバイスで 2 "
-          "種類のバッチサイズの反復を測り、そのデバイスを並べたクラスタの性能を計算で予測する。反復の時間、"
-          "枚/秒、効率をコミュニケータごとに示し、ノードを増やしても効果がなくなる点も示す"},
+      Text{"Measures iterations of two batch sizes on one device, and predicts by arithmetic what a cluster of such "
+           "devices does: the time of an iteration, images/s and efficiency, by communicator, where more nodes stop "
+           "helping, and the memory of a device with ZeRO and with tensor parallelism.",
+           "1 デバイスで 2 "
+           "種類のバッチサイズの反復を測り、そのデバイスを並べたクラスタの性能を計算で予測する。反復の時間、"
+           "枚/秒、効率をコミュニケータごとに示し、ノードを増やしても効果がなくなる点と、ZeRO やテンソル並列での"
+           "デバイスのメモリも示す"},
       "./odori predict", argc, argv);
   add_cluster_flags(line, flags);
   add_training_flags(line, flags);
@@ -156,7 +165,9 @@ int main(int argc, char** argv) try {
                                  .communicator = flags.communicator},
                     .batch = static_cast<double>(flags.batchsize),
                     .shared_batch = static_cast<double>(flags.shared_batch),
-                    .images = static_cast<double>(flags.images)};
+                    .images = static_cast<double>(flags.images),
+                    .layers = cost.layers,
+                    .state = flags.state};
   question.training.compute = compute_of(flags, network);
   const Forecast all = forecast(question);
   fmt::print("{}", to_text(all));

@@ -151,6 +151,104 @@ TEST(Iteration, HidesAllBucketsButTheLastBehindBackward) {
   EXPECT_NEAR(iteration(overlapped, 1190)->waited, 0.02, 1e-12) << "backward takes 0.8 s";
 }
 
+const std::vector<LayerCost> two_layers{{.parameters = 1000, .activations = 5}, {.parameters = 3000, .activations = 7}};
+
+TEST(ZeroMemory, ShardsOneThingMoreInEachStage) {
+  const auto bytes = [](int stage, double devices) { return zero_memory(stage, devices, two_layers, fp32_adam, 2); };
+  EXPECT_EQ(bytes(0, 4).bytes(), 4000 * 16 + 2 * 12 * 4);
+  EXPECT_EQ(bytes(1, 4).optimizer, 4000 * 8 / 4);
+  EXPECT_EQ(bytes(1, 4).gradients, 4000 * 4);
+  EXPECT_EQ(bytes(1, 4).gathered, 0);
+  EXPECT_EQ(bytes(2, 4).gradients, 4000 * 4 / 4);
+  EXPECT_EQ(bytes(2, 4).parameters, 4000 * 4);
+  EXPECT_EQ(bytes(2, 4).gathered, 3000 * 4) << "the gradients of the largest layer";
+  EXPECT_EQ(bytes(3, 4).parameters, 4000 * 4 / 4);
+  EXPECT_EQ(bytes(3, 4).gathered, 3000 * 4 + 4000 * 4) << "and two layers, which are all";
+  EXPECT_EQ(bytes(3, 4).activations, 2 * 12 * 4) << "not sharded";
+  for (const int stage : {1, 2, 3}) EXPECT_EQ(bytes(stage, 1).bytes(), bytes(0, 1).bytes()) << "one device";
+  for (const int stage : {-1, 4}) EXPECT_THROW(bytes(stage, 4), UsageError);
+}
+
+TEST(ZeroMemory, IsThatOfThePaper) {
+  // S. Rajbhandari et al., 2020, figure 1: 7.5 billion parameters, 64 devices; in GB.
+  const std::vector<LayerCost> model(32, {.parameters = 7.5e9 / 32});
+  const double published[] = {120, 31.4, 16.6, 1.9};
+  for (const int stage : {0, 1, 2, 3}) {
+    const Memory memory = zero_memory(stage, 64, model, mixed_adam);
+    EXPECT_NEAR((memory.bytes() - memory.gathered) / 1e9, published[stage], 0.05) << stage;
+  }
+}
+
+TEST(Zero, TakesWhatItsRingsTake) {
+  const auto zero_of = [](int stage, const State& state) { return zero(stage, training({}), two_layers, state, 2); };
+  EXPECT_DOUBLE_EQ(zero_of(0, fp32_adam).iteration.seconds(), 0.012 + 6 * 5e-3) << "6 messages of 4000 bytes";
+  EXPECT_DOUBLE_EQ(zero_of(1, fp32_adam).iteration.exchange, 6 * 5e-3);
+  EXPECT_DOUBLE_EQ(zero_of(1, mixed_adam).iteration.exchange, 6 * 3e-3);
+  EXPECT_DOUBLE_EQ(zero_of(2, fp32_adam).iteration.exchange, 3 * 2e-3 + 3 * 4e-3 + 3 * 5e-3) << "layers of 4 and 12 kB";
+  EXPECT_DOUBLE_EQ(zero_of(3, fp32_adam).iteration.waited, 3 * (3 * 2e-3 + 3 * 4e-3));
+  for (const int stage : {0, 1, 2}) EXPECT_EQ(zero_of(stage, fp32_adam).sent, 2 * 16000 * 3 / 4) << stage;
+  EXPECT_EQ(zero_of(3, fp32_adam).sent, 3 * 16000 * 3 / 4);
+  EXPECT_THROW(zero_of(4, fp32_adam), UsageError);
+}
+
+const std::vector<LayerCost> three_layers{
+    {.parameters = 100, .operations = 60, .inputs = 30, .outputs = 10, .activations = 10, .channels = 10},
+    {.parameters = 220,
+     .vectors = 20,
+     .operations = 600,
+     .inputs = 10,
+     .outputs = 20,
+     .activations = 20,
+     .channels = 20},
+    {.parameters = 105, .vectors = 5, .operations = 300, .inputs = 20, .outputs = 5, .activations = 5, .channels = 5}};
+
+TEST(TensorParallel, SplitsPairsOfLayers) {
+  Training on_nodes = training({});
+  on_nodes.cluster = two_by_two;
+  const Split split = tensor_parallel(on_nodes, three_layers, fp32_adam, 4).value();
+  EXPECT_EQ(split.memory.parameters, (100 + 220 / 2 + (105 - 5) / 2 + 5) * 4) << "the third layer's 5 biases whole";
+  EXPECT_EQ(split.memory.gradients, 265 * 4);
+  EXPECT_EQ(split.memory.optimizer, 265 * 8);
+  EXPECT_EQ(split.memory.activations, 8 * (10 + 20 / 2 + 5) * 4) << "8 images on each node";
+  EXPECT_DOUBLE_EQ(split.iteration.compute, 0.01 + 0.008 * (60 + 900 / 2.0) / 960);
+  // In the node 8 x 10 and 8 x 5 elements; between the nodes 265 of each of two devices.
+  EXPECT_DOUBLE_EQ(split.iteration.exchange, (320 + 160) / 1e7 + 2 * (1e-3 + 1060 / 1e6));
+  EXPECT_DOUBLE_EQ(split.sent, 320 + 160 + 1060);
+}
+
+TEST(TensorParallel, NeedsPairsAndChannels) {
+  Training wide = training({});
+  wide.cluster = {.ranks_per_node = 20, .within = quick, .between = slow};
+  EXPECT_TRUE(tensor_parallel(wide, three_layers, fp32_adam, 1));
+  EXPECT_FALSE(tensor_parallel(wide, two_layers, fp32_adam, 1)) << "the first is replicated, the last has no partner";
+  wide.cluster.ranks_per_node = 21;
+  EXPECT_FALSE(tensor_parallel(wide, three_layers, fp32_adam, 1)) << "20 channels";
+  wide.cluster.ranks_per_node = 2;
+  std::vector<LayerCost> four = three_layers;
+  four.push_back({.parameters = 7, .activations = 1});
+  const double more = tensor_parallel(wide, four, fp32_adam, 1)->memory.bytes() -
+                      tensor_parallel(wide, three_layers, fp32_adam, 1)->memory.bytes();
+  EXPECT_EQ(more, 7 * 16 + 2 * 1 * 4) << "the last one is replicated";
+}
+
+TEST(TensorParallel, OfATransformerIsThatOfThePapers) {
+  // s tokens of h elements, 16-bit. Activations in sh, from the bytes of V. Korthikanti et al., 2022: 24 sbh are split,
+  // 10 sbh are not. M. Shoeybi et al., 2019: four all-reduces of bsh elements a layer.
+  constexpr double s = 64, h = 128, sh = s * h, devices = 8;
+  const std::vector<LayerCost> layers{
+      {.inputs = sh, .outputs = sh},
+      {.parameters = 3 * h * h, .inputs = sh, .outputs = 3 * sh, .activations = 4 * sh, .channels = 3 * h},
+      {.parameters = h * h, .inputs = sh, .outputs = sh, .activations = 2.5 * sh, .channels = h},
+      {.parameters = 4 * h * h, .inputs = sh, .outputs = 4 * sh, .activations = 8 * sh, .channels = 4 * h},
+      {.parameters = 4 * h * h, .inputs = 4 * sh, .outputs = sh, .activations = 2.5 * sh, .channels = h}};
+  Training node = training({});
+  node.cluster = {.ranks_per_node = static_cast<int>(devices), .within = quick};
+  const Split split = tensor_parallel(node, layers, mixed_adam, 1 / devices).value();
+  EXPECT_DOUBLE_EQ(split.memory.activations, sh * (10 + 24 / devices));
+  EXPECT_DOUBLE_EQ(split.memory.parameters, 12 * h * h / devices * 2);
+  EXPECT_DOUBLE_EQ(split.sent, 4 * (2 * 7 / devices) * sh * 2);
+}
+
 TEST(StrongScaling, EndsWhereLatencyOutweighsWork) {
   Training shared = training({});
   shared.cluster = {.between = {.latency = 1e-3, .bandwidth = 1e300}};

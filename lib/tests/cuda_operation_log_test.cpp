@@ -223,6 +223,27 @@ TEST_F(OperationLogTest, WaitsOfTheHostOrder) {
   expect([&] { cudaMemcpy(&pageable, y, sizeof *y, cudaMemcpyDeviceToHost); }, false);  // a does not block
 }
 
+// CUDA runtime API, "API synchronization behavior": a copy within device memory does not wait on the host's side.
+TEST_F(OperationLogTest, ACopyWithinAGpuIsOrderedAsTheDefaultStreamAndDoesNotBlockTheHost) {
+  for (const unsigned int flags : {cudaStreamDefault, cudaStreamNonBlocking}) {
+    stop(), start(1, flags);
+    write(a, "before", x);
+    cudaMemcpy(y, x, sizeof *x, cudaMemcpyDeviceToDevice);
+    write(a, "after", y);
+    EXPECT_EQ(conflicts(), flags == cudaStreamDefault
+                               ? std::vector<Pair>{}
+                               : (std::vector<Pair>{{"before", "cudaMemcpy"}, {"cudaMemcpy", "after"}}));
+  }
+  for (const bool within : {true, false}) {
+    start_log();
+    cudaMemcpyAsync(pinned, x, sizeof *x, cudaMemcpyDeviceToHost, nullptr);
+    float pageable = 0;
+    cudaMemcpy(within ? y : &pageable, x, sizeof *x, within ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost);
+    read_on_host();
+    EXPECT_EQ(conflicts(), within ? (std::vector<Pair>{{"cudaMemcpyAsync", "host"}}) : std::vector<Pair>{});
+  }
+}
+
 TEST_F(OperationLogTest, FreedMemoryIsWrittenAfterItsGpu) {
   void* other = nullptr;
   cudaMalloc(&other, 4);

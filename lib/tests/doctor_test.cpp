@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "doctor/diagnosis.h"
+#include "program/process.h"
 
 namespace odori::doctor {
 namespace {
@@ -98,6 +100,27 @@ TEST(DoctorParse, NcclOverSharedGpuMemoryAndNetworks) {
   EXPECT_EQ(far.warnings, (std::vector<std::string>{"NET/Socket : no interface found"}));
 }
 
+TEST(DoctorParse, GpuCopies) {
+  EXPECT_EQ(parse_gpu_copies("GPU 0 to GPU 1: 18.204 GB/s, right\nGPU 1 to GPU 0: 0.120 GB/s, wrong\n"),
+            (std::vector<GpuCopy>{{0, 1, 18.204, true}, {1, 0, 0.12, false}}));
+  EXPECT_TRUE(parse_gpu_copies("odori_doctor: There is no GPU.\n").empty());
+}
+
+// Of the program itself, on emulated GPUs.
+TEST(DoctorProbe, CopiesFromEachGpuToTheNext) {
+  const Ended ended =
+      run_process({.arguments = {ODORI_DOCTOR, "copy_between_gpus"},
+                   .environment = {{"ODORI_GPU_PLUGIN", ODORI_EMULATED_GPU}, {"ODORI_EMULATED_GPUS", "3"}}},
+                  {.time = std::chrono::seconds(60)});
+  const auto copies = parse_gpu_copies(ended.output);
+  ASSERT_EQ(copies.size(), 3u) << ended.output;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(copies[i].from, i);
+    EXPECT_EQ(copies[i].to, (i + 1) % 3);
+    EXPECT_TRUE(copies[i].right);
+  }
+}
+
 TEST(DoctorParse, Percents) { EXPECT_EQ(parse_percents("97\n100\n[N/A]\n3\n"), (std::vector<int>{97, 100, 3})); }
 
 /// A node with two near GPUs on which all is well.
@@ -109,6 +132,7 @@ Facts good_node() {
   facts.gpus = {{0, "NVIDIA H200", 140.4, "9.0"}, {1, "NVIDIA H200", 140.4, "9.0"}};
   facts.driver = Driver{"580.159.03", "13.0"};
   facts.topology = {{{0, 1, "NV18"}}, {{0, "0-15", "0"}, {1, "0-15", "0"}}};
+  facts.gpu_copies = {{0, 1, 18.2, true}, {1, 0, 17.9, true}};
   facts.nccl = NcclRun{"2.28.9", {{"P2P", 8}}, {}};
   facts.gpu_use = {97, 98, 20};
   facts.has_mpirun = true;
@@ -147,7 +171,7 @@ TEST(DoctorJudge, AMachineWithoutGpusWorks) {
   Facts facts = good_node();
   facts.usable_gpus = 0;
   facts.has_nvidia_smi = false;
-  facts.gpus = {}, facts.driver = {}, facts.topology = {}, facts.nccl = {}, facts.gpu_use = {};
+  facts.gpus = {}, facts.driver = {}, facts.topology = {}, facts.gpu_copies = {}, facts.nccl = {}, facts.gpu_use = {};
   EXPECT_EQ(of(facts, "gpus").level, Level::note);
   EXPECT_TRUE(works(diagnose(facts)));
   EXPECT_EQ(diagnose(facts).size(), 6u);
@@ -169,6 +193,20 @@ TEST(DoctorJudge, FarGpusAndSockets) {
   facts.topology = parse_topology(topology_of_two);
   EXPECT_EQ(of(facts, "links").level, Level::slow);
   EXPECT_NE(of(facts, "sockets").remedy.find("--bind-to numa"), std::string::npos);
+}
+
+TEST(DoctorJudge, CopiesBetweenGpus) {
+  Facts facts = good_node();
+  facts.gpu_copies = {{0, 1, 18.2, true}, {1, 0, 0.4, true}};
+  EXPECT_EQ(of(facts, "gpu_copies").level, Level::slow);
+  EXPECT_NE(of(facts, "gpu_copies").remedy.find("ACS"), std::string::npos);
+  facts.gpu_copies[1] = {1, 0, 17.9, false};
+  EXPECT_EQ(of(facts, "gpu_copies").level, Level::broken);
+  EXPECT_NE(to_text(diagnose(facts), "en").find("1 -> 0 WRONG VALUES"), std::string::npos);
+  facts.gpu_copies = {};
+  facts.gpu_copies_failed = "no end within 60 s.";
+  EXPECT_EQ(of(facts, "gpu_copies").level, Level::broken);
+  EXPECT_TRUE(readiness_of(diagnose(facts)).task_1);
 }
 
 TEST(DoctorJudge, Nccl) {

@@ -97,6 +97,11 @@ flags="--only tests,sanitizer" expect 0 "racecheck, the kernels' tests          
   "compute-sanitizer does not support this machine's GPU" "INCOMPLETE, on NVIDIA Stand-in"
 program "$scratch/cuda/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 1 error"; exit 1'
 flags="--only tests,sanitizer" expect 1 "racecheck, the kernels' tests                FAIL" "exit code 1: ERROR SUMMARY: 1 error"
+flags="--only ranks" expect 0 "there is no nsys in PATH"
+program "$scratch/bin/nsys" '[[ $1 == profile ]] || exit 0' \
+  'while [[ $# -gt 0 ]]; do case $1 in --output) touch "$2.nsys-rep" ;; */nccl_gpu) exec "$1" ;; esac; shift; done'
+flags="--only ranks" expect 0 "Written: $scratch/out/nccl_streams.nsys-rep"
+[[ -e $scratch/out/nccl_streams.nsys-rep ]] || { echo "FAILED: no file for Nsight Systems" && failures=$((failures + 1)); }
 program "$scratch/cuda/bin/compute-sanitizer" '[[ $* != *racecheck*/cuda_kernels_test ]] || { echo "RACECHECK SUMMARY: 1 hazard displayed"; exit 1; }' \
   'echo "ERROR SUMMARY: 0 errors"'
 flags="--only tests,sanitizer" expect 1 "racecheck, the kernels' tests                FAIL" "exit code 1: RACECHECK SUMMARY: 1 hazard displayed" \

@@ -49,9 +49,35 @@ TEST(Networks, CostWhatTheirShapesSay) {
       EXPECT_EQ(cost_of(model.network()).parameters, static_cast<double>(model.parameter_count())) << name;
       EXPECT_EQ(cost_of(model.network()).arrays, static_cast<int>(model.parameters().size())) << name;
     }
+  for (const char* name : {"vgg", "mid", "tiny"}) {
+    double parameters = 0, operations = 0;
+    const NetworkCost cost = cost_of(create_network(name, 10));
+    for (const LayerCost& layer : cost.layers) parameters += layer.parameters, operations += layer.operations;
+    EXPECT_EQ(parameters, cost.parameters) << name;
+    EXPECT_EQ(operations, cost.operations) << name;
+  }
   // 313.5 million multiply-adds forward; the first convolution has no gradient of its input.
   const double forward = 2 * 313.46e6, first = 2.0 * 3 * 64 * 9 * 32 * 32;
   EXPECT_NEAR(cost_of(create_network("vgg", 10)).operations, 3 * forward - first, 1e-3 * forward);
+}
+
+TEST(Networks, CostOfEachLayer) {
+  const std::vector<LayerCost> layers = cost_of(create_network("mid", 10)).layers;
+  ASSERT_EQ(layers.size(), 8u);  // 6 convolutions, 2 linear layers
+  // Block1_2: 32 x 32 images of 32 channels to 32 channels; normalisation; pooling to 16 x 16.
+  const LayerCost& convolution = layers[1];
+  EXPECT_EQ(convolution.parameters, 9 * 32 * 32 + 2 * 32);
+  EXPECT_EQ(convolution.vectors, 2 * 32);
+  EXPECT_EQ(convolution.operations, 3.0 * 2 * 9 * 32 * 32 * 1024);
+  EXPECT_EQ(convolution.inputs, 32 * 1024);
+  EXPECT_EQ(convolution.outputs, 32 * 1024);
+  EXPECT_EQ(convolution.activations, 32 * 1024 * 2 + 32 * 256);
+  EXPECT_EQ(convolution.channels, 32);
+  EXPECT_EQ(layers[0].operations, 2.0 * 2 * 9 * 3 * 32 * 1024) << "no gradient of the images";
+  const LayerCost& last = layers.back();
+  EXPECT_EQ(last.parameters, 128 * 10);
+  EXPECT_EQ(last.inputs, 128);
+  EXPECT_EQ(last.activations, 10);
 }
 
 TEST(Networks, RefuseAnUnknownNameAndAnImpossibleSize) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A learner on a machine without root and without network, as lib/INSTALL.md describes: Debian 12 with a compiler, CMake, Ninja and MPI
-# and none of the other libraries; an ordinary user; no network. Sets the kit up from collected sources, and judges a filled task 3.
-# An hour on two cores, most of it for oneDNN.
+# and none of the other libraries; an ordinary user; no network. Sets the kit up from collected sources, without oneDNN and then with
+# it; each time judges a filled task 3 and trains the smallest network. An hour on two cores, most of it for oneDNN.
 #
 #   lib/tests/no_root.sh VENDOR [FOLDER]     VENDOR: made by ./odori vendor VENDOR; FOLDER: build-no-root (4 GB)
 #
@@ -43,5 +43,12 @@ exec unshare --mount --pid --net --fork --kill-child bash -euc '
     for library in oneapi fmt CLI nlohmann gtest; do # zlib.h comes with MPI
       [[ ! -e /usr/include/\$library ]] || { echo \"no_root.sh: \$library is installed in the new system, which must build it.\" >&2; exit 20; }
     done
-    time ./odori setup --vendor ~/vendor
-    ./odori check ring"'
+    try() { # FOLDER OPTION...: a build there
+      export ODORI_BUILD=~/\$1
+      time ./odori setup --vendor ~/vendor \"\${@:2}\"
+      ./odori check ring
+      ./odori data synthetic
+      time ./odori run multi_gpu --solution --model tiny --fraction 0.1 --epoch 1
+    }
+    try without_onednn -DODORI_ONEDNN=OFF
+    try with_onednn"'

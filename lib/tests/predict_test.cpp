@@ -46,7 +46,8 @@ Question question(int nodes) {
                        .communicator = "ring"},
           .batch = 10,
           .shared_batch = 40,
-          .images = 1000};
+          .images = 1000,
+          .layers = {{.parameters = 1000, .activations = 10}, {.parameters = 1000}, {.parameters = 500}}};
 }
 
 TEST(Forecast, SaysWhatIsMissingOrOdd) {
@@ -97,6 +98,30 @@ TEST(Forecast, SaysTheSameAsTextAndAsJson) {
   EXPECT_EQ(json["best_nodes"], all.best_nodes);
   for (const auto& row : json["communicators"])
     EXPECT_EQ(row["plain"].is_null(), row["name"] == "single_node") << row.dump();
+}
+
+TEST(Forecast, SaysWhatSplittingCosts) {
+  Question asked = question(4);
+  asked.training.cluster.ranks_per_node = 2;
+  asked.layers[1].channels = 2;
+  Forecast all = forecast(asked);
+  ASSERT_EQ(all.splits.size(), 5u);
+  for (const int stage : {0, 1, 2, 3})
+    EXPECT_EQ(all.splits[static_cast<std::size_t>(stage)].cost->memory.bytes(),
+              cost::zero_memory(stage, 8, asked.layers, cost::fp32_adam, 10).bytes());
+  const nlohmann::json json = all;
+  EXPECT_DOUBLE_EQ(json["splits"][1]["memory"]["optimizer"], 2500 * 8 / 8);
+  EXPECT_DOUBLE_EQ(json["splits"][3]["sent"], 3 * 2500 * 4 * 7 / 8.0);
+  EXPECT_GT(json["splits"][4]["iteration"]["seconds"], 0.02);
+  const std::string text = to_text(all);
+  // 40 kB of state and 10 x 10 activations; 2 x 10 kB x 7 / 8 sent, in 14 messages of 1.25 kB; 20 ms of compute.
+  EXPECT_TRUE(
+      std::regex_search(text, std::regex("data parallel +0.01 +0.01 +0.02 +0.00 +0.00 +0.04 +0.02 +31.50 +51.50\n")))
+      << text;
+  EXPECT_NE(text.find("4 + 4 + 8 bytes of a parameter"), std::string::npos) << text;
+  asked.training.cluster.ranks_per_node = 3;
+  EXPECT_NE(to_text(forecast(asked)).find("\n-: tensor parallelism needs"), std::string::npos) << "2 channels";
+  EXPECT_TRUE(nlohmann::json(forecast(question(4)))["splits"][4]["memory"].is_null()) << "one device a node";
 }
 
 TEST(Forecast, OfHalfPrecisionIsForCommunicatorsThatTakeIt) {

@@ -11,6 +11,7 @@ import { refuseWrongTimes } from '../check/times.mjs';
 import { fitted, linesOf } from '../pictures/fixed_part.mjs';
 import { causes } from '../pictures/where_it_went.mjs';
 import { predicted, scaling } from '../results/scaling.mjs';
+import { streams, timelinesOf } from '../results/streams.mjs';
 import { deckOf, saying, slideText } from './fixtures.mjs';
 
 const withPicture = (id, name, heading = 'A') => slideText({ id, en: `## ${heading}\n![x](picture:${name})`, ja: `## ${heading}\n![x](picture:${name})` });
@@ -66,6 +67,14 @@ test('Where the speedup went adds up, cause by cause', () => {
 
 test('The curves of scaling are what ./odori predict computes', () => {
   assert.deepEqual(readComputed('scaling.json'), JSON.parse(JSON.stringify(scaling())), 'slides/results/scaling.mjs writes the file anew');
+});
+
+test("The streams of task 7 run as its program prints it", () => {
+  const [one, other] = timelinesOf('Yours: 2.00 ms\n  compute       |ff11|\n  communication |   1|\nWith one event: 0.90 ms\n  compute       |f1  |\n  communication | 1  |\n');
+  assert.deepEqual(one, { title: 'Yours', milliseconds: 2, compute: [{ mark: 'f', begin: 0, end: 1 }, { mark: '1', begin: 1, end: 2 }], communication: [{ mark: '1', begin: 1.5, end: 2 }] });
+  assert.deepEqual(other.compute[1], { mark: '1', begin: 0.5, end: 0.9 });
+  assert.throws(() => timelinesOf('Yours: 2.00 ms\n'), /two timelines, not 0/);
+  assert.deepEqual(readComputed('streams.json'), streams(), 'slides/results/streams.mjs writes the file again');
 });
 
 test('Communicators send what the notes of their chart say', () => {

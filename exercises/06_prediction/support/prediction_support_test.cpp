@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <regex>
 #include <set>
 
 #include "comm/cost.h"
@@ -57,6 +58,18 @@ TEST(Prediction, EndsWithOneImageADevice) {
       << text;
   EXPECT_EQ(text.find("\n4 "), std::string::npos) << "a quarter of an image isn't a training";
   EXPECT_EQ(shown({.given = given_of(3), .curve = {{4, 0.1, 1, "tree", 1}}}).find("devices"), std::string::npos);
+}
+
+TEST(Prediction, ShowsMemoryWhereTheRingIsQuickest) {
+  const std::vector<Point> curve{
+      {1, 0, 4, "ring", 4}, {2, 0.1, 3, "tree", 3}, {4, 0.2, 2, "tree", 2}, {8, 3, 5, "tree", 1}};
+  const std::string text = shown({.given = given_of(10, 2), .compute = {0.004, 0.001}, .curve = curve});
+  EXPECT_NE(text.find("\n4 devices, the same images, Adam in fp32."), std::string::npos) << text;
+  // 5146 parameters of 4 bytes, gradients, and twice as many of moments.
+  EXPECT_TRUE(std::regex_search(text, std::regex("data parallel +0.02 +0.02 +0.04 +0.00"))) << text;
+  EXPECT_NE(text.find("ZeRO-3"), std::string::npos) << text;
+  EXPECT_NE(text.find("tensor parallel in each node"), std::string::npos) << text;
+  EXPECT_EQ(shown({.given = given_of(10, 2), .curve = {curve[0]}}).find("ZeRO"), std::string::npos) << "one device";
 }
 
 TEST(DeviceCounts, FillNodes) {

@@ -10,6 +10,7 @@
 #include "errors/error.h"
 #include "observe/hooks.h"
 #include "predict/measure.h"
+#include "predict/splits.h"
 #include "prediction_support.h"
 #include "report/table.h"
 
@@ -79,6 +80,24 @@ void show_curve(const Prediction& p) {
   fmt::print("\n");
 }
 
+/// What ZeRO and tensor parallelism would cost, with the number of devices at which an iteration by the ring is
+/// quickest.
+void show_splits(const Prediction& p) {
+  const Given& given = p.given;
+  const Point* quickest = nullptr;
+  for (const Point& point : p.curve)
+    if (point.devices <= given.batch && (!quickest || point.iteration < quickest->iteration)) quickest = &point;
+  if (!quickest || quickest->devices == 1) return;
+  const int n = quickest->devices, in_node = std::min(n, given.per_node);
+  const cost::Training training{.compute = p.compute, .cluster = {n / in_node, in_node, given.within, given.between}};
+  fmt::print(
+      "{} devices, the same images, Adam in fp32. MB of a device and MB that it sends; milliseconds by rings, none "
+      "hidden:\n{}\n",
+      n,
+      to_text(
+          splits_of(training, cost_of(given.network).layers, cost::fp32_adam, static_cast<double>(given.batch) / n)));
+}
+
 }  // namespace
 
 void show(const Prediction& p) {
@@ -101,6 +120,7 @@ void show(const Prediction& p) {
     fmt::print("From batch {} on, an epoch takes at most {} % more than its images alone; from batch {} on, {} %\n\n",
                p.batch_within_percent, given.percent, p.batch_within_tenth_of_it, given.percent / 10.0);
   show_curve(p);
+  show_splits(p);
 }
 
 void show_error(const std::string& what, double predicted, const NetworkSpec& network, int batch, int n_devices,

@@ -97,9 +97,9 @@ void show_schedules(const PipelineFunctions& functions, int m, Communicator& com
                 one_by_one = run_in_virtual_time(functions, of_one_by_one, drawn);
   if (comm.rank() != 0) return;
   fmt::print(
-      "{} stages of equal cost, {} micro-batches. A, B, ...: forward, 1 unit; aa, bb, ...: backward, 2 units; dots: "
+      "{} stages of equal cost, micro-batches: {}{}. A, B, ...: forward, 1 unit; aa, bb, ...: backward, 2 units; dots: "
       "idle.\nThe last column is how many micro-batches' activations the rank holds at most.\n",
-      p, drawn);
+      p, drawn, drawn < m ? fmt::format(" (the first of {})", m) : "");
   print("GPipe", gpipe, formula);
   print("1F1B", one_by_one, formula);
 }

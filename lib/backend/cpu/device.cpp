@@ -6,23 +6,11 @@
 #include <algorithm>
 
 #include "backend/cpu/device_group.h"
-#include "backend/cpu/graph.h"
 #include "backend/cpu/host_memory.h"
+#include "backend/cpu/new_graph.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/vector.h"
 #include "errors/error.h"
-
-namespace odori {
-
-// AVX512-BF16 without AMX halves the instructions that fp32 takes, and so does Winograd's algorithm, which is fp32
-// alone.
-bool cpu_has_bf16() {
-  const auto bits = [](dnnl::cpu_isa isa) { return static_cast<unsigned>(isa); };
-  const unsigned amx = bits(dnnl::cpu_isa::avx512_core_amx);
-  return (bits(dnnl::get_effective_cpu_isa()) & amx) == amx;
-}
-
-}  // namespace odori
 
 namespace odori::cpu {
 namespace {
@@ -119,7 +107,7 @@ std::unique_ptr<DeviceGroup> CpuDevice::new_group(std::span<Device* const> other
 
 std::unique_ptr<Graph> CpuDevice::new_graph(ModelMemory& memory, AlgorithmTable& algorithms) {
   bind_thread();  // primitives are made for this number of threads
-  return std::make_unique<CpuGraph>(engine_, stream_, threads_, precision_, memory, algorithms);
+  return cpu::new_graph(threads_, precision_, memory, algorithms);
 }
 
 }  // namespace odori::cpu

@@ -5,10 +5,27 @@
 #include <utility>
 
 #include "backend/cpu/layout.h"
+#include "backend/cpu/new_graph.h"
 #include "errors/error.h"
 #include "trace/trace.h"
 
+namespace odori {
+
+// AVX512-BF16 without AMX halves the instructions that fp32 takes, and so does Winograd's algorithm, which is fp32
+// alone.
+bool cpu_has_bf16() {
+  const auto bits = [](dnnl::cpu_isa isa) { return static_cast<unsigned>(isa); };
+  const unsigned amx = bits(dnnl::cpu_isa::avx512_core_amx);
+  return (bits(dnnl::get_effective_cpu_isa()) & amx) == amx;
+}
+
+}  // namespace odori
+
 namespace odori::cpu {
+
+std::unique_ptr<Graph> new_graph(int threads, Precision precision, ModelMemory& memory, AlgorithmTable& algorithms) {
+  return std::make_unique<CpuGraph>(threads, precision, memory, algorithms);
+}
 
 using dnnl::memory;
 

@@ -14,12 +14,9 @@ namespace odori::cpu {
 
 class CpuGraph : public Graph {
  public:
-  CpuGraph(const dnnl::engine& engine, dnnl::stream& stream, int threads, Precision precision, ModelMemory& memory,
-           AlgorithmTable& algorithms)
-      : engine_(engine), plan_(engine), setup_{engine_, stream,
-                                               threads, precision == Precision::bf16 ? Type::bf16 : Type::f32,
-                                               memory,  algorithms,
-                                               plan_} {}
+  CpuGraph(int threads, Precision precision, ModelMemory& memory, AlgorithmTable& algorithms)
+      : setup_{engine_, stream_,    threads, precision == Precision::bf16 ? Type::bf16 : Type::f32,
+               memory,  algorithms, plan_} {}
 
   Tensor input(const Shape& shape, bool needs_gradient) override;
   Tensor convolution(Tensor x, const ConvolutionSpec& spec, const ParameterView& weight) override;
@@ -57,8 +54,9 @@ class CpuGraph : public Graph {
   std::vector<float> read(const dnnl::memory& from, const Shape& shape);
   void write(const dnnl::memory& to, const Shape& shape, std::span<const float> plain);
 
-  dnnl::engine engine_;
-  MemoryPlan plan_;
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+  MemoryPlan plan_{engine_};
   Setup setup_;
   std::vector<Value> values_;
   std::vector<OperationPtr> operations_;

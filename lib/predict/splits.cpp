@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/splits.h"
+
+#include <algorithm>
+
+#include "errors/error.h"
+#include "report/table.h"
+
+namespace odori {
+namespace {
+
+TableRow row_of_split(const OfSplit& of) {
+  if (!of.cost) return {of.name, "-", "-", "-", "-", "-", "-", "-", "-", "-"};
+  const cost::Memory& memory = of.cost->memory;
+  TableRow row{of.name};
+  for (const double bytes : {memory.parameters, memory.gradients, memory.optimizer, memory.gathered, memory.activations,
+                             memory.bytes(), of.cost->sent})
+    row.push_back(fmt::format("{:.2f}", bytes / 1e6));
+  for (const double seconds : {of.cost->iteration.exchange, of.cost->iteration.seconds()})
+    row.push_back(fmt::format("{:.2f}", 1e3 * seconds));
+  return row;
+}
+
+}  // namespace
+
+std::vector<OfSplit> splits_of(const cost::Training& training, std::span<const LayerCost> layers,
+                               const cost::State& state, double batch) {
+  std::vector<OfSplit> all;
+  for (const int stage : {0, 1, 2, 3})
+    all.push_back(
+        {stage == 0 ? "data parallel" : fmt::format("ZeRO-{}", stage), zero(stage, training, layers, state, batch)});
+  OfSplit& tensor = all.emplace_back(OfSplit{"tensor parallel in each node", {}});
+  if (training.cluster.ranks_per_node > 1) tensor.cost = tensor_parallel(training, layers, state, batch);
+  return all;
+}
+
+std::string to_text(const std::vector<OfSplit>& splits) {
+  std::vector<TableRow> rows;
+  for (const OfSplit& of : splits) rows.push_back(row_of_split(of));
+  std::string text = text_table({"", "parameters", "gradients", "optimizer", "gathered", "activations", "memory",
+                                 "sent", "exchange", "iteration"},
+                                rows);
+  if (std::ranges::any_of(splits, [](const OfSplit& of) { return !of.cost; }))
+    text += "-: tensor parallelism needs several devices on each node, and layers with at least as many channels.\n";
+  return text;
+}
+
+}  // namespace odori
