@@ -105,6 +105,53 @@ TEST_F(Texts, OfAnExerciseAreCompleteAndAllDifferent) {
   EXPECT_EQ(faults(), Sentences{"hints.ja.md: 1.2 has the same text as 1.1."});
 }
 
+TEST_F(Texts, HaveOneMessageForAKeyInTheKit) {
+  Task task;
+  task.folder = "90_toy";
+  const fs::path exercises = "grader/exercises";
+  for (const char* file : {"messages.md", "messages.ja.md"}) {
+    const std::string language = file;
+    write(exercises / "80_old" / file, "## shared\n" + language + "\n");
+    write(exercises / "90_toy" / file, "## shared\n" + language + " too.\n");
+  }
+  write("solutions/90_toy/hints.md", "");
+  write("solutions/90_toy/hints.ja.md", "");
+  fs::create_directories(folder() / "grader/messages");
+  const auto faults = faults_of_texts(folder(), task);
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_NE(faults[0].find("grader/exercises/80_old/messages.md has a message shared too"), std::string::npos);
+}
+
+TEST_F(Texts, AreThereForAFindingWithAllOfItsValues) {
+  Task task;
+  task.folder = "90_toy";
+  fs::create_directories(folder() / "grader/messages");
+  write("grader/exercises/90_toy/messages.md", "## toy_a\nIt is {n}, {n|image|images} of {ranks#|rank|ranks} {0}.\n");
+  const auto fault = [&](const Finding& finding) { return fault_of_message(folder(), task, finding); };
+  EXPECT_EQ(fault({"toy_a", {{"n", "1"}, {"ranks", "0, 1"}}}), "");
+  EXPECT_EQ(
+      fault({"toy_a", {{"n", "1"}, {"rank", "0"}}}),
+      "grader/exercises/90_toy/messages.md: toy_a has a placeholder {ranks}, and a check that reports it gives no "
+      "such value.");
+  EXPECT_EQ(fault({"toy_b", {}}),
+            "grader/exercises/90_toy/messages.md: a check reports toy_b, and there is no such message.");
+}
+
+using Descriptions = AuthorFiles;
+
+TEST_F(Descriptions, ThatAreNoJsonAreRefusedWithThePlace) {
+  Task task;
+  task.folder = "90_toy";
+  write("solutions/90_toy/exercise.json", "{\n  \"launch\": \"mpi\"\n  \"blanks\": []\n}\n");
+  try {
+    points_of(task, folder());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("exercise.json should be JSON. In line 3, column 10: "), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(Kit, EquivalentMutantsAreStillMade) {
   const fs::path kit = ODORI_FOLDER;
   std::size_t n = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./odori exercise check NAME: proves an exercise from its folders alone (README.md).
+#include <algorithm>
 #include <fstream>
+#include <set>
 
 #include "authoring/equivalent.h"
 #include "authoring/in_processes.h"
@@ -67,7 +69,7 @@ struct Candidate {
 };
 
 struct Judged {
-  std::string verdict, key;
+  std::string verdict, key, message, fault_of_message;
 };
 
 /// The program as it is given would be UNFILLED: one empty statement more makes it an answer.
@@ -77,7 +79,7 @@ Lines text_to_judge(const Mutant& mutant) {
   return text;
 }
 
-/// One line for each blank: its number, verdict and key, between tabs.
+/// One line for each blank, fields between tabs: its number and the members of Judged.
 std::string judge(const Task& task, const Candidate& candidate, std::uint64_t seed) {
   const ScratchFolder folder;
   fs::path program, script;
@@ -88,10 +90,15 @@ std::string judge(const Task& task, const Candidate& candidate, std::uint64_t se
   }
   const Question question{
       .task = task, .kit = kit, .build = build_folder, .program = program, .script = script, .seed = seed};
+  static const Messages english(kit, "en");
   std::string lines;
   judge_answer(question, read_answers(question), exam_of(task), [&](const BlankVerdict& verdict) {
-    lines += fmt::format("{}\t{}\t{}\n", verdict.blank, name_of(verdict.verdict),
-                         verdict.finding ? verdict.finding->key : "");
+    const Finding finding = verdict.finding.value_or(Finding{});
+    std::string message = verdict.finding ? english.text(finding) : "";
+    std::ranges::replace_if(
+        message, [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    lines += fmt::format("{}\t{}\t{}\t{}\t{}\n", verdict.blank, name_of(verdict.verdict), finding.key, message,
+                         verdict.finding ? fault_of_message(kit, task, finding) : "");
   });
   return lines;
 }
@@ -100,7 +107,7 @@ std::map<int, Judged> read_verdicts(const std::string& lines) {
   std::map<int, Judged> verdicts;
   for (const std::string& line : split_lines(lines)) {
     const Lines fields = split(line, '\t');
-    verdicts[std::stoi(fields.at(0))] = {fields.at(1), fields.at(2)};
+    verdicts[std::stoi(fields.at(0))] = {fields.at(1), fields.at(2), fields.at(3), fields.at(4)};
   }
   return verdicts;
 }
@@ -140,7 +147,14 @@ class Proof {
         answers_(answers_of(kit, task_)),
         list_(fs::path("solutions") / task_.folder / "equivalent.md"),
         reasons_(read_equivalents(kit / list_)),
-        faults_(outdated(reasons_, answers_, task_)) {}
+        faults_(outdated(reasons_, answers_, task_)) {
+    const std::size_t n = answers_.size(), n_titles = task_.blanks.size();
+    require(n == n_titles,
+            "The array \"blanks\" in solutions/{}/exercise.json should have one entry for each blank of the solution, "
+            "{} in all and in their order. It has {}.",
+            task_.folder.string(), n, n_titles);
+    points_of(task_, kit);  // throws if they are not 100 in all
+  }
 
   /// Prints what was found. Returns the exit code.
   int run() {
@@ -157,8 +171,12 @@ class Proof {
       return 1;
     }
     judge_candidates(2, candidates_.size());
-    print_table();
-    report("mutants", faults_);
+    if (flags_.n_mutants > 0) {
+      report("messages", Lines(faults_of_messages_.begin(), faults_of_messages_.end()));
+      print_table();
+      print_blanks_without_mutants();
+    }
+    report("mutants", faults_, flags_.n_mutants == 0 ? "not run" : "ok");
     return n_faults_ > 0 ? 1 : 0;
   }
 
@@ -168,8 +186,8 @@ class Proof {
     std::map<std::string, int> verdicts;
   };
 
-  void report(const char* what, const Lines& faults) {
-    fmt::print("{:<9} {}\n", what, faults.empty() ? "ok" : fmt::format("{} to mend:", faults.size()));
+  void report(const char* what, const Lines& faults, const char* without_faults = "ok") {
+    fmt::print("{:<9} {}\n", what, faults.empty() ? without_faults : fmt::format("{} to fix:", faults.size()));
     for (const std::string& fault : faults) fmt::print("  {}\n", fault);
     std::fflush(stdout);
     n_faults_ += faults.size();
@@ -200,7 +218,8 @@ class Proof {
       (candidate.texts.empty() ? unfilled_ : solution_) = verdicts;
       return;
     }
-    const auto& [verdict, key] = verdicts.at(candidate.blank);
+    const auto& [verdict, key, message, fault] = verdicts.at(candidate.blank);
+    if (!fault.empty()) faults_of_messages_.insert(fault);
     const LineChange change = change_of(answers_.at(candidate.blank).text, candidate.mutant);
     const auto reason = reasons_.find(change);
     const bool is_listed = reason != reasons_.end();
@@ -225,9 +244,22 @@ class Proof {
     Lines faults;
     for (const auto& [blank, judged] : verdicts)
       if (judged.verdict != wanted)
-        faults.push_back(
-            fmt::format("blank {} is {} {}, and should be {}.", blank, judged.verdict, judged.key, wanted));
+        faults.push_back(fmt::format("blank {} is {} {}, and should be {}. {}", blank, judged.verdict, judged.key,
+                                     wanted, judged.message));
     return faults;
+  }
+
+  /// Names the blanks of which no mutant was run: the table alone does not say that nothing was proved there.
+  void print_blanks_without_mutants() const {
+    for (const auto& [blank, row] : rows_) {
+      const auto compile = row.verdicts.find("COMPILE");
+      const int n_run = row.n - (compile == row.verdicts.end() ? 0 : compile->second);
+      if (n_run > 0) continue;
+      fmt::print(
+          "blank {}: {}, so only the wrong answers of its corpus prove its checks. \"siblings\" in exercise.json "
+          "make more mutants.\n",
+          blank, row.n == 0 ? "its answer has no mutants" : "none of these mutants compiles");
+    }
   }
 
   void print_table() const {
@@ -259,6 +291,7 @@ class Proof {
   std::map<int, Row> rows_;
   std::map<int, Judged> unfilled_, solution_;
   Lines faults_;  // of mutants
+  std::set<std::string> faults_of_messages_;
   std::size_t n_faults_ = 0;
 };
 

@@ -11,13 +11,16 @@ template=$kit/grader/authoring/template
 take_language "$@"
 name=${arguments[0]:-}
 [[ ${#arguments[@]} -eq 1 && $name =~ ^[a-z][a-z0-9]*(_[a-z0-9]+)*$ && ${#name} -le 40 ]] || refuse \
-  "./odori exercise new takes one name of small letters, digits and single underscores, like allgather or sequence_parallel." \
-  "./odori exercise new には名前を 1 つ指定します。英小文字、数字、単独の下線が使えます（例: allgather、sequence_parallel）。"
+  "./odori exercise new takes one name: a small letter, then small letters, digits and single underscores, at most 40 in all, like allgather or sequence_parallel." \
+  "./odori exercise new には名前を 1 つ指定します。英小文字で始め、英小文字、数字、単独の下線を合わせて 40 文字まで使えます（例: allgather、sequence_parallel）。"
 ! task=$(exercises | grep -x "$name") || refuse "There is an exercise $task already: $(solution_folder "$task")." \
   "演習 $task はすでにあります: $(solution_folder "$task")"
 # The program's name is also a target of the build, the checks' function is exam_of_NAME, and task3 is another word for ring.
+# Targets that are made in loops, or by dependencies that are built from source, are in no CMakeLists.txt by name.
 taken=$(find "$kit" -path "$kit/build*" -prune -o -name CMakeLists.txt -exec grep -lE "^ *(add|odori)_[a-z_]*\($name[ )]" {} +) || true
-[[ -z $taken && ! $name =~ ^(all|clean|data|exercises?|help|install|list|package|solutions?|tests?|task_?[0-9]+|odori.*|.*_(cache|exercise|test))$ ]] ||
+taken+=$(compgen -G "$kit/solutions/*/$name.cpp" || exercises | grep -x "${name%_gpu}") || true
+words="all|clean|data|exercises?|help|install|list|package|solutions?|tests?|fmt|dnnl|gtest|gmock"
+[[ -z $taken && ! $name =~ ^($words|task_?[0-9]+|(cmake|filled|fuzz|planted|sanitized)_.*|odori.*|.*_(cache|emulated|exercise|main|quick|test|thread))$ ]] ||
   refuse "\"$name\" has another meaning in the build. Choose another name." \
     "\"$name\" はビルドで別の意味を持っています。別の名前にしてください。"
 

@@ -48,6 +48,21 @@ void add_faults_of_hints(const fs::path& path, int n_blanks, std::vector<std::st
     if (!wanted.contains(key)) faults.push_back(fmt::format("{}: {} is no hint of a blank.", path.string(), key));
 }
 
+/// Each message's key with its English file: of grader/messages, of every exercise, and last of this one, so that a key
+/// that is in two files has another's.
+std::map<std::string, fs::path> files_of_keys(const fs::path& kit, const Task& task) {
+  std::vector<fs::path> folders{kit / "grader/messages"};
+  for (const auto& folder : fs::directory_iterator(kit / "grader/exercises"))
+    if (folder.is_directory() && folder.path().filename() != task.folder) folders.push_back(folder.path());
+  folders.push_back(kit / "grader/exercises" / task.folder);
+  std::map<std::string, fs::path> files;
+  for (const fs::path& folder : folders)
+    for (const auto& file : fs::directory_iterator(folder))
+      if (const std::string name = file.path().filename(); name.ends_with(".md") && !name.ends_with(".ja.md"))
+        for (const auto& [key, text] : read_sections(file.path())) files.emplace(key, file.path());
+  return files;
+}
+
 }  // namespace
 
 std::vector<std::string> differences_of_languages(const fs::path& english) {
@@ -89,18 +104,37 @@ std::vector<std::string> faults_of_texts(const fs::path& kit, const Task& task) 
   }
   for (const fs::path& path : {hints, in_japanese(hints)})
     if (fs::exists(path)) add_faults_of_hints(path, task.n_blanks(), faults);
+  const std::map<std::string, fs::path> files = files_of_keys(kit, task);
+  for (const auto& [key, text] : fs::exists(messages) ? read_sections(messages) : Sections())
+    if (const fs::path& other = files.at(key); other != messages)
+      faults.push_back(
+          fmt::format("{}: {} has a message {} too, and a key has one message in the kit. Choose another name.",
+                      messages.string(), fs::relative(other, kit).string(), key));
+  const auto is_of_task = [&](const fs::path& file) {
+    return file.parent_path() == checks || file.parent_path() == kit / "grader/messages";
+  };
   static const std::regex used(R"re(\b(?:found\(|Finding\{)"([a-z_0-9]+)")re");
-  std::set<std::string> known;
-  for (const fs::path& folder : {checks, kit / "grader/messages"})
-    for (const auto& file : fs::directory_iterator(folder))
-      if (file.path().extension() == ".md")
-        for (const auto& [key, text] : read_sections(file.path())) known.insert(key);
   for (const auto& file : fs::directory_iterator(checks))
     if (file.path().extension() == ".cpp" && !file.path().stem().string().ends_with("_test"))
       for (const std::string& key : matches_in(read_file(file.path()), used, 1))
-        if (!known.contains(key))
+        if (const auto known = files.find(key); known == files.end() || !is_of_task(known->second))
           faults.push_back(fmt::format("{}: there is no message {}.", file.path().string(), key));
   return faults;
+}
+
+std::string fault_of_message(const fs::path& kit, const Task& task, const Finding& finding) {
+  const std::map<std::string, fs::path> files = files_of_keys(kit, task);
+  const auto file = files.find(finding.key);
+  if (file == files.end())
+    return fmt::format("grader/exercises/{}/messages.md: a check reports {}, and there is no such message.",
+                       task.folder.string(), finding.key);
+  // {n}, {n|image|images} and {ranks#|rank|ranks}
+  static const std::regex placeholder(R"(\{([a-z_][a-z_0-9]*)(?:#?\|[^{}]*)?\})");
+  for (const std::string& name : matches_in(read_sections(file->second).at(finding.key), placeholder, 1))
+    if (!finding.values.contains(name))
+      return fmt::format("{}: {} has a placeholder {{{}}}, and a check that reports it gives no such value.",
+                         fs::relative(file->second, kit).string(), finding.key, name);
+  return "";
 }
 
 }  // namespace odori::grader

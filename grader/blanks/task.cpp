@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 class Description {
  public:
   explicit Description(const fs::path& solution)
-      : path_((solution / "exercise.json").string()), json_(Json::parse(read_file(path_), nullptr, false)) {
+      : path_((solution / "exercise.json").string()), json_(parsed(read_file(path_))) {
     check(json_.is_object(), "be a JSON object");
     check(json_.contains("launch") && (json_["launch"] == "process" || json_["launch"] == "mpi"),
           "have a \"launch\", \"process\" or \"mpi\"");
@@ -71,6 +71,16 @@ class Description {
   }
 
  private:
+  Json parsed(const std::string& text) const {
+    try {
+      return Json::parse(text);
+    } catch (const Json::parse_error& error) {
+      // "[json.exception.parse_error.101] parse error at line 3, column 1: syntax error while ..."
+      const std::string_view what = error.what();
+      const auto where = what.find("line ");
+      fail("{} should be JSON. In {}.", path_, what.substr(where == std::string_view::npos ? 0 : where));
+    }
+  }
   void check(bool good, const std::string& what) const { require(good, "{} should {}.", path_, what); }
   /// A field that nobody reads is a slip, and what it was to say would be missing without a word.
   void check_fields(const Json& object, const std::vector<std::string>& known) const {

@@ -90,6 +90,18 @@ expect 10 "UNFILLED" ./odori check toy
 cmake --build "$ODORI_BUILD" --target corpus_run >/dev/null
 expect 0 "6 answers graded" "$ODORI_BUILD/tests/corpus_run" toy/
 
+# What an author mistypes is found. ./odori cut does not need checks that compile.
+checks=grader/exercises/$folder/checks.cpp description=solutions/$folder/exercise.json
+cp "$checks" "$description" .
+sed -i 's/"toy_bytes"/"toy_byte"/' "$checks"
+expect 1 "a check reports toy_byte, and there is no such message" ./odori exercise check toy --blank 2 --mutants 1
+echo unfinished >>"$checks"
+expect 0 "" ./odori cut
+cp checks.cpp "$checks"
+sed -i '/"the bytes of the gradients"/d; s/画像数"}},/画像数"}}/' "$description"
+expect 1 "for each blank of the solution, 2 in all and in their order. It has 1." ./odori exercise check toy
+cp exercise.json "$description"
+
 # A blank can be a program with a planted fault instead.
 sed -i 's|^  return batchsize \* n_devices;|  // FAULT: return batchsize + n_devices;\n&\n  // END FAULT|' "solutions/$folder/toy.cpp"
 cat >>"grader/exercises/$folder/corpus/blanks.md" <<'END'

@@ -96,8 +96,10 @@ expect 2 "./odori hint needs a task: $(exercises_with_blanks | paste -sd ' ')." 
 expect 2 'takes "new NAME" or "check NAME", not "prove"' "$odori" exercise prove ring
 expect 2 "./odori exercise check needs a task: $(exercises_with_blanks | paste -sd ' ')." "$odori" exercise check
 expect 2 "There is an exercise ring already" "$odori" exercise new ring
-expect 2 '"test" has another meaning in the build' "$odori" exercise new test
-for name in Ring 9th a__b "a b" ../a; do expect 2 "takes one name" "$odori" exercise new "$name"; done
+for name in test fmt filled_ring_1 train_cifar_multi_gpu nccl_gpu; do
+  expect 2 "\"$name\" has another meaning in the build" "$odori" exercise new "$name"
+done
+for name in Ring 9th a__b "a b" ../a "" 勾配 top-k "$(printf 'a%.0s' {1..41})"; do expect 2 "takes one name" "$odori" exercise new "$name"; done
 expect 2 "multi_gpu has no blank 9; it has 1 to 8" "$odori" hint multi_gpu 9 --lang en
 expect 2 "空欄 9 はありません" "$odori" hint multi_gpu 9 --lang ja
 for task in $(exercises_with_blanks); do

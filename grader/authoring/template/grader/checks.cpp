@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checks of NAME: what the answers return for each test case.
 #include <functional>
 #include <nlohmann/json.hpp>

@@ -1,9 +1,10 @@
 // NAME: what one update of data-parallel training uses and sends.
 //
-//   ./odori run NAME --n-devices 4
-//
-// The program prints two values that your formulas compute: how many images an update uses, and how many bytes of
-// gradients each device contributes. It takes less than a second.
+// Goal:    two formulas: how many images an update uses, and how many bytes of gradients each device contributes.
+// Time:    5 minutes; the program itself takes less than a second.
+// Reading: lib/predict/README.md.
+// Command: ./odori run NAME --n-devices 4
+// Output:  one line with both values.
 #include "NAME_support.h"
 #include "odori.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the exercise NAME gives its program.
 #pragma once
 
