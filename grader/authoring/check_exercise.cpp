@@ -10,6 +10,7 @@
 #include "authoring/texts.h"
 #include "blanks/cutter.h"
 #include "blanks/lexer.h"
+#include "blanks/planted_fault.h"
 #include "checks/judge_answer.h"
 #include "errors/error.h"
 #include "flags/command_line.h"
@@ -71,6 +72,13 @@ struct Judged {
   std::string verdict, key, message, fault_of_message;
 };
 
+/// The program as it is given would be UNFILLED: one empty statement more makes it an answer.
+Lines text_to_judge(const Mutant& mutant) {
+  Lines text = mutant.text;
+  if (mutant.kind == MutantKind::given) text.push_back(";");
+  return text;
+}
+
 /// One line for each blank, fields between tabs: its number and the members of Judged.
 std::string judge(const Task& task, const Candidate& candidate, std::uint64_t seed) {
   const ScratchFolder folder;
@@ -120,11 +128,13 @@ Lines faults_of_exercise(const Task& task, const std::map<int, Blank>& answers) 
   for (const auto& file : fs::recursive_directory_iterator(support)) {
     if (!file.is_regular_file()) continue;
     const std::string text = read_file(file.path());
-    for (const auto& [number, blank] : answers)
+    for (const auto& [number, blank] : answers) {
+      if (planted_fault_of(blank, "The solution")) continue;  // the exercise shows nearly all of it
       for (const std::string& line : blank.text)
         if (identifiers_in({line}).size() > 2 && text.find(trim(line)) != std::string::npos)
           faults.push_back(fmt::format("{} shows a line of blank {}'s answer: {}",
                                        fs::relative(file.path(), kit).string(), number, trim(line)));
+    }
   }
   return faults;
 }
@@ -195,11 +205,11 @@ class Proof {
     for (const auto& [number, blank] : answers_) {
       candidates_[1].texts[number] = blank.text;
       const Language language = task_.is_in_script(number) ? Language::shell : Language::cpp;
-      const std::vector<Mutant> all = mutants_of(blank.text, language, task_.siblings);
+      const std::vector<Mutant> all = mutants_of(blank, language, task_.siblings);
       if (flags_.blank != 0 && flags_.blank != number) continue;
       rows_[number];
       for (const Mutant& mutant : chosen(all, flags_.n_mutants, flags_.seed + static_cast<std::uint64_t>(number)))
-        candidates_.push_back({number, mutant, {{number, mutant.text}}});
+        candidates_.push_back({number, mutant, {{number, text_to_judge(mutant)}}});
     }
   }
 

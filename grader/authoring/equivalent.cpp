@@ -54,8 +54,7 @@ std::vector<std::string> outdated(const std::map<LineChange, std::string>& equiv
   std::set<LineChange> made;
   for (const auto& [number, blank] : answers) {
     const Language language = task.is_in_script(number) ? Language::shell : Language::cpp;
-    for (const Mutant& mutant : mutants_of(blank.text, language, task.siblings))
-      made.insert(change_of(blank.text, mutant));
+    for (const Mutant& mutant : mutants_of(blank, language, task.siblings)) made.insert(change_of(blank.text, mutant));
   }
   std::vector<std::string> sentences;
   for (const auto& [change, reason] : equivalents)

@@ -9,6 +9,7 @@
 #include <regex>
 
 #include "blanks/lexer.h"
+#include "blanks/planted_fault.h"
 
 namespace odori::grader {
 namespace {
@@ -303,6 +304,19 @@ class Mutator {
   std::vector<Placed> placed_;
 };
 
+/// The lines from the first to the last that differ: [first, end) of a text, [first, end_of_other) of the other one.
+struct DifferentLines {
+  std::size_t first = 0, end = 0, end_of_other = 0;
+};
+
+DifferentLines different_lines(const std::vector<std::string>& text, const std::vector<std::string>& other) {
+  const auto first = static_cast<std::size_t>(std::ranges::mismatch(text, other).in1 - text.begin());
+  DifferentLines lines{first, text.size(), other.size()};
+  while (lines.end > first && lines.end_of_other > first && text[lines.end - 1] == other[lines.end_of_other - 1])
+    --lines.end, --lines.end_of_other;
+  return lines;
+}
+
 }  // namespace
 
 const char* name_of(MutantKind kind) {
@@ -319,6 +333,8 @@ const char* name_of(MutantKind kind) {
       return "order";
     case MutantKind::sibling:
       return "sibling";
+    case MutantKind::given:
+      return "given";
   }
   return "";
 }
@@ -327,6 +343,20 @@ std::vector<Mutant> mutants_of(const std::vector<std::string>& answer, Language 
                                const std::vector<std::set<std::string>>& siblings) {
   Mutator mutator(answer, siblings);
   return language == Language::cpp ? std::move(mutator).of_cpp() : std::move(mutator).of_script();
+}
+
+std::vector<Mutant> mutants_of(const Blank& answer, Language language,
+                               const std::vector<std::set<std::string>>& siblings) {
+  std::vector<Mutant> mutants = mutants_of(answer.text, language, siblings);
+  const auto fault = planted_fault_of(answer, "The solution");
+  if (!fault) return mutants;
+  std::erase_if(mutants, [&](const Mutant& mutant) {
+    const DifferentLines lines = different_lines(answer.text, mutant.text);
+    const auto end = fault->is_repair.begin() + static_cast<std::ptrdiff_t>(lines.end);
+    return std::find(fault->is_repair.begin() + static_cast<std::ptrdiff_t>(lines.first), end, true) == end;
+  });
+  mutants.insert(mutants.begin(), {MutantKind::given, fault->given, "the program as it is given"});
+  return mutants;
 }
 
 std::vector<Mutant> chosen(const std::vector<Mutant>& mutants, std::size_t n, std::uint64_t seed) {
@@ -346,16 +376,14 @@ std::vector<Mutant> chosen(const std::vector<Mutant>& mutants, std::size_t n, st
 
 LineChange change_of(const std::vector<std::string>& answer, const Mutant& mutant) {
   const std::vector<std::string>& text = mutant.text;
-  const auto [first, first_other] = std::ranges::mismatch(answer, text);
-  auto last = answer.end(), last_other = text.end();
-  while (last != first && last_other != first_other && *std::prev(last) == *std::prev(last_other)) --last, --last_other;
-  const auto trimmed = [](auto begin, auto end) {
-    std::vector<std::string> lines;
-    for (; begin != end; ++begin)
-      if (const auto line = trim(*begin); !line.empty()) lines.emplace_back(line);
-    return lines;
+  const DifferentLines lines = different_lines(answer, text);
+  const auto trimmed = [](const std::vector<std::string>& all, std::size_t first, std::size_t end) {
+    std::vector<std::string> some;
+    for (; first != end; ++first)
+      if (const auto line = trim(all[first]); !line.empty()) some.emplace_back(line);
+    return some;
   };
-  return {trimmed(first, last), trimmed(first_other, last_other)};
+  return {trimmed(answer, lines.first, lines.end), trimmed(text, lines.first, lines.end_of_other)};
 }
 
 }  // namespace odori::grader

@@ -11,9 +11,17 @@
 
 namespace odori::grader {
 
-enum class MutantKind { swapped_operator, changed_constant, swapped_arguments, deleted, swapped_statements, sibling };
+enum class MutantKind {
+  swapped_operator,
+  changed_constant,
+  swapped_arguments,
+  deleted,
+  swapped_statements,
+  sibling,
+  given
+};
 
-/// Returns the kind in one word: "operator", "constant", "arguments", "deletion", "order", "sibling".
+/// Returns the kind in one word: "operator", "constant", "arguments", "deletion", "order", "sibling", "given".
 const char* name_of(MutantKind kind);
 
 struct Mutant {
@@ -38,6 +46,11 @@ struct LineChange {
 /// In a job script only whole numbers change. Expects the layout of clang-format: binary operators are between
 /// spaces, template brackets are not.
 std::vector<Mutant> mutants_of(const std::vector<std::string>& answer, Language language,
+                               const std::vector<std::set<std::string>>& siblings = {});
+
+/// Returns the mutants of a solution's blank: those of its text. Of a program with a planted fault, the program as it
+/// is given, and of the mutants those that change a line of the repair.
+std::vector<Mutant> mutants_of(const Blank& answer, Language language,
                                const std::vector<std::set<std::string>>& siblings = {});
 
 /// Returns at most `n` of the mutants, in their order. `seed` chooses them; the kinds take turns.

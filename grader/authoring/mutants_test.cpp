@@ -102,6 +102,21 @@ TEST(Mutants, AreDescribedByTheirPlaceAndMatchedByTheirLines) {
   EXPECT_EQ(change_of(answer, *gone), (LineChange{{"f(a);"}, {}}));
 }
 
+TEST(Mutants, OfAProgramWithAPlantedFaultChangeTheRepairAndHaveTheFault) {
+  Blank answer;
+  answer.text = {"f(1);", "// FAULT: g(a);", "g(b);", "// END FAULT", "h(2);", "i(3);"};
+  std::set<std::string> descriptions;
+  for (const Mutant& mutant : mutants_of(answer, Language::cpp)) {
+    descriptions.insert(std::string(name_of(mutant.kind)) + ": " + mutant.description);
+    if (mutant.kind == MutantKind::given) EXPECT_EQ(mutant.text, (Lines{"f(1);", "g(a);", "h(2);", "i(3);"}));
+  }
+  EXPECT_EQ(descriptions, (Texts{"given: the program as it is given", "deletion: line 3: without `g(b);`",
+                                 "order: line 1: `f(1);` and `g(b);` change places",
+                                 "order: line 3: `g(b);` and `h(2);` change places"}));
+  answer.text = {"f(1);", "// a comment"};
+  EXPECT_EQ(mutants_of(answer, Language::cpp).size(), mutants_of(answer.text, Language::cpp).size());
+}
+
 TEST(ChosenMutants, AreOfAllKindsAndGoByTheSeed) {
   const std::vector<Mutant> all = mutants_of({"f(a + b + c + d + e, 1);", "g();"}, Language::cpp);
   const auto kinds_of = [](const std::vector<Mutant>& mutants) {

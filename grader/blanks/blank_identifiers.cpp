@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <sstream>
 
 #include "blanks/lexer.h"
@@ -143,6 +144,16 @@ std::string other_flag_at(const std::vector<Token>& tokens, std::size_t i) {
   return flag.is_word() && !of_answers.contains(flag.text) ? "args." + flag.text : std::string();
 }
 
+/// How often each unusual name is used.
+std::map<std::string, int> unusual_in(const std::vector<Token>& tokens) {
+  std::map<std::string, int> unusual;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].is_word() && listed_names().contains(tokens[i].text)) ++unusual[tokens[i].text];
+    if (const std::string flag = other_flag_at(tokens, i); !flag.empty()) ++unusual[flag];
+  }
+  return unusual;
+}
+
 }  // namespace
 
 const std::set<std::string>& listed_names() {
@@ -171,13 +182,11 @@ bool is_slip(const Finding& finding) {
 
 BlankIdentifiers look_at_identifiers(const Blank& blank) {
   const Tokens tokens = tokens_of(blank.text);
-  std::set<std::string> unusual;
-  for (std::size_t i = 0; i < tokens.all.size(); ++i) {
-    const Token& token = tokens.all[i];
-    if (token.is_word() && listed_names().contains(token.text)) unusual.insert(token.text);
-    if (std::string flag = other_flag_at(tokens.all, i); !flag.empty()) unusual.insert(std::move(flag));
-  }
-  return {Search(blank, tokens).find(), {unusual.begin(), unusual.end()}};
+  std::map<std::string, int> given = unusual_in(tokens_of(blank.given).all);
+  BlankIdentifiers found{Search(blank, tokens).find(), {}};
+  for (const auto& [name, times] : unusual_in(tokens.all))
+    if (times > given[name]) found.unusual.push_back(name);
+  return found;
 }
 
 }  // namespace odori::grader

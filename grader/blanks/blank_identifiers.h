@@ -14,7 +14,9 @@ namespace odori::grader {
 
 struct BlankIdentifiers {
   std::optional<Finding> forbidden;  // why it is not built: "forbidden_word", "forbidden_sign", ...
-  std::vector<std::string> unusual;  // listed_names() and flags of the program that no answer needs ("args.model")
+  /// listed_names(), and flags of the program that no answer needs ("args.model"): those that are used more often than
+  /// in the program that was given.
+  std::vector<std::string> unusual;
 };
 
 /// Looks at the tokens of a blank's text; it parses no declarations. Refuses what would bring the other defences down:

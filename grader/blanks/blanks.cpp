@@ -78,7 +78,7 @@ std::vector<Blank> parse_blanks(const std::vector<std::string>& lines, const std
       blank.last_line = n;
       if (in_question) blank.text_line = n;
       inside = in_question = false;
-    } else if (in_question && comment) {
+    } else if (in_question && comment && !comment->starts_with(fault_begins)) {
       if (!comment->empty()) blanks.back().question += ' ' + std::string(*comment);
     } else if (inside) {
       if (in_question) blanks.back().text_line = n;
@@ -97,8 +97,15 @@ bool is_unfilled(const Blank& blank, Language language) {
                      [](const std::string& line) { return holds_placeholder(shell_code_of(line)); });
 }
 
+bool is_same_code(const std::vector<std::string>& lines, const std::vector<std::string>& others) {
+  const Tokens a = tokens_of(lines), b = tokens_of(others);
+  return !a.broken && !b.broken && std::ranges::equal(a.all, b.all, {}, &Token::text, &Token::text);
+}
+
+bool is_as_given(const Blank& blank) { return !blank.given.empty() && is_same_code(blank.text, blank.given); }
+
 bool is_left_empty(const Blank& blank, Language language) {
-  if (is_unfilled(blank, language)) return true;
+  if (is_unfilled(blank, language) || is_as_given(blank)) return true;
   if (language == Language::cpp) {
     const Tokens tokens = tokens_of(blank.text);
     return tokens.all.empty() && !tokens.broken;

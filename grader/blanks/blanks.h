@@ -6,6 +6,8 @@
 //   //          that may go on here         #PBS -l select=...
 //   const int device = 0;                   # END BLANK
 //   // END BLANK
+//
+// A blank may hold a whole program with a fault instead: see planted_fault.h.
 #pragma once
 
 #include <optional>
@@ -44,7 +46,12 @@ struct Blank {
   int text_line = 0;              // of the first line after the question
   int last_line = 0;              // of "END BLANK"
   std::vector<std::string> text;  // the lines between question and end mark
+  /// Of a learner's blank: the program with a planted fault that the exercise has there; empty if it has PUT_YOUR_CODE.
+  std::vector<std::string> given = {};
 };
+
+/// How the comments begin that hold a planted fault (planted_fault.h). One of them ends a blank's question.
+inline constexpr std::string_view fault_begins = "FAULT:";
 
 /// The blanks of a file, in order; none is an answer too. `path` is for messages and for the language. Throws Error
 /// with path:line for a blank that isn't closed, lies in another one, has no question, or whose number doesn't follow
@@ -53,7 +60,11 @@ std::vector<Blank> parse_blanks(const std::vector<std::string>& lines, const std
 
 /// Does its text still hold PUT_YOUR_CODE, outside comments and quotes?
 bool is_unfilled(const Blank& blank, Language language);
-/// That, or no code at all: comments alone.
+/// True if both have the same tokens: spaces and comments make no difference.
+bool is_same_code(const std::vector<std::string>& lines, const std::vector<std::string>& others);
+/// True if it holds the program that was given, with its planted fault.
+bool is_as_given(const Blank& blank);
+/// True if it holds PUT_YOUR_CODE, no code at all (comments alone), or the program that was given.
 bool is_left_empty(const Blank& blank, Language language);
 /// Throws Error with path:line if one of the blanks holds no PUT_YOUR_CODE.
 void require_unfilled(const std::vector<Blank>& blanks, const std::string& path);

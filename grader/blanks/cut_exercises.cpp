@@ -75,11 +75,15 @@ std::map<fs::path, std::string> cut_all(const fs::path& kit) {
   return exercises;
 }
 
-/// Are all blanks of this file as cutting makes them, maybe from an earlier version of the solution?
-bool is_unsolved(const fs::path& file) try {
+/// Are all blanks of this file as cutting makes them, maybe from an earlier version of the solution? (Of a program with
+/// a planted fault, the present version alone is known.)
+bool is_unsolved(const fs::path& file, const std::string& exercise) try {
   const auto blanks = grader::parse_blanks(split_lines(read_file(file)), file.string());
+  const auto given = grader::read_submission(file, exercise).blanks;
   return !blanks.empty() && std::ranges::all_of(blanks, [&](const grader::Blank& blank) {
-    return blank.text.size() == 1 && is_unfilled(blank, grader::language_of(file.string()));
+    const auto language = grader::language_of(file.string());
+    const bool as_given = given.contains(blank.number) && is_as_given(given.at(blank.number));
+    return as_given || (blank.text.size() == 1 && is_unfilled(blank, language));
   });
 } catch (const Error&) {
   return false;
@@ -87,7 +91,7 @@ bool is_unsolved(const fs::path& file) try {
 
 /// Did somebody fill in a blank of this file, or change it so that its blanks aren't found?
 bool holds_answers(const fs::path& file, const std::string& exercise) {
-  if (!fs::exists(file) || is_unsolved(file)) return false;
+  if (!fs::exists(file) || is_unsolved(file, exercise)) return false;
   const auto mine = grader::read_submission(file, exercise);
   for (const auto& blank : grader::parse_blanks(split_lines(exercise), file.string()))
     if (!mine.blanks.contains(blank.number) || mine.blanks.at(blank.number).text != blank.text) return true;

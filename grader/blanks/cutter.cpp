@@ -2,8 +2,10 @@
 #include "blanks/cutter.h"
 
 #include <algorithm>
+#include <set>
 
 #include "blanks/lexer.h"
+#include "blanks/planted_fault.h"
 #include "errors/error.h"
 
 namespace odori::grader {
@@ -54,8 +56,9 @@ std::optional<Declaration> first_declared(const std::vector<std::string>& text) 
   return found;
 }
 
-/// What the blank's answer becomes: one line. `lines`: the solution's.
-std::string unfilled_line(const std::vector<std::string>& lines, const Blank& blank, const std::string& path) {
+/// What the blank's answer becomes: one line, or the program with a planted fault. `lines`: the solution's.
+std::vector<std::string> unfilled_text(const std::vector<std::string>& lines, const Blank& blank,
+                                       const std::string& path) {
   const std::string where = fmt::format("{}:{}: blank {}", path, blank.text_line, blank.number);
   require(!blank.text.empty(), "{} is empty. A solution's blank holds the answer.", where);
   require(!is_unfilled(blank, language_of(path)), "{} still holds PUT_YOUR_CODE. A solution's blank holds the answer.",
@@ -64,12 +67,13 @@ std::string unfilled_line(const std::vector<std::string>& lines, const Blank& bl
   if (language_of(path) == Language::shell) {
     require(blank.text.size() == 1 && first.starts_with(select_directive), "{} should hold one line, \"{}select=...\".",
             where, select_directive);
-    return std::string(select_directive) + "PUT_YOUR_CODE";
+    return {std::string(select_directive) + "PUT_YOUR_CODE"};
   }
+  if (const auto fault = planted_fault_of(blank, path)) return fault->given;
   std::string kept = kept_of(lines, blank, path);
   if (!kept.empty()) kept += kept == "return" ? " " : " = ";
   const auto indent = std::min(first.find_first_not_of(' '), first.size());
-  return std::string(indent, ' ') + kept + "PUT_YOUR_CODE;";
+  return {std::string(indent, ' ') + kept + "PUT_YOUR_CODE;"};
 }
 
 /// Does a line show nothing of an answer: brackets, `} else {`?
@@ -81,11 +85,13 @@ bool says_nothing(const std::string& line) {
 }
 
 /// Throws Error if a line of an answer stands in the exercise. What the exercise shows anyway may: a line without names
-/// and numbers, and what an answer over several lines has of its `Type name =`. `unfilled`: what each became.
-void require_no_leak(const std::vector<Blank>& answers, const std::vector<std::string>& unfilled,
-                     const std::vector<std::string>& exercise, const std::string& path) {
+/// and numbers, and what an answer over several lines has of its `Type name =`. `unfilled`: what each became. `given`:
+/// programs with a planted fault, of which the exercise has most lines; another one may show the repair.
+void require_no_leak(const std::vector<Blank>& answers, const std::vector<std::vector<std::string>>& unfilled,
+                     const std::set<int>& given, const std::vector<std::string>& exercise, const std::string& path) {
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    const std::string kept = unfilled[i].substr(0, unfilled[i].find("PUT_"));
+    if (given.contains(answers[i].number)) continue;
+    const std::string kept = unfilled[i].front().substr(0, unfilled[i].front().find("PUT_"));
     for (const std::string& line : answers[i].text) {
       const auto answer = trim(line);
       if (says_nothing(line) || kept.find(answer) != std::string::npos) continue;
@@ -99,16 +105,26 @@ void require_no_leak(const std::vector<Blank>& answers, const std::vector<std::s
 }
 
 /// Says what to do, at the end of the comment that the file begins with.
-void add_head(std::vector<std::string>& lines) {
+void add_head(std::vector<std::string>& lines, bool has_faults) {
+  std::vector<std::string> head{"//", "// Fill in the blanks: replace each PUT_YOUR_CODE by your own code."};
+  if (has_faults) head.push_back("// A blank that holds a program has a fault: find it, and repair the program.");
   const auto head_end =
       std::find_if(lines.begin(), lines.end(), [](const std::string& line) { return !line.starts_with("//"); });
-  lines.insert(head_end, {"//", "// Fill in the blanks: replace each PUT_YOUR_CODE by your own code."});
+  lines.insert(head_end, head.begin(), head.end());
+}
+
+/// Throws Error for a mark of a planted fault that has become a line of the exercise.
+void require_no_fault_marks(const std::vector<std::string>& exercise, const std::string& path) {
+  for (const std::string& line : exercise)
+    require(!is_fault_mark(comment_of(line, Language::cpp).value_or("")),
+            "{}: \"{}\" is outside the blanks. A planted fault is inside one.", path, trim(line));
 }
 
 }  // namespace
 
 std::string kept_of(const std::vector<std::string>& lines, const Blank& blank, const std::string& path) {
   const std::string where = fmt::format("{}:{}: blank {}", path, blank.text_line, blank.number);
+  if (planted_fault_of(blank, path)) return {};
   const std::vector<Token> tokens = tokens_of(blank.text).all;
   if (tokens.size() > 1 && tokens[0] == "return" && !(tokens[1] == ";")) return "return";
   const auto declared = first_declared(blank.text);
@@ -127,12 +143,22 @@ std::string cut(std::string_view solution, const std::string& path) {
   const std::vector<std::string> answered = split_lines(solution);
   const std::vector<Blank> answers = parse_blanks(answered, path);
   if (answers.empty()) return std::string(solution);
-  std::vector<std::string> lines = answered, unfilled;
-  for (const Blank& blank : answers) unfilled.push_back(unfilled_line(answered, blank, path));
-  for (std::size_t i = answers.size(); i-- > 0;) lines = with_text(std::move(lines), answers[i], {unfilled[i]});
-  require_no_leak(answers, unfilled, lines, path);
-  if (language_of(path) == Language::cpp) add_head(lines);
-  require_unfilled(parse_blanks(lines, path), path);
+  std::vector<std::string> lines = answered;
+  std::vector<std::vector<std::string>> unfilled;
+  std::set<int> given;  // blanks with a planted fault
+  for (const Blank& blank : answers) {
+    unfilled.push_back(unfilled_text(answered, blank, path));
+    if (planted_fault_of(blank, path)) given.insert(blank.number);
+  }
+  for (std::size_t i = answers.size(); i-- > 0;) lines = with_text(std::move(lines), answers[i], unfilled[i]);
+  require_no_leak(answers, unfilled, given, lines, path);
+  if (language_of(path) == Language::cpp) {
+    add_head(lines, !given.empty());
+    require_no_fault_marks(lines, path);
+  }
+  std::vector<Blank> blanks = parse_blanks(lines, path);
+  std::erase_if(blanks, [&given](const Blank& blank) { return given.contains(blank.number); });
+  require_unfilled(blanks, path);
   return join_lines(lines);
 }
 

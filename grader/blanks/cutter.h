@@ -14,9 +14,10 @@ namespace odori::grader {
 
 /// `Type name = answer;` becomes `Type name = PUT_YOUR_CODE;`, if something outside of the blank uses that variable;
 /// `return answer;` becomes `return PUT_YOUR_CODE;`, all other statements `PUT_YOUR_CODE;`, `#PBS -l select=...`
-/// `#PBS -l PUT_YOUR_CODE`, and a line at the head says what to do. A file without blanks is not changed. `path` is for
-/// messages and for the language. Throws Error with path:line for a blank that can't be cut: the variable that it
-/// begins with is declared in another way, or `auto`; and if a line of an answer is also outside its blank.
+/// `#PBS -l PUT_YOUR_CODE`, a program with a planted fault (planted_fault.h) the text that has it, and a line at the
+/// head says what to do. A file without blanks is not changed. `path` is for messages and for the language. Throws
+/// Error with path:line for a blank that can't be cut: the variable that it begins with is declared in another way, or
+/// `auto`; and if a line of an answer is also outside its blank.
 std::string cut(std::string_view solution, const std::string& path);
 
 /// Returns the exercise that is cut from the kit's file `solution`, with these texts in its blanks. The other blanks

@@ -73,6 +73,7 @@ void take_blank(int n, const std::vector<MarkedLine>& marks, const std::map<int,
   };
   while (blank.text_line < blank.last_line && is_whole_comment(lines[blank.text_line - 1])) ++blank.text_line;
   blank.text.assign(lines.begin() + blank.text_line - 1, lines.begin() + blank.last_line - 1);
+  if (!is_unfilled(kits.at(n), language)) blank.given = kits.at(n).text;
   submission.blanks[n] = std::move(blank);
 }
 

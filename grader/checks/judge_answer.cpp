@@ -34,6 +34,7 @@ std::string read_kits(const fs::path& path) {
 
 /// How a blank is not filled in: as the exercise has it, empty, or with one placeholder left in an answer.
 Finding unfilled(const Blank& blank, Language language) {
+  if (is_as_given(blank)) return {"unfilled_as_given", {}};
   if (!is_unfilled(blank, language)) return {"unfilled_empty", {{"line", std::to_string(blank.text_line)}}};
   std::optional<int> first;
   int lines_of_code = 0;

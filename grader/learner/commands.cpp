@@ -126,7 +126,7 @@ void print_task(const Flags& flags, const Task& task, int number, const State& s
 bool reset_file(const File& file, const Flags& flags, const Messages& messages) {
   const std::map<std::string, std::string> values{
       {"file", file.shown.string()}, {"task", flags.task}, {"blank", std::to_string(flags.blank.value_or(0))}};
-  std::string text = file.pristine;
+  std::string text = file.pristine, done = "reset_file";
   if (flags.blank) {
     const Submission mine = read_submission(file.path, file.pristine);
     if (const auto why = mine.unreadable.find(*flags.blank); why != mine.unreadable.end()) {
@@ -134,7 +134,9 @@ bool reset_file(const File& file, const Flags& flags, const Messages& messages) 
       return false;
     }
     const auto pristine = blanks_of(file.pristine, file);
-    text = join_lines(with_text(mine.lines, mine.blanks.at(*flags.blank), blank_in(pristine, *flags.blank).text));
+    const Blank& blank = mine.blanks.at(*flags.blank);
+    text = join_lines(with_text(mine.lines, blank, blank_in(pristine, *flags.blank).text));
+    done = blank.given.empty() ? "reset_blank" : "reset_given";
   }
   if (fs::exists(file.path) && read_file(file.path) == text) {
     fmt::print("{}\n", messages.text("reset_nothing", values));
@@ -143,7 +145,7 @@ bool reset_file(const File& file, const Flags& flags, const Messages& messages) 
   if (fs::exists(file.path))
     fmt::print("{}\n", messages.text("reset_kept", {{"copy", keep_copy(file.path, flags.kit).string()}}));
   replace_file(file.path, text);
-  fmt::print("{}\n", messages.text(flags.blank ? "reset_blank" : "reset_file", values));
+  fmt::print("{}\n", messages.text(done, values));
   return true;
 }
 

@@ -34,13 +34,15 @@ remembered() { # WORD: the rest of its line for this task and blank
     '$1 == word && $2 == task && $3 == blank { print $4 }' "$state" | tail -n 1
 }
 
-# The first blank that a check found not right, or that holds PUT_YOUR_CODE still.
+# The first blank that a check found not right, that holds PUT_YOUR_CODE still, or whose given program was not judged.
 first_to_do() {
-  local left
+  local left given
   left=$(cat "${files[@]}" 2>/dev/null |
     awk '/^ *(\/\/|#) BLANK [0-9]+:/ { n = $3 + 0 } /END BLANK/ { n = 0 } n && !/^ *\/\// && /PUT_YOUR_CODE/ { print n }')
+  given=$(awk '/^ *\/\/ BLANK [0-9]+:/ { n = $3 + 0 } /^ *\/\/ FAULT:/ { print n }' "$(solution_folder "$task")"/*.cpp)
   for ((blank = 1; blank <= blanks; ++blank)); do
     if grep -qx "$blank" <<<"$left" || [[ $(remembered verdict) =~ ^(WRONG|COMPILE|CRASH|HANG)$ ]]; then return 0; fi
+    if grep -qx "$blank" <<<"$given" && [[ $(remembered verdict) != PASS ]]; then return 0; fi
   done
   return 1
 }

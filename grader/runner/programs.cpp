@@ -161,6 +161,8 @@ BlankBuild Programs::build_alone(int blank) {
   const auto unknown_in = [](const Built& built) {
     return built.program.empty() && !built.errors.empty() ? unknown_name(built.errors[0].message) : std::string();
   };
+  // A program with a planted fault is a function of its own: nothing else can use its names.
+  const auto is_program = [this](int other) { return !submission_.blanks.at(other).given.empty(); };
   std::set<int> blanks{blank};
   for (;;) {
     const Built& built = of(blanks);
@@ -168,7 +170,7 @@ BlankBuild Programs::build_alone(int blank) {
     const std::string name = unknown_in(built);
     int declares = 0;
     for (const int other : filled_) {  // one above this blank may declare the name
-      if (name.empty() || other >= blank || blanks.contains(other)) continue;
+      if (name.empty() || other >= blank || blanks.contains(other) || is_program(other)) continue;
       if (!identifiers_in(submission_.blanks.at(other).text).contains(name)) continue;
       const BlankBuild& its = alone(other);
       if (its.needs != 0 || (its.failure && unknown_[other] == name)) continue;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "blanks/planted_fault.h"
 #include "blanks/task.h"
 #include "classroom/self_test/answer_files.h"
 
@@ -72,8 +73,10 @@ TEST(BlankIdentifiers, NoRightAnswerOfTheCorpusIsRefused) {
 TEST(BlankIdentifiers, NoAnswerOfTheKitHasAListedName) {
   for (const Task& task : all_tasks()) {
     const std::string path = kit / task.program.solution;
-    for (const Blank& blank : parse_blanks(split_lines(read_file(path)), path))
+    for (Blank& blank : parse_blanks(split_lines(read_file(path)), path)) {
+      if (const auto fault = planted_fault_of(blank, path)) blank.given = fault->given;
       EXPECT_EQ(look_at_identifiers(blank).unusual, Words{}) << path << " " << blank.number;
+    }
   }
 }
 
@@ -84,6 +87,12 @@ TEST(BlankIdentifiers, ListedNamesAreShownWhereverTheyStand) {
   EXPECT_EQ(look("::system(\"id\"); std::ofstream file;").unusual, (Words{"ofstream", "system"}));
   EXPECT_EQ(look("const int id = args.model == \"vgg\" ? args.seed : args.n_gpus;").unusual, Words{"args.model"});
   EXPECT_EQ(look("// fopen\nconst char* text = \"system\";").unusual, Words{});
+  Blank blank;
+  blank.text = {"std::ifstream file(name);", "std::ofstream copy(args.model + args.out);"};
+  blank.given = {"std::ifstream file(args.out);  // ofstream"};
+  EXPECT_EQ(look_at_identifiers(blank).unusual, (Words{"args.model", "ofstream"})) << "the others were given";
+  blank.text.push_back("const bool judged = args.out.empty();");
+  EXPECT_EQ(look_at_identifiers(blank).unusual, (Words{"args.model", "args.out", "ofstream"})) << "twice now";
 }
 
 TEST(BlankIdentifiers, ListedNamesAreNotRefused) {

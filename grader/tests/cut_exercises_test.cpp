@@ -119,6 +119,23 @@ TEST_F(CutExercises, AnUnsolvedExerciseFollowsItsSolution) {
   EXPECT_NE(read_file(kit_ / "exercises/03_ring/ring.cpp").find("int added() {"), std::string::npos);
 }
 
+TEST_F(CutExercises, AProgramWithAPlantedFaultIsAnAnswerOnceItIsChanged) {
+  const fs::path solution = kit_ / "solutions/03_ring/ring.cpp", exercise = kit_ / "exercises/03_ring/ring.cpp";
+  cut();
+  replace_in(solution, "int main(",
+             "int added() {\n  // BLANK 9: Which?\n  // FAULT: return 1;\n  return 2;\n  // END FAULT\n  // END "
+             "BLANK\n}\n\nint main(");
+  EXPECT_EQ(cut().count("ring.cpp is written."), 1) << "another blank before";
+  EXPECT_EQ(cut("--check --strict").output, "");
+  replace_in(exercise, "return 1;", "return  1;  // really?");
+  replace_in(solution, "int added() {", "/// Added.\nint added() {");
+  EXPECT_EQ(cut().count("ring.cpp is written."), 1) << "it was as it was given";
+  replace_in(exercise, "return 1;", "return 2;");
+  EXPECT_EQ(cut("--check").output, "");
+  replace_in(solution, "/// Added.", "/// Added now.");
+  EXPECT_EQ(cut().count("ring.cpp holds answers of yours and is left as it is."), 1);
+}
+
 TEST_F(CutExercises, ASolutionThatCannotBeCutIsToldWithItsLine) {
   std::ofstream(kit_ / "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")
       << "// BLANK 1: ?\nauto a = 1;\n// END BLANK\nuse(a);\n";

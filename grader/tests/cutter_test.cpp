@@ -139,5 +139,63 @@ TEST(Cutter, ShowsWhereTwoTextsDiffer) {
   EXPECT_EQ(first_difference("a\n", "a\r\n"), "the lines are equal, but not the line ends");
 }
 
+TEST(Cutter, GivesAProgramWithItsPlantedFault) {
+  EXPECT_EQ(cut("// Programs.\n"
+                "void first() {\n"
+                "  // BLANK 1: What is wrong?\n"
+                "  // FAULT: int n = rank;\n"
+                "  int n = size;\n"
+                "  // END FAULT\n"
+                "  for (int i = 0; i < n; ++i) {\n"
+                "    // FAULT: if (rank == 0)\n"
+                "    // FAULT:   sum = all_reduce(sum);\n"
+                "    sum = all_reduce(sum);\n"
+                "    // END FAULT\n"
+                "    // FAULT:\n"
+                "    broadcast(n);\n"
+                "    // END FAULT\n"
+                "    // FAULT: barrier();\n"
+                "    // END FAULT\n"
+                "  }\n"
+                "  // END BLANK\n"
+                "}\n"
+                "int why() {\n"
+                "  // BLANK 2: Why?\n"
+                "  return 3;\n"
+                "  // END BLANK\n"
+                "}\n",
+                "a.cpp"),
+            "// Programs.\n"
+            "//\n"
+            "// Fill in the blanks: replace each PUT_YOUR_CODE by your own code.\n"
+            "// A blank that holds a program has a fault: find it, and repair the program.\n"
+            "void first() {\n"
+            "  // BLANK 1: What is wrong?\n"
+            "  int n = rank;\n"
+            "  for (int i = 0; i < n; ++i) {\n"
+            "    if (rank == 0)\n"
+            "      sum = all_reduce(sum);\n"
+            "    barrier();\n"
+            "  }\n"
+            "  // END BLANK\n"
+            "}\n"
+            "int why() {\n"
+            "  // BLANK 2: Why?\n"
+            "  return PUT_YOUR_CODE;\n"
+            "  // END BLANK\n"
+            "}\n");
+}
+
+TEST(Cutter, RefusesAPlantedFaultThatIsNone) {
+  EXPECT_TRUE(says(cut_answer("// FAULT: a();\nb();\n"), "a.cpp:3: blank 1 has a FAULT line without an"));
+  EXPECT_TRUE(says(cut_answer("b();\n// END FAULT\n"), "a.cpp:4: blank 1 has an END FAULT without"));
+  EXPECT_TRUE(says(cut_answer("// FAULT: a();\nb();\n// FAULT: c();\nd();\n// END FAULT\n"),
+                   "a.cpp:5: blank 1 has a FAULT line after a repair"));
+  EXPECT_TRUE(says(cut_answer("// FAULT: b( );  // bad\nb();\n// END FAULT\n"), "a faulty text that is its repair"));
+  EXPECT_TRUE(says(cut_answer("// FAULT: b(getenv(a));\nb();\n// END FAULT\n"), "refused in answers (forbidden_word)"));
+  EXPECT_TRUE(says(cut_answer("// FAULT:\nb();\n// END FAULT\n"), "gives the learner an empty program"));
+  EXPECT_TRUE(says(cut_answer("c();\n", "// FAULT: a();\nuse()"), "is outside the blanks"));
+}
+
 }  // namespace
 }  // namespace odori::grader

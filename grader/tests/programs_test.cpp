@@ -233,6 +233,18 @@ TEST(Programs, BlanksAboveMainAreToldAtTheLearnersLines) {
   EXPECT_EQ(wrong.value(3, "code"), "  const int out = fill(box, 1);");
 }
 
+TEST(Programs, ThoseWithAPlantedFaultShareNoNames) {
+  const std::string kits =
+      "#include \"odori.h\"\n\nint first() {\n  // BLANK 1: What is wrong?\n  int sum = 1;\n"
+      "  // FAULT: if (sum > 1) ++sum;\n  ++sum;\n  // END FAULT\n  return sum;\n  // END BLANK\n}\n\n"
+      "int second(int n) {\n  // BLANK 2: And here?\n  // FAULT: return n;\n  return n - 2;\n  // END FAULT\n"
+      "  // END BLANK\n}\n\nint main(int argc, char** argv) {\n  return second(argc + first()) - 1;\n}\n";
+  Built one({{1, "  const int sum = 2;\n  return sum;"}, {2, "  return n - sum;"}}, kits);
+  EXPECT_EQ(one.failing, Blanks{2});
+  EXPECT_EQ(one.builds, 2) << "none takes both";
+  EXPECT_EQ(one.run({1}), 0) << "with the kit's repaired one";
+}
+
 TEST(Programs, WhatWasBuiltBeforeIsNotBuiltAgain) {
   const fs::path outputs = fs::path(testing::TempDir()) / "programs_test_again";
   fs::remove_all(outputs);

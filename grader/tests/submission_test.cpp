@@ -32,10 +32,10 @@ std::string filled() {
   return replaced(replaced(exercise, "a = PUT_YOUR_CODE", "a = 1"), "b = PUT_YOUR_CODE", "b = 2");
 }
 
-Submission read(const std::string& text) {
+Submission read(const std::string& text, const std::string& of = exercise) {
   const fs::path path = fs::path(testing::TempDir()) / "submission_test.cpp";
   std::ofstream(path, std::ios::binary) << text;
-  return read_submission(path, exercise);
+  return read_submission(path, of);
 }
 
 using Texts = std::vector<std::string>;
@@ -178,6 +178,25 @@ TEST(Submission, ABlankWithoutCodeIsLeftEmpty) {
   EXPECT_TRUE(empty("\n  // later\n"));
   EXPECT_TRUE(empty("  const int a = PUT_YOUR_CODE;\n"));
   EXPECT_FALSE(empty("  const int a = 1;  // was PUT_YOUR_CODE\n"));
+}
+
+TEST(Submission, AProgramWithItsPlantedFaultIsLeftEmpty) {
+  const std::string program = "  int a = f(1);\n  g(a, \"x y\");\n";
+  const std::string given = replaced(exercise, "  const int a = PUT_YOUR_CODE;\n", program);
+  const auto empty = [&](const std::string& text) {
+    const Submission submission = read(replaced(given, program, text), given);
+    EXPECT_EQ(submission.blanks.at(1).given, split_lines(program));
+    EXPECT_EQ(submission.blanks.at(2).given, std::vector<std::string>{});
+    return is_left_empty(submission.blanks.at(1), Language::cpp);
+  };
+  EXPECT_TRUE(empty(program));
+  EXPECT_TRUE(empty("  // Is this it?\n  int a = f( 1 );\n\n  g(a,\n    \"x y\");  /* no */\n"));
+  EXPECT_TRUE(empty("  // int a = f(1);\n"));
+  EXPECT_FALSE(empty("  int a = f(2);\n  g(a, \"x y\");\n"));
+  EXPECT_FALSE(empty("  int a = f(1);\n  g(a, \"xy\");\n"));
+  EXPECT_FALSE(empty("  int a = f(1);\n"));
+  EXPECT_FALSE(empty(program + "  g(a, 1);\n"));
+  EXPECT_FALSE(empty(program + "/*\n")) << "the comment that isn't closed is told";
 }
 
 }  // namespace

@@ -105,11 +105,85 @@ sed -i '/"the bytes of the gradients"/d; s/画像数"}},/画像数"}}/' "$descri
 expect 1 "for each blank of the solution, 2 in all and in their order. It has 1." ./odori exercise check toy
 cp exercise.json "$description"
 
+# A blank can be a program with a planted fault instead.
+sed -i 's|^  return batchsize \* n_devices;|  // FAULT: return batchsize + n_devices;\n&\n  // END FAULT|' "solutions/$folder/toy.cpp"
+cat >>"grader/exercises/$folder/corpus/blanks.md" <<'END'
+
+## the fault repaired by its line
+
+- 1: PASS
+
+```diff 1
+- return batchsize + n_devices;
++ return n_devices * batchsize;
+```
+
+## marks of a fault in an answer are comments
+
+- 1: PASS
+
+```diff 1
+- return batchsize + n_devices;
++ const int images = n_devices;
++ // FAULT: return batchsize + n_devices;
++ return images * batchsize;
++ // END FAULT
+```
+
+## as it is given, with a comment
+
+- 1: UNFILLED unfilled_as_given
+
+```diff 1
+- return batchsize + n_devices;
++ return batchsize + n_devices;  // is this right?
+```
+
+## a second function
+
+- 1: COMPILE forbidden_bracket
+
+```diff 1
+- return batchsize + n_devices;
++ return batchsize + n_devices; } int second() { return 1;
+```
+
+## the environment
+
+- 1: WRONG forbidden_word
+
+```diff 1
+- return batchsize + n_devices;
++ return getenv("ODORI_TEST_CASES") ? n_devices * batchsize : batchsize + n_devices;
+```
+END
+expect 0 "$program is written." ./odori cut
+expect 10 "blank 2, which isn't filled in yet" ./odori run toy --device cpu
+expect 10 "This program is still the one that you were given" ./odori check toy
+expect 0 "toy, blank 1: hint" ./odori hint toy
+expect 0 "(given): WRONG toy_images" ./odori exercise check toy --blank 1 --list
+sed -i 's|return batchsize + n_devices|return n_devices * batchsize|' "$program"
+expect 10 "50 of 100 points" ./odori check toy
+expect 0 "holds the program that you were given again" ./odori reset toy 1
+expect 0 "  return batchsize + n_devices;" cat "$program"
+expect 0 "// FAULT: return batchsize + n_devices;" ./odori solution toy 1 --yes
+expect 0 "11 answers graded" "$ODORI_BUILD/tests/corpus_run" toy/
+mkdir -p programs/chiba programs/doi
+cp "$program" programs/chiba/
+sed 's|return batchsize + n_devices|return n_devices * batchsize|' "$program" >programs/doi/toy.cpp
+expect 0 "doi, toy: 50 of 100 points" ./odori grade programs --out programs_marked --tasks toy
+[[ $(cat programs_marked/marks.csv) == *"chiba,marked,0,100,0,0,"*"doi,marked,50,100,50,0,"* ]] ||
+  { cat programs_marked/marks.csv && failures=$((failures + 1)); }
+
 # Where a check is missing, a mutant survives, unless it is listed with a reason.
 sed -i '/"GradientsAreFloats"/d' "grader/exercises/$folder/checks.cpp"
 expect 1 "+ const double bytes = 4 / parameters;" ./odori exercise check toy --blank 2
 printf '## Not checked\n```diff\n%s\n%s\n```\n' '- const double bytes = 4 * parameters;' '+ const double bytes = 4 / parameters;' \
   >"solutions/$folder/equivalent.md"
 expect 1 "(operator): PASS equivalent: Not checked" ./odori exercise check toy --blank 2 --list
+
+# A fault that no check finds is none.
+sed -i 's/!same(values/i == 1 \&\& &/' "grader/exercises/$folder/checks.cpp"
+expect 1 "the program as it is given (given) survives" ./odori exercise check toy --blank 1
 [[ $failures -eq 0 ]] && echo "A new exercise works, with nothing else changed, and its holes are found."
 exit $failures

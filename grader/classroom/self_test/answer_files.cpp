@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "classroom/self_test/answer_files.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <regex>
 #include <set>
 #include <sstream>
 
 #include "blanks/blanks.h"
+#include "blanks/cutter.h"
 #include "blanks/task.h"
 #include "errors/error.h"
 
@@ -42,8 +45,9 @@ class Reader {
     }
     require(!in_text_, "{}: the text isn't closed.", where());
     for (const AnswerEntry& entry : entries_)
-      for (const auto& [blank, text] : entry.blanks)
-        require(entry.expected.contains(blank), "{}: nothing is said of blank {}.", entry.title(), blank);
+      for (const auto& texts : {entry.blanks, entry.changes})
+        for (const auto& [blank, text] : texts)
+          require(entry.expected.contains(blank), "{}: nothing is said of blank {}.", entry.title(), blank);
     return entries_;
   }
 
@@ -59,7 +63,7 @@ class Reader {
 
   void line_between(const std::string& line) {
     static const std::regex fact(R"(- ([\w ]+): (.+?)\s*)"), expected(R"(([\w|]+)(?: (\w+))?)"),
-        of_blank(R"((?:cpp|sh) (\d+))");
+        of_blank(R"((cpp|sh|diff) (\d+))");
     std::smatch found, what;
     if (line.starts_with("## ")) {
       entries_.push_back({.task = {}, .file = path_.filename(), .name = line.substr(3), .line = line_});
@@ -79,7 +83,7 @@ class Reader {
         require(form_.texts.contains(name), "{}: no text \"{}\" is known here.", where(), name);
         in_text_ = &entry().texts[name];
       } else {
-        in_text_ = &entry().blanks[std::stoi(what[1])];
+        in_text_ = &(what[1] == "diff" ? entry().changes : entry().blanks)[std::stoi(what[2])];
       }
       require(in_text_->empty(), "{}: there is such a text already.", where());
     } else {
@@ -99,6 +103,39 @@ class Reader {
   std::set<std::string> names_;
   std::vector<std::string>* in_text_ = nullptr;
 };
+
+/// `given` with these changes: lines "- before" and "+ after", which an empty line separates from the next change.
+/// Lines are compared without their indentation.
+std::vector<std::string> with_changes(std::vector<std::string> given, std::vector<std::string> changes,
+                                      const std::string& where) {
+  std::vector<std::string> before, after;
+  changes.emplace_back();
+  for (const std::string& line : changes) {
+    if (line.starts_with("- ")) before.emplace_back(trim(line.substr(2)));
+    if (line.starts_with("+ ")) after.push_back(line.substr(2));
+    require(line.empty() || line.starts_with("- ") || line.starts_with("+ "),
+            "{}: a line of a change begins with \"- \" (as it is given) or \"+ \" (the answer's).", where);
+    if (!line.empty() || (before.empty() && after.empty())) continue;
+    const auto same = [](const std::string& theirs, const std::string& ours) { return trim(theirs) == ours; };
+    const auto at = std::search(given.begin(), given.end(), before.begin(), before.end(), same);
+    require(!before.empty() && at != given.end(), "{}: the program that is given has no lines \"{}\".", where,
+            fmt::join(before, " "));
+    require(std::search(at + 1, given.end(), before.begin(), before.end(), same) == given.end(),
+            "{}: the program that is given has the lines \"{}\" twice.", where, fmt::join(before, " "));
+    given.insert(given.erase(at, at + static_cast<std::ptrdiff_t>(before.size())), after.begin(), after.end());
+    before.clear(), after.clear();
+  }
+  return given;
+}
+
+/// Makes the texts of the blanks of which the entry has changes.
+void apply_changes(AnswerEntry& entry, const fs::path& kit) {
+  if (entry.changes.empty()) return;
+  const fs::path solution = kit / task_named(entry.task).program.solution;
+  for (const Blank& blank : parse_blanks(split_lines(filled_exercise(solution, {})), solution.string()))
+    if (const auto changes = entry.changes.find(blank.number); changes != entry.changes.end())
+      entry.blanks[blank.number] = with_changes(blank.text, changes->second, entry.title());
+}
 
 }  // namespace
 
@@ -135,6 +172,7 @@ std::vector<AnswerEntry> read_corpus(const fs::path& kit) {
          read_answer_files(kit / "grader/exercises" / task.folder / "corpus", {{"en", "ja"}, {}})) {
       entry.task = task.name;
       entry.file = task.name + '/' + entry.file;
+      apply_changes(entry, kit);
       all.push_back(std::move(entry));
     }
   return all;
@@ -143,7 +181,10 @@ std::vector<AnswerEntry> read_corpus(const fs::path& kit) {
 std::vector<AnswerEntry> read_attacks(const fs::path& kit) {
   const AnswerForm form{{"task", "wall", "leaves", "shows", "student", "also", "slow"}, {"outside", "handed in"}};
   std::vector<AnswerEntry> all = read_answer_files(kit / "grader/attacks", form);
-  for (AnswerEntry& attack : all) attack.task = task_named(attack.fact("task")).name;
+  for (AnswerEntry& attack : all) {
+    attack.task = task_named(attack.fact("task")).name;
+    apply_changes(attack, kit);
+  }
   return all;
 }
 

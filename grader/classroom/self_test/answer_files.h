@@ -28,6 +28,7 @@ struct AnswerEntry {
   std::map<std::string, std::vector<std::string>> texts;  // the lines of each text, by the words after ```
   std::map<int, Expected> expected;                       // the facts "- 3: WRONG KEY", by blank
   std::map<int, std::vector<std::string>> blanks;         // the texts "cpp 3" and "sh 3", by blank
+  std::map<int, std::vector<std::string>> changes;        // the texts "diff 3", which `blanks` holds applied
 
   std::string title() const;                        // "multi_gpu/blank_1.md:34: the whole set"
   std::string fact(const std::string& fact) const;  // the first value; empty if there is none
