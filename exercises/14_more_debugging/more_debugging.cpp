@@ -75,13 +75,13 @@ void program_2(const Arguments& args, Communicator& comm) {
   const DatasetPtr train = scatter_dataset(whole.train, comm, {.shuffle = true, .seed = args.seed});  // A
   const DatasetPtr test = scatter_dataset(whole.test, comm, {.seed = args.seed});
 
-  // Whole batches: the last images of an order, too few for one, are left out in this epoch.
+  // Whole batches: the last images of the shard, too few for one, are left out.
   const std::size_t n = train->size() / args.batchsize * args.batchsize;
   const auto shuffled = std::make_shared<Reordered>(train, n);  // B
   int epoch = 0;
   const auto shuffle = [&] {
     std::mt19937 random(args.seed);  // C
-    std::vector<std::int64_t> order(train->size());
+    std::vector<std::int64_t> order(n);
     std::iota(order.begin(), order.end(), 0);
     std::ranges::shuffle(order, random);  // D
     shuffled->set_order(order);

@@ -38,12 +38,9 @@ Reordered::Reordered(DatasetPtr base, std::size_t size) : base_(std::move(base))
 }
 
 void Reordered::set_order(std::vector<std::int64_t> order) {
-  require(order.size() >= order_.size(), "The order has {} positions. It needs {} or more.", order.size(),
-          order_.size());
-  order.resize(order_.size());
-  const auto outside = std::ranges::find_if(
-      order, [&](std::int64_t i) { return i < 0 || i >= static_cast<std::int64_t>(base_->size()); });
-  require(outside == order.end(), "The order holds a position outside of 0 to {}.", base_->size() - 1);
+  require(order.size() == size(), "The order has {} positions. It needs {}.", order.size(), size());
+  const auto is_outside = [&](std::int64_t i) { return i < 0 || i >= static_cast<std::int64_t>(size()); };
+  require(std::ranges::none_of(order, is_outside), "The order holds a position outside of 0 to {}.", size() - 1);
   order_ = std::move(order);
 }
 

@@ -15,12 +15,12 @@
 
 namespace odori {
 
-/// Examples order[0], order[1], ... of a base data set. The order can be changed between two batches.
+/// The first examples of a base data set, in an order that can be changed between two batches.
 class Reordered : public Dataset {
  public:
-  /// `size`: length of each order. The first one is 0, 1, 2, ... Throws Error if the base is smaller.
+  /// `size`: how many examples. The first order is 0, 1, 2, ... Throws Error for none, or if the base has fewer.
   Reordered(DatasetPtr base, std::size_t size);
-  /// The first size() of these positions. Throws Error if there are fewer, or one lies outside the base.
+  /// Throws Error unless these are size() positions from 0 to size() - 1.
   void set_order(std::vector<std::int64_t> order);
   std::size_t size() const override { return order_.size(); }
   Example operator[](std::size_t i) const override { return (*base_)[static_cast<std::size_t>(order_[i])]; }

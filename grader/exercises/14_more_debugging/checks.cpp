@@ -136,9 +136,6 @@ Exam exam_of_more_debugging() {
   const auto but_program_2 = [](const Situation& situation) {
     return is_of(situation, 2) ? Found() : find_in_shards(situation);
   };
-  const auto uneven_but_in_program_2 = [](const Situation& situation) {
-    return is_of(situation, 2) ? Found() : find_uneven_epochs(situation);
-  };
   return {
       situations,
       {{1, "AllRanksMakeTheSameCalls", in_program(1, find_in_order)},
@@ -158,7 +155,7 @@ Exam exam_of_more_debugging() {
        {0, "RanksTrainOneModel", find_in_weights},
        {0, "ResultsAreOfTheWholeTestSet", find_in_result},
        {0, "TrainsToTheEnd", find_in_ending},
-       {0, "EpochsGoThroughAllImages", uneven_but_in_program_2},
+       {0, "EpochsGoThroughAllImages", find_uneven_epochs},
        {0, "EvidenceIsOfOneTraining", find_forgery}},
       [](Runs& whole) { return rank_table(whole, of_three); }};
 }
