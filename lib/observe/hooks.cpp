@@ -16,6 +16,7 @@ namespace {
 Observer* installed = nullptr;
 thread_local int collective_depth = 0, learner_depth = 0;  // calls at learner_depth are a learner's
 thread_local const CollectiveScope* outermost_call = nullptr;
+thread_local std::source_location program_site{};  // line 0: unknown
 
 template <typename... Facts>
 void notify(void (Observer::*hook)(Facts...), const std::type_identity_t<Facts>&... facts) {
@@ -66,7 +67,11 @@ void on_observation(const facts::Observation& observation) { notify(&Observer::o
 void on_report(const facts::Report& report) { notify(&Observer::on_report, report); }
 void on_training_ended() { notify(&Observer::on_training_ended); }
 
-CollectiveScope::CollectiveScope(const char* name, std::source_location site) noexcept : name_(name), site_(site) {
+ProgramSite::ProgramSite(std::source_location site) noexcept : outer_(std::exchange(program_site, site)) {}
+ProgramSite::~ProgramSite() { program_site = outer_; }
+
+CollectiveScope::CollectiveScope(const char* name, std::source_location site) noexcept
+    : name_(name), site_(site.line() == 0 ? program_site : site) {
   if (!outermost_call) outermost_call = this;
   if (installed && collective_depth++ == learner_depth) installed->on_collective_entered(name_);
 }

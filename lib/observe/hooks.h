@@ -53,11 +53,24 @@ void on_observation(const facts::Observation& observation);
 void on_report(const facts::Report& report);
 void on_training_ended();
 
+/// While this object lives, the library works for a call of the program at `site`, such as trainer.run(): collectives
+/// of this thread that don't know where the program called them have this place.
+class ProgramSite {
+ public:
+  explicit ProgramSite(std::source_location site) noexcept;
+  ~ProgramSite();
+  ProgramSite(const ProgramSite&) = delete;
+  ProgramSite& operator=(const ProgramSite&) = delete;
+
+ private:
+  std::source_location outer_;
+};
+
 /// A collective call: entered now, left when this object is destroyed. Of nested calls only those that a learner made
 /// are facts: the outermost, and those of a learner's algorithm inside it. `name` must outlive this object.
 class CollectiveScope {
  public:
-  /// `site`: of the program's call; line 0: unknown.
+  /// `site`: of the program's call; line 0: that of the ProgramSite, if there is one.
   explicit CollectiveScope(const char* name, std::source_location site = {}) noexcept;
   ~CollectiveScope();
   CollectiveScope(const CollectiveScope&) = delete;

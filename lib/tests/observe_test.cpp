@@ -155,6 +155,19 @@ TEST(Observer, SeesCollectivesAndMessagesOfLearnersAlone) {
                                      "send 1 4", "send 2 5", "message done"}));
 }
 
+TEST(CollectiveScope, HasThePlaceOfTheProgramsCall) {
+  const auto here = std::source_location::current();
+  const auto line = [](std::source_location site = {}) { return observe::CollectiveScope("call", site).site().line(); };
+  EXPECT_EQ(line(), 0u);
+  {
+    const observe::ProgramSite of_run(here);
+    EXPECT_EQ(line(), here.line()) << "the Trainer's";
+    const auto own = std::source_location::current();
+    EXPECT_EQ(line(own), own.line()) << "it knows its place itself";
+  }
+  EXPECT_EQ(line(), 0u);
+}
+
 TEST(Observer, SeesEventsAndValuesInTheirOrder) {
   InMemory observer;
   const observe::Installation installation(observer);

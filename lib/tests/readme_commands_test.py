@@ -123,6 +123,7 @@ TABLE = [
     (r"ODORI_CHECK_CALLS=0 \./odori run multi_node .*", by("comm_failure_test", "lib/tests/comm_failure_test.cpp", "ODORI_CHECK_CALLS=0")),
     (r"\./odori run large_batch .*", smaller("held-out accuracy", more=" --accumulate 1")),
     (r"\./odori run asynchronous --ranks 1 .*", asynchronous),
+    (r"\./odori run (more_)?debugging --program 1 .*", smaller("validation/main/accuracy", more="")),
     (r"\./odori run nccl --ranks 2", here("right on every rank", "--solution", "--device cpu")),
     (r"\./odori run prediction --model mid", here("With the ring alone", "--solution", "--device cpu")),
     (r"\./odori run pipeline --ranks 3 .*", pipeline),

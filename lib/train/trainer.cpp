@@ -53,7 +53,8 @@ void Trainer::extend(std::unique_ptr<Extension> extension) {
   extensions_.push_back(std::move(extension));
 }
 
-void Trainer::run() {
+void Trainer::run(std::source_location site) {
+  const observe::ProgramSite of_this_call(site);
   require(!start_, "This trainer has run already. Make a new one to train again.");
   catch_interrupts();
   std::stable_sort(extensions_.begin(), extensions_.end(),

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -31,7 +32,8 @@ class Trainer {
   /// Until the last epoch is over; once. Throws what an update or an extension throws; at Ctrl-C, between two
   /// iterations, an Error with exit_code::interrupted that says how to go on; an Error with exit_code::diverged at the
   /// end of an epoch whose loss is no finite number; an Error if another training writes into the same folder.
-  void run();
+  /// `site`: of this call, for messages about ranks that wait; leave it out.
+  void run(std::source_location site = std::source_location::current());
 
   Updater& updater() { return updater_; }
   int n_epochs() const { return n_epochs_; }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exercise 10 gives its program: test shards, checkpoints of one rank, and a place for code at an epoch's end.
+// What exercise 10 gives its program: test shards, and checkpoints of one rank.
 #pragma once
 
-#include <functional>
 #include <string>
-#include <utility>
 
 #include "data/dataset.h"
+#include "epochs.h"
 #include "flags/arguments.h"
 #include "horovod/horovod.h"
-#include "train/extension.h"
 #include "train/trainer.h"
 #include "train/updater.h"
 
@@ -31,17 +29,5 @@ int load_weights(const Arguments& args, Classifier& model, Optimizer& optimizer)
 /// Makes the updater begin with the epoch after these, in the order of images that it has then. Collective. Throws
 /// Error if the ranks don't have the same number.
 void skip_epochs(Updater& updater, int epochs, const horovod::Horovod& hvd);
-
-/// Runs a function at the end of each epoch, after the evaluation and before the table's line.
-class EpochEnd : public Extension {
- public:
-  explicit EpochEnd(std::function<void()> function) : function_(std::move(function)) {}
-  int priority() const override { return writer - 1; }
-  std::string name() const override { return "EpochEnd"; }
-  void run(Trainer&) override { function_(); }
-
- private:
-  std::function<void()> function_;
-};
 
 }  // namespace odori
