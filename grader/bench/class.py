@@ -42,7 +42,8 @@ def main():
     known = grading.make_class(options.build, options.students, options.folder)
     results = options.folder / "results"
     began, first, peak = time.time(), None, [0.0]
-    batch = grading.start(options.build, options.folder / "class", results, "--no-timings", *flags)
+    grading.prepare(results, speedup=0)
+    batch = grading.start(options.build, options.folder / "class", results, *flags)
     memory = threading.Thread(target=watch_memory, args=(batch.pid, peak))
     memory.start()
     for line in batch.stdout:

@@ -21,6 +21,12 @@ def make_class(build, students, folder):
     return json.loads((folder / "expected.json").read_text())
 
 
+def prepare(results, **settings):
+    """RESULTS with a course.json: prepare(results, speedup=0)."""
+    pathlib.Path(results).mkdir(parents=True, exist_ok=True)
+    (pathlib.Path(results) / "course.json").write_text(json.dumps(settings))
+
+
 def start(build, submissions, results, *flags, scratch=None):
     """The batch as a process in a session of its own, its output in a pipe. It builds and runs answers below `scratch`."""
     command = [build / "bin/odori_classroom", submissions, "--out", results, "--build", build, "--lang", "en", *flags]

@@ -74,11 +74,12 @@ def main():
 
 def kill_batches(options, flags, scratch):
     def start(results):
-        return grading.start(options.build, submissions, results, "--no-timings", *flags, scratch=scratch)
+        return grading.start(options.build, submissions, results, *flags, scratch=scratch)
 
     grading.make_class(options.build, options.students, options.folder)
     submissions, whole = options.folder / "class", options.folder / "unkilled"
     began = time.time()
+    grading.prepare(whole, speedup=0)
     batch = start(whole)
     require_seen(batch, scratch)
     finish(batch)

@@ -31,7 +31,7 @@ struct Task {
   std::vector<std::set<std::string>> siblings;  // words that are easily confused: ./odori exercise check swaps them
   bool under_mpi = false;                       // ranks under mpirun; else one process
   bool measures_speedup = true;                 // of a whole that is right
-  bool optional = false;  // a class is marked on it only where its instructor says so (./odori grade --tasks)
+  bool optional = false;  // a class is marked on it only where its instructor says so (course.json)
 
   int n_blanks() const { return static_cast<int>(blanks.size()); }
   int n_program_blanks() const { return n_blanks() - (script ? 1 : 0); }

@@ -53,7 +53,8 @@ Finding unfilled(const Blank& blank, Language language) {
 /// What the file alone tells of a blank; nothing if its text has to be looked at.
 std::optional<Outcome> outcome_of_file(const Submission& submission, int blank) {
   const auto unreadable = submission.unreadable.find(blank);
-  if (unreadable != submission.unreadable.end()) return Outcome{Verdict::compile, unreadable->second};
+  if (unreadable != submission.unreadable.end())
+    return Outcome{unreadable->second.key == "file_missing" ? Verdict::missing : Verdict::compile, unreadable->second};
   const Blank& place = submission.blanks.at(blank);
   for (std::size_t i = 0; i < place.text.size(); ++i)
     if (place.text[i].starts_with("<<<<<<< ") || place.text[i].starts_with(">>>>>>> "))

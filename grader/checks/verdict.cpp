@@ -11,8 +11,8 @@ namespace odori::grader {
 namespace {
 
 /// In the order of Verdict.
-constexpr std::array<std::string_view, 9> verdict_names{"PASS",  "INCONCLUSIVE", "UNFILLED",    "WRONG",      "COMPILE",
-                                                        "CRASH", "HANG",         "ENVIRONMENT", "not checked"};
+constexpr std::array<std::string_view, 10> verdict_names{
+    "PASS", "INCONCLUSIVE", "UNFILLED", "MISSING", "WRONG", "COMPILE", "CRASH", "HANG", "ENVIRONMENT", "not checked"};
 
 }  // namespace
 
@@ -32,11 +32,12 @@ std::optional<Finding> hang_behind(const BlankVerdict& verdict) {
 }
 
 int exit_code_of(const std::vector<BlankVerdict>& verdicts) {
-  static constexpr std::array<std::pair<Verdict, int>, 6> codes{{{Verdict::environment, 20},
+  static constexpr std::array<std::pair<Verdict, int>, 7> codes{{{Verdict::environment, 20},
                                                                  {Verdict::compile, 12},
                                                                  {Verdict::crash, 13},
                                                                  {Verdict::hang, 14},
                                                                  {Verdict::wrong, 11},
+                                                                 {Verdict::missing, exit_code::unfilled},
                                                                  {Verdict::unfilled, exit_code::unfilled}}};
   for (const auto& [verdict, code] : codes)
     if (std::any_of(verdicts.begin(), verdicts.end(), [&](const BlankVerdict& v) { return v.verdict == verdict; }))

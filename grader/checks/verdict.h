@@ -10,7 +10,18 @@
 
 namespace odori::grader {
 
-enum class Verdict { pass, inconclusive, unfilled, wrong, compile, crash, hang, environment, not_checked };
+enum class Verdict {
+  pass,
+  inconclusive,
+  unfilled,
+  missing,  // the file of the blank does not exist
+  wrong,
+  compile,
+  crash,
+  hang,
+  environment,
+  not_checked
+};
 
 /// "PASS", "UNFILLED", ...: the same in every language.
 const char* name_of(Verdict verdict);

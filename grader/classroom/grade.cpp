@@ -4,14 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "classroom/class_screen.h"
 #include "classroom/marking/batch.h"
 #include "classroom/marking/content.h"
-#include "classroom/marking/refusal.h"
+#include "classroom/refusal.h"
 #include "classroom/regrade_class.h"
 #include "classroom/reports.h"
-#include "errors/nearest.h"
 #include "files/file.h"
 #include "program/program.h"
 #include "report/machine.h"
@@ -24,24 +24,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int some_ungraded = 20;
-constexpr std::ptrdiff_t most_names = 5;  // offered instead of a missing one
 
-bool is_wanted(const std::vector<std::string>& wanted, const std::string& name) {
-  return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
-}
-
-void refuse_unknown_students(const GradeFlags& flags, const Intake& intake) {
-  std::vector<std::string> names;
-  for (const Student& student : intake.students) names.push_back(student.name);
-  for (const std::string& name : flags.students) {
-    if (std::ranges::find(names, name) != names.end()) continue;
-    std::vector<std::string> offered = nearest(name, names);
-    if (offered.empty()) offered.assign(names.begin(), names.begin() + std::min(std::ssize(names), most_names));
-    throw Refusal({"no_such_student",
-                   {{"student", name},
-                    {"n", std::to_string(names.size())},
-                    {"names", fmt::format("{}", fmt::join(offered, ", "))}}});
-  }
+/// Their folders, whatever --students calls them; all of them without it. Throws Refusal for one who isn't there.
+std::set<std::string> chosen_students(const GradeFlags& flags, const Intake& intake) {
+  std::vector<KnownStudent> known;
+  for (const Student& student : intake.students) known.push_back({student.name, student.people});
+  std::set<std::string> chosen;
+  for (const std::string& name : flags.students)
+    chosen.insert(student_meant(name, known, "no_such_student", {}).folder);
+  if (flags.students.empty())
+    for (const KnownStudent& student : known) chosen.insert(student.folder);
+  return chosen;
 }
 
 void refuse_if_nested(const GradeFlags& flags) {
@@ -53,49 +46,104 @@ void refuse_if_nested(const GradeFlags& flags) {
     throw Refusal({"results_within_submissions", {{"folder", flags.out.string()}}});
 }
 
-Terms terms_of(const GradeFlags& flags) {
-  Terms terms{.timings = flags.timings, .tasks = {}};
-  for (const Task& task : all_tasks())
-    if (is_wanted(flags.tasks, task.name)) terms.tasks.push_back(task.name);
-  return terms;
+/// What is decided for this class: the settings, and what depends on them.
+struct Decided {
+  Settings settings;
+  Overrides overrides;
+};
+
+std::map<std::string, std::map<int, double>> points_of_class(const GradeFlags& flags, const Terms& terms) {
+  std::map<std::string, std::map<int, double>> points;
+  for (const std::string& task : terms.tasks())
+    points[task] = points_of_class(points_of(task_named(task), flags.kit), terms);
+  return points;
 }
 
-/// As flags.
-std::string flags_of(const Terms& terms) {
-  return fmt::format("--tasks {}{}", fmt::join(terms.tasks, ","), terms.timings ? "" : " --no-timings");
-}
-
-Course course_of(const GradeFlags& flags, const Terms& terms) {
-  fs::path name = flags.submissions;
-  if (name.filename().empty()) name = name.parent_path();  // "class/"
-  Course course{.title = name.filename(),
+Course course_of(const GradeFlags& flags, const Decided& decided, const Terms& terms) {
+  Course course{.title = decided.settings.title,
                 .date = odori::now(),
+                .tasks = {},
+                .points_of = points_of_class(flags, terms),
                 .english = Messages(flags.kit, "en"),
                 .japanese = Messages(flags.kit, "ja"),
-                .timings = terms.timings};
-  for (const Task& task : all_tasks())
-    if (is_wanted(terms.tasks, task.name)) {
-      course.tasks.push_back(task);
-      course.points_of[task.name] = points_of(task, flags.kit);
-    }
+                .timings = terms.timings(),
+                .terms = terms,
+                .overrides = decided.overrides,
+                .language = decided.settings.language};
+  for (const std::string& task : terms.tasks()) course.tasks.push_back(task_named(task));
   return course;
 }
 
+/// course.json as it is, with the defaults of this class where it says nothing. Without the file, a class keeps what
+/// it was marked by.
+Settings settings_of(const GradeFlags& flags, const std::string& language) {
+  const fs::path file = flags.out / course_file, batch = flags.out / "batch.json";
+  Settings settings = read_settings(file);
+  if (!fs::exists(file) && fs::exists(batch)) settings.terms = read_batch_state(batch).terms;
+  fs::path name = flags.submissions.empty() ? flags.out : flags.submissions;
+  if (name.filename().empty()) name = name.parent_path();  // "class/"
+  if (settings.title.empty()) settings.title = name.filename();
+  if (settings.language.empty()) settings.language = language;
+  return settings;
+}
+
+std::vector<RosterEntry> roster_of(const GradeFlags& flags, const Settings& settings) {
+  std::vector<RosterEntry> roster;
+  for (const std::string& name : settings.roster) {
+    const fs::path file = flags.out / name;
+    if (!fs::is_regular_file(file)) throw Refusal({"roster_missing", {{"file", file.string()}}});
+    merge_roster(roster, read_roster(read_file(file), file.string()));
+  }
+  return roster;
+}
+
 /// Writes what was handed in to `submitted`, for the children to read.
-std::vector<Answer> answers_of(const Intake& intake, const GradeFlags& flags, const fs::path& submitted,
-                               const std::string& kit, const std::string& salt) {
+std::vector<Answer> answers_of(const Intake& intake, const std::set<std::string>& students, const Terms& terms,
+                               const fs::path& submitted, const std::string& kit, const std::string& salt) {
   std::vector<Answer> answers;
   for (const Student& student : intake.students) {
     write_answers(student, submitted / student.name);
-    for (const Task& task : all_tasks()) {
-      if (!is_wanted(flags.students, student.name) || !is_wanted(flags.tasks, task.name)) continue;
-      const HandedIn& handed_in = student.tasks.at(task.name);
-      const std::string content = content_of(task.name, handed_in, kit);
-      answers.push_back({student.name, &task, submitted / student.name, handed_in.absent(), handed_in.flags, content,
-                         seed_of(content, salt)});
+    if (!students.contains(student.name)) continue;
+    for (const std::string& name : terms.tasks()) {
+      const Task& task = task_named(name);
+      const HandedIn& handed_in = student.tasks.at(name);
+      const std::string content = content_of(name, handed_in, kit);
+      answers.push_back({.student = student.name,
+                         .task = &task,
+                         .folder = submitted / student.name,
+                         .absent = handed_in.absent(),
+                         .flags = handed_in.flags,
+                         .content = content,
+                         .submitted = handed_in.submitted,
+                         .files = handed_in.files,
+                         .seed = seed_of(content, salt)});
     }
   }
   return answers;
+}
+
+/// Keeps who the students are, and when and as what an answer came that is marked already.
+void keep_who_and_when(const Records& records, const Intake& intake, const std::vector<Answer>& answers) {
+  for (const Student& student : intake.students) records.write_people(student.name, student.people);
+  for (const Answer& answer : answers) {
+    auto record = records.read(answer.student, answer.task->name);
+    if (!record || record->content != answer.content) continue;
+    if (record->submitted == answer.submitted && record->files == answer.files) continue;
+    record->submitted = answer.submitted;
+    record->files = answer.files;
+    records.write(*record);
+  }
+}
+
+/// A student of a list, or an empty folder, whose submission has come under another name since.
+void forget_who_is_gone(const Records& records, const Intake& intake) {
+  std::set<std::string> here;
+  for (const Student& student : intake.students) here.insert(student.name);
+  for (const StudentRecord& student : records.all()) {
+    const bool is_absent =
+        std::ranges::all_of(student.tasks, [](const auto& task) { return task.second.state == RecordState::absent; });
+    if (is_absent && !here.contains(student.name)) records.forget(student.name);
+  }
 }
 
 /// Says what is left to be done by hand. Returns the exit code.
@@ -119,8 +167,8 @@ std::string mark_of(const TaskRecord& record, const Course& course) {
 }
 
 /// Marks, into RESULTS itself or what lies next to it. Returns false if it was interrupted.
-bool mark(const GradeFlags& flags, const fs::path& scratch, const std::vector<Answer>& answers, const Records& records,
-          Reports& reports, ClassScreen& screen) {
+bool mark(const GradeFlags& flags, const fs::path& scratch, const Intake& intake, const std::vector<Answer>& answers,
+          const Records& records, Reports& reports, ClassScreen& screen) {
   Marker marker({.program = flags.build / "bin" / "odori_grader",
                  .kit = flags.kit,
                  .build = flags.build,
@@ -140,8 +188,14 @@ bool mark(const GradeFlags& flags, const fs::path& scratch, const std::vector<An
                                 screen.progress(progress);
                                 reports.write_if_due();
                               }};
-  const Batch batch{records, marker, flags.jobs > 0 ? flags.jobs : usable_cores(), flags.timings};
-  for (const Answer& answer : answers) reports.expect(answer.student);
+  const Batch batch{records, marker, flags.jobs > 0 ? flags.jobs : usable_cores(), course.timings};
+  const std::set<std::string> students = [&] {
+    std::set<std::string> names;
+    for (const Answer& answer : answers) names.insert(answer.student);
+    return names;
+  }();
+  for (const Student& student : intake.students)
+    if (students.contains(student.name)) reports.expect(student.name, student.people);
   try {
     run_batch(batch, answers, audience);
     return true;
@@ -172,8 +226,7 @@ void sum_up(const GradeFlags& flags, const Reports& reports, ClassScreen& screen
   }
   // Where nobody handed in anything, it isn't one task that wasn't asked for.
   for (const std::string& task : nobodys)
-    if (!asked.empty())
-      screen.say("batch_nobody", {{"task", task}, {"tasks", fmt::format("{}", fmt::join(asked, ","))}});
+    if (!asked.empty()) screen.say("batch_nobody", {{"task", task}, {"file", (flags.out / course_file).string()}});
   screen.say("batch_sum", {{"marked", std::to_string(n_marked)},
                            {"absent", std::to_string(n_absent)},
                            {"ungraded", std::to_string(n_ungraded)},
@@ -181,40 +234,60 @@ void sum_up(const GradeFlags& flags, const Reports& reports, ClassScreen& screen
   screen.say("batch_done", {{"folder", flags.out.string()}});
 }
 
-int grade_new(const GradeFlags& flags, Results& results, const Intake& intake, const fs::path& scratch,
-              ClassScreen& screen) {
+/// What one call of the command works with.
+struct Call {
+  const GradeFlags& flags;
+  const Decided& decided;
+  const Intake& intake;
+  const std::string& kit;
+  const fs::path& scratch;
+  ClassScreen& screen;
+  const Messages& messages;
+
+  std::set<std::string> students() const { return chosen_students(flags, intake); }
+};
+
+int grade_new(const Call& call, Results& results) {
+  const auto& [flags, decided, intake, kit, scratch, screen, messages] = call;
   Regrade(results).begin();
-  const std::vector<Answer> answers = answers_of(intake, flags, results.submitted(), results.kit(), results.salt());
-  Reports reports(flags.out, course_of(flags, results.terms()), results.records().all());
+  const Records records = results.records();
+  const std::vector<Answer> answers =
+      answers_of(intake, call.students(), results.terms(), results.submitted(), results.kit(), results.salt());
+  keep_who_and_when(records, intake, answers);
+  forget_who_is_gone(records, intake);
+  Reports reports(flags.out, course_of(flags, decided, results.terms()), records.all());
   screen.say("batch_begins",
              {{"students", std::to_string(intake.students.size())}, {"n", std::to_string(answers.size())}});
-  const bool finished = mark(flags, scratch, answers, results.records(), reports, screen);
+  const bool finished = mark(flags, scratch, intake, answers, records, reports, screen);
   reports.write();
   if (!finished) {
     screen.say("batch_interrupted");
     return exit_code::interrupted;
   }
+  reports.write_uploads();
   const int code = conclude(reports, intake, screen);
   sum_up(flags, reports, screen);
   return code;
 }
 
 /// Marks next to the marks that there are, and shows what differs.
-int grade_again(const GradeFlags& flags, Results& results, const std::string& kit, const Intake& intake,
-                const fs::path& scratch, ClassScreen& screen, const Messages& messages) {
+int grade_again(const Call& call, Results& results) {
+  const auto& [flags, decided, intake, kit, scratch, screen, messages] = call;
   const Regrade regrade(results);
   regrade.begin();
-  const std::vector<Answer> answers = answers_of(intake, flags, regrade.submitted(), kit, results.salt());
-  const Terms terms = terms_of(flags);
-  Reports reports(results.regrade(), course_of(flags, terms), regrade.records().all());
-  if (!mark(flags, scratch, answers, regrade.records(), reports, screen)) {
+  const Terms& terms = decided.settings.terms;
+  const std::vector<Answer> answers =
+      answers_of(intake, call.students(), terms, regrade.submitted(), kit, results.salt());
+  keep_who_and_when(regrade.records(), intake, answers);
+  Reports reports(results.regrade(), course_of(flags, decided, terms), regrade.records().all());
+  if (!mark(flags, scratch, intake, answers, regrade.records(), reports, screen)) {
     screen.say("batch_interrupted");
     return exit_code::interrupted;
   }
   const bool everybody = flags.students.empty();
   regrade.complete(everybody ? kit : results.kit(), terms);
   const int code = conclude(reports, intake, screen);
-  if (print_changes(regrade, course_of(flags, results.terms()), reports.course(), messages, screen)) {
+  if (print_changes(regrade, course_of(flags, decided, results.terms()), reports.course(), messages, screen)) {
     screen.say("regrade_apply");
   } else {
     screen.say("regrade_nothing");
@@ -224,15 +297,21 @@ int grade_again(const GradeFlags& flags, Results& results, const std::string& ki
   return code;
 }
 
-int apply_regrade(const GradeFlags& flags, const std::string& kit, ClassScreen& screen, const Messages& messages) {
-  Results results(flags.out, kit, terms_of(flags));
+int apply_regrade(const GradeFlags& flags, Decided decided, const std::string& kit, ClassScreen& screen,
+                  const Messages& messages) {
+  Results results(flags.out, kit);
   Regrade regrade(results);
   if (!regrade.is_complete()) throw Refusal({"nothing_to_apply", {}});
-  const Course before = course_of(flags, results.terms()), after = course_of(flags, regrade.terms());
+  std::vector<KnownStudent> known;
+  for (const Regrade::Student& student : regrade.students())
+    known.push_back({student.after.name, student.after.people});
+  decided.overrides = read_overrides(flags.out / overrides_file, known, points_of_class(flags, regrade.terms()));
+  const Course before = course_of(flags, decided, results.terms()), after = course_of(flags, decided, regrade.terms());
   const bool changed = print_changes(regrade, before, after, messages, screen);
   regrade.apply();
-  Reports reports(flags.out, course_of(flags, results.terms()), results.records().all());
+  Reports reports(flags.out, after, results.records().all());
   reports.write();
+  reports.write_uploads();
   if (changed)
     screen.say("regrade_applied", {{"folder", (flags.out / "history").string()}});
   else
@@ -240,36 +319,52 @@ int apply_regrade(const GradeFlags& flags, const std::string& kit, ClassScreen& 
   return exit_code::ok;
 }
 
-int grade(const GradeFlags& flags, ClassScreen& screen, const Messages& messages) {
+int grade(const GradeFlags& flags, const std::string& language, ClassScreen& screen, const Messages& messages) {
   if (!flags.submissions.empty()) refuse_if_nested(flags);
   const std::string kit = kit_version(flags.kit, flags.build);
   if (flags.regrade && !fs::exists(flags.out / "batch.json"))
     throw Refusal({"nothing_to_regrade", {{"folder", flags.out.string()}}});
-  if (flags.apply) return apply_regrade(flags, kit, screen, messages);
+  Decided decided{.settings = settings_of(flags, language), .overrides = {}};
+  if (flags.apply) return apply_regrade(flags, std::move(decided), kit, screen, messages);
   if (flags.sandbox) const Sandbox tried;
   // Of a class that can't be marked, nothing is written.
   const TemporaryFolder scratch(fs::temp_directory_path() / "odori_batch_");
-  const Intake intake = take_in(flags.submissions, scratch.path());
-  refuse_unknown_students(flags, intake);
-  Results results(flags.out, kit, terms_of(flags));
+  const Terms& terms = decided.settings.terms;
+  const Intake intake = take_in(flags.submissions, scratch.path(),
+                                {.terms = terms,
+                                 .roster = roster_of(flags, decided.settings),
+                                 .overrides = flags.out / overrides_file,
+                                 .points_of = points_of_class(flags, terms)});
+  decided.overrides = intake.overrides;
+  chosen_students(flags, intake);  // or refuses one who isn't there
+  Results results(flags.out, kit, terms);
   if (flags.regrade && results.records().all().empty())
     throw Refusal({"nothing_to_regrade", {{"folder", flags.out.string()}}});
   if (!flags.regrade && results.kit() != kit) throw Refusal({"results_other_kit", {{"folder", flags.out.string()}}});
-  if (const Terms terms = terms_of(flags); terms != results.terms() && (!flags.regrade || !flags.students.empty()))
+  if (terms != results.terms() && (!flags.regrade || !flags.students.empty()))
     throw Refusal({flags.regrade ? "results_other_terms_for_some" : "results_other_terms",
-                   {{"folder", flags.out.string()}, {"began", flags_of(results.terms())}, {"now", flags_of(terms)}}});
+                   {{"file", (flags.out / course_file).string()}, {"changes", differences(results.terms(), terms)}}});
+  if (!fs::exists(flags.out / course_file)) write_settings(flags.out / course_file, decided.settings);
   if (!flags.sandbox) screen.say("batch_unsafe");
-  if (flags.regrade) return grade_again(flags, results, kit, intake, scratch.path(), screen, messages);
-  return grade_new(flags, results, intake, scratch.path(), screen);
+  const Call call{flags, decided, intake, kit, scratch.path(), screen, messages};
+  return flags.regrade ? grade_again(call, results) : grade_new(call, results);
+}
+
+/// Of course.json; empty if there is none, or the file can't be used, which is said later.
+std::string language_of_class(const GradeFlags& flags) try {
+  return read_settings(flags.out / course_file).language;
+} catch (const Refusal&) {
+  return {};
 }
 
 }  // namespace
 
 int grade_class(const GradeFlags& flags) {
-  const Messages messages(flags.kit, language_or_default(flags.language));
+  const std::string language = language_or_default(flags.language.empty() ? language_of_class(flags) : flags.language);
+  const Messages messages(flags.kit, language);
   ClassScreen screen(messages);
   try {
-    return grade(flags, screen, messages);
+    return grade(flags, language, screen, messages);
   } catch (const Refusal& refusal) {
     screen.say(refusal.finding());
     return refusal.code();

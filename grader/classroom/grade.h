@@ -13,11 +13,9 @@ struct GradeFlags {
   std::filesystem::path submissions, out;
   std::filesystem::path kit, build;   // the kit's folder; the one that it is built in
   int jobs = 0;                       // answers at once; 0: as many as cores
-  bool timings = true;                // measure the speedups
   bool sandbox = true;                // false: --unsafe
-  std::string language;               // en or ja; empty: by LANG
-  std::vector<std::string> tasks;     // these alone
-  std::vector<std::string> students;  // likewise; empty: all
+  std::string language;               // en or ja; empty: by course.json, or else by LANG
+  std::vector<std::string> students;  // these alone; empty: all
   bool regrade = false, apply = false;
   bool self_test = false, all = false;  // instead of a class; with slow attacks and the whole corpus
 };

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blanks/task.h"
 #include "classroom/grade.h"
 #include "flags/command_line.h"
 
@@ -7,23 +6,20 @@ namespace odori::grader {
 
 GradeFlags parse_grade_flags(int argc, char** argv) {
   GradeFlags flags{.kit = ODORI_FOLDER, .build = ODORI_BUILD_FOLDER};
-  bool no_timings = false, unsafe = false;
+  bool unsafe = false;
 
   CommandLine line("Marks a class: a folder, .zip or .tar with a folder or an archive a student.", "./odori grade",
                    argc, argv);
   CLI::App& app = line.app();
   app.add_option("submissions", flags.submissions, "What the students submitted");
-  app.add_option("--out", flags.out,
-                 "The folder for the marks and all reports; a batch that was stopped goes on there");
+  app.add_option(
+      "--out", flags.out,
+      "The folder for the marks and all reports, with the class's settings (course.json, overrides.csv); a batch that "
+      "was stopped goes on there");
   app.add_option("--jobs", flags.jobs, "Answers that are marked at once; without it, as many as there are cores")
       ->check(line.whole_number(1, 1024));
-  app.add_flag("--no-timings", no_timings, "Leave out the speedups, which are measured one at a time");
   app.add_flag("--unsafe", unsafe, "Without a sandbox around submissions: for your own files, or where you trust all");
-  app.add_option("--tasks", flags.tasks, "These tasks: multi_gpu,multi_node; without it, all that aren't optional")
-      ->delimiter(',')
-      ->take_all()
-      ->check(line.one_of(names_of_tasks()));
-  app.add_option("--students", flags.students, "These students alone, by the names in students/: A,B")
+  app.add_option("--students", flags.students, "These students alone, by folder, name, e-mail address or number: A,B")
       ->delimiter(',')
       ->take_all();
   app.add_flag("--regrade", flags.regrade, "Mark again, show what would change, and change nothing");
@@ -32,7 +28,8 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
                "Does the grader hold on this machine? Marks answers and attacks of its own");
   app.add_flag("--all", flags.all,
                "With --self-test: also the attacks that are stopped in the same way on every machine");
-  app.add_option("--lang", flags.language, "en or ja, on the screen; without it, by LC_ALL, LC_MESSAGES or LANG")
+  app.add_option("--lang", flags.language,
+                 "en or ja, on the screen; without it, by course.json, or by LC_ALL, LC_MESSAGES or LANG")
       ->check(line.one_of({"en", "ja"}));
   app.add_option("--kit", flags.kit, "The kit's folder")->capture_default_str();
   app.add_option("--build", flags.build, "The folder that the kit is built in")->capture_default_str();
@@ -51,10 +48,6 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
             "どの提出物ですか。./odori grade 提出物 --out 結果のフォルダ"});
   for (std::string& student : flags.students) CLI::detail::trim(student);  // "A, B"
   for (std::filesystem::path* folder : {&flags.kit, &flags.build}) *folder = std::filesystem::absolute(*folder);
-  if (flags.tasks.empty())
-    for (const Task& task : all_tasks())
-      if (!task.optional) flags.tasks.push_back(task.name);
-  flags.timings = !no_timings;
   flags.sandbox = !unsafe;
   return flags;
 }

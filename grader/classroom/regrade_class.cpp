@@ -8,16 +8,16 @@
 namespace odori::grader {
 namespace {
 
-/// "WRONG 0/10", or "-".
-std::string mark_of(const BlankVerdict* verdict) {
-  return verdict ? fmt::format("{} {:g}/{:g}", name_of(verdict->verdict), verdict->points, verdict->of) : "-";
+/// "WRONG 0/10", by what the blank is worth after the change; "-" without a verdict.
+std::string mark_of(const BlankVerdict* verdict, double worth) {
+  if (verdict == nullptr) return "-";
+  const double points = verdict->of > 0 ? verdict->points * worth / verdict->of : 0;
+  return fmt::format("{} {}/{}", name_of(verdict->verdict), number(points), number(worth));
 }
 
-/// "65/80 (81.25 %)", as the reports have it; "-" where there is no mark.
-std::string total_of(const StudentRecord& student, const Course& course) {
-  const StudentMarks marks = marks_of(student, course);
-  if (!marks.points || marks.of <= 0) return "-";
-  return fmt::format("{}/{} ({} %)", number(*marks.points), number(marks.of), number(100 * *marks.points / marks.of));
+/// "81.25/100", as the reports have it; "-" where there is no mark.
+std::string total_of(const StudentMarks& marks) {
+  return marks.points ? number(*marks.points) + '/' + number(marks.of) : "-";
 }
 
 }  // namespace
@@ -45,12 +45,17 @@ bool print_changes(const Regrade& regrade, const Course& before_course, const Co
       if (!record.check) continue;
       for (const BlankVerdict& verdict : record.check->verdicts) {
         const BlankVerdict* was = old && old->check ? old->check->on(verdict.blank) : nullptr;
-        add(task, verdict.blank == 0 ? messages.text("name_speedup") : std::to_string(verdict.blank), mark_of(was),
-            mark_of(&verdict));
-        points += verdict.points - (was ? was->points : 0);
+        const auto task_points = after_course.points_of.find(task);
+        if (task_points == after_course.points_of.end()) continue;
+        const auto worth = task_points->second.find(verdict.blank);
+        if (worth == task_points->second.end()) continue;
+        add(task, verdict.blank == 0 ? messages.text("name_speedup") : std::to_string(verdict.blank),
+            mark_of(was, worth->second), mark_of(&verdict, worth->second));
       }
     }
-    const std::string old = total_of(before, before_course), fresh = total_of(after, after_course);
+    const StudentMarks old_marks = marks_of(before, before_course), fresh_marks = marks_of(after, after_course);
+    const std::string old = total_of(old_marks), fresh = total_of(fresh_marks);
+    points += fresh_marks.points.value_or(0) - old_marks.points.value_or(0);
     if (old != fresh) students.insert(after.name);
     if (students.contains(after.name)) rows.push_back({after.name, messages.text("regrade_total"), "", old, fresh});
   }
@@ -58,7 +63,7 @@ bool print_changes(const Regrade& regrade, const Course& before_course, const Co
   for (const std::string& line : table_lines(rows)) screen.line(line);
   screen.say("regrade_changes", {{"n", std::to_string(n_changes)},
                                  {"students", std::to_string(students.size())},
-                                 {"points", fmt::format("{:+g}", points)}});
+                                 {"points", (points < 0 ? "" : "+") + number(points)}});
   return true;
 }
 

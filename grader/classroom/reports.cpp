@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "classroom/reports.h"
 
+#include <algorithm>
+
+#include "classroom/marking/archive_writer.h"
+#include "classroom/marking/student_name.h"
 #include "classroom/reports/formats.h"
+#include "classroom/reports/uploads.h"
 #include "files/file.h"
 #include "report/page.h"
 
@@ -9,6 +14,7 @@ namespace odori::grader {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
+namespace fs = std::filesystem;
 
 Reports::Reports(std::filesystem::path results, Course course, std::vector<StudentRecord> students)
     : results_(std::move(results)), course_(std::move(course)) {
@@ -35,14 +41,42 @@ void Reports::write() {
     replace_file(folder / "results.json", gradescope_of(marks, course_));
     replace_file(folder / "report.html", student_page(marks, course_));
   }
-  std::vector<StudentMarks> all;
-  for (const auto& [name, student] : students_) all.push_back(marks_of(student, course_));
+  const std::vector<StudentMarks> all = all_marks();
   static const std::string chart_js = read_chart_js();
   replace_file(results_ / "results.json", class_json(all, course_));
   replace_file(results_ / "marks.csv", csv_of(all, course_));
   replace_file(results_ / "report.html", class_page(all, course_, chart_js));
   changed_.clear();
   written_ = Clock::now();
+}
+
+std::vector<StudentMarks> Reports::all_marks() const {
+  std::vector<StudentMarks> all;
+  for (const auto& [name, student] : students_) all.push_back(marks_of(student, course_));
+  std::ranges::stable_sort(all, {}, &StudentMarks::name);
+  return all;
+}
+
+void Reports::write_uploads() const {
+  const std::vector<StudentMarks> all = all_marks();
+  replace_file(results_ / "upload/moodle.csv", moodle_upload(all, course_));
+  replace_file(results_ / "upload/canvas.csv", canvas_upload(all, course_));
+  replace_file(results_ / "upload/gradescope.csv", gradescope_upload(all, course_));
+  const fs::path zip = results_ / "feedback.zip", unfinished = zip.string() + std::string(unfinished_suffix);
+  ArchiveWriter archive(unfinished, ArchiveWriter::Format::zip);
+  for (const auto& [name, student] : students_) {
+    std::vector<std::string> folders;
+    for (const Person& person : student.people)
+      if (!person.moodle.empty())
+        folders.push_back(student_name(person.name + '_' + person.moodle + "_assignsubmission_file_"));
+    if (folders.empty()) folders.push_back(name);
+    for (const auto& file : fs::directory_iterator(results_ / "students" / name))
+      if (file.path().extension() == ".html")
+        for (const std::string& folder : folders)
+          archive.add(folder + '/' + file.path().filename().string(), read_file(file.path()));
+  }
+  archive.close();
+  fs::rename(unfinished, zip);
 }
 
 }  // namespace odori::grader

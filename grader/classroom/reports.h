@@ -14,23 +14,34 @@
 
 namespace odori::grader {
 
-/// RESULTS/students/STUDENT/{results.json,report.html}, and for all RESULTS/{results.json,marks.csv,report.html}.
+/// RESULTS/students/STUDENT/{results.json,report.html}, and for all RESULTS/{results.json,marks.csv,report.html}; at
+/// the end RESULTS/upload/{moodle,canvas,gradescope}.csv and RESULTS/feedback.zip.
 class Reports {
  public:
   Reports(std::filesystem::path results, Course course, std::vector<StudentRecord> students);
 
   /// Adds a student without marks.
-  void expect(const std::string& student) { students_[student].name = student; }
+  void expect(const std::string& student, const std::vector<Person>& people) {
+    students_[student].name = student;
+    students_[student].people = people;
+    changed_.insert(student);
+  }
   void take(const TaskRecord& record);
   /// Writes what has changed, unless that was done less than five seconds ago. Throws WriteError.
   void write_if_due();
   void write();
+  /// Writes the files for learning platforms. feedback.zip has the layout in which Moodle gives feedback files to
+  /// students: NAME_NUMBER_assignsubmission_file_/FILE (Moodle, mod/assign/feedback/file/importziplib.php, Moodle 4.5).
+  /// Of a student without a number in Moodle, the folder is the one below RESULTS/students.
+  void write_uploads() const;
 
   const Course& course() const { return course_; }
   const std::map<std::string, StudentRecord>& students() const { return students_; }
 
  private:
   std::filesystem::path results_;
+  std::vector<StudentMarks> all_marks() const;
+
   Course course_;
   std::map<std::string, StudentRecord> students_;
   std::set<std::string> changed_;

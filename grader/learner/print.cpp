@@ -39,6 +39,7 @@ std::optional<fmt::terminal_color> colour_of(Verdict verdict) {
     case Verdict::pass:
       return fmt::terminal_color::green;
     case Verdict::unfilled:
+    case Verdict::missing:
     case Verdict::not_checked:
     case Verdict::inconclusive:
       return {};

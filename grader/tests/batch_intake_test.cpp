@@ -29,7 +29,7 @@ TEST_F(IntakeTest, FilesAnywhereInAStudentsFolder) {
   EXPECT_EQ(intake.problems[0].key, "nobodys_file");
 }
 
-TEST_F(IntakeTest, OfSeveralFilesTheOneInTheKitsPlace) {
+TEST_F(IntakeTest, OfSeveralFilesTheNewestAndThenTheOneInTheKitsPlace) {
   write("aoki/" + gpu, "shallow");
   write("aoki/odori/exercises/01_multi_gpu/" + gpu, "in the kit's place");
   write("baba/x/y/" + gpu, "deep");
@@ -39,6 +39,10 @@ TEST_F(IntakeTest, OfSeveralFilesTheOneInTheKitsPlace) {
   fs::last_write_time(class_ / "chiba/old" / gpu, fs::file_time_type::clock::now() - std::chrono::hours(5));
   write("doi/a/" + gpu, "the same");
   write("doi/b/" + gpu, "the same");
+  set_time("aoki/" + gpu, 5);
+  set_time("aoki/odori/exercises/01_multi_gpu/" + gpu, 4);
+  set_time("baba/x/y/" + gpu, 30);
+  set_time("baba/x/" + gpu, 0);
   const Intake intake = take();
   EXPECT_EQ(program(intake.students[0]), "in the kit's place");
   EXPECT_TRUE(flagged(intake.students[0], "flag_several_files"));

@@ -32,7 +32,7 @@ TEST_F(IntakeTest, CopiesAndPrefixesCountAndOtherNamesDoNot) {
   EXPECT_EQ(intake.students[0].tasks.at("multi_gpu").script.value(), "s");
 }
 
-TEST_F(IntakeTest, TheExactNameGoesBeforeTheKitsPlace) {
+TEST_F(IntakeTest, OfTheSameMinuteTheExactNameGoesBeforeTheKitsPlace) {
   write("aoki/exercises/01_multi_gpu/" + gpu_1, "a copy, in the kit's place");
   write("aoki/deep/deeper/" + gpu, "exact");
   write("baba/exercises/01_multi_gpu/" + gpu_1, "a copy, in the kit's place");

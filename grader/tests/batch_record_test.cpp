@@ -24,7 +24,9 @@ TaskRecord marked() {
           .seconds = 3.25,
           .timed = true,
           .flags = {{"flag_several_files", {{"file", "a/b.cpp"}}}},
-          .check = check};
+          .check = check,
+          .submitted = 1'796'000'000,
+          .files = {{"train_cifar_multi_gpu.cpp", "a/b (1).cpp", 7, {{"a/b.cpp", 0, false}}}}};
 }
 
 /// The record's text with one piece of it replaced.

@@ -9,9 +9,9 @@
 
 #include "blanks/blanks.h"
 #include "classroom/marking/batch.h"
-#include "classroom/marking/refusal.h"
 #include "classroom/marking/regrade.h"
 #include "classroom/marking/results.h"
+#include "classroom/refusal.h"
 #include "errors/error.h"
 #include "files/file.h"
 
@@ -34,6 +34,8 @@ class ResultsTest : public testing::Test {
 
   const fs::path folder_ = fs::path(testing::TempDir()) / "odori_results_test" / "results";
 };
+
+Terms terms(const std::string& task) { return {.weights = {{task, 1}}, .speedup = 0, .deadline = {}, .late = {}}; }
 
 /// Blank 1 of three points, and the speedup of one.
 TaskRecord record(Verdict verdict, const std::string& student = "aoki", const std::string& content = "c") {
@@ -64,16 +66,16 @@ TEST_F(ResultsTest, OneBatchAtATime) {
 TEST_F(ResultsTest, ANextBatchKeepsSaltAndRecordsAndRemovesWhatIsHalfWritten) {
   std::string salt;
   {
-    const Results results(folder_, "kit", {.timings = false, .tasks = {"multi_gpu"}});
+    const Results results(folder_, "kit", terms("multi_gpu"));
     salt = results.salt();
     results.records().write(record(Verdict::pass));
   }
   const fs::path half = folder_ / "students/aoki" / ("multi_node.json" + std::string(unfinished_suffix));
   std::ofstream(half) << "{";
-  const Results results(folder_, "another kit", {.timings = true, .tasks = {"multi_node"}});
+  const Results results(folder_, "another kit", terms("multi_node"));
   EXPECT_EQ(results.salt(), salt);
   EXPECT_EQ(results.kit(), "kit");
-  EXPECT_EQ(results.terms(), (Terms{.timings = false, .tasks = {"multi_gpu"}}));
+  EXPECT_EQ(results.terms(), terms("multi_gpu"));
   EXPECT_FALSE(fs::exists(half));
   EXPECT_EQ(results.records().read("aoki", "multi_gpu"), record(Verdict::pass));
   EXPECT_FALSE(results.records().read("aoki", "multi_node"));
@@ -84,6 +86,30 @@ TEST_F(ResultsTest, OtherPeoplesFoldersAreLeftAlone) {
   std::ofstream(folder_ / "thesis.tex") << "x";
   EXPECT_EQ(refusal(), "results_not_empty");
   EXPECT_TRUE(fs::exists(folder_ / "thesis.tex"));
+}
+
+TEST_F(ResultsTest, AFolderMayHoldSettingsBeforeItHoldsMarks) {
+  fs::create_directories(folder_);
+  for (const char* file : {"course.json", "overrides.csv", "classroom_roster.csv"})
+    std::ofstream(folder_ / file) << "{}";
+  EXPECT_EQ(refusal(), "taken");
+}
+
+TEST_F(ResultsTest, WhoAStudentIsAndWhenAnAnswerCameIsKept) {
+  const Results results(folder_, "kit");
+  TaskRecord late = record(Verdict::pass);
+  late.submitted = 1'796'000'000;
+  late.files = {{"a.cpp", "x/a (1).cpp", 1'796'000'000, {{"x/a.cpp", 0, false}}}};
+  results.records().write(late);
+  const std::vector<Person> people{{.name = "青木", .email = "a@example.org", .moodle = "4001", .section = "B"}};
+  results.records().write_people("aoki", people);
+  const auto students = results.records().all();
+  ASSERT_EQ(students.size(), 1u);
+  EXPECT_EQ(students[0].people, people);
+  EXPECT_EQ(students[0].tasks.at("multi_gpu"), late);
+  results.records().forget("aoki");
+  EXPECT_TRUE(results.records().all().empty());
+  EXPECT_EQ(read_file(folder_ / "history/aoki/multi_gpu.1.json"), to_json(late));
 }
 
 TEST_F(ResultsTest, AFileInTheWayIsAWrongArgument) {
@@ -157,7 +183,7 @@ TEST_F(ResultsTest, RegradeShowsAndThenTakesOver) {
   for (const TaskRecord& fresh : {right, ungraded, untimed}) regrade.records().write(fresh);
   EXPECT_FALSE(regrade.is_complete());
   EXPECT_THROW(regrade.apply(), Refusal);
-  regrade.complete("new kit", {.timings = false, .tasks = {"multi_gpu"}});
+  regrade.complete("new kit", terms("multi_gpu"));
 
   const auto students = regrade.students();
   ASSERT_EQ(students.size(), 3u);
@@ -175,7 +201,7 @@ TEST_F(ResultsTest, RegradeShowsAndThenTakesOver) {
   EXPECT_TRUE(fs::exists(folder_ / "history/aoki/multi_gpu.1.json"));
   EXPECT_FALSE(fs::exists(folder_ / "history/baba"));
   EXPECT_EQ(results.kit(), "new kit");
-  EXPECT_FALSE(results.terms().timings);
+  EXPECT_EQ(results.terms(), terms("multi_gpu"));
   EXPECT_EQ(results.salt(), salt);
   EXPECT_FALSE(regrade.is_complete());
 }

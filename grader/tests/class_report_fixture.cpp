@@ -52,7 +52,7 @@ TaskRecord record_of(const std::string& student, const Task& task, Verdict verdi
   TaskRecord record{
       .student = student, .task = task.name, .state = RecordState::marked, .seconds = 3.25, .timed = true};
   CheckRecord check{.seed = 42};
-  const auto points = course_for_tests().points_of.at(task.name);
+  const auto points = points_of(task, ODORI_FOLDER);
   for (int i = 1; i <= task.n_blanks() + 1; ++i) {
     const int blank = i <= task.n_blanks() ? i : 0;
     // The machine's verdict is about the speedup alone; the speedup is judged when all blanks are right.
@@ -72,7 +72,7 @@ TaskRecord record_of(const std::string& student, const Task& task, Verdict verdi
 }
 
 StudentRecord student_of(const std::string& name, Verdict verdict, const std::string& text) {
-  StudentRecord student{.name = name, .tasks = {}};
+  StudentRecord student{.name = name, .tasks = {}, .people = {}};
   for (const Task& task : usual_tasks()) student.tasks[task.name] = record_of(name, task, verdict, text);
   return student;
 }
@@ -96,7 +96,7 @@ StudentRecord ordinary_student(std::size_t number) {
 }
 
 StudentRecord student_in_state(RecordState state) {
-  StudentRecord student{.name = name_of(state), .tasks = {}};
+  StudentRecord student{.name = name_of(state), .tasks = {}, .people = {}};
   for (const Task& task : usual_tasks())
     student.tasks[task.name] = {.student = student.name, .task = task.name, .state = state};
   if (state == RecordState::absent)
@@ -116,15 +116,19 @@ StudentRecord hostile_student(const std::string& text) {
 
 }  // namespace
 
-Course course_for_tests() {
+Course course_for_tests(double speedup) {
   Course course{.title = "tasks.zip </title><script>hacked()</script>",
                 .date = "2026-11-21 15:00",
                 .tasks = usual_tasks(),
                 .points_of = {},
                 .english = Messages(ODORI_FOLDER, "en"),
                 .japanese = Messages(ODORI_FOLDER, "ja"),
-                .timings = true};
-  for (const Task& task : course.tasks) course.points_of[task.name] = points_of(task, ODORI_FOLDER);
+                .timings = speedup > 0,
+                .terms = usual_terms(),
+                .overrides = {}};
+  course.terms.speedup = speedup;
+  for (const Task& task : course.tasks)
+    course.points_of[task.name] = points_of_class(points_of(task, ODORI_FOLDER), course.terms);
   return course;
 }
 
@@ -169,7 +173,7 @@ std::vector<StudentRecord> class_for_tests(std::size_t n) {
   for (const Verdict verdict : verdicts) students.push_back(student_with(name_of(verdict), verdict));
   for (const RecordState state : {RecordState::ungraded, RecordState::absent})
     students.push_back(student_in_state(state));
-  students.push_back({.name = "waiting", .tasks = {}});
+  students.push_back({.name = "waiting", .tasks = {}, .people = {}});
   for (const std::string& text : hostile_texts()) students.push_back(hostile_student(text));
   while (students.size() < n) students.push_back(ordinary_student(students.size()));
   return students;

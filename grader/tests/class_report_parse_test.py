@@ -77,8 +77,7 @@ def check_csv(file):
             assert not value or value[0] not in "=+-@\t\r\n＝＋－＠", f"marks.csv: {value!r} may be a formula"
             assert len(value) < 300, f"marks.csv: {len(value)} characters"
     by_name = {row["name"]: row for row in rows}
-    assert by_name["PASS"]["total"] == "200" and by_name["PASS"]["percent"] == "100"
-    assert by_name["INCONCLUSIVE"]["total"] == "160" and by_name["INCONCLUSIVE"]["percent"] == "100"
+    assert by_name["PASS"]["total"] == "100" and by_name["INCONCLUSIVE"]["total"] == "100"
     assert by_name["WRONG"]["total"] == "0" and by_name["WRONG"]["multi_gpu_1"] == "0"
     for name in ("ungraded", "waiting"):
         assert by_name[name]["total"] == "" and by_name[name]["multi_gpu_1"] == "", by_name[name]
@@ -110,7 +109,7 @@ def check_class_json(file, rows):
     states = [task["state"] for student in results["students"] for task in student["tasks"].values()]
     assert len(states) == 2 * N_STUDENTS and states.count("waiting") == 2 and states.count("ungraded") == 2
     total = sum(student["points"] or 0 for student in results["students"])
-    assert total == sum(float(row["total"] or 0) for row in rows)
+    assert abs(total - sum(float(row["total"] or 0) for row in rows)) < 0.005 * len(rows)  # rounded in the table
 
 
 def check_in_a_browser(browser, folder):

@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "class_report_fixture.h"
+#include "classroom/course/times.h"
 #include "classroom/reports/formats.h"
 #include "classroom/reports/sanitized.h"
 #include "classroom/reports/summary.h"
+#include "classroom/reports/uploads.h"
 
 namespace odori::grader {
 namespace {
@@ -18,68 +20,131 @@ StudentMarks marks_with(Verdict verdict) { return marks_of(student_with("aoki", 
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-TEST(Marks, AddUpPointsOfAllTasks) {
+TEST(Marks, AreTheMeanOfAllTasks) {
   const StudentMarks right = marks_with(Verdict::pass), wrong = marks_with(Verdict::wrong);
-  EXPECT_EQ(right.points, 200);
-  EXPECT_EQ(right.of, 200);
+  EXPECT_EQ(right.points, 100);
+  EXPECT_EQ(right.of, 100);
   EXPECT_EQ(wrong.points, 0);
-  EXPECT_EQ(wrong.of, 200);
 }
 
-TEST(Marks, LeaveOutWhatCannotBeMeasured) {
+TEST(Marks, GoByTheWeightsOfTasks) {
+  Course course = course_for_tests();
+  course.terms.weights = {{"multi_gpu", 3}, {"multi_node", 1}};
+  StudentRecord record = student_with("aoki", Verdict::pass);
+  record.tasks["multi_node"] = student_with("aoki", Verdict::wrong).tasks["multi_node"];
+  EXPECT_EQ(marks_of(record, course).points, 75);
+}
+
+TEST(Marks, AreOf100WhateverCannotBeMeasured) {
   const StudentMarks marks = marks_with(Verdict::inconclusive);
-  EXPECT_EQ(marks.points, 160);
-  EXPECT_EQ(marks.of, 160);
-  EXPECT_EQ(marks.full, 200);
-  EXPECT_EQ(marks.scaled(), 200);
-}
-
-TEST(Marks, LeaveOutASpeedupThatNobodyAskedFor) {
+  EXPECT_EQ(marks.points, 100);
+  EXPECT_EQ(marks.tasks[0].points, 100);
+  EXPECT_FALSE(marks.tasks[0].marks.back().points) << "it does not count";
   StudentRecord record = student_with("aoki", Verdict::pass);
   record.tasks["multi_gpu"].check->verdicts.back() = {0, Verdict::not_checked, Finding{"speedup_not_asked", {}}, 0, 20};
-  EXPECT_EQ(marks_of(record, course_for_tests()).of, 180);
+  EXPECT_EQ(marks_of(record, course_for_tests()).tasks[0].points, 100);
   record.tasks["multi_gpu"].check->verdicts.back().finding->key = "speedup_waits";
-  EXPECT_EQ(marks_of(record, course_for_tests()).of, 200);
+  EXPECT_EQ(marks_of(record, course_for_tests()).tasks[0].points, 80);
 }
 
-TEST(Marks, LeaveOutAllSpeedupsWhereNoneIsMeasured) {
-  Course course = course_for_tests();
-  course.timings = false;
-  EXPECT_EQ(marks_of(student_with("aoki", Verdict::wrong), course).of, 160);
-  EXPECT_EQ(marks_of(student_with("aoki", Verdict::pass), course).of, 160);
-  EXPECT_EQ(marks_of(StudentRecord{.name = "aoki", .tasks = {}}, course).of, 160);
-  const TaskRecord wrong = student_with("aoki", Verdict::wrong).tasks.at("multi_gpu");
-  EXPECT_EQ(marks_of(wrong, course).of, 80) << "as on the screen";
+TEST(Marks, ShareAllPointsAmongBlanksWhereNoSpeedupIsMeasured) {
+  const Course course = course_for_tests(0);
+  StudentRecord record = student_with("aoki", Verdict::pass);
+  BlankVerdict& first = record.tasks["multi_gpu"].check->verdicts[0];
+  const double points = first.of / 80 * 100;
+  EXPECT_EQ(marks_of(record, course).points, 100);
+  first = {1, Verdict::wrong, {}, 0, first.of};
+  const StudentMarks marks = marks_of(record, course);
+  EXPECT_EQ(marks.tasks[0].points, 100 - points);
+  EXPECT_EQ(marks.tasks[0].marks[0].of, points);
+  EXPECT_EQ(marks.tasks[0].marks.size(), 8u) << "the speedup is no line";
+  EXPECT_FALSE(contains(student_page(marks, course), "speedup"));
 }
 
-TEST(Marks, SayOfASpeedupThatItIsNotCountedAndNotWhichFlagCheckHad) {
-  Course course = course_for_tests();
+TEST(Marks, GiveTheSpeedupThePointsOfTheClass) {
+  const Course course = course_for_tests(50);
   StudentRecord record = student_with("aoki", Verdict::pass);
   BlankVerdict& speedup = record.tasks["multi_gpu"].check->verdicts.back();
-  for (const char* key : {"speedup_not_asked", "speedup_waits"})
-    for (const bool timings : {false, true}) {
-      course.timings = timings;
-      speedup = {0, Verdict::not_checked, Finding{key, {}}, 0, 20};
-      const StudentMarks marks = marks_of(record, course);
-      const bool counts = timings && key == std::string("speedup_waits");
-      EXPECT_EQ(marks.tasks[0].marks.back().verdict->finding->key, counts ? key : "speedup_not_measured");
-      for (const std::string& text : {student_page(marks, course), gradescope_of(marks, course)}) {
-        EXPECT_EQ(contains(text, "The speedup wasn"), !counts) << key;
-        EXPECT_EQ(contains(text, "速度向上は計測していないので、採点に含めません。"), !counts) << key;
-        EXPECT_FALSE(contains(text, "Not measured here"));
-      }
-    }
+  speedup = {0, Verdict::wrong, Finding{"slower_than_the_kit", {}}, 0, 20};
+  EXPECT_EQ(marks_of(record, course).tasks[0].points, 50);
+  speedup = {0, Verdict::pass, {}, 10, 20};
+  EXPECT_EQ(marks_of(record, course).tasks[0].points, 75);
+}
+
+TEST(Marks, OfTasksThatMeasureNoSpeedupAreSharedByBlanks) {
+  EXPECT_EQ(points_of_class({{1, 30}, {2, 70}}, usual_terms()), (std::map<int, double>{{1, 30}, {2, 70}}));
+  Terms half = usual_terms();
+  half.speedup = 50;
+  EXPECT_EQ(points_of_class({{0, 20}, {1, 20}, {2, 60}}, half), (std::map<int, double>{{0, 50}, {1, 12.5}, {2, 37.5}}));
+}
+
+TEST(Overrides, ReplacePointsOfBlanksAndTasksAndAreShownWithTheirComment) {
+  Course course = course_for_tests();
+  StudentOverrides& mine = course.overrides["aoki"];
+  const StudentRecord record = student_with("aoki", Verdict::wrong);
+  mine.points[{"multi_gpu", 1}] = {15, "unusual, but <b>right</b>"};
+  StudentMarks marks = marks_of(record, course);
+  EXPECT_EQ(marks.tasks[0].points, 15);
+  EXPECT_EQ(marks.points, 7.5);
+  EXPECT_EQ(marks.tasks[0].marks[0].override->comment, "unusual, but <b>right</b>");
+  EXPECT_EQ(marks.tasks[0].marks[0].verdict->verdict, Verdict::wrong) << "as judged";
+  EXPECT_TRUE(contains(gradescope_of(marks, course), "unusual, but <b>right</b>"));
+  const std::vector<StudentMarks> students = marks_of_class({record}, course);
+  for (const std::string& page : {student_page(marks, course), class_page(students, course, "")})
+    EXPECT_TRUE(contains(page, "15 of 25 points. unusual, but &lt;b&gt;right&lt;/b&gt;")) << page;
+  EXPECT_EQ(marks_of(student_with("baba", Verdict::wrong), course).points, 0) << "another student's";
+  mine.points[{"multi_gpu", whole_task}] = {60, "by hand"};
+  EXPECT_EQ(marks_of(record, course).tasks[0].points, 60);
+  // Also where this machine could not judge, and where nothing was submitted.
+  EXPECT_EQ(marks_of(StudentRecord{.name = "aoki", .tasks = {}, .people = {}}, course).tasks[0].points, 60);
+}
+
+TEST(Late, CostsPointsForEachDayBegun) {
+  Course course = course_for_tests();
+  course.terms.deadline = "2026-12-01T18:00Z";
+  const std::int64_t deadline = seconds_of_time(course.terms.deadline).value(), day = 86'400;
+  StudentRecord record = student_with("aoki", Verdict::pass);
+  const auto points_after = [&](std::int64_t seconds) {
+    record.tasks["multi_gpu"].submitted = deadline + seconds;
+    return marks_of(record, course).tasks[0].points;
+  };
+  EXPECT_EQ(points_after(day), 100) << "a deadline alone costs nothing";
+  course.terms.late = "10%/day";
+  EXPECT_EQ(points_after(0), 100);
+  EXPECT_EQ(points_after(1), 90);
+  EXPECT_EQ(points_after(day + 1), 80);
+  EXPECT_EQ(points_after(30 * day), 0);
+  EXPECT_EQ(points_after(-deadline), 100) << "the time is unknown";
+  course.overrides["aoki"].late["multi_gpu"] = {0, "was ill"};
+  EXPECT_EQ(points_after(day + 1), 100);
+  EXPECT_EQ(marks_of(record, course).tasks[0].late_comment, "was ill");
+  course.overrides.clear();
+  course.terms.late = "refuse";
+  EXPECT_EQ(points_after(1), 0);
+  EXPECT_TRUE(marks_of(record, course).tasks[0].late->refused);
+  EXPECT_TRUE(contains(gradescope_of(marks_of(record, course), course), "after the deadline"));
+  EXPECT_TRUE(contains(student_page(marks_of(record, course), course), "after the deadline"));
+}
+
+TEST(Names, AreThoseOfPeople) {
+  StudentRecord record = student_with("Kim Min_4009", Verdict::pass);
+  EXPECT_EQ(marks_of(record, course_for_tests()).name, "Kim Min_4009");
+  record.people = {{.name = "Kim Min", .moodle = "4009"}};
+  EXPECT_EQ(marks_of(record, course_for_tests()).name, "Kim Min");
+  EXPECT_EQ(marks_of(record, course_for_tests()).folder, "Kim Min_4009");
+  record.people.push_back({.email = "ito@example.org"});
+  EXPECT_EQ(marks_of(record, course_for_tests()).name, "Kim Min, ito@example.org");
 }
 
 TEST(Marks, SayOfAMissingFileThatItWasNotHandedIn) {
   StudentRecord record = student_with("aoki", Verdict::pass);
   BlankVerdict& script = record.tasks["multi_gpu"].check->verdicts[7];
-  script = {8, Verdict::compile, Finding{"file_missing", {{"file", "run_multi_gpu_training.sh"}}}, 0, 5};
+  script = {8, Verdict::missing, Finding{"file_missing", {{"file", "run_multi_gpu_training.sh"}}}, 0, 5};
   const std::vector<StudentRecord> records{record};
   const Course course = course_for_tests();
   const std::vector<StudentMarks> students = marks_of_class(records, course);
   const std::string text = gradescope_of(students[0], course);
-  EXPECT_TRUE(contains(text, "run_multi_gpu_training.sh wasn't handed in, or can't be read"));
+  EXPECT_TRUE(contains(text, "run_multi_gpu_training.sh was not submitted, or can't be read"));
   EXPECT_TRUE(contains(text, "run_multi_gpu_training.sh は提出されていないか、"));
   EXPECT_FALSE(contains(text, "odori reset"));
   EXPECT_FALSE(students[0].needs_look);
@@ -104,13 +169,12 @@ TEST(Marks, OfWhatIsAbsentAreZero) {
   StudentRecord record = student_with("aoki", Verdict::pass);
   record.tasks["multi_node"] = {.student = "aoki", .task = "multi_node", .state = RecordState::absent};
   const StudentMarks half = marks_of(record, course_for_tests());
-  EXPECT_EQ(half.points, 100);
-  EXPECT_EQ(half.of, 200);
+  EXPECT_EQ(half.points, 50);
 }
 
-TEST(Gradescope, HasATestABlankAndTheirSum) {
+TEST(Gradescope, HasATestABlankAndTheMark) {
   const Json json = Json::parse(gradescope_of(marks_with(Verdict::pass), course_for_tests()));
-  EXPECT_EQ(json.at("score"), 200);
+  EXPECT_EQ(json.at("score"), 100);
   ASSERT_EQ(json.at("tests").size(), 9u + 8u);
   double sum = 0;
   for (const Json& test : json.at("tests")) {
@@ -123,12 +187,11 @@ TEST(Gradescope, HasATestABlankAndTheirSum) {
   EXPECT_EQ(json.at("tests")[9].at("number"), "2.1");
 }
 
-TEST(Gradescope, ScalesWhatCannotBeMeasured) {
+TEST(Gradescope, HasNoScoreForWhatCannotBeMeasured) {
   const Json json = Json::parse(gradescope_of(marks_with(Verdict::inconclusive), course_for_tests()));
-  EXPECT_EQ(json.at("score"), 200);
+  EXPECT_EQ(json.at("score"), 100);
   EXPECT_FALSE(json.at("tests")[8].contains("score"));
   EXPECT_FALSE(json.at("tests")[8].contains("status"));
-  EXPECT_TRUE(contains(json.at("output"), "160 of 160 points count as 200 of 200"));
 }
 
 TEST(Gradescope, MakesUpNoScoreForWhatIsUngraded) {
@@ -203,14 +266,12 @@ TEST(Summary, CountsMarksThatAreGoneOnceAStudent) {
 TEST(Summary, CountsSpeedupsThatAreStillToBeMeasured) {
   std::vector<StudentRecord> records{student_with("a", Verdict::pass)};
   records[0].tasks["multi_gpu"].timed = false;
-  Course course = course_for_tests();
-  course.timings = false;
-  const std::vector<StudentMarks> students = marks_of_class(records, course);
-  EXPECT_EQ(summary_of(students, course).n_untimed, 0);
-  EXPECT_FALSE(contains(class_page(students, course, ""), "http-equiv=\"refresh\""));
-  course.timings = true;
-  EXPECT_EQ(summary_of(students, course).n_untimed, 1);
-  EXPECT_TRUE(contains(class_page(students, course, ""), "http-equiv=\"refresh\""));
+  for (const bool timings : {false, true}) {
+    const Course course = course_for_tests(timings ? 20 : 0);
+    const std::vector<StudentMarks> students = marks_of_class(records, course);
+    EXPECT_EQ(summary_of(students, course).n_untimed, timings);
+    EXPECT_EQ(contains(class_page(students, course, ""), "http-equiv=\"refresh\""), timings);
+  }
 }
 
 TEST(Plain, NamesWhatCannotBeSeenAndKeepsTheRest) {
@@ -250,8 +311,43 @@ TEST(Csv, BeginsWithAMarkThatExcelKnowsAndEndsLinesAsStandardsSay) {
   const std::vector<StudentRecord> records{student_with("aoki", Verdict::pass)};
   const Course course = course_for_tests();
   const std::string csv = csv_of(marks_of_class(records, course), course);
-  EXPECT_TRUE(csv.starts_with("\xEF\xBB\xBFname,multi_gpu_state,"));
-  EXPECT_TRUE(csv.ends_with(",200,200,100,no\r\n")) << csv;
+  EXPECT_TRUE(csv.starts_with("\xEF\xBB\xBFname,email,id,folder,multi_gpu_state,"));
+  EXPECT_TRUE(csv.ends_with(",100,no\r\n")) << csv;
+}
+
+TEST(Uploads, HaveTheColumnsOfThePlatforms) {
+  Course course = course_for_tests();
+  course.title = "Task, 1";
+  StudentRecord kim = student_with("Kim Min_4009", Verdict::pass);
+  kim.people = {{.name = "Kim Min",
+                 .email = "kim@example.org",
+                 .id = "77",
+                 .moodle = "4009",
+                 .canvas = "12",
+                 .sis = "s1",
+                 .login = "kim",
+                 .section = "A"}};
+  StudentRecord waits{.name = "aoki", .tasks = {}, .people = {}};
+  const std::vector<StudentMarks> students = marks_of_class({kim, waits}, course);
+  EXPECT_EQ(moodle_upload(students, course),
+            "Identifier,\"Full name\",\"Email address\",Status,Grade,\"Maximum Grade\",\"Grade can be changed\","
+            "\"Last modified (submission)\",\"Last modified (grade)\",\"Feedback comments\"\r\n"
+            "\"Participant 4009\",\"Kim Min\",kim@example.org,,100,100,Yes,,\"2026-11-21 15:00\","
+            "\"multi_gpu: 100 of 100 points multi_node: 100 of 100 points\"\r\n");
+  EXPECT_EQ(canvas_upload(students, course),
+            "Student,ID,\"SIS User ID\",\"SIS Login ID\",Section,\"Task, 1\"\r\n"
+            "\"    Points Possible\",,,,,100\r\n\"Kim Min\",12,s1,kim,A,100\r\naoki,,,,,\r\n");
+  EXPECT_EQ(gradescope_upload(students, course),
+            "Name,Email,SID,\"Total Score\",\"Max Points\"\r\n\"Kim Min\",kim@example.org,77,100,100\r\n"
+            "aoki,,,,100\r\n");
+}
+
+TEST(Uploads, HaveALineForEachOfAGroup) {
+  StudentRecord record = student_with("submission_1", Verdict::pass);
+  record.people = {{.name = "Aoki", .email = "a@example.org"}, {.name = "Baba", .email = "b@example.org"}};
+  const Course course = course_for_tests();
+  EXPECT_TRUE(gradescope_upload(marks_of_class({record}, course), course)
+                  .ends_with("Aoki,a@example.org,,100,100\r\nBaba,b@example.org,,100,100\r\n"));
 }
 
 }  // namespace

@@ -45,7 +45,8 @@ class Grade(unittest.TestCase):
         shutil.rmtree(WORK, ignore_errors=True)
         WORK.mkdir(parents=True)
         self.submissions, self.results = WORK / "class", WORK / "results"
-        self.flags = [self.submissions, "--out", self.results, "--no-timings"]
+        self.flags = [self.submissions, "--out", self.results]
+        grading.prepare(self.results, speedup=0)
 
     def record(self, student, task):
         return json.loads((self.results / "students" / student / f"{task}.json").read_text())
@@ -60,7 +61,7 @@ class Grade(unittest.TestCase):
         self.assertEqual(code, 0, output)
         self.assertEqual(self.points("青木", "multi_gpu"), 80, output)
         self.assertEqual(self.points("baba", "multi_node"), 0)
-        self.assertEqual(self.record("baba", "multi_node")["check"]["verdicts"][-2]["verdict"], "COMPILE", "no script")
+        self.assertEqual(self.record("baba", "multi_node")["check"]["verdicts"][-2]["verdict"], "MISSING", "no script")
         self.assertEqual(self.record("baba", "multi_gpu")["state"], "absent")
         for file in ("report.html", "marks.csv", "results.json", "students/青木/report.html", "students/青木/results.json"):
             self.assertTrue((self.results / file).exists(), file)
@@ -70,7 +71,7 @@ class Grade(unittest.TestCase):
         hand_in("baba", "exercises/01_multi_gpu/train_cifar_multi_gpu.cpp")
         code, output = grade(*self.flags, language="ja")
         self.assertEqual(code, 0, output)
-        self.assertIn("baba、multi_gpu: 80 点中 0 点", output)
+        self.assertIn("baba、multi_gpu: 100 点中 0 点", output)
         self.assertEqual(output.count("点中"), 1, output)
         changed = [path for path, text in before.items() if path.read_bytes() != text]
         self.assertEqual([str(path.relative_to(self.results)) for path in changed], ["students/baba/multi_gpu.json"])
@@ -90,9 +91,9 @@ class Grade(unittest.TestCase):
         self.assertIn("--regrade shows", output)
         code, output = grade(*self.flags, "--regrade")
         self.assertEqual(code, 0, output)
-        self.assertRegex(output, r"青木 +multi_gpu +3 +WRONG 0/2 +PASS 2/2")
-        self.assertRegex(output, r"青木 +in all +78/160 \(48.75 %\) +80/160 \(50 %\)")
-        self.assertIn("1 change for 1 student, +2 points", output)
+        self.assertRegex(output, r"青木 +multi_gpu +3 +WRONG 0/2.5 +PASS 2.5/2.5")
+        self.assertRegex(output, r"青木 +in all +48.75/100 +50/100")
+        self.assertIn("1 change for 1 student, +1.25 points", output)
         self.assertEqual(path.read_text(), harsh, "nothing is changed yet")
         code, output = grade(*self.flags, "--regrade", "--apply")
         self.assertEqual(code, 0, output)
@@ -115,35 +116,42 @@ class Grade(unittest.TestCase):
 
     def percents(self):
         lines = (self.results / "marks.csv").read_text(encoding="utf-8-sig").splitlines()
-        column = lines[0].split(",").index("percent")
+        column = lines[0].split(",").index("total")
         return {line.split(",")[0]: line.split(",")[column] for line in lines[1:]}
 
     def test_percentages_change_only_by_what_was_shown(self):
         hand_in("aoki", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")
         hand_in("baba", "exercises/01_multi_gpu/train_cifar_multi_gpu.cpp")
-        flags = [self.submissions, "--out", self.results, "--tasks", "multi_gpu"]
-        self.assertEqual(grade(*flags, "--no-timings")[0], 0)
+        grading.prepare(self.results, tasks={"multi_gpu": 1}, speedup=0)
+        self.assertEqual(grade(*self.flags)[0], 0)
         before = self.percents()
         self.assertEqual(before, {"aoki": "93.75", "baba": "0"})
-        # Calls on other terms, for some or for all, change nothing.
-        for other in (flags, [*flags, "--students", "baba"], self.flags, [*flags, "--regrade", "--students", "baba"]):
-            code, output = grade(*other)
-            self.assertEqual(code, 2, output)
-            self.assertIn("`--tasks multi_gpu --no-timings`", output)
-            self.assertEqual(self.percents(), before)
-        code, output = grade(*self.flags, "--regrade")  # two tasks now
+        # Other settings, for some or for all, change nothing without being asked.
+        for settings in ({"tasks": {"multi_gpu": 1}}, {"speedup": 0}, {"tasks": {"multi_gpu": 1}, "speedup": 0, "late": "refuse"}):
+            grading.prepare(self.results, **settings)
+            for more in ([], ["--students", "baba"], ["--regrade", "--students", "baba"]):
+                code, output = grade(*self.flags, *more)
+                self.assertEqual(code, 2, output)
+                self.assertIn("has changed since the marks were made: `", output)
+                self.assertEqual(self.percents(), before)
+        # Without the file, a class keeps what it was marked by.
+        (self.results / "course.json").unlink()
+        self.assertEqual(grade(*self.flags)[0], 0)
+        self.assertEqual(json.loads((self.results / "course.json").read_text())["tasks"], {"multi_gpu": 1})
+        grading.prepare(self.results, speedup=0)  # two tasks now
+        code, output = grade(*self.flags, "--regrade")
         self.assertEqual(code, 0, output)
-        self.assertRegex(output, r"aoki +in all +75/80 \(93.75 %\) +75/160 \(46.88 %\)")
+        self.assertRegex(output, r"aoki +in all +93.75/100 +46.88/100")
         self.assertEqual(self.percents(), before)
         code, output = grade(self.submissions, "--out", self.results, "--regrade", "--apply")
         self.assertEqual(code, 0, output)
-        self.assertEqual(self.percents(), {"aoki": "46.88", "baba": "0"}, "what was shown, whatever this call's flags")
+        self.assertEqual(self.percents(), {"aoki": "46.88", "baba": "0"}, "what was shown")
         self.assertEqual(grade(*self.flags)[0], 0)
         # What is marked meanwhile makes a regrade's table untrue.
         self.assertEqual(grade(*self.flags, "--regrade")[0], 0)
         hand_in("baba", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")
         code, output = grade(*self.flags)
-        self.assertIn("baba, multi_gpu: 75 of 80 points; needs a look (instead of 0/80: handed in again)", output)
+        self.assertIn("baba, multi_gpu: 93.75 of 100 points; needs a look (instead of 0/100: handed in again)", output)
         self.assertEqual(grade(*self.flags, "--regrade", "--apply")[0], 2)
 
     def test_nothing_of_this_machine_is_in_what_students_get(self):
@@ -193,7 +201,7 @@ class Grade(unittest.TestCase):
                     self.assertEqual(batch.returncode, 130)
                 else:
                     fcntl.flock(lock, fcntl.LOCK_UN)
-                    self.assertIn("aoki, multi_gpu: 0 of 80 points", batch.communicate()[0].decode())
+                    self.assertIn("aoki, multi_gpu: 0 of 100 points", batch.communicate()[0].decode())
                     self.assertEqual(batch.returncode, 0)
 
     def test_no_terminal_obeys_a_submission(self):
@@ -206,13 +214,13 @@ class Grade(unittest.TestCase):
         self.assertNotIn("\033", output)
         self.assertIn("loose⟨U+001B⟩[1m.txt", output)
         for path in self.results.glob("**/*.*"):
-            if path.is_file() and path.name != "batch.json":
+            if path.is_file() and path.name != "batch.json" and path.suffix != ".zip":
                 self.assertNotIn("\033", path.read_text(), path)
 
     def test_ctrl_c_ends_everything_and_says_how_to_go_on(self):
         for student in "abcdef":
             hand_in(student, "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")
-        batch = grading.start(BUILD, self.submissions, self.results, "--no-timings")
+        batch = grading.start(BUILD, self.submissions, self.results)
         self.addCleanup(batch.kill)
         # What it starts first tries the sandbox, before the results are its own.
         lock = self.results / "lock"
@@ -240,7 +248,8 @@ class Grade(unittest.TestCase):
         for name in ("compile.command", "link.command"):
             folder, _, *words = (BUILD / "grader" / name).read_text().splitlines()
             (broken / "grader" / name).write_text("\n".join([folder, "/nowhere/g++", *words]) + "\n")
-        flags = [*self.flags, "--tasks", "multi_gpu"]
+        grading.prepare(self.results, tasks={"multi_gpu": 1}, speedup=0)
+        flags = self.flags
         code, output = grade(*flags, build=broken)
         self.assertEqual(code, 20, output)
         record = self.record("aoki", "multi_gpu")
@@ -259,7 +268,8 @@ class Grade(unittest.TestCase):
         (build / "bin").symlink_to(BUILD / "bin")
         for name in ("compile.command", "link.command"):
             (build / "grader" / name).symlink_to(BUILD / "grader" / name)
-        code, output = grade(*self.flags, "--tasks", "multi_gpu", "--unsafe", build=build)
+        grading.prepare(self.results, tasks={"multi_gpu": 1}, speedup=0)
+        code, output = grade(*self.flags, "--unsafe", build=build)
         self.assertEqual(code, 0, output)
         self.assertEqual([self.points(student, "multi_gpu") for student in ("aoki", "baba")], [75, 75])
         self.assertEqual({path.name for path in (build / "grader").iterdir()}, {"compile.command", "link.command"})
@@ -276,11 +286,11 @@ class Grade(unittest.TestCase):
         code, output = grade(*self.flags)
         self.assertEqual(code, 0, output)
         self.assertEqual(output.splitlines()[-3:], [
-            "Nobody handed in multi_node. If you didn't ask for it: --tasks multi_gpu",
+            f'Nobody handed in multi_node. If you didn\'t ask for it, take it out of "tasks" in {self.results}/course.json.',
             "3 answers marked (2 need a look), 3 not handed in, 0 ungraded.",
             f"Open {self.results}/report.html."])
-        self.assertIn("aoki, multi_gpu: 80 of 80 points", output)
-        self.assertIn("chiba, multi_gpu: 5 of 80 points; needs a look", output)
+        self.assertIn("aoki, multi_gpu: 100 of 100 points", output)
+        self.assertIn("chiba, multi_gpu: 6.25 of 100 points; needs a look", output)
         flags = {student: [(flag["key"], flag["values"]) for flag in self.record(student, "multi_gpu")["flags"]]
                  for student in ("aoki", "baba", "chiba")}
         self.assertEqual(flags, {"aoki": [], "baba": [("flag_unusual", {"blank": "1", "words": "`system`"})],
@@ -292,10 +302,10 @@ class Grade(unittest.TestCase):
         self.assertEqual((code, "within the submissions" in output), (2, True), output)
         code, output = grade(*self.flags, "--students", "aoki, aok1")
         self.assertEqual((code, '"aok1"' in output, ": aoki." in output), (2, True, True), output)
-        self.assertFalse(self.results.exists())
+        self.assertFalse((self.results / "lock").exists())
         code, output = grade(self.submissions / "aoki", "--out", self.results)
         self.assertEqual((code, "one student's folder" in output), (2, True), output)
-        self.assertFalse(self.results.exists(), "nothing is left of what couldn't begin")
+        self.assertFalse((self.results / "lock").exists(), "nothing is left of what couldn't begin")
         code, output = grade(*self.flags, environment={"PATH": "/nowhere"})
         self.assertEqual((code, "--unsafe" in output), (20, True), output)
         self.assertEqual(grade(self.submissions)[0], 2)

@@ -9,7 +9,7 @@
 
 #include "blanks/blanks.h"
 #include "classroom/marking/intake.h"
-#include "classroom/marking/refusal.h"
+#include "classroom/refusal.h"
 #include "run_command.h"
 
 namespace odori::grader {
@@ -30,6 +30,10 @@ class IntakeTest : public testing::Test {
     fs::create_directories((class_ / path).parent_path());
     std::ofstream(class_ / path) << text;
   }
+  /// `seconds` after a fixed time.
+  void set_time(const std::string& path, int seconds) const {
+    fs::last_write_time(class_ / path, fs::file_time_type() + std::chrono::seconds(1000 + seconds));
+  }
   /// Python's zipfile and tarfile, with `z` and `t` as open archives to write to, as in z.writestr(NAME, TEXT).
   fs::path make(const std::string& name, const std::string& python) const {
     const fs::path path = folder_ / name;
@@ -49,6 +53,7 @@ class IntakeTest : public testing::Test {
   }
   Intake take(const fs::path& submissions) const { return take_in(submissions, folder_ / "scratch"); }
   Intake take() const { return take(class_); }
+  Intake take_with(const Choosing& choosing) const { return take_in(class_, folder_ / "scratch", choosing); }
   static std::string names(const Intake& intake) {
     std::string names;
     for (const Student& student : intake.students) names += (names.empty() ? "" : ", ") + student.name;
@@ -64,9 +69,9 @@ class IntakeTest : public testing::Test {
   }
 
   /// The key of what a class is refused with.
-  std::string refusal(const fs::path& submissions) const {
+  std::string refusal(const fs::path& submissions, const Choosing& choosing = {}) const {
     try {
-      take(submissions);
+      take_in(submissions, folder_ / "scratch", choosing);
     } catch (const Refusal& refusal) {
       return refusal.finding().key;
     }

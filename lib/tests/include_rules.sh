@@ -37,10 +37,11 @@ declare -A grader_may=(
   [exercises]="blanks runner checks"
   [authoring]="blanks messages runner checks"
   [learner]="blanks messages runner checks"
-  [classroom/marking]="blanks runner checks classroom/unseen.h"
-  [classroom/reports]="blanks messages classroom/unseen.h classroom/marking/record.h"
-  [classroom/self_test]="blanks messages runner checks classroom classroom/marking classroom/reports"
-  [classroom]="blanks messages runner checks classroom/marking classroom/reports classroom/self_test"
+  [classroom/course]="blanks classroom/refusal.h"
+  [classroom/marking]="blanks runner checks classroom/unseen.h classroom/refusal.h classroom/course"
+  [classroom/reports]="blanks messages classroom/unseen.h classroom/marking/record.h classroom/course"
+  [classroom/self_test]="blanks messages runner checks classroom classroom/course classroom/marking classroom/reports"
+  [classroom]="blanks messages runner checks classroom/course classroom/marking classroom/reports classroom/self_test"
 )
 
 # A library beyond the kit, by its headers; the files that may include it; these in words.
@@ -49,7 +50,7 @@ outside=(
   '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
   '^CLI/' '^lib/flags/command_line\.h$' 'lib/flags/command_line.h'
   '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/(cuda|emulated)/|tests/cuda_)|^exercises/[^/]*/support/(gpu/|[^/]*_support\.h$)' 'lib/backend/cuda, lib/backend/emulated, their tests, and exercises in support/gpu and *_support.h'
-  '^archive' '^grader/(classroom/(marking/archive|self_test/handed_in)|tests/attack_run)\.cpp$' "grader/classroom/marking/archive.cpp, handed_in.cpp, which writes archives, and attack_run.cpp"
+  '^archive' '^grader/(classroom/marking/archive(_writer)?|tests/attack_run)\.cpp$' "grader/classroom/marking/archive.cpp, archive_writer.cpp and attack_run.cpp"
   '^openssl/' '^grader/classroom/marking/sha256\.cpp$' 'grader/classroom/marking/sha256.cpp'
   '^unicode/' '^grader/classroom/(marking/student_name|unseen)\.cpp$' 'student_name.cpp and unseen.cpp of grader/classroom'
   '^nvtx3/' '^lib/trace/nvtx\.cpp$|^lib/tests/nvtx_' 'lib/trace/nvtx.cpp and its tests'

@@ -52,9 +52,16 @@ std::optional<std::string> copied_name(const std::string& name) {
   return {};
 }
 
+std::optional<MoodleOwner> moodle_owner(const std::string& name) {
+  static const std::regex form("((.+)_([0-9]+))_assignsubmission_(file|onlinetext)(_.*)?");
+  std::smatch part;
+  if (!std::regex_match(name, part, form)) return {};
+  return MoodleOwner{part[1], part[2], part[3]};
+}
+
 std::optional<std::string> owner_of_loose(const std::string& name) {
-  const auto moodle = name.find("_assignsubmission_file_");
-  std::string owner = moodle == std::string::npos ? wanted_named(name).prefix : name.substr(0, moodle);
+  if (const auto moodle = moodle_owner(name)) return moodle->folder;
+  std::string owner = wanted_named(name).prefix;
   owner.resize(owner.find_last_not_of("_- ") + 1);
   return owner.empty() ? std::nullopt : std::optional(owner);
 }

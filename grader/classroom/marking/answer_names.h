@@ -26,8 +26,15 @@ Named wanted_named(const std::string& name);
 /// "aoki" for "aoki (2)" and "aoki - Copy"; nothing if the name does not end as a copy's.
 std::optional<std::string> copied_name(const std::string& name);
 
-/// The student that a loose file belongs to: NAME_NUMBER for Moodle's NAME_NUMBER_assignsubmission_file_FILE, PREFIX
-/// for PREFIX_FILE if FILE is wanted. Nothing if the name does not contain one.
+/// The student of a folder or file of Moodle's: NAME_NUMBER of NAME_NUMBER_assignsubmission_file_, also with FILE after
+/// it, and of ..._onlinetext_. Nothing for other names.
+struct MoodleOwner {
+  std::string folder, name, number;  // "Kim Min_4009", "Kim Min", "4009"
+};
+std::optional<MoodleOwner> moodle_owner(const std::string& name);
+
+/// The student that a loose file belongs to: Moodle's, or PREFIX for PREFIX_FILE if FILE is wanted. Nothing if the name
+/// does not contain one.
 std::optional<std::string> owner_of_loose(const std::string& name);
 
 /// exercises, jobscripts, and the exercises' own folders.

@@ -4,13 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <tuple>
 
-#include "blanks/blanks.h"
 #include "blanks/task.h"
-#include "classroom/marking/refusal.h"
+#include "classroom/course/times.h"
+#include "classroom/marking/choice.h"
 #include "classroom/marking/scan.h"
 #include "classroom/marking/student_name.h"
+#include "classroom/refusal.h"
+#include "errors/text.h"
 #include "files/file.h"
 
 namespace odori::grader {
@@ -19,58 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_flags_of_answer = 10;
-
-/// False below solutions/, out/ and build folders, and in a clone of the kit for all places but the exercise's own.
-bool is_answer(const Candidate& candidate, const ScannedStudent& student) {
-  std::string folder;
-  for (const std::string& next : split(candidate.folder, '/')) {
-    const bool is_kit = student.kits.contains(folder);
-    if (is_kit && candidate.folder != folder + candidate.named.wanted->folder) return false;
-    if (!is_kit && student.build_folders.contains(folder)) return false;
-    if (is_folder_without_answers(next)) return false;
-    folder += next + '/';
-  }
-  return true;
-}
-
-/// The larger, the better.
-auto rank_of(const Candidate& candidate) {
-  const bool is_in_place = ('/' + candidate.folder).ends_with('/' + candidate.named.wanted->folder);
-  return std::tuple(candidate.named.exact, is_in_place, -std::ranges::count(candidate.folder, '/'), candidate.modified);
-}
-
-struct Choice {
-  std::optional<std::string> text;
-  std::vector<Finding> flags;
-};
-
-/// Chooses one of the student's files with this name.
-Choice choose(const ScannedStudent& student, const std::string& file) {
-  Choice choice;
-  const Candidate* best = nullptr;
-  std::set<std::string> texts;
-  std::optional<Finding> elsewhere;
-  for (const Candidate& candidate : student.candidates) {
-    if (candidate.named.wanted->name != file) continue;
-    const std::string path = candidate.folder + candidate.name;
-    if (!is_answer(candidate, student)) {
-      elsewhere = {"flag_not_an_answer", {{"file", path}}};
-    } else if (!candidate.text) {
-      choice.flags.push_back({candidate.problem, {{"file", path}}});
-    } else {
-      texts.insert(*candidate.text);
-      if (best == nullptr || rank_of(candidate) >= rank_of(*best)) best = &candidate;
-    }
-  }
-  if (best != nullptr) choice.text = best->text;
-  if (texts.size() > 1)
-    choice.flags.push_back(
-        {"flag_several_files",
-         {{"file", file}, {"n", std::to_string(texts.size())}, {"taken", best->folder + best->name}}});
-  if (best == nullptr && choice.flags.empty())
-    choice.flags.push_back(elsewhere.value_or(Finding{"flag_missing_file", {{"file", file}}}));
-  return choice;
-}
 
 /// The other files of a student without an answer. Beside answers to other tasks, only code may be a renamed one; those
 /// of a clone are the kit's.
@@ -84,11 +33,14 @@ std::optional<Finding> find_other_names(const ScannedStudent& student, const Tas
       {{"files", fmt::format("{}", fmt::join(names, ", "))}, {"file", task.program.exercise.filename().string()}}};
 }
 
-HandedIn answer_of(const ScannedStudent& student, const Task& task) {
-  HandedIn answer{.program = {}, .script = {}, .flags = student.flags};
+HandedIn answer_of(const ScannedStudent& student, const Task& task, const Preference& preference,
+                   std::int64_t submitted) {
+  HandedIn answer{.program = {}, .script = {}, .flags = student.flags, .submitted = submitted, .files = {}};
   const auto take = [&](const ExerciseFile& file) {
-    Choice choice = choose(student, file.exercise.filename());
+    Choice choice = choose(student, file.exercise.filename(), preference);
     answer.flags.insert(answer.flags.end(), choice.flags.begin(), choice.flags.end());
+    if (submitted == 0) answer.submitted = std::max(answer.submitted, choice.arrived);
+    if (choice.file) answer.files.push_back(*std::move(choice.file));
     return std::move(choice.text);
   };
   answer.program = take(task.program);
@@ -115,22 +67,147 @@ void require_class(const fs::path& submissions, const Scan& scan) {
   throw Refusal({"submissions_empty", {{"folder", submissions.string()}}});
 }
 
+/// Students by whatever a list may name them.
+class Names {
+ public:
+  explicit Names(const std::map<std::string, ScannedStudent>& students) {
+    if (students.empty()) return;
+    // The names are in order: what the first and the last have in common, all have.
+    const std::string &first = students.begin()->first, &last = students.rbegin()->first;
+    n_common_ = static_cast<std::size_t>(std::ranges::mismatch(first, last).in1 - first.begin());
+  }
+
+  /// `moodle`: as in a folder of Moodle's; else empty.
+  void add(std::size_t student, const std::string& folder, const Person& moodle) {
+    const std::string small = lower(folder);
+    add("f" + small, student);
+    add("n" + folded(moodle.name.empty() ? folder : moodle.name), student);
+    if (!moodle.moodle.empty()) return add("m" + moodle.moodle, student);
+    // GitHub Classroom: ASSIGNMENT-USER, where all have the same assignment. Others: NAME_NUMBER.
+    for (std::size_t at = 0; at < std::min(n_common_, small.size()); ++at)
+      if (small[at] == '-') add("g" + small.substr(at + 1), student);
+    for (const std::string& part : split(small, '_')) add("i" + part, student);
+  }
+
+  /// Of several students with the same name, none is meant.
+  std::optional<std::size_t> find(const Person& person) const {
+    const std::string email = lower(person.email), name = folded(person.name);
+    const auto comma = name.find(", ");  // "Last, First"
+    for (const std::string& key :
+         {"m" + person.moodle, "f" + lower(person.github), "g" + lower(person.github), "f" + email,
+          "f" + email.substr(0, email.find('@')), "f" + lower(person.id), "i" + lower(person.id), "n" + name,
+          comma == std::string::npos ? std::string() : "n" + name.substr(comma + 2) + ' ' + name.substr(0, comma)}) {
+      const auto found = key.size() > 1 ? students_.find(key) : students_.end();
+      if (found != students_.end() && found->second) return found->second;
+    }
+    return {};
+  }
+
+ private:
+  void add(const std::string& key, std::size_t student) {
+    const auto [place, is_new] = students_.try_emplace(key, student);
+    if (!is_new && place->second != student) place->second.reset();
+  }
+
+  std::size_t n_common_ = 0;  // letters at the beginning of all folders' names
+  std::map<std::string, std::optional<std::size_t>> students_;
+};
+
+/// A student of the class, before files are chosen.
+struct Enrolled {
+  std::string original;           // name of the folder; of a student who submitted nothing, the name in the list
+  const ScannedStudent* scanned;  // null: nothing was submitted
+  std::vector<Person> people;
+  std::int64_t submitted = 0;
+  bool is_listed = true;  // false: there is a list of students, without this one
+};
+
+/// As a list has it; with more of what is known if another student is called so.
+std::string name_of(const Person& person, const std::vector<Enrolled>& students) {
+  std::string name;
+  for (const std::string& more : {person.name, person.email, person.id, person.github, std::string("?")}) {
+    if (!more.empty()) name += name.empty() ? more : " (" + more + ')';
+    if (!name.empty() && std::ranges::find(students, name, &Enrolled::original) == students.end()) break;
+  }
+  return name;
+}
+
+/// Everybody who submitted, with what the platform says about them, and whoever else is in the list of students.
+std::vector<Enrolled> enrol(const Scan& scan, std::vector<RosterEntry> roster) {
+  merge_roster(roster, scan.roster);
+  std::vector<Enrolled> students;
+  Names names(scan.students);
+  for (const auto& [folder, scanned] : scan.students) {
+    const auto platform = scan.submitters.find(folder);
+    Enrolled& student = students.emplace_back(Enrolled{folder, &scanned, {}, 0, roster.empty()});
+    if (platform != scan.submitters.end()) {
+      student.people = platform->second.people;
+      student.submitted = platform->second.submitted;
+    } else if (!scanned.moodle.name.empty()) {
+      student.people = {scanned.moodle};
+    }
+    names.add(students.size() - 1, folder, scanned.moodle);
+  }
+  std::map<std::string, std::size_t> by_email;
+  for (std::size_t i = 0; i < students.size(); ++i)
+    for (const Person& person : students[i].people)
+      if (!person.email.empty()) by_email[lower(person.email)] = i;
+  for (const RosterEntry& entry : roster) {
+    const auto email = by_email.find(lower(entry.person.email));
+    const auto found = email != by_email.end() ? std::optional(email->second) : names.find(entry.person);
+    if (!found) {
+      students.push_back({name_of(entry.person, students), nullptr, {entry.person}, 0});
+      continue;
+    }
+    Enrolled& student = students[*found];
+    student.is_listed = true;
+    if (entry.submitted != 0) student.submitted = entry.submitted;
+    const auto known = std::ranges::find_if(student.people, [&](const Person& person) {
+      return student.people.size() == 1 || lower(person.email) == lower(entry.person.email);
+    });
+    if (known == student.people.end())
+      student.people.push_back(entry.person);
+    else
+      *known = completed(*known, entry.person);
+  }
+  return students;
+}
+
 }  // namespace
 
-Intake take_in(const fs::path& submissions, const fs::path& scratch) {
+Intake take_in(const fs::path& submissions, const fs::path& scratch, const Choosing& choosing) {
   Scan scan = scan_submissions(submissions, scratch);
   require_class(submissions, scan);
-  Intake intake{.students = {}, .problems = std::move(scan.problems)};
-  std::vector<std::string> originals;
-  for (auto& [original, student] : scan.students) {
-    if (const auto first = copied_name(original); first && scan.students.contains(*first))
+  for (auto& [folder, student] : scan.students)
+    if (const auto first = copied_name(folder); first && scan.students.contains(*first))
       student.flags.push_back({"flag_again", {{"student", *first}}});
-    originals.push_back(original);
-    Student& added = intake.students.emplace_back();
-    for (const Task& task : all_tasks()) added.tasks[task.name] = answer_of(student, task);
-  }
+  const std::vector<Enrolled> enrolled = enrol(scan, choosing.roster);
+  std::vector<std::string> originals;
+  for (const Enrolled& student : enrolled) originals.push_back(student.original);
   const std::vector<std::string> names = student_names(originals);
-  for (std::size_t i = 0; i < names.size(); ++i) intake.students[i].name = names[i];
+  std::vector<KnownStudent> known;
+  for (std::size_t i = 0; i < names.size(); ++i) known.push_back({names[i], enrolled[i].people});
+  Intake intake{.students = {},
+                .problems = std::move(scan.problems),
+                .overrides = read_overrides(choosing.overrides, known, choosing.points_of)};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const ScannedStudent nothing, &scanned = enrolled[i].scanned != nullptr ? *enrolled[i].scanned : nothing;
+    const auto overrides = intake.overrides.find(names[i]);
+    const Preference preference{
+        .student = names[i],
+        .files = overrides != intake.overrides.end() ? overrides->second.files : std::vector<std::string>{},
+        .not_after = choosing.terms.late == "refuse" && enrolled[i].submitted == 0
+                         ? seconds_of_time(choosing.terms.deadline).value_or(0)
+                         : 0};
+    require_preferred(scanned, preference, choosing.overrides);
+    Student& added = intake.students.emplace_back();
+    added.name = names[i];
+    added.people = enrolled[i].people;
+    for (const Task& task : all_tasks()) {
+      HandedIn& answer = added.tasks[task.name] = answer_of(scanned, task, preference, enrolled[i].submitted);
+      if (!enrolled[i].is_listed) answer.flags.push_back({"flag_not_listed", {}});
+    }
+  }
   std::ranges::sort(intake.students, {}, &Student::name);
   return intake;
 }

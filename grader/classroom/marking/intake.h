@@ -7,10 +7,11 @@
 // left out.
 //
 // Files below solutions/, out/ and build folders (with a CMakeCache.txt) never count; in a clone of the kit, an answer
-// counts only in its place (exercises/01_multi_gpu/NAME, jobscripts/NAME). Of several answers the exact name is taken
-// before a copy's (answer_names.h), then the kit's place, then the fewest folders, then the newest.
+// counts only in its place (exercises/01_multi_gpu/NAME, jobscripts/NAME), at the top, and in an archive. Of several
+// answers, choice.h takes one.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -18,29 +19,45 @@
 #include <vector>
 
 #include "blanks/finding.h"
+#include "classroom/course/overrides.h"
+#include "classroom/course/settings.h"
+#include "classroom/marking/record.h"
 
 namespace odori::grader {
 
 /// A student's answer to one task: the texts of its files.
 struct HandedIn {
   std::optional<std::string> program, script;
-  std::vector<Finding> flags;  // which file was taken of several, what was left out
+  std::vector<Finding> flags;     // which file was taken of several, what was left out
+  std::int64_t submitted = 0;     // as the platform says, else of the newest file; seconds since 1970, 0: unknown
+  std::vector<ChosenFile> files;  // which file was taken, and which were not
   bool absent() const { return !program && !script; }
 };
 
 struct Student {
   std::string name;                       // valid as a folder's name, and different from all others
   std::map<std::string, HandedIn> tasks;  // every task, by its name
+  std::vector<Person> people;             // none: the folder is all that is known
 };
 
 struct Intake {
-  std::vector<Student> students;  // by name
+  std::vector<Student> students;  // by name; those in a list of students who submitted nothing too
   std::vector<Finding> problems;  // what can't be read, or belongs to no student
+  Overrides overrides;
+};
+
+/// What the instructor says about the class: RESULTS/course.json and overrides.csv.
+struct Choosing {
+  Terms terms;
+  std::vector<RosterEntry> roster;
+  std::filesystem::path overrides;                         // the file
+  std::map<std::string, std::map<int, double>> points_of;  // by task and blank, as the reports have them
 };
 
 /// Reads the submissions. `scratch`: a folder for copies of students' archives. Throws Refusal if `submissions` can't
-/// be read, contains no student, or is one student's folder.
-Intake take_in(const std::filesystem::path& submissions, const std::filesystem::path& scratch);
+/// be read, contains no student, or is one student's folder, and for a wrong line of the overrides.
+Intake take_in(const std::filesystem::path& submissions, const std::filesystem::path& scratch,
+               const Choosing& choosing = {});
 
 /// Writes a student's answers to `folder`, each under its exercise's name, and removes those that were taken back.
 /// Throws WriteError.

@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-#include "classroom/marking/refusal.h"
+#include "classroom/refusal.h"
 #include "files/file.h"
 #include "program/program.h"
 #include "report/machine.h"

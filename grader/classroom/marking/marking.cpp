@@ -148,7 +148,12 @@ Marker::Attempt Marker::attempts(const Answer& answer, bool timed, const fs::pat
 }
 
 TaskRecord record_of(const Answer& answer) {
-  return {.student = answer.student, .task = answer.task->name, .content = answer.content, .flags = answer.flags};
+  return {.student = answer.student,
+          .task = answer.task->name,
+          .content = answer.content,
+          .flags = answer.flags,
+          .submitted = answer.submitted,
+          .files = answer.files};
 }
 
 TaskRecord Marker::mark(const Answer& answer) {

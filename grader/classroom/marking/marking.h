@@ -25,6 +25,8 @@ struct Answer {
   bool absent = false;           // there is none
   std::vector<Finding> flags;    // of the intake
   std::string content;           // see content_of()
+  std::int64_t submitted = 0;    // seconds since 1970; 0: unknown
+  std::vector<ChosenFile> files = {};
   std::uint64_t seed = 0;
 };
 

@@ -22,6 +22,40 @@ RecordState state_named(const std::string& name) {
   return static_cast<RecordState>(found - states.begin());
 }
 
+Json json_of(const std::vector<ChosenFile>& files) {
+  Json all = Json::array();
+  for (const ChosenFile& file : files) {
+    Json others = Json::array();
+    for (const Alternative& other : file.others)
+      others.push_back({{"file", other.file}, {"modified", other.modified}, {"filled", other.filled}});
+    all.push_back({{"name", file.name}, {"taken", file.taken}, {"modified", file.modified}, {"others", others}});
+  }
+  return all;
+}
+
+std::vector<ChosenFile> files_of(const Json& json) {
+  std::vector<ChosenFile> files;
+  const auto time_of = [](const JsonObject& object) { return static_cast<std::int64_t>(object.number("modified")); };
+  for (const Json& one : json) {
+    const JsonObject file(one, "A file");
+    ChosenFile& added = files.emplace_back(ChosenFile{file.text("name"), file.text("taken"), time_of(file), {}});
+    for (const Json& another : file.list("others")) {
+      const JsonObject other(another, "Another file");
+      added.others.push_back({other.text("file"), time_of(other), other.boolean("filled")});
+    }
+  }
+  return files;
+}
+
+/// The fields of a person, by their names in JSON.
+const std::vector<std::pair<const char*, std::string Person::*>>& fields_of_person() {
+  static const std::vector<std::pair<const char*, std::string Person::*>> fields{
+      {"name", &Person::name},     {"email", &Person::email},   {"id", &Person::id},
+      {"moodle", &Person::moodle}, {"github", &Person::github}, {"canvas", &Person::canvas},
+      {"sis", &Person::sis},       {"login", &Person::login},   {"section", &Person::section}};
+  return fields;
+}
+
 }  // namespace
 
 const char* name_of(RecordState state) { return states[static_cast<std::size_t>(state)].data(); }
@@ -48,7 +82,9 @@ nlohmann::ordered_json json_of(const TaskRecord& record) {
           {"seconds", record.seconds},
           {"timed", record.timed},
           {"flags", json_of(record.flags)},
-          {"check", record.check ? json_of(*record.check) : Json()}};
+          {"check", record.check ? json_of(*record.check) : Json()},
+          {"submitted", record.submitted},
+          {"files", json_of(record.files)}};
 }
 
 std::string to_json(const TaskRecord& record) {
@@ -68,11 +104,34 @@ TaskRecord record_from_json(std::string_view text) {
   if (!object.field("reason").is_null()) record.reason = finding_of(object.field("reason"), "The reason");
   record.flags = findings_of(object.list("flags"), "A flag");
   if (!object.field("check").is_null()) record.check = check_of(object.field("check"));
+  if (object.has("submitted")) record.submitted = static_cast<std::int64_t>(object.number("submitted"));
+  if (object.has("files")) record.files = files_of(object.list("files"));
   require(record.check.has_value() == (record.state == RecordState::marked),
           "A record has verdicts if it is marked, and only then.");
   require(record.reason.has_value() == (record.state == RecordState::ungraded),
           "A record has a reason if it is ungraded, and only then.");
   return record;
+}
+
+std::string people_to_json(const std::vector<Person>& people) {
+  Json all = Json::array();
+  for (const Person& person : people) {
+    Json& added = all.emplace_back(Json::object());
+    for (const auto& [name, field] : fields_of_person())
+      if (!(person.*field).empty()) added[name] = person.*field;
+  }
+  return Json{{"people", std::move(all)}}.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::vector<Person> people_from_json(std::string_view text) {
+  const Json json = parsed_json(text);
+  std::vector<Person> people;
+  for (const Json& one : JsonObject(json, "A student").list("people")) {
+    const JsonObject object(one, "A person");
+    Person& person = people.emplace_back();
+    for (const auto& [name, field] : fields_of_person()) person.*field = object.text_if_any(name);
+  }
+  return people;
 }
 
 }  // namespace odori::grader

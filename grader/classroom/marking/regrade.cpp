@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "classroom/marking/refusal.h"
+#include "classroom/refusal.h"
 #include "files/file.h"
 
 namespace odori::grader {
@@ -34,7 +34,8 @@ std::vector<Regrade::Student> Regrade::students() const {
   std::map<std::string, Student> all;
   for (const StudentRecord& student : results_.records().all()) all[student.name] = {student, student};
   for (const StudentRecord& fresh : records().all()) {
-    Student& student = all.try_emplace(fresh.name, Student{{fresh.name, {}}, {fresh.name, {}}}).first->second;
+    const StudentRecord none{.name = fresh.name, .tasks = {}, .people = fresh.people};
+    Student& student = all.try_emplace(fresh.name, Student{none, none}).first->second;
     for (const auto& [task, record] : fresh.tasks)
       if (!why_ungraded(record)) student.after.tasks[task] = record;
   }
@@ -55,6 +56,7 @@ void Regrade::apply() {
       results_.records().write(fresh);
     }
     copy_files(submitted() / student.name, results_.submitted() / student.name);
+    results_.records().write_people(student.name, student.people);
   }
   results_.set(state);
   std::error_code error;

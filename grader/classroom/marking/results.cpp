@@ -8,7 +8,7 @@
 #include <random>
 
 #include "blanks/task.h"
-#include "classroom/marking/refusal.h"
+#include "classroom/refusal.h"
 #include "errors/error.h"
 #include "files/file.h"
 
@@ -16,6 +16,15 @@ namespace odori::grader {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* people_file = "student.json";
+
+/// None if the file is damaged: it is written again by the next batch.
+std::vector<Person> read_people(const fs::path& file) try {
+  return fs::exists(file) ? people_from_json(read_file(file)) : std::vector<Person>{};
+} catch (const Error&) {
+  return {};
+}
 
 /// Unknown to those who hand in, so that nobody can prepare for the data of their check.
 std::string fresh_salt() {
@@ -29,8 +38,16 @@ void make_folder(const fs::path& folder) {
   if (fs::create_directories(folder, error)) fs::permissions(folder, fs::perms::owner_all, error);
   if (!error) return;
   const bool is_file = error == std::errc::not_a_directory || error == std::errc::file_exists;  // a slip of the pen
-  throw Refusal({"batch_cannot_write", {{"reason", fmt::format("{} can't be made: {}.", folder.string(), error.message())}}},
-                is_file ? exit_code::usage : 20);
+  throw Refusal(
+      {"batch_cannot_write", {{"reason", fmt::format("{} can't be made: {}.", folder.string(), error.message())}}},
+      is_file ? exit_code::usage : 20);
+}
+
+/// A folder that an instructor has prepared, or an empty one.
+bool holds_settings_alone(const fs::path& folder) {
+  return std::ranges::all_of(fs::directory_iterator(folder), [](const fs::directory_entry& entry) {
+    return entry.path().filename() == "course.json" || entry.path().extension() == ".csv";
+  });
 }
 
 void remove_unfinished_below(const fs::path& folder) {
@@ -44,24 +61,21 @@ void remove_unfinished_below(const fs::path& folder) {
 }  // namespace
 
 BatchState read_batch_state(const fs::path& file) try {
-  const auto json = nlohmann::json::parse(read_file(file));
-  return {json.at("salt"), json.at("kit"), {json.at("timings"), json.at("tasks")}};
+  const auto json = nlohmann::ordered_json::parse(read_file(file));
+  return {json.at("salt"), json.at("kit"), terms_of(json.at("terms"), file)};
 } catch (const nlohmann::json::exception&) {
   throw Refusal({"results_damaged", {{"file", file.string()}}});
 }
 
 void write_batch_state(const fs::path& file, const BatchState& state) {
-  const nlohmann::ordered_json json{{"form", record_form},
-                                    {"salt", state.salt},
-                                    {"kit", state.kit},
-                                    {"timings", state.terms.timings},
-                                    {"tasks", state.terms.tasks}};
+  const nlohmann::ordered_json json{
+      {"form", record_form}, {"salt", state.salt}, {"kit", state.kit}, {"terms", json_of(state.terms)}};
   replace_file(file, json.dump(2) + '\n');
 }
 
 Results::Results(fs::path folder, const std::string& kit_version, Terms terms) : folder_(std::move(folder)) {
   make_folder(folder_);
-  if (!fs::exists(folder_ / "lock") && !fs::is_empty(folder_))
+  if (!fs::exists(folder_ / "lock") && !holds_settings_alone(folder_))
     throw Refusal({"results_not_empty", {{"folder", folder_.string()}}});
   lock_ = Lock::try_for(folder_ / "lock", Lock::Kind::exclusive);
   if (!lock_)
@@ -104,14 +118,31 @@ void Records::write(const TaskRecord& record) const {
   replace_file(file, to_json(record));
 }
 
+void Records::write_people(const std::string& student, const std::vector<Person>& people) const {
+  const std::string text = people_to_json(people);
+  if (const fs::path file = of(student) / people_file; read_file(file) != text) replace_file(file, text);
+}
+
+void Records::forget(const std::string& student) const {
+  for (const Task& task : all_tasks())
+    if (auto record = read(student, task.name)) {
+      record->content.clear();  // so that the one on the disk becomes history
+      write(*record);
+    }
+  std::error_code error;
+  fs::remove_all(of(student), error);
+}
+
 std::vector<StudentRecord> Records::all() const {
   std::vector<StudentRecord> students;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_, error)) {
-    StudentRecord student{.name = entry.path().filename(), .tasks = {}};
+    StudentRecord student{.name = entry.path().filename(), .tasks = {}, .people = {}};
     for (const Task& task : all_tasks())
       if (auto record = read(student.name, task.name)) student.tasks[task.name] = std::move(*record);
-    if (!student.tasks.empty()) students.push_back(std::move(student));
+    if (student.tasks.empty()) continue;
+    student.people = read_people(entry.path() / people_file);
+    students.push_back(std::move(student));
   }
   std::ranges::sort(students, {}, &StudentRecord::name);
   return students;

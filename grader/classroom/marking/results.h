@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // RESULTS: the folder of a class's marks. One process at a time writes to it.
 //
-//   batch.json                      {"form": 1, "salt": "...", "kit": SHA-256, "timings": true, "tasks": ["multi_gpu"]}
-//   lock                            the process that took the lock last
-//   submitted/STUDENT/FILE          what was marked: copies of the submitted files
-//   students/STUDENT/TASK.json      a record (record.h), next to the reports that are made from it
-//   history/STUDENT/TASK.N.json     earlier records of other content (another answer, or marked by another version)
-//   regrade/                        what --regrade found, until --apply takes it (regrade.h)
+//   course.json, overrides.csv      the instructor's settings (../course); this and lists of students in CSV may be
+//   there first batch.json                      {"form": 1, "salt": "...", "kit": SHA-256, "terms": {...}}: what the
+//   marks were made by lock                            the process that took the lock last submitted/STUDENT/FILE what
+//   was marked: copies of the submitted files students/STUDENT/TASK.json      a record (record.h), next to the reports
+//   that are made from it students/STUDENT/student.json   who the student is history/STUDENT/TASK.N.json     earlier
+//   records of other content (another answer, or marked by another version) regrade/                        what
+//   --regrade found, until --apply takes it (regrade.h)
 #pragma once
 
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "classroom/course/settings.h"
 #include "classroom/marking/lock.h"
 #include "classroom/marking/record.h"
 
@@ -30,19 +32,16 @@ class Records {
   /// Writes to the disk. An existing record whose field `content` differs goes to the history first; one with the same
   /// content is overwritten. Throws WriteError.
   void write(const TaskRecord& record) const;
+  /// Keeps who a student is. Throws WriteError.
+  void write_people(const std::string& student, const std::vector<Person>& people) const;
+  /// Moves the records of a student to the history.
+  void forget(const std::string& student) const;
   /// All students' records, by name.
   std::vector<StudentRecord> all() const;
   std::filesystem::path of(const std::string& student) const { return folder_ / student; }
 
  private:
   std::filesystem::path folder_, history_;
-};
-
-/// What a class was asked. Everybody's percentage depends on it, so it changes for all students or for none.
-struct Terms {
-  bool timings = true;             // speedups count
-  std::vector<std::string> tasks;  // by name, in the order of all_tasks()
-  bool operator==(const Terms&) const = default;
 };
 
 /// Settings that all marks of a class share: batch.json.
@@ -62,7 +61,7 @@ class Results {
   /// Makes the folder if it does not exist, with this version and these terms (an existing folder keeps its own); takes
   /// the lock; removes files that an earlier process did not finish. Throws Refusal if the folder is not a RESULTS
   /// folder or another process holds the lock, and WriteError.
-  Results(std::filesystem::path folder, const std::string& kit_version, Terms terms = {});
+  Results(std::filesystem::path folder, const std::string& kit_version, Terms terms = usual_terms());
 
   const std::string& kit() const { return state_.kit; }
   const std::string& salt() const { return state_.salt; }

@@ -6,7 +6,7 @@
 
 #include "blanks/utf8.h"
 #include "classroom/marking/entries.h"
-#include "classroom/marking/refusal.h"
+#include "classroom/refusal.h"
 #include "files/file.h"
 
 namespace odori::grader {
@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t most_bytes_of_archive = std::uintmax_t{512} << 20;  // of a student's
 constexpr std::size_t most_bytes_of_candidate = 1 << 16;                     // ten times an exercise's
+constexpr std::size_t most_bytes_of_metadata = 16 << 20;                     // Gradescope's holds all outputs
 // Of one student:
 constexpr int most_archives = 20, most_entries = 300'000;
 constexpr std::size_t most_candidates = 128, most_others = 3, most_flags = 20;
@@ -43,6 +44,12 @@ std::string reason_without_text(const Entry& entry) {
   if (entry.kind != Entry::Kind::file) return "flag_no_file";
   return entry.bytes > most_bytes_of_candidate ? "flag_too_large" : "flag_unreadable";
 }
+
+/// A student's archive while it is scanned.
+struct OpenArchive {
+  const Entry& entry;
+  std::string folder;  // that stands for it
+};
 
 class Collector {
  public:
@@ -95,20 +102,53 @@ class Collector {
     } else {
       std::string folder;
       for (std::size_t i = n_skipped + 1; i + 1 < entry.parts.size(); ++i) folder += entry.parts[i] + '/';
-      see_of_student(scan_.students[top], folder, entry, false);
+      see_of_student(student_of(top), folder, entry, nullptr);
     }
     return true;
   }
 
+  /// Of a folder, or of Moodle's file. A student's folders for files and for text typed online are one student's.
+  ScannedStudent& student_of(const std::string& name) {
+    if (last_ != nullptr && name == last_name_) return *last_;  // a folder has many entries
+    const auto moodle = moodle_owner(name);
+    last_name_ = name;
+    last_ = &scan_.students[moodle ? moodle->folder : name];
+    if (moodle) last_->moodle = {.name = moodle->name, .moodle = moodle->number};
+    return *last_;
+  }
+
+  /// What a platform says about the class; false if the file is none of these.
+  bool see_metadata(const std::string& name, const Entry& entry) {
+    const bool is_roster = name.ends_with(".csv") && name.find("roster") != std::string::npos;
+    if (entry.kind != Entry::Kind::file || (!is_roster && name != "submission_metadata.yml")) return false;
+    std::string text;
+    const bool complete = entry.read([&](std::string_view piece) {
+      text += piece;
+      return text.size() <= most_bytes_of_metadata;
+    });
+    if (!complete || text.size() > most_bytes_of_metadata) return false;
+    if (is_roster) try {
+        merge_roster(scan_.roster, read_roster(text, name));
+        return true;
+      } catch (const Refusal&) {
+        return false;  // it isn't a list of students
+      }
+    scan_.submitters = read_submission_metadata(text);
+    return !scan_.submitters.empty();
+  }
+
   /// A file beside the students' folders.
   void see_loose(const std::string& name, const Entry& entry) {
+    if (see_metadata(name, entry)) return;
     const auto owner = owner_of_loose(name);
     if (entry.kind == Entry::Kind::file && is_archive(name)) {
       // A folder of the same name may be another student's.
       const std::string stem = without_archive_suffix(name);
-      see_archive(scan_.students[owner ? *owner : scan_.students.contains(stem) ? name : stem], "", entry);
+      see_archive(owner ? student_of(moodle_owner(name) ? name : *owner)
+                        : scan_.students[scan_.students.contains(stem) ? name : stem],
+                  "", entry);
     } else if (owner) {
-      see_of_student(scan_.students[*owner], "", entry, false);
+      see_of_student(student_of(moodle_owner(name) ? name : *owner), "", entry, nullptr);
     } else {
       nobodys_.insert(name);
       scan_.has_answers_at_top |= wanted_named(name).exact;
@@ -119,7 +159,10 @@ class Collector {
     if (student.flags.size() < most_flags) student.flags.push_back(std::move(finding));
   }
 
-  void see_of_student(ScannedStudent& student, const std::string& folder, const Entry& entry, bool in_archive) {
+  /// `archive`: the student's archive that it is in, or null.
+  void see_of_student(ScannedStudent& student, const std::string& folder, const Entry& entry,
+                      const OpenArchive* archive) {
+    if (archive == nullptr && ('/' + folder).find("/.git/") != std::string::npos) student.is_clone = true;
     const std::string& name = entry.parts.back();
     const Named named = wanted_named(name);
     if (++student.n_entries > most_entries || student.candidates.size() > most_candidates) {
@@ -129,7 +172,12 @@ class Collector {
       flag(student, {"flag_unreadable", {{"file", entry.path()}}});
     } else if (named.wanted && entry.kind != Entry::Kind::folder) {
       Candidate& candidate = student.candidates.emplace_back(
-          Candidate{.named = named, .folder = folder, .name = name, .modified = entry.modified});
+          Candidate{.named = named,
+                    .folder = folder,
+                    .name = name,
+                    .modified = entry.modified,
+                    .arrived = archive != nullptr ? archive->entry.modified : entry.modified,
+                    .archive = archive != nullptr ? archive->folder : ""});
       if (entry.kind == Entry::Kind::file) candidate.text = read_candidate(entry);
       if (!candidate.text) candidate.problem = reason_without_text(entry);
     } else if (entry.kind == Entry::Kind::file) {
@@ -137,7 +185,7 @@ class Collector {
       if (name == "CMakeCache.txt") student.build_folders.insert(folder);
       if (!is_archive(name))
         add_other(student, folder, name);
-      else if (in_archive)
+      else if (archive != nullptr)
         flag(student, {"flag_closed_archive", {{"file", entry.path()}}});
       else
         see_archive(student, folder, entry);
@@ -167,10 +215,11 @@ class Collector {
     if (!complete || bytes > most_bytes_of_archive) {
       flag(student, {complete ? "archive_too_large" : "flag_unreadable", {{"file", name}}});
     } else {
+      const OpenArchive opened{entry, folder + name + '/'};
       const auto see_inner = [&](const Entry& inner) {
         std::string path = folder + name + '/' + inner.path();
         path.resize(path.rfind('/') + 1);
-        see_of_student(student, path, inner, true);
+        see_of_student(student, path, inner, &opened);
         return !student.is_cut;
       };
       for (Finding& problem : scan_archive(copy, name, see_inner)) flag(student, std::move(problem));
@@ -181,6 +230,8 @@ class Collector {
   fs::path submissions_, scratch_;
   std::string wrapper_;  // the folder around those of all students; empty: none
   std::set<std::string> nobodys_;
+  std::string last_name_;           // of the entry before
+  ScannedStudent* last_ = nullptr;  // and whose it was
   Scan scan_;
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "blanks/finding.h"
+#include "classroom/course/roster.h"
 #include "classroom/marking/answer_names.h"
 
 namespace odori::grader {
@@ -20,7 +21,9 @@ namespace odori::grader {
 struct Candidate {
   Named named;
   std::string folder, name;
-  std::int64_t modified = 0;        // seconds since 1970
+  std::int64_t modified = 0;        // seconds since 1970; 0: unknown
+  std::int64_t arrived = 0;         // the same of the archive that it was in
+  std::string archive;              // the folder that stands for the student's archive that it was in; empty: none
   std::optional<std::string> text;  // in UTF-8 if it was in UTF-16
   std::string problem;              // without a text: the key of the reason
 };
@@ -28,6 +31,8 @@ struct Candidate {
 struct ScannedStudent {
   std::vector<Candidate> candidates;
   std::set<std::string> kits, build_folders;      // that contain the kit's driver `odori`, or CMakeCache.txt
+  bool is_clone = false;                          // made by git: times of its files are those of the clone
+  Person moodle;                                  // name and number, if the folder is Moodle's
   std::set<std::pair<bool, std::string>> others;  // names of other files, those of code (false) first: the first few
   std::vector<Finding> flags;                     // on all tasks
   int n_entries = 0, n_archives = 0;
@@ -38,6 +43,8 @@ struct Scan {
   std::map<std::string, ScannedStudent> students;  // by the name of their folder, archive or prefix
   std::vector<Finding> problems;                   // what can't be read, or belongs to no student
   bool has_answers_at_top = false;                 // answers that no student's folder contains
+  std::vector<RosterEntry> roster;                 // of files named ...roster....csv next to the students' folders
+  std::map<std::string, Submitters> submitters;    // by student, from Gradescope's submission_metadata.yml
 };
 
 /// Scans a folder or an archive. If all students' folders are in a single one, as in an export of Gradescope's, scans

@@ -31,14 +31,13 @@ std::string normalized(std::string_view name, const icu::Normalizer2* (*form)(UE
   return result;
 }
 
-/// The same for all names that some file system considers equal.
-std::string folded(std::string_view name) { return normalized(name, icu::Normalizer2::getNFKCCasefoldInstance); }
-
 std::string checksum(std::string_view original, std::size_t n_digits) {
   return '~' + sha256(original).substr(0, n_digits);
 }
 
 }  // namespace
+
+std::string folded(std::string_view name) { return normalized(name, icu::Normalizer2::getNFKCCasefoldInstance); }
 
 std::string student_name(std::string_view original) {
   std::string text(original);

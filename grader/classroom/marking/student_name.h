@@ -14,6 +14,10 @@ namespace odori::grader {
 /// as such, and joins letters and accents that macOS separates.
 std::string student_name(std::string_view original);
 
+/// The same for all names that some file system considers equal, or a reader: capitals, forms of accents and widths of
+/// letters make no difference.
+std::string folded(std::string_view name);
+
 /// The names of all students, in the same order. No two are equal on a file system that ignores capitals, accents'
 /// forms or widths of letters: names that would be equal end in "~" and 32 digits.
 std::vector<std::string> student_names(const std::vector<std::string>& originals);

@@ -18,15 +18,16 @@ using Json = nlohmann::json;
 constexpr std::size_t most_misconceptions = 20, most_names = 30;
 
 /// Each verdict in a narrow cell, in the order of the legend.
-constexpr std::array<std::pair<Verdict, const char*>, 9> signs{{{Verdict::pass, "✓"},
-                                                                {Verdict::inconclusive, "~"},
-                                                                {Verdict::unfilled, "_"},
-                                                                {Verdict::wrong, "✗"},
-                                                                {Verdict::compile, "C"},
-                                                                {Verdict::crash, "!"},
-                                                                {Verdict::hang, "∞"},
-                                                                {Verdict::environment, "?"},
-                                                                {Verdict::not_checked, "·"}}};
+constexpr std::array<std::pair<Verdict, const char*>, 10> signs{{{Verdict::pass, "✓"},
+                                                                 {Verdict::inconclusive, "~"},
+                                                                 {Verdict::unfilled, "_"},
+                                                                 {Verdict::missing, "–"},
+                                                                 {Verdict::wrong, "✗"},
+                                                                 {Verdict::compile, "C"},
+                                                                 {Verdict::crash, "!"},
+                                                                 {Verdict::hang, "∞"},
+                                                                 {Verdict::environment, "?"},
+                                                                 {Verdict::not_checked, "·"}}};
 
 const char* sign_of(Verdict verdict) {
   return std::ranges::find(signs, verdict, &std::pair<Verdict, const char*>::first)->second;
@@ -107,6 +108,16 @@ Json looks_of(std::span<const StudentMarks> students, const Course& course) {
   return looks;
 }
 
+/// Marks that were changed by hand, and late submissions.
+Json adjusted(std::span<const StudentMarks> students, const Course& course) {
+  Json all = Json::array();
+  for (const StudentMarks& student : students)
+    for (const TaskMarks& task : student.tasks)
+      for (const Finding& adjustment : adjustments_of(task))
+        all.push_back({{"name", student.name}, {"url", url_of_page(student)}, {"what", message(course, adjustment)}});
+  return all;
+}
+
 Json task_of(const TaskMarks& task) {
   Json cells = Json::array();
   for (const Mark& mark : task.marks)
@@ -135,6 +146,7 @@ std::string class_page(std::span<const StudentMarks> students, const Course& cou
   const auto figure = [](std::optional<double> percent) { return percent ? fmt::format("{:.0f}", *percent) : "–"; };
   const auto if_any = [](int n) { return n > 0 ? Json(std::to_string(n)) : Json(); };
   const Json tasks = tasks_of(summary, course), looks = looks_of(students, course);
+  const Json changed = adjusted(students, course);
   Json all = Json::array();
   for (const StudentMarks& student : students) all.push_back(student_of(student));
   return render(pages::class_html,
@@ -155,6 +167,8 @@ std::string class_page(std::span<const StudentMarks> students, const Course& cou
                  {"n_looks", std::count_if(students.begin(), students.end(), [](auto& one) { return one.needs_look; })},
                  {"has_looks", !looks.empty()},
                  {"looks", looks},
+                 {"has_adjusted", !changed.empty()},
+                 {"adjusted", changed},
                  {"tasks", tasks},
                  {"has_misconceptions", !summary.misconceptions.empty()},
                  {"misconceptions", misconceptions_of(summary, course)},

@@ -20,19 +20,20 @@ bool looks_like_a_formula(const std::string& text) {
 void append(std::string& line, const std::string& field) { line += ',' + field; }
 
 std::string header(const Course& course) {
-  std::string line = "name";
+  std::string line = "name,email,id,folder";
   for (const Task& task : course.tasks) {
-    for (const char* column : {"state", "points", "of"}) append(line, task.name + "_" + column);
+    for (const char* column : {"state", "points", "late"}) append(line, task.name + "_" + column);
     for (const int blank : task.judged())
-      append(line, fmt::format("{}_{}", task.name, blank == 0 ? "speedup" : std::to_string(blank)));
+      if (course.points_of.at(task.name).contains(blank))
+        append(line, fmt::format("{}_{}", task.name, blank == 0 ? "speedup" : std::to_string(blank)));
   }
-  return line + ",total,of,percent,needs_look\r\n";
+  return line + ",total,needs_look\r\n";
 }
 
 /// Empty where there is no mark.
 std::string points_of(const TaskMarks& task, const Mark& mark) {
   if (!task.points || !mark.counts) return "";
-  return mark.verdict ? number(mark.verdict->points) : "0";
+  return number(mark.points.value_or(0));
 }
 
 }  // namespace
@@ -49,15 +50,16 @@ std::string csv_of(std::span<const StudentMarks> students, const Course& course)
   std::string text = std::string(byte_order_mark) + header(course);
   for (const StudentMarks& student : students) {
     std::string line = csv_field(student.name);
+    const Person person = student.record.people.size() == 1 ? student.record.people.front() : Person{};
+    for (const std::string& field : {person.email, person.id.empty() ? person.moodle : person.id, student.record.name})
+      append(line, csv_field(field));
     for (const TaskMarks& task : student.tasks) {
       append(line, state_of(task));
       append(line, task.points ? number(*task.points) : "");
-      append(line, number(task.of));
+      append(line, task.late ? number(task.late->deducted) : "");
       for (const Mark& mark : task.marks) append(line, points_of(task, mark));
     }
     append(line, student.points ? number(*student.points) : "");
-    append(line, number(student.of));
-    append(line, student.points && student.of > 0 ? number(100 * *student.points / student.of) : "");
     text += line + (student.needs_look ? ",yes" : ",no") + "\r\n";
   }
   return text;

@@ -23,9 +23,9 @@ std::string class_page(std::span<const StudentMarks> students, const Course& cou
 /// "record" is as marking/record.h has it, or null. Points are null where there is no mark.
 std::string class_json(std::span<const StudentMarks> students, const Course& course);
 
-/// RESULTS/marks.csv: one line per student, for spreadsheets and for Moodle's import of grades. The columns are name, then
-/// for each task TASK_state, TASK_points, TASK_of, TASK_1 ... TASK_speedup; then total, of, percent, needs_look. A
-/// field is empty where there is no mark; `percent` is what to import where the total is fixed.
+/// RESULTS/marks.csv: one line per student, for spreadsheets. The columns are name, email, id and folder; for each task
+/// TASK_state, TASK_points (of 100), TASK_late (what lateness cost), TASK_1 ... TASK_speedup; then total (of 100) and
+/// needs_look. A field is empty where there is no mark.
 ///
 /// RFC 4180: commas, CRLF, quotes doubled. UTF-8 with a byte order mark: without one, Excel reads names in Japanese as
 /// something else; Moodle and Python's "utf-8-sig" skip it.
@@ -40,8 +40,7 @@ std::string student_page(const StudentMarks& student, const Course& course);
 
 /// RESULTS/students/STUDENT/results.json, as Gradescope's autograders write it
 /// (https://gradescope-autograders.readthedocs.io/en/latest/specs/). Where that leaves a choice:
-/// - `score` is of all tasks' points (200): if something is taken out of the total (a speedup that this machine can't
-///   judge), it is scaled up to them, since the assignment's total in Gradescope is fixed.
+/// - `score` is the student's mark, of 100, which need not be the sum of the tests' scores: tasks have weights.
 /// - Ungraded is no score: neither `score` nor a test's is there then, so that nothing can be summed up.
 /// - No test is hidden: hidden ones would hide the score from students. Flags aren't in the file, since students can
 ///   see it.

@@ -26,8 +26,8 @@ Json test_of(const TaskMarks& task, std::size_t number_of_task, const Mark& mark
   const bool passed = mark.verdict && mark.verdict->verdict == Verdict::pass;
   // Without a score, a test is information only. What doesn't count is neither passed nor failed.
   if (scored && mark.counts) {
-    test["score"] = mark.verdict ? mark.verdict->points : 0;
-    test["max_score"] = mark.of;
+    test["score"] = rounded(mark.points.value_or(0));
+    test["max_score"] = rounded(mark.of);
   }
   if (mark.counts && (mark.verdict || task.points)) test["status"] = passed ? "passed" : "failed";
   test["output"] = verdict;
@@ -44,13 +44,8 @@ std::string output_of(const StudentMarks& student, const Course& course) {
         task.points ? "task_points" : "task_" + state_of(task),
         {{"task", task.task->name}, {"points", number(task.points.value_or(0))}, {"of", number(task.of)}}};
     output += in_both(course, line) + '\n';
+    for (const Finding& adjustment : adjustments_of(task)) output += in_both(course, adjustment) + '\n';
   }
-  if (student.points && student.of < student.full)
-    output += in_both(course, {"scaled",
-                               {{"points", number(*student.points)},
-                                {"of", number(student.of)},
-                                {"scaled", number(*student.scaled())},
-                                {"full", number(student.full)}}});
   return output;
 }
 
@@ -64,14 +59,14 @@ std::string gradescope_of(const StudentMarks& student, const Course& course) {
     for (const Mark& mark : task.marks) tests.push_back(test_of(task, i + 1, mark, student.points.has_value(), course));
     if (task.record) seconds += task.record->seconds;
   }
-  if (const auto score = student.scaled()) results["score"] = *score;
+  if (student.points) results["score"] = rounded(*student.points);
   results["output"] = output_of(student, course);
   results["output_format"] = "text";
   results["visibility"] = "visible";
   results["stdout_visibility"] = "hidden";
   results["execution_time"] = seconds;
   results["tests"] = std::move(tests);
-  results["extra_data"] = {{"graded", student.points.has_value()}, {"of", student.of}, {"max_score", student.full}};
+  results["extra_data"] = {{"graded", student.points.has_value()}, {"max_score", student.of}};
   return results.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

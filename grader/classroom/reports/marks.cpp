@@ -29,61 +29,152 @@ void tell_a_class(Mark& mark) {
     finding->key = "file_not_handed_in";
 }
 
-TaskMarks marks_of_task(const Task& task, const TaskRecord* record, const Course& course) {
-  TaskMarks marks{.task = &task_named(task.name), .record = record};
-  const bool marked = record && record->state == RecordState::marked && record->check;
-  if (marked || (record && record->state == RecordState::absent)) marks.points = 0;
+/// A verdict in the points of the class, whatever points the grader gave it.
+void scale(BlankVerdict& verdict, double of) {
+  verdict.points = verdict.of > 0 ? verdict.points * of / verdict.of : 0;
+  verdict.of = of;
+}
+
+const Override* override_of(const StudentOverrides& overrides, const std::string& task, int blank) {
+  const auto found = overrides.points.find({task, blank});
+  return found == overrides.points.end() ? nullptr : &found->second;
+}
+
+Override fit_to_show(const Override& one) { return {one.points, sanitized_line(one.comment)}; }
+
+Mark mark_of(const Task& task, int blank, double of, const TaskRecord* record, const StudentOverrides& overrides) {
+  Mark mark{.blank = blank, .verdict = {}, .of = of};
+  if (const BlankVerdict* verdict = record && record->check ? record->check->on(blank) : nullptr) {
+    mark.verdict = *verdict;
+    scale(*mark.verdict, of);
+    mark.counts = !is_taken_out(*mark.verdict);
+    tell_a_class(mark);
+  }
+  if (const Override* override = override_of(overrides, task.name, blank)) {
+    mark.override = fit_to_show(*override);
+    mark.counts = true;
+    if (mark.verdict) mark.verdict->points = override->points;
+  }
+  if (mark.counts && mark.override) mark.points = mark.override->points;
+  if (mark.counts && !mark.override && mark.verdict) mark.points = mark.verdict->points;
+  return mark;
+}
+
+/// What a submission after the deadline costs, or what an instructor says that it does.
+void deduct(TaskMarks& marks, const Course& course, const StudentOverrides& overrides) {
+  marks.late = late_of(course.terms, marks.record ? marks.record->submitted : 0);
+  if (!marks.late || !marks.points || marks.override) return;
+  if (const auto found = overrides.late.find(marks.task->name); found != overrides.late.end()) {
+    marks.late->refused = false;
+    marks.late->deducted = found->second.points;
+    marks.late_comment = sanitized_line(found->second.comment);
+  }
+  marks.late->deducted = std::min(marks.late->deducted, *marks.points);
+  *marks.points -= marks.late->deducted;
+}
+
+TaskMarks marks_of_task(const Task& task, const TaskRecord* record, const Course& course,
+                        const StudentOverrides& overrides) {
+  TaskMarks marks{.task = &task_named(task.name), .record = record, .marks = {}, .points = {}};
+  double points = 0, of = 0;
   const auto& points_of = course.points_of.at(task.name);
   for (const int blank : task.judged()) {
-    Mark mark{.blank = blank};
-    mark.of = points_of.at(mark.blank);
-    // Where nobody's speedup is measured, one wrong blank doesn't cost it either.
-    mark.counts = mark.blank != 0 || course.timings;
-    if (const BlankVerdict* verdict = marked ? record->check->on(blank) : nullptr) {
-      mark.verdict = *verdict;
-      mark.of = mark.verdict->of;
-      mark.counts = mark.counts && !is_taken_out(*mark.verdict);
-      if (mark.counts) *marks.points += mark.verdict->points;
-      tell_a_class(mark);
-    }
-    marks.full += mark.of;
-    if (mark.counts) marks.of += mark.of;
-    marks.marks.push_back(std::move(mark));
+    const auto worth = points_of.find(blank);
+    if (worth == points_of.end()) continue;  // nobody's speedup is measured
+    const Mark& mark = marks.marks.emplace_back(mark_of(task, blank, worth->second, record, overrides));
+    if (mark.counts) of += mark.of;
+    points += mark.points.value_or(0);
   }
+  if (record && record->state != RecordState::ungraded) marks.points = of > 0 ? all_points * points / of : 0;
+  if (const Override* override = override_of(overrides, task.name, whole_task)) {
+    marks.override = fit_to_show(*override);
+    marks.points = override->points;
+  }
+  deduct(marks, course, overrides);
   return marks;
+}
+
+const StudentOverrides& overrides_of(const std::string& student, const Course& course) {
+  static const StudentOverrides none;
+  const auto found = course.overrides.find(student);
+  return found == course.overrides.end() ? none : found->second;
+}
+
+std::string name_of(const StudentRecord& student) {
+  std::string names;
+  for (const Person& person : student.people) {
+    const std::string& name = person.name.empty() ? person.email : person.name;
+    if (!name.empty()) names += (names.empty() ? "" : ", ") + name;
+  }
+  return names.empty() ? student.name : names;
 }
 
 }  // namespace
 
-std::optional<double> StudentMarks::scaled() const {
-  if (!points) return std::nullopt;
-  return of > 0 ? std::round(100 * *points / of * full) / 100 : 0;
+std::map<int, double> points_of_class(const std::map<int, double>& points, const Terms& terms) {
+  double blanks = 0;
+  for (const auto& [blank, worth] : points)
+    if (blank != 0) blanks += worth;
+  const double speedup = points.contains(0) ? terms.speedup : 0;
+  std::map<int, double> scaled;
+  for (const auto& [blank, worth] : points)
+    if (blank != 0) scaled[blank] = worth * (all_points - speedup) / blanks;
+  if (speedup > 0) scaled[0] = speedup;
+  return scaled;
 }
 
 StudentMarks marks_of(const StudentRecord& student, const Course& course) {
   StudentMarks marks;
   marks.record = sanitized(student);
-  marks.name = marks.record.name;
+  marks.name = sanitized_line(name_of(student));
   marks.folder = student.name;
-  marks.points = 0;
+  double points = 0, weights = 0;
+  bool has_all = true;
   for (const Task& task : course.tasks) {
     const auto found = marks.record.tasks.find(task.name);
     const TaskRecord* record = found == marks.record.tasks.end() ? nullptr : &found->second;
-    TaskMarks& of_task = marks.tasks.emplace_back(marks_of_task(task, record, course));
-    marks.points = marks.points && of_task.points ? std::optional(*marks.points + *of_task.points) : std::nullopt;
-    marks.of += of_task.of;
-    marks.full += of_task.full;
+    const TaskMarks& of_task =
+        marks.tasks.emplace_back(marks_of_task(task, record, course, overrides_of(student.name, course)));
+    const double weight = course.terms.weights.at(task.name);
+    has_all &= of_task.points.has_value();
+    points += weight * of_task.points.value_or(0);
+    weights += weight;
     marks.needs_look |= record && (!record->flags.empty() || why_ungraded(*record));
   }
+  if (has_all) marks.points = points / weights;
   return marks;
 }
 
 TaskMarks marks_of(const TaskRecord& record, const Course& course) {
-  return marks_of_task(task_named(record.task), &record, course);
+  return marks_of_task(task_named(record.task), &record, course, overrides_of(record.student, course));
+}
+
+std::vector<Finding> adjustments_of(const TaskMarks& task) {
+  std::vector<Finding> adjustments;
+  const auto add = [&](const char* key, double points, double of, int blank, const std::string& comment) {
+    adjustments.push_back({key,
+                           {{"task", task.task->name},
+                            {"blank", std::to_string(blank)},
+                            {"points", number(points)},
+                            {"of", number(of)},
+                            {"days", task.late ? number(task.late->days) : ""},
+                            {"comment", comment}}});
+  };
+  for (const Mark& mark : task.marks)
+    if (mark.override)
+      add(mark.blank == 0 ? "override_speedup" : "override_blank", mark.override->points, mark.of, mark.blank,
+          mark.override->comment);
+  if (task.override) add("override_task", task.override->points, task.of, 0, task.override->comment);
+  if (task.late && !task.override)
+    add(task.late->refused ? "late_refused" : "late_deducted", task.late->deducted, task.of, 0,
+        task.late_comment.value_or(""));
+  return adjustments;
 }
 
 std::string state_of(const TaskMarks& task) { return task.record ? name_of(task.record->state) : "waiting"; }
 
-std::string number(double points) { return fmt::format("{:g}", std::round(100 * points) / 100); }
+double rounded(double points) { return std::round(100 * points) / 100; }
+
+std::string number(double points) { return fmt::format("{:g}", rounded(points)); }
 
 }  // namespace odori::grader

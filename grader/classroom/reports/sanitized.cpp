@@ -63,7 +63,15 @@ StudentRecord sanitized(const StudentRecord& record) {
     if (task.reason) task.reason = sanitized_finding(*task.reason);
     for (Finding& flag : task.flags) flag = sanitized_finding(flag);
     if (task.check) sanitize(*task.check);
+    for (ChosenFile& file : task.files) {
+      file.taken = sanitized_line(file.taken);
+      for (Alternative& other : file.others) other.file = sanitized_line(other.file);
+    }
   }
+  for (Person& person : result.people)
+    for (const auto field : {&Person::name, &Person::email, &Person::id, &Person::moodle, &Person::github,
+                             &Person::canvas, &Person::sis, &Person::login, &Person::section})
+      person.*field = sanitized_line(person.*field, most_of_a_name);
   return result;
 }
 

@@ -15,7 +15,7 @@ constexpr std::size_t most_lines = 30;  // of what was left out
 
 std::string points_of(const TaskMarks& task, const Mark& mark) {
   if (!mark.verdict || !task.points) return "–";
-  return mark.counts ? number(mark.verdict->points) + " / " + number(mark.of) : "–";
+  return mark.counts ? number(mark.points.value_or(0)) + " / " + number(mark.of) : "–";
 }
 
 /// What stands below a verdict. What was measured belongs to the speedup.
@@ -66,6 +66,12 @@ Json left_out_of(const CheckRecord& check) {
   return lines;
 }
 
+Json adjustments(const Course& course, const TaskMarks& task) {
+  Json messages = Json::array();
+  for (const Finding& adjustment : adjustments_of(task)) messages.push_back(message(course, adjustment));
+  return messages;
+}
+
 Json task_of(const TaskMarks& task, const Course& course) {
   const bool is_marked = task.record && task.record->check;
   Json marks = is_marked ? marks_of(course, task) : Json::array();
@@ -79,6 +85,7 @@ Json task_of(const TaskMarks& task, const Course& course) {
           {"of", number(task.of)},
           {"has_note", state != "marked"},
           {"note", message(course, {"state_" + state, {{"program", task.task->program.exercise.filename().string()}}})},
+          {"adjustments", adjustments(course, task)},
           {"has_marks", !marks.empty()},
           {"marks", std::move(marks)},
           {"has_timeline", !timeline.empty()},
@@ -95,16 +102,12 @@ Json task_of(const TaskMarks& task, const Course& course) {
 std::string student_page(const StudentMarks& student, const Course& course) {
   Json tasks = Json::array();
   for (const TaskMarks& task : student.tasks) tasks.push_back(task_of(task, course));
-  const bool has_less = student.points && student.of < student.full;
-  return render(pages::student_html,
-                {{"name", student.name},
-                 {"title", sanitized_line(course.title)},
-                 {"date", course.date},
-                 {"points", student.points ? number(*student.points) : "–"},
-                 {"of", number(student.of)},
-                 {"has_less", has_less},
-                 {"less", both(course, {"taken_out", {{"of", number(student.of)}, {"full", number(student.full)}}})},
-                 {"tasks", std::move(tasks)}});
+  return render(pages::student_html, {{"name", student.name},
+                                      {"title", sanitized_line(course.title)},
+                                      {"date", course.date},
+                                      {"points", student.points ? number(*student.points) : "–"},
+                                      {"of", number(student.of)},
+                                      {"tasks", std::move(tasks)}});
 }
 
 }  // namespace odori::grader

@@ -45,7 +45,7 @@ BlankSummary summary_of(const Task& task, int blank, std::size_t task_index, std
       ++summary.verdicts[mark.verdict->verdict];
       if (!mark.counts) continue;
       ++n_counted;
-      summary.mean_points += mark.verdict->points;
+      summary.mean_points += mark.points.value_or(0);
     }
   summary.mean_points /= std::max(1, n_counted);
   return summary;
@@ -92,7 +92,8 @@ ClassSummary summary_of(std::span<const StudentMarks> students, const Course& co
   std::sort(summary.percents.begin(), summary.percents.end());
   for (std::size_t i = 0; i < course.tasks.size(); ++i)
     for (const int blank : course.tasks[i].judged())
-      summary.blanks.push_back(summary_of(course.tasks[i], blank, i, students));
+      if (course.points_of.at(course.tasks[i].name).contains(blank))
+        summary.blanks.push_back(summary_of(course.tasks[i], blank, i, students));
   summary.misconceptions = misconceptions_of(students);
   return summary;
 }

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "classroom/self_test/handed_in.h"
 
-#include <archive.h>
-#include <archive_entry.h>
-
 #include <fstream>
-#include <memory>
 #include <sstream>
 
 #include "blanks/cutter.h"
 #include "blanks/task.h"
+#include "classroom/marking/archive_writer.h"
 #include "errors/error.h"
 
 namespace odori::grader {
@@ -18,21 +15,10 @@ namespace {
 namespace fs = std::filesystem;
 
 void write_archive(const fs::path& path, const std::map<std::string, std::string>& texts) {
-  const std::unique_ptr<archive, decltype(&archive_write_free)> archive(archive_write_new(), archive_write_free);
-  (path.extension() == ".zip" ? archive_write_set_format_zip : archive_write_set_format_pax)(archive.get());
-  require(archive_write_open_filename(archive.get(), path.c_str()) == ARCHIVE_OK, "{} can't be written.",
-          path.string());
-  const std::unique_ptr<archive_entry, decltype(&archive_entry_free)> entry(archive_entry_new(), archive_entry_free);
-  for (const auto& [name, text] : texts) {
-    archive_entry_clear(entry.get());
-    archive_entry_set_pathname(entry.get(), name.c_str());
-    archive_entry_set_perm(entry.get(), 0644);
-    archive_entry_set_filetype(entry.get(), AE_IFREG);
-    archive_entry_set_size(entry.get(), static_cast<la_int64_t>(text.size()));
-    require(archive_write_header(archive.get(), entry.get()) == ARCHIVE_OK, "{}: {}", name,
-            archive_error_string(archive.get()));
-    archive_write_data(archive.get(), text.data(), text.size());
-  }
+  using Format = ArchiveWriter::Format;
+  ArchiveWriter archive(path, path.extension() == ".zip" ? Format::zip : Format::tar);
+  for (const auto& [name, text] : texts) archive.add(name, text);
+  archive.close();
 }
 
 std::string program_of(const fs::path& kit, const AnswerEntry& entry) {

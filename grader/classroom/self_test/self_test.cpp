@@ -145,12 +145,15 @@ int self_test(const GradeFlags& flags) {
   const std::vector<AnswerEntry> answers = chosen_answers(flags.kit, flags.all),
                                  attacks = chosen_attacks(flags.kit, flags.all);
   const std::vector<Examinee> examinees = write_class(flags.kit, scratch.path() / "class", answers, attacks);
+  Settings settings;
+  settings.terms.speedup = 0;
+  for (const Task& task : all_tasks()) settings.terms.weights[task.name] = 1;
+  write_settings(scratch.path() / "results" / course_file, settings);
   const int code = grade_class({.submissions = scratch.path() / "class",
                                 .out = scratch.path() / "results",
                                 .kit = flags.kit,
                                 .build = flags.build,
                                 .jobs = flags.jobs,
-                                .timings = false,
                                 .language = flags.language});
   if (code == exit_code::interrupted) throw Error("Interrupted.", exit_code::interrupted);
 
