@@ -2,10 +2,12 @@
 #include "classroom/grade.h"
 
 #include <fmt/ranges.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 
 #include "classroom/class_screen.h"
+#include "classroom/cluster.h"
 #include "classroom/marking/batch.h"
 #include "classroom/marking/content.h"
 #include "classroom/marking/refusal.h"
@@ -25,6 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr int some_ungraded = 20;
 constexpr std::ptrdiff_t most_names = 5;  // offered instead of a missing one
+constexpr int gib_of_answer = 4, usual_elements = 100, lowest_priority = 19;
 
 bool is_wanted(const std::vector<std::string>& wanted, const std::string& name) {
   return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
@@ -118,16 +121,26 @@ std::string mark_of(const TaskRecord& record, const Course& course) {
   return record.state == RecordState::marked ? number(*marks.points) + '/' + number(marks.of) : name_of(record.state);
 }
 
+Marker::Place place_of(const GradeFlags& flags, const fs::path& scratch) {
+  return {.program = flags.build / "bin" / "odori_grader",
+          .kit = flags.kit,
+          .build = flags.build,
+          .scratch = scratch,
+          .locks = folder_of_locks(),
+          .sandbox = flags.sandbox,
+          .hidden = {flags.submissions, flags.out}};
+}
+
+/// Answers at once: each is counted with the memory that the sandbox gives one command.
+int jobs_of(const GradeFlags& flags) {
+  const int jobs = flags.jobs > 0 ? flags.jobs : usable_cores();
+  return flags.memory > 0 ? std::max(1, std::min(jobs, flags.memory / gib_of_answer)) : jobs;
+}
+
 /// Marks, into RESULTS itself or what lies next to it. Returns false if it was interrupted.
 bool mark(const GradeFlags& flags, const fs::path& scratch, const std::vector<Answer>& answers, const Records& records,
           Reports& reports, ClassScreen& screen) {
-  Marker marker({.program = flags.build / "bin" / "odori_grader",
-                 .kit = flags.kit,
-                 .build = flags.build,
-                 .scratch = scratch,
-                 .locks = folder_of_locks(),
-                 .sandbox = flags.sandbox,
-                 .hidden = {flags.submissions, flags.out}});
+  Marker marker(place_of(flags, scratch));
   const Course& course = reports.course();
   const Audience audience{.record =
                               [&](const TaskRecord& record, const auto& before, const Progress& progress) {
@@ -140,7 +153,7 @@ bool mark(const GradeFlags& flags, const fs::path& scratch, const std::vector<An
                                 screen.progress(progress);
                                 reports.write_if_due();
                               }};
-  const Batch batch{records, marker, flags.jobs > 0 ? flags.jobs : usable_cores(), flags.timings};
+  const Batch batch{records, marker, jobs_of(flags), flags.timings};
   for (const Answer& answer : answers) reports.expect(answer.student);
   try {
     run_batch(batch, answers, audience);
@@ -186,6 +199,7 @@ int grade_new(const GradeFlags& flags, Results& results, const Intake& intake, c
   Regrade(results).begin();
   const std::vector<Answer> answers = answers_of(intake, flags, results.submitted(), results.kit(), results.salt());
   Reports reports(flags.out, course_of(flags, results.terms()), results.records().all());
+  if (flags.anonymous) reports.write_anonymous_too(results.salt());
   screen.say("batch_begins",
              {{"students", std::to_string(intake.students.size())}, {"n", std::to_string(answers.size())}});
   const bool finished = mark(flags, scratch, answers, results.records(), reports, screen);
@@ -197,6 +211,46 @@ int grade_new(const GradeFlags& flags, Results& results, const Intake& intake, c
   const int code = conclude(reports, intake, screen);
   sum_up(flags, reports, screen);
   return code;
+}
+
+/// Has an array job mark what is left; once nothing is, the reports are complete.
+int submit_class(const GradeFlags& flags, Results& results, const Intake& intake, const fs::path& scratch,
+                 const Cluster& cluster, ClassScreen& screen) {
+  Regrade(results).begin();
+  const std::vector<Answer> answers = answers_of(intake, flags, results.submitted(), results.kit(), results.salt());
+  Marker marker(place_of(flags, scratch));
+  const auto submitted = cluster.submit({results.records(), marker, 1, flags.timings}, answers, flags.submissions,
+                                        flags.jobs > 0 ? flags.jobs : usual_elements, flags.sandbox);
+  Reports reports(flags.out, course_of(flags, results.terms()), Cluster::without_waiting(results.records().all()));
+  if (flags.anonymous) reports.write_anonymous_too(results.salt());
+  for (const Answer& answer : answers) reports.expect(answer.student);
+  reports.write();
+  if (submitted.n > 0) {
+    screen.say("array_submitted",
+               {{"n", std::to_string(submitted.n)}, {"job", submitted.job}, {"logs", submitted.logs.string()}});
+    return exit_code::ok;
+  }
+  const int code = conclude(reports, intake, screen);
+  sum_up(flags, reports, screen);
+  return code;
+}
+
+/// In the array job, next to its other elements: without the lock of RESULTS, and without reports.
+int mark_element(const GradeFlags& flags, const Cluster& cluster, ClassScreen& screen) {
+  const BatchState state = read_batch_state(flags.out / "batch.json");
+  if (state.kit != kit_version(flags.kit, flags.build)) throw Refusal({"array_other_kit", {}}, some_ungraded);
+  if (flags.sandbox) const Sandbox tried;
+  const TemporaryFolder scratch(fs::temp_directory_path() / "odori_batch_");
+  const Records records(flags.out / "students", flags.out / "history");
+  const Course course = course_of(flags, state.terms);
+  Marker marker(place_of(flags, scratch.path()));
+  const Audience audience{
+      .record = [&](const TaskRecord& record, const auto&,
+                    const Progress& progress) { screen.record(record, marks_of(record, course), "", progress); },
+      .progress = [&](const Progress& progress) { screen.progress(progress); }};
+  run_batch({records, marker, 1, state.terms.timings},
+            cluster.answers_of_element(records, state.salt, flags.element, flags.elements), audience);
+  return exit_code::ok;
 }
 
 /// Marks next to the marks that there are, and shows what differs.
@@ -241,12 +295,22 @@ int apply_regrade(const GradeFlags& flags, const std::string& kit, ClassScreen& 
 }
 
 int grade(const GradeFlags& flags, ClassScreen& screen, const Messages& messages) {
+  const Cluster cluster(flags.out, flags.kit, flags.build);
+  if (flags.element > 0) return mark_element(flags, cluster, screen);
   if (!flags.submissions.empty()) refuse_if_nested(flags);
+  if (const auto array = cluster.running()) {
+    const Finding progress{
+        flags.submit ? "array_runs" : "array_active",
+        {{"job", array->job}, {"marked", std::to_string(array->n_marked)}, {"of", std::to_string(array->of)}}};
+    if (!flags.submit) throw Refusal(progress, some_ungraded);
+    screen.say(progress);
+    return exit_code::ok;
+  }
   const std::string kit = kit_version(flags.kit, flags.build);
   if (flags.regrade && !fs::exists(flags.out / "batch.json"))
     throw Refusal({"nothing_to_regrade", {{"folder", flags.out.string()}}});
   if (flags.apply) return apply_regrade(flags, kit, screen, messages);
-  if (flags.sandbox) const Sandbox tried;
+  if (flags.sandbox && !flags.submit) const Sandbox tried;
   // Of a class that can't be marked, nothing is written.
   const TemporaryFolder scratch(fs::temp_directory_path() / "odori_batch_");
   const Intake intake = take_in(flags.submissions, scratch.path());
@@ -260,6 +324,7 @@ int grade(const GradeFlags& flags, ClassScreen& screen, const Messages& messages
                    {{"folder", flags.out.string()}, {"began", flags_of(results.terms())}, {"now", flags_of(terms)}}});
   if (!flags.sandbox) screen.say("batch_unsafe");
   if (flags.regrade) return grade_again(flags, results, kit, intake, scratch.path(), screen, messages);
+  if (flags.submit) return submit_class(flags, results, intake, scratch.path(), cluster, screen);
   return grade_new(flags, results, intake, scratch.path(), screen);
 }
 
@@ -268,6 +333,7 @@ int grade(const GradeFlags& flags, ClassScreen& screen, const Messages& messages
 int grade_class(const GradeFlags& flags) {
   const Messages messages(flags.kit, language_or_default(flags.language));
   ClassScreen screen(messages);
+  if (flags.nice) setpriority(PRIO_PROCESS, 0, lowest_priority);
   try {
     return grade(flags, screen, messages);
   } catch (const Refusal& refusal) {

@@ -19,6 +19,11 @@ struct GradeFlags {
   std::vector<std::string> tasks;     // these alone
   std::vector<std::string> students;  // likewise; empty: all
   bool regrade = false, apply = false;
+  bool anonymous = false;               // RESULTS/anonymous/ as well
+  bool submit = false;                  // an array job marks
+  int element = 0, elements = 1;        // of such a job: which one this is, from 1; 0: none
+  bool nice = false;                    // what runs gives way to others
+  int memory = 0;                       // GiB for all answers at once; 0: no limit
   bool self_test = false, all = false;  // instead of a class; with slow attacks and the whole corpus
 };
 

@@ -14,7 +14,8 @@
 
 namespace odori::grader {
 
-/// RESULTS/students/STUDENT/{results.json,report.html}, and for all RESULTS/{results.json,marks.csv,report.html}.
+/// RESULTS/students/STUDENT/{results.json,report.html}, and for all RESULTS/{results.json,marks.csv,report.html}; on
+/// request RESULTS/anonymous/, the pages with codes in place of names.
 class Reports {
  public:
   Reports(std::filesystem::path results, Course course, std::vector<StudentRecord> students);
@@ -22,6 +23,8 @@ class Reports {
   /// Adds a student without marks.
   void expect(const std::string& student) { students_[student].name = student; }
   void take(const TaskRecord& record);
+  /// From now on RESULTS/anonymous/ is written too. A student's code is made of the salt and the name.
+  void write_anonymous_too(std::string salt) { anonymous_salt_ = std::move(salt); }
   /// Writes what has changed, unless that was done less than five seconds ago. Throws WriteError.
   void write_if_due();
   void write();
@@ -30,10 +33,13 @@ class Reports {
   const std::map<std::string, StudentRecord>& students() const { return students_; }
 
  private:
+  void write_anonymous(const std::string& chart_js);
+
   std::filesystem::path results_;
   Course course_;
   std::map<std::string, StudentRecord> students_;
   std::set<std::string> changed_;
+  std::string anonymous_salt_;  // empty: not asked for
   std::chrono::steady_clock::time_point written_;
 };
 

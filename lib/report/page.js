@@ -5,6 +5,7 @@
   const css = name => getComputedStyle(root).getPropertyValue(name).trim();
   const word = both => both[root.lang];
   const narrow = () => innerWidth < 640;
+  const onPaper = () => root.classList.contains("paper");
 
   /** Calls show(), now and whenever it has to look different. */
   function keepUp(show) {

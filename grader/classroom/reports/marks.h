@@ -38,9 +38,10 @@ struct TaskMarks {
   const Task* task = nullptr;          // of all_tasks()
   const TaskRecord* record = nullptr;  // null: not marked yet
   std::vector<Mark> marks;
-  std::optional<double> points;  // none: ungraded, or not marked yet
-  double of = 0;                 // what they could be, without what doesn't count
-  double full = 0;               // with it
+  std::optional<double> points;         // none: ungraded, or not marked yet
+  double of = 0;                        // what they could be, without what doesn't count
+  double full = 0;                      // with it
+  std::vector<std::string> alike = {};  // students with the same files (find_alike)
 };
 
 struct StudentMarks {
