@@ -49,7 +49,7 @@ Json whole_cluster(const Forecast& all) {
   const OfNodes& last = all.scaling.back();
   if (!last.weak) return false;
   return {{"devices", last.devices},
-          {"speedup", fmt::format("{:.1f}", last.devices * last.efficiency)},
+          {"speedup", fmt::format("{:.{}f}", last.devices * last.efficiency, last.devices < 100 ? 1 : 0)},
           {"efficiency", fmt::format("{:.0f}", 100 * last.efficiency)},
           {"epoch", fmt::format("{:.2f}", last.epoch)},
           {"one_epoch", fmt::format("{:.1f}", all.epoch)},

@@ -7,10 +7,12 @@
 #include <map>
 #include <utility>
 
+#include "classroom/reports/sanitized.h"
+
 namespace odori::grader {
 namespace {
 
-constexpr std::size_t most_alike = 3;
+constexpr std::size_t most_alike = 3, most_characters = 300;  // of one value: a reason is a line or two
 
 constexpr int ungraded = 0, other = 7;
 
@@ -32,7 +34,8 @@ void add(std::vector<Reason>& reasons, const std::string& task, const Finding& w
     known->tasks.push_back(task);
 }
 
-void add(std::vector<Reason>& reasons, const std::string& task, const Finding& why) {
+void add(std::vector<Reason>& reasons, const std::string& task, Finding why) {
+  for (auto& [name, value] : why.values) value = sanitized_line(value, most_characters);
   add(reasons, task, why, rank_of(why));
 }
 
