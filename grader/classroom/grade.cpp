@@ -221,7 +221,7 @@ int submit_class(const GradeFlags& flags, Results& results, const Intake& intake
   Marker marker(place_of(flags, scratch));
   const auto submitted = cluster.submit({results.records(), marker, 1, flags.timings}, answers, flags.submissions,
                                         flags.jobs > 0 ? flags.jobs : usual_elements, flags.sandbox);
-  Reports reports(flags.out, course_of(flags, results.terms()), Cluster::without_waiting(results.records().all()));
+  Reports reports(flags.out, course_of(flags, results.terms()), results.records().all());
   if (flags.anonymous) reports.write_anonymous_too(results.salt());
   for (const Answer& answer : answers) reports.expect(answer.student);
   reports.write();
@@ -249,7 +249,7 @@ int mark_element(const GradeFlags& flags, const Cluster& cluster, ClassScreen& s
                     const Progress& progress) { screen.record(record, marks_of(record, course), "", progress); },
       .progress = [&](const Progress& progress) { screen.progress(progress); }};
   run_batch({records, marker, 1, state.terms.timings},
-            cluster.answers_of_element(records, state.salt, flags.element, flags.elements), audience);
+            cluster.answers_of_element(state.salt, flags.element, flags.elements), audience);
   return exit_code::ok;
 }
 
