@@ -23,7 +23,7 @@ class Reports {
   /// Adds a student without marks.
   void expect(const std::string& student) { students_[student].name = student; }
   void take(const TaskRecord& record);
-  /// From now on RESULTS/anonymous/ is written too. A student's code is made of the salt and the name.
+  /// Also writes RESULTS/anonymous/, whenever reports are written. A student's code is made of the salt and the name.
   void write_anonymous_too(std::string salt) { anonymous_salt_ = std::move(salt); }
   /// Writes what has changed, unless that was done less than five seconds ago. Throws WriteError.
   void write_if_due();

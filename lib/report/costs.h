@@ -47,7 +47,7 @@ struct ExchangeCosts {
   double images_per_second(const MeasuredExchange& of) const {
     return 1e3 * (of.devices > 0 ? of.devices : ranks) * batchsize / (compute_milliseconds + of.milliseconds);
   }
-  /// The unit of all amounts of data that are shown: 10^6 bytes if any of them has so many, else 10^3.
+  /// The unit of all amounts of data that are shown: 10^6 bytes if the largest has 10^6 bytes or more, else 10^3.
   struct Unit {
     double bytes;
     const char* name;
