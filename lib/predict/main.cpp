@@ -4,6 +4,7 @@
 //   ./odori predict --nodes 1024 --gpus-per-node 8 --network 10gbit
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,7 @@
 #include "predict/forecast.h"
 #include "predict/measure.h"
 #include "program/program.h"
+#include "report/page.h"
 
 using namespace odori;
 
@@ -22,7 +24,7 @@ namespace {
 struct Flags {
   int nodes = 8, gpus_per_node = 1, devices_per_core = 1;
   std::string network = "10gbit,50us", within = "100gbit,5us";
-  std::string model = "vgg", proxy, timings, communicator, json;
+  std::string model = "vgg", proxy, timings, communicator, out = "out/predict", json;
   int image_size = 32, batchsize = 32, shared_batch = 8192, images = 50000;
   DevicePoolOptions devices;
 };
@@ -100,6 +102,9 @@ void add_training_flags(CommandLine& line, Flags& flags) {
                  line.say({"Threads of a CPU device", "CPU デバイスのスレッド数"}))
       ->check(line.whole_number(1, 1024))
       ->capture_default_str();
+  app.add_option("--out", flags.out,
+                 line.say({"Folder for the page, report.html", "ページ report.html を書くフォルダ"}))
+      ->capture_default_str();
   app.add_option("--json", flags.json,
                  line.say({"Write the result into this file as well", "結果をこのファイルにも書く"}));
 }
@@ -160,6 +165,9 @@ int main(int argc, char** argv) try {
   question.training.compute = compute_of(flags, network);
   const Forecast all = forecast(question);
   fmt::print("{}", to_text(all));
+  const std::filesystem::path page = std::filesystem::path(flags.out) / "report.html";
+  replace_file(page, to_page(all, read_chart_js()));
+  fmt::print("As a page: {}\n", page.string());
   write_json(nlohmann::json(all).dump(2) + "\n");
   return 0;
 } catch (...) {
