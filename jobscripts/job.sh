@@ -79,6 +79,7 @@ stop_at_unfilled_select_line() {
 
 . "$kit/cmake/build_folder.sh"
 . "$kit/lib/flags/exercises.sh"
+. "$kit/jobscripts/modules.sh"
 
 # build_program NAME: builds it if its source has changed since, and stops at its first blank that isn't filled in,
 # rather than after the baseline's run.
@@ -94,27 +95,6 @@ build_program() {
     unlock_build
   fi
   ! sed 's,//.*,,' "$source" | grep -q PUT_YOUR_CODE || log "$PROGRAMS/$1" $FLAGS
-}
-
-# Batch shells often haven't read the file that defines `module`.
-define_module() {
-  local file
-  for file in "$LMOD_PKG/init/bash" "$MODULESHOME/init/bash" /etc/profile.d/{lmod,z00_lmod,modules,z00_modules}.sh \
-    /usr/share/{lmod/lmod,modules}/init/bash; do
-    ! type module >/dev/null 2>&1 || return 0
-    [ ! -r "$file" ] || . "$file" >/dev/null 2>&1
-  done
-  type module >/dev/null 2>&1 || stop 20 "$site names modules (MODULES=), but this node has no command \`module\`." \
-    "Ask the site which file defines it in a job, and source that file at the top of $site."
-}
-
-load_modules() {
-  local name
-  [ -z "$MODULES" ] || define_module
-  for name in $MODULES; do
-    module load "$name" || stop 20 "The module $name can't be loaded. \`module avail\` lists those that there are;" \
-      "which ones a job loads stands in $site (MODULES=)."
-  done
 }
 
 # Was this Open MPI built for that scheduler ("tm" is PBS)? Then it asks it for the hosts, and starts processes there.

@@ -7,18 +7,25 @@
 #include <span>
 #include <string>
 
-#include "blanks/submission.h"
+#include "blanks/lexer.h"
 
 namespace odori::grader {
 namespace {
 
-constexpr std::size_t most_words = 5;  // more wouldn't say more
+constexpr std::size_t most_words = 5;              // more wouldn't say more
+constexpr std::size_t most_bytes_of_command = 80;  // bytes
 
 /// The word or sign that `forbidden` names. A directive begins with its own.
 std::string word_in(const Finding& forbidden) {
   for (const char* name : {"word", "sign", "code"})
     if (const auto value = forbidden.values.find(name); value != forbidden.values.end()) return value->second;
   return "#";
+}
+
+bool is_command(const std::string& line, Language language) {
+  if (language == Language::shell) return !trim(line).empty() && !trim(line).starts_with('#');
+  return std::ranges::any_of(identifiers_in({line}),
+                             [](const std::string& word) { return listed_names().contains(word); });
 }
 
 }  // namespace
@@ -44,6 +51,18 @@ std::vector<Finding> flags_for(const std::map<int, BlankIdentifiers>& identifier
     }
   }
   return flags;
+}
+
+std::optional<Finding> flag_for(const std::vector<Change>& changes, Language language) {
+  std::vector<const Change*> commands;
+  for (const Change& change : changes)
+    if (!change.removed && is_command(change.text, language)) commands.push_back(&change);
+  if (commands.empty()) return {};
+  const Change& first = *commands.front();
+  return Finding{"flag_outside",
+                 {{"line", std::to_string(first.line)},
+                  {"code", bounded(std::string(trim(first.text)), most_bytes_of_command)},
+                  {"n", std::to_string(commands.size())}}};
 }
 
 }  // namespace odori::grader

@@ -13,6 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t most_bytes_of_answer = 8000;
+
 BlankVerdict verdict_of(const Json& json) {
   const JsonObject object(json, "A verdict");
   BlankVerdict verdict{
@@ -59,13 +61,16 @@ Json json_of(const CheckRecord& check) {
   }
   for (const LeftOut& line : check.left_out)
     left_out.push_back({{"file", line.file}, {"line", line.line}, {"removed", line.removed}, {"text", line.text}});
+  Json answers = Json::array();
+  for (const auto& [blank, text] : check.answers) answers.push_back({{"blank", blank}, {"text", text}});
   const auto values = [](const std::optional<CheckRecord::Values>& some) { return some ? Json(*some) : Json(); };
   return {{"seed", check.seed},
           {"verdicts", std::move(verdicts)},
           {"speedup", values(check.speedup)},
           {"counts", values(check.counts)},
           {"timeline", check.timeline},
-          {"left_out", std::move(left_out)}};
+          {"left_out", std::move(left_out)},
+          {"answers", std::move(answers)}};
 }
 
 Finding finding_of(const Json& json, const std::string& name) {
@@ -95,6 +100,12 @@ CheckRecord check_of(const Json& json) {
     const JsonObject line(entry, "A line that was left out");
     check.left_out.push_back({std::filesystem::path(line.text("file")).filename(), line.small_number("line"),
                               line.boolean("removed"), line.text("text")});
+  }
+  if (!object.has("answers")) return check;  // of an earlier version
+  for (const Json& entry : object.list("answers")) {
+    const JsonObject answer(entry, "An answer");
+    const int blank = answer.small_number("blank");
+    if (check.on(blank)) check.answers[blank] = bounded(answer.text("text"), most_bytes_of_answer);
   }
   return check;
 }

@@ -4,7 +4,8 @@
 //   {"seed": 1, "verdicts": [{"blank": 1, "verdict": "WRONG", "points": 0, "of": 20, "key": "...", "values": {...}}
 //   ...],
 //    "speedup": {...} or null, "counts": {...} or null, "timeline": "FILE" or "",
-//    "left_out": [{"file": "...", "line": 3, "removed": false, "text": "..."} ...]}
+//    "left_out": [{"file": "...", "line": 3, "removed": false, "text": "..."} ...],
+//    "answers": [{"blank": 1, "text": "..."} ...]}
 // Further fields are allowed.
 #pragma once
 
@@ -39,6 +40,7 @@ struct CheckRecord {
   std::optional<Values> speedup, counts;  // what was measured, and counted
   std::string timeline;                   // the page; of a record RESULTS/students/STUDENT/<this>; empty: none
   std::vector<LeftOut> left_out;
+  std::map<int, std::string> answers;  // by blank: what the learner wrote into it; none of an unfilled one
   bool operator==(const CheckRecord&) const = default;
   /// The verdict on a blank; null if there is none.
   const BlankVerdict* on(int blank) const;

@@ -2,11 +2,14 @@
 #include "classroom/grade.h"
 
 #include <fmt/ranges.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <set>
 
 #include "classroom/class_screen.h"
+#include "classroom/cluster.h"
+#include "classroom/decided.h"
 #include "classroom/marking/batch.h"
 #include "classroom/marking/content.h"
 #include "classroom/refusal.h"
@@ -14,7 +17,6 @@
 #include "classroom/reports.h"
 #include "files/file.h"
 #include "program/program.h"
-#include "report/machine.h"
 #include "runner/sandbox.h"
 #include "threads/cores.h"
 
@@ -24,18 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int some_ungraded = 20;
-
-/// Their folders, whatever --students calls them; all of them without it. Throws Refusal for one who isn't there.
-std::set<std::string> chosen_students(const GradeFlags& flags, const Intake& intake) {
-  std::vector<KnownStudent> known;
-  for (const Student& student : intake.students) known.push_back({student.name, student.people});
-  std::set<std::string> chosen;
-  for (const std::string& name : flags.students)
-    chosen.insert(student_meant(name, known, "no_such_student", {}).folder);
-  if (flags.students.empty())
-    for (const KnownStudent& student : known) chosen.insert(student.folder);
-  return chosen;
-}
+constexpr int gib_of_answer = 4, usual_elements = 100, lowest_priority = 19;
 
 void refuse_if_nested(const GradeFlags& flags) {
   std::error_code error;
@@ -44,57 +35,6 @@ void refuse_if_nested(const GradeFlags& flags) {
   const auto end = std::mismatch(submissions.begin(), submissions.end(), out.begin(), out.end()).first;
   if (fs::is_directory(submissions) && end == submissions.end())
     throw Refusal({"results_within_submissions", {{"folder", flags.out.string()}}});
-}
-
-/// What is decided for this class: the settings, and what depends on them.
-struct Decided {
-  Settings settings;
-  Overrides overrides;
-};
-
-std::map<std::string, std::map<int, double>> points_of_class(const GradeFlags& flags, const Terms& terms) {
-  std::map<std::string, std::map<int, double>> points;
-  for (const std::string& task : terms.tasks())
-    points[task] = points_of_class(points_of(task_named(task), flags.kit), terms);
-  return points;
-}
-
-Course course_of(const GradeFlags& flags, const Decided& decided, const Terms& terms) {
-  Course course{.title = decided.settings.title,
-                .date = odori::now(),
-                .tasks = {},
-                .points_of = points_of_class(flags, terms),
-                .english = Messages(flags.kit, "en"),
-                .japanese = Messages(flags.kit, "ja"),
-                .timings = terms.timings(),
-                .terms = terms,
-                .overrides = decided.overrides,
-                .language = decided.settings.language};
-  for (const std::string& task : terms.tasks()) course.tasks.push_back(task_named(task));
-  return course;
-}
-
-/// course.json as it is, with the defaults of this class where it says nothing. Without the file, a class keeps what
-/// it was marked by.
-Settings settings_of(const GradeFlags& flags, const std::string& language) {
-  const fs::path file = flags.out / course_file, batch = flags.out / "batch.json";
-  Settings settings = read_settings(file);
-  if (!fs::exists(file) && fs::exists(batch)) settings.terms = read_batch_state(batch).terms;
-  fs::path name = flags.submissions.empty() ? flags.out : flags.submissions;
-  if (name.filename().empty()) name = name.parent_path();  // "class/"
-  if (settings.title.empty()) settings.title = name.filename();
-  if (settings.language.empty()) settings.language = language;
-  return settings;
-}
-
-std::vector<RosterEntry> roster_of(const GradeFlags& flags, const Settings& settings) {
-  std::vector<RosterEntry> roster;
-  for (const std::string& name : settings.roster) {
-    const fs::path file = flags.out / name;
-    if (!fs::is_regular_file(file)) throw Refusal({"roster_missing", {{"file", file.string()}}});
-    merge_roster(roster, read_roster(read_file(file), file.string()));
-  }
-  return roster;
 }
 
 /// Writes what was handed in to `submitted`, for the children to read.
@@ -166,16 +106,33 @@ std::string mark_of(const TaskRecord& record, const Course& course) {
   return record.state == RecordState::marked ? number(*marks.points) + '/' + number(marks.of) : name_of(record.state);
 }
 
+Marker::Place place_of(const GradeFlags& flags, const fs::path& scratch) {
+  return {.program = flags.build / "bin" / "odori_grader",
+          .kit = flags.kit,
+          .build = flags.build,
+          .scratch = scratch,
+          .locks = folder_of_locks(),
+          .sandbox = flags.sandbox,
+          .hidden = {flags.submissions, flags.out}};
+}
+
+/// Answers at once: each is counted with the memory that the sandbox gives one command.
+int jobs_of(const GradeFlags& flags) {
+  const int jobs = flags.jobs > 0 ? flags.jobs : usable_cores();
+  return flags.memory > 0 ? std::max(1, std::min(jobs, flags.memory / gib_of_answer)) : jobs;
+}
+
+void expect_all(Reports& reports, const Intake& intake, const std::vector<Answer>& answers) {
+  std::set<std::string> students;
+  for (const Answer& answer : answers) students.insert(answer.student);
+  for (const Student& student : intake.students)
+    if (students.contains(student.name)) reports.expect(student.name, student.people);
+}
+
 /// Marks, into RESULTS itself or what lies next to it. Returns false if it was interrupted.
 bool mark(const GradeFlags& flags, const fs::path& scratch, const Intake& intake, const std::vector<Answer>& answers,
           const Records& records, Reports& reports, ClassScreen& screen) {
-  Marker marker({.program = flags.build / "bin" / "odori_grader",
-                 .kit = flags.kit,
-                 .build = flags.build,
-                 .scratch = scratch,
-                 .locks = folder_of_locks(),
-                 .sandbox = flags.sandbox,
-                 .hidden = {flags.submissions, flags.out}});
+  Marker marker(place_of(flags, scratch));
   const Course& course = reports.course();
   const Audience audience{.record =
                               [&](const TaskRecord& record, const auto& before, const Progress& progress) {
@@ -188,14 +145,8 @@ bool mark(const GradeFlags& flags, const fs::path& scratch, const Intake& intake
                                 screen.progress(progress);
                                 reports.write_if_due();
                               }};
-  const Batch batch{records, marker, flags.jobs > 0 ? flags.jobs : usable_cores(), course.timings};
-  const std::set<std::string> students = [&] {
-    std::set<std::string> names;
-    for (const Answer& answer : answers) names.insert(answer.student);
-    return names;
-  }();
-  for (const Student& student : intake.students)
-    if (students.contains(student.name)) reports.expect(student.name, student.people);
+  const Batch batch{records, marker, jobs_of(flags), course.timings};
+  expect_all(reports, intake, answers);
   try {
     run_batch(batch, answers, audience);
     return true;
@@ -256,6 +207,7 @@ int grade_new(const Call& call, Results& results) {
   keep_who_and_when(records, intake, answers);
   forget_who_is_gone(records, intake);
   Reports reports(flags.out, course_of(flags, decided, results.terms()), records.all());
+  if (flags.anonymous) reports.write_anonymous_too(results.salt());
   screen.say("batch_begins",
              {{"students", std::to_string(intake.students.size())}, {"n", std::to_string(answers.size())}});
   const bool finished = mark(flags, scratch, intake, answers, records, reports, screen);
@@ -268,6 +220,51 @@ int grade_new(const Call& call, Results& results) {
   const int code = conclude(reports, intake, screen);
   sum_up(flags, reports, screen);
   return code;
+}
+
+/// Has an array job mark what is left; once nothing is, the reports are complete.
+int submit_class(const Call& call, Results& results, const Cluster& cluster) {
+  const auto& [flags, decided, intake, kit, scratch, screen, messages] = call;
+  Regrade(results).begin();
+  const Records records = results.records();
+  const std::vector<Answer> answers =
+      answers_of(intake, call.students(), results.terms(), results.submitted(), results.kit(), results.salt());
+  keep_who_and_when(records, intake, answers);
+  forget_who_is_gone(records, intake);
+  Marker marker(place_of(flags, scratch));
+  const auto submitted = cluster.submit({records, marker, 1, results.terms().timings()}, answers, flags.submissions,
+                                        flags.jobs > 0 ? flags.jobs : usual_elements, flags.sandbox);
+  Reports reports(flags.out, course_of(flags, decided, results.terms()), records.all());
+  if (flags.anonymous) reports.write_anonymous_too(results.salt());
+  expect_all(reports, intake, answers);
+  reports.write();
+  if (submitted.n > 0) {
+    screen.say("array_submitted",
+               {{"n", std::to_string(submitted.n)}, {"job", submitted.job}, {"logs", submitted.logs.string()}});
+    return exit_code::ok;
+  }
+  reports.write_uploads();
+  const int code = conclude(reports, intake, screen);
+  sum_up(flags, reports, screen);
+  return code;
+}
+
+/// In the array job, next to its other elements: without the lock of RESULTS, and without reports.
+int mark_element(const GradeFlags& flags, const std::string& language, const Cluster& cluster, ClassScreen& screen) {
+  const BatchState state = read_batch_state(flags.out / "batch.json");
+  if (state.kit != kit_version(flags.kit, flags.build)) throw Refusal({"array_other_kit", {}}, some_ungraded);
+  if (flags.sandbox) const Sandbox tried;
+  const TemporaryFolder scratch(fs::temp_directory_path() / "odori_batch_");
+  const Records records(flags.out / "students", flags.out / "history");
+  const Course course = course_of(flags, {.settings = settings_of(flags, language), .overrides = {}}, state.terms);
+  Marker marker(place_of(flags, scratch.path()));
+  const Audience audience{
+      .record = [&](const TaskRecord& record, const auto&,
+                    const Progress& progress) { screen.record(record, marks_of(record, course), "", progress); },
+      .progress = [&](const Progress& progress) { screen.progress(progress); }};
+  run_batch({records, marker, 1, state.terms.timings()},
+            cluster.answers_of_element(state.salt, flags.element, flags.elements), audience);
+  return exit_code::ok;
 }
 
 /// Marks next to the marks that there are, and shows what differs.
@@ -320,13 +317,23 @@ int apply_regrade(const GradeFlags& flags, Decided decided, const std::string& k
 }
 
 int grade(const GradeFlags& flags, const std::string& language, ClassScreen& screen, const Messages& messages) {
+  const Cluster cluster(flags.out, flags.kit, flags.build);
+  if (flags.element > 0) return mark_element(flags, language, cluster, screen);
   if (!flags.submissions.empty()) refuse_if_nested(flags);
+  if (const auto array = cluster.running()) {
+    const Finding progress{
+        flags.submit ? "array_runs" : "array_active",
+        {{"job", array->job}, {"marked", std::to_string(array->n_marked)}, {"of", std::to_string(array->of)}}};
+    if (!flags.submit) throw Refusal(progress, some_ungraded);
+    screen.say(progress);
+    return exit_code::ok;
+  }
   const std::string kit = kit_version(flags.kit, flags.build);
   if (flags.regrade && !fs::exists(flags.out / "batch.json"))
     throw Refusal({"nothing_to_regrade", {{"folder", flags.out.string()}}});
   Decided decided{.settings = settings_of(flags, language), .overrides = {}};
   if (flags.apply) return apply_regrade(flags, std::move(decided), kit, screen, messages);
-  if (flags.sandbox) const Sandbox tried;
+  if (flags.sandbox && !flags.submit) const Sandbox tried;
   // Of a class that can't be marked, nothing is written.
   const TemporaryFolder scratch(fs::temp_directory_path() / "odori_batch_");
   const Terms& terms = decided.settings.terms;
@@ -347,7 +354,8 @@ int grade(const GradeFlags& flags, const std::string& language, ClassScreen& scr
   if (!fs::exists(flags.out / course_file)) write_settings(flags.out / course_file, decided.settings);
   if (!flags.sandbox) screen.say("batch_unsafe");
   const Call call{flags, decided, intake, kit, scratch.path(), screen, messages};
-  return flags.regrade ? grade_again(call, results) : grade_new(call, results);
+  if (flags.regrade) return grade_again(call, results);
+  return flags.submit ? submit_class(call, results, cluster) : grade_new(call, results);
 }
 
 /// Of course.json; empty if there is none, or the file can't be used, which is said later.
@@ -363,6 +371,7 @@ int grade_class(const GradeFlags& flags) {
   const std::string language = language_or_default(flags.language.empty() ? language_of_class(flags) : flags.language);
   const Messages messages(flags.kit, language);
   ClassScreen screen(messages);
+  if (flags.nice) setpriority(PRIO_PROCESS, 0, lowest_priority);
   try {
     return grade(flags, language, screen, messages);
   } catch (const Refusal& refusal) {

@@ -17,6 +17,11 @@ struct GradeFlags {
   std::string language;               // en or ja; empty: by course.json, or else by LANG
   std::vector<std::string> students;  // these alone; empty: all
   bool regrade = false, apply = false;
+  bool anonymous = false;               // RESULTS/anonymous/ as well
+  bool submit = false;                  // an array job marks
+  int element = 0, elements = 1;        // of such a job: which one this is, from 1; 0: none
+  bool nice = false;                    // what runs gives way to others
+  int memory = 0;                       // GiB for all answers at once; 0: no limit
   bool self_test = false, all = false;  // instead of a class; with slow attacks and the whole corpus
 };
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
 #include "classroom/grade.h"
 #include "flags/command_line.h"
 
@@ -7,6 +9,7 @@ namespace odori::grader {
 GradeFlags parse_grade_flags(int argc, char** argv) {
   GradeFlags flags{.kit = ODORI_FOLDER, .build = ODORI_BUILD_FOLDER};
   bool unsafe = false;
+  std::string element;
 
   CommandLine line("Marks a class: a folder, .zip or .tar with a folder or an archive a student.", "./odori grade",
                    argc, argv);
@@ -24,6 +27,17 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
       ->take_all();
   app.add_flag("--regrade", flags.regrade, "Mark again, show what would change, and change nothing");
   app.add_flag("--apply", flags.apply, "With --regrade: take what the last one has shown");
+  app.add_flag(
+      "--anonymous", flags.anonymous,
+      "Also write RESULTS/anonymous, the pages with codes in place of names, and anonymous.csv, which has the names");
+  app.add_flag("--submit", flags.submit,
+               "Mark on the cluster, by an array job of PBS or Slurm with at most --jobs elements (100)");
+  app.add_flag("--nice", flags.nice, "Run at the lowest priority, for a login node");
+  app.add_option(
+         "--memory", flags.memory,
+         "GiB that may be used, from 4: fewer answers are marked at once, each counted with 4, the sandbox's limit")
+      ->check(line.whole_number(4, 1 << 16));
+  app.add_option("--element", element, "For the array job: which of its elements this is, as 3/100")->group("");
   app.add_flag("--self-test", flags.self_test,
                "Does the grader hold on this machine? Marks answers and attacks of its own");
   app.add_flag("--all", flags.all,
@@ -40,6 +54,13 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
   if (!flags.self_test && flags.out.empty())
     refuse({"Where to? ./odori grade SUBMISSIONS --out RESULTS",
             "結果をどこに書きますか。./odori grade 提出物 --out 結果のフォルダ"});
+  if (!element.empty() && (std::sscanf(element.c_str(), "%d/%d", &flags.element, &flags.elements) != 2 ||
+                           flags.element < 1 || flags.element > flags.elements))
+    refuse({"--element takes the number of an element and how many there are, as 3/100.",
+            "--element には、要素の番号と要素数を 3/100 のように指定してください。"});
+  if (flags.submit && flags.regrade)
+    refuse(
+        {"--regrade marks here, without --submit.", "--regrade はこのマシンで採点します。--submit は付けられません。"});
   if (flags.apply && !flags.regrade)
     refuse({"--apply goes with --regrade: it takes what that has shown.",
             "--apply は --regrade と一緒に使います。--regrade が示した変更を反映します。"});

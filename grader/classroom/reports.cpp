@@ -4,8 +4,12 @@
 #include <algorithm>
 
 #include "classroom/marking/archive_writer.h"
+#include "classroom/marking/sha256.h"
 #include "classroom/marking/student_name.h"
+#include "classroom/reports/anonymous.h"
 #include "classroom/reports/formats.h"
+#include "classroom/reports/looks.h"
+#include "classroom/reports/sanitized.h"
 #include "classroom/reports/uploads.h"
 #include "files/file.h"
 #include "report/page.h"
@@ -15,6 +19,8 @@ namespace odori::grader {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
+
+constexpr std::size_t n_digits_of_code = 8;
 
 Reports::Reports(std::filesystem::path results, Course course, std::vector<StudentRecord> students)
     : results_(std::move(results)), course_(std::move(course)) {
@@ -46,6 +52,7 @@ void Reports::write() {
   replace_file(results_ / "results.json", class_json(all, course_));
   replace_file(results_ / "marks.csv", csv_of(all, course_));
   replace_file(results_ / "report.html", class_page(all, course_, chart_js));
+  if (!anonymous_salt_.empty()) write_anonymous(chart_js);
   changed_.clear();
   written_ = Clock::now();
 }
@@ -54,6 +61,7 @@ std::vector<StudentMarks> Reports::all_marks() const {
   std::vector<StudentMarks> all;
   for (const auto& [name, student] : students_) all.push_back(marks_of(student, course_));
   std::ranges::stable_sort(all, {}, &StudentMarks::name);
+  find_alike(all);
   return all;
 }
 
@@ -77,6 +85,27 @@ void Reports::write_uploads() const {
   }
   archive.close();
   fs::rename(unfinished, zip);
+}
+
+/// RESULTS/anonymous.csv says which code is whose; nothing in RESULTS/anonymous does.
+void Reports::write_anonymous(const std::string& chart_js) {
+  const auto folder = results_ / "anonymous";
+  std::string codes = "code,name\r\n";
+  Course course = course_;
+  std::vector<StudentMarks> all;
+  for (const auto& [name, student] : students_) {
+    const std::string code = sha256(anonymous_salt_ + name).substr(0, n_digits_of_code);
+    codes += code + ',' + csv_field(sanitized_line(name)) + "\r\n";
+    if (const auto found = course_.overrides.find(name); found != course_.overrides.end())
+      course.overrides[code] = found->second;
+    all.push_back(marks_of(anonymous(student, code), course));
+    if (changed_.contains(name))
+      replace_file(folder / "students" / code / "report.html", student_page(all.back(), course));
+  }
+  std::ranges::sort(all, {}, &StudentMarks::name);
+  find_alike(all);
+  replace_file(folder / "report.html", class_page(all, course, chart_js));
+  replace_file(results_ / "anonymous.csv", codes);
 }
 
 }  // namespace odori::grader

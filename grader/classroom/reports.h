@@ -15,7 +15,8 @@
 namespace odori::grader {
 
 /// RESULTS/students/STUDENT/{results.json,report.html}, and for all RESULTS/{results.json,marks.csv,report.html}; at
-/// the end RESULTS/upload/{moodle,canvas,gradescope}.csv and RESULTS/feedback.zip.
+/// the end RESULTS/upload/{moodle,canvas,gradescope}.csv and RESULTS/feedback.zip; on request RESULTS/anonymous/, the
+/// pages with codes in place of names.
 class Reports {
  public:
   Reports(std::filesystem::path results, Course course, std::vector<StudentRecord> students);
@@ -27,6 +28,8 @@ class Reports {
     changed_.insert(student);
   }
   void take(const TaskRecord& record);
+  /// Also writes RESULTS/anonymous/, whenever reports are written. A student's code is made of the salt and the name.
+  void write_anonymous_too(std::string salt) { anonymous_salt_ = std::move(salt); }
   /// Writes what has changed, unless that was done less than five seconds ago. Throws WriteError.
   void write_if_due();
   void write();
@@ -39,12 +42,15 @@ class Reports {
   const std::map<std::string, StudentRecord>& students() const { return students_; }
 
  private:
+  void write_anonymous(const std::string& chart_js);
+
   std::filesystem::path results_;
   std::vector<StudentMarks> all_marks() const;
 
   Course course_;
   std::map<std::string, StudentRecord> students_;
   std::set<std::string> changed_;
+  std::string anonymous_salt_;  // empty: not asked for
   std::chrono::steady_clock::time_point written_;
 };
 

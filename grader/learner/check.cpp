@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learner/check.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <random>
 
@@ -37,7 +37,7 @@ void remember(const Flags& flags, const Answers& answers, const std::vector<Blan
 /// What may be read by others: texts of bounded length.
 CheckRecord record_of(const Question& question, const Answers& answers, std::vector<BlankVerdict> verdicts,
                       const std::optional<SpeedupStep>& step) {
-  constexpr std::size_t most_lines = 1000, most_bytes = 500;
+  constexpr std::size_t most_lines = 1000, most_bytes = 500, most_bytes_of_answer = 4000;
   CheckRecord check{.seed = question.seed, .verdicts = std::move(verdicts)};
   for (BlankVerdict& verdict : check.verdicts)
     if (verdict.finding) verdict.finding = bounded(*std::move(verdict.finding));
@@ -46,11 +46,15 @@ CheckRecord record_of(const Question& question, const Answers& answers, std::vec
     if (step->counts) check.counts = step->counts->values;
     check.timeline = step->timeline;
   }
-  for (const Submission* submission : {&answers.program, &answers.script})
+  for (const Submission* submission : {&answers.program, &answers.script}) {
+    for (const auto& [number, blank] : submission->blanks)
+      if (const BlankVerdict* verdict = check.on(number); verdict && verdict->verdict != Verdict::unfilled)
+        check.answers[number] = bounded(fmt::format("{}", fmt::join(blank.text, "\n")), most_bytes_of_answer);
     for (const Change& change : submission->changes)
       if (check.left_out.size() < most_lines)
         check.left_out.push_back(
             {submission->path.filename(), change.line, change.removed, bounded(change.text, most_bytes)});
+  }
   return check;
 }
 
@@ -111,6 +115,9 @@ int check_and_tell(const Flags& flags, const Messages& messages) {
   if (own) remember(flags, answers, verdicts);
   if (!flags.json.empty()) {
     std::vector<Finding> for_instructors = flags_for(answers.identifiers, verdicts);
+    for (const Submission* submission : {&answers.program, &answers.script})
+      if (auto flag = flag_for(submission->changes, language_of(submission->path.string())))
+        for_instructors.push_back(*std::move(flag));
     for (Finding& flag : for_instructors) flag = bounded(std::move(flag));
     const CheckRecord record = record_of(question, answers, verdicts, step);
     write_file(flags.json, as_json(question, record, for_instructors, messages));

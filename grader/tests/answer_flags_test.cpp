@@ -47,6 +47,19 @@ TEST(Flags, NameNoMoreWordsThanSomebodyReads) {
   EXPECT_EQ(flags.at(0).values.at("words"), "`x`, `x`, `x`, `x`, `x`");
 }
 
+TEST(Flags, NameCommandsOutsideTheBlanks) {
+  const std::vector<Change> changes{{3, false, "#include <cstdlib>"},
+                                    {4, false, "// system() is not called here"},
+                                    {9, true, "  trainer.run();"},
+                                    {9, false, "  system(\"id\");"},
+                                    {12, false, "  std::ofstream out(\"x\");"}};
+  EXPECT_EQ(flag_for(changes, Language::cpp),
+            (Finding{"flag_outside", {{"line", "9"}, {"code", "system(\"id\");"}, {"n", "2"}}}));
+  EXPECT_FALSE(flag_for({{3, false, "int system_id = 0;"}, {4, true, "system(\"id\");"}}, Language::cpp));
+  EXPECT_EQ(flag_for({{5, false, "# a comment"}, {6, false, "#PBS -q mine"}, {7, false, "curl x"}}, Language::shell),
+            (Finding{"flag_outside", {{"line", "7"}, {"code", "curl x"}, {"n", "1"}}}));
+}
+
 TEST(Flags, TellOnceThatAnswersCannotBeFound) {
   std::vector<BlankVerdict> verdicts;
   for (int blank = 1; blank <= 7; ++blank)

@@ -2,6 +2,8 @@
 // The records of a class: what is written is read again, and nothing else is.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "classroom/marking/record.h"
 #include "errors/error.h"
 
@@ -15,7 +17,8 @@ TaskRecord marked() {
                                  {0, Verdict::not_checked, Finding{"speedup_waits", {}}, 0, 20}},
                     .speedup = {{{"speedup", "1.97"}}},
                     .timeline = "multi_gpu.html",
-                    .left_out = {{"train_cifar_multi_gpu.cpp", 3, true, "  return 0;"}}};
+                    .left_out = {{"train_cifar_multi_gpu.cpp", 3, true, "  return 0;"}},
+                    .answers = {{1, "  split(train);\n"}}};
   return {.student = "青木 \"A\"",
           .task = "multi_gpu",
           .content = std::string(64, 'a'),
@@ -79,6 +82,12 @@ TEST(Record, BrokenBytesDoNotStopIt) {
   TaskRecord record = marked();
   record.check->left_out[0].text = "\xff\xfe";
   EXPECT_NE(to_json(record).find("\uFFFD"), std::string::npos);
+}
+
+TEST(Record, OfAnEarlierVersionHasNoAnswersTexts) {
+  nlohmann::ordered_json json = json_of(marked());
+  json["check"].erase("answers");
+  EXPECT_TRUE(record_from_json(json.dump()).check->answers.empty());
 }
 
 TEST(Record, AHalfOfItIsRefused) {

@@ -60,6 +60,8 @@ TaskRecord record_of(const std::string& student, const Task& task, Verdict verdi
     BlankVerdict one{.blank = blank, .verdict = speedup_alone ? Verdict::pass : verdict, .of = points.at(blank)};
     one.finding = finding_for(one.verdict, blank, text);
     if (one.verdict == Verdict::pass) one.points = one.of;
+    if (blank != 0 && one.verdict != Verdict::unfilled)
+      check.answers[blank] = "    const auto answer = of_blank(" + std::to_string(blank) + ");\n      // " + text;
     check.verdicts.push_back(std::move(one));
   }
   if (verdict == Verdict::pass) {

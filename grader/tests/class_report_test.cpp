@@ -6,7 +6,9 @@
 
 #include "class_report_fixture.h"
 #include "classroom/course/times.h"
+#include "classroom/reports/anonymous.h"
 #include "classroom/reports/formats.h"
+#include "classroom/reports/looks.h"
 #include "classroom/reports/sanitized.h"
 #include "classroom/reports/summary.h"
 #include "classroom/reports/uploads.h"
@@ -238,10 +240,112 @@ TEST(Summary, CountsVerdictsMisconceptionsAndLooks) {
   EXPECT_EQ(summary.blanks[0].mean_points, 6.25);
   EXPECT_EQ(summary.misconceptions.front().students.size(), 3u);
   EXPECT_EQ(summary.misconceptions.back().students.size(), 1u);
-  EXPECT_TRUE(contains(class_page(students, course, ""), "<td class=\"who\"><a href=\"students/c/report.html\">"));
-  EXPECT_FALSE(contains(class_page(students, course, ""), "<td class=\"who\"><a href=\"students/b/report.html\">"));
+  EXPECT_TRUE(contains(class_page(students, course, ""),
+                       "<td class=\"name\"><a href=\"students/c/report.html\" title=\"c\">c</a></td><td><span"));
+  EXPECT_FALSE(contains(class_page(students, course, ""),
+                        "<td class=\"name\"><a href=\"students/b/report.html\" title=\"b\">b</a></td><td><span"));
   EXPECT_TRUE(students[2].needs_look);
   EXPECT_FALSE(students[1].needs_look);
+}
+
+TEST(StudentsPages, ShowTheStudentsOwnTextAndNoHints) {
+  StudentRecord record = student_with("aoki", Verdict::wrong);
+  record.tasks["multi_gpu"].check->answers[2] = "    if (a < b)\n      use(a);\n\n    done();";
+  const std::string page = student_page(marks_of(record, course_for_tests()), course_for_tests());
+  EXPECT_TRUE(contains(page, "<pre class=\"answer\">if (a &lt; b)\n  use(a);\ndone();</pre>"));
+  EXPECT_FALSE(contains(page, "./odori hint"));
+}
+
+TEST(StudentsPages, SayOnceThatSpeedupsWereNotMeasured) {
+  StudentRecord record = student_with("aoki", Verdict::pass);
+  for (auto& [name, task] : record.tasks)
+    task.check->verdicts.back() = {0, Verdict::not_checked, Finding{"speedup_not_asked", {}}, 0, 20};
+  const std::string page = student_page(marks_of(record, course_for_tests()), course_for_tests());
+  const std::size_t first = page.find("The speedup wasn");
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_EQ(page.find("The speedup wasn", first + 1), std::string::npos);
+}
+
+std::vector<StudentRecord> class_to_look_at() {
+  std::vector<StudentRecord> records;
+  for (const char* name : {"absent", "alike 1", "alike 2", "outside", "unusual", "unsuspicious"})
+    records.push_back(student_with(name, Verdict::pass));
+  for (auto& [name, task] : records[0].tasks)
+    task = {
+        .student = "absent",
+        .task = name,
+        .state = RecordState::absent,
+        .flags = {{"flag_other_names", {{"files", "notes.docx"}, {"file", name}}}, {"flag_absent", {{"task", name}}}}};
+  for (StudentRecord* alike : {&records[1], &records[2]}) alike->tasks["multi_gpu"].content = "1234";
+  records[3].tasks["multi_gpu"].flags = {{"flag_several_files", {}},
+                                         {"flag_outside", {{"code", "system(\"id\")"}, {"line", "9"}, {"n", "1"}}}};
+  for (auto& [name, task] : records[4].tasks) task.flags = {{"flag_unusual", {{"blank", "1"}, {"words", "`kill`"}}}};
+  return records;
+}
+
+TEST(Looks, AreOneAStudentTheMostSeriousFirst) {
+  const std::vector<StudentRecord> records = class_to_look_at();
+  const Course course = course_for_tests();
+  std::vector<StudentMarks> students = marks_of_class(records, course);
+  find_alike(students);
+  const std::vector<Look> looks = looks_of(students);
+  std::vector<std::string> names, keys;
+  for (const Look& look : looks) {
+    names.push_back(look.student->name);
+    keys.push_back(look.reasons.front().why.key);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"outside", "unusual", "alike 1", "alike 2", "absent"}));
+  EXPECT_EQ(keys,
+            (std::vector<std::string>{"flag_outside", "flag_unusual", "look_alike", "look_alike", "look_absent"}));
+  EXPECT_EQ(looks[0].reasons.size(), 2u);
+  EXPECT_EQ(looks[1].reasons.size(), 1u) << "the same of two tasks";
+  EXPECT_EQ(looks[1].reasons[0].tasks, (std::vector<std::string>{"multi_gpu", "multi_node"}));
+  EXPECT_EQ(looks[2].reasons[0].why.values.at("names"), "alike 2");
+  ASSERT_EQ(looks[4].reasons.size(), 2u) << "what was there instead";
+  EXPECT_EQ(looks[4].reasons[1].why.values.at("files"), "notes.docx");
+  EXPECT_TRUE(students[1].needs_look);
+}
+
+TEST(Looks, DoNotCompareUnfilledAnswers) {
+  std::vector<StudentRecord> records;
+  for (const char* name : {"a", "b"}) {
+    records.push_back(student_with(name, Verdict::unfilled));
+    records.back().tasks["multi_gpu"].content = "1234";
+  }
+  std::vector<StudentMarks> students = marks_of_class(records, course_for_tests());
+  find_alike(students);
+  EXPECT_TRUE(looks_of(students).empty());
+}
+
+TEST(Anonymous, PagesHoldNoNames) {
+  const Course course = course_for_tests();
+  std::vector<StudentMarks> students;
+  for (StudentRecord& record : class_to_look_at()) {
+    record.name = "SECRET " + record.name;
+    for (auto& [name, task] : record.tasks) {
+      task.student = record.name;
+      task.flags.push_back({"flag_again", {{"student", "SECRET"}}});
+      if (task.check) task.check->left_out.push_back({"a.cpp", 1, false, "// SECRET"});
+    }
+    students.push_back(marks_of(anonymous(record, "7f3a19c2"), course));
+  }
+  find_alike(students);
+  EXPECT_FALSE(contains(class_page(students, course, ""), "SECRET"));
+  EXPECT_TRUE(contains(class_page(students, course, ""), "7f3a19c2"));
+  for (const StudentMarks& student : students) EXPECT_FALSE(contains(student_page(student, course), "SECRET"));
+  EXPECT_TRUE(contains(class_page(students, course, ""), "system(&quot;id&quot;)"));
+}
+
+TEST(Summary, CountsTheShareThatIsRight) {
+  std::vector<StudentRecord> records{student_with("a", Verdict::pass), student_with("b", Verdict::wrong),
+                                     student_with("c", Verdict::wrong)};
+  const Course course = course_for_tests();
+  const std::vector<StudentMarks> students = marks_of_class(records, course);
+  EXPECT_NEAR(summary_of(students, course).blanks[0].share_right().value(), 100.0 / 3, 1e-9);
+  const std::string page = class_page(students, course, "");
+  EXPECT_TRUE(contains(page, "<td class=\"number\">33 %</td>"));
+  EXPECT_TRUE(contains(page, "Each of the 3 devices gets all 53 training images"));
+  EXPECT_TRUE(contains(page, "2 <span lang=\"en\">students"));
 }
 
 TEST(Summary, CountsMarksThatAreGoneOnceAStudent) {

@@ -31,6 +31,7 @@
 #include "flags/command_line.h"
 #include "program/program.h"
 #include "report/costs.h"
+#include "report/page.h"
 
 using namespace odori;
 
@@ -283,7 +284,7 @@ void report(const ExchangeCosts& costs, const Flags& flags) {
   std::filesystem::create_directories(flags.out, ignored);
   for (const std::string& path : {flags.out + "/result.json", flags.json})
     if (!path.empty()) write_file(path, text_of(costs));
-  write_file(flags.out + "/report.html", to_page(costs));
+  write_file(flags.out + "/report.html", to_page(costs, read_chart_js()));
   fmt::print("{}Written: {}/result.json and, as a page, {}/report.html\n", to_text(costs), flags.out, flags.out);
 }
 

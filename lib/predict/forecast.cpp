@@ -89,16 +89,6 @@ nlohmann::json json_of(const OfSplit& of) {
           {"iteration", json_of(of.cost->iteration)}};
 }
 
-std::string describe(const cost::Link& link) {
-  const double mbit = link.bandwidth * 8 / 1e6, us = link.latency * 1e6;
-  return fmt::format("{} and {}",
-                     mbit < 1000 ? fmt::format("{:g} Mbit/s", mbit) : fmt::format("{:g} Gbit/s", mbit / 1e3),
-                     us < 1000 ? fmt::format("{:g} us", us) : fmt::format("{:g} ms", us / 1e3));
-}
-
-std::string in_bytes(double n) {
-  return n < 1e6 ? fmt::format("{:.1f} kB", n / 1e3) : fmt::format("{:.1f} MB", n / 1e6);
-}
 std::string counted(double n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
 
 /// Why some have no time in half precision.
@@ -118,12 +108,24 @@ std::string gain_of_nodes(const Forecast& all) {
   if (!all_known) return fmt::format("-: {} can't be used there.\n", all.question.training.communicator);
   if (!gains) return fmt::format("For {}, one device alone is faster.\n", counted(images, "image"));
   if (all.best_nodes < nodes)
-    return fmt::format("Shared by more than {}, {} images gain nothing more.\n", counted(all.best_nodes, "node"),
-                       images);
-  return nodes == 1 ? "" : fmt::format("{} images shared by all nodes still gain from the last one.\n", images);
+    return fmt::format("A shared batch of {} images gets no faster with more than {}.\n", images,
+                       counted(all.best_nodes, "node"));
+  return nodes == 1 ? ""
+                    : fmt::format("A shared batch of {} images still gets faster up to all {} nodes.\n", images, nodes);
 }
 
 }  // namespace
+
+std::string describe(const cost::Link& link) {
+  const double mbit = link.bandwidth * 8 / 1e6, us = link.latency * 1e6;
+  return fmt::format("{} and {}",
+                     mbit < 1000 ? fmt::format("{:g} Mbit/s", mbit) : fmt::format("{:g} Gbit/s", mbit / 1e3),
+                     us < 1000 ? fmt::format("{:g} us", us) : fmt::format("{:g} ms", us / 1e3));
+}
+
+std::string in_bytes(double n) {
+  return n < 1e6 ? fmt::format("{:.1f} kB", n / 1e3) : fmt::format("{:.1f} MB", n / 1e6);
+}
 
 Forecast forecast(const Question& question) {
   Forecast all{.question = question};

@@ -48,6 +48,13 @@ struct Forecast {
 
 Forecast forecast(const Question& question);
 std::string to_text(const Forecast& forecast);
+/// One self-contained page, in English and Japanese. `chart_js`: as for a comparison's page.
+std::string to_page(const Forecast& forecast, const std::string& chart_js);
 void to_json(nlohmann::json& json, const Forecast& forecast);
+
+/// "10 Gbit/s and 50 us".
+std::string describe(const cost::Link& link);
+/// "41.2 kB", "59.9 MB".
+std::string in_bytes(double n);
 
 }  // namespace odori

@@ -4,6 +4,7 @@
 //   ./odori predict --nodes 1024 --gpus-per-node 8 --network 10gbit
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,7 @@
 #include "predict/forecast.h"
 #include "predict/iteration_flags.h"
 #include "program/program.h"
+#include "report/page.h"
 
 using namespace odori;
 
@@ -20,7 +22,7 @@ namespace {
 
 struct Flags : IterationFlags {
   int nodes = 8, devices_per_core = 1, shared_batch = 8192, images = 50000;
-  std::string communicator, json;
+  std::string communicator, out = "out/predict", json;
   cost::State state = cost::fp32_adam;
 };
 
@@ -59,6 +61,9 @@ void add_flags(CommandLine& line, Flags& flags) {
                    "デバイスのメモリの計算で、パラメータごとに保持するもの: fp32（4 バイトと、勾配、Adam の 2 つの"
                    "モーメント）か mixed（2 + 2 バイトと、fp32 のコピーとモーメント）"}))
       ->check(line.one_of({"fp32", "mixed"}));
+  app.add_option("--out", flags.out,
+                 line.say({"Folder for the page, report.html", "ページ report.html を書くフォルダ"}))
+      ->capture_default_str();
   app.add_option("--json", flags.json,
                  line.say({"Write the result into this file as well", "結果をこのファイルにも書く"}));
 }
@@ -111,6 +116,9 @@ int main(int argc, char** argv) try {
   compute.fixed *= flags.devices_per_core, compute.per_image *= flags.devices_per_core;
   const Forecast all = forecast(question);
   fmt::print("{}", to_text(all));
+  const std::filesystem::path page = std::filesystem::path(flags.out) / "report.html";
+  replace_file(page, to_page(all, read_chart_js()));
+  fmt::print("As a page: {}\n", page.string());
   if (const int ranks = question.training.cluster.ranks(); ranks > 1 && ranks <= 4096)
     fmt::print(
         "\nYour own all-reduce there, message by message:\n"

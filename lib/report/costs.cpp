@@ -3,14 +3,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "report/table.h"
 
 namespace odori {
 namespace {
-
-double megabytes(const MeasuredExchange::Sent& sent) { return static_cast<double>(sent.bytes) / 1e6; }
 
 TableRow to_row(const ExchangeCosts& costs, const MeasuredExchange& of) {
   if (!of.refused.empty()) return {costs.shown(of), "-", "-", "-", "-", "-", "-", "-", "-", "-"};
@@ -22,7 +21,7 @@ TableRow to_row(const ExchangeCosts& costs, const MeasuredExchange& of) {
                fmt::format("{:.0f}", costs.images_per_second(of))};
   for (const MeasuredExchange::Sent& sent : {of.within_node, of.to_other_nodes}) {
     row.push_back(of.counted ? fmt::format("{}", sent.messages) : "-");
-    row.push_back(of.counted ? fmt::format("{:.1f}", megabytes(sent)) : "-");
+    row.push_back(of.counted ? fmt::format("{:.1f}", static_cast<double>(sent.bytes) / costs.unit().bytes) : "-");
   }
   return row;
 }
@@ -57,7 +56,14 @@ std::string ExchangeCosts::shown(const MeasuredExchange& of) const {
   return of.devices == 0 || of.devices == ranks ? of.name : fmt::format("{} x {}", of.name, of.devices);
 }
 
+ExchangeCosts::Unit ExchangeCosts::unit() const {
+  std::int64_t most = gradient_bytes;
+  for (const MeasuredExchange& of : exchanges) most = std::max({most, of.within_node.bytes, of.to_other_nodes.bytes});
+  return most >= 1'000'000 ? Unit{1e6, "MB"} : Unit{1e3, "kB"};
+}
+
 std::string to_text(const ExchangeCosts& costs) {
+  const ExchangeCosts::Unit unit = costs.unit();
   std::vector<TableRow> rows;
   std::string notes;
   for (const MeasuredExchange& of : costs.exchanges) {
@@ -65,20 +71,23 @@ std::string to_text(const ExchangeCosts& costs) {
     if (!of.refused.empty()) notes += fmt::format("Not measured: {}: {}\n", of.name, of.refused);
   }
   return text_table({"gradients by", "ms", "least .. most", "predicted", "of the iteration", "images/s",
-                     "sent in the node", "MB", "to other nodes", "MB"},
+                     "sent in the node", unit.name, "to other nodes", unit.name},
                     rows) +
          notes +
          fmt::format(
-             "{}: {:.1f} MB of gradients a rank, {} images a device and iteration, which computes {:.1f} ms; {}.\n",
-             costs.model, static_cast<double>(costs.gradient_bytes) / 1e6, costs.batchsize, costs.compute_milliseconds,
+             "{}: {:.1f} {} of gradients a rank, {} images a device and iteration, which computes {:.1f} ms; {}.\n",
+             costs.model, static_cast<double>(costs.gradient_bytes) / unit.bytes, unit.name, costs.batchsize,
+             costs.compute_milliseconds,
              costs.rounds == 1 ? "one round" : fmt::format("medians of {} rounds", costs.rounds)) +
          "Predicted is latency + bytes / bandwidth of each message (lib/comm/cost.h), with what two ranks were seen to "
          "take:" +
          in_words("in a node", costs.within) + (costs.within && costs.between ? ";" : "") +
          in_words("between nodes", costs.between) + (costs.within || costs.between ? "" : " no two ranks were there") +
          ".\n" +
-         "Sent are the messages and 10^6 bytes of the rank that sends most, which needn't be the same one in the node "
-         "and to other nodes. Where MPI picks its steps, they are those of lib/comm/README.md.\n" +
+         fmt::format(
+             "Sent: messages and {} of the busiest rank, in the node and to other nodes counted separately. Where "
+             "MPI picks its steps, they are those of lib/comm/README.md.\n",
+             unit.name) +
          fmt::format("{}, devices: {}.\n{}, {}.\n", costs.place(), costs.device, describe(costs.machine), costs.date);
 }
 

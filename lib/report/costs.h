@@ -47,6 +47,12 @@ struct ExchangeCosts {
   double images_per_second(const MeasuredExchange& of) const {
     return 1e3 * (of.devices > 0 ? of.devices : ranks) * batchsize / (compute_milliseconds + of.milliseconds);
   }
+  /// The unit of all amounts of data that are shown: 10^6 bytes if the largest has 10^6 bytes or more, else 10^3.
+  struct Unit {
+    double bytes;
+    const char* name;
+  };
+  Unit unit() const;
   /// Its name, with the number of devices where that isn't the ranks'.
   std::string shown(const MeasuredExchange& of) const;
   /// "2 ranks on 2 nodes, over a simulated link of 1 Gbit/s, 50 us".
@@ -55,8 +61,8 @@ struct ExchangeCosts {
 
 /// For a terminal: a line a way, and below it what was measured, and where.
 std::string to_text(const ExchangeCosts& costs);
-/// One self-contained page, in English and Japanese.
-std::string to_page(const ExchangeCosts& costs);
+/// One self-contained page, in English and Japanese. `chart_js`: as for a comparison's page.
+std::string to_page(const ExchangeCosts& costs, const std::string& chart_js);
 void to_json(nlohmann::json& json, const ExchangeCosts& costs);
 /// What to_json() wrote.
 void from_json(const nlohmann::json& json, ExchangeCosts& costs);

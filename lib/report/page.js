@@ -5,6 +5,8 @@
   const css = name => getComputedStyle(root).getPropertyValue(name).trim();
   const word = both => both[root.lang];
   const narrow = () => innerWidth < 640;
+  const onPaper = () => root.classList.contains("paper");
+  const letters = () => onPaper() ? 10 : narrow() ? 11 : 13;  // px
 
   const shows = [];
   /** Calls show(), now and whenever it has to look different. A page may have several. */
@@ -32,7 +34,7 @@
     if (!window.Chart) return document.querySelectorAll(".needs-chart").forEach(part => part.remove());
     charts.splice(0).forEach(chart => chart.destroy());
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
-    Chart.defaults.font.size = 13;
+    Chart.defaults.font.size = onPaper() ? 10 : 13;
     Chart.defaults.color = css("--soft");
     Chart.defaults.animation = false;
     Chart.defaults.maintainAspectRatio = false;

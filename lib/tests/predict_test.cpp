@@ -124,6 +124,16 @@ TEST(Forecast, SaysWhatSplittingCosts) {
   EXPECT_TRUE(nlohmann::json(forecast(question(4)))["splits"][4]["memory"].is_null()) << "one device a node";
 }
 
+TEST(Forecast, HasAPageWithWhatTheTextSays) {
+  const std::string page = to_page(forecast(question(4)), "chart()");
+  EXPECT_NE(page.find("4 devices: 2.1 times one device's images/s"), std::string::npos);
+  EXPECT_NE(page.find("<td data-en=\"weak: ms\" data-ja=\"弱：ミリ秒\">38.00</td>"), std::string::npos);
+  EXPECT_EQ(page.find("{{"), std::string::npos);
+  Question refused = question(4);
+  refused.training.communicator = "single_node";
+  EXPECT_NE(to_page(forecast(refused), "").find("This communicator cannot be used on that cluster"), std::string::npos);
+}
+
 TEST(Forecast, OfHalfPrecisionIsForCommunicatorsThatTakeIt) {
   const Forecast all = forecast(question(4));
   for (const OfCommunicator& of : all.communicators)

@@ -289,7 +289,7 @@ TEST(Costs, ATableSaysShareRateAndWhatIsSent) {
   EXPECT_NE(text.find("             2  60.0\n"), std::string::npos) << text;
   EXPECT_NE(text.find("were seen to take: between nodes 120 us and 120 MB/s.\n"), std::string::npos) << text;
   EXPECT_NE(text.find("Not measured: single_node: <two> nodes\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("needn't be the same one in the node and to other nodes."), std::string::npos) << text;
+  EXPECT_NE(text.find("Sent: messages and MB of the busiest rank"), std::string::npos) << text;
   EXPECT_NE(text.find("2 ranks on 2 nodes, over a simulated link of 1 Gbit/s, 50 us, devices: CPU.\n"),
             std::string::npos)
       << text;
@@ -299,6 +299,16 @@ TEST(Costs, ATableSaysShareRateAndWhatIsSent) {
             std::string::npos);
   one.link = "", one.nodes = 1, one.ranks = 1;
   EXPECT_EQ(one.place(), "1 rank on 1 node");
+}
+
+TEST(Costs, OfASmallNetworkAreInKilobytes) {
+  ExchangeCosts costs = example_costs();
+  costs.gradient_bytes = 41'240;
+  costs.exchanges.front().to_other_nodes.bytes = 20'620;
+  EXPECT_NE(to_text(costs).find(" to other nodes    kB\n"), std::string::npos) << to_text(costs);
+  EXPECT_NE(to_text(costs).find("             2  20.6\n"), std::string::npos) << to_text(costs);
+  EXPECT_NE(to_text(costs).find("vgg: 41.2 kB of gradients"), std::string::npos) << to_text(costs);
+  EXPECT_NE(to_page(costs, "").find("2 · 20.6 kB"), std::string::npos);
 }
 
 TEST(Costs, OfOtherDevicesThanTheRanksSayHowMany) {
@@ -324,8 +334,9 @@ TEST(Costs, JsonBringsThemBack) {
 }
 
 TEST(Costs, APageHoldsThemAndEscapesWhatTheySay) {
-  const std::string page = to_page(example_costs());
-  EXPECT_NE(page.find("<td>ring</td><td class=\"time\">500.0 (490.0 – 540.0)<span"), std::string::npos);
+  const std::string page = to_page(example_costs(), "");
+  EXPECT_NE(page.find("<td>ring</td><td data-en=\"ms\" data-ja=\"ミリ秒\">500.0 (490.0 – 540.0)</td>"),
+            std::string::npos);
   EXPECT_NE(page.find("<span lang=\"en\">not measured: &lt;two&gt; nodes</span>"), std::string::npos);
   EXPECT_NE(page.find("<span lang=\"ja\">計測なし：2 &lt;ノード&gt;</span>"), std::string::npos);
   EXPECT_NE(page.find("--paper"), std::string::npos) << "the style is in it";
@@ -334,7 +345,7 @@ TEST(Costs, APageHoldsThemAndEscapesWhatTheySay) {
 
 TEST(Page, EachTextIsInBothLanguages) {
   for (const std::string& page :
-       {to_page(example(), ""), to_page(example_costs()), to_page(example_figure(), "en", "")}) {
+       {to_page(example(), ""), to_page(example_costs(), ""), to_page(example_figure(), "en", "")}) {
     std::size_t n_en = 0, n_ja = 0;
     for (std::size_t at = 0; (at = page.find("<span lang=\"en\">", at)) != std::string::npos; ++at) ++n_en;
     for (std::size_t at = 0; (at = page.find("<span lang=\"ja\">", at)) != std::string::npos; ++at) ++n_ja;
@@ -357,7 +368,7 @@ TEST(Page, ExamplesForABrowser) {
                              .devices = 8,
                              .not_timed = "no room for so many"});
   write_file(folder / "comparison.html", to_page(comparison, read_chart_js()));
-  write_file(folder / "costs.html", to_page(example_costs()));
+  write_file(folder / "costs.html", to_page(example_costs(), read_chart_js()));
   write_file(folder / "figure.html", to_page(example_figure(), "en", read_chart_js()));
 }
 

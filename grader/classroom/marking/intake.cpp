@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <fstream>
 
 #include "blanks/task.h"
 #include "classroom/course/times.h"
@@ -65,6 +67,15 @@ void require_class(const fs::path& submissions, const Scan& scan) {
   if (!scan.students.empty()) return;
   if (!scan.problems.empty()) throw Refusal(scan.problems.front());
   throw Refusal({"submissions_empty", {{"folder", submissions.string()}}});
+}
+
+/// Does not wait for the disk: what a power cut spoils differs from the submission, and is written again.
+void write_copy(const fs::path& path, const std::string& text) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  if (!file.flush()) throw WriteError(path.string() + " can't be written.", errno);
 }
 
 /// Students by whatever a list may name them.
@@ -218,7 +229,7 @@ void write_answers(const Student& student, const fs::path& folder) {
     if (!text)
       fs::remove(file, error);
     else if (!fs::exists(file) || read_file(file) != *text)
-      replace_file(file, *text);
+      write_copy(file, *text);
   };
   for (const Task& task : all_tasks()) {
     const HandedIn& answer = student.tasks.at(task.name);

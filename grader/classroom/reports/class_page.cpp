@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
 #include "classroom/reports/formats.h"
+#include "classroom/reports/looks.h"
 #include "classroom/reports/page.h"
 #include "classroom/reports/sanitized.h"
 #include "classroom/reports/summary.h"
@@ -46,13 +49,23 @@ Json legend() {
   return legend;
 }
 
-Json blank_of(const BlankSummary& blank, const Course& course) {
+/// What most students who have the blank wrong did; nothing if no two did the same.
+Json commonest_of(const BlankSummary& blank, const ClassSummary& summary, const Course& course) {
+  for (const Misconception& one : summary.misconceptions)  // the commonest first
+    if (one.task == blank.task && one.blank == blank.blank && one.students.size() > 1)
+      return {{"n", one.students.size()}, {"what", first_paragraph(message(course, one.example))}};
+  return false;
+}
+
+Json blank_of(const BlankSummary& blank, const ClassSummary& summary, const Course& course) {
   Json verdicts = Json::array();
   for (const auto& [verdict, n] : blank.verdicts) verdicts.push_back({{"verdict", name_of(verdict)}, {"n", n}});
   return {{"number", blank.blank == 0 ? "" : std::to_string(blank.blank)},
           {"short", blank.blank == 0 ? "S" : std::to_string(blank.blank)},
           {"name", both(course, name_key(*blank.task, blank.blank))},
           {"verdicts", std::move(verdicts)},
+          {"right", blank.share_right() ? fmt::format("{:.0f} %", *blank.share_right()) : "–"},
+          {"commonest", commonest_of(blank, summary, course)},
           {"mean", number(blank.mean_points)},
           {"of", number(blank.of)}};
 }
@@ -62,7 +75,7 @@ Json tasks_of(const ClassSummary& summary, const Course& course) {
   for (const Task& task : course.tasks) {
     Json blanks = Json::array();
     for (const BlankSummary& blank : summary.blanks)
-      if (blank.task->name == task.name) blanks.push_back(blank_of(blank, course));
+      if (blank.task->name == task.name) blanks.push_back(blank_of(blank, summary, course));
     tasks.push_back({{"task", task.name},
                      {"name", both(course, title_key(task))},
                      {"n_columns", blanks.size() + 1},
@@ -91,21 +104,25 @@ Json misconceptions_of(const ClassSummary& summary, const Course& course) {
   return misconceptions;
 }
 
-/// Why somebody should have a look at which answers.
-Json looks_of(std::span<const StudentMarks> students, const Course& course) {
-  Json looks = Json::array();
-  for (const StudentMarks& student : students)
-    for (const TaskMarks& task : student.tasks) {
-      if (!task.record) continue;
-      std::vector<Finding> reasons = task.record->flags;
-      if (const auto reason = why_ungraded(*task.record)) reasons.insert(reasons.begin(), *reason);
-      for (const Finding& why : reasons)
-        looks.push_back({{"name", student.name},
-                         {"url", url_of_page(student)},
-                         {"task", task.task->name},
-                         {"why", message(course, why)}});
-    }
-  return looks;
+/// One row for each student.
+Json looks_in(const std::vector<Look>& looks, const Course& course) {
+  Json rows = Json::array();
+  for (const Look& look : looks) {
+    Json reasons = Json::array();
+    for (const Reason& reason : look.reasons)
+      reasons.push_back(
+          {{"tasks", fmt::format("{}", fmt::join(reason.tasks, ", "))}, {"why", message(course, reason.why)}});
+    Json first = std::move(reasons.front());
+    reasons.erase(0);
+    const std::size_t more = reasons.size();
+    rows.push_back({{"name", look.student->name},
+                    {"url", url_of_page(*look.student)},
+                    {"first", std::move(first)},
+                    {"has_more", more > 0},
+                    {"more", more},
+                    {"others", std::move(reasons)}});
+  }
+  return rows;
 }
 
 /// Marks that were changed by hand, and late submissions.
@@ -124,19 +141,24 @@ Json task_of(const TaskMarks& task) {
     cells.push_back({{"verdict", mark.verdict ? name_of(mark.verdict->verdict) : ""},
                      {"sign", mark.verdict ? sign_of(mark.verdict->verdict) : ""}});
   const std::string points = task.points ? number(*task.points) : task.record ? "?" : "…";
-  return {{"points", points}, {"key", percent_of(task.points, task.of)}, {"cells", std::move(cells)}};
+  return {{"task", task.task->name},
+          {"points", points},
+          {"key", percent_of(task.points, task.of)},
+          {"cells", std::move(cells)}};
 }
 
 Json student_of(const StudentMarks& student) {
   Json tasks = Json::array();
   for (const TaskMarks& task : student.tasks) tasks.push_back(task_of(task));
-  return {{"name", student.name},
-          {"url", url_of_page(student)},
-          {"points", student.points ? number(*student.points) : "–"},
-          {"of", number(student.of)},
-          {"percent", percent_of(student.points, student.of)},
-          {"tasks", std::move(tasks)},
-          {"look", student.needs_look ? "!" : ""}};
+  return {
+      {"name", student.name},
+      {"url", url_of_page(student)},
+      {"points", student.points ? number(*student.points) : "–"},
+      {"of", number(student.of)},
+      {"key", percent_of(student.points, student.of)},
+      {"percent", student.points && student.of > 0 ? fmt::format("{:.0f} %", 100 * *student.points / student.of) : "–"},
+      {"tasks", std::move(tasks)},
+      {"look", student.needs_look ? "!" : ""}};
 }
 
 }  // namespace
@@ -145,37 +167,34 @@ std::string class_page(std::span<const StudentMarks> students, const Course& cou
   const ClassSummary summary = summary_of(students, course);
   const auto figure = [](std::optional<double> percent) { return percent ? fmt::format("{:.0f}", *percent) : "–"; };
   const auto if_any = [](int n) { return n > 0 ? Json(std::to_string(n)) : Json(); };
-  const Json tasks = tasks_of(summary, course), looks = looks_of(students, course);
-  const Json changed = adjusted(students, course);
+  const Json tasks = tasks_of(summary, course), changed = adjusted(students, course);
+  const std::vector<Look> looks = looks_of(students);
   Json all = Json::array();
   for (const StudentMarks& student : students) all.push_back(student_of(student));
-  return render(pages::class_html,
-                {{"title", sanitized_line(course.title)},
-                 {"date", course.date},
-                 {"n_students", students.size()},
-                 {"n_tasks", summary.n_tasks},
-                 {"n_marked", summary.n_marked},
-                 {"n_absent", if_any(summary.n_absent)},
-                 {"n_ungraded", if_any(summary.n_ungraded)},
-                 {"n_waiting", if_any(summary.n_waiting())},
-                 {"n_untimed", if_any(summary.n_untimed)},
-                 {"n_done", summary.n_tasks - summary.n_waiting() - summary.n_untimed},
-                 {"is_running", summary.n_waiting() + summary.n_untimed > 0},
-                 {"has_percents", !summary.percents.empty()},
-                 {"median", figure(summary.median())},
-                 {"mean", figure(summary.mean())},
-                 {"n_looks", std::count_if(students.begin(), students.end(), [](auto& one) { return one.needs_look; })},
-                 {"has_looks", !looks.empty()},
-                 {"looks", looks},
-                 {"has_adjusted", !changed.empty()},
-                 {"adjusted", changed},
-                 {"tasks", tasks},
-                 {"has_misconceptions", !summary.misconceptions.empty()},
-                 {"misconceptions", misconceptions_of(summary, course)},
-                 {"legend", legend()},
-                 {"students", std::move(all)},
-                 {"data", html::json_in_script({{"percents", summary.percents}, {"tasks", tasks}})},
-                 {"chart_js", html::code_in_script(chart_js)}});
+  return render(pages::class_html, {{"title", sanitized_line(course.title)},
+                                    {"date", course.date},
+                                    {"n_students", students.size()},
+                                    {"n_tasks", summary.n_tasks},
+                                    {"n_marked", summary.n_marked},
+                                    {"n_absent", if_any(summary.n_absent)},
+                                    {"n_ungraded", if_any(summary.n_ungraded)},
+                                    {"n_waiting", if_any(summary.n_waiting())},
+                                    {"n_untimed", if_any(summary.n_untimed)},
+                                    {"n_done", summary.n_tasks - summary.n_waiting() - summary.n_untimed},
+                                    {"is_running", summary.n_waiting() + summary.n_untimed > 0},
+                                    {"has_percents", !summary.percents.empty()},
+                                    {"median", figure(summary.median())},
+                                    {"mean", figure(summary.mean())},
+                                    {"n_looks", looks.size()},
+                                    {"has_looks", !looks.empty()},
+                                    {"looks", looks_in(looks, course)},
+                                    {"tasks", tasks},
+                                    {"has_misconceptions", !summary.misconceptions.empty()},
+                                    {"misconceptions", misconceptions_of(summary, course)},
+                                    {"legend", legend()},
+                                    {"students", std::move(all)},
+                                    {"data", html::json_in_script({{"percents", summary.percents}, {"tasks", tasks}})},
+                                    {"chart_js", html::code_in_script(chart_js)}});
 }
 
 }  // namespace odori::grader

@@ -60,6 +60,7 @@ struct TaskMarks {
   std::optional<Override> override;         // of the whole task
   std::optional<Late> late;                 // after the deadline; `deducted` is what was taken from `points`
   std::optional<std::string> late_comment;  // of an override of `late`
+  std::vector<std::string> alike = {};      // students with the same files (find_alike)
 };
 
 struct StudentMarks {

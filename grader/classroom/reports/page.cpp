@@ -60,4 +60,10 @@ Json message(const Course& course, const Finding& finding) {
           {"blocks_ja", blocks_of(course.japanese.text(finding))}};
 }
 
+Json first_paragraph(Json message) {
+  for (const char* blocks : {"blocks_en", "blocks_ja"})
+    if (message[blocks].size() > 1) message[blocks].erase(message[blocks].begin() + 1, message[blocks].end());
+  return message;
+}
+
 }  // namespace odori::grader

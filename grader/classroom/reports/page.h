@@ -19,5 +19,7 @@ nlohmann::json both(const Course& course, const std::string& key);
 
 /// A message in both languages, as paragraphs (with `code` in them) and blocks of code.
 nlohmann::json message(const Course& course, const Finding& finding);
+/// Its first paragraph alone.
+nlohmann::json first_paragraph(nlohmann::json message);
 
 }  // namespace odori::grader

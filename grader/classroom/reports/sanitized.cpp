@@ -43,6 +43,7 @@ void sanitize(CheckRecord& check) {
   for (std::optional<CheckRecord::Values>* values : {&check.speedup, &check.counts})
     if (*values)
       for (auto& [name, value] : **values) value = sanitized(value);
+  for (auto& [blank, text] : check.answers) text = sanitized(text);
   for (LeftOut& line : check.left_out) {
     line.file = sanitized_line(line.file);
     line.text = sanitized_line(line.text);

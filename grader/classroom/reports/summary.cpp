@@ -72,6 +72,14 @@ std::vector<Misconception> misconceptions_of(std::span<const StudentMarks> stude
 
 }  // namespace
 
+std::optional<double> BlankSummary::share_right() const {
+  int n = 0;
+  for (const auto& [verdict, count] : verdicts) n += count;
+  if (n == 0) return std::nullopt;
+  const auto right = verdicts.find(Verdict::pass);
+  return right == verdicts.end() ? 0.0 : 100.0 * right->second / n;
+}
+
 std::optional<double> ClassSummary::mean() const {
   if (percents.empty()) return std::nullopt;
   return std::accumulate(percents.begin(), percents.end(), 0.0) / static_cast<double>(percents.size());

@@ -19,6 +19,9 @@ struct BlankSummary {
   double of = 0;  // points that it is worth
   std::map<Verdict, int> verdicts;
   double mean_points = 0;  // of those for whom it counts
+
+  /// Of all that were judged, in percent; nothing if none was.
+  std::optional<double> share_right() const;
 };
 
 /// What several students did wrong in the same way, identified by blank and message key.
