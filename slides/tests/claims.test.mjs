@@ -11,6 +11,7 @@ import { refuseWrongTimes } from '../check/times.mjs';
 import { fitted, linesOf } from '../pictures/fixed_part.mjs';
 import { causes } from '../pictures/where_it_went.mjs';
 import { predicted, scaling } from '../results/scaling.mjs';
+import { curvesOf, simulation } from '../results/simulation.mjs';
 import { streams, timelinesOf } from '../results/streams.mjs';
 import { deckOf, saying, slideText } from './fixtures.mjs';
 
@@ -103,4 +104,12 @@ test("Exercise 06's formulas are those of the slides", () => {
     const milliseconds = 1000 * (devices > devices_per_node ? ringSeconds(devices, bytes, 10, 50e-6) : ringSeconds(devices, bytes, 100, 5e-6));
     assert.ok(Math.abs(milliseconds - ring) < 1e-3, `${devices} devices: ${milliseconds} ms, not ${ring}`);
   }
+});
+
+test("Task 3's ring takes as long on simulated ranks as its program says, and as the formula does", () => {
+  const { points } = readComputed('simulation.json');
+  for (const { ranks, ring, ring_formula: formula } of points) assert.ok(Math.abs(ring - formula) < 0.01 * formula, `${ranks} ranks`);
+  assert.ok(points.at(-1).tree < points.at(-1).ring && points[3].tree < 1.05 * points[3].ring);
+  assert.deepEqual(readComputed('simulation.json'), simulation(), 'slides/results/simulation.mjs writes the file again');
+  assert.throws(() => curvesOf('nothing'), /five columns/);
 });
