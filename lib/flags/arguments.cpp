@@ -195,6 +195,7 @@ void add_own_flag(CommandLine& line, const OwnFlag& flag) {
 Arguments parse_arguments(int argc, char** argv, const Program& program) {
   Arguments args;
   args.out = fmt::format("out/{}", program.name);
+  args.learnrate = program.learnrate;
   CommandLine line(program.about, fmt::format("./odori run {}", program.name), argc, argv);
   line.app().get_formatter()->column_width(30);
   if (program.trains) add_training_flags(line, args, program);

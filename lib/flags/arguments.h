@@ -44,6 +44,7 @@ struct Program {
   bool exchange = true;          // with a communicator: flags of the gradient exchange and of several ranks' rate
   bool optimizer = false;        // by name
   int least_epochs = 1;          // 0: it has something to do without training
+  float learnrate = 0.05f;       // of --learnrate unless given
   std::vector<OwnFlag> own = {};
 };
 

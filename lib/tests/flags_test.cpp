@@ -107,10 +107,12 @@ TEST(Arguments, AProgramMayHaveFlagsOfItsOwn) {
       .name = "algorithm",
       .about = "An algorithm, tried, and then trained with.",
       .least_epochs = 0,
+      .learnrate = 0.25f,
       .own = {{"--length", "How many numbers", &length, 0, 100}, {"--timings", "What was", &timings}}};
   const Arguments args = parse({"--epoch", "0"}, program);
   EXPECT_EQ(args.epoch, 0);
   EXPECT_EQ(args.out, "out/algorithm");
+  EXPECT_EQ(args.learnrate, 0.25f);
   EXPECT_EQ(length, 1000);
   EXPECT_EQ(timings, "none");
   parse({"--length", "0", "--timings", "32:0.1"}, program);

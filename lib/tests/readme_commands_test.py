@@ -70,6 +70,12 @@ def pipeline(command):
          "as one device computes them")
 
 
+def sharded(command):
+    """Of few images: its network has a size of its own."""
+    ends(f"./odori run sharded --solution --ranks 3 --width 16 --epoch 1 --batchsize 6 --dataset {DATA}", (0,),
+         "Part B, loss after 3 updates: .* compared with one process: right")
+
+
 def timeline(command):
     """Of a training that writes its event stream."""
     trace = f"{SCRATCH.name}/traced"
@@ -127,6 +133,7 @@ TABLE = [
     (r"\./odori run nccl --ranks 2", here("right on every rank", "--solution", "--device cpu")),
     (r"\./odori run prediction --model mid", here("With the ring alone", "--solution", "--device cpu")),
     (r"\./odori run pipeline --ranks 3 .*", pipeline),
+    (r"\./odori run sharded .*", sharded),
     (r"\./odori run tensor_parallel .*", on_little_data("compared with one process: right")),
     (r"\./odori predict( .*)?", by("predict_runs", "lib/tests/CMakeLists.txt", "predict_runs")),
     (r"\./odori simulate( .*)?", by("simulate_command_test", "lib/tests/simulate_command_test.sh", "simulate")),

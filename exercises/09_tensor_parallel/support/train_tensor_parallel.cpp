@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "bytes_sent.h"
 #include "data/cifar.h"
 #include "data/serial_iterator.h"
 #include "errors/error.h"

@@ -2,7 +2,9 @@
 #include "try_tensor_parallel.h"
 
 #include <exception>
+#include <functional>
 
+#include "bytes_sent.h"
 #include "observe/hooks.h"
 #include "tensor_parallel_cases.h"
 #include "test_cases.h"
@@ -67,13 +69,6 @@ void try_case(const TensorParallel& program, const Groups& groups, const TensorP
 }
 
 }  // namespace
-
-std::int64_t bytes_sent_by(const std::function<void()>& call, const Communicator& comm) {
-  const auto sent = [&] { return comm.traffic().sent_within_node.bytes + comm.traffic().sent_to_other_nodes.bytes; };
-  const std::int64_t before = sent();
-  call();
-  return sent() - before;
-}
 
 bool try_tensor_parallel(const TensorParallel& program, std::uint64_t seed, Communicator& comm) {
   if (test_cases().is_null()) return false;
