@@ -188,6 +188,8 @@ std::string class_page(std::span<const StudentMarks> students, const Course& cou
                                     {"n_looks", looks.size()},
                                     {"has_looks", !looks.empty()},
                                     {"looks", looks_in(looks, course)},
+                                    {"has_adjusted", !changed.empty()},
+                                    {"adjusted", changed},
                                     {"tasks", tasks},
                                     {"has_misconceptions", !summary.misconceptions.empty()},
                                     {"misconceptions", misconceptions_of(summary, course)},
