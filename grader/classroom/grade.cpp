@@ -341,7 +341,8 @@ int grade(const GradeFlags& flags, const std::string& language, ClassScreen& scr
                                 {.terms = terms,
                                  .roster = roster_of(flags, decided.settings),
                                  .overrides = flags.out / overrides_file,
-                                 .points_of = points_of_class(flags, terms)});
+                                 .points_of = points_of_class(flags, terms),
+                                 .kit = flags.kit});
   decided.overrides = intake.overrides;
   chosen_students(flags, intake);  // or refuses one who isn't there
   Results results(flags.out, kit, terms);

@@ -41,6 +41,17 @@ TEST_F(IntakeTest, TheUnfilledExerciseLosesToAnyOther) {
   EXPECT_EQ(program(intake.students[3]), exercise()) << "an empty file is no better";
 }
 
+TEST_F(IntakeTest, AProgramAsItWasGivenLosesToOneThatIsRepaired) {
+  const fs::path kit = ODORI_FOLDER, file = kit / "exercises/13_debugging/debugging.cpp";
+  const std::string given = read_file(file), repaired = read_file(kit / "solutions/13_debugging/debugging.cpp");
+  write("aoki/debugging.cpp", given);
+  write("aoki/old/debugging.cpp", repaired);
+  set_time("aoki/debugging.cpp", 9000);
+  Choosing choosing;
+  choosing.kit = kit;
+  EXPECT_EQ(take_with(choosing).students[0].tasks.at("debugging").program, repaired);
+}
+
 TEST_F(IntakeTest, TheNewestAnswerCountsWhateverItsName) {
   write("ito/" + gpu, answer("int old = 1;"));
   write("ito/" + copy, answer("int corrected = 1;"));

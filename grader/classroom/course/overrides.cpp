@@ -125,7 +125,7 @@ Overrides read_overrides(const fs::path& file, const std::vector<KnownStudent>& 
   Overrides overrides;
   if (!fs::exists(file)) return overrides;
   const CsvTable table(read_file(file));
-  for (const std::string& heading : {"student", "task", "blank", "points"})
+  for (const char* heading : {"student", "task", "blank", "points"})
     if (!table.has(heading)) throw Refusal({"override_headings", {{"file", file.string()}, {"heading", heading}}});
   for (std::size_t row = 0; row < table.n_rows(); ++row) {
     Line line(table, row, file, points_of);

@@ -36,12 +36,15 @@ bool is_answer(const Candidate& candidate, const ScannedStudent& student) {
 enum class Filled { not_at_all, without_marks, yes };
 
 /// A file whose marks are damaged counts as filled: somebody worked on it.
-Filled filled(const Candidate& candidate) {
+Filled filled(const Candidate& candidate, const std::string& exercise) {
   const Language language = language_of(candidate.named.wanted->name);
   if (trim(*candidate.text, " \t\r\n").empty()) return Filled::not_at_all;
   try {
-    const std::vector<Blank> blanks = parse_blanks(split_lines(*candidate.text), candidate.name);
+    std::vector<Blank> blanks = parse_blanks(split_lines(*candidate.text), candidate.name);
     if (blanks.empty()) return Filled::without_marks;
+    for (const Blank& given : parse_blanks(split_lines(exercise), candidate.named.wanted->name))
+      for (Blank& blank : blanks)
+        if (blank.number == given.number && !is_unfilled(given, language)) blank.given = given.text;
     const bool is_unchanged =
         std::ranges::all_of(blanks, [&](const Blank& blank) { return is_left_empty(blank, language); });
     return is_unchanged ? Filled::not_at_all : Filled::yes;
@@ -72,10 +75,11 @@ struct Rated {
   }
 };
 
-Rated rated(const Candidate& candidate, const ScannedStudent& student, const Preference& preference) {
+Rated rated(const Candidate& candidate, const ScannedStudent& student, const std::string& exercise,
+            const Preference& preference) {
   Rated one{.candidate = &candidate,
             .preferred = is_preferred(candidate, preference),
-            .filled = filled(candidate),
+            .filled = filled(candidate, exercise),
             .modified = candidate.modified,
             .arrived = candidate.arrived};
   if (student.is_clone) one.arrived = 0;
@@ -118,7 +122,8 @@ std::optional<Finding> find_several(const ChosenFile& file, bool preferred) {
 
 }  // namespace
 
-Choice choose(const ScannedStudent& student, const std::string& file, const Preference& preference) {
+Choice choose(const ScannedStudent& student, const std::string& file, const std::string& exercise,
+              const Preference& preference) {
   Choice choice;
   std::vector<Rated> all;
   std::optional<Finding> elsewhere;
@@ -129,7 +134,7 @@ Choice choose(const ScannedStudent& student, const std::string& file, const Pref
     else if (!candidate.text)
       choice.flags.push_back({candidate.problem, {{"file", path_of(candidate)}}});
     else
-      all.push_back(rated(candidate, student, preference));
+      all.push_back(rated(candidate, student, exercise, preference));
   }
   if (all.empty()) {
     if (choice.flags.empty())

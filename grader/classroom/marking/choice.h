@@ -32,8 +32,10 @@ struct Choice {
   std::vector<Finding> flags;
 };
 
-/// Chooses one of the student's files with this name.
-Choice choose(const ScannedStudent& student, const std::string& file, const Preference& preference);
+/// Chooses one of the student's files with this name. `exercise`: the text that students were given; "" if it is not
+/// known.
+Choice choose(const ScannedStudent& student, const std::string& file, const std::string& exercise,
+              const Preference& preference);
 
 /// Throws Refusal, with the files that there are, if a preferred one does not exist.
 void require_preferred(const ScannedStudent& student, const Preference& preference,

@@ -35,11 +35,12 @@ std::optional<Finding> find_other_names(const ScannedStudent& student, const Tas
       {{"files", fmt::format("{}", fmt::join(names, ", "))}, {"file", task.program.exercise.filename().string()}}};
 }
 
-HandedIn answer_of(const ScannedStudent& student, const Task& task, const Preference& preference,
+HandedIn answer_of(const ScannedStudent& student, const Task& task, const fs::path& kit, const Preference& preference,
                    std::int64_t submitted) {
   HandedIn answer{.program = {}, .script = {}, .flags = student.flags, .submitted = submitted, .files = {}};
   const auto take = [&](const ExerciseFile& file) {
-    Choice choice = choose(student, file.exercise.filename(), preference);
+    Choice choice =
+        choose(student, file.exercise.filename(), kit.empty() ? "" : read_file(kit / file.exercise), preference);
     answer.flags.insert(answer.flags.end(), choice.flags.begin(), choice.flags.end());
     if (submitted == 0) answer.submitted = std::max(answer.submitted, choice.arrived);
     if (choice.file) answer.files.push_back(*std::move(choice.file));
@@ -215,7 +216,8 @@ Intake take_in(const fs::path& submissions, const fs::path& scratch, const Choos
     added.name = names[i];
     added.people = enrolled[i].people;
     for (const Task& task : all_tasks()) {
-      HandedIn& answer = added.tasks[task.name] = answer_of(scanned, task, preference, enrolled[i].submitted);
+      HandedIn& answer = added.tasks[task.name] =
+          answer_of(scanned, task, choosing.kit, preference, enrolled[i].submitted);
       if (!enrolled[i].is_listed) answer.flags.push_back({"flag_not_listed", {}});
     }
   }

@@ -52,6 +52,7 @@ struct Choosing {
   std::vector<RosterEntry> roster;
   std::filesystem::path overrides;                         // the file
   std::map<std::string, std::map<int, double>> points_of;  // by task and blank, as the reports have them
+  std::filesystem::path kit = {};  // whose exercises say what was given; empty: PUT_YOUR_CODE alone
 };
 
 /// Reads the submissions. `scratch`: a folder for copies of students' archives. Throws Refusal if `submissions` can't
