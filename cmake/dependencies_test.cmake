@@ -56,6 +56,12 @@ foreach(name IN LISTS names)
   endif()
 endforeach()
 
+execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${KIT} -B ${SCRATCH}/build -DODORI_ONEDNN=OFF
+                RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(NOT result EQUAL 0 OR NOT output MATCHES "Without oneDNN" OR output MATCHES "dnnl is built")
+  message(FATAL_ERROR "Without oneDNN, none should be built:\n${output}")
+endif()
+
 execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${KIT} -B ${SCRATCH}/build_without_mpi -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(result EQUAL 0 OR NOT output MATCHES "MPI was not found. +Debian: libopenmpi-dev openmpi-bin")
