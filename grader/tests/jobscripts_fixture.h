@@ -46,7 +46,7 @@ class JobScripts : public testing::Test {
     fs::create_directories(root_);
     unsetenv("ODORI_SITE");
     fs::create_directories(root_ / "jobscripts");
-    for (const char* shared : {"job.sh", "site_in_force.sh"})
+    for (const char* shared : {"job.sh", "modules.sh", "site_in_force.sh"})
       fs::copy(kit / "jobscripts" / shared, root_ / "jobscripts" / shared);
     fs::copy(kit / "solutions", root_ / "solutions", fs::copy_options::recursive | fs::copy_options::copy_symlinks);
     for (const char* task : {"single_gpu", "multi_gpu", "multi_node"}) {

@@ -34,16 +34,18 @@ bool is_prefix(const std::string& text) {
 }  // namespace
 
 Named wanted_named(const std::string& name) {
+  Named longest;  // more_debugging.cpp is not debugging.cpp with a prefix
   for (const Wanted& wanted : all_wanted()) {
     const auto dot = wanted.name.rfind('.');
     const std::string stem = wanted.name.substr(0, dot), extension = wanted.name.substr(dot);
     const auto at = name.rfind(stem);
     if (at == std::string::npos || !name.ends_with(extension)) continue;
     const std::string prefix = name.substr(0, at), rest = name.substr(at + stem.size());
-    if (is_prefix(prefix) && is_copy_suffix(rest.substr(0, rest.size() - extension.size())))
-      return {&wanted, name == wanted.name, prefix};
+    if (is_prefix(prefix) && is_copy_suffix(rest.substr(0, rest.size() - extension.size())) &&
+        (!longest.wanted || wanted.name.size() > longest.wanted->name.size()))
+      longest = {&wanted, name == wanted.name, prefix};
   }
-  return {};
+  return longest;
 }
 
 std::optional<std::string> copied_name(const std::string& name) {
