@@ -44,6 +44,7 @@ Found find_in_state(const Situation& situation) {
 // ---- Blank 2
 
 Found find_in_norm(const Situation& situation) {
+  if (Found refused = find_refused(situation.evidence(), refusal::other_length, "sh_norm_refused")) return refused;
   if (Found wrong = on_ranks(situation, [](const ShardedCaseSeen& seen, int rank) -> Found {
         const std::vector<float>* const shown = seen.clipped(rank);
         const Range own = seen.own(rank);

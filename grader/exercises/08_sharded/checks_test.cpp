@@ -212,6 +212,7 @@ TEST(Sharded, NamesMistakesOfTheNorm) {
                         }),
             "sh_norm_small");
   EXPECT_EQ(with_numbers(2, update_sent, [](auto& about, int) { about.front() *= 2; }), "sh_norm_bytes");
+  EXPECT_EQ(refused(2, refusal::other_length), "sh_norm_refused");
 }
 
 TEST(Sharded, NamesMistakesOfTheMean) {
