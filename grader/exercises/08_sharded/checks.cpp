@@ -44,6 +44,7 @@ Found find_in_state(const Situation& situation) {
 // ---- Blank 2
 
 Found find_in_norm(const Situation& situation) {
+  if (Found refused = find_refused(situation.evidence(), refusal::other_length, "sh_norm_refused")) return refused;
   if (Found wrong = on_ranks(situation, [](const ShardedCaseSeen& seen, int rank) -> Found {
         const std::vector<float>* const shown = seen.clipped(rank);
         const Range own = seen.own(rank);
@@ -166,7 +167,12 @@ Found find_in_gather(const Situation& situation) {
           return found("sh_not_gathered", {{"rank", rank}, {"n", seen.ranks()}});
         if (all_near(*all, [&](std::size_t i) { return seen.clipped_mean(update)[i]; }))
           return found("sh_gradients_gathered", {{"rank", rank}});
-        return first_that_differs("sh_gathered_wrong", rank, *all, expected);
+        const double n = seen.ranks();
+        const auto sum = [&](std::size_t i) { return (n - 1) * before[i] + after[i]; };
+        const char* key = "sh_gathered_wrong";
+        if (n > 1 && all_near(*all, sum)) key = "sh_parameters_summed";
+        if (n > 1 && all_near(*all, [&](std::size_t i) { return sum(i) / n; })) key = "sh_parameters_averaged";
+        return first_that_differs(key, rank, *all, expected);
       }))
     return wrong;
   return find_more_bytes_of_updates("sh_gather_bytes", situation);

@@ -212,6 +212,7 @@ TEST(Sharded, NamesMistakesOfTheNorm) {
                         }),
             "sh_norm_small");
   EXPECT_EQ(with_numbers(2, update_sent, [](auto& about, int) { about.front() *= 2; }), "sh_norm_bytes");
+  EXPECT_EQ(refused(2, refusal::other_length), "sh_norm_refused");
 }
 
 TEST(Sharded, NamesMistakesOfTheMean) {
@@ -272,6 +273,10 @@ TEST(Sharded, NamesMistakesOfTheUpdate) {
       parameters(5, [](Seen seen, std::size_t i, bool own) { return own ? seen.after(0)[i] : seen.before(0)[i]; }),
       "sh_not_gathered");
   EXPECT_EQ(parameters(5, [](Seen seen, std::size_t i, bool) { return seen.mean(0)[i]; }), "sh_gradients_gathered");
+  const auto sum = [](Seen seen, std::size_t i) { return (seen.ranks() - 1) * seen.before(0)[i] + seen.after(0)[i]; };
+  EXPECT_EQ(parameters(5, [=](Seen seen, std::size_t i, bool) { return sum(seen, i); }), "sh_parameters_summed");
+  EXPECT_EQ(parameters(5, [=](Seen seen, std::size_t i, bool) { return sum(seen, i) / seen.ranks(); }),
+            "sh_parameters_averaged");
   EXPECT_EQ(parameters(5, [](Seen, std::size_t, bool) { return 1; }), "sh_gathered_wrong");
   EXPECT_EQ(refused(5, refusal::other_length), "sh_gather_refused");
   EXPECT_EQ(with_numbers(5, update_sent, [](auto& about, int) { about.front() = about.front() * 3 / 2; }),
