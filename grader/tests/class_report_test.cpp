@@ -326,6 +326,8 @@ TEST(Anonymous, PagesHoldNoNames) {
       task.student = record.name;
       task.flags.push_back({"flag_again", {{"student", "SECRET"}}});
       if (task.check) task.check->left_out.push_back({"a.cpp", 1, false, "// SECRET"});
+      if (task.check && !task.check->verdicts.empty())
+        task.check->verdicts[0].finding = Finding{"file_missing", {{"file", record.name + "/ring.cpp"}}};
     }
     students.push_back(marks_of(anonymous(record, "7f3a19c2"), course));
   }

@@ -151,7 +151,7 @@ class Grade(unittest.TestCase):
         self.assertEqual(grade(*self.flags, "--regrade")[0], 0)
         hand_in("baba", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")
         code, output = grade(*self.flags)
-        self.assertIn("baba, multi_gpu: 93.75 of 100 points; needs a look (instead of 0/100: handed in again)", output)
+        self.assertIn("baba, multi_gpu: 93.75 of 100 points; needs a look (instead of 0/100: its files changed)", output)
         self.assertEqual(grade(*self.flags, "--regrade", "--apply")[0], 2)
 
     def test_nothing_of_this_machine_is_in_what_students_get(self):

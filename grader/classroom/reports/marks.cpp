@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "classroom/reports/sanitized.h"
 
@@ -18,7 +19,8 @@ bool is_taken_out(const BlankVerdict& verdict) {
                                  (verdict.finding && verdict.finding->key == "speedup_not_asked")));
 }
 
-/// What check says is for a learner at work, who gave it a flag and can get a file back. In a class it is neither.
+/// What check says is for a learner at work, who gave it a flag and can get a file back. In a class it is neither. A
+/// file's folder is the student's name, which anonymous pages must not hold.
 void tell_a_class(Mark& mark) {
   std::optional<Finding>& finding = mark.verdict->finding;
   const bool not_measured =
@@ -27,6 +29,9 @@ void tell_a_class(Mark& mark) {
     finding = Finding{"speedup_not_measured", {}};
   else if (finding && finding->key == "file_missing")
     finding->key = "file_not_handed_in";
+  if (!finding) return;
+  if (const auto file = finding->values.find("file"); file != finding->values.end())
+    file->second = std::filesystem::path(file->second).filename().string();
 }
 
 /// A verdict in the points of the class, whatever points the grader gave it.
