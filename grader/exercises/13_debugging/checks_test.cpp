@@ -145,6 +145,7 @@ TEST(Debugging, NamesWhatIsWrongWithADiagnosis) {
     EXPECT_EQ(diagnosed(blank, 2, static_cast<float>(Why::another_root)), "diagnosis_why") << blank;
   }
   EXPECT_EQ(diagnosed(4, 0, static_cast<float>(Who::all)), "right") << "each rank has its own parameters";
+  EXPECT_EQ(diagnosed(2, 0, static_cast<float>(Who::all_but_rank_0)), "right") << "each of them leaves the call out";
 }
 
 TEST(Debugging, ShowsTheRankTable) {
