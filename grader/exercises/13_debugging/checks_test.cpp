@@ -115,6 +115,7 @@ TEST(Debugging, NamesUnequalShardsAndImagesThatAreLeftOut) {
   EXPECT_EQ(shard([](Images& images, std::size_t rank) { images.resize(images.size() - (rank > 0 ? 1 : 0)); }),
             "faults_shards_unequal");
   EXPECT_EQ(shard([](Images& images, std::size_t) { images.resize(images.size() - 3); }), "faults_images_left_out");
+  EXPECT_EQ(shard([](Images& images, std::size_t) { images.push_back(images.front()); }), "faults_images_shared");
 }
 
 TEST(Debugging, NamesDevicesOfOtherNodes) {

@@ -86,6 +86,9 @@ Found find_in_shards(const Situation& situation) {
   const Division seen = divide(shards, whole);
   if (seen.smallest != seen.largest)
     return found("faults_shards_unequal", {{"smallest", seen.smallest}, {"largest", seen.largest}});
+  if (const std::size_t most = (whole + shards.size() - 1) / shards.size(); seen.smallest > most)
+    return found("faults_images_shared",
+                 {{"each", seen.smallest}, {"most", most}, {"whole", whole}, {"n", shards.size()}});
   if (whole - seen.covered >= shards.size())
     return found("faults_images_left_out", {{"left", whole - seen.covered}, {"whole", whole}});
   return {};
