@@ -18,6 +18,6 @@ load_modules() {
   [ -z "$MODULES" ] || define_module
   for name in $MODULES; do
     module load "$name" || stop 20 "The module $name can't be loaded. \`module avail\` lists those that there are;" \
-      "which ones a job loads stands in $site (MODULES=)."
+      "MODULES= in $site names those that a job loads."
   done
 }

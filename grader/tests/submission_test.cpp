@@ -196,7 +196,7 @@ TEST(Submission, AProgramWithItsPlantedFaultIsLeftEmpty) {
   EXPECT_FALSE(empty("  int a = f(1);\n  g(a, \"xy\");\n"));
   EXPECT_FALSE(empty("  int a = f(1);\n"));
   EXPECT_FALSE(empty(program + "  g(a, 1);\n"));
-  EXPECT_FALSE(empty(program + "/*\n")) << "the comment that isn't closed is told";
+  EXPECT_FALSE(empty(program + "/*\n")) << "an unclosed comment is reported";
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ std::string name_of(const Person& person, const std::vector<Enrolled>& students)
   return name;
 }
 
-/// Everybody who submitted, with what the platform says about them, and whoever else is in the list of students.
+/// All who submitted, with what the platform says about them, and the others in the list of students.
 std::vector<Enrolled> enrol(const Scan& scan, std::vector<RosterEntry> roster) {
   merge_roster(roster, scan.roster);
   std::vector<Enrolled> students;

@@ -25,7 +25,7 @@ bool gave_no_result(const Evidence& evidence) { return evidence.ending != Ending
 
 // ---- Program 1: the order of calls
 
-/// Also where the run ends well: MPI sends a short broadcast at once, whoever takes it, and the sum then meets the
+/// Also where the run ends well: MPI sends a short broadcast without waiting for receivers, and the sum then meets the
 /// others'. NCCL's kernels would wait.
 Found find_in_order(const Situation& situation) {
   return find_calls_apart(situation.evidence()) ? found("orders_differ") : Found();
