@@ -44,7 +44,7 @@ class Optimizer {
 
   /// Called before the ranges of update n = 1, 2, ... since setup(). Skipped updates are not counted.
   virtual void begin_update(std::int64_t /*n*/) {}
-  /// Applies hooks and rule to `range`.
+  /// Applies hooks and rule to `range`. Afterwards, gradients may hold what the hooks made of them, or not.
   virtual void update(Range range) = 0;
   /// One update of all parameters, with the exchange between ranks if there is one. Returns false if it was skipped.
   bool update();

@@ -4,6 +4,7 @@
 #include "backend/cuda/kernels/half_precision.h"
 #include "backend/cuda/kernels/layout.h"
 #include "backend/cuda/kernels/max_pooling.h"
+#include "backend/cuda/kernels/momentum_sgd.h"
 #include "backend/cuda/kernels/relu.h"
 #include "backend/cuda/kernels/vector.h"
 #include "backend/reference/adam.h"
@@ -40,9 +41,8 @@ class KernelVectorTest : public KernelTest {
 
 TEST_P(KernelVectorTest, Arithmetic) {
   for_each_case([&](std::size_t n, std::size_t shift) {
-    const auto x = normal(n, random), y = normal(n, random), z = normal(n, random);
-    const Memory gx(stream, Storage::fp32, x, shift);
-    Memory gy(stream, Storage::fp32, y, shift), gz(stream, Storage::fp32, z, shift);
+    const auto x = normal(n, random), y = normal(n, random);
+    const Memory gx(stream, Storage::fp32, x, shift), gy(stream, Storage::fp32, y, shift);
     const double terms = std::sqrt(static_cast<double>(n));  // numbers of about 1
     std::vector<double> expected(y.begin(), y.end());
     kernels::axpy(stream, 0.3f, gx.data(), gy.data(), n);
@@ -51,13 +51,49 @@ TEST_P(KernelVectorTest, Arithmetic) {
     kernels::scale(stream, -1.7f, gy.data(), n);
     for (double& e : expected) e *= -1.7f;
     EXPECT_LE(error_of_sums(gy, expected, terms), 1e-6);
+  });
+}
 
-    std::vector<double> p(y.begin(), y.end()), v(z.begin(), z.end());
-    gy.write(y);
-    reference::momentum_sgd<double>(p, {x.begin(), x.end()}, v, 0.05, 0.9);
-    kernels::momentum_sgd(stream, gy.data(), gx.data(), gz.data(), 0.05f, 0.9f, n);
-    EXPECT_LE(error_of_sums(gy, p, terms), 1e-6);
-    EXPECT_LE(error_of_sums(gz, v, terms), 1e-6);
+/// Gradients of bf16 where their bit says so, factors by value and in memory, with and without weight decay.
+TEST_P(KernelVectorTest, MomentumSgd) {
+  for_each_case([&](std::size_t n, std::size_t shift) {
+    const auto p = normal(n, random), v = normal(n, random), g = normal(n, random), of_bf16 = normal(n, random);
+    std::vector<std::uint32_t> bits(n / 512 + 1);
+    for (std::uint32_t& word : bits) word = static_cast<std::uint32_t>(random.next());
+    const Memory gradients(stream, Storage::fp32, g, shift), in_bf16(stream, Storage::bf16, of_bf16, shift);
+    Memory table(stream, Storage::fp32, bits.size());
+    cuda::check(cudaMemcpyAsync(table.data<void>(), bits.data(), bits.size() * 4, cudaMemcpyHostToDevice, stream), "");
+    const double terms = std::sqrt(static_cast<double>(n));  // values of about 1
+    for (const float decay : {0.0f, 0.25f}) {
+      const bool with_bf16 = storage == Storage::bf16;
+      std::vector<double> true_p(p.begin(), p.end()), true_v(v.begin(), v.end()), true_g(g.begin(), g.end());
+      for (std::size_t i = 0; i < n; ++i) {
+        if (with_bf16 && bits[i / 512] >> i / 16 % 32 & 1) true_g[i] = rounded(Storage::bf16, of_bf16[i]);
+        true_g[i] += decay * p[i];
+      }
+      reference::momentum_sgd<double>(true_p, true_g, true_v, 0.05, 0.9);
+      const cuda::MomentumFactors factors{0.05f, 0.9f, decay};
+      const Memory changing(stream, Storage::fp32, {factors.rate, factors.momentum, factors.decay});
+      for (const bool in_memory : {false, true}) {
+        const Memory on_p(stream, Storage::fp32, p, shift), on_v(stream, Storage::fp32, v, shift),
+            copy(stream, Storage::bf16, n, shift);
+        kernels::UpdateVectors vectors{on_p.data(), on_v.data(), gradients.data()};
+        if (with_bf16)
+          vectors.g_bf16 = in_bf16.data<void>(), vectors.in_bf16 = table.data<std::uint32_t>(),
+          vectors.copy = copy.data<void>();
+        if (in_memory)
+          kernels::momentum_sgd(stream, vectors, changing.data<cuda::MomentumFactors>(), n);
+        else
+          kernels::momentum_sgd(stream, vectors, factors, n);
+        EXPECT_LE(error_of_sums(on_p, true_p, terms), 1e-6);
+        EXPECT_LE(error_of_sums(on_v, true_v, terms), 1e-6);
+        std::vector<float> copied = on_p.read();
+        for (float& x : copied) x = rounded(Storage::bf16, x);
+        if (with_bf16) {
+          EXPECT_EQ(copy.read(), copied);
+        }
+      }
+    }
   });
 }
 

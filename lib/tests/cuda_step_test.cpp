@@ -42,8 +42,9 @@ class StepTest : public KernelTest {
   /// Sums in the GPU's memory, zero at first.
   class Sums {
    public:
-    explicit Sums(cudaStream_t stream) : memory_(stream, Storage::fp32, std::vector<float>(sizeof(Metrics) / 4)) {}
-    Metrics* data() const { return memory_.data<Metrics>(); }
+    explicit Sums(cudaStream_t stream)
+        : memory_(stream, Storage::fp32, std::vector<float>(sizeof(kernels::MetricsMemory) / 4)) {}
+    kernels::MetricsMemory* data() const { return memory_.data<kernels::MetricsMemory>(); }
     Metrics read() const {
       Metrics metrics;
       std::memcpy(static_cast<void*>(&metrics), memory_.read().data(), sizeof metrics);
@@ -88,7 +89,7 @@ TEST_P(StepTest, DropoutKeepsWhatTheReferenceKeeps) {
 // ---- The loss
 
 TEST_P(StepTest, SoftmaxCrossEntropy) {
-  for (const auto& [batch, classes] : {std::pair{1, 1}, {1, 10}, {5, 33}, {200, 10}, {17, 100}, {8, 32}}) {
+  for (const auto& [batch, classes] : {std::pair{1, 1}, {1, 10}, {5, 33}, {300, 10}, {17, 100}, {8, 32}}) {
     SCOPED_TRACE(testing::Message() << batch << "x" << classes);
     Array<double> x = normal_array({batch, classes, 1, 1});
     x.values.front() = rounded(storage, 1000.0f);              // whose exponential overflows
@@ -107,13 +108,21 @@ TEST_P(StepTest, SoftmaxCrossEntropy) {
 
     const OnGpu step(stream, batch, key, {}, examples);
     const Memory on_x = on_gpu(x), on_gx = poisoned(x.shape);
-    const Sums metrics(stream);
-    for (int time = 1; time <= 2; ++time) {
-      kernels::softmax_cross_entropy(stream, storage, on_x.data<void>(), classes, step.get(), metrics.data());
-      const Metrics seen = metrics.read();
-      EXPECT_NEAR(seen.loss_sum, time * sums.loss_sum, 1e-6 * time * std::max(1.0, sums.loss_sum));
-      EXPECT_EQ(seen.correct, time * sums.correct);
-      EXPECT_EQ(seen.samples, time * sums.samples);
+    double loss_of_one_block = 0;
+    for (const bool several : {false, true}) {
+      const Sums metrics(stream), again(stream);
+      for (int time = 1; time <= 2; ++time) {
+        for (const Sums* each : {&metrics, &again})
+          kernels::softmax_cross_entropy(stream, storage, on_x.data<void>(), batch, classes, step.get(), each->data(),
+                                         several);
+        const Metrics seen = metrics.read();
+        EXPECT_NEAR(seen.loss_sum, time * sums.loss_sum, 1e-6 * time * std::max(1.0, sums.loss_sum));
+        EXPECT_EQ(seen.correct, time * sums.correct);
+        EXPECT_EQ(seen.samples, time * sums.samples);
+        EXPECT_EQ(again.read().loss_sum, seen.loss_sum) << "the same bits each time";
+      }
+      if (!several) loss_of_one_block = metrics.read().loss_sum;
+      EXPECT_NEAR(metrics.read().loss_sum, loss_of_one_block, 1e-13 * loss_of_one_block) << "another order of addition";
     }
     kernels::softmax_cross_entropy_backward(stream, storage, on_x.data<void>(), on_gx.data<void>(), batch, classes,
                                             step.get());
@@ -126,7 +135,7 @@ TEST_P(StepTest, MissingExamplesCountNowhere) {
   const OnGpu step(stream, 9, key, {}, {{{nullptr, 3, 0}, {nullptr, 4, 1}}, {}});
   const Memory on_x = on_gpu(x), on_gx = poisoned(x.shape);
   const Sums metrics(stream);
-  kernels::softmax_cross_entropy(stream, storage, on_x.data<void>(), 10, step.get(), metrics.data());
+  kernels::softmax_cross_entropy(stream, storage, on_x.data<void>(), 9, 10, step.get(), metrics.data(), true);
   EXPECT_EQ(metrics.read().samples, 2);
   kernels::softmax_cross_entropy_backward(stream, storage, on_x.data<void>(), on_gx.data<void>(), 9, 10, step.get());
   const auto gx = on_gx.read();

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include "backend/cuda/convolution_algorithm.h"
-#include "backend/cuda/kernels/vector.h"
 #include "backend/cuda/operation.h"
 
 namespace odori::cuda {
@@ -27,20 +26,14 @@ class Convolution : public Operation {
     forward_ = new_pass(Pass::forward, spec);
     if (x.gradient) backward_data_ = new_pass(Pass::backward_data, spec);
     backward_weights_ = new_pass(Pass::backward_weights, spec);
-    // cuDNN writes a gradient in the type of the factors; it is cast behind it.
-    if (setup.storage != Storage::fp32) weight_gradient_ = setup.plan.scratch(setup.bytes(weight.shape));
+    setup.parameters.compute_in_storage(weight);  // cuDNN writes a gradient in the type of the factors
   }
 
   void forward(Mode) override { run(forward_, x_.data.data(), setup_.parameters.weight(weight_), output_.data.data()); }
   void backward() override {
     const void* gy = output_.gradient.data();
-    float* gw = setup_.parameters.gradient(weight_);
-    if (weight_gradient_) {
-      run(backward_weights_, x_.data.data(), gy, weight_gradient_.data());
-      kernels::cast(setup_.stream(), setup_.storage, weight_gradient_.data(), Storage::fp32, gw, weight_.size());
-    } else {
-      run(backward_weights_, x_.data.data(), gy, gw);
-    }
+    run(backward_weights_, x_.data.data(), gy, setup_.parameters.gradient_in_storage(weight_));
+    setup_.parameters.written(weight_, setup_.stream());
     if (x_.gradient) run(backward_data_, gy, setup_.parameters.weight(weight_), x_.gradient.data());
   }
   void describe(std::vector<std::string>& lines) const override {
@@ -71,7 +64,6 @@ class Convolution : public Operation {
   Value x_;
   ParameterView weight_;
   PassOnDevice forward_, backward_data_, backward_weights_;
-  Place weight_gradient_;
 };
 
 }  // namespace

@@ -7,7 +7,9 @@
 
 #include "backend/cuda/device_group.h"
 #include "backend/cuda/graph.h"
+#include "backend/cuda/kernels/momentum_sgd.h"
 #include "backend/cuda/kernels/vector.h"
+#include "backend/cuda/training_step.h"
 #include "errors/error.h"
 
 namespace odori::cuda {
@@ -62,7 +64,7 @@ CudaDevice::CudaDevice(int id, int ordinal, const Options& options, std::string 
 CudaDevice::~CudaDevice() {
   // What follows is destroyed on this GPU, after all of its work.
   cudaSetDevice(ordinal_);
-  cudaStreamSynchronize(stream());
+  cudaStreamSynchronize(pass_stream());
 }
 
 std::string CudaDevice::description() const {
@@ -71,9 +73,19 @@ std::string CudaDevice::description() const {
 
 void CudaDevice::bind_thread() { select(ordinal_); }
 
+cudaStream_t CudaDevice::stream() const {
+  for (TrainingStep* const step : steps_) step->settle();
+  return pass_stream();
+}
+
+void CudaDevice::flush() const {
+  for (TrainingStep* const step : steps_) step->flush();
+}
+
 void CudaDevice::synchronize() {
   bind_thread();
-  check(cudaStreamSynchronize(stream()), "finishing what was asked of it");
+  flush();
+  check(cudaStreamSynchronize(pass_stream()), "finishing what was asked of it");
 }
 
 // ---- Memory
@@ -127,6 +139,8 @@ void CudaDevice::wait_event(const DeviceEvent& event) {
 
 void CudaDevice::axpy(float a, const Buffer& x, Buffer& y, Range range) {
   bind_thread();
+  for (TrainingStep* const step : steps_)
+    if (step->add_decay(a, x, y, range)) return;
   kernels::axpy(stream(), a, x.data() + range.begin, y.data() + range.begin, range.size());
 }
 
@@ -143,8 +157,10 @@ void CudaDevice::swap(Buffer& x, Buffer& y, Range range) {
 void CudaDevice::momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
                               std::size_t v_begin) {
   bind_thread();
-  kernels::momentum_sgd(stream(), p.data() + range.begin, g.data() + range.begin, v.data() + (range.begin - v_begin),
-                        rate, momentum, range.size());
+  for (TrainingStep* const step : steps_)
+    if (step->momentum_sgd(p, g, v, rate, momentum, range, v_begin)) return;
+  kernels::momentum_sgd(stream(), {p.data() + range.begin, v.data() + (range.begin - v_begin), g.data() + range.begin},
+                        {rate, momentum}, range.size());
 }
 
 void CudaDevice::adam(Buffer& p, const Buffer& g, Buffer& m, Buffer& v, const AdamFactors& factors, Range range,

@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include <memory>
+#include <vector>
 
 #include "backend/cuda/convolution_engine.h"
 #include "backend/cuda/cuda_check.h"
@@ -14,6 +15,8 @@
 #include "backend/gpu_optimizations.h"
 
 namespace odori::cuda {
+
+class TrainingStep;
 
 class CudaDevice : public Device {
  public:
@@ -60,7 +63,14 @@ class CudaDevice : public Device {
   // ---- For the parts of this backend
   int ordinal() const { return ordinal_; }
   const std::string& gpu_name() const { return name_; }
-  cudaStream_t stream() const { return stream_.get(); }
+  /// For work on the model's memory by anyone but its graph: queues what waits (training_step.h) before.
+  cudaStream_t stream() const;
+  /// For a graph's passes, and for what concerns none of the model's memory.
+  cudaStream_t pass_stream() const { return stream_.get(); }
+  /// Queues the passes that wait.
+  void flush() const;
+  void add_step(TrainingStep& step) { steps_.push_back(&step); }
+  void remove_step(const TrainingStep& step) { std::erase(steps_, &step); }
   cublasHandle_t blas() const { return blas_.get(); }
   ConvolutionEngine& convolutions() { return *convolutions_; }
   ImageStore& images() { return images_; }
@@ -75,6 +85,7 @@ class CudaDevice : public Device {
   Options options_;
   std::string name_;
   Stream stream_;
+  std::vector<TrainingStep*> steps_;  // of its graphs
   // For graphs, so that a second stream has none of them.
   DeviceMemory blas_workspace_;
   Blas blas_;

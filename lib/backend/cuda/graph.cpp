@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backend/cuda/kernels/layout.h"
+#include "backend/cuda/kernels/softmax_cross_entropy.h"
 #include "errors/error.h"
 #include "trace/trace.h"
 
@@ -16,7 +17,7 @@ Storage storage_of(Precision precision) { return precision == Precision::bf16 ? 
 /// image shows where the time goes; otherwise nothing waits.
 class GpuSpan {
  public:
-  GpuSpan(CudaDevice& device, const char* name) : span_(name), stream_(device.stream()) { device.bind_thread(); }
+  GpuSpan(CudaDevice& device, const char* name) : span_(name), stream_(device.pass_stream()) { device.bind_thread(); }
   ~GpuSpan() {
     if (trace::on()) cudaStreamSynchronize(stream_);  // an error is told by the next call
   }
@@ -35,12 +36,15 @@ CudaGraph::CudaGraph(CudaDevice& device, ModelMemory& memory, AlgorithmTable& al
       memory_(memory),
       storage_(storage_of(device.precision())),
       parameters_(memory, storage_),
-      setup_{device_, storage_, parameters_, algorithms, plan_, loader_.step(), metrics_} {}
+      setup_{device_, storage_, parameters_, algorithms, plan_, loader_.step(), metrics_},
+      training_step_(
+          setup_, loader_, [this] { queue_forward(Mode::train); },
+          [this](const OnGradientReady& on_gradient_ready) { queue_backward(on_gradient_ready); }) {}
 
 CudaGraph::~CudaGraph() {
   // What follows is freed on this GPU, after all that stands on it.
   cudaSetDevice(device_.ordinal());
-  cudaStreamSynchronize(device_.stream());
+  cudaStreamSynchronize(device_.pass_stream());
 }
 
 // ---- Building
@@ -97,7 +101,7 @@ void CudaGraph::finish() {
   plan_.finish(device_.stream());
   parameters_.finish(device_.stream());
   loader_.finish(device_, values_.front().shape);
-  metrics_ = allocate_zeros(sizeof(Metrics), "a batch's metrics", device_.stream());
+  metrics_ = allocate_zeros(sizeof(kernels::MetricsMemory), "a batch's metrics", device_.stream());
   taken_metrics_ = allocate_pinned(sizeof(Metrics));
   finished_ = true;
 }
@@ -106,35 +110,45 @@ void CudaGraph::finish() {
 
 void CudaGraph::load(const Batch& batch, const RandomKey& key) {
   const GpuSpan span(device_, "load");
+  device_.flush();
   loader_.load(batch, key, storage_, values_.front().data.data());
 }
 
 void CudaGraph::forward(Mode mode, const RandomKey& key) {
   const GpuSpan span(device_, "forward");
+  device_.flush();
   loader_.send_key(key);
-  CapturedGraph& captured = mode == Mode::train ? train_ : evaluate_;
-  captured.run(device_.stream(), !trace::watched(), [&] {
-    parameters_.refresh(device_.stream());
-    for (const OperationPtr& operation : operations_) operation->forward(mode);
-  });
+  if (mode == Mode::train) {
+    training_step_.forward();
+  } else {
+    parameters_.refresh(device_.pass_stream());
+    evaluate_.run(device_.pass_stream(), !trace::watched(), [&] { queue_forward(mode); });
+  }
 }
 
 void CudaGraph::backward(const OnGradientReady& on_gradient_ready) {
   const GpuSpan span(device_, "backward");
-  backward_.run(device_.stream(), !trace::watched() && !on_gradient_ready, [&] {
-    for (std::size_t i = operations_.size(); i-- > 0;) {
-      operations_[i]->backward();
-      if (on_gradient_ready && gradients_[i].size() > 0) on_gradient_ready(gradients_[i]);
-    }
-  });
+  training_step_.backward(on_gradient_ready);
+}
+
+void CudaGraph::queue_forward(Mode mode) {
+  for (const OperationPtr& operation : operations_) operation->forward(mode);
+}
+
+void CudaGraph::queue_backward(const OnGradientReady& on_gradient_ready) {
+  for (std::size_t i = operations_.size(); i-- > 0;) {
+    operations_[i]->backward();
+    if (on_gradient_ready && gradients_[i].size() > 0) on_gradient_ready(gradients_[i]);
+  }
 }
 
 Metrics CudaGraph::take_metrics() {
   device_.bind_thread();
-  check(
-      cudaMemcpyAsync(taken_metrics_.get(), metrics_.get(), sizeof(Metrics), cudaMemcpyDeviceToHost, device_.stream()),
-      "copying metrics from it");
-  check(cudaMemsetAsync(metrics_.get(), 0, sizeof(Metrics), device_.stream()), "clearing metrics");
+  device_.flush();
+  const cudaStream_t stream = device_.pass_stream();
+  check(cudaMemcpyAsync(taken_metrics_.get(), metrics_.get(), sizeof(Metrics), cudaMemcpyDeviceToHost, stream),
+        "copying metrics from it");
+  check(cudaMemsetAsync(metrics_.get(), 0, sizeof(Metrics), stream), "clearing metrics");
   device_.synchronize();
   return *reinterpret_cast<const Metrics*>(taken_metrics_.get());
 }
@@ -199,8 +213,7 @@ void CudaGraph::write_gradient(Tensor tensor, std::span<const float> plain) {
 std::vector<std::string> CudaGraph::describe() const {
   std::vector<std::string> lines;
   for (const OperationPtr& operation : operations_) operation->describe(lines);
-  lines.push_back(fmt::format("CUDA graphs: forward {}, backward {}, evaluation {}", train_.state(), backward_.state(),
-                              evaluate_.state()));
+  lines.push_back(fmt::format("CUDA graphs: {}, evaluation {}", training_step_.state(), evaluate_.state()));
   return lines;
 }
 

@@ -8,6 +8,7 @@
 #include "backend/cuda/captured_graph.h"
 #include "backend/cuda/load.h"
 #include "backend/cuda/operation.h"
+#include "backend/cuda/training_step.h"
 #include "backend/graph.h"
 
 namespace odori::cuda {
@@ -45,6 +46,8 @@ class CudaGraph : public Graph {
   std::size_t memory_bytes() const override { return plan_.bytes(); }
 
  private:
+  void queue_forward(Mode mode);
+  void queue_backward(const OnGradientReady& on_gradient_ready);
   const Value& value(Tensor tensor) const;
   const Value& last(Tensor x) const;
   const Place& gradient(Tensor tensor) const;
@@ -68,7 +71,8 @@ class CudaGraph : public Graph {
   std::vector<Range> gradients_;            // of each operation
   std::map<std::size_t, Shape> flattened_;  // linear layers: offset of the weight -> {out, C, H, W}
   std::uint32_t dropouts_ = 0;
-  CapturedGraph train_, evaluate_, backward_;
+  CapturedGraph evaluate_;
+  TrainingStep training_step_;
   bool finished_ = false;
 };
 

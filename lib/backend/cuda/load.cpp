@@ -33,12 +33,18 @@ void Loader::load(const Batch& batch, const RandomKey& key, Storage storage, voi
   sent_.examples = static_cast<std::int32_t>(batch.examples.size());
   place_images(batch, slot);
   send(slot, step_bytes(sent_.examples));
-  kernels::load(device_->stream(), storage, input, shape_.n, shape_.h, reinterpret_cast<const Step*>(step_.get()));
+  kernels::load(device_->pass_stream(), storage, input, shape_.n, shape_.h, reinterpret_cast<const Step*>(step_.get()));
 }
 
 void Loader::send_key(const RandomKey& key) {
   if (same(key, sent_.key)) return;
   sent_.key = key;
+  send(next_slot(), sizeof(Step));
+}
+
+void Loader::send_update(const MomentumFactors& factors) {
+  if (factors == sent_.update) return;
+  sent_.update = factors;
   send(next_slot(), sizeof(Step));
 }
 
@@ -60,7 +66,7 @@ Loader::Slot& Loader::next_slot() {
 }
 
 void Loader::place_images(const Batch& batch, Slot& slot) {
-  const ImageCopy* copy = batch.storage ? &device_->images().copy_of(batch.storage, device_->stream()) : nullptr;
+  const ImageCopy* copy = batch.storage ? &device_->images().copy_of(batch.storage, device_->pass_stream()) : nullptr;
   StepExample* to = reinterpret_cast<Step*>(slot.step.get())->example();
   std::size_t n_copied = 0;  // of those that are not in the GPU's memory
   for (const Example& example : batch.examples) {
@@ -74,21 +80,21 @@ void Loader::place_images(const Batch& batch, Slot& slot) {
   }
   if (n_copied > 0)
     check(cudaMemcpyAsync(images_.get(), slot.images.get(), n_copied * Example::bytes, cudaMemcpyHostToDevice,
-                          device_->stream()),
+                          device_->pass_stream()),
           "copying images to it");
 }
 
 void Loader::make_room_for_images() {
   const std::size_t bytes = static_cast<std::size_t>(shape_.n) * Example::bytes;
-  images_ = allocate_zeros(bytes, "a batch's images", device_->stream());
+  images_ = allocate_zeros(bytes, "a batch's images", device_->pass_stream());
   for (Slot& slot : slots_) slot.images = allocate_pinned(bytes);
 }
 
 void Loader::send(Slot& slot, std::size_t bytes) {
   std::memcpy(slot.step.get(), &sent_, sizeof sent_);
-  check(cudaMemcpyAsync(step_.get(), slot.step.get(), bytes, cudaMemcpyHostToDevice, device_->stream()),
+  check(cudaMemcpyAsync(step_.get(), slot.step.get(), bytes, cudaMemcpyHostToDevice, device_->pass_stream()),
         "copying labels to it");
-  check(cudaEventRecord(slot.copied.get(), device_->stream()), "copying labels to it");
+  check(cudaEventRecord(slot.copied.get(), device_->pass_stream()), "copying labels to it");
 }
 
 }  // namespace odori::cuda

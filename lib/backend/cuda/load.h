@@ -18,6 +18,8 @@ class Loader {
   void load(const Batch& batch, const RandomKey& key, Storage storage, void* input);
   /// Sends the key, unless it is the one that was sent last.
   void send_key(const RandomKey& key);
+  /// Sends the factors of the next update, unless they are those that were sent last.
+  void send_update(const MomentumFactors& factors);
   const DeviceMemory& step() const { return step_; }
 
  private:

@@ -7,14 +7,51 @@
 
 namespace odori::cuda {
 
-void Parameters::finish(cudaStream_t stream) {
-  if (storage_ != Storage::fp32)
-    copy_ = allocate_zeros(memory_.parameters.size() * bytes_of(storage_), "the weights' copy in bf16", stream);
+void* Parameters::gradient_in_storage(const ParameterView& weight) const {
+  if (storage_ == Storage::fp32) return gradient(weight);
+  return gradients_.get() + weight.offset * bytes_of(storage_);
 }
 
-void Parameters::refresh(cudaStream_t stream) const {
-  if (copy_)
+void Parameters::written(const ParameterView& weight, cudaStream_t stream) const {
+  if (storage_ == Storage::fp32 || casts_held_back_) return;
+  kernels::cast(stream, storage_, gradient_in_storage(weight), Storage::fp32, gradient(weight), weight.size());
+}
+
+void Parameters::cast_gradients(cudaStream_t stream) {
+  if (casts_missing_)
+    for (const ParameterView& weight : in_bf16_) written(weight, stream);
+  casts_missing_ = false;
+}
+
+void Parameters::finish(cudaStream_t stream) {
+  if (storage_ == Storage::fp32) return;
+  const std::size_t n = memory_.parameters.size();
+  copy_ = allocate_zeros(n * bytes_of(storage_), "the weights' copy in bf16", stream);
+  gradients_ = allocate_zeros(n * bytes_of(storage_), "the weights' gradients in bf16", stream);
+  std::vector<std::uint32_t> bits(n / 512 + 1);
+  for (const ParameterView& weight : in_bf16_)
+    for (std::size_t group = weight.offset / 16; group < (weight.offset + weight.size() + 15) / 16; ++group)
+      bits[group / 32] |= 1u << group % 32;
+  const std::size_t bytes = bits.size() * sizeof bits[0];
+  bits_ = allocate_zeros(bytes, "a table of gradients in bf16", stream);
+  check(cudaMemcpyAsync(bits_.get(), bits.data(), bytes, cudaMemcpyHostToDevice, stream), "copying to it");
+  check(cudaStreamSynchronize(stream), "copying to it");
+}
+
+void Parameters::refresh(cudaStream_t stream) {
+  if (copy_ && !copied_)
     kernels::cast(stream, Storage::fp32, memory_.parameters.data(), storage_, copy_.get(), memory_.parameters.size());
+  copied_ = true;
+}
+
+kernels::UpdateVectors Parameters::update_vectors(float* velocities, bool in_storage) const {
+  kernels::UpdateVectors vectors{memory_.parameters.data(), velocities, memory_.gradients.data()};
+  if (in_storage && storage_ != Storage::fp32) {
+    vectors.g_bf16 = gradients_.get();
+    vectors.in_bf16 = reinterpret_cast<const std::uint32_t*>(bits_.get());
+    vectors.copy = copy_.get();
+  }
+  return vectors;
 }
 
 std::string to_string(const Shape& shape) { return fmt::format("{}x{}x{}x{}", shape.n, shape.c, shape.h, shape.w); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/cuda/device.h"
+#include "backend/cuda/kernels/momentum_sgd.h"
 #include "backend/cuda/kernels/step.h"
 #include "backend/cuda/kernels/storage.h"
 #include "backend/cuda/memory_plan.h"
@@ -23,6 +24,9 @@ struct Value {
 };
 
 /// The model's flat vectors as operations see them. Addresses are settled when the graph is finished.
+///
+/// In bf16, weights have a copy in bf16, and gradients of convolutions' weights are computed in bf16: an update may
+/// take these as they are (kernels/momentum_sgd.h), and anyone else finds them in the flat vector, in fp32.
 class Parameters {
  public:
   Parameters(ModelMemory& memory, Storage storage) : memory_(memory), storage_(storage) {}
@@ -35,15 +39,36 @@ class Parameters {
     if (storage_ == Storage::fp32) return value(view);
     return copy_.get() + view.offset * bytes_of(storage_);
   }
+  /// Makes the storage's type that of this weight's gradient. Before finish().
+  void compute_in_storage(const ParameterView& weight) {
+    if (storage_ != Storage::fp32) in_bf16_.push_back(weight);
+  }
+  /// Where to write such a gradient; then call written().
+  void* gradient_in_storage(const ParameterView& weight) const;
+  /// Queues the cast to fp32 of a gradient that has been written, unless casts are held back.
+  void written(const ParameterView& weight, cudaStream_t stream) const;
+  void hold_casts_back(bool hold) { casts_held_back_ = hold; }
+  /// After a backward pass: were its casts held back?
+  void set_casts_missing(bool missing) { casts_missing_ = missing; }
+  /// Queues the casts that were held back in the last backward pass, if any.
+  void cast_gradients(cudaStream_t stream);
 
   void finish(cudaStream_t stream);
-  /// Queues the copy, if there is one: parameters may have changed since the last forward pass.
-  void refresh(cudaStream_t stream) const;
+  /// Queues the copy of the weights in bf16, if there is one, unless it is up to date.
+  void refresh(cudaStream_t stream);
+  /// Says whether the copy is up to date: false once anyone else may have written parameters.
+  void set_copied(bool copied) { copied_ = copied; }
+  /// For an update in one kernel. `in_storage`: with gradients and copy in bf16.
+  kernels::UpdateVectors update_vectors(float* velocities, bool in_storage) const;
+  ModelMemory& memory() const { return memory_; }
+  Storage storage() const { return storage_; }
 
  private:
   ModelMemory& memory_;
   Storage storage_;
-  DeviceMemory copy_;
+  std::vector<ParameterView> in_bf16_;
+  DeviceMemory copy_, gradients_, bits_;  // all in bf16; bits: UpdateVectors::in_bf16
+  bool copied_ = false, casts_held_back_ = false, casts_missing_ = false;
 };
 
 /// What operations are built with, and keep a reference to.
@@ -54,12 +79,11 @@ struct Setup {
   AlgorithmTable& algorithms;
   MemoryPlan& plan;
   const DeviceMemory& step;     // a Step with its examples, see kernels/step.h
-  const DeviceMemory& metrics;  // one Metrics
+  const DeviceMemory& metrics;  // one kernels::MetricsMemory
 
   std::size_t bytes(const Shape& shape) const { return shape.size() * bytes_of(storage); }
-  cudaStream_t stream() const { return device.stream(); }
+  cudaStream_t stream() const { return device.pass_stream(); }
   const Step* step_data() const { return reinterpret_cast<const Step*>(step.get()); }
-  Metrics* metrics_data() const { return reinterpret_cast<Metrics*>(metrics.get()); }
 };
 
 class Operation {

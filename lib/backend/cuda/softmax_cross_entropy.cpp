@@ -19,8 +19,10 @@ class SoftmaxCrossEntropy : public Operation {
   }
 
   void forward(Mode) override {
-    kernels::softmax_cross_entropy(setup_.stream(), setup_.storage, output_.data.data(), output_.shape.c,
-                                   setup_.step_data(), setup_.metrics_data());
+    kernels::softmax_cross_entropy(setup_.stream(), setup_.storage, output_.data.data(), output_.shape.n,
+                                   output_.shape.c, setup_.step_data(),
+                                   reinterpret_cast<kernels::MetricsMemory*>(setup_.metrics.get()),
+                                   setup_.device.has(GpuOptimization::parallel_metrics));
   }
   void backward() override {
     kernels::softmax_cross_entropy_backward(setup_.stream(), setup_.storage, output_.data.data(),

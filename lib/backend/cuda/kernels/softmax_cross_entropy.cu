@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "backend/cuda/kernels/numbers.h"
 #include "backend/cuda/kernels/softmax_cross_entropy.h"
 
@@ -32,32 +34,63 @@ __device__ Row read_row(const T* x, int classes) {
   return row;
 }
 
-/// One block. Warp i takes the examples i, i + warps, ...; then its first thread adds up what the warps have.
+/// The metrics of a lane, added up over the warp in a fixed order. All lanes take part.
+__device__ Metrics sum_of_warp(Metrics mine) {
+  for (int distance = warp / 2; distance > 0; distance /= 2) {
+    mine.loss_sum += __shfl_xor_sync(0xffffffff, mine.loss_sum, distance);
+    mine.correct += __shfl_xor_sync(0xffffffff, mine.correct, distance);
+    mine.samples += __shfl_xor_sync(0xffffffff, mine.samples, distance);
+  }
+  return mine;
+}
+
+/// Of all warps of the grid, warp i takes the examples i, i + warps, ... The last block adds up.
 template <typename T>
-__global__ void metrics_kernel(const T* x, int classes, const Step* step, Metrics* metrics) {
-  constexpr int most_warps = threads_per_block / warp;
-  __shared__ double loss_sum[most_warps];
-  __shared__ int correct[most_warps], samples[most_warps];
-  const int mine = static_cast<int>(threadIdx.x) / warp;
-  double my_loss_sum = 0;
-  int my_correct = 0, my_samples = 0;
-  for (int i = mine; i < step->examples; i += most_warps) {
+__global__ void metrics_kernel(const T* x, int classes, const Step* step, MetricsMemory* memory) {
+  constexpr int warps = threads_per_block / warp;
+  static_assert(warps <= warp && MetricsMemory::most_blocks <= warp);
+  __shared__ double loss_sum[warps];
+  __shared__ int correct[warps], samples[warps];
+  __shared__ bool is_last;
+  const int mine = static_cast<int>(threadIdx.x) / warp, lane = static_cast<int>(threadIdx.x) % warp;
+  Metrics own;
+  for (int i = static_cast<int>(blockIdx.x) * warps + mine; i < step->examples;
+       i += warps * static_cast<int>(gridDim.x)) {
     const StepExample example = step->example()[i];
     if (!example.counted) continue;
     const T* logits = x + static_cast<std::size_t>(i) * classes;
     const Row row = read_row(logits, classes);
-    my_loss_sum += static_cast<double>(logf(row.sum)) - (to_float(logits[example.label]) - row.largest);
-    my_correct += row.place == example.label;
-    ++my_samples;
+    own.loss_sum += static_cast<double>(logf(row.sum)) - (to_float(logits[example.label]) - row.largest);
+    own.correct += row.place == example.label;
+    ++own.samples;
   }
-  if (threadIdx.x % warp == 0) loss_sum[mine] = my_loss_sum, correct[mine] = my_correct, samples[mine] = my_samples;
+  if (lane == 0) {
+    loss_sum[mine] = own.loss_sum;
+    correct[mine] = static_cast<int>(own.correct), samples[mine] = static_cast<int>(own.samples);
+  }
   __syncthreads();
-  if (threadIdx.x != 0) return;
-  for (int w = 0; w < most_warps; ++w) {
-    metrics->loss_sum += loss_sum[w];
-    metrics->correct += correct[w];
-    metrics->samples += samples[w];
+  Metrics of_lane;
+  if (threadIdx.x < warps) of_lane = {loss_sum[lane], correct[lane], samples[lane]};
+  if (mine == 0) of_lane = sum_of_warp(of_lane);
+  if (threadIdx.x == 0) {
+    memory->of_block[blockIdx.x] = of_lane;
+    __threadfence();  // before others see that it has ended
+    is_last = atomicAdd(&memory->ended, 1u) == gridDim.x - 1;
+    __threadfence();  // before it reads what others have written
   }
+  __syncthreads();
+  if (!is_last || mine != 0) return;
+  of_lane = {};
+  if (threadIdx.x < gridDim.x) {
+    const volatile Metrics& theirs = memory->of_block[threadIdx.x];  // not from this processor's cache
+    of_lane = {theirs.loss_sum, theirs.correct, theirs.samples};
+  }
+  const Metrics of_batch = sum_of_warp(of_lane);
+  if (lane != 0) return;
+  memory->sum.loss_sum += of_batch.loss_sum;
+  memory->sum.correct += of_batch.correct;
+  memory->sum.samples += of_batch.samples;
+  memory->ended = 0;
 }
 
 /// A warp an example.
@@ -79,12 +112,14 @@ __global__ void backward(const T* x, T* gx, int batch, int classes, const Step* 
 
 }  // namespace
 
-void softmax_cross_entropy(cudaStream_t stream, Storage storage, const void* x, int classes, const Step* step,
-                           Metrics* metrics) {
+void softmax_cross_entropy(cudaStream_t stream, Storage storage, const void* x, int batch, int classes,
+                           const Step* step, MetricsMemory* memory, bool several) {
+  constexpr int warps = threads_per_block / warp;
+  const int blocks = several ? std::min(MetricsMemory::most_blocks, (batch + warps - 1) / warps) : 1;
   with_type(storage, false, [&](auto type, auto) {
     using T = decltype(type);
-    launch("softmax cross entropy", metrics_kernel<T>, stream, 1, threads_per_block, static_cast<const T*>(x), classes,
-           step, metrics);
+    launch("softmax cross entropy", metrics_kernel<T>, stream, blocks, threads_per_block, static_cast<const T*>(x),
+           classes, step, memory);
   });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What changes from one training step to the next, in a struct in device memory: a captured CUDA graph repeats its
 // launches with the same arguments, so kernels find in here whatever may differ. The host fills a copy in pinned memory
-// and sends it with one asynchronous copy before load.
+// and sends it with one asynchronous copy before load, and the update's factors with another when they change.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,11 +20,18 @@ struct StepExample {
   std::int32_t counted;  // 1, or 0: seen, but left out of the metrics
 };
 
+/// Of momentum SGD with weight decay (kernels/momentum_sgd.h).
+struct MomentumFactors {
+  float rate = 0, momentum = 0, decay = 0;
+  bool operator==(const MomentumFactors&) const = default;
+};
+
 /// Directly after it in memory are its examples, one for each of the graph's batch size.
 struct alignas(16) Step {
   RandomKey key;
   Transform transform;
   std::int32_t examples;  // in this batch; the rest of it is zeros and counts nowhere
+  MomentumFactors update = {};
 
   __host__ __device__ StepExample* example() { return reinterpret_cast<StepExample*>(this + 1); }
   __host__ __device__ const StepExample* example() const { return reinterpret_cast<const StepExample*>(this + 1); }

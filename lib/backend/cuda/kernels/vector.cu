@@ -11,7 +11,7 @@ __global__ void axpy_kernel(float a, const float* x, float* y, std::size_t n) {
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     const auto from = read<width.value>(x + i);
     auto to = read<width.value>(y + i);
-    for (int k = 0; k < width.value; ++k) to[k] += a * from[k];
+    for (int k = 0; k < width.value; ++k) to[k] = fmaf(a, from[k], to[k]);
     write(y + i, to);
   });
 }
@@ -22,21 +22,6 @@ __global__ void swap_kernel(float* x, float* y, std::size_t n) {
     const auto to_y = read<width.value>(x + i);
     write(x + i, read<width.value>(y + i));
     write(y + i, to_y);
-  });
-}
-
-template <int V>
-__global__ void momentum_sgd_kernel(float* p, const float* g, float* v, float rate, float momentum, std::size_t n) {
-  for_my_numbers<V>(n, [&](auto width, std::size_t i) {
-    const auto gradient = read<width.value>(g + i);
-    auto velocity = read<width.value>(v + i);
-    auto parameter = read<width.value>(p + i);
-    for (int k = 0; k < width.value; ++k) {
-      velocity[k] = momentum * velocity[k] - rate * gradient[k];
-      parameter[k] += velocity[k];
-    }
-    write(v + i, velocity);
-    write(p + i, parameter);
   });
 }
 
@@ -116,11 +101,6 @@ void scale(cudaStream_t stream, float a, float* y, std::size_t n) { add_and_scal
 
 void swap(cudaStream_t stream, float* x, float* y, std::size_t n) {
   launch_floats("swap", stream, aligned(x, y), swap_kernel<4>, swap_kernel<1>, n, x, y);
-}
-
-void momentum_sgd(cudaStream_t stream, float* p, const float* g, float* v, float rate, float momentum, std::size_t n) {
-  launch_floats("momentum SGD", stream, aligned(p, g, v), momentum_sgd_kernel<4>, momentum_sgd_kernel<1>, n, p, g, v,
-                rate, momentum);
 }
 
 void adam(cudaStream_t stream, float* p, const float* g, float* m, float* v, const AdamFactors& factors,

@@ -18,8 +18,6 @@ void axpy(cudaStream_t stream, float a, const float* x, float* y, std::size_t n)
 void scale(cudaStream_t stream, float a, float* y, std::size_t n);
 /// Swaps the elements of x and y.
 void swap(cudaStream_t stream, float* x, float* y, std::size_t n);
-/// v = momentum * v - rate * g; p += v
-void momentum_sgd(cudaStream_t stream, float* p, const float* g, float* v, float rate, float momentum, std::size_t n);
 /// See AdamFactors.
 void adam(cudaStream_t stream, float* p, const float* g, float* m, float* v, const AdamFactors& factors, std::size_t n);
 /// y = a * (y + the sum of the others, in their order). `others`: n_others device pointers, in host memory.

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// One update by momentum SGD with weight decay, of n elements of flat vectors, in one kernel:
+//
+//   g' = g + decay * p;   v = momentum * v - rate * g';   p += v;   copy = p in bf16
+//
+// Source: B. Polyak, 1964, "Some methods of speeding up the convergence of iteration methods".
+#pragma once
+
+#include "backend/cuda/kernels/step.h"
+
+namespace odori::cuda::kernels {
+
+/// Device pointers to n elements each. It moves 20 bytes per element, with and without bf16.
+struct UpdateVectors {
+  float* p;        // parameters
+  float* v;        // velocities
+  const float* g;  // gradients of fp32
+  // Null, or gradients of bf16. Bit i of `in_bf16` is 1 where the gradients of elements 16 i .. 16 i + 15 are here, and
+  // not in g.
+  const void* g_bf16 = nullptr;
+  const std::uint32_t* in_bf16 = nullptr;
+  void* copy = nullptr;  // null, or the parameters in bf16, which are written; only together with g_bf16
+};
+
+/// n may be 0. The vectors need no alignment, but without one of 16 bytes each element is read by itself.
+void momentum_sgd(cudaStream_t stream, const UpdateVectors& vectors, const MomentumFactors& factors, std::size_t n);
+/// The same, with factors in device memory, so that a captured graph finds those of its update.
+void momentum_sgd(cudaStream_t stream, const UpdateVectors& vectors, const MomentumFactors* factors, std::size_t n);
+
+}  // namespace odori::cuda::kernels

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training with GPU optimizations, and without them, has the same bits, whatever a program does between the passes of a
+// step. (The loss is summed in another order by several blocks: it has the same bits with the same optimizations.)
+#include "data/random_images.h"
+#include "optim/adam.h"
+#include "train_support.h"
+
+namespace odori {
+namespace {
+
+using namespace test;
+
+constexpr int batch_size = 8;
+constexpr std::uint64_t usual = 14;  // Trainee::act(): an update that nothing comes before; and so is any larger number
+
+const GpuOptimizations all, none = all.without(GpuOptimization::fused_update)
+                                       .without(GpuOptimization::step_graph)
+                                       .without(GpuOptimization::parallel_metrics);
+
+/// A model that trains with momentum SGD and weight decay, on a GPU with some of the optimizations.
+class Trainee {
+ public:
+  Trainee(Precision precision, GpuOptimizations optimizations) : pool_(options(precision, optimizations)) {
+    model_.to_device(pool_.use(0));
+    other_.to_device(pool_.use(0));
+    optimizer_.setup(model_);
+    optimizer_.add_hook(std::make_unique<WeightDecay>(0.01f));
+    bare_.setup(model_);
+    adam_.setup(model_);
+  }
+
+  /// Does one of the things that a program may do; `what` picks it.
+  void act(std::uint64_t what, std::uint64_t step) {
+    Device& device = model_.device();
+    ModelMemory& memory = model_.memory();
+    const Range whole{0, memory.parameters.size()}, first{0, whole.end / 3}, rest{first.end, whole.end};
+    if (what != 9) model_.forward_backward(images_.batch(batch_size, step));
+    switch (what) {
+      case 0:  // reads the gradients before the update
+        seen_.push_back(read(device, memory.gradients));
+        optimizer_.update();
+        break;
+      case 1:  // changes them
+        device.scale(0.5f, memory.gradients, first);
+        optimizer_.update();
+        break;
+      case 2:  // updates in two ranges
+        optimizer_.finish_exchange();
+        optimizer_.update(rest);
+        optimizer_.update(first);
+        break;
+      case 3:  // does not update, but computes others
+        model_.forward_backward(images_.batch(batch_size, step + 100));
+        optimizer_.update();
+        break;
+      case 4:  // trains another model meanwhile
+        other_.forward_backward(images_.batch(batch_size, step));
+        optimizer_.update();
+        break;
+      case 5:  // another rule, with weight decay applied before
+        device.axpy(0.01f, memory.parameters, memory.gradients, whole);
+        adam_.update();
+        break;
+      case 6:  // changes the parameters after the update
+        optimizer_.update();
+        device.scale(0.5f, memory.parameters, first);
+        seen_.push_back(read(device, memory.parameters));
+        break;
+      case 7:  // evaluates between the passes and the update
+        model_.evaluate(images_.batch(batch_size, step + 7));
+        optimizer_.update();
+        break;
+      case 8: {  // another stream reads the parameters, and writes them
+        const std::unique_ptr<Device> stream = device.create_stream();
+        optimizer_.update();
+        stream->wait_event(device.record_event());
+        stream->scale(0.9f, memory.parameters, rest);
+        device.wait_event(stream->record_event());
+        break;
+      }
+      case 9:  // evaluates only
+        model_.evaluate(images_.batch(3, step));
+        break;
+      case 10:  // restores, velocities too, which may lie elsewhere then
+        optimizer_.update();
+        model_.restore(model_.state());
+        optimizer_.setup(model_);
+        break;
+      case 11:  // weight decay by hand, twice, on a part
+        device.axpy(0.01f, memory.parameters, memory.gradients, first);
+        device.axpy(0.02f, memory.parameters, memory.gradients, first);
+        optimizer_.update();
+        break;
+      case 12:  // reads the gradients after the update
+        bare_.update();
+        seen_.push_back(read(device, memory.gradients));
+        break;
+      case 13:  // weight decay of a part
+        device.axpy(0.01f, memory.parameters, memory.gradients, first);
+        bare_.update();
+        break;
+      default:
+        optimizer_.set_learning_rate(0.05f / static_cast<float>(1 + step % 4));
+        optimizer_.update();
+    }
+  }
+
+  /// All that it has computed.
+  std::vector<std::vector<float>> results() {
+    std::vector<std::vector<float>> all = seen_;
+    all.push_back(read(model_.device(), model_.memory().parameters));
+    all.push_back(read(model_.device(), model_.memory().statistics));
+    for (std::vector<float>& velocities : optimizer_.state()) all.push_back(std::move(velocities));
+    return all;
+  }
+  Metrics take_metrics() { return model_.take_metrics(); }
+  std::string graphs() { return model_.graph().describe().back(); }
+
+ private:
+  static DevicePoolOptions options(Precision precision, GpuOptimizations optimizations) {
+    DevicePoolOptions options = device_under_test();
+    options.precision = precision;
+    options.optimizations = optimizations;
+    return options;
+  }
+
+  struct Images {
+    RandomImages data{64};
+    Batch batch(int n, std::uint64_t first) const {
+      Batch batch{{}, data.transform(), nullptr};
+      batch.transform.crop_padding = 4;
+      for (int i = 0; i < n; ++i) batch.examples.push_back(data[(first * 5 + static_cast<std::uint64_t>(i)) % 64]);
+      return batch;
+    }
+  } images_;
+  DevicePool pool_;
+  Classifier model_{create_network("tiny", 10), batch_size, 3}, other_{create_network("tiny", 10), batch_size, 4};
+  MomentumSGD optimizer_{0.05f}, bare_{0.02f};  // bare: without weight decay
+  Adam adam_;
+  std::vector<std::vector<float>> seen_;
+};
+
+class OptimizationsTest : public testing::TestWithParam<Precision> {};
+
+TEST_P(OptimizationsTest, TrainWithTheSameBits) {
+  Trainee plain(GetParam(), none);
+  for (std::uint64_t step = 0; step < 8; ++step) plain.act(usual, step);
+  const Metrics expected = plain.take_metrics();
+  for (const GpuOptimization one :
+       {GpuOptimization::fused_update, GpuOptimization::step_graph, GpuOptimization::parallel_metrics})
+    for (const GpuOptimizations some : {all, all.without(one)}) {
+      SCOPED_TRACE(testing::Message() << (some.has(one) ? "all" : "without ") << to_string(one));
+      Trainee trainee(GetParam(), some);
+      for (std::uint64_t step = 0; step < 8; ++step) trainee.act(usual, step);
+      EXPECT_TRUE(trainee.results() == plain.results());
+      const Metrics metrics = trainee.take_metrics();
+      EXPECT_NEAR(metrics.loss_sum, expected.loss_sum, 1e-13 * expected.loss_sum);
+      EXPECT_EQ(metrics.correct, expected.correct);
+      EXPECT_EQ(metrics.samples, expected.samples);
+      EXPECT_EQ(trainee.graphs().find("step captured") != std::string::npos, some.has(GpuOptimization::step_graph))
+          << trainee.graphs();
+    }
+}
+
+TEST_P(OptimizationsTest, WhateverAProgramDoesBetweenThePasses) {
+  RandomSequence random(11, RandomUse::synthetic_data);
+  for (const GpuOptimizations some :
+       {all, all.without(GpuOptimization::fused_update), all.without(GpuOptimization::step_graph)}) {
+    Trainee plain(GetParam(), none), trainee(GetParam(), some);
+    std::string done;
+    for (std::uint64_t step = 0; step < 40; ++step) {
+      const std::uint64_t what = random.below(20);
+      done += " " + std::to_string(what);
+      for (Trainee* const each : {&plain, &trainee}) each->act(what, step);
+      if (step % 8 == 7) {
+        ASSERT_TRUE(trainee.results() == plain.results()) << "after" << done;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, OptimizationsTest,
+                         testing::Values(Precision::fp32, Precision::tf32, Precision::bf16),
+                         [](const auto& info) { return std::string(to_string(info.param)); });
+
+}  // namespace
+}  // namespace odori
