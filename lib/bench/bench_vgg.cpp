@@ -8,7 +8,7 @@
 //
 //   vgg 32x32, batch 64, CPU device 0 (1 thread): 121.0 images/s (median of 9 rounds of 4; 119.2 .. 121.9), 0.23
 //   TFLOP/s peak memory 504 MB; an iteration allocates 3994912 bytes in 2761 calls, the largest 623040, and keeps 0
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <deque>
 #include <fstream>
@@ -30,8 +30,9 @@ namespace {
 
 /// A model that trains on one batch again and again.
 struct Trainee {
-  Trainee(const bench::Options& options, const DevicePoolOptions& devices, const Batch& images, std::string setting)
-      : name(std::move(setting)),
+  Trainee(const bench::Options& options, const DevicePoolOptions& devices, const Batch& images,
+          std::optional<GpuOptimization> without = {})
+      : off(without),
         pool(devices),
         model(create_network(options.model, 10, options.image_size), options.batchsize, 0),
         optimizer(0.05f),
@@ -50,13 +51,18 @@ struct Trainee {
     model.device().synchronize();
   }
 
-  std::string name;  // empty: as the flags say
+  std::optional<GpuOptimization> off;  // what the flags leave on, and this one does without
   DevicePool pool;
   Classifier model;
   MomentumSGD optimizer;
   Batch batch;
   std::vector<double> rates;
 };
+
+/// ", without fused-update", or empty.
+std::string setting_of(const Trainee& trainee) {
+  return trainee.off ? fmt::format(", without {}", to_string(*trainee.off)) : "";
+}
 
 void print_rate(const bench::Options& options, const Trainee& trainee) {
   const Classifier& model = trainee.model;
@@ -65,8 +71,8 @@ void print_rate(const bench::Options& options, const Trainee& trainee) {
   fmt::print(
       "{} {}x{}, batch {}, {}, {}{}: {:.1f} images/s (median of {} rounds of {}; {:.1f} .. {:.1f}), {:.2f} TFLOP/s",
       options.model, options.image_size, options.image_size, options.batchsize, model.device().description(),
-      to_string(model.device().precision()), trainee.name.empty() ? "" : ", " + trainee.name, rate.median,
-      options.rounds, options.iterations, rate.min, rate.max, tflops);
+      to_string(model.device().precision()), setting_of(trainee), rate.median, options.rounds, options.iterations,
+      rate.min, rate.max, tflops);
   if (options.peak_tflops > 0)
     fmt::print(", {:.1f} % of {:.0f} TFLOP/s", 100 * tflops / options.peak_tflops, options.peak_tflops);
   fmt::print("\n");
@@ -82,16 +88,16 @@ bench::Spread ratio(const Trainee& first, const Trainee& other) {
 /// The setting of the flags first; then what is measured in turn with it.
 std::deque<Trainee> trainees_of(const bench::Options& options, const Batch& batch) {
   std::deque<Trainee> trainees;
-  trainees.emplace_back(options, options.devices, batch, "");
+  trainees.emplace_back(options, options.devices, batch);
   if (options.beside) {
     DevicePoolOptions devices = options.devices;
     devices.precision = options.beside;
-    trainees.emplace_back(options, devices, batch, "");
+    trainees.emplace_back(options, devices, batch);
   }
   for (const GpuOptimization one : options.compare_without) {
     DevicePoolOptions devices = options.devices;
     devices.optimizations = devices.optimizations.without(one);
-    trainees.emplace_back(options, devices, batch, fmt::format("without {}", to_string(one)));
+    trainees.emplace_back(options, devices, batch, one);
   }
   return trainees;
 }
@@ -99,7 +105,7 @@ std::deque<Trainee> trainees_of(const bench::Options& options, const Batch& batc
 void write_json(const bench::Options& options, const std::deque<Trainee>& trainees) {
   nlohmann::json all = nlohmann::json::array();
   for (const Trainee& trainee : trainees)
-    all.push_back({{"setting", trainee.name},
+    all.push_back({{"without", trainee.off ? std::string(to_string(*trainee.off)) : ""},
                    {"precision", to_string(trainee.model.device().precision())},
                    {"batchsize", options.batchsize},
                    {"images_per_second", trainee.rates},
@@ -125,13 +131,16 @@ int main(int argc, char** argv) try {
     for (Trainee& each : trainees)
       each.rates.push_back(options.batchsize * options.iterations /
                            bench::seconds_of([&] { each.iterate(options.iterations); }));
+  std::vector<std::string> speedups;
   for (const Trainee& each : trainees) {
     print_rate(options, each);
     if (&each == &trainees.front()) continue;
     const bench::Spread faster = ratio(trainees.front(), each);
-    fmt::print("ratio {:.{}f} (median of the rounds; {:.2f} .. {:.2f})\n", faster.median, each.name.empty() ? 2 : 3,
-               faster.min, faster.max);
+    fmt::print("ratio {:.{}f} (median of the rounds; {:.2f} .. {:.2f})\n", faster.median, each.off ? 3 : 2, faster.min,
+               faster.max);
+    if (each.off) speedups.push_back(fmt::format("{} {:.3f}", to_string(*each.off), faster.median));
   }
+  if (!speedups.empty()) fmt::print("Speedup by {}\n", fmt::join(speedups, ", "));
   if (!options.json.empty()) write_json(options, trainees);
   fmt::print("peak memory {:.0f} MB; an iteration allocates {} bytes in {} calls, the largest {}, and keeps {}\n",
              bench::peak_memory_mb(), allocated.bytes, allocated.calls, allocated.largest, allocated.kept);

@@ -80,6 +80,12 @@ order=$(sed -n 's/.*"what": "\(.*_test.*_gpu\)".*/\1/p' "$scratch/out/result.jso
   printf 'FAILED: the order of the tests: %s\n' "$order"
   failures=$((failures + 1))
 }
+# What each GPU optimization gains, at both batch sizes.
+program "$scratch/build/bin/bench_vgg" 'while [[ $# -gt 0 ]]; do case $1 in --json) json=$2 ;; esac; all+=" $1"; shift; done' \
+  '[[ $all == *" --compare-without all"* ]] || exit 0' 'echo "[{\"without\": \"step-graph\"}]" >"$json"' 'echo "Speedup by step-graph 1.234"'
+flags="--only bench" expect 0 "GPU optimizations, batch 512, bf16           PASS" " s  step-graph 1.234"
+result_has '"without": "step-graph"'
+program "$scratch/build/bin/bench_vgg" 'exit 0'
 program "$scratch/bin/nvidia-smi" 'printf "NVIDIA Stand-in %s\n" 1 2'
 flags="--only tests" expect 0 "INCOMPLETE, on NVIDIA Stand-in 1"
 ! grep -q "several GPUs in one process" "$scratch/out/result.json" || {
@@ -175,7 +181,8 @@ program "$scratch/build/bin/odori_doctor" 'echo "busy 97 %"'
 program "$scratch/build/bin/bench_vgg" '[[ $* != *fp32* ]] || sleep 1000' # as if the minutes were over in the middle of it
 mkdir -p "$scratch/kit/lib"
 ln -s "$(dirname "$(realpath "$check")")/bench" "$scratch/kit/lib/bench"
-sed 's/left=$((deadline - SECONDS))/left=5/' "$check" >"$scratch/kit/lib/gpu_check.sh"
+cp -r "${check%.sh}" "$check" "$scratch/kit/lib"
+sed -i 's/left=$((deadline - SECONDS))/left=5/' "$scratch/kit/lib/gpu_check/steps.sh"
 check=$scratch/kit/lib/gpu_check.sh flags="--only bench" expect 0 "VGG, batch 128, fp32                         NOT RUN" "cut off after" "INCOMPLETE, on NVIDIA Stand-in"
 program "$scratch/build/bin/bench_vgg" 'exit 0'
 program "$scratch/build/bin/odori_doctor" 'touch "'"$scratch"'/begun"; exec sleep 1000'
