@@ -46,7 +46,7 @@ submit() {  # SUBMISSIONS RESULTS BUILD ELEMENTS sandbox|unsafe alone|shared
     sbatch --parsable --array="1-$elements" --output="$folder/logs/%a.log" "${flags[@]}" "$folder/job.sh"
   else
     require_command qsub
-    [[ $6 == shared ]] || flags+=(-l place=excl)
+    [[ $6 == shared ]] || flags+=(-l place=exclhost) # excl is for vnodes, of which a host may have several
     [[ $elements -eq 1 ]] || flags+=(-J "1-$elements") # PBS has no array of one
     qsub -j oe -o "$folder/logs/" "${flags[@]}" "${site_flags[@]}" "$folder/job.sh"
   fi

@@ -27,7 +27,7 @@ check "PBS: an element starts this script, with names as they are" has "$job" "e
 check "PBS: nodes are shared without timings" test -z "$(grep place= "$folder/calls")"
 submit 1 sandbox alone
 check "PBS: one element is no array" test -z "$(grep -e -J "$folder/calls")"
-check "PBS: timings have the node alone" has "$folder/calls" 'place=excl'
+check "PBS: timings have the node alone" has "$folder/calls" '-l place=exclhost '
 call state '7[].head'
 check "PBS: a job that is there" has "$said" '^there$'
 call state '8[].head'
