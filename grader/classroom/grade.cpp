@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "classroom/grade.h"
 
-#include <fmt/ranges.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "classroom/refusal.h"
 #include "classroom/regrade_class.h"
 #include "classroom/reports.h"
+#include "classroom/reports/looks.h"
 #include "files/file.h"
 #include "program/program.h"
 #include "runner/sandbox.h"
@@ -130,8 +130,8 @@ void expect_all(Reports& reports, const Intake& intake, const std::vector<Answer
 }
 
 /// Marks, into RESULTS itself or what lies next to it. Returns false if it was interrupted.
-bool mark(const GradeFlags& flags, const fs::path& scratch, const Intake& intake, const std::vector<Answer>& answers,
-          const Records& records, Reports& reports, ClassScreen& screen) {
+bool mark(const GradeFlags& flags, const fs::path& scratch, const std::vector<Answer>& answers, const Records& records,
+          Reports& reports, ClassScreen& screen) {
   Marker marker(place_of(flags, scratch));
   const Course& course = reports.course();
   const Audience audience{.record =
@@ -145,10 +145,8 @@ bool mark(const GradeFlags& flags, const fs::path& scratch, const Intake& intake
                                 screen.progress(progress);
                                 reports.write_if_due();
                               }};
-  const Batch batch{records, marker, jobs_of(flags), course.timings};
-  expect_all(reports, intake, answers);
   try {
-    run_batch(batch, answers, audience);
+    run_batch({records, marker, jobs_of(flags), course.timings}, answers, audience);
     return true;
   } catch (const Error& error) {
     if (error.code() != exit_code::interrupted) throw;
@@ -158,7 +156,7 @@ bool mark(const GradeFlags& flags, const fs::path& scratch, const Intake& intake
 
 /// The last lines: how the class stands, and where to read more.
 void sum_up(const GradeFlags& flags, const Reports& reports, ClassScreen& screen) {
-  int n_marked = 0, n_flagged = 0, n_ungraded = 0, n_absent = 0;
+  int n_marked = 0, n_ungraded = 0, n_absent = 0;
   std::vector<std::string> asked, nobodys;
   for (const Task& task : reports.course().tasks) {
     std::size_t n_absent_here = 0;
@@ -166,9 +164,7 @@ void sum_up(const GradeFlags& flags, const Reports& reports, ClassScreen& screen
       const auto found = student.tasks.find(task.name);
       if (found == student.tasks.end()) continue;
       const TaskRecord& record = found->second;
-      const bool marked = record.state == RecordState::marked;
-      n_marked += marked;
-      n_flagged += marked && !record.flags.empty();
+      n_marked += record.state == RecordState::marked;
       n_ungraded += why_ungraded(record).has_value();
       n_absent_here += record.state == RecordState::absent;
     }
@@ -181,7 +177,7 @@ void sum_up(const GradeFlags& flags, const Reports& reports, ClassScreen& screen
   screen.say("batch_sum", {{"marked", std::to_string(n_marked)},
                            {"absent", std::to_string(n_absent)},
                            {"ungraded", std::to_string(n_ungraded)},
-                           {"flagged", std::to_string(n_flagged)}});
+                           {"looks", std::to_string(looks_of(reports.all_marks()).size())}});
   screen.say("batch_done", {{"folder", flags.out.string()}});
 }
 
@@ -198,7 +194,8 @@ struct Call {
   std::set<std::string> students() const { return chosen_students(flags, intake); }
 };
 
-int grade_new(const Call& call, Results& results) {
+/// Marks what is left, here or by an array job; once nothing is, the reports are complete.
+int grade_new(const Call& call, Results& results, const Cluster& cluster) {
   const auto& [flags, decided, intake, kit, scratch, screen, messages] = call;
   Regrade(results).begin();
   const Records records = results.records();
@@ -206,38 +203,24 @@ int grade_new(const Call& call, Results& results) {
       answers_of(intake, call.students(), results.terms(), results.submitted(), results.kit(), results.salt());
   keep_who_and_when(records, intake, answers);
   forget_who_is_gone(records, intake);
+  Cluster::Submitted submitted;
+  if (flags.submit) {
+    Marker marker(place_of(flags, scratch));
+    submitted = cluster.submit({records, marker, 1, results.terms().timings()}, answers, flags.submissions,
+                               flags.jobs > 0 ? flags.jobs : usual_elements, flags.sandbox);
+  }
   Reports reports(flags.out, course_of(flags, decided, results.terms()), records.all());
   if (flags.anonymous) reports.write_anonymous_too(results.salt());
-  screen.say("batch_begins",
-             {{"students", std::to_string(intake.students.size())}, {"n", std::to_string(answers.size())}});
-  const bool finished = mark(flags, scratch, intake, answers, records, reports, screen);
+  expect_all(reports, intake, answers);
+  if (!flags.submit)
+    screen.say("batch_begins",
+               {{"students", std::to_string(intake.students.size())}, {"n", std::to_string(answers.size())}});
+  const bool finished = flags.submit || mark(flags, scratch, answers, records, reports, screen);
   reports.write();
   if (!finished) {
     screen.say("batch_interrupted");
     return exit_code::interrupted;
   }
-  reports.write_uploads();
-  const int code = conclude(reports, intake, screen);
-  sum_up(flags, reports, screen);
-  return code;
-}
-
-/// Has an array job mark what is left; once nothing is, the reports are complete.
-int submit_class(const Call& call, Results& results, const Cluster& cluster) {
-  const auto& [flags, decided, intake, kit, scratch, screen, messages] = call;
-  Regrade(results).begin();
-  const Records records = results.records();
-  const std::vector<Answer> answers =
-      answers_of(intake, call.students(), results.terms(), results.submitted(), results.kit(), results.salt());
-  keep_who_and_when(records, intake, answers);
-  forget_who_is_gone(records, intake);
-  Marker marker(place_of(flags, scratch));
-  const auto submitted = cluster.submit({records, marker, 1, results.terms().timings()}, answers, flags.submissions,
-                                        flags.jobs > 0 ? flags.jobs : usual_elements, flags.sandbox);
-  Reports reports(flags.out, course_of(flags, decided, results.terms()), records.all());
-  if (flags.anonymous) reports.write_anonymous_too(results.salt());
-  expect_all(reports, intake, answers);
-  reports.write();
   if (submitted.n > 0) {
     screen.say("array_submitted",
                {{"n", std::to_string(submitted.n)}, {"job", submitted.job}, {"logs", submitted.logs.string()}});
@@ -277,7 +260,8 @@ int grade_again(const Call& call, Results& results) {
       answers_of(intake, call.students(), terms, regrade.submitted(), kit, results.salt());
   keep_who_and_when(regrade.records(), intake, answers);
   Reports reports(results.regrade(), course_of(flags, decided, terms), regrade.records().all());
-  if (!mark(flags, scratch, intake, answers, regrade.records(), reports, screen)) {
+  expect_all(reports, intake, answers);
+  if (!mark(flags, scratch, answers, regrade.records(), reports, screen)) {
     screen.say("batch_interrupted");
     return exit_code::interrupted;
   }
@@ -356,7 +340,7 @@ int grade(const GradeFlags& flags, const std::string& language, ClassScreen& scr
   if (!flags.sandbox) screen.say("batch_unsafe");
   const Call call{flags, decided, intake, kit, scratch.path(), screen, messages};
   if (flags.regrade) return grade_again(call, results);
-  return flags.submit ? submit_class(call, results, cluster) : grade_new(call, results);
+  return grade_new(call, results, cluster);
 }
 
 /// Of course.json; empty if there is none, or the file can't be used, which is said later.

@@ -33,9 +33,10 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
   app.add_flag("--submit", flags.submit,
                "Mark on the cluster, by an array job of PBS or Slurm with at most --jobs elements (100)");
   app.add_flag("--nice", flags.nice, "Run at the lowest priority, for a login node");
-  app.add_option(
-         "--memory", flags.memory,
-         "GiB that may be used, from 4: fewer answers are marked at once, each counted with 4, the sandbox's limit")
+  app.add_option("--memory", flags.memory,
+                 "GiB for all answers, from 4: at most a quarter as many answers are marked at once. What one command "
+                 "of an answer "
+                 "may use is limited by the sandbox, and by nothing with --unsafe")
       ->check(line.whole_number(4, 1 << 16));
   app.add_option("--element", element, "For the array job: which of its elements this is, as 3/100")->group("");
   app.add_flag("--self-test", flags.self_test,

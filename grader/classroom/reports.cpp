@@ -95,7 +95,7 @@ void Reports::write_anonymous(const std::string& chart_js) {
   std::vector<StudentMarks> all;
   for (const auto& [name, student] : students_) {
     const std::string code = sha256(anonymous_salt_ + name).substr(0, n_digits_of_code);
-    codes += code + ',' + csv_field(sanitized_line(name)) + "\r\n";
+    codes += csv_line({code, sanitized_line(name)});
     if (const auto found = course_.overrides.find(name); found != course_.overrides.end())
       course.overrides[code] = found->second;
     all.push_back(marks_of(anonymous(student, code), course));

@@ -38,6 +38,8 @@ class Reports {
   /// Of a student without a number in Moodle, the folder is the one below RESULTS/students.
   void write_uploads() const;
 
+  /// As the pages show them, by name.
+  std::vector<StudentMarks> all_marks() const;
   const Course& course() const { return course_; }
   const std::map<std::string, StudentRecord>& students() const { return students_; }
 
@@ -45,8 +47,6 @@ class Reports {
   void write_anonymous(const std::string& chart_js);
 
   std::filesystem::path results_;
-  std::vector<StudentMarks> all_marks() const;
-
   Course course_;
   std::map<std::string, StudentRecord> students_;
   std::set<std::string> changed_;

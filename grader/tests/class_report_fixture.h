@@ -11,7 +11,10 @@
 
 namespace odori::grader {
 
-/// The kit's usual tasks, points and messages. `speedup`: its points of a task's 100.
+/// The class is marked on all tasks; by default on those that are not optional.
+extern bool with_optional_tasks;
+
+/// The kit's tasks, points and messages. `speedup`: its points of a task's 100.
 Course course_for_tests(double speedup = 20);
 
 /// What students may call themselves, write, or make a compiler say. A page that takes it for its own runs hacked().

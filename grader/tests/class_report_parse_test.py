@@ -7,6 +7,7 @@ Students of the tests' class have names, lines and compilers' words that try to 
 """
 import csv
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -112,6 +113,22 @@ def check_class_json(file, rows):
     assert abs(total - sum(float(row["total"] or 0) for row in rows)) < 0.005 * len(rows)  # rounded in the table
 
 
+def dom_of(browser, file, *flags):
+    return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", *flags, file.as_uri()],
+                          capture_output=True, timeout=120, check=True).stdout.decode("utf-8")
+
+
+def check_width(browser, program, folder):
+    """All columns of a class with all tasks are in a window of 1400 pixels."""
+    subprocess.run([program, str(folder), str(N_STUDENTS), "all"], check=True)
+    page = folder / "report.html"
+    measure = ('<script>const table = document.getElementById("students"); document.documentElement.dataset.room = '
+               'table.parentElement.clientWidth - table.scrollWidth;</script></body>')
+    page.write_text(page.read_text("utf-8").replace("</body>", measure), "utf-8")
+    room = int(re.search(r'data-room="(-?\d+)"', dom_of(browser, page, "--window-size=1400,1000")).group(1))
+    assert room >= 0, f"{page}: the table of students is {-room} pixels wider than a window of 1400"
+
+
 def check_in_a_browser(browser, folder):
     """No name's script runs. The class's page has all the names; a few students' pages stand for the others."""
     for file in [folder / "report.html", folder / "students/12/report.html", folder / "students/15/report.html"]:
@@ -119,8 +136,7 @@ def check_in_a_browser(browser, folder):
         text = file.read_text("utf-8")
         trap = "<script>function hacked() { document.documentElement.dataset.hacked = 1; }</script><title>"
         hacked.write_text(text.replace("<title>", trap, 1), "utf-8")
-        seen = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", hacked.as_uri()],
-                              capture_output=True, timeout=120, check=True).stdout.decode("utf-8")
+        seen = dom_of(browser, hacked)
         assert "Odori" in seen and "data-hacked" not in seen.split(">", 2)[1], f"{file}: a script ran"
 
 
@@ -131,10 +147,11 @@ def main():
     rows = check_csv(folder / "marks.csv")
     check_class_json(folder / "results.json", rows)
     page = check_page(folder / "report.html", 3)  # data, Chart.js, the page's own
-    data = json.loads(page.scripts[0])
-    assert page.text.count("WRONG") > 10 and data["percents"]
-    for blank in (blank for task in data["tasks"] for blank in task["blanks"]):
-        assert sum(each["n"] for each in blank["verdicts"]) == N_STUDENTS - 3, blank  # all but ungraded, absent, waiting
+    assert page.text.count("WRONG") > 10 and json.loads(page.scripts[0])["percents"]
+    bars = re.findall(r'<span class="bar" aria-hidden="true">(.*?)</span>', (folder / "report.html").read_text("utf-8"))
+    assert len(bars) == 9 + 8, len(bars)
+    for bar in bars:
+        assert sum(map(int, re.findall(r"flex: (\d+)", bar))) == N_STUDENTS - 3, bar  # all but ungraded, absent, waiting
     files = sorted(folder.glob("students/*/report.html"))
     assert len(files) == N_STUDENTS
     for file in files:
@@ -143,6 +160,7 @@ def main():
     browser = shutil.which("chromium")
     if browser:
         check_in_a_browser(browser, folder)
+        check_width(browser, program, folder / "all_tasks")
     print(f"{len(files)} students' reports and the class's are read as they are meant"
           f"{', by a browser too' if browser else '; no chromium here, so no browser was asked'}.")
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the reports of the tests' class, of N students, into a folder: what class_report_parse_test.py reads, and a
 // person.
-//   class_report_write FOLDER N
+//   class_report_write FOLDER N [all]     all: of all tasks, with the optional ones
 #include <fmt/core.h>
 
 #include <chrono>
@@ -28,7 +28,8 @@ void write(const fs::path& file, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  require(argc == 3, "class_report_write takes a folder, and how many students.");
+  require(argc == 3 || argc == 4, "class_report_write takes a folder, how many students, and perhaps \"all\".");
+  with_optional_tasks = argc == 4;
   const fs::path folder = argv[1];
   const Course course = course_for_tests();
   const std::vector<StudentRecord> records = class_for_tests(static_cast<std::size_t>(std::atoi(argv[2])));

@@ -66,6 +66,10 @@ TEST(Times, AreThoseOfInstructorsAndPlatforms) {
   for (const char* none : {"", "-", "2026-12-01", "2026-04-31T12:00", "2026-12-01T25:00", "2026-12-01T12:60", "soon",
                            "1 Smarch 2026, 6:00 PM", "1 December 2026, 13:00 PM"})
     EXPECT_FALSE(seconds_of_time(none)) << none;
+  EXPECT_EQ(days_of_month_exceeded("2026-11-31T18:00"), 30);
+  EXPECT_EQ(days_of_month_exceeded("2026-02-29T18:00+09:00"), 28);
+  for (const char* none : {"", "2028-02-29T18:00", "2026-13-31T18:00", "31 November 2026, 18:00"})
+    EXPECT_FALSE(days_of_month_exceeded(none)) << none;
 }
 
 TEST_F(CourseTest, SettingsHaveDefaults) {
@@ -92,22 +96,24 @@ TEST_F(CourseTest, SettingsAreReadAsTheyWereWritten) {
 }
 
 TEST_F(CourseTest, AWrongSettingIsNamed) {
-  const std::vector<std::pair<std::string, std::string>> wrong{{"[]", "course_damaged"},
-                                                               {"{\"tasks\": ", "course_damaged"},
-                                                               {"{\"task\": {}}", "course_unknown_field"},
-                                                               {"{\"tasks\": [\"ring\"]}", "course_tasks"},
-                                                               {"{\"tasks\": {}}", "course_tasks"},
-                                                               {"{\"tasks\": {\"rings\": 1}}", "course_tasks"},
-                                                               {"{\"tasks\": {\"ring\": 0}}", "course_tasks"},
-                                                               {"{\"speedup\": 100}", "course_speedup"},
-                                                               {"{\"speedup\": true}", "course_speedup"},
-                                                               {"{\"deadline\": \"2026-12-01\"}", "course_deadline"},
-                                                               {"{\"late\": \"10 points\"}", "course_late"},
-                                                               {"{\"late\": \"-5%/day\"}", "course_late"},
-                                                               {"{\"late\": \"nan%/day\"}", "course_late"},
-                                                               {"{\"language\": \"de\"}", "course_language"},
-                                                               {"{\"title\": 3}", "course_title"},
-                                                               {"{\"roster\": \"a.csv\"}", "course_roster"}};
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"[]", "course_damaged"},
+      {"{\"tasks\": ", "course_damaged"},
+      {"{\"task\": {}}", "course_unknown_field"},
+      {"{\"tasks\": [\"ring\"]}", "course_tasks"},
+      {"{\"tasks\": {}}", "course_tasks"},
+      {"{\"tasks\": {\"rings\": 1}}", "course_tasks"},
+      {"{\"tasks\": {\"ring\": 0}}", "course_tasks"},
+      {"{\"speedup\": 100}", "course_speedup"},
+      {"{\"speedup\": true}", "course_speedup"},
+      {"{\"deadline\": \"2026-12-01\"}", "course_deadline"},
+      {"{\"deadline\": \"2026-11-31T18:00\"}", "course_deadline_day"},
+      {"{\"late\": \"10 points\"}", "course_late"},
+      {"{\"late\": \"-5%/day\"}", "course_late"},
+      {"{\"late\": \"nan%/day\"}", "course_late"},
+      {"{\"language\": \"de\"}", "course_language"},
+      {"{\"title\": 3}", "course_title"},
+      {"{\"roster\": \"a.csv\"}", "course_roster"}};
   for (const auto& [json, key] : wrong) EXPECT_EQ(refusal([&] { settings(json); }), key) << json;
 }
 
@@ -219,6 +225,22 @@ TEST_F(CourseTest, OverridesAreReadForStudentsHoweverTheyAreNamed) {
   for (const auto& [line, key] : wrong) EXPECT_EQ(refusal([&] { read(line); }), key) << line;
   EXPECT_EQ(refusal([&] { read_overrides(write("o.csv", "student,points\naoki,1\n"), students, points); }),
             "override_headings");
+}
+
+TEST_F(CourseTest, AnUnknownStudentIsToldSomeNamesAndThatThereAreMore) {
+  std::vector<KnownStudent> students;
+  for (const char* name : {"aaaa", "bbbb", "cccc", "dddd", "eeee", "ffff"}) students.push_back({name, {}});
+  const auto names = [&] {
+    try {
+      student_meant("somebody else", students, "no_such_student", {});
+    } catch (const Refusal& refusal) {
+      return refusal.finding().values.at("names");
+    }
+    return std::string();
+  };
+  EXPECT_EQ(names(), "aaaa, bbbb, cccc, dddd, eeee, ...");
+  students.pop_back();
+  EXPECT_EQ(names(), "aaaa, bbbb, cccc, dddd, eeee");
 }
 
 }  // namespace

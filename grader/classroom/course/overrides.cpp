@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "classroom/course/overrides.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
+#include "blanks/listed.h"
 #include "classroom/course/csv.h"
 #include "classroom/course/settings.h"
 #include "classroom/refusal.h"
@@ -78,9 +77,7 @@ class Line {
     return {*points, text("comment")};
   }
   [[noreturn]] void refuse(const char* key) {
-    std::vector<std::string> tasks;
-    for (const auto& [task, points] : points_of_) tasks.push_back(task);
-    values_["tasks"] = fmt::format("{}", fmt::join(tasks, ", "));
+    values_["tasks"] = listed(points_of_ | std::views::keys);
     throw Refusal({key, values_});
   }
 
@@ -108,16 +105,13 @@ const KnownStudent& student_meant(const std::string& text, const std::vector<Kno
       if (!person.name.empty()) names.push_back(person.name);
   }
   std::vector<std::string> offered = nearest(text, names);
-  if (!meant.empty()) {
-    offered.clear();
-    for (const KnownStudent* student : meant) offered.push_back(student->folder);
-  } else if (offered.empty()) {
-    offered.assign(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most_offered)));
-  }
+  if (offered.empty()) offered = std::move(names);
+  if (!meant.empty()) offered.clear();
+  for (const KnownStudent* student : meant) offered.push_back(student->folder);
   Values all = values;
   all["student"] = text;
   all["n"] = std::to_string(students.size());
-  all["names"] = fmt::format("{}", fmt::join(offered, ", "));
+  all["names"] = listed(offered, meant.empty() ? most_offered : meant.size());
   throw Refusal({meant.empty() ? key : "student_ambiguous", std::move(all)});
 }
 

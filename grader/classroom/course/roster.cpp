@@ -90,11 +90,6 @@ bool contradicts(const Person& a, const Person& b) {
   return false;
 }
 
-void complete(RosterEntry& entry, const RosterEntry& more) {
-  entry.person = completed(std::move(entry.person), more.person);
-  entry.submitted = std::max(entry.submitted, more.submitted);
-}
-
 /// A plain or quoted scalar of YAML.
 std::string scalar(std::string_view text) {
   text = trim(text);
@@ -120,8 +115,7 @@ std::vector<RosterEntry> read_roster(std::string_view text, const std::string& f
 }
 
 Person completed(Person person, const Person& more) {
-  for (const auto field : {&Person::name, &Person::email, &Person::id, &Person::moodle, &Person::github,
-                           &Person::canvas, &Person::sis, &Person::login, &Person::section})
+  for (const auto& [name, field] : fields_of_person)
     if ((person.*field).empty()) person.*field = more.*field;
   return person;
 }
@@ -138,10 +132,9 @@ void merge_roster(std::vector<RosterEntry>& roster, const std::vector<RosterEntr
       place = found->second;
       break;
     }
-    if (place == roster.size())
-      roster.push_back(entry);
-    else
-      complete(roster[place], entry);
+    if (place == roster.size()) roster.emplace_back();
+    roster[place].person = completed(std::move(roster[place].person), entry.person);
+    roster[place].submitted = std::max(roster[place].submitted, entry.submitted);
     for (const std::string& key : keys_of(roster[place].person)) places.try_emplace(key, place);
   }
 }

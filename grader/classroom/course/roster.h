@@ -2,10 +2,12 @@
 // Who the students are: lists that the platforms export, and Gradescope's description of an export.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace odori::grader {
@@ -19,6 +21,18 @@ struct Person {
   std::string canvas, sis, login, section;  // Canvas: ID, SIS User ID, SIS Login ID, Section
   bool operator==(const Person&) const = default;
 };
+
+/// By their names in JSON.
+inline constexpr std::array<std::pair<const char*, std::string Person::*>, 9> fields_of_person{
+    {{"name", &Person::name},
+     {"email", &Person::email},
+     {"id", &Person::id},
+     {"moodle", &Person::moodle},
+     {"github", &Person::github},
+     {"canvas", &Person::canvas},
+     {"sis", &Person::sis},
+     {"login", &Person::login},
+     {"section", &Person::section}}};
 
 struct RosterEntry {
   Person person;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "classroom/course/settings.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "blanks/json_object.h"
+#include "blanks/listed.h"
 #include "blanks/task.h"
 #include "classroom/course/times.h"
 #include "classroom/refusal.h"
@@ -37,7 +36,7 @@ class Field {
     throw Refusal({std::string("course_") + key_,
                    {{"file", file_.string()},
                     {"value", value_.dump(-1, ' ', false, Json::error_handler_t::replace)},
-                    {"names", fmt::format("{}", fmt::join(names_of_tasks(), ", "))}}});
+                    {"names", listed(names_of_tasks())}}});
   }
   std::string text() const {
     if (!*this) return {};
@@ -72,10 +71,8 @@ std::map<std::string, double> weights_of(const Field& field) {
 
 Json parsed(const fs::path& file) try {
   Json json = parsed_json(read_file(file));
-  if (json.is_object()) return json;
-  throw Refusal({"course_damaged", {{"file", file.string()}}});
-} catch (const Refusal&) {
-  throw;
+  require(json.is_object(), "It is no object.");
+  return json;
 } catch (const Error&) {
   throw Refusal({"course_damaged", {{"file", file.string()}}});
 }
@@ -122,6 +119,9 @@ Terms terms_of(const Json& json, const fs::path& file) {
     terms.speedup = speedup.value();
   }
   terms.deadline = field("deadline").text();
+  if (const auto days = days_of_month_exceeded(terms.deadline))
+    throw Refusal(
+        {"course_deadline_day", {{"file", file.string()}, {"value", terms.deadline}, {"days", std::to_string(*days)}}});
   field("deadline").require(terms.deadline.empty() || seconds_of_time(terms.deadline));
   terms.late = field("late").text();
   field("late").require(terms.late.empty() || terms.late == "refuse" || points_a_day(terms.late));
@@ -133,9 +133,7 @@ Settings read_settings(const fs::path& file) {
   const Json json = parsed(file);
   for (const auto& [key, value] : json.items())
     if (std::ranges::find(fields, key) == fields.end())
-      throw Refusal(
-          {"course_unknown_field",
-           {{"file", file.string()}, {"field", key}, {"fields", fmt::format("{}", fmt::join(fields, ", "))}}});
+      throw Refusal({"course_unknown_field", {{"file", file.string()}, {"field", key}, {"fields", listed(fields)}}});
   Settings settings{.terms = terms_of(json, file),
                     .title = Field(json, "title", file).text(),
                     .language = Field(json, "language", file).text(),

@@ -2,6 +2,7 @@
 #include "classroom/course/times.h"
 
 #include <array>
+#include <chrono>
 #include <ctime>
 #include <regex>
 
@@ -68,6 +69,17 @@ std::optional<std::int64_t> seconds_of_time(std::string_view time) {
   if (!half.empty() && (hour < 1 || hour > 12)) return {};
   const int hours = half.empty() ? hour : hour % 12 + (half == "pm" ? 12 : 0);
   return seconds_of(calendar(whole(part[3]), month_named(part[2]), whole(part[1]), hours, whole(part[5]), 0), {});
+}
+
+std::optional<int> days_of_month_exceeded(std::string_view time) {
+  static const std::regex date(R"((\d{4})-(0[1-9]|1[0-2])-(\d\d).*)");
+  const std::string text(trim(time));
+  std::smatch part;
+  if (!std::regex_match(text, part, date)) return {};
+  const std::chrono::year_month_day_last last(std::chrono::year(whole(part[1])),
+                                              std::chrono::month_day_last(std::chrono::month(whole(part[2]))));
+  const auto days = static_cast<int>(static_cast<unsigned>(last.day()));
+  return whole(part[3]) > days ? std::optional(days) : std::nullopt;
 }
 
 std::string time_text(std::int64_t seconds) {

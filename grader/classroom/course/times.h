@@ -14,6 +14,9 @@ namespace odori::grader {
 /// of this machine. Nothing for any other text, and for a day that does not exist.
 std::optional<std::int64_t> seconds_of_time(std::string_view time);
 
+/// The days of the month if the day of "2026-11-31..." lies beyond: 30. Nothing for any other text.
+std::optional<int> days_of_month_exceeded(std::string_view time);
+
 /// "2026-12-01 18:00", in the zone of this machine.
 std::string time_text(std::int64_t seconds);
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "classroom/marking/choice.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <tuple>
 
 #include "blanks/blanks.h"
+#include "blanks/listed.h"
 #include "classroom/course/times.h"
 #include "classroom/refusal.h"
 #include "errors/text.h"
@@ -111,13 +110,11 @@ std::optional<Finding> find_several(const ChosenFile& file, bool preferred) {
   for (const Alternative& other : file.others)
     if (other.filled) others.push_back(described(other));
   if (others.empty() || preferred) return {};
-  const std::size_t n = others.size() + 1;
-  if (others.size() > most_named) others.resize(most_named), others.emplace_back("...");
   return Finding{"flag_several_files",
                  {{"file", file.name},
-                  {"n", std::to_string(n)},
+                  {"n", std::to_string(others.size() + 1)},
                   {"taken", described({file.taken, file.modified})},
-                  {"others", fmt::format("{}", fmt::join(others, ", "))}}};
+                  {"others", listed(others, most_named)}}};
 }
 
 }  // namespace
@@ -164,7 +161,7 @@ void require_preferred(const ScannedStudent& student, const Preference& preferen
                    {{"file", overrides.string()},
                     {"student", preference.student},
                     {"wanted", file},
-                    {"files", paths.empty() ? "-" : fmt::format("{}", fmt::join(paths, ", "))}}});
+                    {"files", paths.empty() ? "-" : listed(paths)}}});
   }
 }
 

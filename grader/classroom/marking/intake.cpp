@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "classroom/marking/intake.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
 
+#include "blanks/listed.h"
 #include "blanks/task.h"
 #include "classroom/course/times.h"
 #include "classroom/marking/choice.h"
@@ -30,9 +29,7 @@ std::optional<Finding> find_other_names(const ScannedStudent& student, const Tas
   for (const auto& [is_no_code, name] : student.others)
     if (!is_no_code || student.candidates.empty()) names.push_back(name);
   if (names.empty() || !student.kits.empty()) return {};
-  return Finding{
-      "flag_other_names",
-      {{"files", fmt::format("{}", fmt::join(names, ", "))}, {"file", task.program.exercise.filename().string()}}};
+  return Finding{"flag_other_names", {{"files", listed(names)}, {"file", task.program.exercise.filename().string()}}};
 }
 
 HandedIn answer_of(const ScannedStudent& student, const Task& task, const fs::path& kit, const Preference& preference,

@@ -47,15 +47,6 @@ std::vector<ChosenFile> files_of(const Json& json) {
   return files;
 }
 
-/// The fields of a person, by their names in JSON.
-const std::vector<std::pair<const char*, std::string Person::*>>& fields_of_person() {
-  static const std::vector<std::pair<const char*, std::string Person::*>> fields{
-      {"name", &Person::name},     {"email", &Person::email},   {"id", &Person::id},
-      {"moodle", &Person::moodle}, {"github", &Person::github}, {"canvas", &Person::canvas},
-      {"sis", &Person::sis},       {"login", &Person::login},   {"section", &Person::section}};
-  return fields;
-}
-
 }  // namespace
 
 const char* name_of(RecordState state) { return states[static_cast<std::size_t>(state)].data(); }
@@ -117,7 +108,7 @@ std::string people_to_json(const std::vector<Person>& people) {
   Json all = Json::array();
   for (const Person& person : people) {
     Json& added = all.emplace_back(Json::object());
-    for (const auto& [name, field] : fields_of_person())
+    for (const auto& [name, field] : fields_of_person)
       if (!(person.*field).empty()) added[name] = person.*field;
   }
   return Json{{"people", std::move(all)}}.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
@@ -129,7 +120,7 @@ std::vector<Person> people_from_json(std::string_view text) {
   for (const Json& one : JsonObject(json, "A student").list("people")) {
     const JsonObject object(one, "A person");
     Person& person = people.emplace_back();
-    for (const auto& [name, field] : fields_of_person()) person.*field = object.text_if_any(name);
+    for (const auto& [name, field] : fields_of_person) person.*field = object.text_if_any(name);
   }
   return people;
 }

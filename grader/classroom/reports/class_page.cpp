@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "blanks/listed.h"
 #include "classroom/reports/formats.h"
 #include "classroom/reports/looks.h"
 #include "classroom/reports/page.h"
 #include "classroom/reports/sanitized.h"
 #include "classroom/reports/summary.h"
+#include "errors/text.h"
 #include "report/html.h"
 #include "reports/pages.h"  // made by CMake
 
@@ -61,7 +61,6 @@ Json blank_of(const BlankSummary& blank, const ClassSummary& summary, const Cour
   Json verdicts = Json::array();
   for (const auto& [verdict, n] : blank.verdicts) verdicts.push_back({{"verdict", name_of(verdict)}, {"n", n}});
   return {{"number", blank.blank == 0 ? "" : std::to_string(blank.blank)},
-          {"short", blank.blank == 0 ? "S" : std::to_string(blank.blank)},
           {"name", both(course, name_key(*blank.task, blank.blank))},
           {"verdicts", std::move(verdicts)},
           {"right", blank.share_right() ? fmt::format("{:.0f} %", *blank.share_right()) : "–"},
@@ -76,9 +75,8 @@ Json tasks_of(const ClassSummary& summary, const Course& course) {
     Json blanks = Json::array();
     for (const BlankSummary& blank : summary.blanks)
       if (blank.task->name == task.name) blanks.push_back(blank_of(blank, summary, course));
-    tasks.push_back({{"task", task.name},
+    tasks.push_back({{"words", replaced(task.name, "_", " ")},
                      {"name", both(course, title_key(task))},
-                     {"n_columns", blanks.size() + 1},
                      {"blanks", std::move(blanks)}});
   }
   return tasks;
@@ -110,8 +108,7 @@ Json looks_in(const std::vector<Look>& looks, const Course& course) {
   for (const Look& look : looks) {
     Json reasons = Json::array();
     for (const Reason& reason : look.reasons)
-      reasons.push_back(
-          {{"tasks", fmt::format("{}", fmt::join(reason.tasks, ", "))}, {"why", message(course, reason.why)}});
+      reasons.push_back({{"tasks", listed(reason.tasks)}, {"why", message(course, reason.why)}});
     Json first = std::move(reasons.front());
     reasons.erase(0);
     const std::size_t more = reasons.size();
@@ -138,7 +135,8 @@ Json adjusted(std::span<const StudentMarks> students, const Course& course) {
 Json task_of(const TaskMarks& task) {
   Json cells = Json::array();
   for (const Mark& mark : task.marks)
-    cells.push_back({{"verdict", mark.verdict ? name_of(mark.verdict->verdict) : ""},
+    cells.push_back({{"blank", mark.blank == 0 ? "speedup" : std::to_string(mark.blank)},
+                     {"verdict", mark.verdict ? name_of(mark.verdict->verdict) : ""},
                      {"sign", mark.verdict ? sign_of(mark.verdict->verdict) : ""}});
   const std::string points = task.points ? number(*task.points) : task.record ? "?" : "…";
   return {{"task", task.task->name},
@@ -153,8 +151,6 @@ Json student_of(const StudentMarks& student) {
   return {
       {"name", student.name},
       {"url", url_of_page(student)},
-      {"points", student.points ? number(*student.points) : "–"},
-      {"of", number(student.of)},
       {"key", percent_of(student.points, student.of)},
       {"percent", student.points && student.of > 0 ? fmt::format("{:.0f} %", 100 * *student.points / student.of) : "–"},
       {"tasks", std::move(tasks)},
@@ -167,7 +163,7 @@ std::string class_page(std::span<const StudentMarks> students, const Course& cou
   const ClassSummary summary = summary_of(students, course);
   const auto figure = [](std::optional<double> percent) { return percent ? fmt::format("{:.0f}", *percent) : "–"; };
   const auto if_any = [](int n) { return n > 0 ? Json(std::to_string(n)) : Json(); };
-  const Json tasks = tasks_of(summary, course), changed = adjusted(students, course);
+  const Json changed = adjusted(students, course);
   const std::vector<Look> looks = looks_of(students);
   Json all = Json::array();
   for (const StudentMarks& student : students) all.push_back(student_of(student));
@@ -190,12 +186,12 @@ std::string class_page(std::span<const StudentMarks> students, const Course& cou
                                     {"looks", looks_in(looks, course)},
                                     {"has_adjusted", !changed.empty()},
                                     {"adjusted", changed},
-                                    {"tasks", tasks},
+                                    {"tasks", tasks_of(summary, course)},
                                     {"has_misconceptions", !summary.misconceptions.empty()},
                                     {"misconceptions", misconceptions_of(summary, course)},
                                     {"legend", legend()},
                                     {"students", std::move(all)},
-                                    {"data", html::json_in_script({{"percents", summary.percents}, {"tasks", tasks}})},
+                                    {"data", html::json_in_script({{"percents", summary.percents}})},
                                     {"chart_js", html::code_in_script(chart_js)}});
 }
 

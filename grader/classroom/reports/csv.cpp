@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/core.h>
-
 #include <regex>
 
 #include "classroom/reports/formats.h"
@@ -17,17 +15,16 @@ bool looks_like_a_formula(const std::string& text) {
   return std::regex_search(text, beginning, std::regex_constants::match_continuous);
 }
 
-void append(std::string& line, const std::string& field) { line += ',' + field; }
-
-std::string header(const Course& course) {
-  std::string line = "name,email,id,folder";
+std::vector<std::string> headings(const Course& course) {
+  std::vector<std::string> names{"name", "email", "id", "folder"};
   for (const Task& task : course.tasks) {
-    for (const char* column : {"state", "points", "late"}) append(line, task.name + "_" + column);
+    for (const char* column : {"_state", "_points", "_late"}) names.push_back(task.name + column);
     for (const int blank : task.judged())
       if (course.points_of.at(task.name).contains(blank))
-        append(line, fmt::format("{}_{}", task.name, blank == 0 ? "speedup" : std::to_string(blank)));
+        names.push_back(task.name + '_' + (blank == 0 ? "speedup" : std::to_string(blank)));
   }
-  return line + ",total,needs_look\r\n";
+  names.insert(names.end(), {"total", "needs_look"});
+  return names;
 }
 
 /// Empty where there is no mark.
@@ -46,21 +43,25 @@ std::string csv_field(const std::string& text) {
   return quoted + '"';
 }
 
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::string line;
+  for (std::size_t i = 0; i < fields.size(); ++i) line += (i == 0 ? "" : ",") + csv_field(fields[i]);
+  return line + "\r\n";
+}
+
 std::string csv_of(std::span<const StudentMarks> students, const Course& course) {
-  std::string text = std::string(byte_order_mark) + header(course);
+  std::string text = std::string(byte_order_mark) + csv_line(headings(course));
   for (const StudentMarks& student : students) {
-    std::string line = csv_field(student.name);
     const Person person = student.record.people.size() == 1 ? student.record.people.front() : Person{};
-    for (const std::string& field : {person.email, person.id.empty() ? person.moodle : person.id, student.record.name})
-      append(line, csv_field(field));
+    std::vector<std::string> line{student.name, person.email, person.id.empty() ? person.moodle : person.id,
+                                  student.record.name};
     for (const TaskMarks& task : student.tasks) {
-      append(line, state_of(task));
-      append(line, task.points ? number(*task.points) : "");
-      append(line, task.late ? number(task.late->deducted) : "");
-      for (const Mark& mark : task.marks) append(line, points_of(task, mark));
+      line.insert(line.end(),
+                  {state_of(task), number_if_any(task.points), task.late ? number(task.late->deducted) : ""});
+      for (const Mark& mark : task.marks) line.push_back(points_of(task, mark));
     }
-    append(line, student.points ? number(*student.points) : "");
-    text += line + (student.needs_look ? ",yes" : ",no") + "\r\n";
+    line.insert(line.end(), {number_if_any(student.points), student.needs_look ? "yes" : "no"});
+    text += csv_line(line);
   }
   return text;
 }

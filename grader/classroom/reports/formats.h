@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "classroom/reports/marks.h"
 
@@ -33,6 +34,8 @@ std::string csv_of(std::span<const StudentMarks> students, const Course& course)
 
 /// One field of it: quoted where it has to be. A text that a spreadsheet would take for a formula gets a ' in front.
 std::string csv_field(const std::string& text);
+/// Fields and a line end.
+std::string csv_line(const std::vector<std::string>& fields);
 
 /// RESULTS/students/STUDENT/report.html: what a student got, and why. It is for the student's eyes: flags aren't in it.
 /// One file that needs no other, in English and Japanese, but the timelines that it links to.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "classroom/reports/looks.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "blanks/listed.h"
 #include "classroom/reports/sanitized.h"
 
 namespace odori::grader {
@@ -26,17 +25,14 @@ int rank_of(const Finding& why) {
   return found == ranks.end() ? other : found->second;
 }
 
-void add(std::vector<Reason>& reasons, const std::string& task, const Finding& why, int rank) {
+void add(std::vector<Reason>& reasons, const std::string& task, Finding why, std::optional<int> rank = {}) {
+  if (!rank)
+    for (auto& [name, value] : why.values) value = sanitized_line(value, most_characters);
   const auto known = std::ranges::find(reasons, why, &Reason::why);
   if (known == reasons.end())
-    reasons.push_back({{task}, why, rank});
+    reasons.push_back({{task}, why, rank.value_or(rank_of(why))});
   else if (known->tasks.back() != task)
     known->tasks.push_back(task);
-}
-
-void add(std::vector<Reason>& reasons, const std::string& task, Finding why) {
-  for (auto& [name, value] : why.values) value = sanitized_line(value, most_characters);
-  add(reasons, task, why, rank_of(why));
 }
 
 /// One sentence for all tasks that were not handed in, and one for what was there instead.
@@ -60,11 +56,9 @@ std::vector<Reason> reasons_of(const StudentMarks& student) {
       continue;
     }
     for (const Finding& flag : task.record->flags) add(reasons, name, flag);
-    if (task.alike.empty()) continue;
-    const std::span shown(task.alike.data(), std::min(most_alike, task.alike.size()));
-    add(reasons, name,
-        {"look_alike",
-         {{"n", std::to_string(task.alike.size())}, {"names", fmt::format("{}", fmt::join(shown, ", "))}}});
+    if (!task.alike.empty())
+      add(reasons, name,
+          {"look_alike", {{"n", std::to_string(task.alike.size())}, {"names", listed(task.alike, most_alike)}}});
   }
   std::ranges::stable_sort(reasons, {}, &Reason::rank);
   return reasons;

@@ -144,7 +144,8 @@ StudentMarks marks_of(const StudentRecord& student, const Course& course) {
     has_all &= of_task.points.has_value();
     points += weight * of_task.points.value_or(0);
     weights += weight;
-    marks.needs_look |= record && (!record->flags.empty() || why_ungraded(*record));
+    marks.needs_look |=
+        record && (record->state != RecordState::marked || !record->flags.empty() || why_ungraded(*record));
   }
   if (has_all) marks.points = points / weights;
   return marks;
@@ -181,5 +182,7 @@ std::string state_of(const TaskMarks& task) { return task.record ? name_of(task.
 double rounded(double points) { return std::round(100 * points) / 100; }
 
 std::string number(double points) { return fmt::format("{:g}", rounded(points)); }
+
+std::string number_if_any(const std::optional<double>& points) { return points ? number(*points) : ""; }
 
 }  // namespace odori::grader

@@ -94,5 +94,7 @@ double rounded(double points);
 
 /// 20, or 7.5: at most two digits after the point.
 std::string number(double points);
+/// Empty without points.
+std::string number_if_any(const std::optional<double>& points);
 
 }  // namespace odori::grader

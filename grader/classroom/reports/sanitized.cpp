@@ -70,9 +70,7 @@ StudentRecord sanitized(const StudentRecord& record) {
     }
   }
   for (Person& person : result.people)
-    for (const auto field : {&Person::name, &Person::email, &Person::id, &Person::moodle, &Person::github,
-                             &Person::canvas, &Person::sis, &Person::login, &Person::section})
-      person.*field = sanitized_line(person.*field, most_of_a_name);
+    for (const auto& [name, field] : fields_of_person) person.*field = sanitized_line(person.*field, most_of_a_name);
   return result;
 }
 

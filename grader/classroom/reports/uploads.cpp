@@ -12,12 +12,6 @@
 namespace odori::grader {
 namespace {
 
-std::string line_of(const std::vector<std::string>& fields) {
-  std::string line;
-  for (std::size_t i = 0; i < fields.size(); ++i) line += (i == 0 ? "" : ",") + csv_field(fields[i]);
-  return line + "\r\n";
-}
-
 void for_each_person(std::span<const StudentMarks> students,
                      const std::function<void(const StudentMarks&, const Person&)>& take) {
   for (const StudentMarks& student : students) {
@@ -25,8 +19,6 @@ void for_each_person(std::span<const StudentMarks> students,
     if (student.record.people.empty()) take(student, {.name = student.name});
   }
 }
-
-std::string points_of(const StudentMarks& student) { return student.points ? number(*student.points) : ""; }
 
 /// When the answers to all tasks were submitted: the latest of them; 0 if it is unknown.
 std::int64_t submitted_of(const StudentMarks& student) {
@@ -60,33 +52,33 @@ std::string feedback_of(const StudentMarks& student, const Course& course) {
 
 std::string moodle_upload(std::span<const StudentMarks> students, const Course& course) {
   std::string text =
-      line_of({"Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed",
-               "Last modified (submission)", "Last modified (grade)", "Feedback comments"});
+      csv_line({"Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed",
+                "Last modified (submission)", "Last modified (grade)", "Feedback comments"});
   for_each_person(students, [&](const StudentMarks& student, const Person& person) {
     if (person.moodle.empty()) return;
     const std::int64_t submitted = submitted_of(student);
-    text +=
-        line_of({"Participant " + person.moodle, person.name, person.email, "", points_of(student), number(student.of),
-                 "Yes", submitted == 0 ? "" : time_text(submitted), course.date, feedback_of(student, course)});
+    text += csv_line({"Participant " + person.moodle, person.name, person.email, "", number_if_any(student.points),
+                      number(student.of), "Yes", submitted == 0 ? "" : time_text(submitted), course.date,
+                      feedback_of(student, course)});
   });
   return text;
 }
 
 std::string canvas_upload(std::span<const StudentMarks> students, const Course& course) {
   const std::string title = sanitized_line(course.title);
-  std::string text = line_of({"Student", "ID", "SIS User ID", "SIS Login ID", "Section", title}) +
-                     line_of({"    Points Possible", "", "", "", "", "100"});
+  std::string text = csv_line({"Student", "ID", "SIS User ID", "SIS Login ID", "Section", title}) +
+                     csv_line({"    Points Possible", "", "", "", "", "100"});
   for_each_person(students, [&](const StudentMarks& student, const Person& person) {
-    text += line_of({person.name, person.canvas, person.sis, person.login.empty() ? person.email : person.login,
-                     person.section, points_of(student)});
+    text += csv_line({person.name, person.canvas, person.sis, person.login.empty() ? person.email : person.login,
+                      person.section, number_if_any(student.points)});
   });
   return text;
 }
 
 std::string gradescope_upload(std::span<const StudentMarks> students, const Course&) {
-  std::string text = line_of({"Name", "Email", "SID", "Total Score", "Max Points"});
+  std::string text = csv_line({"Name", "Email", "SID", "Total Score", "Max Points"});
   for_each_person(students, [&](const StudentMarks& student, const Person& person) {
-    text += line_of({person.name, person.email, person.id, points_of(student), number(student.of)});
+    text += csv_line({person.name, person.email, person.id, number_if_any(student.points), number(student.of)});
   });
   return text;
 }
