@@ -71,16 +71,14 @@ Cluster::Submitted Cluster::submit(const Batch& batch, const std::vector<Answer>
   std::string lines;
   Submitted submitted{.logs = folder() / "logs"};
   for (const Answer& answer : answers) {  // a student's follow each other
-    const auto record = batch.records.read(answer.student, answer.task->name);
-    if (record && record->content == answer.content && is_done(*record, batch.timings)) continue;
-    if (answer.absent) {
+    const auto record = batch.records.read(answer.record.student, answer.record.task);
+    if (record && record->content == answer.record.content && is_done(*record, batch.timings)) continue;
+    if (answer.record.state == RecordState::absent) {
       absent.push_back(answer);
       continue;
     }
-    TaskRecord waiting = record_of(answer);
-    waiting.reason = Finding{"state_waiting", {}};
-    lines += json_of(waiting).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
-    students.insert(answer.student);
+    lines += json_of(answer.record).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+    students.insert(answer.record.student);
     ++submitted.n;
   }
   run_batch({batch.records, batch.marker, 1, false}, absent, {[](const auto&...) {}, [](const auto&...) {}});
@@ -101,14 +99,7 @@ std::vector<Answer> Cluster::answers_of_element(const std::string& salt, int ele
   std::vector<Answer> answers;
   for (std::size_t i = static_cast<std::size_t>(element) - 1; i < students.size(); i += static_cast<std::size_t>(of))
     for (const TaskRecord& record : students[i])
-      answers.push_back({.student = record.student,
-                         .task = &task_named(record.task),
-                         .folder = results_ / "submitted" / record.student,
-                         .flags = record.flags,
-                         .content = record.content,
-                         .submitted = record.submitted,
-                         .files = record.files,
-                         .seed = seed_of(record.content, salt)});
+      answers.push_back({record, results_ / "submitted" / record.student, seed_of(record.content, salt)});
   return answers;
 }
 

@@ -45,18 +45,22 @@ std::vector<Answer> answers_of(const Intake& intake, const std::set<std::string>
     write_answers(student, submitted / student.name);
     if (!students.contains(student.name)) continue;
     for (const std::string& name : terms.tasks()) {
-      const Task& task = task_named(name);
       const HandedIn& handed_in = student.tasks.at(name);
-      const std::string content = content_of(name, handed_in, kit);
-      answers.push_back({.student = student.name,
-                         .task = &task,
-                         .folder = submitted / student.name,
-                         .absent = handed_in.absent(),
-                         .flags = handed_in.flags,
-                         .content = content,
-                         .submitted = handed_in.submitted,
-                         .files = handed_in.files,
-                         .seed = seed_of(content, salt)});
+      Answer& answer = answers.emplace_back();
+      answer.record = {.student = student.name,
+                       .task = name,
+                       .content = content_of(name, handed_in, kit),
+                       .reason = Finding{"state_waiting", {}},
+                       .flags = handed_in.flags,
+                       .submitted = handed_in.submitted,
+                       .files = handed_in.files};
+      answer.folder = submitted / student.name;
+      answer.seed = seed_of(answer.record.content, salt);
+      if (!handed_in.absent()) continue;
+      answer.record.state = RecordState::absent;
+      answer.record.reason.reset();
+      answer.record.timed = true;
+      answer.record.flags.push_back({"flag_absent", {{"task", name}}});
     }
   }
   return answers;
@@ -65,12 +69,12 @@ std::vector<Answer> answers_of(const Intake& intake, const std::set<std::string>
 /// Keeps who the students are, and when and as what an answer came that is marked already.
 void keep_who_and_when(const Records& records, const Intake& intake, const std::vector<Answer>& answers) {
   for (const Student& student : intake.students) records.write_people(student.name, student.people);
-  for (const Answer& answer : answers) {
-    auto record = records.read(answer.student, answer.task->name);
-    if (!record || record->content != answer.content) continue;
-    if (record->submitted == answer.submitted && record->files == answer.files) continue;
-    record->submitted = answer.submitted;
-    record->files = answer.files;
+  for (const auto& [now, folder, seed] : answers) {
+    auto record = records.read(now.student, now.task);
+    if (!record || record->content != now.content) continue;
+    if (record->submitted == now.submitted && record->files == now.files) continue;
+    record->submitted = now.submitted;
+    record->files = now.files;
     records.write(*record);
   }
 }
@@ -124,7 +128,7 @@ int jobs_of(const GradeFlags& flags) {
 
 void expect_all(Reports& reports, const Intake& intake, const std::vector<Answer>& answers) {
   std::set<std::string> students;
-  for (const Answer& answer : answers) students.insert(answer.student);
+  for (const Answer& answer : answers) students.insert(answer.record.student);
   for (const Student& student : intake.students)
     if (students.contains(student.name)) reports.expect(student.name, student.people);
 }

@@ -31,7 +31,9 @@ class MarkingTest : public testing::Test {
                    .locks = scratch_.path(),
                    .sandbox = false});
   }
-  static Answer answer() { return {.student = "aoki", .task = &task_named("multi_gpu"), .content = "c", .seed = 7}; }
+  static Answer answer() {
+    return {.record = {.student = "aoki", .task = "multi_gpu", .content = "c"}, .folder = {}, .seed = 7};
+  }
   /// "key", or the state.
   static std::string told(const TaskRecord& record) {
     return record.reason ? record.reason->key : name_of(record.state);
@@ -65,7 +67,7 @@ TEST_F(MarkingTest, VerdictsThatAreNoneAreNotBelieved) {
 }
 
 TEST_F(MarkingTest, AFaultWhileTheSpeedupIsMeasuredCostsTheSpeedupAlone) {
-  TaskRecord before = record_of(answer());
+  TaskRecord before = answer().record;
   before.state = RecordState::marked;
   before.check = CheckRecord{
       .verdicts = {{1, Verdict::pass, {}, 3, 3}, {0, Verdict::not_checked, Finding{"speedup_not_asked", {}}, 0, 20}}};

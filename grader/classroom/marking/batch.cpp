@@ -33,7 +33,7 @@ void run_phase(const Batch& batch, const Audience& audience, bool timing, const 
     audience.record(record, before, progress);
   };
   const auto work = [&](std::size_t i) {
-    const std::string name = answers[i]->student + ' ' + answers[i]->task->name;
+    const std::string name = answers[i]->record.student + ' ' + answers[i]->record.task;
     {
       const std::lock_guard lock(mutex);
       progress.under_way.insert(name);
@@ -51,34 +51,27 @@ void run_phase(const Batch& batch, const Audience& audience, bool timing, const 
   work_through(answers.size(), jobs, work, wait, [&] { batch.marker.stop(); });
 }
 
-TaskRecord absent(const Answer& answer) {
-  TaskRecord record = record_of(answer);
-  record.state = RecordState::absent;
-  record.timed = true;
-  record.flags.push_back({"flag_absent", {{"task", answer.task->name}}});
-  return record;
-}
-
 }  // namespace
 
 void run_batch(const Batch& batch, const std::vector<Answer>& answers, const Audience& audience) {
   std::vector<const Answer*> unmarked, untimed;
   for (const Answer& answer : answers) {
-    const auto record = batch.records.read(answer.student, answer.task->name);
-    if (!record || record->content != answer.content || record->state == RecordState::ungraded)
+    const auto record = batch.records.read(answer.record.student, answer.record.task);
+    if (!record || record->content != answer.record.content || record->state == RecordState::ungraded)
       unmarked.push_back(&answer);
   }
-  run_phase(batch, audience, false, unmarked, batch.jobs,
-            [&](const Answer& answer) { return answer.absent ? absent(answer) : batch.marker.mark(answer); });
+  run_phase(batch, audience, false, unmarked, batch.jobs, [&](const Answer& answer) {
+    return answer.record.state == RecordState::absent ? answer.record : batch.marker.mark(answer);
+  });
   if (!batch.timings) return;
   for (const Answer& answer : answers) {
-    const auto record = batch.records.read(answer.student, answer.task->name);
-    if (record && record->state == RecordState::marked && !record->timed && answer.task->measures_speedup)
+    const auto record = batch.records.read(answer.record.student, answer.record.task);
+    if (record && record->state == RecordState::marked && !record->timed && answer.task().measures_speedup)
       untimed.push_back(&answer);
   }
   run_phase(batch, audience, true, untimed, 1, [&](const Answer& answer) {
-    return batch.marker.time(answer, batch.records.read(answer.student, answer.task->name).value(),
-                             batch.records.of(answer.student));
+    return batch.marker.time(answer, batch.records.read(answer.record.student, answer.record.task).value(),
+                             batch.records.of(answer.record.student));
   });
 }
 

@@ -94,11 +94,11 @@ Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path
   const ScratchFolder folder(place_.scratch / "answer_");  // for everything that the child leaves lying about
   const fs::path json = folder.path() / "check.json";
   Command command{
-      .arguments = {place_.program, "check", answer.task->name, "--kit", place_.kit, "--build", place_.build,
-                    "--program", answer.folder / answer.task->program.exercise.filename(), "--seed",
+      .arguments = {place_.program, "check", answer.record.task, "--kit", place_.kit, "--build", place_.build,
+                    "--program", answer.folder / answer.task().program.exercise.filename(), "--seed",
                     std::to_string(answer.seed), "--json", json, "--out", folder.path() / "out", "--lang", "en"},
       .environment = {{"TMPDIR", folder.path()}}};
-  if (const auto& script = answer.task->script)
+  if (const auto& script = answer.task().script)
     command.arguments.insert(command.arguments.end(), {"--script", answer.folder / script->exercise.filename()});
   if (!timed) command.arguments.push_back("--no-speedup");
   command.arguments.push_back(place_.sandbox ? "--sandbox" : "--apart");
@@ -117,10 +117,10 @@ Marker::Attempt Marker::attempt(const Answer& answer, bool timed, const fs::path
   try {
     CheckOutput output = check_output_from_json(read_file(json));
     Attempt attempt{.check = std::move(output.check), .flags = std::move(output.flags)};
-    require_fits(*attempt.check, answer, points_of_.at(answer.task->name));
+    require_fits(*attempt.check, answer, points_of_.at(answer.record.task));
     require(ended.code == exit_code_of(attempt.check->verdicts), "The exit code is {}.", ended.code);
     if ((attempt.fault = environment_fault(*attempt.check))) attempt.check.reset();
-    if (attempt.check) attempt.check->timeline = keep_page(attempt.check->timeline, pages, answer.task->name);
+    if (attempt.check) attempt.check->timeline = keep_page(attempt.check->timeline, pages, answer.record.task);
     return attempt;
   } catch (const std::exception& unclear) {
     return {.fault = Finding{"child_unclear", {{"detail", unclear.what()}, {"said", last_words(ended)}}}};
@@ -147,23 +147,12 @@ Marker::Attempt Marker::attempts(const Answer& answer, bool timed, const fs::pat
   return last;
 }
 
-TaskRecord record_of(const Answer& answer) {
-  return {.student = answer.student,
-          .task = answer.task->name,
-          .content = answer.content,
-          .flags = answer.flags,
-          .submitted = answer.submitted,
-          .files = answer.files};
-}
-
 TaskRecord Marker::mark(const Answer& answer) {
-  TaskRecord record = record_of(answer);
+  TaskRecord record = answer.record;
   Attempt last = attempts(answer, false, {}, record);
   record.flags.insert(record.flags.end(), last.flags.begin(), last.flags.end());
-  if (last.fault) {
-    record.reason = last.fault;
-    return record;
-  }
+  record.reason = last.fault;
+  if (last.fault) return record;
   record.state = RecordState::marked;
   record.timed = !all_blanks_right(*last.check);
   record.check = std::move(last.check);

@@ -19,19 +19,11 @@ namespace odori::grader {
 
 /// An answer that is to be marked.
 struct Answer {
-  std::string student;
-  const Task* task = nullptr;
+  TaskRecord record;             // as it is before: absent, or ungraded since it waits
   std::filesystem::path folder;  // of the task's files, of which one may be missing
-  bool absent = false;           // there is none
-  std::vector<Finding> flags;    // of the intake
-  std::string content;           // see content_of()
-  std::int64_t submitted = 0;    // seconds since 1970; 0: unknown
-  std::vector<ChosenFile> files = {};
   std::uint64_t seed = 0;
+  const Task& task() const { return task_named(record.task); }
 };
-
-/// The record of an answer that nothing is known of yet.
-TaskRecord record_of(const Answer& answer);
 
 class Marker {
  public:
