@@ -80,6 +80,15 @@ struct PoolingSpec {
   int kernel = 2, stride = 2;
 };
 
+/// What a network's outputs become before a loss of smoothed labels. The loss's gradient is then that of (1 -
+/// smoothing) for the label plus smoothing / C for each of the C classes, in place of 1 for the label. The metrics'
+/// loss has no smoothing. C. Szegedy et al., 2016, "Rethinking the inception architecture for computer vision" (arXiv
+/// 1512.00567).
+struct LogitsSpec {
+  float scale = 1;
+  float smoothing = 0;
+};
+
 /// train: batch statistics, dropout, everything kept for backward. evaluate: running statistics, no dropout.
 enum class Mode { train, evaluate };
 
@@ -131,11 +140,19 @@ class Graph {
   virtual Tensor batch_normalization(Tensor x, const BatchNormalizationSpec& spec,
                                      const BatchNormalizationParameters& parameters) = 0;
   virtual Tensor relu(Tensor x) = 0;
+  /// The Gaussian error linear unit: x * P(Z <= x) for a standard normal Z, by the error function. D. Hendrycks and K.
+  /// Gimpel, 2016, "Gaussian error linear units (GELUs)" (arXiv 1606.08415).
+  virtual Tensor gelu(Tensor x) = 0;
+  /// y = x + bias of the channel. bias: C.
+  virtual Tensor bias(Tensor x, const ParameterView& bias) = 0;
   virtual Tensor max_pooling(Tensor x, const PoolingSpec& spec) = 0;
   /// Inverted dropout: kept values are divided by 1 - ratio; random_rules.h says which. May reuse x's memory.
   virtual Tensor dropout(Tensor x, float ratio) = 0;
   /// Flattens x to N x (C*H*W) in that order. weight: out x (C*H*W). bias: out, or null for none.
   virtual Tensor linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) = 0;
+  /// y = scale * x, between a linear layer and softmax_cross_entropy(). Adds to the gradient what smoothed labels
+  /// change.
+  virtual Tensor logits(Tensor x, const LogitsSpec& spec) = 0;
   /// The end of the graph: mean loss over the batch, and accuracy.
   virtual void softmax_cross_entropy(Tensor x) = 0;
   /// Plans and allocates the memory. Nothing can be added afterwards.

@@ -35,14 +35,9 @@ constexpr std::uint32_t dropout_bits(const RandomKey& key, std::uint32_t layer, 
   return dropout_block(key, layer, static_cast<std::uint32_t>(block))[part / 2] >> part % 2 * 16 & 0xffff;
 }
 
-/// How image `i` of a batch is moved and turned: pixel (y, x) of the result is pixel (y + dy, x + dx) of
-/// the original, where black lies around it, or that of the mirrored column if it is flipped. Enlargement
-/// comes after.
-struct Augmentation {
-  int dy = 0, dx = 0;
-  bool flip = false;
-};
-constexpr Augmentation augmentation(const RandomKey& key, const Transform& transform, std::uint32_t i) {
+/// How image `i` of a batch is moved and turned, whose example has an augmentation of its own.
+constexpr Augmentation augmentation(const RandomKey& key, const Transform& transform, std::uint32_t i,
+                                    const Augmentation& own = {}) {
   const Philox::Block random = Philox::block(
       {i, static_cast<std::uint32_t>(key.step), key.stream, static_cast<std::uint32_t>(RandomUse::augmentation)},
       key.seed);
@@ -50,7 +45,12 @@ constexpr Augmentation augmentation(const RandomKey& key, const Transform& trans
     const auto choices = static_cast<std::uint64_t>(2 * transform.crop_padding + 1);
     return static_cast<int>(bits * choices >> 32) - transform.crop_padding;
   };
-  return {shift(random[0]), shift(random[1]), transform.flip && (random[2] & 1) != 0};
+  const bool flip = transform.flip && (random[2] & 1) != 0;
+  return {own.dy + shift(random[0]), own.dx + shift(random[1]), own.flip != flip};
 }
+
+/// The row, or column, that coordinate i shows where an image of `side` rows is mirrored at its outermost ones. i is
+/// above -side and below 2 * side - 1.
+constexpr int reflected(int i, int side) { return i < 0 ? -i : i < side ? i : 2 * (side - 1) - i; }
 
 }  // namespace odori

@@ -104,6 +104,7 @@ void Classifier::allocate(Device& device, bool measure) {
     x = layer->build(*graph_, x, views);
   }
   graph_->softmax_cross_entropy(x);
+  logits_ = x;
   graph_->finish();
   device_ = &device;
 }
@@ -146,6 +147,11 @@ void Classifier::evaluate(const Batch& batch) {
     graph_->load(part, random_);
     graph_->forward(Mode::evaluate, random_);
   }
+}
+
+std::vector<float> Classifier::read_logits() const {
+  device();
+  return graph_->read_value(logits_);
 }
 
 Metrics Classifier::take_metrics() {

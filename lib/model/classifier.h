@@ -44,6 +44,9 @@ class Classifier {
   void forward_backward(const Batch& batch, const OnGradientReady& on_gradient_ready = {});
   /// Counts one batch, of any size, without training.
   void evaluate(const Batch& batch);
+  /// What the network says of each image of the last batch, N x classes. Waits for the device. Images that the batch
+  /// lacks have rows too, without a meaning.
+  std::vector<float> read_logits() const;
   /// Sums since the last call, of training and evaluation alike; waits for the device.
   Metrics take_metrics();
 
@@ -76,6 +79,7 @@ class Classifier {
   ModelMemory memory_;
   AlgorithmTable algorithms_;
   std::unique_ptr<Graph> graph_;
+  Tensor logits_;
 };
 
 }  // namespace odori

@@ -34,7 +34,7 @@ class Convolution : public Layer {
 
 class BatchNormalization : public Layer {
  public:
-  BatchNormalization(std::string name, bool relu) : name_(std::move(name)) { spec_.relu = relu; }
+  BatchNormalization(std::string name, const BatchNormalizationSpec& spec) : name_(std::move(name)), spec_(spec) {}
 
   Shape output(const Shape& x) const override { return x; }
   std::vector<ParameterRequest> parameters(const Shape& x) const override {
@@ -60,11 +60,45 @@ class Relu : public Layer {
   Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override { return graph.relu(x); }
 };
 
+class Gelu : public Layer {
+ public:
+  Shape output(const Shape& x) const override { return x; }
+  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override { return graph.gelu(x); }
+};
+
+class Bias : public Layer {
+ public:
+  explicit Bias(std::string name) : name_(std::move(name)) {}
+  Shape output(const Shape& x) const override { return x; }
+  std::vector<ParameterRequest> parameters(const Shape& x) const override {
+    return {{name_ + "/b", {1, x.c, 1, 1}, ParameterKind::vector, Initializer::zero}};
+  }
+  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>& views) const override {
+    return graph.bias(x, views[0]);
+  }
+
+ private:
+  std::string name_;
+};
+
+class Logits : public Layer {
+ public:
+  explicit Logits(const LogitsSpec& spec) : spec_(spec) {}
+  Shape output(const Shape& x) const override { return x; }
+  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override {
+    return graph.logits(x, spec_);
+  }
+
+ private:
+  LogitsSpec spec_;
+};
+
 class MaxPooling : public Layer {
  public:
-  explicit MaxPooling(int kernel) : spec_{kernel, kernel} {}
+  MaxPooling(int kernel, bool leave_out) : spec_{kernel, kernel}, leave_out_(leave_out) {}
   Shape output(const Shape& x) const override {
-    require(x.h % spec_.kernel == 0 && x.w % spec_.kernel == 0,
+    require((leave_out_ && x.h >= spec_.kernel && x.w >= spec_.kernel) ||
+                (x.h % spec_.kernel == 0 && x.w % spec_.kernel == 0),
             "{}x{} max pooling needs a height and width that divide by {}, but gets {}x{}. Give an "
             "--image-size that "
             "is a multiple of 32.",
@@ -77,6 +111,7 @@ class MaxPooling : public Layer {
 
  private:
   PoolingSpec spec_;
+  bool leave_out_;
 };
 
 class Dropout : public Layer {
@@ -118,13 +153,21 @@ std::unique_ptr<Layer> convolution(const std::string& name, int out_channels, in
   return std::make_unique<Convolution>(name, ConvolutionSpec{out_channels, kernel, 1, padding});
 }
 std::unique_ptr<Layer> batch_normalization(const std::string& name, bool relu) {
-  return std::make_unique<BatchNormalization>(name, relu);
+  return std::make_unique<BatchNormalization>(name, BatchNormalizationSpec{.relu = relu});
+}
+std::unique_ptr<Layer> batch_normalization(const std::string& name, const BatchNormalizationSpec& spec) {
+  return std::make_unique<BatchNormalization>(name, spec);
 }
 std::unique_ptr<Layer> relu() { return std::make_unique<Relu>(); }
-std::unique_ptr<Layer> max_pooling(int kernel) { return std::make_unique<MaxPooling>(kernel); }
+std::unique_ptr<Layer> gelu() { return std::make_unique<Gelu>(); }
+std::unique_ptr<Layer> bias(const std::string& name) { return std::make_unique<Bias>(name); }
+std::unique_ptr<Layer> max_pooling(int kernel, bool leave_out) {
+  return std::make_unique<MaxPooling>(kernel, leave_out);
+}
 std::unique_ptr<Layer> dropout(float ratio) { return std::make_unique<Dropout>(ratio); }
 std::unique_ptr<Layer> linear(const std::string& name, int out, bool bias) {
   return std::make_unique<Linear>(name, out, bias);
 }
+std::unique_ptr<Layer> logits(const LogitsSpec& spec) { return std::make_unique<Logits>(spec); }
 
 }  // namespace odori

@@ -39,11 +39,19 @@ class Layer {
 
 /// 3 x 3 by default, without a bias (a batch normalisation follows).
 std::unique_ptr<Layer> convolution(const std::string& name, int out_channels, int kernel = 3, int padding = 1);
+std::unique_ptr<Layer> batch_normalization(const std::string& name, const BatchNormalizationSpec& spec);
 std::unique_ptr<Layer> batch_normalization(const std::string& name, bool relu);
 std::unique_ptr<Layer> relu();
-std::unique_ptr<Layer> max_pooling(int kernel = 2);
+std::unique_ptr<Layer> gelu();
+/// One element a channel.
+std::unique_ptr<Layer> bias(const std::string& name);
+/// Windows that do not overlap. `leave_out`: rows and columns at the end that fill no window are left out; else they
+/// are an error.
+std::unique_ptr<Layer> max_pooling(int kernel = 2, bool leave_out = false);
 std::unique_ptr<Layer> dropout(float ratio);
 std::unique_ptr<Layer> linear(const std::string& name, int out, bool bias);
+/// Last, after a linear layer.
+std::unique_ptr<Layer> logits(const LogitsSpec& spec);
 
 /// Layers in a row: all that the kit's networks are.
 using Network = std::vector<std::unique_ptr<Layer>>;

@@ -37,7 +37,9 @@ std::vector<std::string> network_names() {
   return names;
 }
 
-Network layers_of(const NetworkSpec& spec) { return find(spec.name).make(spec.n_classes); }
+Network layers_of(const NetworkSpec& spec) {
+  return spec.layers ? spec.layers(spec) : find(spec.name).make(spec.n_classes);
+}
 
 NetworkCost cost_of(const NetworkSpec& spec) {
   NetworkCost cost;

@@ -15,6 +15,8 @@ struct NetworkSpec {
   std::string name = "vgg";
   int n_classes = 10;
   int image_size = 32;
+  /// Makes the layers of a program's own network; null: the kit's of this name.
+  Network (*layers)(const NetworkSpec& spec) = nullptr;
   bool operator==(const NetworkSpec&) const = default;
 };
 

@@ -144,6 +144,38 @@ TEST_P(GraphTest, Relu) {
   }
 }
 
+TEST_P(GraphTest, Gelu) {
+  for (const Shape& shape : {Shape{2, 3, 5, 5}, {4, 32, 8, 8}, {3, 24, 7, 9}, {5, 10, 1, 1}}) {
+    Comparison both(device, shape, network_of(gelu()), random);
+    both.forward(Mode::train);
+    both.backward();
+    EXPECT_LE(both.output_error(), bound(1e-5));
+    EXPECT_LE(both.input_gradient_error(), bound(1e-5));
+  }
+}
+
+TEST_P(GraphTest, Bias) {
+  for (const Shape& shape : {Shape{2, 3, 5, 5}, {4, 32, 8, 8}, {3, 24, 7, 9}, {5, 10, 1, 1}}) {
+    Comparison both(device, shape, network_of(bias("bias")), random);
+    both.forward(Mode::train);
+    both.backward();
+    EXPECT_LE(both.output_error(), bound(1e-6));
+    EXPECT_LE(both.input_gradient_error(), bound(1e-6));
+    EXPECT_LE(both.gradient_error(0), bound(1e-5));
+  }
+}
+
+/// Rows and columns at the end that fill no window have no gradient.
+TEST_P(GraphTest, MaxPoolingLeavesOutWhatFillsNoWindow) {
+  for (const auto& [shape, kernel] : {std::pair{Shape{2, 16, 31, 31}, 2}, {{3, 24, 7, 5}, 2}, {{2, 8, 10, 11}, 3}}) {
+    Comparison both(device, shape, network_of(max_pooling(kernel, true)), random);
+    both.forward(Mode::train);
+    both.backward();
+    EXPECT_LE(both.output_error(), bound(1e-6));
+    EXPECT_LE(both.input_gradient_error(), bound(1e-6));
+  }
+}
+
 TEST_P(GraphTest, MaxPooling) {
   for (const Shape& shape : {Shape{2, 16, 8, 8}, {3, 5, 4, 12}, {2, 512, 2, 2}, {64, 64, 4, 4}})
     for (const int kernel : {2, 4}) {

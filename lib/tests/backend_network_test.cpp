@@ -42,6 +42,44 @@ TEST_P(NetworkTest, LoadNormalisesMovesTurnsAndEnlarges) {
     }
 }
 
+TEST_P(NetworkTest, LoadMovesAndTurnsEachImageAsItsExampleSays) {
+  for (const bool reflect : {false, true})
+    for (const int padding : {0, 4}) {
+      SCOPED_TRACE(testing::Message() << "padding " << padding << (reflect ? ", reflected" : ""));
+      Images images(6, 10, random);
+      images.batch.transform.reflect = reflect;
+      images.batch.transform.crop_padding = padding;
+      for (Example& example : images.batch.examples)
+        example.own = {static_cast<int>(random.below(11)) - 5, static_cast<int>(random.below(11)) - 5,
+                       random.below(2) == 1};
+      Comparison both(device, {6, 3, 32, 32}, network_of(relu()), random);
+      for (Side* side : {&both.fast, &both.plain}) side->graph->load(images.batch, {test_seed(), 1, 2});
+      EXPECT_LE(relative_error(both.fast.graph->read_value(both.fast.tensors[0]),
+                               both.plain.graph->read_value(both.plain.tensors[0])),
+                bound(1e-6));
+    }
+}
+
+/// The operations of networks that smooth labels, once with a scale and once without smoothing.
+TEST_P(NetworkTest, LogitsHaveTheGradientsOfTheReference) {
+  for (const auto& [scale, smoothing] : {std::pair{0.25f, 0.2f}, {1.0f, 0.0f}, {1.0f, 0.4f}}) {
+    Comparison both(device, {7, 3, 32, 32},
+                    network_of(convolution("conv", 8, 2, 0), bias("bias"), gelu(), linear("fc", 10, false),
+                               logits({scale, smoothing})),
+                    random, true);
+    Images images(7, 10, random);
+    const auto error = [&] {
+      for (Side* side : {&both.fast, &both.plain}) side->graph->load(images.batch, {});
+      both.forward(Mode::train);
+      const double output = both.output_error();
+      both.backward();
+      return std::max({output, both.input_gradient_error(), both.worst_gradient_error()});
+    };
+    EXPECT_LE(median_of_draws(error), 2 * bound(2e-5));
+    EXPECT_NEAR(both.fast.graph->take_metrics().loss() / both.plain.graph->take_metrics().loss(), 1, bound(1e-5));
+  }
+}
+
 /// Every kind of operation, in the orders that the kit's networks have. The first pooling comes early, to leave few
 /// ReLUs.
 Network small_network() {

@@ -7,10 +7,13 @@
 #include <functional>
 
 #include "backend/reference/batch_normalization.h"
+#include "backend/reference/bias.h"
 #include "backend/reference/convolution.h"
 #include "backend/reference/dropout.h"
+#include "backend/reference/gelu.h"
 #include "backend/reference/linear.h"
 #include "backend/reference/load.h"
+#include "backend/reference/logits.h"
 #include "backend/reference/max_pooling.h"
 #include "backend/reference/momentum_sgd.h"
 #include "backend/reference/relu.h"
@@ -178,6 +181,53 @@ TEST(Reference, SoftmaxCrossEntropy) {
     }
 }
 
+TEST(Reference, Gelu) {
+  for (const Shape& shape : shapes) {
+    Doubles x = random_array(shape, 1);
+    for (double& value : x.values) value *= 3;
+    const Doubles gy = random_array(shape, 2);
+    expect_gradient(x, gelu_backward(x, gy), [&] { return dot(gelu(x), gy); });
+  }
+  Doubles x({1, 3, 1, 1});
+  x.values = {0, 1, -40};
+  EXPECT_EQ(gelu(x).values[0], 0);
+  EXPECT_NEAR(gelu(x).values[1], 0.841344746, 1e-9);
+  EXPECT_NEAR(gelu(x).values[2], 0, 1e-12);
+}
+
+TEST(Reference, Bias) {
+  for (const Shape& shape : shapes) {
+    const Doubles x = random_array(shape, 1), gy = random_array(shape, 3);
+    Doubles bias = random_array({1, shape.c, 1, 1}, 2);
+    expect_gradient(bias, bias_gradient(gy), [&] { return dot(add_bias(x, bias), gy); });
+  }
+}
+
+/// The loss is written out here as its definition has it.
+TEST(Reference, LogitsHaveTheGradientOfSmoothedLabels) {
+  for (const int samples : {1, 3})
+    for (const int classes : {2, 10})
+      for (const float smoothing : {0.0f, 0.2f}) {
+        const LogitsSpec spec{.scale = 0.3f, .smoothing = smoothing};
+        Doubles x = random_array({samples, classes, 1, 1}, 1);
+        std::vector<int> labels;
+        for (int n = 0; n < samples; ++n) labels.push_back((7 * n + 3) % classes);
+        const auto mean_loss = [&] {
+          double sum = 0;
+          for (int n = 0; n < samples; ++n)
+            for (int target = 0; target < classes; ++target) {
+              const double s = static_cast<double>(smoothing);
+              const double weight = s / classes + (target == labels[n] ? 1 - s : 0.0);
+              const std::vector<int> targets(samples, target);
+              sum += weight * softmax_cross_entropy<double>(logits(x, spec), targets).losses[n];
+            }
+          return sum / samples;
+        };
+        const Doubles g = softmax_cross_entropy<double>(logits(x, spec), labels).gradient;
+        expect_gradient(x, logits_backward<double>(g, spec, labels), mean_loss);
+      }
+}
+
 TEST(Reference, SoftmaxCrossEntropyByHand) {
   Doubles x({2, 2, 1, 1});
   x.values = {std::log(3.0), 0, 1000, 0};  // the second: no overflow
@@ -220,6 +270,14 @@ TEST(Reference, LoadMovesAndTurns) {
   EXPECT_EQ(moved(0, 1, 30, 10), 0);  // below it
   const Doubles turned = load<double>({bytes.data()}, {}, {.flip = true});
   EXPECT_NEAR(turned(0, 0, 6, 1) * 255, 5 * 6 + 30, 1e-9);
+}
+
+TEST(Reference, LoadReflects) {
+  const auto bytes = ramp();
+  const Doubles moved = load<double>({bytes.data()}, {.reflect = true}, {.dy = 2, .dx = -3});
+  EXPECT_NEAR(moved(0, 1, 10, 0) * 255, 5 * 12 + 3 + 1, 1e-9);  // column -3 is column 3
+  EXPECT_NEAR(moved(0, 0, 31, 10) * 255, 5 * 29 + 7, 1e-9);     // row 33 is row 29
+  EXPECT_NEAR(moved(0, 0, 29, 10) * 255, 5 * 31 + 7, 1e-9);     // the outermost row comes once
 }
 
 TEST(Reference, LoadEnlarges) {

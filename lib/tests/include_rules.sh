@@ -82,10 +82,10 @@ check_folders() {
     check_support
     return
   fi
-  if [[ $file == solutions/*/* || $file == exercises/*/* ]]; then
+  local folder=${file#*/}
+  folder=${folder%%/*}
+  if [[ ($file == solutions/*/* && -e solutions/$folder/exercise.json) || $file == exercises/*/* ]]; then
     # The two copies of a training program see the library and their support code through one header each.
-    local folder=${file#*/}
-    folder=${folder%%/*}
     [[ $header == odori.h || ($header == *_support.h && -e exercises/$folder/support/$header) ]] ||
       rule "a training program includes odori.h and its own exercise's *_support.h alone"
     return

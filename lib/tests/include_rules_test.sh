@@ -11,6 +11,7 @@ expect() {
   local said
   rm -rf "${kit:?}"/*
   mkdir -p "$kit"/{lib,datasets,grader,solutions,exercises/{support,common,1/support,2/support}} "$kit/$(dirname "$1")"
+  mkdir -p "$kit"/solutions/1 && touch "$kit"/solutions/1/exercise.json
   touch "$kit"/exercises/support/test_cases.h "$kit"/exercises/common/shared.h "$kit"/exercises/1/support/{one_support,inner}.h "$kit"/exercises/2/support/two_support.h
   printf '// head\n#include %s\n' "$2" >"$kit/$1"
   said=$(bash "$rules" "$kit") && [[ -n $3 ]] && said="accepted: $said"
@@ -55,6 +56,7 @@ expect lib/flags/command_line.h '<CLI/CLI.hpp>' ''
 expect datasets/a.cpp '<CLI/CLI.hpp>' 'only lib/flags/command_line.h may'
 expect solutions/1/a.cpp '<CLI/CLI.hpp>' 'only lib/flags/command_line.h may'
 expect solutions/1/a.cpp '"odori.h"' ''
+expect solutions/2/a.cpp '"train/trainer.h"' ''
 expect solutions/1/a.cpp '"one_support.h"' ''
 expect exercises/1/a.cpp '"one_support.h"' ''
 expect solutions/1/a.cpp '"two_support.h"' 'a training program includes odori.h and its own'

@@ -5,7 +5,7 @@
 #   unique_names.sh [KIT]
 cd "${1:-$(dirname "$0")/../..}" || exit
 
-found=$(find lib grader datasets exercises -name '*.h' -not -path 'lib/tests/*' -exec awk '
+found=$(find lib grader datasets exercises solutions -name '*.h' -not -path 'lib/tests/*' -exec awk '
   FNR == 1 { space = "" }
   # The last one that was opened: what follows a namespace within another one would be taken for its.
   /^}  \/\/ namespace/ { space = outer[space] }

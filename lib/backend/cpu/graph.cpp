@@ -86,6 +86,12 @@ Tensor CpuGraph::batch_normalization(Tensor x, const BatchNormalizationSpec& spe
 Tensor CpuGraph::relu(Tensor x) {
   return add([&] { return cpu::relu(setup_, last(x)); });
 }
+Tensor CpuGraph::gelu(Tensor x) {
+  return add([&] { return cpu::gelu(setup_, last(x)); });
+}
+Tensor CpuGraph::bias(Tensor x, const ParameterView& bias) {
+  return add([&] { return cpu::bias(setup_, last(x), bias); }, {bias});
+}
 Tensor CpuGraph::max_pooling(Tensor x, const PoolingSpec& spec) {
   return add([&] { return cpu::max_pooling(setup_, last(x), spec); });
 }
@@ -94,6 +100,9 @@ Tensor CpuGraph::dropout(Tensor x, float ratio) {
 }
 Tensor CpuGraph::linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) {
   return add([&] { return cpu::linear(setup_, last(x), out, weight, bias); }, trained(weight, bias));
+}
+Tensor CpuGraph::logits(Tensor x, const LogitsSpec& spec) {
+  return add([&] { return cpu::logits(setup_, last(x), spec, labels_); });
 }
 void CpuGraph::softmax_cross_entropy(Tensor x) {
   add([&] { return cpu::softmax_cross_entropy(setup_, last(x), labels_); });

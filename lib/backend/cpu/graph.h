@@ -23,9 +23,12 @@ class CpuGraph : public Graph {
   Tensor batch_normalization(Tensor x, const BatchNormalizationSpec& spec,
                              const BatchNormalizationParameters& parameters) override;
   Tensor relu(Tensor x) override;
+  Tensor gelu(Tensor x) override;
+  Tensor bias(Tensor x, const ParameterView& bias) override;
   Tensor max_pooling(Tensor x, const PoolingSpec& spec) override;
   Tensor dropout(Tensor x, float ratio) override;
   Tensor linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) override;
+  Tensor logits(Tensor x, const LogitsSpec& spec) override;
   void softmax_cross_entropy(Tensor x) override;
   void finish() override;
 

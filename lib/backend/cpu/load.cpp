@@ -16,11 +16,13 @@ constexpr int side = Example::side, channels = Example::channels;
 using Plane = std::array<float, side * side>;
 
 /// One colour of an image, moved and turned and normalised: y = (byte / 255 - mean) / deviation.
-void read_plane(const std::uint8_t* pixels, const Augmentation& moved, float mean, float deviation, Plane& plane) {
+void read_plane(const std::uint8_t* pixels, const Augmentation& moved, bool reflect, float mean, float deviation,
+                Plane& plane) {
   const float factor = 1.0f / (255.0f * deviation), shift = -mean / deviation;
   for (int y = 0; y < side; ++y)
     for (int x = 0; x < side; ++x) {
-      const int from_y = y + moved.dy, from_x = (moved.flip ? side - 1 - x : x) + moved.dx;
+      int from_y = y + moved.dy, from_x = (moved.flip ? side - 1 - x : x) + moved.dx;
+      if (reflect) from_y = reflected(from_y, side), from_x = reflected(from_x, side);
       const bool inside = from_y >= 0 && from_y < side && from_x >= 0 && from_x < side;
       const float byte = inside ? static_cast<float>(pixels[from_y * side + from_x]) : 0.0f;
       plane[static_cast<std::size_t>(y * side + x)] = byte * factor + shift;
@@ -47,8 +49,8 @@ void Loader::load(const Batch& batch, const RandomKey& key, const Shape& shape, 
   const auto image = static_cast<std::size_t>(shape.features());
   parallel(n, 1, [&](Range part) {
     for (std::size_t i = part.begin; i < part.end; ++i)
-      load_image(batch.examples[i], transform, augmentation(key, transform, static_cast<std::uint32_t>(i)),
-                 input + i * image);
+      load_image(batch.examples[i], transform,
+                 augmentation(key, transform, static_cast<std::uint32_t>(i), batch.examples[i].own), input + i * image);
   });
   std::memset(input + n * image, 0, (static_cast<std::size_t>(shape.n) - n) * image * sizeof(float));
 }
@@ -70,7 +72,8 @@ void Loader::load_image(const Example& example, const Transform& transform, cons
   const auto size = static_cast<std::size_t>(size_);
   Plane plane;
   for (std::size_t c = 0; c < channels; ++c, to += size * size) {
-    read_plane(example.pixels + c * side * side, moved, transform.mean[c], transform.deviation[c], plane);
+    read_plane(example.pixels + c * side * side, moved, transform.reflect, transform.mean[c], transform.deviation[c],
+               plane);
     if (size_ == side) {
       std::copy(plane.begin(), plane.end(), to);
       continue;

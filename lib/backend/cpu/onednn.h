@@ -77,6 +77,25 @@ inline auto describe_batch_normalization_backward(const dnnl::engine& engine,
 /// 2.x asks for the shift in backward, where it has no use; 3.x refuses it.
 inline constexpr bool batch_normalization_backward_takes_shift = DNNL_VERSION_MAJOR < 3;
 
+// Element-wise: 3.x names the layout of source and destination, 2.x takes one for both.
+inline auto describe_elementwise(const dnnl::engine& engine, dnnl::algorithm algorithm, const dnnl::memory::desc& x) {
+  const auto kind = dnnl::prop_kind::forward_training;
+#if DNNL_VERSION_MAJOR >= 3
+  return describe_forward<dnnl::eltwise_forward>(engine, kind, algorithm, x, x, 0.0f, 0.0f);
+#else
+  return describe_forward<dnnl::eltwise_forward>(engine, kind, algorithm, x, 0.0f, 0.0f);
+#endif
+}
+inline auto describe_elementwise_backward(const dnnl::engine& engine,
+                                          const dnnl::eltwise_forward::primitive_desc& forward,
+                                          dnnl::algorithm algorithm, const dnnl::memory::desc& x) {
+#if DNNL_VERSION_MAJOR >= 3
+  return describe_backward<dnnl::eltwise_backward>(engine, forward, algorithm, x, x, x, 0.0f, 0.0f);
+#else
+  return describe_backward<dnnl::eltwise_backward>(engine, forward, algorithm, x, x, 0.0f, 0.0f);
+#endif
+}
+
 // Pooling: 3.x has a dilation; 0 means none.
 inline auto describe_max_pooling(const dnnl::engine& engine, const dnnl::memory::desc& x, const dnnl::memory::desc& y,
                                  const dnnl::memory::dims& kernels, const dnnl::memory::dims& strides) {

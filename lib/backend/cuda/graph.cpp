@@ -86,6 +86,8 @@ Tensor CudaGraph::batch_normalization(Tensor x, const BatchNormalizationSpec& sp
   return add(cuda::batch_normalization(setup_, last(x), spec, parameters), {parameters.gamma, parameters.beta});
 }
 Tensor CudaGraph::relu(Tensor x) { return add(cuda::relu(setup_, last(x))); }
+Tensor CudaGraph::gelu(Tensor x) { return add(cuda::gelu(setup_, last(x))); }
+Tensor CudaGraph::bias(Tensor x, const ParameterView& bias) { return add(cuda::bias(setup_, last(x), bias), {bias}); }
 Tensor CudaGraph::max_pooling(Tensor x, const PoolingSpec& spec) {
   return add(cuda::max_pooling(setup_, last(x), spec));
 }
@@ -94,6 +96,7 @@ Tensor CudaGraph::linear(Tensor x, int out, const ParameterView& weight, const P
   flattened_[weight.offset] = {out, x.shape.c, x.shape.h, x.shape.w};
   return add(cuda::linear(setup_, last(x), out, weight, bias), trained(weight, bias));
 }
+Tensor CudaGraph::logits(Tensor x, const LogitsSpec& spec) { return add(cuda::logits(setup_, last(x), spec)); }
 void CudaGraph::softmax_cross_entropy(Tensor x) { add(cuda::softmax_cross_entropy(setup_, last(x))); }
 
 void CudaGraph::finish() {

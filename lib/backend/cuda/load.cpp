@@ -76,7 +76,7 @@ void Loader::place_images(const Batch& batch, Slot& slot) {
       std::memcpy(slot.images.get() + n_copied * Example::bytes, example.pixels, Example::bytes);
       pixels = reinterpret_cast<const std::uint8_t*>(images_.get()) + n_copied++ * Example::bytes;
     }
-    *to++ = {pixels, example.label, example.counted ? 1 : 0};
+    *to++ = {pixels, example.label, example.counted ? 1 : 0, example.own};
   }
   if (n_copied > 0)
     check(cudaMemcpyAsync(images_.get(), slot.images.get(), n_copied * Example::bytes, cudaMemcpyHostToDevice,

@@ -104,11 +104,14 @@ OperationPtr convolution(const Setup& setup, const Value& x, const ConvolutionSp
 OperationPtr batch_normalization(const Setup& setup, const Value& x, const BatchNormalizationSpec& spec,
                                  const BatchNormalizationParameters& parameters);
 OperationPtr relu(const Setup& setup, const Value& x);
+OperationPtr gelu(const Setup& setup, const Value& x);
+OperationPtr bias(const Setup& setup, const Value& x, const ParameterView& bias);
 OperationPtr max_pooling(const Setup& setup, const Value& x, const PoolingSpec& spec);
 /// `layer`: the index of this dropout layer in the graph.
 OperationPtr dropout(const Setup& setup, const Value& x, float ratio, std::uint32_t layer);
 OperationPtr linear(const Setup& setup, const Value& x, int out, const ParameterView& weight,
                     const ParameterView* bias);
+OperationPtr logits(const Setup& setup, const Value& x, const LogitsSpec& spec);
 OperationPtr softmax_cross_entropy(const Setup& setup, const Value& x);
 
 /// "64x32x8x8"

@@ -11,15 +11,17 @@
 
 namespace odori::reference {
 
-/// Bytes 0 .. 255 of the moved and turned image as [0, 1]; black where it leaves the original. 1 x 3 x 32 x 32.
+/// Bytes 0 .. 255 of the moved and turned image as [0, 1]; where it leaves the original, black or reflected. 1 x 3 x 32
+/// x 32.
 template <typename T>
-Array<T> moved_and_turned(const Example& example, const Augmentation& how) {
+Array<T> moved_and_turned(const Example& example, const Augmentation& how, bool reflect) {
   const int side = Example::side;
   Array<T> out({1, Example::channels, side, side});
   for (int c = 0; c < Example::channels; ++c)
     for (int y = 0; y < side; ++y)
       for (int x = 0; x < side; ++x) {
-        const int from_y = y + how.dy, from_x = (how.flip ? side - 1 - x : x) + how.dx;
+        int from_y = y + how.dy, from_x = (how.flip ? side - 1 - x : x) + how.dx;
+        if (reflect) from_y = reflected(from_y, side), from_x = reflected(from_x, side);
         if (from_y < 0 || from_y >= side || from_x < 0 || from_x >= side) continue;
         out(0, c, y, x) = static_cast<T>(example.pixels[(c * side + from_y) * side + from_x]) / 255;
       }
@@ -48,7 +50,7 @@ Array<T> enlarged(const Array<T>& image, int size) {
 /// 1 x 3 x image_size x image_size.
 template <typename T>
 Array<T> load(const Example& example, const Transform& transform, const Augmentation& how) {
-  Array<T> out = enlarged(moved_and_turned<T>(example, how), transform.image_size);
+  Array<T> out = enlarged(moved_and_turned<T>(example, how, transform.reflect), transform.image_size);
   for (int c = 0; c < out.shape.c; ++c)
     for (int y = 0; y < out.shape.h; ++y)
       for (int x = 0; x < out.shape.w; ++x)

@@ -8,10 +8,13 @@
 #include <utility>
 
 #include "backend/reference/batch_normalization.h"
+#include "backend/reference/bias.h"
 #include "backend/reference/convolution.h"
 #include "backend/reference/dropout.h"
+#include "backend/reference/gelu.h"
 #include "backend/reference/linear.h"
 #include "backend/reference/load.h"
+#include "backend/reference/logits.h"
 #include "backend/reference/max_pooling.h"
 #include "backend/reference/relu.h"
 #include "backend/reference/softmax_cross_entropy.h"
@@ -34,9 +37,12 @@ class ReferenceGraph : public Graph {
   Tensor batch_normalization(Tensor x, const BatchNormalizationSpec& spec,
                              const BatchNormalizationParameters& parameters) override;
   Tensor relu(Tensor x) override;
+  Tensor gelu(Tensor x) override;
+  Tensor bias(Tensor x, const ParameterView& bias) override;
   Tensor max_pooling(Tensor x, const PoolingSpec& spec) override;
   Tensor dropout(Tensor x, float ratio) override;
   Tensor linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) override;
+  Tensor logits(Tensor x, const LogitsSpec& spec) override;
   void softmax_cross_entropy(Tensor x) override;
   void finish() override {}
 
@@ -152,6 +158,33 @@ Tensor ReferenceGraph<T>::relu(Tensor x) {
 }
 
 template <typename T>
+Tensor ReferenceGraph<T>::gelu(Tensor x) {
+  const int in = x.index, out = in + 1;
+  return add(x.shape, {[=, this](Mode, const RandomKey&) { values_[out] = reference::gelu(values_[in]); },
+                       [=, this] { gradients_[in] = gelu_backward(values_[in], gradients_[out]); }});
+}
+
+template <typename T>
+Tensor ReferenceGraph<T>::bias(Tensor x, const ParameterView& bias) {
+  const int in = x.index, out = in + 1;
+  return add(x.shape, {[=, this](Mode, const RandomKey&) {
+                         values_[out] = add_bias(values_[in], get(memory_.parameters, bias));
+                       },
+                       [=, this] {
+                         gradients_[in] = gradients_[out];
+                         put(bias_gradient(gradients_[out]).values, memory_.gradients, bias);
+                       },
+                       range_of(std::vector{bias})});
+}
+
+template <typename T>
+Tensor ReferenceGraph<T>::logits(Tensor x, const LogitsSpec& spec) {
+  const int in = x.index, out = in + 1;
+  return add(x.shape, {[=, this](Mode, const RandomKey&) { values_[out] = reference::logits(values_[in], spec); },
+                       [=, this] { gradients_[in] = logits_backward<T>(gradients_[out], spec, labels_); }});
+}
+
+template <typename T>
 Tensor ReferenceGraph<T>::max_pooling(Tensor x, const PoolingSpec& spec) {
   const int in = x.index, out = in + 1;
   return add(max_pooling_output(x.shape, spec),
@@ -208,8 +241,8 @@ void ReferenceGraph<T>::load(const Batch& batch, const RandomKey& key) {
   counted_.clear();
   for (std::size_t i = 0; i < batch.examples.size(); ++i) {
     const Example& example = batch.examples[i];
-    const auto image =
-        reference::load<T>(example, batch.transform, augmentation(key, batch.transform, static_cast<std::uint32_t>(i)));
+    const auto image = reference::load<T>(
+        example, batch.transform, augmentation(key, batch.transform, static_cast<std::uint32_t>(i), example.own));
     std::copy(image.values.begin(), image.values.end(), input.values.begin() + i * input.shape.features());
     labels_[i] = example.label;
     counted_.push_back(example.counted);

@@ -20,13 +20,15 @@ __device__ Between between(int i, int size) {
   return {first, first + 1 < side ? first + 1 : side - 1, clamped - static_cast<float>(first)};
 }
 
-/// Bytes of one plane as it is moved and turned, in [0, 1]; black where it leaves the original.
+/// Bytes of one plane as it is moved and turned, in [0, 1]; where it leaves the original, black or reflected.
 struct Plane {
   const std::uint8_t* pixels;
   int dy, dx, flip;
+  bool reflect;
 
   __device__ float operator()(int y, int x) const {
-    const int from_y = y + dy, from_x = (flip ? side - 1 - x : x) + dx;
+    int from_y = y + dy, from_x = (flip ? side - 1 - x : x) + dx;
+    if (reflect) from_y = reflected(from_y, side), from_x = reflected(from_x, side);
     if (from_y < 0 || from_y >= side || from_x < 0 || from_x >= side) return 0;
     return static_cast<float>(pixels[from_y * side + from_x]) / 255.0f;
   }
@@ -38,7 +40,8 @@ __global__ void load_kernel(T* input, int size, const Step* step) {
   const int image = static_cast<int>(blockIdx.x), pixels = size * size;
   __shared__ int dy, dx, flip;  // the same for the block, and ten rounds of Philox for each thread to compute
   if (threadIdx.x == 0) {
-    const Augmentation moved = augmentation(step->key, step->transform, blockIdx.x);
+    const Augmentation own = image < step->examples ? step->example()[image].own : Augmentation{};
+    const Augmentation moved = augmentation(step->key, step->transform, blockIdx.x, own);
     dy = moved.dy, dx = moved.dx, flip = moved.flip;
   }
   __syncthreads();
@@ -50,7 +53,7 @@ __global__ void load_kernel(T* input, int size, const Step* step) {
   for (int c = 0; c < channels; ++c) {
     float value = 0;
     if (there) {
-      const Plane plane{step->example()[image].pixels + c * side * side, dy, dx, flip};
+      const Plane plane{step->example()[image].pixels + c * side * side, dy, dx, flip, step->transform.reflect};
       const float left = 1 - column.part, top = 1 - row.part;
       const float upper = left * plane(row.first, column.first) + column.part * plane(row.first, column.second);
       const float lower = left * plane(row.second, column.first) + column.part * plane(row.second, column.second);

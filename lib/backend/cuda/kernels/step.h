@@ -18,6 +18,7 @@ struct StepExample {
   const std::uint8_t* pixels;  // device memory: 3 x 32 x 32 bytes, as in Example
   std::int32_t label;
   std::int32_t counted;  // 1, or 0: seen, but left out of the metrics
+  Augmentation own;
 };
 
 /// Of momentum SGD with weight decay (kernels/momentum_sgd.h).
