@@ -26,6 +26,7 @@ words="all|clean|data|exercises?|help|install|list|package|solutions?|tests?|fmt
 
 last=0
 for folder in "$kit"/{solutions,exercises,grader/exercises}/[0-9]*_*; do
+  [[ $folder != */solutions/* || -e $folder/exercise.json ]] || continue # a program of its own
   folder=${folder##*/}
   [[ 10#${folder%%_*} -le last ]] || last=$((10#${folder%%_*}))
 done

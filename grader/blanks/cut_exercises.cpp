@@ -69,7 +69,8 @@ fs::path exercise_of(const fs::path& solution) {
 std::map<fs::path, std::string> cut_all(const fs::path& kit) {
   std::map<fs::path, std::string> exercises;
   for (const fs::path& solution : files_below(kit, "solutions"))
-    exercises[exercise_of(solution)] = grader::cut(read_file(kit / solution), solution.string());
+    if (fs::exists((kit / solution).replace_filename("exercise.json")))  // without one it is a program of its own
+      exercises[exercise_of(solution)] = grader::cut(read_file(kit / solution), solution.string());
   require(!exercises.empty(), "There is no solution under {}. --kit names the kit's folder.",
           (kit / "solutions").string());
   return exercises;

@@ -14,11 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files with a solution: what stands in solutions/*/, hints aside.
+/// Files with a solution: what is in the folders of solutions/ that have an exercise.json, without hints.
 int n_files() {
   int n = 0;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(ODORI_FOLDER) / "solutions"))
-    n += entry.path().extension() == ".cpp" || entry.path().filename().string().starts_with("run_") ? 1 : 0;
+    n += fs::exists(fs::path(entry.path()).replace_filename("exercise.json")) &&
+                 (entry.path().extension() == ".cpp" || entry.path().filename().string().starts_with("run_"))
+             ? 1
+             : 0;
   return n;
 }
 
