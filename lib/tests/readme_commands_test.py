@@ -143,6 +143,7 @@ TABLE = [
     (r"mpirun \$MPIRUN_FLAGS build/bin/odori_compare", by("hosts_test", "lib/tests/hosts_test.sh", 'build/bin/odori_compare"')),
     (r"\./odori compare( --[\w-]+ \S+)*", by("compare_test", "lib/tests/compare_test.sh", "--link")),
     (r"build/bin/solutions/train_cifar_single_gpu .*", smaller("Throughput: ")),
+    (r"build/bin/solutions/race .*", starts),
     (r"ODORI_GPU_PLUGIN=.*", smaller("Throughput: ")),
     (r"\./odori check( \w+)?( --no-speedup)?", by("check_test", "grader/tests/check_test.cpp", "{} check {} --no-speedup")),
     (r"\./odori watch multi_gpu", by("watch", "grader/tests/watch_test.py", '"watch", "multi_gpu"')),
