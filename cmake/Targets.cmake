@@ -18,6 +18,18 @@ function(odori_compile_together target n)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${ODORI_UNITY} UNITY_BUILD_BATCH_SIZE ${n})
 endfunction()
 
+# odori_compile_by_folder(TARGET): its sources of one folder at a time. Two folders may use the same local names. To be called
+# after all target_sources().
+function(odori_compile_by_folder target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ODORI_UNITY} UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder)
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${folder})
+  endforeach()
+endfunction()
+
 # How ranks are started here, as words and for a shell: lib/comm/mpirun.sh says why by a script.
 set(ODORI_MPIRUN ${PROJECT_SOURCE_DIR}/lib/comm/mpirun.sh ${MPIEXEC_EXECUTABLE})
 list(TRANSFORM ODORI_MPIRUN REPLACE "(.+)" "'\\1'" OUTPUT_VARIABLE ODORI_MPIRUN_IN_SHELL)
