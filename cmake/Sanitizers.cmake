@@ -28,7 +28,7 @@ function(odori_sanitized_library name)
   list(REMOVE_ITEM libraries odori_quick)
   add_library(odori_${name}_quick OBJECT EXCLUDE_FROM_ALL ${quick_sources})
   set_target_properties(odori_${name}_quick PROPERTIES POSITION_INDEPENDENT_CODE ON ODORI_UNOPTIMISED ON)
-  target_include_directories(odori_${name}_quick PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_include_directories(odori_${name}_quick PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}) # its pages
   target_link_libraries(odori_${name}_quick PRIVATE odori_${name}_sanitizer ${libraries})
   add_library(odori_${name} SHARED EXCLUDE_FROM_ALL ${sources} $<TARGET_OBJECTS:odori_${name}_quick>)
   target_include_directories(odori_${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})

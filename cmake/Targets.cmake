@@ -18,6 +18,18 @@ function(odori_compile_together target n)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${ODORI_UNITY} UNITY_BUILD_BATCH_SIZE ${n})
 endfunction()
 
+# odori_compile_by_folder(TARGET): its sources of one folder at a time. Two folders may use the same local names. To be called
+# after all target_sources().
+function(odori_compile_by_folder target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ODORI_UNITY} UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder)
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${folder})
+  endforeach()
+endfunction()
+
 # How ranks are started here, as words and for a shell: lib/comm/mpirun.sh says why by a script.
 set(ODORI_MPIRUN ${PROJECT_SOURCE_DIR}/lib/comm/mpirun.sh ${MPIEXEC_EXECUTABLE})
 list(TRANSFORM ODORI_MPIRUN REPLACE "(.+)" "'\\1'" OUTPUT_VARIABLE ODORI_MPIRUN_IN_SHELL)
@@ -99,6 +111,7 @@ function(odori_test_program program source)
   endif()
   odori_program(${program} ${source})
   target_link_libraries(${program} PRIVATE ${TEST_LIBRARIES})
+  odori_compile_together(${program} 8)
   if(NOT TEST_OWN_OPTIONS)
     target_compile_options(${program} PRIVATE ${ODORI_QUICKEST})
     target_precompile_headers(${program} REUSE_FROM odori_test_headers)
@@ -187,9 +200,23 @@ function(odori_gpu_test name gpus timeout)
                                           FAIL_REGULAR_EXPRESSION "SKIPPED|DISABLED TEST")
 endfunction()
 
+# odori_on_demand(TARGET program...): these programs are no part of `all`. TARGET builds them, and tests that run them require the
+# fixture of this name.
+function(odori_on_demand target)
+  set_target_properties(${ARGN} PROPERTIES EXCLUDE_FROM_ALL ON)
+  if(NOT TARGET ${target})
+    add_custom_target(${target})
+    odori_build_test(${target})
+  endif()
+  add_dependencies(${target} ${ARGN})
+endfunction()
+
 # odori_build_test(TARGET): a test that builds it, as the fixture TARGET of those that need it: what nothing else needs is built
 # when the tests run.
 function(odori_build_test target)
+  if(NOT ODORI_TESTS)
+    return()
+  endif()
   add_test(NAME build_${target}
            COMMAND bash -c ". \"$0\" && lock_build \"$1\" && exec \"\${@:2}\"" ${PROJECT_SOURCE_DIR}/cmake/build_folder.sh
                    ${PROJECT_BINARY_DIR} ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target ${target})

@@ -39,17 +39,16 @@ Flags parse(int argc, char** argv) {
   Flags flags;
   CommandLine line("Write a learnable image set of ten classes in CIFAR-10's binary format.", "./odori data synthetic",
                    argc, argv);
-  CLI::App& app = line.app();
-  app.add_option("--train", flags.train, fmt::format("Training images [{}]", defaults.train))
-      ->check(line.whole_number(5u, synthetic::max_images));
-  app.add_option("--test", flags.test, fmt::format("Test images [{}]", defaults.test))
-      ->check(line.whole_number(1u, synthetic::max_images));
-  app.add_option("--seed", flags.seed, fmt::format("Another seed, other images [{}]", defaults.seed))
-      ->check(line.number<std::uint64_t>(
+  line.add_option("--train", flags.train, fmt::format("Training images [{}]", defaults.train))
+      .check(line.whole_number(5u, synthetic::max_images));
+  line.add_option("--test", flags.test, fmt::format("Test images [{}]", defaults.test))
+      .check(line.whole_number(1u, synthetic::max_images));
+  line.add_option("--seed", flags.seed, fmt::format("Another seed, other images [{}]", defaults.seed))
+      .check(line.number<std::uint64_t>(
           {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},
           [](std::uint64_t) { return true; }));
-  app.add_option("--out", flags.out, "The folder to write")->required();
-  app.add_flag("--force", flags.force, "Replace a synthetic set that is there already");
+  line.add_option("--out", flags.out, "The folder to write").required();
+  line.add_flag("--force", flags.force, "Replace a synthetic set that is there already");
   line.parse();
   flags.out = fs::absolute(flags.out).lexically_normal();
   if (!flags.out.has_filename()) flags.out = flags.out.parent_path();  // a slash at the end

@@ -41,18 +41,17 @@ struct Flags {
 Flags parse_flags(int argc, char** argv) {
   Flags flags;
   CommandLine line("Proves an exercise.", "./odori exercise check", argc, argv);
-  CLI::App& app = line.app();
-  app.add_option("task", flags.task, "The exercise's name")->required()->check(line.one_of(names_of_tasks()));
-  app.add_option("--blank", flags.blank, "Mutants of this blank alone")->check(line.whole_number(1, 1000));
-  app.add_option("--mutants", flags.n_mutants, "At most N mutants a blank")
-      ->check(line.whole_number(0, 100'000))
-      ->capture_default_str();
-  app.add_option("--seed", flags.seed, "Chooses the mutants and the data")
-      ->check(line.whole_number(0, 1'000'000'000))
-      ->capture_default_str();
-  app.add_option("--jobs", flags.jobs, "Answers that are judged at once; without it, two a core")
-      ->check(line.whole_number(1, 1000));
-  app.add_flag("--list", flags.list, "Print every mutant with its verdict");
+  line.add_option("task", flags.task, "The exercise's name").required().check(line.one_of(names_of_tasks()));
+  line.add_option("--blank", flags.blank, "Mutants of this blank alone").check(line.whole_number(1, 1000));
+  line.add_option("--mutants", flags.n_mutants, "At most N mutants a blank")
+      .check(line.whole_number(0, 100'000))
+      .capture_default_str();
+  line.add_option("--seed", flags.seed, "Chooses the mutants and the data")
+      .check(line.whole_number(0, 1'000'000'000))
+      .capture_default_str();
+  line.add_option("--jobs", flags.jobs, "Answers that are judged at once; without it, two a core")
+      .check(line.whole_number(1, 1000));
+  line.add_flag("--list", flags.list, "Print every mutant with its verdict");
   line.parse();
   const int n_blanks = task_named(flags.task).n_blanks();
   if (flags.blank > n_blanks)

@@ -119,9 +119,8 @@ int main(int argc, char** argv) try {
   int students = 0;
   fs::path folder;
   CommandLine line("Makes a class of submissions from the corpus.", argv[0], argc, argv);
-  CLI::App& app = line.app();
-  app.add_option("students", students, "How many")->required()->check(line.whole_number(1, 10000));
-  app.add_option("folder", folder, "Where to write it")->required();
+  line.add_option("students", students, "How many").required().check(line.whole_number(1, 10000));
+  line.add_option("folder", folder, "Where to write it").required();
   line.parse();
 
   Class all(20261121);

@@ -144,14 +144,13 @@ bool run(int times, const std::string& only, unsigned every) {
 
 int main(int argc, char** argv) try {
   CommandLine line("Real checks of right and of slow answers, again and again.", argv[0], argc, argv);
-  CLI::App& app = line.app();
   int times = 20, every = 1;
   bool busy = false;
   std::string only;
-  app.add_option("--times", times, "How often each answer is checked")->check(line.whole_number(0, 1 << 20));
-  app.add_flag("--busy", busy, "Keep a core busy half of the time meanwhile");
-  app.add_option("--only", only, "Only answers whose line holds these words");
-  app.add_option("--every", every, "Every Nth answer alone, from one by chance")->check(line.whole_number(1, 1 << 20));
+  line.add_option("--times", times, "How often each answer is checked").check(line.whole_number(0, 1 << 20));
+  line.add_flag("--busy", busy, "Keep a core busy half of the time meanwhile");
+  line.add_option("--only", only, "Only answers whose line holds these words");
+  line.add_option("--every", every, "Every Nth answer alone, from one by chance").check(line.whole_number(1, 1 << 20));
   line.parse();
   std::optional<Busy> load;
   if (busy) load.emplace();

@@ -146,11 +146,10 @@ bool simulate(int checks, const std::string& only) {
 
 int main(int argc, char** argv) try {
   CommandLine line("How often the speedup is decided, and how often rightly.", argv[0], argc, argv);
-  CLI::App& app = line.app();
   int checks = 10'000;
   std::string only;
-  app.add_option("--checks", checks, "How many of each answer on each machine")->check(line.whole_number(1, 1 << 20));
-  app.add_option("--only", only, "Only machines whose name holds these words");
+  line.add_option("--checks", checks, "How many of each answer on each machine").check(line.whole_number(1, 1 << 20));
+  line.add_option("--only", only, "Only machines whose name holds these words");
   line.parse();
   return simulate(checks, only) ? 0 : 1;
 } catch (...) {

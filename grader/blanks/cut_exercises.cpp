@@ -30,12 +30,11 @@ Flags parse_flags(int argc, char** argv) {
       "Cuts the exercises out of the solutions: solutions/ -> exercises/ and jobscripts/. Files that hold answers of "
       "yours are left as they are.",
       "./odori cut", argc, argv);
-  CLI::App& app = line.app();
-  app.add_option("--kit", flags.kit, "The kit's folder")->capture_default_str();
-  CLI::Option* check = app.add_flag("--check", flags.check,
-                                    "Write nothing; fail if a file isn't what cutting makes, answers left aside");
-  app.add_flag("--strict", flags.strict, "No answers either: each file has to be what cutting makes")->needs(check);
-  app.add_flag("--force", flags.force, "Write files with answers too; a copy is kept in out/kept")->excludes(check);
+  line.add_option("--kit", flags.kit, "The kit's folder").capture_default_str();
+  const Flag check = line.add_flag("--check", flags.check,
+                                   "Write nothing; fail if a file isn't what cutting makes, answers left aside");
+  line.add_flag("--strict", flags.strict, "No answers either: each file has to be what cutting makes").needs(check);
+  line.add_flag("--force", flags.force, "Write files with answers too; a copy is kept in out/kept").excludes(check);
   line.parse();
   return flags;
 }

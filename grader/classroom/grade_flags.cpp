@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "classroom/grade.h"
+#include "errors/text.h"
 #include "flags/command_line.h"
 
 namespace odori::grader {
@@ -13,41 +14,40 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
 
   CommandLine line("Marks a class: a folder, .zip or .tar with a folder or an archive a student.", "./odori grade",
                    argc, argv);
-  CLI::App& app = line.app();
-  app.add_option("submissions", flags.submissions, "What the students submitted");
-  app.add_option(
+  line.add_option("submissions", flags.submissions, "What the students submitted");
+  line.add_option(
       "--out", flags.out,
       "The folder for the marks and all reports, with the class's settings (course.json, overrides.csv); a batch that "
       "was stopped goes on there");
-  app.add_option("--jobs", flags.jobs, "Answers that are marked at once; without it, as many as there are cores")
-      ->check(line.whole_number(1, 1024));
-  app.add_flag("--unsafe", unsafe, "Without a sandbox around submissions: for your own files, or where you trust all");
-  app.add_option("--students", flags.students, "These students alone, by folder, name, e-mail address or number: A,B")
-      ->delimiter(',')
-      ->take_all();
-  app.add_flag("--regrade", flags.regrade, "Mark again, show what would change, and change nothing");
-  app.add_flag("--apply", flags.apply, "With --regrade: take what the last one has shown");
-  app.add_flag(
+  line.add_option("--jobs", flags.jobs, "Answers that are marked at once; without it, as many as there are cores")
+      .check(line.whole_number(1, 1024));
+  line.add_flag("--unsafe", unsafe, "Without a sandbox around submissions: for your own files, or where you trust all");
+  line.add_option("--students", flags.students, "These students alone, by folder, name, e-mail address or number: A,B")
+      .delimiter(',')
+      .take_all();
+  line.add_flag("--regrade", flags.regrade, "Mark again, show what would change, and change nothing");
+  line.add_flag("--apply", flags.apply, "With --regrade: take what the last one has shown");
+  line.add_flag(
       "--anonymous", flags.anonymous,
       "Also write RESULTS/anonymous, the pages with codes in place of names, and anonymous.csv, which has the names");
-  app.add_flag("--submit", flags.submit,
-               "Mark on the cluster, by an array job of PBS or Slurm with at most --jobs elements (100)");
-  app.add_flag("--nice", flags.nice, "Run at the lowest priority, for a login node");
-  app.add_option("--memory", flags.memory,
-                 "GiB for all answers, from 4: at most a quarter as many answers are marked at once. What one command "
-                 "of an answer "
-                 "may use is limited by the sandbox, and by nothing with --unsafe")
-      ->check(line.whole_number(4, 1 << 16));
-  app.add_option("--element", element, "For the array job: which of its elements this is, as 3/100")->group("");
-  app.add_flag("--self-test", flags.self_test,
-               "Does the grader hold on this machine? Marks answers and attacks of its own");
-  app.add_flag("--all", flags.all,
-               "With --self-test: also the attacks that are stopped in the same way on every machine");
-  app.add_option("--lang", flags.language,
-                 "en or ja, on the screen; without it, by course.json, or by LC_ALL, LC_MESSAGES or LANG")
-      ->check(line.one_of({"en", "ja"}));
-  app.add_option("--kit", flags.kit, "The kit's folder")->capture_default_str();
-  app.add_option("--build", flags.build, "The folder that the kit is built in")->capture_default_str();
+  line.add_flag("--submit", flags.submit,
+                "Mark on the cluster, by an array job of PBS or Slurm with at most --jobs elements (100)");
+  line.add_flag("--nice", flags.nice, "Run at the lowest priority, for a login node");
+  line.add_option("--memory", flags.memory,
+                  "GiB for all answers, from 4: at most a quarter as many answers are marked at once. What one command "
+                  "of an answer "
+                  "may use is limited by the sandbox, and by nothing with --unsafe")
+      .check(line.whole_number(4, 1 << 16));
+  line.add_option("--element", element, "For the array job: which of its elements this is, as 3/100").hidden();
+  line.add_flag("--self-test", flags.self_test,
+                "Does the grader hold on this machine? Marks answers and attacks of its own");
+  line.add_flag("--all", flags.all,
+                "With --self-test: also the attacks that are stopped in the same way on every machine");
+  line.add_option("--lang", flags.language,
+                  "en or ja, on the screen; without it, by course.json, or by LC_ALL, LC_MESSAGES or LANG")
+      .check(line.one_of({"en", "ja"}));
+  line.add_option("--kit", flags.kit, "The kit's folder").capture_default_str();
+  line.add_option("--build", flags.build, "The folder that the kit is built in").capture_default_str();
   line.parse();
   const auto refuse = [&](const Text& sentence) { throw UsageError(line.say(sentence)); };
   if (flags.all && !flags.self_test)
@@ -68,7 +68,7 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
   if (flags.submissions.empty() && !flags.apply && !flags.self_test)
     refuse({"Which submissions? ./odori grade SUBMISSIONS --out RESULTS",
             "どの提出物ですか。./odori grade 提出物 --out 結果のフォルダ"});
-  for (std::string& student : flags.students) CLI::detail::trim(student);  // "A, B"
+  for (std::string& student : flags.students) student = std::string(trim(student));  // "A, B"
   for (std::filesystem::path* folder : {&flags.kit, &flags.build}) *folder = std::filesystem::absolute(*folder);
   flags.sandbox = !unsafe;
   return flags;

@@ -8,31 +8,31 @@ namespace odori::grader {
 namespace {
 
 void add_command(CommandLine& line, Flags& flags, const char* command, const char* what) {
-  CLI::App* added = line.app().add_subcommand(command, what);
-  added->add_option("--lang", flags.language, "en or ja; without it, by LC_ALL, LC_MESSAGES or LANG")
-      ->check(line.one_of({"en", "ja"}));
-  added->add_option("--kit", flags.kit, "The kit's folder")->capture_default_str();
-  added->add_option("--build", flags.build, "The folder that the kit is built in")->capture_default_str();
-  added->add_option("task", flags.task, "Which task")->check(line.one_of(names_of_tasks()));
+  FlagSet added = line.add_command(command, what);
+  added.add_option("--lang", flags.language, "en or ja; without it, by LC_ALL, LC_MESSAGES or LANG")
+      .check(line.one_of({"en", "ja"}));
+  added.add_option("--kit", flags.kit, "The kit's folder").capture_default_str();
+  added.add_option("--build", flags.build, "The folder that the kit is built in").capture_default_str();
+  added.add_option("task", flags.task, "Which task").check(line.one_of(names_of_tasks()));
 }
 
 void add_check(CommandLine& line, Flags& flags) {
   add_command(line, flags, "check", "Judges your answers to a task, blank by blank");
-  CLI::App* check = line.app().get_subcommand("check");
-  check->add_flag_callback(
+  FlagSet check = line.command("check");
+  check.add_flag_callback(
       "--no-speedup", [&flags] { flags.speedup = false; }, "Don't measure the speedup, which takes the longest");
-  check->add_flag("--apart", flags.apart)->group("");  // hidden: for ./odori grade
-  check->add_option("--json", flags.json, "Write the verdicts into this file as well");
-  check->add_option("--program", flags.program, "The program to judge, instead of the one below exercises/");
-  check->add_option("--script", flags.script, "The job script to judge, instead of the one below jobscripts/");
-  check->add_option("--seed", flags.seed, "Of the data that the checks train on; without it, a new one each time")
-      ->check(line.number<std::uint64_t>(
+  check.add_flag("--apart", flags.apart).hidden();  // hidden: for ./odori grade
+  check.add_option("--json", flags.json, "Write the verdicts into this file as well");
+  check.add_option("--program", flags.program, "The program to judge, instead of the one below exercises/");
+  check.add_option("--script", flags.script, "The job script to judge, instead of the one below jobscripts/");
+  check.add_option("--seed", flags.seed, "Of the data that the checks train on; without it, a new one each time")
+      .check(line.number<std::uint64_t>(
           {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},
           [](std::uint64_t) { return true; }));
-  check->add_option("--out", flags.out, "The folder for pages; without it, out/check/TASK");
-  check->add_flag("--sandbox", flags.sandbox, "Build and run the answers in a sandbox, as somebody else's");
-  check->add_option("--hide", flags.hidden,
-                    "With --sandbox: a folder that the answers may see nothing of, as of the kit");
+  check.add_option("--out", flags.out, "The folder for pages; without it, out/check/TASK");
+  check.add_flag("--sandbox", flags.sandbox, "Build and run the answers in a sandbox, as somebody else's");
+  check.add_option("--hide", flags.hidden,
+                   "With --sandbox: a folder that the answers may see nothing of, as of the kit");
 }
 
 void add_other_commands(CommandLine& line, Flags& flags) {
@@ -42,11 +42,10 @@ void add_other_commands(CommandLine& line, Flags& flags) {
   add_command(line, flags, "reset", "Empties your blanks again, and keeps a copy of your answers");
   add_command(line, flags, "solution", "Shows the kit's answers, after you passed or said yes");
   for (const char* command : {"reset", "solution"})
-    line.app()
-        .get_subcommand(command)
-        ->add_option("blank", flags.blank, "The number of a blank; without it, all blanks")
-        ->check(line.whole_number(1, 99));
-  line.app().get_subcommand("solution")->add_flag("--yes", flags.yes, "Show it, whether it was passed or not");
+    line.command(command)
+        .add_option("blank", flags.blank, "The number of a blank; without it, all blanks")
+        .check(line.whole_number(1, 99));
+  line.command("solution").add_flag("--yes", flags.yes, "Show it, whether it was passed or not");
 }
 
 Text which_task(const std::string& command) {
@@ -63,11 +62,10 @@ Text which_task(const std::string& command) {
 Flags parse_flags(int argc, char** argv) {
   Flags flags{.kit = ODORI_FOLDER, .build = ODORI_BUILD_FOLDER};
   CommandLine line("Judges answers to the exercises.", "./odori", argc, argv);
-  line.app().require_subcommand(1);
   add_check(line, flags);
   add_other_commands(line, flags);
   line.parse();
-  flags.command = line.app().get_subcommands()[0]->get_name();
+  flags.command = line.chosen_command();
   if (flags.task.empty() && flags.command != "status") throw UsageError(line.say(which_task(flags.command)));
   flags.build = std::filesystem::absolute(flags.build);  // compilers run in other folders
   if (flags.task.empty()) return flags;

@@ -119,14 +119,12 @@ int main(int argc, char** argv) try {
   std::size_t every = 1;
   int limit = 1'000'000;  // seconds: more than all take
   CommandLine line("Grades the corpus.", argv[0], argc, argv);
-  line.app().add_option("words", words, "only entries whose title holds this");
-  line.app().add_option("--seed", seed, "of the data")->check(line.whole_number(0, 1'000'000'000));
-  line.app()
-      .add_option("--every", every, "every Nth entry, from one that goes by the seed")
-      ->check(line.whole_number(1, 1000));
-  line.app()
-      .add_option("--seconds", limit, "begins no answer later than this, counted from the first one")
-      ->check(line.whole_number(1, limit));
+  line.add_option("words", words, "only entries whose title holds this");
+  line.add_option("--seed", seed, "of the data").check(line.whole_number(0, 1'000'000'000));
+  line.add_option("--every", every, "every Nth entry, from one that goes by the seed")
+      .check(line.whole_number(1, 1000));
+  line.add_option("--seconds", limit, "begins no answer later than this, counted from the first one")
+      .check(line.whole_number(1, limit));
   line.parse();
   std::vector<AnswerEntry> entries;
   std::size_t n = seed;

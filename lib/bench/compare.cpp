@@ -48,29 +48,28 @@ Flags parse_flags(int argc, char** argv) {
       Text{"Measures what it costs to average gradients with each communicator, between the ranks that mpirun starts.",
            "mpirun が起動したランクの間で勾配を平均する時間を、コミュニケータごとに測る"},
       "./odori compare", argc, argv);
-  CLI::App& app = line.app();
-  app.add_option("--model", flags.model, line.say({"The network", "ネットワーク"}))
-      ->check(line.one_of(network_names()))
-      ->capture_default_str();
-  app.add_option(
-         "--device", flags.device,
-         line.say({"auto (GPUs if there are any), cpu or cuda", "auto（GPU があれば GPU）、cpu、cuda のどれか"}))
-      ->check(line.one_of({"auto", "cpu", "cuda"}))
-      ->capture_default_str();
-  app.add_option("--batchsize", flags.batchsize,
-                 line.say({"Images per device and iteration", "デバイスごと、反復ごとの画像の数"}))
-      ->check(line.whole_number(1, 1 << 20))
-      ->capture_default_str();
-  app.add_option("--rounds", flags.rounds,
-                 line.say({"Rounds; their medians are reported", "計測の回数。中央値を表示する"}))
-      ->check(line.whole_number(1, 1000))
-      ->capture_default_str();
-  app.add_option("--out", flags.out,
-                 line.say({"Folder for result.json and the page, report.html",
-                           "result.json とページ report.html を書くフォルダ"}))
-      ->capture_default_str();
-  app.add_option("--json", flags.json,
-                 line.say({"Write the result into this file as well", "結果をこのファイルにも書く"}));
+  line.add_option("--model", flags.model, line.say({"The network", "ネットワーク"}))
+      .check(line.one_of(network_names()))
+      .capture_default_str();
+  line.add_option(
+          "--device", flags.device,
+          line.say({"auto (GPUs if there are any), cpu or cuda", "auto（GPU があれば GPU）、cpu、cuda のどれか"}))
+      .check(line.one_of({"auto", "cpu", "cuda"}))
+      .capture_default_str();
+  line.add_option("--batchsize", flags.batchsize,
+                  line.say({"Images per device and iteration", "デバイスごと、反復ごとの画像の数"}))
+      .check(line.whole_number(1, 1 << 20))
+      .capture_default_str();
+  line.add_option("--rounds", flags.rounds,
+                  line.say({"Rounds; their medians are reported", "計測の回数。中央値を表示する"}))
+      .check(line.whole_number(1, 1000))
+      .capture_default_str();
+  line.add_option("--out", flags.out,
+                  line.say({"Folder for result.json and the page, report.html",
+                            "result.json とページ report.html を書くフォルダ"}))
+      .capture_default_str();
+  line.add_option("--json", flags.json,
+                  line.say({"Write the result into this file as well", "結果をこのファイルにも書く"}));
   line.parse({"--ranks", "--nodes", "--link"});
   return flags;
 }

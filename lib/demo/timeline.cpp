@@ -25,15 +25,14 @@ struct Flags {
 Flags parse_flags(int argc, char** argv) {
   Flags flags{.language = language_or_default("")};
   CommandLine line("Draws what each device did: one page that opens from the disk.", "./odori timeline", argc, argv);
-  CLI::App& app = line.app();
-  app.add_option("folder", flags.folder, "Where a training wrote its event stream: its --trace");
-  app.add_option("--out", flags.out, "The page to write; without it, FOLDER/timeline.html");
-  app.add_option("--from", flags.first, "The first iteration to show, counted from 1")
-      ->check(line.whole_number(1, std::numeric_limits<int>::max()));
-  app.add_option("--iterations", flags.n, "How many of them; without it, what a browser can show at once")
-      ->check(line.whole_number(1, std::numeric_limits<int>::max()));
-  app.add_option("--lang", flags.language, "en or ja; without it, by LC_ALL, LC_MESSAGES or LANG")
-      ->check(line.one_of({"en", "ja"}));
+  line.add_option("folder", flags.folder, "Where a training wrote its event stream: its --trace");
+  line.add_option("--out", flags.out, "The page to write; without it, FOLDER/timeline.html");
+  line.add_option("--from", flags.first, "The first iteration to show, counted from 1")
+      .check(line.whole_number(1, std::numeric_limits<int>::max()));
+  line.add_option("--iterations", flags.n, "How many of them; without it, what a browser can show at once")
+      .check(line.whole_number(1, std::numeric_limits<int>::max()));
+  line.add_option("--lang", flags.language, "en or ja; without it, by LC_ALL, LC_MESSAGES or LANG")
+      .check(line.one_of({"en", "ja"}));
   line.parse();
   if (flags.folder.empty())
     throw UsageError(line.say(

@@ -41,10 +41,9 @@ Flags parse_flags(int argc, char** argv) {
   Flags flags{.language = language_or_default(""), .json = ""};
   CommandLine line("Looks at this machine: GPUs, driver, MPI, NCCL, binding, cores, disk; and says what to do.",
                    "./odori doctor", argc, argv);
-  CLI::App& app = line.app();
-  app.add_option("--lang", flags.language, "en or ja; without it, by LANG")->check(line.one_of({"en", "ja"}));
-  app.add_option("--json", flags.json, "Write the findings into this file as well");
-  app.add_flag("--quick", flags.quick, "Leave out the short training runs on the GPUs");
+  line.add_option("--lang", flags.language, "en or ja; without it, by LANG").check(line.one_of({"en", "ja"}));
+  line.add_option("--json", flags.json, "Write the findings into this file as well");
+  line.add_flag("--quick", flags.quick, "Leave out the short training runs on the GPUs");
   line.parse();
   return flags;
 }

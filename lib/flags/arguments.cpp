@@ -18,114 +18,109 @@ namespace odori {
 namespace {
 
 void add_training_flags(CommandLine& line, Arguments& args, const Program& program) {
-  CLI::App& app = line.app();
-  app.add_option("--dataset", args.dataset,
-                 "cifar10, cifar100, synthetic, or a folder with files in CIFAR's binary format; auto: cifar10 if it "
-                 "is there, else synthetic")
-      ->capture_default_str();
-  app.add_option("--epoch", args.epoch,
-                 program.least_epochs == 0 ? "How often to go through the training data; 0: don't train"
-                                           : "How often to go through the training data")
-      ->check(line.whole_number(program.least_epochs, 1000000))
-      ->capture_default_str();
-  app.add_option("--learnrate", args.learnrate, "Learning rate")
-      ->check(line.number<float>({"a number above 0", "0 より大きい数"},
-                                 [](float rate) { return rate > 0 && std::isfinite(rate); }))
-      ->capture_default_str();
+  line.add_option("--dataset", args.dataset,
+                  "cifar10, cifar100, synthetic, or a folder with files in CIFAR's binary format; auto: cifar10 if it "
+                  "is there, else synthetic")
+      .capture_default_str();
+  line.add_option("--epoch", args.epoch,
+                  program.least_epochs == 0 ? "How often to go through the training data; 0: don't train"
+                                            : "How often to go through the training data")
+      .check(line.whole_number(program.least_epochs, 1000000))
+      .capture_default_str();
+  line.add_option("--learnrate", args.learnrate, "Learning rate")
+      .check(line.number<float>({"a number above 0", "0 より大きい数"},
+                                [](float rate) { return rate > 0 && std::isfinite(rate); }))
+      .capture_default_str();
   if (program.optimizer)
-    app.add_option("--optimizer", args.optimizer,
-                   fmt::format("momentum (SGD with momentum 0.9), or adam (D. Kingma and J. Ba, 2015); with adam, "
-                               "--learnrate is {} unless given",
-                               Adam::usual_rate))
-        ->check(line.one_of(optimizer_names()))
-        ->capture_default_str();
-  app.add_option("--fraction", args.fraction, "Use this part of the data, in (0, 1]")
-      ->check(line.number<double>({"a number above 0 and up to 1", "0 より大きく 1 以下の数"},
-                                  [](double part) { return part > 0 && part <= 1; }))
-      ->capture_default_str();
-  if (program.network) app.add_flag("--augment", args.augment, "Random crop and flip of the training images");
-  app.add_option("--seed", args.seed, "Seed of everything that is random")
-      ->check(line.number<std::uint64_t>(
+    line.add_option("--optimizer", args.optimizer,
+                    fmt::format("momentum (SGD with momentum 0.9), or adam (D. Kingma and J. Ba, 2015); with adam, "
+                                "--learnrate is {} unless given",
+                                Adam::usual_rate))
+        .check(line.one_of(optimizer_names()))
+        .capture_default_str();
+  line.add_option("--fraction", args.fraction, "Use this part of the data, in (0, 1]")
+      .check(line.number<double>({"a number above 0 and up to 1", "0 より大きく 1 以下の数"},
+                                 [](double part) { return part > 0 && part <= 1; }))
+      .capture_default_str();
+  if (program.network) line.add_flag("--augment", args.augment, "Random crop and flip of the training images");
+  line.add_option("--seed", args.seed, "Seed of everything that is random")
+      .check(line.number<std::uint64_t>(
           {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},
           [](std::uint64_t) { return true; }))
-      ->capture_default_str();
+      .capture_default_str();
   if (!program.network) return;
-  app.add_flag("--autotune", args.autotune.measure, "Measure which convolution algorithm is the fastest, at set-up");
-  app.add_flag("--show-algorithms", args.autotune.show,
-               "Print each operation's algorithm, with --autotune the times that were measured");
-  app.add_option("--out", args.out, "Folder for what is written")->capture_default_str();
+  line.add_flag("--autotune", args.autotune.measure, "Measure which convolution algorithm is the fastest, at set-up");
+  line.add_flag("--show-algorithms", args.autotune.show,
+                "Print each operation's algorithm, with --autotune the times that were measured");
+  line.add_option("--out", args.out, "Folder for what is written").capture_default_str();
 }
 
 void add_model_flags(CommandLine& line, Arguments& args) {
-  CLI::App& app = line.app();
-  app.add_option("--batchsize", args.batchsize, "Images per device and iteration")
-      ->check(line.whole_number(1, 1 << 20))
-      ->capture_default_str();
-  app.add_option("--model", args.model, fmt::format("The network: {}", fmt::join(network_names(), ", ")))
-      ->check(line.one_of(network_names()))
-      ->capture_default_str();
-  app.add_option("--image-size", args.image_size, "Images are enlarged to this height and width, a multiple of 32")
-      ->check(line.whole_number(32, 1024))
-      ->capture_default_str();
+  line.add_option("--batchsize", args.batchsize, "Images per device and iteration")
+      .check(line.whole_number(1, 1 << 20))
+      .capture_default_str();
+  line.add_option("--model", args.model, fmt::format("The network: {}", fmt::join(network_names(), ", ")))
+      .check(line.one_of(network_names()))
+      .capture_default_str();
+  line.add_option("--image-size", args.image_size, "Images are enlarged to this height and width, a multiple of 32")
+      .check(line.whole_number(32, 1024))
+      .capture_default_str();
 }
 
 void add_arithmetic_flags(CommandLine& line, Arguments& args) {
-  CLI::App& app = line.app();
   static const std::map<std::string, Precision> precisions{
       {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}};
-  app.add_option_function<std::string>(
-         "--precision", [&args](const std::string& name) { args.devices.precision = precisions.at(name); },
-         "fp32, tf32 (fp32 in memory, products on tensor cores) or bf16 (mixed, with fp32 weights). GPUs: tf32 without "
-         "it. "
-         "CPU devices: fp32 without it; bf16 on processors with AMX")
-      ->check(line.one_of({"fp32", "tf32", "bf16"}));
-  app.add_option(
-         "--workspace-mib", args.devices.workspace_mib,
-         "GPUs: memory that a convolution may take in addition to its tensors, in MiB; some fast algorithms need much")
-      ->check(line.whole_number(0, 1 << 20))
-      ->capture_default_str();
+  line.add_option_function(
+          "--precision", [&args](const std::string& name) { args.devices.precision = precisions.at(name); },
+          "fp32, tf32 (fp32 in memory, products on tensor cores) or bf16 (mixed, with fp32 weights). GPUs: tf32 "
+          "without "
+          "it. "
+          "CPU devices: fp32 without it; bf16 on processors with AMX")
+      .check(line.one_of({"fp32", "tf32", "bf16"}));
+  line.add_option(
+          "--workspace-mib", args.devices.workspace_mib,
+          "GPUs: memory that a convolution may take in addition to its tensors, in MiB; some fast algorithms need much")
+      .check(line.whole_number(0, 1 << 20))
+      .capture_default_str();
 }
 
 void add_communicator_flag(CommandLine& line, Arguments& args) {
-  line.app()
-      .add_option("--communicator", args.communicator,
+  line.add_option("--communicator", args.communicator,
                   fmt::format("{}; without it, pure_nccl on GPUs and flat on CPU devices",
                               fmt::join(communicator_names(), ", ")))
-      ->check(line.one_of(communicator_names()));
+      .check(line.one_of(communicator_names()));
 }
 
 void add_exchange_flags(CommandLine& line, Arguments& args) {
-  CLI::App& app = line.app();
   static const std::map<std::string, Dtype> dtypes{{"fp32", Dtype::fp32}, {"fp16", Dtype::fp16}, {"bf16", Dtype::bf16}};
-  app.add_option_function<int>(
-         "--accumulate", [&args](const int& batches) { args.accumulate = batches; },
-         "Batches of a rank that make one update: gradients are exchanged once for all of them")
-      ->check(line.whole_number(1, 1 << 20))
-      ->default_str("1");
-  app.add_flag("--scale-learnrate", args.scale_learnrate,
-               "Multiply --learnrate by the number of ranks, as their common batch is that many times larger");
-  app.add_option(
-         "--warmup-epochs", args.warmup_epochs,
-         "Epochs in which the learning rate rises, update by update, from its value divided by the number of ranks")
-      ->check(line.whole_number(0, 1000000))
-      ->capture_default_str();
-  app.add_flag("--double-buffering", args.exchange.double_buffering,
-               "CPU devices: exchange gradients while the next batch is computed; each update is one step late");
-  app.add_option("--bucket-mib", args.exchange.bucket_mib,
-                 "CPU devices: exchange gradients while backward computes others: the last layers' first MiB, then "
-                 "buckets of this many MiB (25 is usual); 0: all at once, after backward")
-      ->check(line.whole_number(0, 1 << 20))
-      ->capture_default_str();
-  app.add_option_function<std::string>(
-         "--allreduce-dtype", [&args](const std::string& name) { args.exchange.dtype = dtypes.at(name); },
-         "CPU devices: number format of gradients in messages: fp32, fp16 or bf16")
-      ->check(line.one_of({"fp32", "fp16", "bf16"}))
-      ->default_str("fp32");
-  app.add_option("--check-every", args.check_every,
-                 "Compare the ranks' parameters every N updates, and stop if they differ; 0: never")
-      ->check(line.whole_number(0, 1'000'000'000))
-      ->capture_default_str();
-  app.add_flag(
+  line.add_option("--accumulate", args.accumulate,
+                  "Batches of a rank that make one update: gradients are exchanged once for all of them")
+      .check(line.whole_number(1, 1 << 20))
+      .default_str("1");
+  line.add_flag("--scale-learnrate", args.scale_learnrate,
+                "Multiply --learnrate by the number of ranks, as their common batch is that many times larger");
+  line.add_option(
+          "--warmup-epochs", args.warmup_epochs,
+          "Epochs in which the learning rate rises, update by update, from its value divided by the number of ranks")
+      .check(line.whole_number(0, 1000000))
+      .capture_default_str();
+  line.add_flag("--double-buffering", args.exchange.double_buffering,
+                "CPU devices: exchange gradients while the next batch is computed; each update is one step late");
+  line.add_option("--bucket-mib", args.exchange.bucket_mib,
+                  "CPU devices: exchange gradients while backward computes others: the last layers' first MiB, then "
+                  "buckets of this many MiB (25 is usual); 0: all at once, after backward")
+      .check(line.whole_number(0, 1 << 20))
+      .capture_default_str();
+  line.add_option_function(
+          "--allreduce-dtype", [&args](const std::string& name) { args.exchange.dtype = dtypes.at(name); },
+          "CPU devices: number format of gradients in messages: fp32, fp16 or bf16")
+      .check(line.one_of({"fp32", "fp16", "bf16"}))
+      .default_str("fp32");
+  line.add_option("--check-every", args.check_every,
+                  "Compare the ranks' parameters every N updates, and stop if they differ; 0: never")
+      .check(line.whole_number(0, 1'000'000'000))
+      .capture_default_str();
+  line.add_flag(
       "--sharded", args.exchange.sharded,
       "CPU devices: each rank keeps the optimizer state of its shard of the parameters alone, and updates that shard");
 }
@@ -133,61 +128,54 @@ void add_exchange_flags(CommandLine& line, Arguments& args) {
 void add_device_flag(CommandLine& line, Arguments& args) {
   static const std::map<std::string, DeviceRequest> requests{
       {"auto", DeviceRequest::automatic}, {"cpu", DeviceRequest::cpu}, {"cuda", DeviceRequest::cuda}};
-  line.app()
-      .add_option_function<std::string>(
+  line.add_option_function(
           "--device", [&args](const std::string& name) { args.devices.request = requests.at(name); },
           "auto, cpu or cuda; auto takes GPUs where there are any")
-      ->check(line.one_of({"auto", "cpu", "cuda"}))
-      ->default_str("auto");
+      .check(line.one_of({"auto", "cpu", "cuda"}))
+      .default_str("auto");
 }
 
 void add_device_flags(CommandLine& line, Arguments& args, const Program& program) {
-  CLI::App& app = line.app();
   if (program.several_devices) {
-    app.add_option("--n-gpus", args.n_gpus, "Devices of this process: GPUs, or CPU devices where there are none")
-        ->check(line.whole_number(1, 1024))
-        ->capture_default_str();
-    app.add_option_function<std::string>(
-           "--compat", [&args](const std::string&) { args.gradient_rule = GradientRule::sum; },
-           "chainer: sum the gradients and divide the learning rate by the number of devices, as the "
-           "original does; "
-           "without it, the mean gradient")
-        ->check(line.one_of({"chainer"}));
+    line.add_option("--n-gpus", args.n_gpus, "Devices of this process: GPUs, or CPU devices where there are none")
+        .check(line.whole_number(1, 1024))
+        .capture_default_str();
+    line.add_option_function(
+            "--compat", [&args](const std::string&) { args.gradient_rule = GradientRule::sum; },
+            "chainer: sum the gradients and divide the learning rate by the number of devices, as the "
+            "original does; "
+            "without it, the mean gradient")
+        .check(line.one_of({"chainer"}));
   }
   if (program.communicator) add_communicator_flag(line, args);
   if (program.communicator && program.exchange) add_exchange_flags(line, args);
-  app.add_option("--threads-per-device", args.devices.threads_per_device, "Threads of a CPU device")
-      ->check(line.whole_number(1, 1024))
-      ->capture_default_str();
-  app.add_flag("--share-devices", args.devices.share_devices, "Let several devices share one GPU");
+  line.add_option("--threads-per-device", args.devices.threads_per_device, "Threads of a CPU device")
+      .check(line.whole_number(1, 1024))
+      .capture_default_str();
+  line.add_flag("--share-devices", args.devices.share_devices, "Let several devices share one GPU");
   add_arithmetic_flags(line, args);
 }
 
 void add_flags_of_one_training(CommandLine& line, Arguments& args) {
-  CLI::App& app = line.app();
-  app.add_flag("--no-snapshot", args.no_snapshot, "Write no snapshot at the end of each epoch");
-  app.add_option("--keep", args.keep, "Keep this many of the newest snapshots, and remove older ones; 0: keep all")
-      ->check(line.whole_number(0, 1000000))
-      ->capture_default_str();
-  app.add_flag("--keep-going", args.keep_going, "Train on when the loss is nan or infinite");
-  app.add_option("--resume", args.resume.path, "Continue from this snapshot: its folder, or a folder of snapshots");
-  app.add_option("--trace", args.trace,
-                 "Write the event stream into this folder, one file per rank; ui.perfetto.dev shows it");
+  line.add_flag("--no-snapshot", args.no_snapshot, "Write no snapshot at the end of each epoch");
+  line.add_option("--keep", args.keep, "Keep this many of the newest snapshots, and remove older ones; 0: keep all")
+      .check(line.whole_number(0, 1000000))
+      .capture_default_str();
+  line.add_flag("--keep-going", args.keep_going, "Train on when the loss is nan or infinite");
+  line.add_option("--resume", args.resume.path, "Continue from this snapshot: its folder, or a folder of snapshots");
+  line.add_option("--trace", args.trace,
+                  "Write the event stream into this folder, one file per rank; ui.perfetto.dev shows it");
 }
 
 void add_own_flag(CommandLine& line, const OwnFlag& flag) {
   if (int* const* number = std::get_if<int*>(&flag.value))
-    line.app()
-        .add_option(flag.name, **number, flag.help)
-        ->check(line.whole_number(flag.least, flag.most))
-        ->capture_default_str();
+    line.add_option(flag.name, **number, flag.help)
+        .check(line.whole_number(flag.least, flag.most))
+        .capture_default_str();
   else if (const OneOf* choice = std::get_if<OneOf>(&flag.value))
-    line.app()
-        .add_option(flag.name, *choice->value, flag.help)
-        ->check(line.one_of(choice->names))
-        ->capture_default_str();
+    line.add_option(flag.name, *choice->value, flag.help).check(line.one_of(choice->names)).capture_default_str();
   else
-    line.app().add_option(flag.name, *std::get<std::string*>(flag.value), flag.help)->capture_default_str();
+    line.add_option(flag.name, *std::get<std::string*>(flag.value), flag.help).capture_default_str();
 }
 
 }  // namespace
@@ -197,7 +185,7 @@ Arguments parse_arguments(int argc, char** argv, const Program& program) {
   args.out = fmt::format("out/{}", program.name);
   args.learnrate = program.learnrate;
   CommandLine line(program.about, fmt::format("./odori run {}", program.name), argc, argv);
-  line.app().get_formatter()->column_width(30);
+  line.set_column_width(30);
   if (program.trains) add_training_flags(line, args, program);
   if (program.network) add_model_flags(line, args);
   for (const OwnFlag& flag : program.own) add_own_flag(line, flag);
@@ -206,14 +194,10 @@ Arguments parse_arguments(int argc, char** argv, const Program& program) {
   if (program.trains && program.network && program.one_training) add_flags_of_one_training(line, args);
   line.parse({"--solution", "--ranks", "--nodes", "--link"});  // the driver's own
   if (program.trains) args.dataset = resolve_dataset(args.dataset);
-  const auto given = [&](const char* flag) {
-    const CLI::Option* const option = line.app().get_option_no_throw(flag);
-    return option && option->count() > 0;
-  };
-  if (given("--no-snapshot") && given("--keep"))
+  if (line.has("--no-snapshot") && line.has("--keep"))
     throw UsageError("--no-snapshot writes no snapshots, so that --keep has none to keep. Leave one of them out.");
-  args.resume.asks_for_rate = given("--learnrate");
-  if (args.optimizer == "adam" && !given("--learnrate")) args.learnrate = Adam::usual_rate;
+  args.resume.asks_for_rate = line.has("--learnrate");
+  if (args.optimizer == "adam" && !line.has("--learnrate")) args.learnrate = Adam::usual_rate;
   create_network(args.model, 1, args.image_size);  // throws if this image size can't be used
   if (args.communicator.empty())
     args.communicator = args.devices.request != DeviceRequest::cpu && gpu_count() > 0 ? "pure_nccl" : "flat";

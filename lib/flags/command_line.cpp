@@ -3,8 +3,12 @@
 
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -45,30 +49,88 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 
 }  // namespace
 
+Flag Flag::check(const ValueCheck& check) const { return Flag(option_->check(check)); }
+Flag Flag::capture_default_str() const { return Flag(option_->capture_default_str()); }
+Flag Flag::default_str(const std::string& text) const { return Flag(option_->default_str(text)); }
+Flag Flag::required() const { return Flag(option_->required()); }
+Flag Flag::hidden() const { return Flag(option_->group("")); }
+Flag Flag::needs(Flag other) const { return Flag(option_->needs(other.option_)); }
+Flag Flag::excludes(Flag other) const { return Flag(option_->excludes(other.option_)); }
+Flag Flag::take_all() const { return Flag(option_->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)); }
+Flag Flag::one_value_each() const { return Flag(option_->allow_extra_args(false)); }
+Flag Flag::delimiter(char between) const { return Flag(option_->delimiter(between)); }
+
+template <typename Value>
+Flag FlagSet::add_option(const std::string& name, Value& value, const std::string& description) {
+  return Flag(app_->add_option(name, value, description));
+}
+template Flag FlagSet::add_option(const std::string&, double&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, float&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, int&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, unsigned&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::filesystem::path&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::optional<double>&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::optional<int>&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::optional<unsigned>&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::optional<std::uint64_t>&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::size_t&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::string&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::vector<std::filesystem::path>&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::vector<std::string>&, const std::string&);
+
+Flag FlagSet::add_option_function(const std::string& name, const std::function<void(const std::string&)>& take,
+                                  const std::string& description) {
+  return Flag(app_->add_option_function<std::string>(name, take, description));
+}
+Flag FlagSet::add_flag(const std::string& name, bool& value, const std::string& description) {
+  return Flag(app_->add_flag(name, value, description));
+}
+Flag FlagSet::add_flag_callback(const std::string& name, const std::function<void()>& take,
+                                const std::string& description) {
+  return Flag(app_->add_flag_callback(name, take, description));
+}
+
 CommandLine::CommandLine(const std::string& about, const std::string& command, int argc, char** argv)
-    : app_(about, command), argc_(argc), argv_(argv), language_(language_of(argc, argv)) {
-  app_.option_defaults()->take_last();
+    : FlagSet(nullptr),
+      owned_(std::make_unique<CLI::App>(about, command)),
+      argc_(argc),
+      argv_(argv),
+      language_(language_of(argc, argv)) {
+  app_ = owned_.get();
+  app_->option_defaults()->take_last();
 }
 
 CommandLine::CommandLine(const Text& about, const std::string& command, int argc, char** argv)
     : CommandLine(about.in(language_of(argc, argv)), command, argc, argv) {
   if (language_ != "ja") return;
-  app_.option_defaults()->group("フラグ");
-  app_.set_help_flag("-h,--help", "この説明を表示して終わる");
-  app_.get_formatter()->label("Usage", "使い方");
-  app_.get_formatter()->label("OPTIONS", "フラグ");
+  app_->option_defaults()->group("フラグ");
+  app_->set_help_flag("-h,--help", "この説明を表示して終わる");
+  app_->get_formatter()->label("Usage", "使い方");
+  app_->get_formatter()->label("OPTIONS", "フラグ");
 }
 
-CLI::Validator CommandLine::one_of(std::vector<std::string> names) const {
-  return CLI::Validator(
-      [names = std::move(names), language = language_](const std::string& text) {
-        const bool known = std::find(names.begin(), names.end(), text) != names.end();
-        return known ? std::string() : not_accepted(any_of(names, language), text, names, language);
-      },
-      "");
+CommandLine::~CommandLine() = default;
+
+FlagSet CommandLine::add_command(const std::string& name, const std::string& description) {
+  app_->require_subcommand(1);
+  return FlagSet(app_->add_subcommand(name, description));
+}
+FlagSet CommandLine::command(const std::string& name) const { return FlagSet(app_->get_subcommand(name)); }
+std::string CommandLine::chosen_command() const { return app_->get_subcommands().at(0)->get_name(); }
+bool CommandLine::has(const std::string& flag) const {
+  const CLI::Option* const option = app_->get_option_no_throw(flag);
+  return option && option->count() > 0;
+}
+void CommandLine::set_column_width(int width) { app_->get_formatter()->column_width(static_cast<std::size_t>(width)); }
+
+ValueCheck CommandLine::one_of(std::vector<std::string> names) const {
+  return [names = std::move(names), language = language_](const std::string& text) {
+    const bool known = std::find(names.begin(), names.end(), text) != names.end();
+    return known ? std::string() : not_accepted(any_of(names, language), text, names, language);
+  };
 }
 
-CLI::Validator CommandLine::whole_number(long long least, long long most) const {
+ValueCheck CommandLine::whole_number(long long least, long long most) const {
   return number<long long>(
       {fmt::format("a whole number from {} to {}", least, most), fmt::format("{} から {} までの整数", least, most)},
       [least, most](long long value) { return least <= value && value <= most; });
@@ -81,15 +143,15 @@ std::string CommandLine::not_accepted(const std::string& expected, const std::st
 }
 
 const CLI::App& CommandLine::asked() const {
-  const auto words = app_.get_subcommands();
-  return words.empty() ? app_ : *words.front();
+  const auto words = app_->get_subcommands();
+  return words.empty() ? *app_ : *words.front();
 }
 
 /// The command line's words, in which known flags have hyphens. Last word first, as CLI11 takes them.
 std::vector<std::string> CommandLine::words() const {
   std::set<std::string> known;
-  std::vector<const CLI::App*> apps = app_.get_subcommands([](const CLI::App*) { return true; });
-  apps.push_back(&app_);
+  std::vector<CLI::App*> apps = app_->get_subcommands([](const CLI::App*) { return true; });
+  apps.push_back(app_);
   for (const CLI::App* app : apps)
     for (const CLI::Option* option : app->get_options())
       for (const std::string& name : option->get_lnames()) known.insert("--" + name);
@@ -127,7 +189,7 @@ std::string CommandLine::refused_value(const std::string& what) const {
 
 /// As of --resume "$FOLDER", where nothing set FOLDER.
 void CommandLine::refuse_empty_values() const {
-  for (const CLI::App* app : {static_cast<const CLI::App*>(&app_), &asked()})
+  for (const CLI::App* app : {static_cast<const CLI::App*>(app_), &asked()})
     for (const CLI::Option* option : app->get_options())
       for (const std::string& value : option->results())
         if (value.empty() && !option->get_positional())
@@ -137,15 +199,15 @@ void CommandLine::refuse_empty_values() const {
 void CommandLine::parse(const std::vector<std::string>& also) {
   std::string sentence;
   try {
-    app_.parse(words());
+    app_->parse(words());
     return refuse_empty_values();
   } catch (const CLI::CallForHelp&) {
-    throw HelpRequested(app_.help());
+    throw HelpRequested(app_->help());
   } catch (const CLI::ExtrasError&) {
-    sentence = unknown(app_.remaining(true).front(), also);
+    sentence = unknown(app_->remaining(true).front(), also);
   } catch (const CLI::ValidationError& error) {
     // What follows an unknown flag can have been taken for something else.
-    const auto rest = app_.remaining(true);
+    const auto rest = app_->remaining(true);
     const bool has_unknown = !rest.empty() && rest.front().starts_with("--");
     sentence = has_unknown ? unknown(rest.front(), also) : refused_value(error.what());
   } catch (const CLI::ArgumentMismatch& error) {  // "--epoch: 1 required INT missing"
@@ -157,7 +219,7 @@ void CommandLine::parse(const std::vector<std::string>& also) {
   } catch (const CLI::ParseError& error) {
     sentence = fmt::format("{}.", error.what());
   }
-  const std::string command = &asked() == &app_ ? app_.get_name() : app_.get_name() + " " + asked().get_name();
+  const std::string command = &asked() == app_ ? app_->get_name() : app_->get_name() + " " + asked().get_name();
   throw UsageError(sentence + '\n' +
                    fmt::format(fmt::runtime(say({"{} --help lists all flags.", "フラグの一覧: {} --help"})), command));
 }

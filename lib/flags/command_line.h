@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line of all the kit's programs: CLI11, and what is said of a flag or a value that isn't there. A refusal
 // is a sentence in the user's language, with the nearest word that there is, and the way to --help.
+//
+// Only command_line.cpp includes CLI11's headers: they take longer to compile than most programs.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <charconv>
+#include <functional>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <type_traits>
@@ -13,37 +16,96 @@
 #include "errors/error.h"
 #include "errors/language.h"
 
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
 namespace odori {
 
-class CommandLine {
+/// Returns an empty string for a value that is accepted; else the rest of a sentence that begins with the flag.
+using ValueCheck = std::function<std::string(const std::string& value)>;
+
+/// A flag of a FlagSet, or an argument without one. A copy refers to the same flag.
+class Flag {
+ public:
+  explicit Flag(CLI::Option* option) : option_(option) {}
+
+  Flag check(const ValueCheck& check) const;
+  /// --help shows the variable's value as it is now.
+  Flag capture_default_str() const;
+  Flag default_str(const std::string& text) const;
+  Flag required() const;
+  /// --help does not list it.
+  Flag hidden() const;
+  Flag needs(Flag other) const;
+  Flag excludes(Flag other) const;
+  /// May be given several times; all values count. Without this, the last one does.
+  Flag take_all() const;
+  /// Of several values: one each time that the flag is given.
+  Flag one_value_each() const;
+  /// One argument holds several values.
+  Flag delimiter(char between) const;
+
+ private:
+  CLI::Option* option_;
+};
+
+/// The flags of a program, or of one of its commands.
+class FlagSet {
+ public:
+  explicit FlagSet(CLI::App* app) : app_(app) {}
+
+  /// `name`: "--epoch", or "folder" for an argument without a flag. Value: a type that command_line.cpp instantiates.
+  template <typename Value>
+  Flag add_option(const std::string& name, Value& value, const std::string& description = "");
+  Flag add_option_function(const std::string& name, const std::function<void(const std::string&)>& take,
+                           const std::string& description);
+  Flag add_flag(const std::string& name, bool& value, const std::string& description = "");
+  Flag add_flag_callback(const std::string& name, const std::function<void()>& take, const std::string& description);
+
+ protected:
+  CLI::App* app_;
+};
+
+class CommandLine : public FlagSet {
  public:
   /// `command`: as people call it, "./odori demo". Of a flag that is given twice, the last counts.
   CommandLine(const std::string& about, const std::string& command, int argc, char** argv);
   /// Of a program whose flags are described in both languages, by say(): its whole --help is in the user's language.
   CommandLine(const Text& about, const std::string& command, int argc, char** argv);
+  ~CommandLine();
 
-  CLI::App& app() { return app_; }
+  /// A command of this program, with flags of its own. One of the commands must be given.
+  FlagSet add_command(const std::string& name, const std::string& description);
+  /// Throws std::exception if there is no such command.
+  FlagSet command(const std::string& name) const;
+  /// The command that was given. After parse().
+  std::string chosen_command() const;
+  /// True if the flag was given; false if the program has no such flag. After parse().
+  bool has(const std::string& flag) const;
+  /// Of the flags in --help, in characters.
+  void set_column_width(int width);
+
   /// In the language that --lang or the environment asks for.
   std::string say(const Text& text) const { return text.in(language_); }
 
   /// The value is one of these names.
-  CLI::Validator one_of(std::vector<std::string> names) const;
+  ValueCheck one_of(std::vector<std::string> names) const;
   /// The value is a whole number in this range.
-  CLI::Validator whole_number(long long least, long long most) const;
+  ValueCheck whole_number(long long least, long long most) const;
   /// The value is a decimal number, without a sign, that `accepts` takes. `expected`: "a number above 0".
   template <typename Number, typename Accepts>
-  CLI::Validator number(const Text& expected, Accepts accepts) const {
-    return CLI::Validator(
-        [expected = expected.in(language_), accepts, language = language_](const std::string& text) {
-          // CLI11 itself would also take hexadecimal and octal values, and bend those that are too large.
-          Number value{};
-          const char* const end = text.data() + text.size();
-          const auto [parsed, error] = std::from_chars(text.data(), end, value);
-          const bool octal = std::is_integral_v<Number> && text.size() > 1 && text[0] == '0';
-          const bool fits = error == std::errc() && parsed == end && !octal && text[0] != '-' && accepts(value);
-          return fits ? std::string() : not_accepted(expected, text, {}, language);
-        },
-        "");
+  ValueCheck number(const Text& expected, Accepts accepts) const {
+    return [expected = expected.in(language_), accepts, language = language_](const std::string& text) {
+      // CLI11 itself would also take hexadecimal and octal values, and bend those that are too large.
+      Number value{};
+      const char* const end = text.data() + text.size();
+      const auto [parsed, error] = std::from_chars(text.data(), end, value);
+      const bool octal = std::is_integral_v<Number> && text.size() > 1 && text[0] == '0';
+      const bool fits = error == std::errc() && parsed == end && !octal && text[0] != '-' && accepts(value);
+      return fits ? std::string() : not_accepted(expected, text, {}, language);
+    };
   }
 
   /// Flags have hyphens; with underscores (--n_gpus), as the original workshop's scripts have them, they are taken too.
@@ -51,7 +113,7 @@ class CommandLine {
   void parse(const std::vector<std::string>& also = {});
 
  private:
-  /// What a validator says: the rest of a sentence that begins with the flag.
+  /// What a check says: the rest of a sentence that begins with the flag.
   static std::string not_accepted(const std::string& expected, const std::string& text,
                                   const std::vector<std::string>& known, const std::string& language);
   std::vector<std::string> words() const;
@@ -60,7 +122,7 @@ class CommandLine {
   std::string refused_value(const std::string& what) const;
   const CLI::App& asked() const;
 
-  CLI::App app_;
+  std::unique_ptr<CLI::App> owned_;
   int argc_;
   char** argv_;
   std::string language_;

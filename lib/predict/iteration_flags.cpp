@@ -9,53 +9,51 @@
 namespace odori {
 
 void add_cluster_flags(CommandLine& line, IterationFlags& flags) {
-  CLI::App& app = line.app();
-  app.add_option("--gpus-per-node", flags.gpus_per_node,
-                 line.say({"Devices of each node, GPUs or not", "1 ノードのデバイス数（GPU とは限らない）"}))
-      ->check(line.whole_number(1, 1024))
-      ->capture_default_str();
-  app.add_option("--network", flags.network,
-                 line.say({"Between nodes: bandwidth (kbit, mbit, gbit) and latency (us, ms)",
-                           "ノード間の帯域幅（kbit、mbit、gbit）と遅延（us、ms）"}))
-      ->capture_default_str();
-  app.add_option("--within", flags.within,
-                 line.say({"The same between the devices of a node", "ノード内のデバイス間について同じもの"}))
-      ->capture_default_str();
+  line.add_option("--gpus-per-node", flags.gpus_per_node,
+                  line.say({"Devices of each node, GPUs or not", "1 ノードのデバイス数（GPU とは限らない）"}))
+      .check(line.whole_number(1, 1024))
+      .capture_default_str();
+  line.add_option("--network", flags.network,
+                  line.say({"Between nodes: bandwidth (kbit, mbit, gbit) and latency (us, ms)",
+                            "ノード間の帯域幅（kbit、mbit、gbit）と遅延（us、ms）"}))
+      .capture_default_str();
+  line.add_option("--within", flags.within,
+                  line.say({"The same between the devices of a node", "ノード内のデバイス間について同じもの"}))
+      .capture_default_str();
 }
 
 void add_iteration_flags(CommandLine& line, IterationFlags& flags) {
-  CLI::App& app = line.app();
-  app.add_option("--model", flags.model, line.say({"The network", "ネットワーク"}))
-      ->check(line.one_of(network_names()))
-      ->capture_default_str();
-  app.add_option("--image-size", flags.image_size,
-                 line.say({"Images are enlarged to this height and width, a multiple of 32",
-                           "画像をこの高さと幅に拡大する（32 の倍数）"}))
-      ->check(line.whole_number(32, 1024))
-      ->capture_default_str();
-  app.add_option("--batchsize", flags.batchsize,
-                 line.say({"Images per device and iteration", "デバイスごと、反復ごとの画像の数"}))
-      ->check(line.whole_number(1, 1 << 20))
-      ->capture_default_str();
-  app.add_option("--proxy", flags.proxy,
-                 line.say({"Measure this network instead, and compute the other's time from operations",
-                           "代わりにこのネットワークを測り、演算数から元のネットワークの時間を計算する"}))
-      ->check(line.one_of(network_names()));
-  app.add_option(
+  line.add_option("--model", flags.model, line.say({"The network", "ネットワーク"}))
+      .check(line.one_of(network_names()))
+      .capture_default_str();
+  line.add_option("--image-size", flags.image_size,
+                  line.say({"Images are enlarged to this height and width, a multiple of 32",
+                            "画像をこの高さと幅に拡大する（32 の倍数）"}))
+      .check(line.whole_number(32, 1024))
+      .capture_default_str();
+  line.add_option("--batchsize", flags.batchsize,
+                  line.say({"Images per device and iteration", "デバイスごと、反復ごとの画像の数"}))
+      .check(line.whole_number(1, 1 << 20))
+      .capture_default_str();
+  line.add_option("--proxy", flags.proxy,
+                  line.say({"Measure this network instead, and compute the other's time from operations",
+                            "代わりにこのネットワークを測り、演算数から元のネットワークの時間を計算する"}))
+      .check(line.one_of(network_names()));
+  line.add_option(
       "--timings", flags.timings,
       line.say({"Recorded iterations of one device, BATCH:SECONDS,BATCH:SECONDS; without it, two are measured here",
                 "記録した 1 デバイスの反復の時間（バッチ:秒,バッチ:秒）。なければ、ここで 2 種類を測る"}));
   static const std::map<std::string, DeviceRequest> requests{
       {"auto", DeviceRequest::automatic}, {"cpu", DeviceRequest::cpu}, {"cuda", DeviceRequest::cuda}};
-  app.add_option_function<std::string>(
-         "--device", [&](const std::string& name) { flags.devices.request = requests.at(name); },
-         line.say({"What is measured: auto (a GPU if there is one), cpu or cuda",
-                   "測るデバイス: auto（GPU があれば GPU）、cpu、cuda のどれか"}))
-      ->check(line.one_of({"auto", "cpu", "cuda"}));
-  app.add_option("--threads-per-device", flags.devices.threads_per_device,
-                 line.say({"Threads of a CPU device", "CPU デバイスのスレッド数"}))
-      ->check(line.whole_number(1, 1024))
-      ->capture_default_str();
+  line.add_option_function(
+          "--device", [&](const std::string& name) { flags.devices.request = requests.at(name); },
+          line.say({"What is measured: auto (a GPU if there is one), cpu or cuda",
+                    "測るデバイス: auto（GPU があれば GPU）、cpu、cuda のどれか"}))
+      .check(line.one_of({"auto", "cpu", "cuda"}));
+  line.add_option("--threads-per-device", flags.devices.threads_per_device,
+                  line.say({"Threads of a CPU device", "CPU デバイスのスレッド数"}))
+      .check(line.whole_number(1, 1024))
+      .capture_default_str();
 }
 
 cost::Compute compute_of(const IterationFlags& flags, const NetworkSpec& network) {

@@ -32,31 +32,31 @@ struct Flags : IterationFlags {
 };
 
 void add_flags(CommandLine& line, Flags& flags) {
-  CLI::App& app = line.app();
-  app.add_option("--task", flags.task)->group("");  // the driver gives these two
-  app.add_option("--program", flags.program)->group("");
-  app.add_option("--ranks", flags.ranks,
-                 line.say({"Ranks, a device each; more than --gpus-per-node: a multiple of it",
-                           "ランク数（各 1 デバイス）。--gpus-per-node を超えるときはその倍数"}))
-      ->check(line.whole_number(2, most_ranks))
-      ->capture_default_str();
-  app.add_option("--straggler", flags.stragglers,
-                 line.say({"RANK:FACTOR: this rank computes that many times longer; may be given several times",
-                           "ランク:倍率。このランクの計算時間をその倍数にする（複数指定可）"}))
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
-  app.add_option("--microbatches", flags.micro_batches,
-                 line.say({"Micro-batches of an iteration, for pipeline", "1 反復のマイクロバッチの数（pipeline 用）"}))
-      ->check(line.whole_number(1, 1 << 12))
-      ->capture_default_str();
-  app.add_flag("--full-size", flags.full_size,
-               line.say({"Send all elements of the gradients; without it, a few that are charged as all",
-                         "勾配の全要素を送る。なければ、一部だけを送り、全要素分の時間を数える"}));
-  app.add_option("--out", flags.out, line.say({"The folder for the page", "ページを書くフォルダ"}))
-      ->capture_default_str();
-  app.add_option("--lang", flags.language,
-                 line.say({"en or ja; without it, LANG decides", "en か ja。なければ LANG による"}))
-      ->check(line.one_of({"en", "ja"}));
+  line.add_option("--task", flags.task).hidden();  // the driver gives these two
+  line.add_option("--program", flags.program).hidden();
+  line.add_option("--ranks", flags.ranks,
+                  line.say({"Ranks, a device each; more than --gpus-per-node: a multiple of it",
+                            "ランク数（各 1 デバイス）。--gpus-per-node を超えるときはその倍数"}))
+      .check(line.whole_number(2, most_ranks))
+      .capture_default_str();
+  line.add_option("--straggler", flags.stragglers,
+                  line.say({"RANK:FACTOR: this rank computes that many times longer; may be given several times",
+                            "ランク:倍率。このランクの計算時間をその倍数にする（複数指定可）"}))
+      .take_all()
+      .one_value_each();
+  line.add_option(
+          "--microbatches", flags.micro_batches,
+          line.say({"Micro-batches of an iteration, for pipeline", "1 反復のマイクロバッチの数（pipeline 用）"}))
+      .check(line.whole_number(1, 1 << 12))
+      .capture_default_str();
+  line.add_flag("--full-size", flags.full_size,
+                line.say({"Send all elements of the gradients; without it, a few that are charged as all",
+                          "勾配の全要素を送る。なければ、一部だけを送り、全要素分の時間を数える"}));
+  line.add_option("--out", flags.out, line.say({"The folder for the page", "ページを書くフォルダ"}))
+      .capture_default_str();
+  line.add_option("--lang", flags.language,
+                  line.say({"en or ja; without it, LANG decides", "en か ja。なければ LANG による"}))
+      .check(line.one_of({"en", "ja"}));
 }
 
 Flags parse_flags(int argc, char** argv) {

@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 Json json_of(const Text& text) { return html::both(text.english, text.japanese); }
 Text text_of(const Json& json) { return {json.at("en"), json.at("ja")}; }
 
-std::string cell(const std::optional<double>& value) { return value ? fmt::format("{:.4g}", *value) : "-"; }
+std::string value_text(const std::optional<double>& value) { return value ? fmt::format("{:.4g}", *value) : "-"; }
 
 /// Columns of a terminal: CJK characters take two. Other wide characters are not used here.
 std::size_t columns_of_terminal(std::string_view text) {
@@ -34,7 +34,7 @@ Json table_of(const SimulationReport& report) {
   Json rows = Json::array();
   for (std::size_t i = 0; i < report.ranks.size(); ++i) {
     Json cells = Json::array({fmt::format("{}", report.ranks[i])});
-    for (const auto& curve : report.curves) cells.push_back(cell(curve.values.at(i)));
+    for (const auto& curve : report.curves) cells.push_back(value_text(curve.values.at(i)));
     rows.push_back({{"cells", std::move(cells)}});
   }
   return rows;
@@ -97,7 +97,7 @@ std::string to_text(const SimulationReport& report, const std::string& language)
   for (const auto& curve : report.curves) header.push_back(in(curve.name));
   for (std::size_t i = 0; i < report.ranks.size(); ++i) {
     TableRow& point = points.emplace_back(TableRow{fmt::format("{}", report.ranks[i])});
-    for (const auto& curve : report.curves) point.push_back(cell(curve.values.at(i)));
+    for (const auto& curve : report.curves) point.push_back(value_text(curve.values.at(i)));
   }
   return fmt::format(
       "{}\n{}\n\n{}\n{}\n{}\n{}\n", in(report.title), in(report.place),

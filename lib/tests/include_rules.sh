@@ -48,7 +48,7 @@ declare -A grader_may=(
 outside=(
   '^mpi\.h$' '^lib/(comm/|tests/(comm_|mpi_main)|bench/bench_allreduce\.cpp$)' 'lib/comm, its tests and bench_allreduce'
   '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
-  '^CLI/' '^lib/flags/command_line\.h$' 'lib/flags/command_line.h'
+  '^CLI/' '^lib/flags/command_line\.cpp$' 'lib/flags/command_line.cpp'
   '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/(cuda|emulated)/|tests/cuda_)|^exercises/[^/]*/support/(gpu/|[^/]*_support\.h$)' 'lib/backend/cuda, lib/backend/emulated, their tests, and exercises in support/gpu and *_support.h'
   '^archive' '^grader/(classroom/marking/archive(_writer)?|tests/attack_run)\.cpp$' "grader/classroom/marking/archive.cpp, archive_writer.cpp and attack_run.cpp"
   '^openssl/' '^grader/classroom/marking/sha256\.cpp$' 'grader/classroom/marking/sha256.cpp'

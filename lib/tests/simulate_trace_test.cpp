@@ -8,11 +8,11 @@
 namespace odori::simulate {
 namespace {
 
-cost::Cluster nodes(int n) { return {.nodes = n, .between = {.latency = 1e-3, .bandwidth = 1e6}}; }
+cost::Cluster slow_nodes(int n) { return {.nodes = n, .between = {.latency = 1e-3, .bandwidth = 1e6}}; }
 
 TEST(SimulatedTrace, IsReadByTheTimeline) {
   const std::string folder = ::testing::TempDir() + "odori_simulated";
-  const Result result = run(nodes(2),
+  const Result result = run(slow_nodes(2),
                             [](Rank& rank) {
                               rank.compute(0.010, "forward");
                               if (rank.rank() == 0) rank.send(Bytes{2000}, 1);
@@ -35,7 +35,7 @@ TEST(SimulatedTrace, IsReadByTheTimeline) {
 
 TEST(SimulatedTrace, ShowsWaitingAsAGap) {
   const std::string folder = ::testing::TempDir() + "odori_simulated_waiting";
-  const Result result = run(nodes(3),
+  const Result result = run(slow_nodes(3),
                             [](Rank& rank) {
                               rank.compute(rank.rank() == 0 ? 0.030 : 0.010, "forward");
                               if (rank.rank() == 0) rank.send(Bytes{2000}, 1);

@@ -4,7 +4,7 @@
 
 #include "fabricated.h"
 
-namespace odori::grader::test {
+namespace odori::grader::test::of_multi_gpu {
 namespace {
 
 TEST(MultiGpu, FindsNothingInARightTraining) {
@@ -232,4 +232,4 @@ TEST(MultiGpu, NamesMistakesOfTheEvaluator) {
 }
 
 }  // namespace
-}  // namespace odori::grader::test
+}  // namespace odori::grader::test::of_multi_gpu

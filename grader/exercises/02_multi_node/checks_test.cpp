@@ -6,7 +6,7 @@
 #include "fabricated.h"
 #include "observe/refusal.h"
 
-namespace odori::grader::test {
+namespace odori::grader::test::of_multi_node {
 namespace {
 
 TEST(MultiNode, FindsNothingInARightTraining) {
@@ -286,4 +286,4 @@ TEST(Checks, TellTheLibrarysSentence) {
 }
 
 }  // namespace
-}  // namespace odori::grader::test
+}  // namespace odori::grader::test::of_multi_node

@@ -9,7 +9,7 @@
 #include "observe/refusal.h"
 #include "tried_numbers.h"
 
-namespace odori::grader::test {
+namespace odori::grader::test::of_ring {
 namespace {
 
 /// Of all ranks' numbers.
@@ -330,4 +330,4 @@ TEST(Ring, ShowsTheTimeOnSimulatedRanks) {
 }
 
 }  // namespace
-}  // namespace odori::grader::test
+}  // namespace odori::grader::test::of_ring

@@ -6,7 +6,7 @@
 #include "fabricated.h"
 #include "observe/refusal.h"
 
-namespace odori::grader::test {
+namespace odori::grader::test::of_large_batch {
 namespace {
 
 /// A situation's flags, read anew.
@@ -389,4 +389,4 @@ TEST(LargeBatch, WantsValuesAndAWholeTraining) {
 }
 
 }  // namespace
-}  // namespace odori::grader::test
+}  // namespace odori::grader::test::of_large_batch

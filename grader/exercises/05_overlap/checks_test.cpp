@@ -6,7 +6,7 @@
 #include "known_gradients.h"
 #include "observe/refusal.h"
 
-namespace odori::grader::test {
+namespace odori::grader::test::of_overlap {
 namespace {
 
 enum Way { synchronous, overlapped, double_buffered, half_precision };
@@ -414,4 +414,4 @@ TEST(Overlap, ShowsTheExposedShares) {
 }
 
 }  // namespace
-}  // namespace odori::grader::test
+}  // namespace odori::grader::test::of_overlap

@@ -10,7 +10,7 @@
 #include "model/networks.h"
 #include "prediction_support.h"
 
-namespace odori::grader::test {
+namespace odori::grader::test::of_prediction {
 namespace {
 
 /// As the program shows them: 4 numbers, then 4 of each number of devices: the exchange and the iteration by the ring,
@@ -281,4 +281,4 @@ TEST(Prediction, ShowsWhatWasPredictedAndMeasured) {
 }
 
 }  // namespace
-}  // namespace odori::grader::test
+}  // namespace odori::grader::test::of_prediction

@@ -7,7 +7,7 @@
 #include "nccl_cases.h"
 #include "nccl_timeline.h"
 
-namespace odori::grader::test {
+namespace odori::grader::test::of_nccl {
 namespace {
 
 using emulator::LogEntry, emulator::MemoryRange, emulator::OperationKind;
@@ -355,4 +355,4 @@ TEST(NcclExam, ShowsMilliseconds) {
 }
 
 }  // namespace
-}  // namespace odori::grader::test
+}  // namespace odori::grader::test::of_nccl

@@ -8,7 +8,7 @@
 #include "observe/refusal.h"
 #include "sharded_find.h"
 
-namespace odori::grader::test {
+namespace odori::grader::test::of_sharded {
 namespace {
 
 using Floats = std::vector<float>;
@@ -397,4 +397,4 @@ TEST(Sharded, ShowsTwoLayersAtATime) {
 }
 
 }  // namespace
-}  // namespace odori::grader::test
+}  // namespace odori::grader::test::of_sharded

@@ -5,7 +5,7 @@
 #include "fabricated.h"
 #include "network_case.h"
 
-namespace odori::grader::test {
+namespace odori::grader::test::of_tensor_parallel {
 namespace {
 
 std::vector<std::int64_t> ranks_of(const std::vector<int>& ranks) { return {ranks.begin(), ranks.end()}; }
@@ -331,4 +331,4 @@ TEST(TensorParallel, ShowsTheBytesThatWereCounted) {
 }
 
 }  // namespace
-}  // namespace odori::grader::test
+}  // namespace odori::grader::test::of_tensor_parallel

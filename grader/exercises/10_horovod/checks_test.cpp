@@ -3,7 +3,7 @@
 #include "fabricated.h"
 #include "horovod_cases.h"
 
-namespace odori::grader::test {
+namespace odori::grader::test::of_horovod {
 namespace {
 
 /// What differs from rank to rank in a right run, and what an answer may do otherwise.
@@ -276,4 +276,4 @@ TEST(Horovod, NamesMistakesOfWhoCallsWhat) {
 }
 
 }  // namespace
-}  // namespace odori::grader::test
+}  // namespace odori::grader::test::of_horovod

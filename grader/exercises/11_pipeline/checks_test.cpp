@@ -4,7 +4,7 @@
 #include "observe/refusal.h"
 #include "pipeline_seen.h"
 
-namespace odori::grader::test {
+namespace odori::grader::test::of_pipeline {
 namespace {
 
 facts::Event event_of(const char* name, std::vector<std::int64_t> about, const OrderSeen& order) {
@@ -319,4 +319,4 @@ TEST(Pipeline, ShowsTheTimeOnSimulatedRanks) {
 }
 
 }  // namespace
-}  // namespace odori::grader::test
+}  // namespace odori::grader::test::of_pipeline

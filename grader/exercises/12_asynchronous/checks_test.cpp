@@ -7,7 +7,7 @@
 #include "asynchronous_cases.h"
 #include "fabricated.h"
 
-namespace odori::grader::test {
+namespace odori::grader::test::of_asynchronous {
 namespace {
 
 using Floats = std::vector<float>;
@@ -289,4 +289,4 @@ TEST(Asynchronous, ShowsDistances) {
 }
 
 }  // namespace
-}  // namespace odori::grader::test
+}  // namespace odori::grader::test::of_asynchronous

@@ -3,7 +3,7 @@
 #include "fabricated.h"
 #include "faults.h"
 
-namespace odori::grader::test {
+namespace odori::grader::test::of_debugging {
 namespace {
 
 using faults::diagnoses_asked;
@@ -163,4 +163,4 @@ TEST(Debugging, ShowsTheRankTable) {
 }
 
 }  // namespace
-}  // namespace odori::grader::test
+}  // namespace odori::grader::test::of_debugging

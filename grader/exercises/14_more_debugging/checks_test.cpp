@@ -4,7 +4,7 @@
 #include "fabricated.h"
 #include "more_debugging_cases.h"
 
-namespace odori::grader::test {
+namespace odori::grader::test::of_more_debugging {
 namespace {
 
 using faults::diagnoses_asked;
@@ -136,4 +136,4 @@ TEST(MoreDebugging, NamesWhatIsWrongWithADiagnosis) {
 }
 
 }  // namespace
-}  // namespace odori::grader::test
+}  // namespace odori::grader::test::of_more_debugging
