@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/device.h"
+#include "backend/gpu_optimizations.h"
 #include "backend/gpus.h"
 
 namespace odori {
@@ -21,6 +22,7 @@ struct DevicePoolOptions {
   bool share_devices = false;          // let several devices use one GPU
   std::optional<Precision> precision;  // without it: tf32 on GPUs, fp32 on CPU devices
   int workspace_mib = 2048;  // GPUs: memory that a convolution may take in addition to its tensors, in 2^20 bytes
+  GpuOptimizations optimizations{};  // GPUs only
 };
 
 /// Device i is made when it is first asked for. There is any number of CPU devices, and as many GPUs as the machine

@@ -4,15 +4,21 @@
 //   build/bin/bench_vgg --batchsize 64 --threads 1
 //   build/bin/bench_vgg --precision bf16 --beside fp32
 //   build/bin/bench_vgg --device cuda --precision bf16 --batchsize 512 --iterations 50
+//   build/bin/bench_vgg --device cuda --precision bf16 --compare-without all
 //
 //   vgg 32x32, batch 64, CPU device 0 (1 thread): 121.0 images/s (median of 9 rounds of 4; 119.2 .. 121.9), 0.23
 //   TFLOP/s peak memory 504 MB; an iteration allocates 3994912 bytes in 2761 calls, the largest 623040, and keeps 0
 #include <fmt/core.h>
 
+#include <deque>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
 #include "backend/device_pool.h"
 #include "bench/allocations.h"
 #include "bench/flags.h"
 #include "bench/measure.h"
+#include "errors/error.h"
 #include "model/classifier.h"
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"
@@ -24,8 +30,9 @@ namespace {
 
 /// A model that trains on one batch again and again.
 struct Trainee {
-  Trainee(const bench::Options& options, const DevicePoolOptions& devices, const Batch& images)
-      : pool(devices),
+  Trainee(const bench::Options& options, const DevicePoolOptions& devices, const Batch& images, std::string setting)
+      : name(std::move(setting)),
+        pool(devices),
         model(create_network(options.model, 10, options.image_size), options.batchsize, 0),
         optimizer(0.05f),
         batch(images) {
@@ -43,6 +50,7 @@ struct Trainee {
     model.device().synchronize();
   }
 
+  std::string name;  // empty: as the flags say
   DevicePool pool;
   Classifier model;
   MomentumSGD optimizer;
@@ -55,13 +63,50 @@ void print_rate(const bench::Options& options, const Trainee& trainee) {
   const bench::Spread rate = bench::spread_of(trainee.rates);
   const double tflops = rate.median * cost_of(model.network()).operations / 1e12;
   fmt::print(
-      "{} {}x{}, batch {}, {}, {}: {:.1f} images/s (median of {} rounds of {}; {:.1f} .. {:.1f}), {:.2f} TFLOP/s",
+      "{} {}x{}, batch {}, {}, {}{}: {:.1f} images/s (median of {} rounds of {}; {:.1f} .. {:.1f}), {:.2f} TFLOP/s",
       options.model, options.image_size, options.image_size, options.batchsize, model.device().description(),
-      to_string(model.device().precision()), rate.median, options.rounds, options.iterations, rate.min, rate.max,
-      tflops);
+      to_string(model.device().precision()), trainee.name.empty() ? "" : ", " + trainee.name, rate.median,
+      options.rounds, options.iterations, rate.min, rate.max, tflops);
   if (options.peak_tflops > 0)
     fmt::print(", {:.1f} % of {:.0f} TFLOP/s", 100 * tflops / options.peak_tflops, options.peak_tflops);
   fmt::print("\n");
+}
+
+/// Of the rates of each round.
+bench::Spread ratio(const Trainee& first, const Trainee& other) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < first.rates.size(); ++i) ratios.push_back(first.rates[i] / other.rates[i]);
+  return bench::spread_of(ratios);
+}
+
+/// The setting of the flags first; then what is measured in turn with it.
+std::deque<Trainee> trainees_of(const bench::Options& options, const Batch& batch) {
+  std::deque<Trainee> trainees;
+  trainees.emplace_back(options, options.devices, batch, "");
+  if (options.beside) {
+    DevicePoolOptions devices = options.devices;
+    devices.precision = options.beside;
+    trainees.emplace_back(options, devices, batch, "");
+  }
+  for (const GpuOptimization one : options.compare_without) {
+    DevicePoolOptions devices = options.devices;
+    devices.optimizations = devices.optimizations.without(one);
+    trainees.emplace_back(options, devices, batch, fmt::format("without {}", to_string(one)));
+  }
+  return trainees;
+}
+
+void write_json(const bench::Options& options, const std::deque<Trainee>& trainees) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const Trainee& trainee : trainees)
+    all.push_back({{"setting", trainee.name},
+                   {"precision", to_string(trainee.model.device().precision())},
+                   {"batchsize", options.batchsize},
+                   {"images_per_second", trainee.rates},
+                   {"speedup_of_the_first", ratio(trainees.front(), trainee).median}});
+  std::ofstream file(options.json);
+  file << all.dump(2) << "\n";
+  require(file.good(), "{} can't be written. Give --json a file in a folder that exists.", options.json);
 }
 
 }  // namespace
@@ -72,30 +117,22 @@ int main(int argc, char** argv) try {
                    {.model = "vgg", .batchsize = 64, .iterations = 4});
   const bench::RandomImages images(static_cast<std::size_t>(options.batchsize));
   const Batch batch = images.batch(options.batchsize);
-  Trainee trainee(options, options.devices, batch);
-  std::unique_ptr<Trainee> other;
-  if (options.beside) {
-    DevicePoolOptions devices = options.devices;
-    devices.precision = options.beside;
-    other = std::make_unique<Trainee>(options, devices, batch);
-  }
+  std::deque<Trainee> trainees = trainees_of(options, batch);
   bench::count_allocations();
-  trainee.iterate(1);
+  trainees.front().iterate(1);
   const bench::Allocations allocated = bench::allocations();
-  std::vector<double> ratios;
-  for (int round = 0; round < options.rounds; ++round) {
-    for (Trainee* each : {&trainee, other.get()})
-      if (each)
-        each->rates.push_back(options.batchsize * options.iterations /
-                              bench::seconds_of([&] { each->iterate(options.iterations); }));
-    if (other) ratios.push_back(trainee.rates.back() / other->rates.back());
+  for (int round = 0; round < options.rounds; ++round)
+    for (Trainee& each : trainees)
+      each.rates.push_back(options.batchsize * options.iterations /
+                           bench::seconds_of([&] { each.iterate(options.iterations); }));
+  for (const Trainee& each : trainees) {
+    print_rate(options, each);
+    if (&each == &trainees.front()) continue;
+    const bench::Spread faster = ratio(trainees.front(), each);
+    fmt::print("ratio {:.{}f} (median of the rounds; {:.2f} .. {:.2f})\n", faster.median, each.name.empty() ? 2 : 3,
+               faster.min, faster.max);
   }
-  print_rate(options, trainee);
-  if (other) {
-    print_rate(options, *other);
-    const bench::Spread ratio = bench::spread_of(ratios);
-    fmt::print("ratio {:.2f} (median of the rounds; {:.2f} .. {:.2f})\n", ratio.median, ratio.min, ratio.max);
-  }
+  if (!options.json.empty()) write_json(options, trainees);
   fmt::print("peak memory {:.0f} MB; an iteration allocates {} bytes in {} calls, the largest {}, and keeps {}\n",
              bench::peak_memory_mb(), allocated.bytes, allocated.calls, allocated.largest, allocated.kept);
   return 0;

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <map>
+#include <sstream>
 
 #include "comm/communicator.h"
+#include "errors/error.h"
 #include "flags/command_line.h"
 
 namespace odori::bench {
@@ -26,6 +28,36 @@ void add_device_flags(CommandLine& line, Options& options) {
          "--precision", [&](const std::string& name) { options.devices.precision = precisions.at(name); },
          "fp32, tf32 or bf16; without it, tf32 on GPUs and fp32 on CPU devices")
       ->check(line.one_of({"fp32", "tf32", "bf16"}));
+}
+
+/// "fused-update,step-graph", or "all".
+std::vector<GpuOptimization> optimizations(const std::string& list) {
+  std::vector<GpuOptimization> found;
+  std::istringstream names(list == "all" ? fmt::format("{}", fmt::join(gpu_optimization_names, ",")) : list);
+  for (std::string name; std::getline(names, name, ',');) {
+    const auto one = gpu_optimization(name);
+    if (!one)
+      throw UsageError(fmt::format("There is no GPU optimization \"{}\". There are: {}; or give \"all\".", name,
+                                   fmt::join(gpu_optimization_names, ", ")));
+    found.push_back(*one);
+  }
+  return found;
+}
+
+void add_optimization_flags(CommandLine& line, Options& options) {
+  CLI::App& app = line.app();
+  app.add_option_function<std::string>(
+      "--cuda-without",
+      [&](const std::string& list) {
+        for (const GpuOptimization one : optimizations(list))
+          options.devices.optimizations = options.devices.optimizations.without(one);
+      },
+      fmt::format("GPU optimizations to turn off, joined by commas, or all: {}",
+                  fmt::join(gpu_optimization_names, ", ")));
+  app.add_option_function<std::string>(
+      "--compare-without", [&](const std::string& list) { options.compare_without = optimizations(list); },
+      "GPU optimizations: rounds without each of them in turn with rounds with all, and the ratios");
+  app.add_option("--json", options.json, "Write the rates of all rounds to this file");
 }
 
 void add_training_flags(CommandLine& line, Options& options) {
@@ -57,6 +89,7 @@ Options parse(int argc, char** argv, Benchmark benchmark, const std::string& abo
            "--beside", [&](const std::string& name) { options.beside = precisions.at(name); },
            "Another precision: rounds of both in turn, and their ratio")
         ->check(line.one_of({"fp32", "tf32", "bf16"}));
+    add_optimization_flags(line, options);
     app.add_option("--image-size", options.image_size, "Images are enlarged to this height and width")
         ->check(line.whole_number(32, 1024));
     app.add_option("--peak-tflops", options.peak_tflops, "What the device could do, in 10^12 operations a second");

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/device_pool.h"
 
@@ -17,6 +18,8 @@ struct Options {
   bool autotune = false;
   DevicePoolOptions devices{.request = DeviceRequest::cpu};  // bench_vgg and bench_allreduce: --device --precision
   std::optional<Precision> beside;                           // bench_vgg: measured in turn with --precision
+  std::vector<GpuOptimization> compare_without;              // bench_vgg: each measured in turn with all of them
+  std::string json;                                          // bench_vgg: a file for the rates
   int image_size = 32;                                       // bench_vgg
   double peak_tflops = 0;                                    // bench_vgg: what the device could do; 0: unknown
   std::string communicator = "pure_nccl";                    // bench_allreduce: one, or several joined by commas

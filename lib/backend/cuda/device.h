@@ -11,6 +11,7 @@
 #include "backend/cuda/cuda_check.h"
 #include "backend/cuda/image_store.h"
 #include "backend/device.h"
+#include "backend/gpu_optimizations.h"
 
 namespace odori::cuda {
 
@@ -20,6 +21,7 @@ class CudaDevice : public Device {
     Precision precision;
     std::size_t workspace_limit;  // bytes that a convolution may take
     bool may_be_shared;
+    GpuOptimizations optimizations{};
   };
   /// `ordinal`: CUDA's number of the GPU. Devices that share a GPU have an `id` of their own. Throws Error if the GPU
   /// can't be used.
@@ -62,6 +64,7 @@ class CudaDevice : public Device {
   cublasHandle_t blas() const { return blas_.get(); }
   ConvolutionEngine& convolutions() { return *convolutions_; }
   ImageStore& images() { return images_; }
+  bool has(GpuOptimization one) const { return options_.optimizations.has(one); }
   std::size_t workspace_limit() const { return options_.workspace_limit; }
 
  private:

@@ -64,7 +64,8 @@ std::unique_ptr<Device> make_gpu(int id, const DevicePoolOptions& options) {
           id, count);
   const CudaDevice::Options device_options{.precision = options.precision.value_or(Precision::tf32),
                                            .workspace_limit = static_cast<std::size_t>(options.workspace_mib) << 20,
-                                           .may_be_shared = options.share_devices};
+                                           .may_be_shared = options.share_devices,
+                                           .optimizations = options.optimizations};
   return std::make_unique<CudaDevice>(id, id % count, device_options);
 }
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optimizations of the CUDA backend, each of which can be turned off: the backend then does the same with more kernels,
+// more memory traffic or more launches. A benchmark measures with and without each (bench_vgg --compare-without), and
+// tests compare the results. backend/cuda/README.md says what each does.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace odori {
+
+enum class GpuOptimization {
+  fused_update,      // weight decay, momentum SGD and both casts of bf16 in one kernel
+  parallel_metrics,  // loss and correct predictions of a batch by several blocks
+  step_graph,        // forward, backward and update as one CUDA graph
+  last_block,        // batch normalization combines its partial sums in the last block of the kernel that made them
+  fused_dropout,     // dropout within batch normalization
+  dependent_launch   // a kernel starts before the one before has ended (programmatic dependent launch)
+};
+
+/// As `--cuda-without` spells them, in the order of the enumeration.
+inline constexpr std::array<std::string_view, 6> gpu_optimization_names{
+    "fused-update", "parallel-metrics", "step-graph", "last-block", "fused-dropout", "dependent-launch"};
+
+constexpr std::string_view to_string(GpuOptimization one) {
+  return gpu_optimization_names[static_cast<std::size_t>(one)];
+}
+
+/// Empty if none has this name.
+constexpr std::optional<GpuOptimization> gpu_optimization(std::string_view name) {
+  for (std::size_t i = 0; i < gpu_optimization_names.size(); ++i)
+    if (gpu_optimization_names[i] == name) return static_cast<GpuOptimization>(i);
+  return {};
+}
+
+/// Those that a device uses: all, unless turned off.
+class GpuOptimizations {
+ public:
+  constexpr bool has(GpuOptimization one) const { return (off_ & bit(one)) == 0; }
+  constexpr GpuOptimizations without(GpuOptimization one) const {
+    GpuOptimizations fewer = *this;
+    fewer.off_ |= bit(one);
+    return fewer;
+  }
+
+ private:
+  static constexpr unsigned bit(GpuOptimization one) { return 1u << static_cast<unsigned>(one); }
+  unsigned off_ = 0;
+};
+
+}  // namespace odori
