@@ -148,6 +148,24 @@ TEST_P(CudaGraphTest, AnIterationAllocatesNothingAndWaitsForNothing) {
   EXPECT_EQ(after.waits, before.waits);
 }
 
+/// Kernels that the first, uncaptured step of the VGG launches on GPUs with these optimizations.
+std::int64_t kernels_of_vgg(Precision precision, const GpuOptimizations& optimizations) {
+  DevicePool pool({.request = DeviceRequest::cuda, .precision = precision, .optimizations = optimizations});
+  Classifier model(create_network("vgg", 10), 2, 0);
+  model.to_device(pool.use(0));
+  const std::int64_t before = emulator::counts().launches;
+  model.forward_backward(Images().batch(0, 2));
+  model.device().synchronize();
+  return emulator::counts().launches - before;
+}
+
+TEST_P(CudaGraphTest, BatchNormalizationSavesTheKernelsThatCombine) {
+  EXPECT_EQ(kernels_of_vgg(GetParam(), GpuOptimizations().without(GpuOptimization::last_block)) -
+                kernels_of_vgg(GetParam(), {}),
+            2 * 14)
+      << "One a pass for each of 14 layers.";
+}
+
 TEST_P(CudaGraphTest, ASnapshotGoesOnWithTheSameBits) {
   const auto model = new_model();
   for (int step = 0; step < 3; ++step) model->forward_backward(images.batch(8 * step));

@@ -22,6 +22,8 @@ class BatchNormalization : public Operation {
     output_ = {x.shape, plan.own(bytes), gradient, x.gradient_side};
     mean_ = plan.own(channels);
     inverse_deviation_ = plan.own(channels);
+    if (setup.device.has(GpuOptimization::last_block))
+      counters_ = plan.own(kernels::batch_normalization_counters(rows(), x.shape.c) * sizeof(unsigned int));
     plan.begin_pass();
     scratch_ = plan.scratch(kernels::batch_normalization_scratch_bytes(rows(), x.shape.c));
   }
@@ -41,8 +43,8 @@ class BatchNormalization : public Operation {
                                           setup_.parameters.gradient(views_.beta), scratch_.data());
   }
   void describe(std::vector<std::string>& lines) const override {
-    lines.push_back(fmt::format("batch normalization{} {} forward and backward: two kernels each, sums and use",
-                                spec_.relu ? " + relu" : "", to_string(x_.shape)));
+    lines.push_back(fmt::format("batch normalization{} {} forward and backward: {} kernels each, sums and use",
+                                spec_.relu ? " + relu" : "", to_string(x_.shape), counters_ ? "two" : "three"));
   }
 
  private:
@@ -56,14 +58,15 @@ class BatchNormalization : public Operation {
             .gamma = setup_.parameters.value(views_.gamma),
             .beta = setup_.parameters.value(views_.beta),
             .mean = static_cast<float*>(mean_.data()),
-            .inverse_deviation = static_cast<float*>(inverse_deviation_.data())};
+            .inverse_deviation = static_cast<float*>(inverse_deviation_.data()),
+            .counters = static_cast<unsigned int*>(counters_.data())};
   }
 
   const Setup& setup_;
   Value x_;
   BatchNormalizationSpec spec_;
   BatchNormalizationParameters views_;
-  Place mean_, inverse_deviation_, scratch_;
+  Place mean_, inverse_deviation_, counters_, scratch_;
 };
 
 }  // namespace

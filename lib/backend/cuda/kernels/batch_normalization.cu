@@ -44,20 +44,30 @@ __device__ float normalised(float x, float mean, float scale, float beta) { retu
 
 // ---- Kernels
 
-/// partial: gridDim.x x channels
+__device__ void finish_moments(const Moments& all, const BatchNormalization& b, int c, float* running_mean,
+                               float* running_variance) {
+  const float decay = b.spec.decay, unbiased = all.squares / fmaxf(all.n - 1, 1);
+  b.mean[c] = all.mean;
+  b.inverse_deviation[c] = 1 / sqrtf(all.squares / all.n + b.spec.epsilon);
+  running_mean[c] = decay * running_mean[c] + (1 - decay) * all.mean;
+  running_variance[c] = decay * running_variance[c] + (1 - decay) * unbiased;
+}
+
 template <typename T, int V>
-__global__ void moments_of_chunks(const T* x, std::size_t rows, int channels, std::size_t chunk, Moments* partial) {
+__global__ void moments_of_chunks(BatchNormalization b, std::size_t chunk, Partial<Moments> partial,
+                                  float* running_mean, float* running_variance) {
   const int column = my_column<V>();
+  const T* x = static_cast<const T*>(b.x);
   Moments mine[V] = {};
-  if (column < channels)
-    for_my_rows<V>(rows, channels, chunk, [&](std::size_t i) {
+  if (column < b.channels)
+    for_my_rows<V>(b.rows, b.channels, chunk, [&](std::size_t i) {
       const auto a = read<V>(x + i);
       const float reciprocal_n = 1 / (mine[0].n + 1);
       for (int k = 0; k < V; ++k) mine[k].add(a[k], reciprocal_n);
     });
   combine_rows_of_threads(mine);
-  if (column < channels && threadIdx.y == 0)
-    for (int k = 0; k < V; ++k) partial[std::size_t{blockIdx.x} * channels + column + k] = mine[k];
+  if (combine_in_last_block(partial, b.channels, mine) && column < b.channels && threadIdx.y == 0)
+    for (int k = 0; k < V; ++k) finish_moments(mine[k], b, column + k, running_mean, running_variance);
 }
 
 /// Combines `chunks` partial results a channel: in the threads of y = 0, for the channel my_column<1>().
@@ -72,16 +82,11 @@ __device__ Result combine_chunks(const Result* partial, int chunks, int channels
   return mine[0];
 }
 
-__global__ void finish_moments(const Moments* partial, int chunks, BatchNormalization b, float* running_mean,
-                               float* running_variance) {
+__global__ void combine_moments(const Moments* partial, int chunks, BatchNormalization b, float* running_mean,
+                                float* running_variance) {
   const Moments all = combine_chunks(partial, chunks, b.channels);
-  const int c = my_column<1>();
-  if (c >= b.channels || threadIdx.y != 0) return;
-  const float decay = b.spec.decay, unbiased = all.squares / fmaxf(all.n - 1, 1);
-  b.mean[c] = all.mean;
-  b.inverse_deviation[c] = 1 / sqrtf(all.squares / all.n + b.spec.epsilon);
-  running_mean[c] = decay * running_mean[c] + (1 - decay) * all.mean;
-  running_variance[c] = decay * running_variance[c] + (1 - decay) * unbiased;
+  if (my_column<1>() < b.channels && threadIdx.y == 0)
+    finish_moments(all, b, my_column<1>(), running_mean, running_variance);
 }
 
 /// Statistics are b.mean and b.inverse_deviation, or the running ones.
@@ -114,7 +119,8 @@ __device__ float through_relu(const BatchNormalization& b, float g, float x, flo
 }
 
 template <typename T, int V>
-__global__ void sums_of_chunks(BatchNormalization b, const T* gy, std::size_t chunk, Sums* partial) {
+__global__ void sums_of_chunks(BatchNormalization b, const T* gy, std::size_t chunk, Partial<Sums> partial,
+                               float* ggamma, float* gbeta) {
   const int column = my_column<V>();
   const T* x = static_cast<const T*>(b.x);
   Sums mine[V] = {};
@@ -134,11 +140,11 @@ __global__ void sums_of_chunks(BatchNormalization b, const T* gy, std::size_t ch
     for (int k = 0; k < V; ++k) mine[k].gx *= inverse[k];
   }
   combine_rows_of_threads(mine);
-  if (column < b.channels && threadIdx.y == 0)
-    for (int k = 0; k < V; ++k) partial[std::size_t{blockIdx.x} * b.channels + column + k] = mine[k];
+  if (combine_in_last_block(partial, b.channels, mine) && column < b.channels && threadIdx.y == 0)
+    for (int k = 0; k < V; ++k) ggamma[column + k] = mine[k].gx, gbeta[column + k] = mine[k].g;
 }
 
-__global__ void finish_sums(const Sums* partial, int chunks, int channels, float* ggamma, float* gbeta) {
+__global__ void combine_sums(const Sums* partial, int chunks, int channels, float* ggamma, float* gbeta) {
   const Sums all = combine_chunks(partial, chunks, channels);
   const int c = my_column<1>();
   if (c >= channels || threadIdx.y != 0) return;
@@ -189,6 +195,17 @@ void with_type_of(const BatchNormalization& b, bool lie_well, const Work& work) 
   with_type(b.storage, lie_well && static_cast<std::size_t>(b.channels) * bytes_of(b.storage) % 16 == 0, work);
 }
 
+/// The most of what() of the sums' grid over the widths that with_type() may choose.
+template <typename What>
+std::size_t most_of_widths(std::size_t rows, int channels, const What& what) {
+  std::size_t most = 0;
+  for (const int width : {1, 4, 8}) {
+    const std::size_t of_width = what(cut_for_sums(rows, channels, width).grid);
+    most = of_width > most ? of_width : most;
+  }
+  return most;
+}
+
 void launch_normalise(cudaStream_t stream, const BatchNormalization& b, void* y, const float* running_mean,
                       const float* running_variance) {
   with_type_of(b, aligned(b.x, y), [&](auto type, auto width) {
@@ -202,26 +219,27 @@ void launch_normalise(cudaStream_t stream, const BatchNormalization& b, void* y,
 
 }  // namespace
 
+std::size_t batch_normalization_counters(std::size_t rows, int channels) {
+  return most_of_widths(rows, channels, [](dim3 grid) { return grid.y * (groups_of(grid.x) + 1); });
+}
+
 std::size_t batch_normalization_scratch_bytes(std::size_t rows, int channels) {
-  std::size_t chunks = 0;
-  for (const int width : {1, 4, 8}) {  // what with_type() may choose
-    const std::size_t of_width = cut_for_sums(rows, channels, width).grid.x;
-    chunks = of_width > chunks ? of_width : chunks;
-  }
-  return chunks * static_cast<std::size_t>(channels) * sizeof(Moments);
+  return most_of_widths(rows, channels, [](dim3 grid) { return grid.x + groups_of(grid.x); }) *
+         static_cast<std::size_t>(channels) * sizeof(Moments);
 }
 
 void batch_normalization_train(cudaStream_t stream, const BatchNormalization& b, void* y, float* running_mean,
                                float* running_variance, void* scratch) {
-  auto* partial = static_cast<Moments*>(scratch);
+  const Partial<Moments> partial{static_cast<Moments*>(scratch), b.counters};
   with_type_of(b, aligned(b.x), [&](auto type, auto width) {
     using T = decltype(type);
     constexpr int V = decltype(width)::value;
     const Cut c = cut_for_sums(b.rows, b.channels, V), f = cut_for_finish(b.channels);
-    launch("batch normalization, statistics", moments_of_chunks<T, V>, stream, c.grid, c.block,
-           static_cast<const T*>(b.x), b.rows, b.channels, c.chunk, partial);
-    launch("batch normalization, statistics", finish_moments, stream, f.grid, f.block, partial,
-           static_cast<int>(c.grid.x), b, running_mean, running_variance);
+    launch("batch normalization, statistics", moments_of_chunks<T, V>, stream, c.grid, c.block, b, c.chunk, partial,
+           running_mean, running_variance);
+    if (!b.counters)
+      launch("batch normalization, statistics", combine_moments, stream, f.grid, f.block, partial.results,
+             static_cast<int>(c.grid.x), b, running_mean, running_variance);
   });
   launch_normalise(stream, b, y, nullptr, nullptr);
 }
@@ -233,15 +251,16 @@ void batch_normalization_evaluate(cudaStream_t stream, const BatchNormalization&
 
 void batch_normalization_backward(cudaStream_t stream, const BatchNormalization& b, const void* gy, void* gx,
                                   float* ggamma, float* gbeta, void* scratch) {
-  auto* partial = static_cast<Sums*>(scratch);
+  const Partial<Sums> partial{static_cast<Sums*>(scratch), b.counters};
   with_type_of(b, aligned(b.x, gy, gx), [&](auto type, auto width) {
     using T = decltype(type);
     constexpr int V = decltype(width)::value;
     const Cut c = cut_for_sums(b.rows, b.channels, V), f = cut_for_finish(b.channels), e = cut_for_each(b, V);
     launch("batch normalization, sums of the gradient", sums_of_chunks<T, V>, stream, c.grid, c.block, b,
-           static_cast<const T*>(gy), c.chunk, partial);
-    launch("batch normalization, sums of the gradient", finish_sums, stream, f.grid, f.block, partial,
-           static_cast<int>(c.grid.x), b.channels, ggamma, gbeta);
+           static_cast<const T*>(gy), c.chunk, partial, ggamma, gbeta);
+    if (!b.counters)
+      launch("batch normalization, sums of the gradient", combine_sums, stream, f.grid, f.block, partial.results,
+             static_cast<int>(c.grid.x), b.channels, ggamma, gbeta);
     if (gx)
       launch("batch normalization, backward", gradient_of_x<T, V>, stream, e.grid, e.block, b,
              static_cast<const T*>(gy), e.chunk, ggamma, gbeta, static_cast<T*>(gx));

@@ -23,8 +23,12 @@ struct BatchNormalization {
   const float *gamma, *beta;
   // From forward to backward: of this batch, the mean and 1 / sqrt(variance + epsilon).
   float *mean, *inverse_deviation;
+  // batch_normalization_counters() counters, all 0 before and after a pass: the last block then combines the partial
+  // results of all. Null: a second kernel does.
+  unsigned int* counters = nullptr;
 };
 
+std::size_t batch_normalization_counters(std::size_t rows, int channels);
 /// Bytes of scratch memory for one pass, aligned to 16: it lives during the pass alone.
 std::size_t batch_normalization_scratch_bytes(std::size_t rows, int channels);
 
