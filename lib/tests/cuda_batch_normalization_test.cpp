@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "backend/cuda/kernels/batch_normalization.h"
+#include "backend/cuda/kernels/dropout.h"
 #include "cuda_kernels_support.h"
 
 namespace odori::test {
@@ -159,6 +160,41 @@ TEST_P(BatchNormalizationTest, LargeMeansLoseNothing) {
     train(g, poisoned(layer.x.shape));
     EXPECT_LE(error(g.inverse, inverse), 1e-5);  // sums of x * x would be off by 1e-1
   }
+}
+
+TEST_P(BatchNormalizationTest, FusedDropoutGivesTheBitsOfBoth) {
+  const Memory step = floats((sizeof(cuda::Step) + 3) / 4);
+  std::vector<float> raw(sizeof(cuda::Step) / 4);
+  const cuda::Step key{{.seed = 5, .stream = 1, .step = 7}, {}, 0};
+  std::memcpy(raw.data(), &key, sizeof key);
+  cuda::check(cudaMemcpyAsync(step.data(), raw.data(), sizeof key, cudaMemcpyHostToDevice, stream), "writing the step");
+  for (const bool relu : {false, true})
+    for (const Shape& shape : {Shape{4, 16, 8, 8}, {3, 5, 7, 3}, {2, 20, 4, 4}, {5, 24, 2, 2}, {9, 40, 1, 1}}) {
+      SCOPED_TRACE(testing::Message() << shape.n << "x" << shape.c << "x" << shape.h << "x" << shape.w << ", " << relu);
+      const Layer layer = random_layer(shape, relu);
+      const std::size_t channels = layer.gamma.values.size();
+      std::vector<std::vector<float>> seen;
+      for (const bool fused : {false, true}) {
+        OnGpu g = on_gpu_(layer);
+        const kernels::FusedDropout d{shape, 0.4f, 3, step.data<const cuda::Step>()};
+        const Memory kept = floats(kernels::kept_bytes(storage, g.b.rows, shape.c) / 4 + 1);
+        const Memory y = poisoned(shape), ggamma = floats(channels), gbeta = floats(channels);
+        const auto drop = [&](const Memory& x) {
+          kernels::dropout(stream, storage, x.data<void>(), x.data<void>(), shape, d.ratio, d.layer, d.step);
+        };
+        if (fused) g.b.dropout = d, g.b.dropout.kept = kept.data<std::uint8_t>();
+        train(g, y);
+        if (!fused) drop(y), drop(g.gy);
+        kernels::batch_normalization_backward(stream, g.b, g.gy.data<void>(), g.gy.data<void>(), ggamma.data(),
+                                              gbeta.data(), g.scratch.data<void>());
+        seen.emplace_back();
+        for (const Memory* result : std::initializer_list<const Memory*>{&y, &ggamma, &gbeta, &g.gy})
+          for (const float value : result->read()) seen.back().push_back(value);
+      }
+      EXPECT_EQ(seen[1], seen[0]);
+      const auto dropped = std::count(seen[1].begin(), seen[1].end(), 0.0f);
+      EXPECT_GT(dropped, 0);
+    }
 }
 
 /// The blocks of an emulated GPU run in either order, so that the last one is another one each time.

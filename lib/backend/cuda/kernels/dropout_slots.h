@@ -59,8 +59,7 @@ __device__ void for_my_slots(const Slots& slots, const Work& work) {
   const unsigned int octet = slots.octet(static_cast<unsigned int>(thread / threads_a_slot));
   const unsigned int lane = static_cast<unsigned int>(thread % threads_a_slot) * V;
   Philox::Block bits[V];
-  for (int k = 0; k < V; ++k)
-    bits[k] = dropout_block(slots.step->key, slots.layer, octet * channels_a_slot + lane + k);
+  for (int k = 0; k < V; ++k) bits[k] = dropout_block(slots.step->key, slots.layer, octet * channels_a_slot + lane + k);
 
   const unsigned int first = octet * slots_a_block;
   unsigned int pixel = first % slots.pixels, group = first / slots.pixels % slots.groups;

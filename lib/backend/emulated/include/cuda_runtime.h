@@ -64,6 +64,7 @@ inline unsigned int atomicInc(unsigned int* to, unsigned int most) {
   return std::exchange(*to, *to >= most ? 0 : *to + 1);
 }
 inline void __threadfence() {}
+inline float __fmul_rn(float a, float b) { return a * b; }
 inline unsigned int __float_as_uint(float x) { return std::bit_cast<unsigned int>(x); }
 
 struct cudaLaunchConfig_t {
