@@ -21,8 +21,8 @@ struct Slots {
   std::uint32_t threshold, layer;
   const Step* step;
 
-  /// Eight slots of one image's group and neighbouring pixels, where pixels come in eights: threads side by side then
-  /// take groups side by side, which stand side by side in memory. Else simply the octet number i.
+  /// Returns the index of the i-th octet, eight slots in a row. Where an image's pixels come in eights, consecutive i
+  /// are consecutive groups of the same pixels, which are next to each other in memory.
   __device__ unsigned int octet(unsigned int i) const {
     if (pixels % slots_a_block != 0) return i;
     const unsigned int octets = pixels / slots_a_block, image = i / groups / octets;
