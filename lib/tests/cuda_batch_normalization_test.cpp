@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "backend/cuda/kernels/batch_normalization.h"
+#include "backend/cuda/kernels/dropout.h"
 #include "cuda_kernels_support.h"
 
 namespace odori::test {
@@ -43,7 +44,7 @@ class BatchNormalizationTest : public KernelTest {
   }
 
   struct OnGpu {
-    Memory x, gy, gamma, beta, mean, inverse, running_mean, running_variance, scratch;
+    Memory x, gy, gamma, beta, mean, inverse, running_mean, running_variance, scratch, counters;
     kernels::BatchNormalization b;
   };
   OnGpu on_gpu_(const Layer& layer, std::size_t shift = 0) {
@@ -58,21 +59,33 @@ class BatchNormalizationTest : public KernelTest {
             floats(layer.running.mean),
             floats(layer.running.variance),
             floats(kernels::batch_normalization_scratch_bytes(rows, s.c) / 4),
+            floats(std::vector<double>(kernels::batch_normalization_counters(rows, s.c), 0)),
             {}};
     g.b = {storage,        rows,          s.c,           layer.spec,      g.x.data<void>(),
            g.gamma.data(), g.beta.data(), g.mean.data(), g.inverse.data()};
+    if (last_block) g.b.counters = g.counters.data<unsigned int>();
     return g;
   }
   void train(OnGpu& g, const Memory& y) {
     kernels::batch_normalization_train(stream, g.b, y.data<void>(), g.running_mean.data(), g.running_variance.data(),
                                        g.scratch.data<void>());
   }
-  void check(const Shape& shape, bool relu, std::size_t shift = 0);
+  /// With a second kernel for the partial results, and with the last block.
+  void check(const Shape& shape, bool relu, std::size_t shift = 0) {
+    for (const bool last : {false, true}) {
+      last_block = last;
+      check_once(shape, relu, shift);
+    }
+  }
+  void check_once(const Shape& shape, bool relu, std::size_t shift);
+  void check_bits();
+
+  bool last_block = false;
 };
 
-void BatchNormalizationTest::check(const Shape& shape, bool relu, std::size_t shift) {
+void BatchNormalizationTest::check_once(const Shape& shape, bool relu, std::size_t shift) {
   SCOPED_TRACE(testing::Message() << shape.n << "x" << shape.c << "x" << shape.h << "x" << shape.w
-                                  << (relu ? ", relu" : ""));
+                                  << (relu ? ", relu" : "") << (last_block ? ", last block" : ""));
   const double sums = 2e-5;  // of fp32 sums, whatever the storage
   Layer layer = random_layer(shape, relu);
   OnGpu g = on_gpu_(layer, shift);
@@ -103,6 +116,7 @@ void BatchNormalizationTest::check(const Shape& shape, bool relu, std::size_t sh
     EXPECT_LE(error_of_sums(ggamma, gradients.gamma.values, terms), sums);
     EXPECT_LE(error_of_sums(gbeta, gradients.beta.values, terms), sums);
   }
+  for (const float counter : g.counters.read()) ASSERT_EQ(counter, 0) << "as the next call needs it";
   if (g.b.rows <= 2) return;  // its gradient is 0 but for epsilon, and what float makes of it is noise
   EXPECT_LE(error(gx.read(), gradients.x), 4 * tolerance);
   EXPECT_EQ(g.gy.read(), gx.read()) << "in place";
@@ -137,15 +151,60 @@ TEST_P(BatchNormalizationTest, LargeMeansLoseNothing) {
   if (storage == Storage::bf16) return;  // which can't hold such numbers
   Layer layer = random_layer({64, 4, 8, 8}, false);
   for (double& x : layer.x.values) x = static_cast<float>(x + 1000);
-  OnGpu g = on_gpu_(layer);
-  train(g, poisoned(layer.x.shape));
-  const auto batch = reference::batch_statistics(layer.x);
   std::vector<double> inverse;
-  for (const double v : batch.variance) inverse.push_back(1 / std::sqrt(v + layer.spec.epsilon));
-  EXPECT_LE(error(g.inverse, inverse), 1e-5);  // sums of x * x would be off by 1e-1
+  for (const double v : reference::batch_statistics(layer.x).variance)
+    inverse.push_back(1 / std::sqrt(v + layer.spec.epsilon));
+  for (const bool last : {false, true}) {
+    last_block = last;
+    OnGpu g = on_gpu_(layer);
+    train(g, poisoned(layer.x.shape));
+    EXPECT_LE(error(g.inverse, inverse), 1e-5);  // sums of x * x would be off by 1e-1
+  }
 }
 
-TEST_P(BatchNormalizationTest, SameBitsEachTime) {
+TEST_P(BatchNormalizationTest, FusedDropoutGivesTheBitsOfBoth) {
+  const Memory step = floats((sizeof(cuda::Step) + 3) / 4);
+  std::vector<float> raw(sizeof(cuda::Step) / 4);
+  const cuda::Step key{{.seed = 5, .stream = 1, .step = 7}, {}, 0};
+  std::memcpy(raw.data(), &key, sizeof key);
+  cuda::check(cudaMemcpyAsync(step.data(), raw.data(), sizeof key, cudaMemcpyHostToDevice, stream), "writing the step");
+  for (const bool relu : {false, true})
+    for (const Shape& shape : {Shape{4, 16, 8, 8}, {3, 5, 7, 3}, {2, 20, 4, 4}, {5, 24, 2, 2}, {9, 40, 1, 1}}) {
+      SCOPED_TRACE(testing::Message() << shape.n << "x" << shape.c << "x" << shape.h << "x" << shape.w << ", " << relu);
+      const Layer layer = random_layer(shape, relu);
+      const std::size_t channels = layer.gamma.values.size();
+      std::vector<std::vector<float>> seen;
+      for (const bool fused : {false, true}) {
+        OnGpu g = on_gpu_(layer);
+        const kernels::FusedDropout d{shape, 0.4f, 3, step.data<const cuda::Step>()};
+        const Memory kept = floats(kernels::kept_bytes(storage, g.b.rows, shape.c) / 4 + 1);
+        const Memory y = poisoned(shape), ggamma = floats(channels), gbeta = floats(channels);
+        const auto drop = [&](const Memory& x) {
+          kernels::dropout(stream, storage, x.data<void>(), x.data<void>(), shape, d.ratio, d.layer, d.step);
+        };
+        if (fused) g.b.dropout = d, g.b.dropout.kept = kept.data<std::uint8_t>();
+        train(g, y);
+        if (!fused) drop(y), drop(g.gy);
+        kernels::batch_normalization_backward(stream, g.b, g.gy.data<void>(), g.gy.data<void>(), ggamma.data(),
+                                              gbeta.data(), g.scratch.data<void>());
+        seen.emplace_back();
+        for (const Memory* result : std::initializer_list<const Memory*>{&y, &ggamma, &gbeta, &g.gy})
+          for (const float value : result->read()) seen.back().push_back(value);
+      }
+      EXPECT_EQ(seen[1], seen[0]);
+      const auto dropped = std::count(seen[1].begin(), seen[1].end(), 0.0f);
+      EXPECT_GT(dropped, 0);
+    }
+}
+
+/// The blocks of an emulated GPU run in either order, so that the last one is another one each time.
+TEST_P(BatchNormalizationTest, LastBlockGivesTheSameBitsEachTime) {
+  last_block = true;
+  check_bits();
+}
+TEST_P(BatchNormalizationTest, SameBitsEachTime) { check_bits(); }
+
+void BatchNormalizationTest::check_bits() {
   Layer layer = random_layer({33, 24, 12, 12}, true);
   std::vector<std::vector<float>> seen;
   for (int run = 0; run < 5; ++run) {

@@ -191,6 +191,31 @@ TEST_P(CudaGraphTest, AnUpdateInOneKernelLeavesOutTheCasts) {
   EXPECT_EQ(neither.graphs, 2);
 }
 
+/// The first, uncaptured step of the VGG on a GPU with these optimizations.
+struct VggStep {
+  VggStep(Precision precision, const GpuOptimizations& optimizations) {
+    DevicePool pool({.request = DeviceRequest::cuda, .precision = precision, .optimizations = optimizations});
+    Classifier model(create_network("vgg", 10), 2, 0);
+    model.to_device(pool.use(0));
+    const std::int64_t before = emulator::counts().launches;
+    model.forward_backward(Images().batch(0, 2));
+    gradients.resize(model.memory().gradients.size());
+    model.device().read(model.memory().gradients, 0, gradients);
+    launches = emulator::counts().launches - before;
+  }
+  std::int64_t launches;
+  std::vector<float> gradients;
+};
+
+TEST_P(CudaGraphTest, BatchNormalizationSavesKernels) {
+  const VggStep all(GetParam(), {});
+  const VggStep without_last(GetParam(), GpuOptimizations().without(GpuOptimization::last_block));
+  EXPECT_EQ(without_last.launches - all.launches, 2 * 14) << "One a pass for each of 14 layers.";
+  const VggStep without_dropout(GetParam(), GpuOptimizations().without(GpuOptimization::fused_dropout));
+  EXPECT_EQ(without_dropout.launches - all.launches, 2 * 9) << "One a pass for each dropout after one of these layers.";
+  EXPECT_EQ(without_dropout.gradients, all.gradients);
+}
+
 TEST_P(CudaGraphTest, ASnapshotGoesOnWithTheSameBits) {
   const auto model = new_model();
   for (int step = 0; step < 3; ++step) model->forward_backward(images.batch(8 * step));

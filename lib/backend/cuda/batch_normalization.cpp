@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = gamma * (x - mean) / sqrt(variance + epsilon) + beta, per channel; a ReLU behind it costs nothing more.
+// y = gamma * (x - mean) / sqrt(variance + epsilon) + beta, per channel; a ReLU after it costs nothing more, and
+// dropout after it no pass of its own.
 // Source: S. Ioffe and C. Szegedy, 2015, "Batch Normalization", arXiv:1502.03167.
 #include "backend/cuda/kernels/batch_normalization.h"
 
@@ -22,6 +23,8 @@ class BatchNormalization : public Operation {
     output_ = {x.shape, plan.own(bytes), gradient, x.gradient_side};
     mean_ = plan.own(channels);
     inverse_deviation_ = plan.own(channels);
+    if (setup.device.has(GpuOptimization::last_block))
+      counters_ = plan.own(kernels::batch_normalization_counters(rows(), x.shape.c) * sizeof(unsigned int));
     plan.begin_pass();
     scratch_ = plan.scratch(kernels::batch_normalization_scratch_bytes(rows(), x.shape.c));
   }
@@ -40,9 +43,16 @@ class BatchNormalization : public Operation {
                                           setup_.parameters.gradient(views_.gamma),
                                           setup_.parameters.gradient(views_.beta), scratch_.data());
   }
+  bool fuse_dropout(float ratio, std::uint32_t layer) override {
+    if (kept_ || !setup_.device.has(GpuOptimization::fused_dropout)) return false;
+    kept_ = setup_.plan.own(kernels::kept_bytes(setup_.storage, rows(), x_.shape.c));
+    ratio_ = ratio, layer_ = layer;
+    return true;
+  }
   void describe(std::vector<std::string>& lines) const override {
-    lines.push_back(fmt::format("batch normalization{} {} forward and backward: two kernels each, sums and use",
-                                spec_.relu ? " + relu" : "", to_string(x_.shape)));
+    lines.push_back(fmt::format("batch normalization{}{} {} forward and backward: {} kernels each, sums and use",
+                                spec_.relu ? " + relu" : "", kept_ ? " + dropout" : "", to_string(x_.shape),
+                                counters_ ? "two" : "three"));
   }
 
  private:
@@ -56,14 +66,23 @@ class BatchNormalization : public Operation {
             .gamma = setup_.parameters.value(views_.gamma),
             .beta = setup_.parameters.value(views_.beta),
             .mean = static_cast<float*>(mean_.data()),
-            .inverse_deviation = static_cast<float*>(inverse_deviation_.data())};
+            .inverse_deviation = static_cast<float*>(inverse_deviation_.data()),
+            .counters = static_cast<unsigned int*>(counters_.data()),
+            .dropout = {.shape = x_.shape,
+                        .ratio = ratio_,
+                        .layer = layer_,
+                        .step = setup_.step_data(),
+                        .kept = static_cast<std::uint8_t*>(kept_.data())}};
   }
 
   const Setup& setup_;
   Value x_;
   BatchNormalizationSpec spec_;
   BatchNormalizationParameters views_;
-  Place mean_, inverse_deviation_, scratch_;
+  Place mean_, inverse_deviation_, counters_, scratch_;
+  Place kept_;  // with fused dropout
+  float ratio_ = 0;
+  std::uint32_t layer_ = 0;
 };
 
 }  // namespace

@@ -91,7 +91,14 @@ Tensor CudaGraph::bias(Tensor x, const ParameterView& bias) { return add(cuda::b
 Tensor CudaGraph::max_pooling(Tensor x, const PoolingSpec& spec) {
   return add(cuda::max_pooling(setup_, last(x), spec));
 }
-Tensor CudaGraph::dropout(Tensor x, float ratio) { return add(cuda::dropout(setup_, last(x), ratio, dropouts_++)); }
+Tensor CudaGraph::dropout(Tensor x, float ratio) {
+  const Value input = last(x);
+  const std::uint32_t layer = dropouts_++;
+  if (operations_.empty() || !operations_.back()->fuse_dropout(ratio, layer))
+    return add(cuda::dropout(setup_, input, ratio, layer));
+  values_.push_back(input);
+  return {x.index + 1, input.shape};
+}
 Tensor CudaGraph::linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) {
   flattened_[weight.offset] = {out, x.shape.c, x.shape.h, x.shape.w};
   return add(cuda::linear(setup_, last(x), out, weight, bias), trained(weight, bias));

@@ -91,6 +91,9 @@ class Operation {
   virtual ~Operation() = default;
   virtual void forward(Mode mode) = 0;
   virtual void backward() = 0;
+  /// Makes this operation do the dropout of its output, forward and backward, with the same bits. Returns false if it
+  /// cannot.
+  virtual bool fuse_dropout(float /*ratio*/, std::uint32_t /*layer*/) { return false; }
   virtual void describe(std::vector<std::string>& lines) const = 0;
   const Value& output() const { return output_; }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs kernels: the blocks of a grid in order, the threads of a block on fibers that switch at barriers.
+// Runs kernels: the blocks of a grid one after another, in ascending or descending order, the threads of a block on
+// fibers that switch at barriers.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -154,7 +155,8 @@ void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel, bool d
   gridDim = grid, blockDim = block;
   for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z)
     for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y)
-      for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) {
+      for (unsigned int x = 0; x < grid.x; ++x) {
+        blockIdx.x = descending ? grid.x - 1 - x : x;
         Block running(kernel, descending);
         current = &running;
         running.run();

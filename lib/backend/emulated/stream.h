@@ -73,7 +73,7 @@ namespace odori::emulator {
 cudaError_t enqueue(cudaStream_t stream, Operation operation, std::optional<LogEntry> entry = {},
                     int* logged = nullptr);
 cudaError_t queue(cudaStream_t stream, Work work);
-/// Queues a kernel. `descending` is the order, chosen at random, in which its threads run.
+/// Queues a kernel. `descending` is the order, chosen at random, in which its blocks and threads run.
 cudaError_t queue_launch(cudaStream_t stream, std::function<void(bool descending)> kernel);
 
 /// Runs the first operation of a stream, and what it waits for on other streams.

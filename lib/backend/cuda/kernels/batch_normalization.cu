@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/kernels/batch_normalization.h"
 #include "backend/cuda/kernels/columns.h"
+#include "backend/cuda/kernels/dropout_slots.h"
 
 namespace odori::cuda::kernels {
 namespace {
@@ -44,20 +45,30 @@ __device__ float normalised(float x, float mean, float scale, float beta) { retu
 
 // ---- Kernels
 
-/// partial: gridDim.x x channels
+__device__ void finish_moments(const Moments& all, const BatchNormalization& b, int c, float* running_mean,
+                               float* running_variance) {
+  const float decay = b.spec.decay, unbiased = all.squares / fmaxf(all.n - 1, 1);
+  b.mean[c] = all.mean;
+  b.inverse_deviation[c] = 1 / sqrtf(all.squares / all.n + b.spec.epsilon);
+  running_mean[c] = decay * running_mean[c] + (1 - decay) * all.mean;
+  running_variance[c] = decay * running_variance[c] + (1 - decay) * unbiased;
+}
+
 template <typename T, int V>
-__global__ void moments_of_chunks(const T* x, std::size_t rows, int channels, std::size_t chunk, Moments* partial) {
+__global__ void moments_of_chunks(BatchNormalization b, std::size_t chunk, Partial<Moments> partial,
+                                  float* running_mean, float* running_variance) {
   const int column = my_column<V>();
+  const T* x = static_cast<const T*>(b.x);
   Moments mine[V] = {};
-  if (column < channels)
-    for_my_rows<V>(rows, channels, chunk, [&](std::size_t i) {
+  if (column < b.channels)
+    for_my_rows<V>(b.rows, b.channels, chunk, [&](std::size_t i) {
       const auto a = read<V>(x + i);
       const float reciprocal_n = 1 / (mine[0].n + 1);
       for (int k = 0; k < V; ++k) mine[k].add(a[k], reciprocal_n);
     });
   combine_rows_of_threads(mine);
-  if (column < channels && threadIdx.y == 0)
-    for (int k = 0; k < V; ++k) partial[std::size_t{blockIdx.x} * channels + column + k] = mine[k];
+  if (combine_in_last_block(partial, b.channels, mine) && column < b.channels && threadIdx.y == 0)
+    for (int k = 0; k < V; ++k) finish_moments(mine[k], b, column + k, running_mean, running_variance);
 }
 
 /// Combines `chunks` partial results a channel: in the threads of y = 0, for the channel my_column<1>().
@@ -72,16 +83,11 @@ __device__ Result combine_chunks(const Result* partial, int chunks, int channels
   return mine[0];
 }
 
-__global__ void finish_moments(const Moments* partial, int chunks, BatchNormalization b, float* running_mean,
-                               float* running_variance) {
+__global__ void combine_moments(const Moments* partial, int chunks, BatchNormalization b, float* running_mean,
+                                float* running_variance) {
   const Moments all = combine_chunks(partial, chunks, b.channels);
-  const int c = my_column<1>();
-  if (c >= b.channels || threadIdx.y != 0) return;
-  const float decay = b.spec.decay, unbiased = all.squares / fmaxf(all.n - 1, 1);
-  b.mean[c] = all.mean;
-  b.inverse_deviation[c] = 1 / sqrtf(all.squares / all.n + b.spec.epsilon);
-  running_mean[c] = decay * running_mean[c] + (1 - decay) * all.mean;
-  running_variance[c] = decay * running_variance[c] + (1 - decay) * unbiased;
+  if (my_column<1>() < b.channels && threadIdx.y == 0)
+    finish_moments(all, b, my_column<1>(), running_mean, running_variance);
 }
 
 /// Statistics are b.mean and b.inverse_deviation, or the running ones.
@@ -108,13 +114,57 @@ __global__ void normalise(BatchNormalization b, std::size_t chunk, const float* 
   });
 }
 
+/// As it comes back from memory of type T.
+template <typename T>
+__device__ float stored(float x) {
+  T in_memory;
+  assign(in_memory, x);
+  return to_float(in_memory);
+}
+
+/// normalise() and dropout, with the statistics of this batch; each element is rounded as if memory lay between both.
+template <typename T, int V>
+__global__ void normalise_and_drop(BatchNormalization b, Slots slots, float kept_scale, T* y) {
+  const T* x = static_cast<const T*>(b.x);
+  int column = -1;
+  Numbers<V> mean{}, scale{}, beta{};
+  for_my_slots<V>(slots, [&](std::size_t i, int channel, unsigned int kept) {
+    if (channel != column) {  // once, unless an image has fewer than eight pixels
+      column = channel;
+      mean = read<V>(b.mean + column), beta = read<V>(b.beta + column);
+      scale = read<V>(b.inverse_deviation + column);
+      const auto gamma = read<V>(b.gamma + column);
+      for (int k = 0; k < V; ++k) scale[k] *= gamma[k];
+    }
+    auto a = read<V>(x + i);
+    for (int k = 0; k < V; ++k) {
+      a[k] = normalised(a[k], mean[k], scale[k], beta[k]);
+      if (b.spec.relu) a[k] = a[k] < 0 ? 0 : a[k];
+      a[k] = kept >> k & 1 ? stored<T>(a[k]) * kept_scale : 0;
+    }
+    write(y + i, a);
+    b.dropout.kept[i / V] = static_cast<std::uint8_t>(kept);
+  });
+}
+
+/// The gradient of what dropout took, rounded as if it had been in memory: never a factor of a fused multiply-add.
+template <int V, typename T>
+__device__ Numbers<V> read_gradient(const BatchNormalization& b, float kept_scale, const T* gy, std::size_t i) {
+  auto g = read<V>(gy + i);
+  if (!b.dropout.kept) return g;
+  const unsigned int kept = b.dropout.kept[i / V];
+  for (int k = 0; k < V; ++k) g[k] = kept >> k & 1 ? stored<T>(__fmul_rn(g[k], kept_scale)) : 0;
+  return g;
+}
+
 /// The gradient behind the ReLU: 0 where it was shut.
 __device__ float through_relu(const BatchNormalization& b, float g, float x, float mean, float scale, float beta) {
   return b.spec.relu && !(normalised(x, mean, scale, beta) > 0) ? 0 : g;
 }
 
 template <typename T, int V>
-__global__ void sums_of_chunks(BatchNormalization b, const T* gy, std::size_t chunk, Sums* partial) {
+__global__ void sums_of_chunks(BatchNormalization b, float kept_scale, const T* gy, std::size_t chunk,
+                               Partial<Sums> partial, float* ggamma, float* gbeta) {
   const int column = my_column<V>();
   const T* x = static_cast<const T*>(b.x);
   Sums mine[V] = {};
@@ -124,7 +174,7 @@ __global__ void sums_of_chunks(BatchNormalization b, const T* gy, std::size_t ch
     auto scale = read<V>(b.gamma + column);
     for (int k = 0; k < V; ++k) scale[k] *= inverse[k];
     for_my_rows<V>(b.rows, b.channels, chunk, [&](std::size_t i) {
-      const auto a = read<V>(x + i), gradient = read<V>(gy + i);
+      const auto a = read<V>(x + i), gradient = read_gradient<V>(b, kept_scale, gy, i);
       for (int k = 0; k < V; ++k) {
         const float g = through_relu(b, gradient[k], a[k], mean[k], scale[k], beta[k]);
         mine[k].g += g;
@@ -134,11 +184,11 @@ __global__ void sums_of_chunks(BatchNormalization b, const T* gy, std::size_t ch
     for (int k = 0; k < V; ++k) mine[k].gx *= inverse[k];
   }
   combine_rows_of_threads(mine);
-  if (column < b.channels && threadIdx.y == 0)
-    for (int k = 0; k < V; ++k) partial[std::size_t{blockIdx.x} * b.channels + column + k] = mine[k];
+  if (combine_in_last_block(partial, b.channels, mine) && column < b.channels && threadIdx.y == 0)
+    for (int k = 0; k < V; ++k) ggamma[column + k] = mine[k].gx, gbeta[column + k] = mine[k].g;
 }
 
-__global__ void finish_sums(const Sums* partial, int chunks, int channels, float* ggamma, float* gbeta) {
+__global__ void combine_sums(const Sums* partial, int chunks, int channels, float* ggamma, float* gbeta) {
   const Sums all = combine_chunks(partial, chunks, channels);
   const int c = my_column<1>();
   if (c >= channels || threadIdx.y != 0) return;
@@ -148,8 +198,8 @@ __global__ void finish_sums(const Sums* partial, int chunks, int channels, float
 
 /// gx = gamma / deviation * (g - mean of g - x^ * mean of (g * x^)); gx may be gy.
 template <typename T, int V>
-__global__ void gradient_of_x(BatchNormalization b, const T* gy, std::size_t chunk, const float* ggamma,
-                              const float* gbeta, T* gx) {
+__global__ void gradient_of_x(BatchNormalization b, float kept_scale, const T* gy, std::size_t chunk,
+                              const float* ggamma, const float* gbeta, T* gx) {
   const int column = my_column<V>();
   if (column >= b.channels) return;
   const T* x = static_cast<const T*>(b.x);
@@ -164,7 +214,7 @@ __global__ void gradient_of_x(BatchNormalization b, const T* gy, std::size_t chu
   }
   for_my_rows<V>(b.rows, b.channels, chunk, [&](std::size_t i) {
     const auto a = read<V>(x + i);
-    auto g = read<V>(gy + i);
+    auto g = read_gradient<V>(b, kept_scale, gy, i);
     for (int k = 0; k < V; ++k) {
       g[k] = through_relu(b, g[k], a[k], mean[k], scale[k], beta[k]);
       g[k] = scale[k] * (g[k] - mean_g[k] - (a[k] - mean[k]) * mean_gx[k]);
@@ -183,10 +233,35 @@ Cut cut_for_finish(int channels) {
 /// For what computes each number on its own.
 Cut cut_for_each(const BatchNormalization& b, int width) { return cut(b.rows, b.channels, width, 4, ~std::size_t{0}); }
 
-/// Calls work(T(), Constant<V>()): 16 bytes at a time if every row begins at a multiple of them.
+/// Calls work(T(), Constant<V>()): 16 bytes at a time if every row begins at a multiple of them. With dropout all do.
 template <typename Work>
 void with_type_of(const BatchNormalization& b, bool lie_well, const Work& work) {
-  with_type(b.storage, lie_well && static_cast<std::size_t>(b.channels) * bytes_of(b.storage) % 16 == 0, work);
+  const bool packs = static_cast<std::size_t>(b.channels) * bytes_of(b.storage) % 16 == 0;
+  with_type(b.storage, (lie_well || b.dropout.kept) && packs, work);
+}
+
+/// The most of what() of the sums' grid over the widths that with_type() may choose.
+template <typename What>
+std::size_t most_of_widths(std::size_t rows, int channels, const What& what) {
+  std::size_t most = 0;
+  for (const int width : {1, 4, 8}) {
+    const std::size_t of_width = what(cut_for_sums(rows, channels, width).grid);
+    most = of_width > most ? of_width : most;
+  }
+  return most;
+}
+
+float kept_scale(const BatchNormalization& b) { return 1.0f / (1.0f - b.dropout.ratio); }
+
+void launch_normalise_and_drop(cudaStream_t stream, const BatchNormalization& b, void* y) {
+  const FusedDropout& d = b.dropout;
+  with_type_of(b, aligned(b.x, y), [&](auto type, auto width) {
+    using T = decltype(type);
+    constexpr int V = decltype(width)::value;
+    const Slots slots = slots_of(d.shape, d.ratio, d.layer, d.step);
+    launch("batch normalization and dropout", normalise_and_drop<T, V>, stream, blocks_for<V>(slots), threads_per_block,
+           b, slots, kept_scale(b), static_cast<T*>(y));
+  });
 }
 
 void launch_normalise(cudaStream_t stream, const BatchNormalization& b, void* y, const float* running_mean,
@@ -202,28 +277,37 @@ void launch_normalise(cudaStream_t stream, const BatchNormalization& b, void* y,
 
 }  // namespace
 
+std::size_t kept_bytes(Storage storage, std::size_t rows, int channels) {
+  const std::size_t n = rows * static_cast<std::size_t>(channels), bytes = bytes_of(storage);
+  return static_cast<std::size_t>(channels) * bytes % 16 == 0 ? n * bytes / 16 : n;
+}
+
+std::size_t batch_normalization_counters(std::size_t rows, int channels) {
+  return most_of_widths(rows, channels, [](dim3 grid) { return grid.y * (groups_of(grid.x) + 1); });
+}
+
 std::size_t batch_normalization_scratch_bytes(std::size_t rows, int channels) {
-  std::size_t chunks = 0;
-  for (const int width : {1, 4, 8}) {  // what with_type() may choose
-    const std::size_t of_width = cut_for_sums(rows, channels, width).grid.x;
-    chunks = of_width > chunks ? of_width : chunks;
-  }
-  return chunks * static_cast<std::size_t>(channels) * sizeof(Moments);
+  return most_of_widths(rows, channels, [](dim3 grid) { return grid.x + groups_of(grid.x); }) *
+         static_cast<std::size_t>(channels) * sizeof(Moments);
 }
 
 void batch_normalization_train(cudaStream_t stream, const BatchNormalization& b, void* y, float* running_mean,
                                float* running_variance, void* scratch) {
-  auto* partial = static_cast<Moments*>(scratch);
+  const Partial<Moments> partial{static_cast<Moments*>(scratch), b.counters};
   with_type_of(b, aligned(b.x), [&](auto type, auto width) {
     using T = decltype(type);
     constexpr int V = decltype(width)::value;
     const Cut c = cut_for_sums(b.rows, b.channels, V), f = cut_for_finish(b.channels);
-    launch("batch normalization, statistics", moments_of_chunks<T, V>, stream, c.grid, c.block,
-           static_cast<const T*>(b.x), b.rows, b.channels, c.chunk, partial);
-    launch("batch normalization, statistics", finish_moments, stream, f.grid, f.block, partial,
-           static_cast<int>(c.grid.x), b, running_mean, running_variance);
+    launch("batch normalization, statistics", moments_of_chunks<T, V>, stream, c.grid, c.block, b, c.chunk, partial,
+           running_mean, running_variance);
+    if (!b.counters)
+      launch("batch normalization, statistics", combine_moments, stream, f.grid, f.block, partial.results,
+             static_cast<int>(c.grid.x), b, running_mean, running_variance);
   });
-  launch_normalise(stream, b, y, nullptr, nullptr);
+  if (b.dropout.kept)
+    launch_normalise_and_drop(stream, b, y);
+  else
+    launch_normalise(stream, b, y, nullptr, nullptr);
 }
 
 void batch_normalization_evaluate(cudaStream_t stream, const BatchNormalization& b, void* y, const float* running_mean,
@@ -233,17 +317,18 @@ void batch_normalization_evaluate(cudaStream_t stream, const BatchNormalization&
 
 void batch_normalization_backward(cudaStream_t stream, const BatchNormalization& b, const void* gy, void* gx,
                                   float* ggamma, float* gbeta, void* scratch) {
-  auto* partial = static_cast<Sums*>(scratch);
+  const Partial<Sums> partial{static_cast<Sums*>(scratch), b.counters};
   with_type_of(b, aligned(b.x, gy, gx), [&](auto type, auto width) {
     using T = decltype(type);
     constexpr int V = decltype(width)::value;
     const Cut c = cut_for_sums(b.rows, b.channels, V), f = cut_for_finish(b.channels), e = cut_for_each(b, V);
-    launch("batch normalization, sums of the gradient", sums_of_chunks<T, V>, stream, c.grid, c.block, b,
-           static_cast<const T*>(gy), c.chunk, partial);
-    launch("batch normalization, sums of the gradient", finish_sums, stream, f.grid, f.block, partial,
-           static_cast<int>(c.grid.x), b.channels, ggamma, gbeta);
+    launch("batch normalization, sums of the gradient", sums_of_chunks<T, V>, stream, c.grid, c.block, b, kept_scale(b),
+           static_cast<const T*>(gy), c.chunk, partial, ggamma, gbeta);
+    if (!b.counters)
+      launch("batch normalization, sums of the gradient", combine_sums, stream, f.grid, f.block, partial.results,
+             static_cast<int>(c.grid.x), b.channels, ggamma, gbeta);
     if (gx)
-      launch("batch normalization, backward", gradient_of_x<T, V>, stream, e.grid, e.block, b,
+      launch("batch normalization, backward", gradient_of_x<T, V>, stream, e.grid, e.block, b, kept_scale(b),
              static_cast<const T*>(gy), e.chunk, ggamma, gbeta, static_cast<T*>(gx));
   });
 }

@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch normalisation of N x H x W x C, followed by a ReLU if wanted: backend/reference/batch_normalization.h has
-// the formulas. Sums are taken in a fixed order: the same input gives the same bits.
+// Batch normalisation of N x H x W x C, followed by a ReLU and by dropout if wanted:
+// backend/reference/batch_normalization.h has the formulas. Sums are taken in a fixed order: the same input gives the
+// same bits.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 
+#include "backend/cuda/kernels/step.h"
 #include "backend/cuda/kernels/storage.h"
 #include "backend/graph.h"
+#include "numbers/shape.h"
 
 namespace odori::cuda::kernels {
+
+/// Dropout of y: the same bits as dropout.h's, on y in place and on gy before backward.
+struct FusedDropout {
+  Shape shape;
+  float ratio;
+  std::uint32_t layer;  // index of this dropout layer in the graph
+  const Step* step;
+  // One byte for each pack of 16 bytes of y, or for each element where channels don't fill packs: bit k says whether
+  // element k of the pack is kept. Written in training, read by backward. Null: no dropout.
+  std::uint8_t* kept = nullptr;
+};
 
 /// What all three need; x and y are rows x channels of `storage`. Everything else here, statistics and gradients
 /// included, is one float a channel, aligned to 16 bytes.
@@ -23,8 +38,16 @@ struct BatchNormalization {
   const float *gamma, *beta;
   // From forward to backward: of this batch, the mean and 1 / sqrt(variance + epsilon).
   float *mean, *inverse_deviation;
+  // batch_normalization_counters() counters, all 0 before and after a pass: the last block then combines the partial
+  // results of all. Null: a second kernel does.
+  unsigned int* counters = nullptr;
+  FusedDropout dropout{};  // with it, x, y, gy and gx are all aligned to 16 bytes
 };
 
+/// Bytes of FusedDropout::kept.
+std::size_t kept_bytes(Storage storage, std::size_t rows, int channels);
+
+std::size_t batch_normalization_counters(std::size_t rows, int channels);
 /// Bytes of scratch memory for one pass, aligned to 16: it lives during the pass alone.
 std::size_t batch_normalization_scratch_bytes(std::size_t rows, int channels);
 

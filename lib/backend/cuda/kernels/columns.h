@@ -3,8 +3,8 @@
 // W of a tensor whose channels come last in memory.
 //
 // A tile of blockDim.x packs of V columns and a chunk of rows make a block; a thread of it takes every blockDim.y-th
-// row of one pack. The threads of a block combine their results in shared memory, the blocks theirs in a second kernel,
-// both in a fixed order: the result doesn't depend on which of them is first.
+// row of one pack. The threads of a block combine their results in shared memory, the blocks theirs in a second kernel
+// or in the last block, all in a fixed order: the result doesn't depend on which of them is first.
 #pragma once
 
 #include "backend/cuda/kernels/numbers.h"
@@ -58,6 +58,85 @@ __device__ void combine_rows_of_threads(Result (&mine)[V]) {
       for (int k = 0; k < V; ++k) shared[k][me].add(shared[k][me + half * blockDim.x]);
   }
   for (int k = 0; k < V; ++k) mine[k] = shared[k][me];
+}
+
+// ---- The last block combines what all blocks of its tile have left in memory
+
+/// V results of one thread, as one access or several of 16 bytes each where the size allows it.
+template <typename Result, int V>
+struct alignas(sizeof(Result) * V % 16 == 0 ? 16 : alignof(Result)) ResultPack {
+  Result values[V];
+};
+
+/// Device memory that the blocks of a grid combine their results in.
+template <typename Result>
+struct Partial {
+  Result* results;        // (gridDim.x + groups) x columns
+  unsigned int* arrived;  // gridDim.y x (groups + 1) counters, 0 before and after the kernel; null: a second kernel
+};
+
+/// Blocks form groups: the last block of a group combines the group's results, the last group's those of all groups.
+/// One block alone would read up to 1024 results a column.
+inline __host__ __device__ unsigned int blocks_a_group(unsigned int blocks) {
+  unsigned int n = 1;
+  while (n * n < blocks) n *= 2;
+  return n;
+}
+inline __host__ __device__ unsigned int groups_of(unsigned int blocks) {
+  return (blocks + blocks_a_group(blocks) - 1) / blocks_a_group(blocks);
+}
+
+/// Writes the results of the threads with y = 0 into row `row` of `to`.
+template <int V, typename Result>
+__device__ void leave(Result* to, unsigned int row, int columns, const Result (&mine)[V]) {
+  if (my_column<V>() >= columns || threadIdx.y != 0) return;
+  ResultPack<Result, V> pack;
+  for (int k = 0; k < V; ++k) pack.values[k] = mine[k];
+  *reinterpret_cast<ResultPack<Result, V>*>(to + std::size_t{row} * columns + my_column<V>()) = pack;
+}
+
+/// Combines rows begin .. begin + n - 1 of `from`, in the threads with y = 0.
+template <int V, typename Result>
+__device__ void combine(const Result* from, unsigned int begin, unsigned int n, int columns, Result (&mine)[V]) {
+  for (int k = 0; k < V; ++k) mine[k] = {};
+  if (my_column<V>() < columns)
+    for (unsigned int row = threadIdx.y; row < n; row += blockDim.y) {
+      const auto pack =
+          *reinterpret_cast<const ResultPack<Result, V>*>(from + std::size_t{begin + row} * columns + my_column<V>());
+      for (int k = 0; k < V; ++k) mine[k].add(pack.values[k]);
+    }
+  combine_rows_of_threads(mine);
+}
+
+/// True in the last of `n` blocks that call it with this counter, which is 0 again then. That block sees what the
+/// others wrote before. Fences as in cooperative groups' grid barrier: one thread's, between two barriers of the block.
+inline __device__ bool is_last_of(unsigned int n, unsigned int* arrived) {
+  __shared__ bool last;
+  __syncthreads();
+  if (threadIdx.x == 0 && threadIdx.y == 0) {
+    __threadfence();
+    last = atomicInc(arrived, n - 1) == n - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+
+/// Leaves the block's results, which are in the threads with y = 0. True in the tile's last block, whose threads with
+/// y = 0 then hold the combined results of all.
+template <int V, typename Result>
+__device__ bool combine_in_last_block(const Partial<Result>& partial, int columns, Result (&mine)[V]) {
+  leave(partial.results, blockIdx.x, columns, mine);
+  if (!partial.arrived) return false;
+  const unsigned int size = blocks_a_group(gridDim.x), groups = groups_of(gridDim.x), group = blockIdx.x / size;
+  const unsigned int begin = group * size, n = begin + size < gridDim.x ? size : gridDim.x - begin;
+  unsigned int* arrived = partial.arrived + blockIdx.y * (groups + 1);
+  if (!is_last_of(n, arrived + 1 + group)) return false;
+  combine(partial.results, begin, n, columns, mine);
+  leave(partial.results, gridDim.x + group, columns, mine);
+  if (!is_last_of(groups, arrived)) return false;
+  combine(partial.results, gridDim.x, groups, columns, mine);
+  return true;
 }
 
 }  // namespace odori::cuda::kernels

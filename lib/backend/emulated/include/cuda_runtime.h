@@ -61,6 +61,11 @@ T shuffle(unsigned int mask, T value, int lane, int line) {
 inline void __threadfence() {}  // blocks run one after another
 inline void __stwb(uint4* to, uint4 value) { *to = value; }
 inline unsigned int atomicAdd(unsigned int* to, unsigned int value) { return std::exchange(*to, *to + value); }
+inline unsigned int atomicInc(unsigned int* to, unsigned int most) {
+  return std::exchange(*to, *to >= most ? 0 : *to + 1);
+}
+inline void __threadfence() {}
+inline float __fmul_rn(float a, float b) { return a * b; }
 inline unsigned int __float_as_uint(float x) { return std::bit_cast<unsigned int>(x); }
 
 struct cudaLaunchConfig_t {
