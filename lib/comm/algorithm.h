@@ -4,10 +4,16 @@
 #pragma once
 
 #include "comm/cost.h"
+#include "comm/half_precision.h"
 #include "comm/mpi_communicator.h"
 #include "errors/error.h"
 
 namespace odori {
+
+/// An all-reduce that sends messages alone, so that it runs on simulated ranks too. Replaces `values` on every rank by
+/// their mean over all ranks: of fp32, or of packed 16-bit elements, which were divided before they were packed.
+/// `memory`: for what arrives; kept from call to call.
+using ByMessages = void (*)(std::span<float> values, Communicator& comm, Dtype dtype, std::vector<float>& memory);
 
 class Algorithm {
  public:
@@ -21,9 +27,16 @@ class Algorithm {
   /// Lists itself: constants of a file are made when the library is loaded.
   Algorithm(const char* its_name, Make its_make, Seconds its_seconds, Takes takes = Takes::fp32,
             Check check = nullptr) noexcept;
+  /// One of messages, which takes 16-bit elements too.
+  Algorithm(const char* its_name, ByMessages its_messages, Seconds its_seconds) noexcept;
+
+  /// A communicator on MPI ranks. Collective.
+  std::unique_ptr<Communicator> create() const;
+  /// On the ranks of the communicator that it is called with. Throws Error if this algorithm calls MPI's or NCCL's
+  /// collectives, whose messages are not its own.
+  AllReduce all_reduce() const;
 
   const char* const name;
-  const Make make;
   const Seconds seconds;
   const Check check_machine;
   /// Does it add and divide by add() and divide() alone, or otherwise take 16-bit elements?
@@ -35,6 +48,8 @@ class Algorithm {
 
  private:
   friend std::vector<std::string> communicator_names();
+  const Make make_;               // null for one of messages
+  const ByMessages by_messages_;  // null for others
   const Algorithm* next_;
 };
 

@@ -15,15 +15,53 @@ namespace {
 /// The last one that listed itself, in no order that could be told.
 constinit const Algorithm* last_listed = nullptr;
 
+class MessageCommunicator : public MpiCommunicator {
+ public:
+  MessageCommunicator(const char* name, ByMessages all_reduce)
+      : MpiCommunicator(Cut::whole), name_(name), all_reduce_(all_reduce) {}
+  std::string name() const override { return name_; }
+
+ protected:
+  void all_reduce(std::span<float> numbers) override { all_reduce_(numbers, *this, dtype(), memory_); }
+
+ private:
+  const char* name_;
+  ByMessages all_reduce_;
+  std::vector<float> memory_;
+};
+
 }  // namespace
 
 Algorithm::Algorithm(const char* its_name, Make its_make, Seconds its_seconds, Takes takes, Check check) noexcept
     : name(its_name),
-      make(its_make),
       seconds(its_seconds),
       check_machine(check),
       takes_half_precision(takes == Takes::half_precision_too),
+      make_(its_make),
+      by_messages_(nullptr),
       next_(std::exchange(last_listed, this)) {}
+
+Algorithm::Algorithm(const char* its_name, ByMessages its_messages, Seconds its_seconds) noexcept
+    : name(its_name),
+      seconds(its_seconds),
+      check_machine(nullptr),
+      takes_half_precision(true),
+      make_(nullptr),
+      by_messages_(its_messages),
+      next_(std::exchange(last_listed, this)) {}
+
+std::unique_ptr<Communicator> Algorithm::create() const {
+  if (by_messages_) return std::make_unique<MessageCommunicator>(name, by_messages_);
+  return make_();
+}
+
+AllReduce Algorithm::all_reduce() const {
+  require(by_messages_, "{} calls collectives of MPI or NCCL. Algorithms of messages alone: ring, tree.", name);
+  return [by_messages = by_messages_](std::span<float> values, Communicator& comm) {
+    std::vector<float> memory;
+    by_messages(values, comm, Dtype::fp32, memory);
+  };
+}
 
 const Algorithm* Algorithm::find(const std::string& name) {
   const Algorithm* one = last_listed;
@@ -54,7 +92,7 @@ std::unique_ptr<Communicator> create_communicator(const std::string& name) {
   // Told of a program that isn't under mpirun, too.
   if (algorithm.check_machine) algorithm.check_machine();
   agree_on_communicator(name);
-  return algorithm.make();
+  return algorithm.create();
 }
 
 }  // namespace odori

@@ -114,8 +114,7 @@ void Group::agree(const Plan& plan) const {
 }
 
 Range Group::range_of(std::size_t length, int c) const {
-  const auto index = static_cast<std::size_t>(c), parts = static_cast<std::size_t>(size_);
-  return {index * length / parts, (index + 1) * length / parts};
+  return even_part(length, static_cast<std::size_t>(c), static_cast<std::size_t>(size_));
 }
 
 std::vector<Range> Group::parts(std::size_t length) const {

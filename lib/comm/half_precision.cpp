@@ -111,4 +111,15 @@ void add_packed(Dtype dtype, const void* from, void* to, std::size_t n_packed) {
                                                2 * n_packed);
 }
 
+void add(Dtype dtype, std::span<float> to, std::span<const float> values) {
+  if (dtype != Dtype::fp32) return add_packed(dtype, values.data(), to.data(), to.size());
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] += values[i];
+}
+
+void divide(Dtype dtype, std::span<float> values, int n) {
+  if (dtype != Dtype::fp32) return;
+  const float share = 1.0f / static_cast<float>(n);
+  for (float& value : values) value *= share;
+}
+
 }  // namespace odori

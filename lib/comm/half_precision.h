@@ -23,4 +23,10 @@ std::int64_t unpack(Dtype dtype, std::span<const float> packed, std::span<float>
 /// to += from, each of the packed elements, rounded once.
 void add_packed(Dtype dtype, const void* from, void* to, std::size_t n_packed);
 
+// ---- Of algorithms that take both: fp32, or packed elements.
+/// Adds `values` to as many of `to`.
+void add(Dtype dtype, std::span<float> to, std::span<const float> values);
+/// Multiplies by 1/n. Packed elements were multiplied before they were packed.
+void divide(Dtype dtype, std::span<float> values, int n);
+
 }  // namespace odori

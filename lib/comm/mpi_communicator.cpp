@@ -114,16 +114,7 @@ void MpiCommunicator::all_reduce(std::span<float> numbers) {
   divide(numbers);
 }
 
-void MpiCommunicator::add(std::span<float> to, std::span<const float> numbers) const {
-  if (dtype_ != Dtype::fp32) return add_packed(dtype_, numbers.data(), to.data(), to.size());
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] += numbers[i];
-}
-
-void MpiCommunicator::divide(std::span<float> numbers) const {
-  if (dtype_ != Dtype::fp32) return;
-  const float share = 1.0f / static_cast<float>(size());
-  for (float& number : numbers) number *= share;
-}
+void MpiCommunicator::divide(std::span<float> numbers) const { odori::divide(dtype_, numbers, size()); }
 
 Range MpiCommunicator::part(std::size_t n) const { return world_.range_of(n, rank()); }
 

@@ -76,8 +76,6 @@ class MpiCommunicator : public Communicator {
   Dtype dtype() const { return dtype_; }
   /// For an overridden all_reduce_mean() in 16 bits: how many elements of the mean are infinite or nan.
   void count_not_finite(std::int64_t n) { not_finite_ += n; }
-  /// Adds `numbers` to `to`.
-  void add(std::span<float> to, std::span<const float> numbers) const;
   /// Multiplies by 1/P. Packed elements were multiplied before they were packed.
   void divide(std::span<float> numbers) const;
 

@@ -17,36 +17,28 @@
 namespace odori {
 namespace {
 
-class RingCommunicator : public MpiCommunicator {
- public:
-  RingCommunicator() : MpiCommunicator(Cut::whole) {}
-  std::string name() const override { return "ring"; }
+void ring(std::span<float> values, Communicator& comm, Dtype dtype, std::vector<float>& memory) {
+  const int rank = comm.rank(), n = comm.size(), right = (rank + 1) % n, left = (rank + n - 1) % n;
+  const auto chunk = [&](int c) {
+    const Range range =
+        even_part(values.size(), static_cast<std::size_t>((c + 2 * n) % n), static_cast<std::size_t>(n));
+    return values.subspan(range.begin, range.size());
+  };
 
- protected:
-  void all_reduce(std::span<float> numbers) override {
-    const int n = size(), right = (rank() + 1) % n, left = (rank() + n - 1) % n;
-    const auto chunk = [&](int c) { return world().chunk(numbers, (c + 2 * n) % n); };
-
-    received_.resize(numbers.size() / static_cast<std::size_t>(n) + 1);
-    for (int s = 0; s < n - 1; ++s) {
-      const std::span<float> sum = chunk(rank() - s - 1), part = std::span(received_).first(sum.size());
-      exchange(chunk(rank() - s), right, part, left);
-      add(sum, part);
-    }
-    divide(chunk(rank() + 1));
-    for (int s = 0; s < n - 1; ++s) exchange(chunk(rank() + 1 - s), right, chunk(rank() - s), left);
+  memory.resize(values.size() / static_cast<std::size_t>(n) + 1);
+  for (int s = 0; s < n - 1; ++s) {
+    const std::span<float> sum = chunk(rank - s - 1), part = std::span(memory).first(sum.size());
+    comm.exchange(chunk(rank - s), right, part, left);
+    add(dtype, sum, part);
   }
-
- private:
-  std::vector<float> received_;
-};
+  divide(dtype, chunk(rank + 1), n);
+  for (int s = 0; s < n - 1; ++s) comm.exchange(chunk(rank + 1 - s), right, chunk(rank - s), left);
+}
 
 const Algorithm ring_algorithm{
-    "ring", make<RingCommunicator>,
-    [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
+    "ring", ring, [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
       return cost::ring(cluster, gradients.bytes);
-    },
-    Algorithm::Takes::half_precision_too};
+    }};
 
 }  // namespace
 }  // namespace odori

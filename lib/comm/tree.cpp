@@ -13,71 +13,59 @@
 // all gradients, and E more on these ranks; the e others send one message of E bytes. The ring takes 2 (P-1) messages.
 // Source: R. Rabenseifner, 2004, "Optimization of collective reduction operations"; R. Thakur, R. Rabenseifner,
 // W. Gropp, 2005, "Optimization of collective communication operations in MPICH".
+#include <bit>
+
 #include "comm/algorithm.h"
 
 namespace odori {
 namespace {
 
-class TreeCommunicator : public MpiCommunicator {
- public:
-  TreeCommunicator() : MpiCommunicator(Cut::whole) {
-    while (2 * power_ <= size()) power_ *= 2;
+/// Among the places [0, power): this rank has one, and rank_at(place) is the rank of another.
+template <typename RankAt>
+void all_reduce_power(std::span<float> all, Communicator& comm, Dtype dtype, std::span<float> received, int power,
+                      int place, RankAt rank_at) {
+  struct Step {
+    int partner;
+    std::span<float> kept, given;
+  };
+  std::vector<Step> steps;
+  std::span<float> mine = all;
+  for (int distance = 1; distance < power; distance *= 2) {
+    const std::span<float> lower = mine.first(mine.size() / 2), upper = mine.subspan(lower.size());
+    const bool keeps_lower = (place & distance) == 0;
+    const Step step{rank_at(place ^ distance), keeps_lower ? lower : upper, keeps_lower ? upper : lower};
+    mine = step.kept;
+    comm.exchange(step.given, step.partner, received.first(mine.size()), step.partner);
+    add(dtype, mine, received.first(mine.size()));
+    steps.push_back(step);
   }
-  std::string name() const override { return "tree"; }
+  divide(dtype, mine, comm.size());
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+    comm.exchange(step->kept, step->partner, step->given, step->partner);
+}
 
- protected:
-  void all_reduce(std::span<float> numbers) override {
-    received_.resize(numbers.size());
-    const int pairs = size() - power_;
-    const bool in_pair = rank() < 2 * pairs;
-    if (in_pair && rank() % 2 == 0) {
-      send(numbers, rank() + 1);
-      receive(numbers, rank() + 1);
-      return;
-    }
-    if (in_pair) {
-      receive(received_, rank() - 1);
-      add(numbers, received_);
-    }
-    all_reduce_power(numbers, in_pair ? rank() / 2 : rank() - pairs,
-                     [pairs](int place) { return place < pairs ? 2 * place + 1 : place + pairs; });
-    if (in_pair) send(numbers, rank() - 1);
+void tree(std::span<float> values, Communicator& comm, Dtype dtype, std::vector<float>& memory) {
+  const int rank = comm.rank(), power = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size()))),
+            pairs = comm.size() - power;
+  const bool in_pair = rank < 2 * pairs;
+  if (in_pair && rank % 2 == 0) {
+    comm.send(values, rank + 1);
+    return comm.receive(values, rank + 1);
   }
-
- private:
-  /// Among the places [0, power_): this rank has one, and rank_at tells which rank has another.
-  template <typename RankAt>
-  void all_reduce_power(std::span<float> all, int place, RankAt rank_at) {
-    struct Step {
-      int partner;
-      std::span<float> kept, given;
-    };
-    std::vector<Step> steps;
-    std::span<float> mine = all;
-    for (int distance = 1; distance < power_; distance *= 2) {
-      const std::span<float> lower = mine.first(mine.size() / 2), upper = mine.subspan(lower.size());
-      const bool keeps_lower = (place & distance) == 0;
-      const Step step{rank_at(place ^ distance), keeps_lower ? lower : upper, keeps_lower ? upper : lower};
-      mine = step.kept;
-      exchange(step.given, step.partner, std::span(received_).first(mine.size()), step.partner);
-      add(mine, received_);
-      steps.push_back(step);
-    }
-    divide(mine);
-    for (auto step = steps.rbegin(); step != steps.rend(); ++step)
-      exchange(step->kept, step->partner, step->given, step->partner);
+  memory.resize(values.size());
+  if (in_pair) {
+    comm.receive(memory, rank - 1);
+    add(dtype, values, memory);
   }
-
-  int power_ = 1;
-  std::vector<float> received_;
-};
+  all_reduce_power(values, comm, dtype, memory, power, in_pair ? rank / 2 : rank - pairs,
+                   [pairs](int place) { return place < pairs ? 2 * place + 1 : place + pairs; });
+  if (in_pair) comm.send(values, rank - 1);
+}
 
 const Algorithm tree_algorithm{
-    "tree", make<TreeCommunicator>,
-    [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
+    "tree", tree, [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
       return cost::tree(cluster, gradients.bytes);
-    },
-    Algorithm::Takes::half_precision_too};
+    }};
 
 }  // namespace
 }  // namespace odori

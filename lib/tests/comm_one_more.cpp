@@ -22,7 +22,7 @@ class StarCommunicator : public MpiCommunicator {
     received_.resize(numbers.size());
     for (int r = 1; r < size(); ++r) {
       receive(received_, r);
-      add(numbers, received_);
+      add(dtype(), numbers, received_);
     }
     divide(numbers);
     for (int r = 1; r < size(); ++r) send(numbers, r);

@@ -42,6 +42,10 @@ assert sorted(curves["yours"]) == [2, 4, 8, 16, 32, 64], curves
 for n, ms in curves["yours"].items():
     formula = curves["ring, formula"][n]
     assert abs(ms / formula - 1) < 1e-6, (n, ms, formula)
+    assert curves["the kit's ring"][n] == ms, (n, ms, curves["the kit's ring"])
+    # The formula has all ranks begin each of the tree's steps at once. Here a node's card begins some earlier.
+    tree, of_formula = curves["the kit's tree"][n], curves["tree, formula"][n]
+    assert 0.99 < tree / of_formula < 1 + 1e-6, (n, tree, of_formula)
 rows = {name: (float(a), float(b)) for name, a, b in
         re.findall(r'<td><span lang="en">([^<]*)</span>.*?</td><td>([\d.]+) ms</td><td>([\d.]+) ms', page)}
 simulated, formula = rows["an iteration"]

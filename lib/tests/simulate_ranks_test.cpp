@@ -8,6 +8,7 @@
 #include <string>
 
 #include "backend/device_pool.h"
+#include "comm/algorithm.h"
 #include "comm/cost_terms.h"
 #include "comm/own_communicator.h"
 #include "on_nodes.h"
@@ -19,26 +20,7 @@ namespace {
 
 using simulate::SimulatedCommunicator;
 
-std::span<float> chunk_of(std::span<float> values, int c, int n) {
-  const auto at = [&](int i) { return static_cast<std::size_t>(i) * values.size() / static_cast<std::size_t>(n); };
-  return values.subspan(at(c), at(c + 1) - at(c));
-}
-
-/// Reduce-scatter and all-gather between neighbours.
-void ring(std::span<float> values, Communicator& comm) {
-  const int n = comm.size(), rank = comm.rank(), right = (rank + 1) % n, left = (rank + n - 1) % n;
-  std::vector<float> received(values.size());
-  for (int step = 0; step < n - 1; ++step) {
-    const auto sum = chunk_of(values, (rank + 2 * n - step - 1) % n, n);
-    const auto arrived = std::span(received).first(sum.size());
-    comm.exchange(chunk_of(values, (rank + n - step) % n, n), right, arrived, left);
-    std::ranges::transform(sum, arrived, sum.begin(), std::plus<>());
-  }
-  for (int step = 0; step < n - 1; ++step)
-    comm.exchange(chunk_of(values, (rank + 1 + n - step) % n, n), right, chunk_of(values, (rank + n - step) % n, n),
-                  left);
-  for (float& value : values) value /= static_cast<float>(n);
-}
+const AllReduce ring = Algorithm::named("ring").all_reduce(), tree = Algorithm::named("tree").all_reduce();
 
 /// All values to rank 0, from whichever rank sends first, and back.
 void server(std::span<float> values, Communicator& comm) {
@@ -95,7 +77,7 @@ TEST_F(OnRanks, ResultsMessagesAndBytesAreEqual) {
         {nodes_of("0000", n_), cost::Cluster{.ranks_per_node = n_}},
         {nodes_of(n_ == 4 ? "0011" : "0123", n_),
          n_ == 4 ? cost::Cluster{.nodes = 2, .ranks_per_node = 2} : cost::Cluster{.nodes = n_}}})
-    for (const AllReduce& function : {AllReduce(ring), AllReduce(server)})
+    for (const AllReduce& function : {ring, tree, AllReduce(server)})
       for (const std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{1001}}) {
         const OnNodes there(nodes);
         const auto comm = create_communicator(function, "tried");
@@ -116,7 +98,7 @@ TEST_F(OnRanks, TimesAreThoseOfASimulatedLink) {
   const std::string link = "2mbit,50ms";  // slow, so that a busy machine adds little
   const OnNodes there(nodes_of("0123", n_), link);
   const cost::Cluster cluster{.nodes = n_, .between = cost::Link{.latency = 0.05, .bandwidth = 2e6 / 8}};
-  for (const auto& [name, function] : {std::pair("ring", AllReduce(ring)), {"server", AllReduce(server)}}) {
+  for (const auto& [name, function] : {std::pair("ring", ring), {"tree", tree}, {"server", AllReduce(server)}}) {
     const auto comm = create_communicator(function, name);
     const double expected = simulate::run(cluster, [&, &function = function](simulate::Rank& rank) {
                               SimulatedCommunicator simulated(rank);
@@ -145,6 +127,7 @@ TEST_F(OnRanks, TimesAreThoseOfASimulatedLink) {
 TEST(SimulatedRanks, RefuseWhatIsNotSimulated) {
   EXPECT_SENTENCE(simulate::run({.nodes = 2}, [](simulate::Rank& rank) { SimulatedCommunicator(rank).group(); }),
                   "Rank 0: group: simulated ranks send messages alone");
+  EXPECT_SENTENCE(Algorithm::named("hierarchical").all_reduce(), "hierarchical calls collectives of MPI");
   EXPECT_SENTENCE(all_reduce_of(*create_communicator("flat")), "flat has no all-reduce of its own");
 }
 

@@ -2,8 +2,10 @@
 #include "simulate_ring.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
+#include "comm/algorithm.h"
 #include "comm/cost.h"
 #include "comm/own_communicator.h"
 #include "errors/error.h"
@@ -34,17 +36,21 @@ std::vector<double> tried_means(int n, std::size_t length) {
   return means;
 }
 
-/// Elements to send in place of all: each rank has one to begin with. The others have the same length on every rank.
-std::size_t length_for(const simulate::Plan& plan, const cost::Cluster& cluster) {
+/// Elements to send in place of all, `few` unless all are asked for.
+std::size_t length_for(const simulate::Plan& plan, int few) {
   const auto all = static_cast<std::size_t>(plan.gradient_bytes / sizeof(float));
-  return plan.full_size ? all : std::min(all, static_cast<std::size_t>(cluster.ranks()));
+  return plan.full_size ? all : std::min(all, static_cast<std::size_t>(few));
+}
+/// A chunk of one element for each rank.
+std::size_t length_for(const simulate::Plan& plan, const cost::Cluster& cluster) {
+  return length_for(plan, cluster.ranks());
 }
 
 simulate::Options options_for(const simulate::Plan& plan, std::size_t length) {
   return {.scale = plan.gradient_bytes / static_cast<double>(length * sizeof(float))};
 }
 
-/// From how many ranks on the tree's closed form is below the learner's time.
+/// From how many ranks on the kit's tree takes less time than the learner's all-reduce.
 Text conclude(const std::vector<int>& ranks, const std::vector<std::optional<double>>& learners,
               const std::vector<std::optional<double>>& tree) {
   std::size_t from = ranks.size();
@@ -68,11 +74,19 @@ Text conclude(const std::vector<int>& ranks, const std::vector<std::optional<dou
 struct Simulated {
   std::vector<int> ranks;
   SimulationReport::Curve learners{.name = {"yours", "あなたの all-reduce"}, .simulated = true},
+      kits_ring{.name = {"the kit's ring", "キットのリング"}, .simulated = true},
+      kits_tree{.name = {"the kit's tree", "キットのツリー"}, .simulated = true},
       ring{.name = {"ring, formula", "リング（式）"}}, tree{.name = {"tree, formula", "ツリー（式）"}},
       hierarchical{.name = {"hierarchical, formula", "階層型（式）"}};  // ms
-  double seconds = 0, scale = 1;                         // of the last all-reduce
+  double seconds = 0, scale = 1;                                        // of the last all-reduce
   simulate::Result iteration;
 };
+
+/// Of an algorithm of the kit, which sends `few` elements unless all are asked for.
+double kits_seconds(const char* name, const simulate::Plan& plan, const cost::Cluster& cluster, int few) {
+  const std::size_t length = length_for(plan, few);
+  return simulate_iteration(Algorithm::named(name).all_reduce(), cluster, length, 0, options_for(plan, length)).seconds;
+}
 
 Simulated simulate_all(const simulate::Plan& plan, const AllReduce& all_reduce) {
   Simulated all;
@@ -95,6 +109,10 @@ Simulated simulate_all(const simulate::Plan& plan, const AllReduce& all_reduce) 
     }
     all.ranks.push_back(cluster.ranks());
     all.learners.values.emplace_back(1e3 * all.seconds);
+    // A tree halves the vector as often as the ranks.
+    const auto power = static_cast<int>(std::bit_floor(static_cast<unsigned>(cluster.ranks())));
+    all.kits_ring.values.emplace_back(1e3 * kits_seconds("ring", plan, cluster, cluster.ranks()));
+    all.kits_tree.values.emplace_back(1e3 * kits_seconds("tree", plan, cluster, power));
     for (auto [curve, name] :
          {std::pair(&all.ring, "ring"), {&all.tree, "tree"}, {&all.hierarchical, "hierarchical"}}) {
       const auto closed = cost::all_reduce(name, cluster, {plan.gradient_bytes});
@@ -120,7 +138,7 @@ SimulationReport report_of(const simulate::Plan& plan, const Simulated& all) {
       .place = {fmt::format("{}. {} of gradients ({}), the mean right on every rank.", links.english, bytes,
                             plan.model),
                 fmt::format("{}。勾配 {}（{}）。平均はすべてのランクで正解。", links.japanese, bytes, plan.model)},
-      .conclusion = conclude(all.ranks, all.learners.values, all.tree.values),
+      .conclusion = conclude(all.ranks, all.learners.values, all.kits_tree.values),
       .rows = {{{"one all-reduce", "all-reduce 1 回"}, duration_of(all.seconds), duration_of(closed)},
                {{"an iteration", "1 反復"},
                 duration_of(all.iteration.seconds),
@@ -134,7 +152,7 @@ SimulationReport report_of(const simulate::Plan& plan, const Simulated& all) {
                {{"time in which a rank waits, mean", "ランクの待ち時間の割合（平均）"}, idle_of(all.iteration), ""}},
       .ranks = all.ranks,
       .unit = {"one all-reduce, ms", "all-reduce 1 回のミリ秒"},
-      .curves = {all.learners, all.ring, all.tree, all.hierarchical}};
+      .curves = {all.learners, all.kits_ring, all.kits_tree, all.ring, all.tree, all.hierarchical}};
 }
 
 }  // namespace
