@@ -8,8 +8,10 @@
 #include <cmath>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "comm/algorithm.h"
 #include "errors/error.h"
 #include "sentence_of.h"
 #include "simulate_ring.h"
@@ -99,6 +101,29 @@ TEST(SimulateIteration, FindsWrongValuesAndDeadlocks) {
     comm.receive(values, (comm.rank() + comm.size() - 1) % comm.size());
   };
   EXPECT_SENTENCE(simulated(send_first, 1000, 1000), "Ranks 0-999 wait in send to rank + 1");
+}
+
+TEST(SimulateIteration, ShortenedVectorsTakeTheTimeOfAllElements) {
+  const cost::Link within{.latency = 2e-6, .bandwidth = 25e9}, between{.latency = 5e-6, .bandwidth = 12.5e9};
+  const auto kits = [](const char* name) { return Algorithm::named(name).all_reduce(); };
+  for (const auto& [name, all_reduce, few] :
+       {std::tuple("ring", kits("ring"), 64), {"tree", kits("tree"), 64}, {"all_to_all", AllReduce(all_to_all), 1}})
+    for (const auto [nodes, each] : {std::pair(1, 8), {2, 1}, {8, 4}, {8, 8}}) {
+      constexpr std::size_t all = 64 * 101;
+      const cost::Cluster cluster{.nodes = nodes, .ranks_per_node = each, .within = within, .between = between};
+      const auto length = static_cast<std::size_t>(few);
+      const double scale = static_cast<double>(all) / static_cast<double>(length);
+      const simulate::Result whole = simulate_iteration(all_reduce, cluster, all, 0.01, {}),
+                             shortened = simulate_iteration(all_reduce, cluster, length, 0.01, {.scale = scale});
+      EXPECT_NEAR(shortened.seconds, whole.seconds, 1e-9 * whole.seconds) << name << ", " << nodes << " x " << each;
+      for (std::size_t rank = 0; rank < whole.ranks.size(); ++rank) {
+        const simulate::Totals &one = whole.ranks[rank], &other = shortened.ranks[rank];
+        EXPECT_NEAR(other.communicating, one.communicating, 1e-9) << name << ", rank " << rank;
+        EXPECT_NEAR(other.idle, one.idle, 1e-9) << name << ", rank " << rank;
+        EXPECT_EQ(other.messages_sent, one.messages_sent) << name << ", rank " << rank;
+        EXPECT_EQ(scale * static_cast<double>(other.bytes_sent), static_cast<double>(one.bytes_sent)) << name;
+      }
+    }
 }
 
 TEST(ChunkOf, LiesWithinTheVector) {

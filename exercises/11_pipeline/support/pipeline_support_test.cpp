@@ -193,6 +193,42 @@ TEST(Schedules, TakeTheirMessagesTimeToo) {
   }
 }
 
+/// Forgets that each micro-batch adds the mean over its own images.
+void sum_up(const Order& order, Stage& stage, Peers& peers) {
+  iterate(order, stage, peers);
+  for (float& value : stage.gradients) value *= static_cast<float>(stage.micro_batches());
+}
+/// The last stage takes another input for micro-batch 1 than it was sent.
+void change_an_input(const Order& order, Stage& stage, Peers& peers) {
+  std::vector<float> received(1);
+  if (!stage.is_last()) return iterate(order, stage, peers);
+  for (const auto [pass, i] : order)
+    if (pass == Phase::forward) {
+      peers.receive(received, peers.rank() - 1);
+      stage.forward(i, {received.front() + (i == 1 ? 0.5f : 0.0f)});
+    } else {
+      peers.send(stage.backward(i, stage.loss_gradient(i)), peers.rank() - 1);
+    }
+  for (float& value : stage.gradients) value /= static_cast<float>(stage.micro_batches());
+}
+
+TEST(Schedules, HaveTheGradientsOfOneDeviceOnManySimulatedRanks) {
+  for (const auto& [p, m] : {std::pair(1, 4), {2, 1}, {3, 5}, {64, 8}, {1000, 2}})
+    for (const bool gpipe : {true, false}) {
+      const auto run = [&, p = p, m = m](auto* compute_gradients) {
+        PipelineFunctions tried = functions;
+        tried.compute_gradients = compute_gradients;
+        return run_in_virtual_time(tried, orders_of(tried, gpipe, p, m), m, {.nodes = p}, 1, {}, {});
+      };
+      const std::vector<float> expected = gradients_of_one_device(p, m);
+      EXPECT_EQ(std::ranges::count(expected, 0.0f), 0) << "all of them depend on what was sent";
+      EXPECT_NO_THROW(check_gradients(run(iterate), expected)) << p << ", " << m;
+      if (m == 1) continue;
+      EXPECT_SENTENCE(check_gradients(run(sum_up), expected), "The gradients are WRONG: parameter 0 has");
+      if (p > 1) EXPECT_SENTENCE(check_gradients(run(change_an_input), expected), "The gradients are WRONG");
+    }
+}
+
 /// Both neighbours receive before they send.
 void wait_for_ever(const Order& order, Stage& stage, Peers& peers) {
   std::vector<float> values(1);

@@ -31,7 +31,7 @@ Picture picture_of(const PipelineFunctions& functions, const std::vector<Order>&
   const auto p = static_cast<int>(orders.size());
   Picture picture{std::vector<Row>(orders.size())};
   const cost::Cluster cluster{.nodes = p, .between = {.latency = 0, .bandwidth = 1e30}};
-  const auto [result, most_held] = run_in_virtual_time(
+  const auto [result, most_held, gradients] = run_in_virtual_time(
       functions, orders, m, cluster, 1, {}, [&](simulate::Rank& rank, const Step& step, double began) {
         std::string& units = picture.rows[static_cast<std::size_t>(rank.rank())].units;
         units.resize(static_cast<std::size_t>(std::lround(began)), '.');

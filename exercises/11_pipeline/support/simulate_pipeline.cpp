@@ -26,7 +26,10 @@ struct Iteration {
     const int p = cluster.ranks(), m = plan.micro_batches;
     options.scale = message_bytes() / sizeof(float);  // one value is sent
     const double forward = (1 - cost::backward_share) * busy(p) / m;
-    return run_in_virtual_time(functions, orders_of(functions, is_gpipe, p, m), m, cluster, forward, options, {});
+    VirtualPipeline run =
+        run_in_virtual_time(functions, orders_of(functions, is_gpipe, p, m), m, cluster, forward, options, {});
+    check_gradients(run, gradients_of_one_device(p, m));
+    return run;
   }
 };
 
@@ -81,11 +84,11 @@ bool simulate_if_asked(const PipelineFunctions& functions) {
       .title = {"Your pipeline on " + cluster_words.english, "あなたのパイプライン：" + cluster_words.japanese},
       .place = {fmt::format(
                     "{}. One device computes {:.0f} images ({}) in {}; stages of equal cost, {} micro-batches, {} "
-                    "in a message.",
+                    "in a message. Gradients are those of one device.",
                     links.english, plan->batch, plan->model, duration_of(plan->seconds), m,
                     size_of(iteration.message_bytes())),
                 fmt::format("{}。1 デバイスでは {:.0f} 枚（{}）の計算に {}。計算量の等しいステージ、{} マイクロバッチ、"
-                            "1 メッセージ {}。",
+                            "1 メッセージ {}。勾配は 1 デバイスのものと一致。",
                             links.japanese, plan->batch, plan->model, duration_of(plan->seconds), m,
                             size_of(iteration.message_bytes()))},
       .conclusion = conclude(ranks, one_by_one.values, plan->batch, m),
