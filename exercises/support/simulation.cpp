@@ -8,6 +8,7 @@
 #include "comm/link.h"
 #include "errors/error.h"
 #include "files/file.h"
+#include "observe/hooks.h"
 #include "test_cases.h"
 
 namespace odori {
@@ -27,6 +28,14 @@ std::optional<simulate::Plan> asked_simulation() {
 }
 
 void write_simulation(const simulate::Plan& plan, const SimulationReport& report, const simulate::Result& drawn) {
+  if (plan.folder.empty()) {
+    for (const SimulationReport::Curve& curve : report.curves) {
+      std::vector<float> values;
+      for (const std::optional<double>& value : curve.values) values.push_back(static_cast<float>(value.value_or(0)));
+      observe::on_values(values);
+    }
+    return;
+  }
   simulate::write_trace(drawn, plan.folder);
   replace_file(plan.folder + "/report.json", nlohmann::json(report).dump());
 }
@@ -55,6 +64,7 @@ double largest_slowdown(const simulate::Plan& plan) { return std::ranges::max(sl
 void on_each_cluster(const simulate::Plan& plan, const std::function<void(const cost::Cluster&)>& run) {
   for (const cost::Cluster& cluster : plan.clusters) try {
       run(cluster);
+      observe::on_event("simulated", {{cluster.ranks()}});  // a run that shows nothing for long is taken to hang
     } catch (const Error& error) {
       if (error.code() == exit_code::unfilled) throw;
       throw Error(fmt::format("On {}: {}", in_words(cluster).english, error.what()), error.code());

@@ -16,7 +16,8 @@ namespace odori {
 /// Returns the plan in $ODORI_TEST_CASES; nothing without one. Throws UsageError if it cannot be read.
 std::optional<simulate::Plan> asked_simulation();
 
-/// Writes the report to the plan's folder, and traces of the result's recorded ranks. Throws WriteError.
+/// Writes the report to the plan's folder, and traces of the result's recorded ranks; without a folder, reports the
+/// values of each curve to the observer. Throws WriteError.
 void write_simulation(const simulate::Plan& plan, const SimulationReport& report, const simulate::Result& drawn);
 
 /// Of the plan's last cluster: the ranks worth drawing, 8 at most, in order: the first, the last, those at the first

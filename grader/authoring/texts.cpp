@@ -8,6 +8,7 @@
 #include <regex>
 #include <set>
 
+#include "errors/text.h"
 #include "files/file.h"
 #include "messages/messages.h"
 

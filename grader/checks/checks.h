@@ -54,6 +54,8 @@ struct Exam {
       situations;  // the first one is the plainest: most mistakes show there, and their messages are the clearest
   std::vector<Check> checks;                           // the first finding is reported
   std::function<ShownFigure(Runs& whole)> shows = {};  // of the situations' runs or others, when all blanks are right
+  /// The same of the program on simulated ranks. Nothing if it failed there, which is no verdict.
+  std::function<std::optional<ShownFigure>(Runs& whole)> simulates = {};
 };
 
 /// Of grader/exercises/NN_NAME/checks.cpp.

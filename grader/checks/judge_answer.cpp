@@ -253,8 +253,9 @@ std::optional<RightAnswer> judge_answer(const Question& question, const Answers&
     if (!filled.empty()) {
       BuiltPrograms programs(question, answers, filled);
       if (Runs* const whole = judge(filled, question.task.judged_alone, programs, exam, know)) {
-        right = RightAnswer{programs.program_of(filled), {}};
+        right = RightAnswer{programs.program_of(filled), {}, {}};
         if (exam.shows && !question.apart) right->shown = exam.shows(*whole);
+        if (exam.simulates && !question.apart) right->simulated = exam.simulates(*whole);
       }
     }
   } catch (const EnvironmentFault& fault) {

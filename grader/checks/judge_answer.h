@@ -44,8 +44,9 @@ std::vector<BlankVerdict> verdicts_of_files(const Question& question, const Answ
 
 /// An answer, all of which is right.
 struct RightAnswer {
-  std::filesystem::path whole;       // the program that the speedup is measured with
-  std::optional<ShownFigure> shown;  // a figure for the learner; none in a class
+  std::filesystem::path whole;  // the program that the speedup is measured with
+  // Figures for the learner; none in a class.
+  std::optional<ShownFigure> shown, simulated;
 };
 
 /// Judges every blank, and reports each one in order as soon as it and those before it are decided. Returns the

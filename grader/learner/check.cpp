@@ -103,10 +103,12 @@ int check_and_tell(const Flags& flags, const Messages& messages) {
     const Finding why{right ? "speedup_not_asked" : "speedup_waits"};
     tell({.blank = 0, .verdict = Verdict::not_checked, .finding = why, .of = answers.points_of.at(0)});
   }
-  if (right && right->shown) {
-    const Figure figure = in_words(*right->shown, messages);
-    screen.figure(figure, write_page(flags.out / "figure.html", to_page(figure, messages.language(), read_chart_js())));
-  }
+  const auto show = [&](const std::optional<ShownFigure>& shown, const char* page) {
+    if (!shown) return;
+    const Figure figure = in_words(*shown, messages);
+    screen.figure(figure, write_page(flags.out / page, to_page(figure, messages.language(), read_chart_js())));
+  };
+  if (right) show(right->shown, "figure.html"), show(right->simulated, "simulated.html");
   if (right && !question.apart)
     if (const auto page = side_by_side_page(question, answers, messages))
       screen.side_by_side(write_page(flags.out / "side_by_side.html", *page));

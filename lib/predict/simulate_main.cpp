@@ -93,21 +93,12 @@ std::map<int, double> stragglers_of(const Flags& flags) {
   return stragglers;
 }
 
-/// 2, 4, 8, ... ranks and all of them, on nodes that are full.
 std::vector<cost::Cluster> clusters_of(const Flags& flags) {
   const int each = std::min(flags.gpus_per_node, flags.ranks);
   if (flags.ranks % each != 0)
     throw UsageError(fmt::format("{} ranks do not fill nodes of {}. Choose --ranks as a multiple of --gpus-per-node.",
                                  flags.ranks, each));
-  std::vector<int> sizes;
-  for (int n = 2; n < flags.ranks; n *= 2)
-    if (n <= each || n % each == 0) sizes.push_back(n);
-  sizes.push_back(flags.ranks);
-  std::vector<cost::Cluster> clusters;
-  for (const int n : sizes)
-    clusters.push_back(
-        {std::max(1, n / each), std::min(n, each), cost::link_from(flags.within), cost::link_from(flags.network)});
-  return clusters;
+  return simulate::clusters_up_to(flags.ranks, each, cost::link_from(flags.within), cost::link_from(flags.network));
 }
 
 /// Each rank has its gradients, and may have as much again for what it receives.

@@ -7,6 +7,9 @@
 
 namespace odori {
 
+/// The curves of the report, in this order.
+enum class RingCurve : std::size_t { learners, kits_ring, kits_tree, ring_formula };
+
 /// Runs the function of `comm`, which create_communicator(all_reduce, name) made, on the clusters that ./odori simulate
 /// asks for, and writes a report. Returns false if no simulation is asked for. Throws Error if a mean is wrong, or
 /// ranks wait for each other.

@@ -34,6 +34,9 @@ std::vector<float> gradients_of_one_device(int p, int m);
 /// Throws Error if the run's gradients are not these.
 void check_gradients(const VirtualPipeline& run, const std::vector<float>& expected);
 
+/// The curves of the report, in this order.
+enum class PipelineCurve : std::size_t { gpipe, one_forward_one_backward, without_messages };
+
 /// Runs both schedules on the clusters that ./odori simulate asks for, and writes a report. Returns false if no
 /// simulation is asked for.
 bool simulate_if_asked(const PipelineFunctions& functions);

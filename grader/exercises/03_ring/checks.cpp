@@ -6,8 +6,10 @@
 #include <cmath>
 
 #include "checks/findings.h"
+#include "checks/simulated.h"
 #include "large_chunks.h"
 #include "observe/refusal.h"
+#include "simulate_ring.h"
 #include "tried_numbers.h"
 
 namespace odori::grader {
@@ -356,6 +358,22 @@ ShownFigure bytes_into_busiest_rank(Runs& runs) {
   return {{"busiest_rank", "busiest_rank_is", "busiest_ranks", "busiest_bytes", ranks, {gathered, ring, learners}}, {}};
 }
 
+/// The learner's all-reduce on simulated ranks, next to the kit's tree.
+std::optional<ShownFigure> time_on_simulated_ranks(Runs& whole) {
+  constexpr double bytes = 60e6;
+  const auto simulated = simulate_whole(whole, alone, {.model = "vgg", .gradient_bytes = bytes});
+  if (!simulated) return {};
+  return ShownFigure{{"ring_simulated",
+                      "ring_simulated_is",
+                      "ring_simulated_ranks",
+                      "ring_simulated_ms",
+                      simulated->ranks,
+                      {{"ring_simulated_ring_formula", simulated->of(RingCurve::ring_formula)},
+                       {"ring_simulated_yours", simulated->of(RingCurve::learners), true},
+                       {"ring_simulated_tree", simulated->of(RingCurve::kits_tree), true}}},
+                     {{"megabytes", fmt::format("{:.0f}", bytes / 1e6)}}};
+}
+
 }  // namespace
 
 Exam exam_of_ring() {
@@ -373,7 +391,8 @@ Exam exam_of_ring() {
            {0, "TrainsWithTheMean", find_in_training},
            {0, "ShowsItsNumbers", find_no_values},
            {0, "EvidenceIsOfTheProgram", find_forgery}},
-          bytes_into_busiest_rank};
+          bytes_into_busiest_rank,
+          time_on_simulated_ranks};
 }
 
 }  // namespace odori::grader

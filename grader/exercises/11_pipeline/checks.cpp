@@ -6,8 +6,10 @@
 #include <cmath>
 
 #include "checks/findings.h"
+#include "checks/simulated.h"
 #include "observe/refusal.h"
 #include "pipeline_seen.h"
+#include "virtual_pipeline.h"
 
 namespace odori::grader {
 namespace {
@@ -320,6 +322,24 @@ ShownFigure activations_held(Runs& whole) {
   return {{"held", "held_is", "held_micro_batches", "held_at_once", x, {gpipe, one_by_one, idle}}, {}};
 }
 
+/// Both of the learner's schedules on simulated ranks, a stage each.
+std::optional<ShownFigure> time_on_simulated_ranks(Runs& whole) {
+  constexpr int images = 32;
+  constexpr double seconds = 0.030;
+  const auto simulated =
+      simulate_whole(whole, functions, {.model = "vgg", .batch = images, .seconds = seconds, .micro_batches = images});
+  if (!simulated) return {};
+  return ShownFigure{{"pipeline_simulated",
+                      "pipeline_simulated_is",
+                      "pipeline_simulated_ranks",
+                      "pipeline_simulated_ms",
+                      simulated->ranks,
+                      {{"pipeline_simulated_bubble", simulated->of(PipelineCurve::without_messages)},
+                       {"pipeline_simulated_gpipe", simulated->of(PipelineCurve::gpipe), true},
+                       {"pipeline_simulated_1f1b", simulated->of(PipelineCurve::one_forward_one_backward), true}}},
+                     {{"images", std::to_string(images)}, {"ms", fmt::format("{:.0f}", 1e3 * seconds)}}};
+}
+
 /// For messages: "GPipe m = 4, 1F1B m = 5".
 std::string described(const RunPlan& plan) {
   std::vector<std::string> runs;
@@ -360,7 +380,10 @@ Exam exam_of_pipeline() {
       if (wrong) wrong->values.try_emplace("with_flags", described(situation.plan));
       return wrong;
     };
-  return {{functions, plainest, of_equal_widths, few_micro_batches}, std::move(checks), activations_held};
+  return {{functions, plainest, of_equal_widths, few_micro_batches},
+          std::move(checks),
+          activations_held,
+          time_on_simulated_ranks};
 }
 
 }  // namespace odori::grader
