@@ -54,7 +54,8 @@ std::vector<AnswerEntry> chosen_attacks(const fs::path& kit, bool all) {
   return attacks;
 }
 
-/// Writes the class to `folder`.
+/// Writes the class to `folder`. Students are marked in the order of their names: slow attacks first, so that the
+/// others are marked meanwhile.
 std::vector<Examinee> write_class(const fs::path& kit, const fs::path& folder, const std::vector<AnswerEntry>& answers,
                                   const std::vector<AnswerEntry>& attacks) {
   std::vector<Examinee> examinees;
@@ -65,7 +66,8 @@ std::vector<Examinee> write_class(const fs::path& kit, const fs::path& folder, c
   for (const AnswerEntry& answer : answers) add(fmt::format("answer_{:03}", examinees.size()), answer);
   for (const AnswerEntry& attack : attacks) {
     const std::string chosen = attack.fact("student");
-    add(chosen.empty() ? fmt::format("attack_{:03}", examinees.size()) : chosen, attack);
+    const char* const prefix = attack.facts.contains("slow") ? "a_slow_attack" : "attack";
+    add(chosen.empty() ? fmt::format("{}_{:03}", prefix, examinees.size()) : chosen, attack);
   }
   return examinees;
 }
