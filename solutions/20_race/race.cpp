@@ -59,28 +59,27 @@ Flags read_flags(int argc, char** argv) {
   Flags flags;
   CommandLine line("Train to 94 % test accuracy on CIFAR-10 with one GPU, as fast as possible.",
                    "build/bin/solutions/race", argc, argv);
-  CLI::App& app = line.app();
   const auto number = [&](const char* name, auto& value, const char* help) {
-    return app.add_option(name, value, help)->capture_default_str();
+    return line.add_option(name, value, help).capture_default_str();
   };
   const auto above_0 = [](double x) { return x > 0 && std::isfinite(x); };
   number("--dataset", flags.dataset,
          "cifar10, synthetic, or a folder in CIFAR-10's format; auto: cifar10 if it is there");
-  number("--size", flags.size, "Widths of the network; small and tiny are for CPUs")->check(line.one_of(race::sizes()));
+  number("--size", flags.size, "Widths of the network; small and tiny are for CPUs").check(line.one_of(race::sizes()));
   number("--epochs", flags.recipe.epochs, "Length of the training")
-      ->check(line.number<double>({"a number above 0", "0 より大きい数"}, above_0));
-  number("--batchsize", flags.recipe.batch, "Images of a step")->check(line.whole_number(2, 1 << 20));
+      .check(line.number<double>({"a number above 0", "0 より大きい数"}, above_0));
+  number("--batchsize", flags.recipe.batch, "Images of a step").check(line.whole_number(2, 1 << 20));
   number("--fraction", flags.fraction, "Use this part of the data, in (0, 1]")
-      ->check(line.number<double>({"a number above 0 and up to 1", "0 より大きく 1 以下の数"},
-                                  [](double part) { return part > 0 && part <= 1; }));
+      .check(line.number<double>({"a number above 0 and up to 1", "0 より大きく 1 以下の数"},
+                                 [](double part) { return part > 0 && part <= 1; }));
   number("--runs", flags.runs, "Training runs, each with the next seed; the first one also warms up")
-      ->check(line.whole_number(1, 1000));
+      .check(line.whole_number(1, 1000));
   number("--seed", flags.seed, "Seed of everything that is random, of the first training")
-      ->check(line.number<std::uint64_t>({"a whole number", "整数"}, [](std::uint64_t) { return true; }));
-  number("--device", flags.device, "auto takes a GPU if there is one")->check(line.one_of({"auto", "cpu", "cuda"}));
-  number("--threads-per-device", flags.threads, "Threads of a CPU device")->check(line.whole_number(1, 1024));
+      .check(line.number<std::uint64_t>({"a whole number", "整数"}, [](std::uint64_t) { return true; }));
+  number("--device", flags.device, "auto takes a GPU if there is one").check(line.one_of({"auto", "cpu", "cuda"}));
+  number("--threads-per-device", flags.threads, "Threads of a CPU device").check(line.whole_number(1, 1024));
   number("--precision", flags.precision, "auto: bf16 on a GPU, fp32 on a CPU")
-      ->check(line.one_of({"auto", "fp32", "tf32", "bf16"}));
+      .check(line.one_of({"auto", "fp32", "tf32", "bf16"}));
   line.parse();
   return flags;
 }

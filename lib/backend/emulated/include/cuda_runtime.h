@@ -58,13 +58,12 @@ T shuffle(unsigned int mask, T value, int lane, int line) {
 #define __shfl_xor_sync(mask, value, distance) \
   odori::emulator::shuffle(mask, value, odori::emulator::lane_of_thread() ^ (distance), __LINE__)
 
-inline void __threadfence() {}  // blocks run one after another
 inline void __stwb(uint4* to, uint4 value) { *to = value; }
 inline unsigned int atomicAdd(unsigned int* to, unsigned int value) { return std::exchange(*to, *to + value); }
 inline unsigned int atomicInc(unsigned int* to, unsigned int most) {
   return std::exchange(*to, *to >= most ? 0 : *to + 1);
 }
-inline void __threadfence() {}
+inline void __threadfence() {}  // blocks run one after another
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline unsigned int __float_as_uint(float x) { return std::bit_cast<unsigned int>(x); }
 
