@@ -180,6 +180,7 @@ TABLE = [
                                                                "COMMAND lexer_against_compiler")),
     (r"build/bin/sandbox_cost", here("overhead", "1")),
     (r"(build/tests/corpus_run( \S+)?|cmake --build build --target corpus_run)", by("corpus_test", "grader/tests/CMakeLists.txt", "COMMAND corpus_run")),
+    (r"cmake --build build --target benchmarks( fuzzers)?", by("build_benchmarks", "cmake/Targets.cmake", "add_test(NAME build_${target}")),
     (r"build/tests/attack_run", by("attack_test", "grader/tests/CMakeLists.txt", "COMMAND attack_run")),
     (r"grader/bench/kills\.py", by("grade_killed", "grader/tests/CMakeLists.txt", "grader/bench/kills.py")),
     (r"lib/bench/kill_and_resume\.py", by("kill_and_resume", "lib/tests/CMakeLists.txt", "lib/bench/kill_and_resume.py")),
