@@ -33,6 +33,10 @@ stop() { # EXIT_CODE SENTENCE
   exit "$1"
 }
 
+if [[ ${1:-} == --help || ${1:-} == -h ]]; then
+  sed -n '4,/^set /{/^#/!d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+  exit 0
+fi
 if [[ ${1:-} == --only ]]; then
   stages=${2:-}
   shift $(($# > 1 ? 2 : 1))

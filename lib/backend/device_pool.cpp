@@ -15,7 +15,7 @@ DeviceKind resolve(const DevicePoolOptions& options) {
   const bool gpus =
       options.request == DeviceRequest::cuda || (options.request == DeviceRequest::automatic && gpu_count() > 0);
   if (gpus) {
-    require(gpu_count() > 0, "--device cuda needs a GPU, but none was found: {} Or use --device cpu, or --device auto.",
+    require(gpu_count() > 0, "--device cuda needs a GPU, but none was found: {} Or use --device cpu.",
             why_no_gpu());
     return DeviceKind::cuda;
   }

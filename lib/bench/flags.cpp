@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -38,7 +39,7 @@ std::vector<GpuOptimization> optimizations(const std::string& list) {
     if (!one)
       throw UsageError(fmt::format("There is no GPU optimization \"{}\". There are: {}; or give \"all\".", name,
                                    fmt::join(gpu_optimization_names, ", ")));
-    found.push_back(*one);
+    if (std::ranges::find(found, *one) == found.end()) found.push_back(*one);
   }
   return found;
 }
@@ -64,6 +65,17 @@ void add_training_flags(CommandLine& line, Options& options) {
   line.add_option("--threads", options.devices.threads_per_device, "Threads of a CPU device")
       .check(line.whole_number(1, 1024))
       .capture_default_str();
+}
+
+void check_optimizations(const CommandLine& line, const Options& options) {
+  if (options.devices.request != DeviceRequest::cuda && (line.has("--cuda-without") || line.has("--compare-without")))
+    throw UsageError("--cuda-without and --compare-without are of GPU optimizations: they need --device cuda.");
+  for (const GpuOptimization one : options.compare_without)
+    if (!options.devices.optimizations.has(one))
+      throw UsageError(
+          fmt::format("--cuda-without has turned off {0}, so --compare-without can't compare it. Name {0} in "
+                      "one of the two.",
+                      to_string(one)));
 }
 
 }  // namespace
@@ -99,6 +111,7 @@ Options parse(int argc, char** argv, Benchmark benchmark, const std::string& abo
     line.add_flag("--share-devices", options.devices.share_devices, "Let several ranks share one GPU");
   }
   line.parse();
+  check_optimizations(line, options);
   return options;
 }
 

@@ -121,8 +121,10 @@ int main(int argc, char** argv) try {
   if (const int ranks = question.training.cluster.ranks(); ranks > 1 && ranks <= 4096)
     fmt::print(
         "\nYour own all-reduce there, message by message:\n"
-        "  ./odori simulate ring --ranks {} --gpus-per-node {} --network {} --within {}\n",
-        ranks, flags.gpus_per_node, flags.network, flags.within);
+        "  ./odori simulate ring --ranks {} --gpus-per-node {} --network {} --within {} --model {} --image-size {} "
+        "--batchsize {}{}\n",
+        ranks, flags.gpus_per_node, flags.network, flags.within, flags.model, flags.image_size, flags.batchsize,
+        flags.timings.empty() ? "" : " --timings " + flags.timings);
   write_json(nlohmann::json(all).dump(2) + "\n");
   return 0;
 } catch (...) {

@@ -34,7 +34,7 @@ function showFigures() {
     trained.map(row => `<tr><td>${rowLabel(row).join(" ")}</td><td class="share">${stack(row)}</td>` +
       [row.compute, ...["exposed", "late", "hidden", "waiting"].map(key => parts[key](row))].map(duration).concat(size(row.bytes))
         .map((figure, i) => `<td data-name="${t("columns")[i + 2]}">${figure}</td>`).join("") + "</tr>").join("");
-  const whole = mean("iteration"), best = mean("compute");
+  const whole = mean("iteration"), best = Math.max(0, ...trained.map(row => row.compute));  // the slowest device computes longest
   document.getElementById("saving").innerHTML = !best || data.rows.length < 2 ? "" :
     t("saving").replace("%a", duration(best)).replace("%b", duration(whole)).replace("%c", (whole / best).toFixed(2));
   const n = trained.length ? trained[0].iterations.length : 0;

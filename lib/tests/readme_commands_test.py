@@ -158,7 +158,7 @@ TABLE = [
     (r"\./odori grade SUBMISSIONS --out RESULTS", by("grade", "grader/tests/grade_test.py", '"--out", self.results')),
     (r"\./odori grade SUBMISSIONS --out RESULTS --submit", by("class_job_test", "jobscripts/tests/class_job_test.sh", "--submit")),
     (r"\./odori grade \.\.\. --regrade", by("grade", "grader/tests/grade_test.py", 'grade(*self.flags, "--regrade")')),
-    (r"\./odori grade --self-test( --all)?", by("self_test", "grader/tests/CMakeLists.txt", "odori_classroom_program --self-test")),
+    (r"\./odori grade --self-test( --all)?", by("self_test", "grader/tests/CMakeLists.txt", "odori_classroom_program> --self-test")),
     (r"(\w+=\S+ |FLAGS=\"[^\"]*\" )*\./odori submit( \w+( --print)?)?", by(*SUBMIT, "submit.sh", "--print")),
     (r"\./odori site \S+", by(*SUBMIT, "use_site.sh")),
     (r"(qstat -f ID \| )?\./odori explain( LOG)?", by("explain_test", "jobscripts/tests/explain_test.sh", '"$explain"')),

@@ -66,6 +66,12 @@ has log '^micro-batches held at most, 1F1B +8 +8$' "1F1B holds as many micro-bat
 has log '^micro-batches held at most, GPipe +8 +8$' "GPipe holds all"
 has out/simulate/pipeline.html 'Your pipeline on 16 ranks' "the page has the title"
 
+# A straggler slows down both schedules, and no formula is of it. 32 micro-batches, each 4 times as long on one of 8 ranks.
+simulate 0 pipeline --ranks 8 --straggler 3:4 --timings 32:0.05,64:0.09
+has log '^an iteration, 1F1B +25[.0-9]* ms +-$' "the straggler computes for 25 ms"
+has log '^an iteration, GPipe +2[56][.0-9]* ms +-$' "by both schedules"
+has log '^Without stragglers: 1F1B takes' "the curve is without stragglers"
+
 simulate 2 ring --ranks 12 --gpus-per-node 8
 has log '12 ranks do not fill nodes of 8' "nodes are full"
 simulate 2 ring --straggler 7

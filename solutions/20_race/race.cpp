@@ -62,12 +62,12 @@ Flags read_flags(int argc, char** argv) {
   const auto number = [&](const char* name, auto& value, const char* help) {
     return line.add_option(name, value, help).capture_default_str();
   };
-  const auto above_0 = [](double x) { return x > 0 && std::isfinite(x); };
   number("--dataset", flags.dataset,
          "cifar10, synthetic, or a folder in CIFAR-10's format; auto: cifar10 if it is there");
   number("--size", flags.size, "Widths of the network; small and tiny are for CPUs").check(line.one_of(race::sizes()));
   number("--epochs", flags.recipe.epochs, "Length of the training")
-      .check(line.number<double>({"a number above 0", "0 より大きい数"}, above_0));
+      .check(line.number<double>({"a number above 0 and up to 1000", "0 より大きく 1000 以下の数"},
+                                 [](double epochs) { return epochs > 0 && epochs <= 1000; }));
   number("--batchsize", flags.recipe.batch, "Images of a step").check(line.whole_number(2, 1 << 20));
   number("--fraction", flags.fraction, "Use this part of the data, in (0, 1]")
       .check(line.number<double>({"a number above 0 and up to 1", "0 より大きく 1 以下の数"},

@@ -56,11 +56,11 @@ Text conclude(const std::vector<int>& ranks, const std::vector<std::optional<dou
   std::size_t from = ranks.size();
   while (from > 0 && learners[from - 1] && tree[from - 1] && *tree[from - 1] < 0.999 * *learners[from - 1]) --from;
   if (from == ranks.size())
-    return {
-        fmt::format("On {} ranks a tree takes no less time: {:.4g} ms, and yours {:.4g} ms.", ranks.back(),
-                    *tree.back(), *learners.back()),
-        fmt::format("{} ランクでも、ツリーの方が速くはなりません（ツリー {:.4g} ms、あなたの all-reduce {:.4g} ms）。",
-                    ranks.back(), *tree.back(), *learners.back())};
+    return {fmt::format("On {} ranks a tree takes no less time: {:.4g} ms, and yours {:.4g} ms.", ranks.back(),
+                        *tree.back(), *learners.back()),
+            fmt::format(
+                "{} ランクでは、ツリーの方が速いとは言えません（ツリー {:.4g} ms、あなたの all-reduce {:.4g} ms）。",
+                ranks.back(), *tree.back(), *learners.back())};
   return {fmt::format("From {} ranks on a tree takes less time: on {} ranks {:.4g} ms instead of {:.4g} ms. It sends "
                       "2 log2 n messages one after another, a ring 2 (n - 1).",
                       ranks[from], ranks.back(), *tree.back(), *learners.back()),

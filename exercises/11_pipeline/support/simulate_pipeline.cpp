@@ -77,9 +77,12 @@ bool simulate_if_asked(const PipelineFunctions& functions) {
   const int p = cluster.ranks(), m = plan->micro_batches;
   const simulate::Options options{.slowdown = slowdown_of(*plan), .events = true, .recorded = drawn_ranks(*plan)};
   const VirtualPipeline drawn = iteration.run(false, cluster, options);
+  const double gpipe_seconds = iteration.run(true, cluster, {.slowdown = options.slowdown}).result.seconds;
+  const bool equal = plan->stragglers.empty();  // else the formulas do not apply
   std::size_t messages = 0;
   for (const simulate::Totals& totals : drawn.result.ranks) messages = std::max(messages, totals.messages_sent);
   const Text cluster_words = in_words(cluster), links = links_of(cluster);
+  const Text conclusion = conclude(ranks, one_by_one.values, plan->batch, m);
   const SimulationReport report{
       .title = {"Your pipeline on " + cluster_words.english, "あなたのパイプライン：" + cluster_words.japanese},
       .place = {fmt::format(
@@ -91,13 +94,15 @@ bool simulate_if_asked(const PipelineFunctions& functions) {
                             "1 メッセージ {}。勾配は 1 デバイスのものと一致。",
                             links.japanese, plan->batch, plan->model, duration_of(plan->seconds), m,
                             size_of(iteration.message_bytes()))},
-      .conclusion = conclude(ranks, one_by_one.values, plan->batch, m),
+      .conclusion =
+          equal ? conclusion
+                : Text{"Without stragglers: " + conclusion.english, "遅いランクがない場合：" + conclusion.japanese},
       .rows = {{{"an iteration, 1F1B", "1 反復（1F1B）"},
                 duration_of(drawn.result.seconds),
-                duration_of(iteration.with_bubble(p))},
+                equal ? duration_of(iteration.with_bubble(p)) : ""},
                {{"an iteration, GPipe", "1 反復（GPipe）"},
-                duration_of(*gpipe.values.back() / 1e3),
-                duration_of(iteration.with_bubble(p))},
+                duration_of(gpipe_seconds),
+                equal ? duration_of(iteration.with_bubble(p)) : ""},
                {{"messages that the busiest rank sends", "最も多く送るランクのメッセージ数"},
                 fmt::format("{}", messages),
                 fmt::format("{}", p > 2 ? 2 * m : m)},
@@ -109,9 +114,10 @@ bool simulate_if_asked(const PipelineFunctions& functions) {
                 fmt::format("{}", m)},
                {{"time in which a rank waits, mean", "ランクの待ち時間の割合（平均）"},
                 idle_of(drawn.result),
-                fmt::format("{:.3g} %", 100 * functions.idle_share(p, m))}},
+                equal ? fmt::format("{:.3g} %", 100 * functions.idle_share(p, m)) : ""}},
       .ranks = ranks,
-      .unit = {"an iteration, ms", "1 反復のミリ秒"},
+      .unit = equal ? Text{"an iteration, ms", "1 反復のミリ秒"}
+                    : Text{"an iteration without stragglers, ms", "遅いランクがない場合の 1 反復のミリ秒"},
       .curves = {gpipe, one_by_one, bubble, busy}};
   write_simulation(*plan, report, drawn.result);
   return true;
