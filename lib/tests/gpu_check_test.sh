@@ -146,7 +146,8 @@ result_has '"verdict": "INCOMPLETE"'
 
 # Wrong settings are told before anything is run.
 flags="--only ," expect 2 "--only needs stages"
-flags="--help" expect 2 "it takes [--only STAGE,STAGE] [OUT]"
+flags="--help" expect 0 "writes OUT/result.json"
+flags="--all" expect 2 "it takes [--only STAGE,STAGE] [OUT]"
 for minutes in half 1.5 ""; do
   ODORI_GPU_MINUTES=$minutes flags="--only tests" expect "$([[ -z $minutes ]] && echo 0 || echo 2)" "$([[ -z $minutes ]] || echo "whole number of minutes, not \"$minutes\"")"
 done
