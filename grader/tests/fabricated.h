@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -235,6 +236,36 @@ inline std::vector<IteratorSeen> iterators_over(const std::vector<Images>& share
   std::vector<IteratorSeen> iterators;
   for (const Images& share : shares) iterators.push_back(over(share));
   return iterators;
+}
+
+/// A task's curve on simulated ranks, of six curves whose values are their numbers: shown after a finished run alone,
+/// up to 1,024 ranks, with texts in both languages. `shown_curves`: those that the figure takes, in its order.
+inline void expect_curve_of_simulation(const std::string& name,
+                                       const std::vector<std::optional<double>>& shown_curves) {
+  const auto shown_of = [&](Ending ending) {
+    Fabricated runs(
+        [&](Evidence& evidence, const RunPlan& plan) {
+          EXPECT_NE(plan.test_cases.find("\"nodes\":128"), std::string::npos) << plan.test_cases;
+          evidence.ending = ending;
+          for (int curve = 0; curve < 6; ++curve)
+            evidence.ranks.front().values.emplace_back(plan.most_values, static_cast<float>(curve));
+        },
+        [](const RunPlan&) { return Evidence{.ending = Ending::finished, .ranks = std::vector<RankSeen>(1)}; });
+    return exam_of(task_named(name)).simulates(runs);
+  };
+  EXPECT_FALSE(shown_of(Ending::crashed)) << "no verdict";
+  const auto shown = shown_of(Ending::finished);
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->figure.x.size(), 10u);
+  EXPECT_EQ(shown->figure.x.back(), 1024);
+  std::vector<std::optional<double>> firsts;
+  for (const Curve& curve : shown->figure.curves) firsts.push_back(curve.values.back());
+  EXPECT_EQ(firsts, shown_curves);
+  for (const char* language : {"en", "ja"}) {
+    const Messages messages(ODORI_FOLDER, language);
+    EXPECT_FALSE(has_gap(messages.text(shown->figure.text, shown->values)));
+    for (const Curve& curve : shown->figure.curves) EXPECT_NE(messages.text(curve.name, shown->values), curve.name);
+  }
 }
 
 }  // namespace odori::grader::test

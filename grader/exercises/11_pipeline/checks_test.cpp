@@ -291,32 +291,7 @@ TEST(Pipeline, KnowsWhatGradientsWereDividedBy) {
   EXPECT_EQ(scaled([](double, double) { return 0.3; }), "mean_of_batch_wrong");
 }
 
-TEST(Pipeline, ShowsTheTimeOnSimulatedRanks) {
-  const auto shown_of = [](Ending ending) {
-    Fabricated runs(
-        [&](Evidence& evidence, const RunPlan& plan) {
-          EXPECT_NE(plan.test_cases.find("\"nodes\":128"), std::string::npos) << plan.test_cases;
-          evidence.ending = ending;
-          for (int curve = 0; curve < 6; ++curve)
-            evidence.ranks.front().values.emplace_back(plan.most_values, static_cast<float>(curve));
-        },
-        [](const RunPlan&) { return Evidence{.ending = Ending::finished, .ranks = std::vector<RankSeen>(1)}; });
-    return exam_of(task_named("pipeline")).simulates(runs);
-  };
-  EXPECT_FALSE(shown_of(Ending::crashed)) << "no verdict";
-  const auto shown = shown_of(Ending::finished);
-  ASSERT_TRUE(shown);
-  EXPECT_EQ(shown->figure.x.size(), 10u);
-  EXPECT_EQ(shown->figure.x.back(), 1024);
-  std::vector<std::optional<double>> firsts;
-  for (const Curve& curve : shown->figure.curves) firsts.push_back(curve.values.back());
-  EXPECT_EQ(firsts, (std::vector<std::optional<double>>{2, 0, 1}));
-  for (const char* language : {"en", "ja"}) {
-    const Messages messages(ODORI_FOLDER, language);
-    EXPECT_FALSE(has_gap(messages.text(shown->figure.text, shown->values)));
-    for (const Curve& curve : shown->figure.curves) EXPECT_NE(messages.text(curve.name, shown->values), curve.name);
-  }
-}
+TEST(Pipeline, ShowsTheTimeOnSimulatedRanks) { expect_curve_of_simulation("pipeline", {2, 0, 1}); }
 
 }  // namespace
 }  // namespace odori::grader::test::of_pipeline
