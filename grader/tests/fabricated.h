@@ -238,7 +238,7 @@ inline std::vector<IteratorSeen> iterators_over(const std::vector<Images>& share
   return iterators;
 }
 
-/// A task's curve on simulated ranks, of six curves whose values are their numbers: shown after a finished run alone,
+/// A task's curve on simulated ranks, of six curves whose values are their positions: shown after a finished run alone,
 /// up to 1,024 ranks, with texts in both languages. `shown_curves`: those that the figure takes, in its order.
 inline void expect_curve_of_simulation(const std::string& name,
                                        const std::vector<std::optional<double>>& shown_curves) {
