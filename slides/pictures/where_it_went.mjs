@@ -5,9 +5,9 @@ import { sourceOf } from './parts/source.mjs';
 import { box, colours, picture, rule, text } from './parts/svg.mjs';
 
 const words = {
-  en: { ideal: 'two devices', evaluate: 'evaluation\non one device', wait: 'waiting for\nthe slower one', exchange: 'gather, update,\nsend', rest: 'rest: set-up,\nshared memory', measured: 'measured',
-    how: 'evaluation: computed; waiting and exchange: two iterations of a trace; measured: median of 7 rounds; the rest is what remains' },
-  ja: { ideal: '2デバイス', evaluate: '評価は\n1台だけ', wait: '遅い方を\n待つ', exchange: '集約・更新・\n送信', rest: '残り：準備、\n共有メモリなど', measured: '実測',
+  en: { ideal: 'two devices', evaluate: 'evaluation\non one device', wait: 'waiting for\nthe slower one', exchange: 'gather, update,\nsend, and gaps', rest: 'the rest', measured: 'measured',
+    how: 'evaluation: computed; waiting, exchange and gaps: two iterations of a trace; measured: median of 7 rounds; the rest is what remains' },
+  ja: { ideal: '2デバイス', evaluate: '評価は\n1台だけ', wait: '遅い方を\n待つ', exchange: '集約・更新・\n送信とすき間', rest: '残り', measured: '実測',
     how: '評価は計算値、待ちと集約などはトレースの2反復、実測は7回の中央値、残りはその差' },
 };
 const testShare = 0.2;  // test images for each training image, in the synthetic set
