@@ -4,7 +4,7 @@ import { readQuoted } from '../build/results.mjs';
 import { arrow, box, colours, picture, rule, text } from './parts/svg.mjs';
 
 const words = {
-  en: { host: 'CPU and memory', titles: ['NVLink', 'PCIe, peer to peer', 'PCIe, through the host'], notes: ['P2P: from GPU to GPU', 'P2P: past the host\'s memory', 'SHM: where P2P is off'], took: (ms, link) => `2018, ${link}: about ${ms} ms`, ways: 'an exchange between two GPUs, as the course\'s profiler showed it over NVLink and over PCIe' },
+  en: { host: 'CPU and memory', titles: ['NVLink', 'PCIe, peer to peer', 'PCIe, through the host'], notes: ['P2P: from GPU to GPU', 'P2P: not through host memory', 'SHM: where P2P is off'], took: (ms, link) => `2018, ${link}: about ${ms} ms`, ways: 'an exchange between two GPUs, as the course\'s profiler showed it over NVLink and over PCIe' },
   ja: { host: 'CPU とメモリ', titles: ['NVLink', 'PCIe（P2P）', 'PCIe（ホスト経由）'], notes: ['P2P：GPU から GPU へ直接', 'P2P：ホストのメモリは通らない', 'SHM：P2P が使えないとき'], took: (ms, link) => `2018年、${link}：約 ${ms} ms`, ways: '2つの GPU の間の通信。講習会のプロファイラの画面から（NVLink と PCIe）' },
 };
 
