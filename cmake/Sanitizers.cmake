@@ -39,12 +39,13 @@ function(odori_sanitized_library name)
                                                                    ${PROJECT_BINARY_DIR}/sanitized/${name})
 endfunction()
 
-# odori_sanitized_tests(NAME TEST...): these tests once more, on that library. TEST_2_ranks is TEST under mpirun. For threads the
+# odori_sanitized_tests(NAME TEST...): these tests once more, on that library, as long tests. TEST_2_ranks is TEST under mpirun. For threads the
 # programs are built anew, since that sanitizer has to see all that threads share; for addresses they are those that there are.
 function(odori_sanitized_tests name)
   add_custom_target(sanitized_${name} DEPENDS odori_${name})
   odori_build_test(sanitized_${name})
   set_tests_properties(build_sanitized_${name} PROPERTIES TIMEOUT 1200 PROCESSORS 2)
+  odori_long_tests(build_sanitized_${name})
   foreach(test ${ARGN})
     set(launcher "")
     string(REPLACE _2_ranks "" program ${test})
@@ -65,6 +66,7 @@ function(odori_sanitized_tests name)
     odori_test_targets(${test}_${name} ${program}) # the library is built by the fixture
     set_tests_properties(${test}_${name} PROPERTIES FIXTURES_REQUIRED sanitized_${name} TIMEOUT 600 FAIL_REGULAR_EXPRESSION
                                                     "SKIPPED|DISABLED TEST")
+    odori_long_tests(${test}_${name})
   endforeach()
 endfunction()
 

@@ -168,16 +168,39 @@ function(odori_test_entries test program)
 endfunction()
 
 # odori_test_targets(TEST target...): all that has to be built before this test runs; no target for a script that uses nothing
-# built. odori_test declares its tests. `./odori test NAME` builds everything for a test that is not declared.
+# built, and `all` for one that uses most of the kit. odori_test declares its tests.
 function(odori_test_targets test)
   list(JOIN ARGN " " targets)
+  set_property(GLOBAL APPEND PROPERTY ODORI_DECLARED_TESTS ${test})
   set_property(GLOBAL APPEND_STRING PROPERTY ODORI_TEST_TARGETS "${test} ${targets}\n")
 endfunction()
 
-# Writes these declarations into build/test_targets, one test per line, for the driver.
+# odori_long_tests(TEST...): `./odori test` leaves these tests, declared above in the same folder, to `./odori test --all`.
+# CONTRIBUTING.md gives the rule.
+function(odori_long_tests)
+  if(NOT ODORI_TESTS)
+    return()
+  endif()
+  set_property(TEST ${ARGN} APPEND PROPERTY LABELS long)
+endfunction()
+
+# Writes what tests need into build/test_targets, one test per line, for the driver. Fails for a test that does not declare it.
 function(odori_write_test_targets)
   get_property(lines GLOBAL PROPERTY ODORI_TEST_TARGETS)
   file(WRITE ${PROJECT_BINARY_DIR}/test_targets "${lines}")
+  get_property(declared GLOBAL PROPERTY ODORI_DECLARED_TESTS)
+  set(folders ${PROJECT_SOURCE_DIR})
+  while(folders)
+    list(POP_FRONT folders folder)
+    get_property(tests DIRECTORY ${folder} PROPERTY TESTS)
+    list(REMOVE_ITEM tests ${declared})
+    if(tests)
+      message(FATAL_ERROR "These tests of ${folder} do not declare what has to be built before they run: ${tests}. Add "
+                          "odori_test_targets(TEST target...) after each add_test (cmake/Targets.cmake).")
+    endif()
+    get_property(inner DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+    list(APPEND folders ${inner})
+  endwhile()
 endfunction()
 
 # odori_commands is all that commands of ./odori run: everything but tests, and what is built on demand.
@@ -201,12 +224,13 @@ function(odori_gpu_test name gpus timeout)
 endfunction()
 
 # odori_on_demand(TARGET program...): these programs are no part of `all`. TARGET builds them, and tests that run them require the
-# fixture of this name.
+# fixture of this name. They are long: this build is.
 function(odori_on_demand target)
   set_target_properties(${ARGN} PROPERTIES EXCLUDE_FROM_ALL ON)
   if(NOT TARGET ${target})
     add_custom_target(${target})
     odori_build_test(${target})
+    odori_long_tests(build_${target})
   endif()
   add_dependencies(${target} ${ARGN})
 endfunction()

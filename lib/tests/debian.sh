@@ -3,14 +3,14 @@
 # The kit on another release of Debian, as someone meets it who has just cloned it: what is committed, in a file system of
 # that release, which has nothing but git in it, by the README's commands. An hour on two cores.
 #
-#   lib/tests/debian.sh [SUITE [FOLDER [COMMAND]]]     trixie, build-SUITE (6 GB, made where it isn't there yet), "./odori test"
+#   lib/tests/debian.sh [SUITE [FOLDER [COMMAND]]]     trixie, build-SUITE (6 GB, made where it isn't there yet), "./odori test --all"
 #
 # As root on a Debian machine with a network; needed is mmdebstrap (apt-get install mmdebstrap). Nothing is installed outside
 # FOLDER, and what was mounted and started goes with the command.
 # Exit codes: that of COMMAND; 20 something is missing here.
 set -euo pipefail
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-suite=${1:-trixie} folder=${2:-$kit/build-${1:-trixie}} command=${3:-./odori test}
+suite=${1:-trixie} folder=${2:-$kit/build-${1:-trixie}} command=${3:-./odori test --all}
 if [[ $EUID -ne 0 ]] || ! command -v mmdebstrap >/dev/null; then
   echo "debian.sh: this needs root and mmdebstrap; the head of $0 says more." >&2
   exit 20

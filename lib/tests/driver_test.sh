@@ -187,6 +187,7 @@ rm "$scratch/build/CMakeCache.txt"
 # The count of the tests, from ctest's file: one passed, one failed, three need GPUs, and one that did not run at all.
 cat >"$scratch/bin/ctest" <<'END'
 #!/bin/bash
+[[ " $* " != *" -N "* ]] || exit 0
 while [[ $1 != --output-junit ]]; do shift; done
 cat >"$2" <<'XML'
 <testsuite name="(empty)"
@@ -226,37 +227,61 @@ expect 8 "1 test needs 2 GPUs; here: 1" "${counted[@]}"
 expect 8 $'\n1 passed, 2 failed, 3 skipped' "${counted[@]}"
 unset ODORI_READY
 
-# What selected tests need is built, and no more; everything, if one of them isn't declared.
+# Which tests run, and what is built for them. Of the stand-in's tests three are quick and two are long, and one more is there after
+# CMake ran again.
 mkdir -p "$scratch/tested"
 bash -c "$(sed -n '/^packages=/,/)$/p' "$odori"); echo \"\${packages[*]}\"" >"$scratch/tested/odori_packages"
 cat >"$scratch/bin/ctest" <<'END'
 #!/bin/bash
-[[ " $* " == *" -N "* ]] || { echo "runs $*" && exit; }
-[[ " $* " != *" scripts "* ]] || echo "  Test #1: a_script"
-[[ " $* " != *" comm_test|x "* ]] || printf '  Test  #8: comm_test_1_ranks\n  Test #12: x\n'
-[[ " $* " != *" -L gpu "* ]] || printf '  Test  #8: comm_test_1_ranks\n  Test #12: undeclared\n'
+if [[ " $* " != *" -N "* ]]; then
+  while [[ $1 != --output-junit ]]; do shift; done
+  printf '\t<testcase name="good" status="run">\n' >"$2"
+  echo "runs ${*:3}"
+  exit
+fi
+case ${*:4} in
+  "-LE ^long$"*) tests="a_script comm_test_1_ranks x" ;;
+  "-L ^long$ -FA .") tests="slow slower" ;;
+  "-R scripts") tests=a_script ;;
+  "-R comm_test|x"*) tests="comm_test_1_ranks x" ;;
+  "-R slow" | "-j 1 -R slow") tests="slow slower" ;;
+  "-R later") [[ -e $ODORI_BUILD/later ]] && tests="x later" || tests=x ;;
+  *) exit ;;
+esac
+printf '  Test  #8: %s\n' $tests
 END
-printf '#!/bin/sh\necho "builds $*"\n' >"$scratch/bin/cmake"
+cat >"$scratch/bin/cmake" <<'END'
+#!/bin/bash
+touch "$ODORI_BUILD/later"
+[[ " $* " == *" --target "* ]] && echo "builds ${*:6}" || echo "builds everything"
+END
 chmod +x "$scratch/bin/"{cmake,ctest}
-printf '%s\n' "a_script " "comm_test_1_ranks comm_test" "x other program" "y never" >"$scratch/tested/test_targets"
-selected=(env PATH="$scratch/bin" CI= ODORI_BUILD="$scratch/tested" "$odori" test)
-said=$("${selected[@]}" comm_test x --repeat until-fail:2)
-[[ $said == *"builds --build $scratch/tested --parallel "*" --target "* && $(tr ' ' '\n' <<<"${said#*--target }" | sed '/^runs/,$d' | sort | xargs) == "comm_test other program" &&
-  $said == *"runs "*" -R comm_test|x --repeat until-fail:2" ]] || {
-  printf 'FAILED: what is built for two tests: %s\n' "$said"
-  failures=$((failures + 1))
+printf '%s\n' "a_script " "comm_test_1_ranks comm_test" "x other program" "slow all" "slower never" "later program late" >"$scratch/tested/test_targets"
+
+# selects BUILDS RUNS LAST FLAG...: ./odori test FLAG... builds these targets, calls ctest with these flags, and ends its last
+# line so.
+selects() {
+  local said expected=${1:+"builds ${1//; /$'\n'builds }"$'\n'}"runs $2"$'\n'"1 passed, 0 failed, 0 skipped$3"
+  rm -f "$scratch/tested/later"
+  said=$(env PATH="$scratch/bin" CI= ODORI_BUILD="$scratch/tested" "$odori" test "${@:4}" 2>&1)
+  [[ $said == "$expected" ]] || {
+    printf 'FAILED: ./odori test %s\nexpected:\n%s\ngot:\n%s\n' "${*:4}" "$expected" "$said"
+    failures=$((failures + 1))
+  }
 }
-said=$("${selected[@]}" scripts)
-[[ $said == "runs "* ]] || {
-  printf 'FAILED: something is built for a script: %s\n' "$said"
-  failures=$((failures + 1))
-}
-expect 0 " --target all" "${selected[@]}" -L gpu
-said=$("${selected[@]}" unheard_of)
-[[ $said == "runs "* ]] || {
-  printf 'FAILED: something is built for a test that does not exist: %s\n' "$said"
-  failures=$((failures + 1))
-}
+left="; 2 long tests are left to ./odori test --all"
+selects "comm_test other program" '-LE ^long$' "$left"
+selects "comm_test other program" '-LE ^long$ --repeat until-fail:2' "$left" --repeat until-fail:2
+selects "everything" "" "" --all
+selects "everything" "-j 1" "" --all -j 1
+selects "everything" "-j 1" "" -j 1 --all
+selects "comm_test other program" "-R comm_test|x --repeat until-fail:2" "" comm_test x --repeat until-fail:2
+selects "all never" "-R slow" "" slow
+selects "all never" "-R slow" "" --all slow
+selects "all never" "-j 1 -R slow" "" -j 1 -R slow
+selects "other program; other program late" "-R later" "" later
+selects "" "-R scripts" "" scripts
+selects "" "-R unheard_of" "" unheard_of
 rm "$scratch/bin/"{cmake,ctest}
 
 # A compiler that accepts nothing: a task's own program is what ./odori check explains.
