@@ -5,8 +5,8 @@ for the platforms have their columns.
 
     class_forms_test.py BUILD WORK
 
-Each answer is judged once: the records of the first form are put where the others look for them, so that only answers
-with other texts are judged again.
+Each answer is judged once: the records of the first student who has it, in the first form, are put where the others are
+looked for, so that only answers with other texts are judged.
 """
 
 import csv
@@ -22,23 +22,28 @@ import zipfile
 import class_forms
 
 BUILD, WORK = pathlib.Path(sys.argv.pop(1)), pathlib.Path(sys.argv.pop(1))
-TASKS = ("multi_gpu", "ring")
+TASKS = {"multi_gpu": (class_forms.PROGRAM, class_forms.SCRIPT), "ring": (class_forms.RING,)}
+PLACES = {"moodle": "{0.name}_{0.number}", "gradescope": "submission_9{0.number}", "github": "tasks-{0.user}", "shared": "{0.user}"}
 
 
-def folders(results):
-    """{name of the student: folder}."""
-    return {student["name"]: student["folder"] for student in json.loads((results / "results.json").read_text())["students"]}
+def answer_of(student, task):
+    """What the marks and flags of two students have in common: where their files are, and the texts of this task's."""
+    names = [class_forms.name_of(file) for file in TASKS[task]]
+    return sorted(student.files), [data for path, (data, _) in student.files.items() if path.rsplit("/", 1)[-1] in names]
 
 
-def lend_records(first, results, form):
-    """Marks of the same texts, as if this batch had been stopped after them."""
+def lend_records(form, judged):
+    """The records of the same answers, as if this batch had been stopped after them."""
+    results = WORK / form
     (results / "lock").touch()
-    shutil.copy(first / "batch.json", results)
-    place = {"gradescope": "submission_9{0.number}", "github": "tasks-{0.user}", "shared": "{0.user}"}[form]
+    (results / "batch.json").write_text((WORK / "moodle/batch.json").read_text())
     for student in class_forms.students():
         for task in TASKS:
-            record = json.loads((first / "students" / folders(first)[student.name] / f"{task}.json").read_text())
-            folder = results / "students" / place.format(student)
+            same = [other for other in judged if answer_of(other, task) == answer_of(student, task)]
+            if not same:
+                continue
+            record = json.loads((WORK / "moodle/students" / PLACES["moodle"].format(same[0]) / f"{task}.json").read_text())
+            folder = results / "students" / PLACES[form].format(student)
             folder.mkdir(parents=True, exist_ok=True)
             (folder / f"{task}.json").write_text(json.dumps({**record, "student": folder.name}))
 
@@ -54,14 +59,21 @@ class ClassForms(unittest.TestCase):
         (WORK / "forms").mkdir(parents=True)
         cls.expected = {s.name: s.mark for s in [*class_forms.students(), class_forms.ABSENT]}
         for form, write in class_forms.FORMS.items():
-            results = WORK / form
-            class_forms.write_settings(results, form)
-            if form != "moodle":
-                lend_records(WORK / "moodle", results, form)
-            command = [BUILD / "bin/odori_classroom", write(WORK / "forms"), "--out", results, "--build", BUILD]
-            ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "TZ": "UTC"})
-            print(f"--- {form}\n{ended.stdout.decode()}", flush=True)
-            assert ended.returncode == 0, ended.returncode
+            class_forms.write_settings(WORK / form, form)
+            submissions, judged = write(WORK / "forms"), class_forms.students()
+            if form == "moodle":
+                judged = judged[:1]
+                cls.grade(form, submissions, "--students", PLACES[form].format(*judged))
+            lend_records(form, judged)
+            cls.grade(form, submissions)
+        assert not (WORK / "moodle/history").exists(), "a record was lent to somebody with another answer, and judged again"
+
+    @staticmethod
+    def grade(form, submissions, *flags):
+        command = [BUILD / "bin/odori_classroom", submissions, "--out", WORK / form, "--build", BUILD, *flags]
+        ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "TZ": "UTC"})
+        print(f"--- {form}\n{ended.stdout.decode()}", flush=True)
+        assert ended.returncode == 0, ended.returncode
 
     def students(self, form):
         return {s["name"]: s for s in json.loads((WORK / form / "results.json").read_text())["students"]}

@@ -120,12 +120,13 @@ class Grade(unittest.TestCase):
         return {line.split(",")[0]: line.split(",")[column] for line in lines[1:]}
 
     def test_percentages_change_only_by_what_was_shown(self):
-        hand_in("aoki", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")
-        hand_in("baba", "exercises/01_multi_gpu/train_cifar_multi_gpu.cpp")
+        script = "solutions/01_multi_gpu/run_multi_gpu_training.sh"  # read, not run: marked at once
+        hand_in("aoki", script)
+        hand_in("baba", "jobscripts/run_multi_gpu_training.sh")
         grading.prepare(self.results, tasks={"multi_gpu": 1}, speedup=0)
         self.assertEqual(grade(*self.flags)[0], 0)
         before = self.percents()
-        self.assertEqual(before, {"aoki": "93.75", "baba": "0"})
+        self.assertEqual(before, {"aoki": "6.25", "baba": "0"})
         # Other settings, for some or for all, change nothing without being asked.
         for settings in ({"tasks": {"multi_gpu": 1}}, {"speedup": 0}, {"tasks": {"multi_gpu": 1}, "speedup": 0, "late": "refuse"}):
             grading.prepare(self.results, **settings)
@@ -141,27 +142,28 @@ class Grade(unittest.TestCase):
         grading.prepare(self.results, speedup=0)  # two tasks now
         code, output = grade(*self.flags, "--regrade")
         self.assertEqual(code, 0, output)
-        self.assertRegex(output, r"aoki +in all +93.75/100 +46.88/100")
+        self.assertRegex(output, r"aoki +in all +6.25/100 +3.13/100")
         self.assertEqual(self.percents(), before)
         code, output = grade(self.submissions, "--out", self.results, "--regrade", "--apply")
         self.assertEqual(code, 0, output)
-        self.assertEqual(self.percents(), {"aoki": "46.88", "baba": "0"}, "what was shown")
+        self.assertEqual(self.percents(), {"aoki": "3.13", "baba": "0"}, "what was shown")
         self.assertEqual(grade(*self.flags)[0], 0)
         # What is marked meanwhile makes a regrade's table untrue.
         self.assertEqual(grade(*self.flags, "--regrade")[0], 0)
-        hand_in("baba", "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp")
+        hand_in("baba", script)
         code, output = grade(*self.flags)
-        self.assertIn("baba, multi_gpu: 93.75 of 100 points; needs a look (instead of 0/100: its files changed)", output)
+        self.assertIn("baba, multi_gpu: 6.25 of 100 points; needs a look (instead of 0/100: its files changed)", output)
         self.assertEqual(grade(*self.flags, "--regrade", "--apply")[0], 2)
 
     def test_nothing_of_this_machine_is_in_what_students_get(self):
         text = (KIT / "solutions/01_multi_gpu/train_cifar_multi_gpu.cpp").read_text()
-        parts = text.split("  // END BLANK")
+        unfilled = (KIT / "exercises/01_multi_gpu/train_cifar_multi_gpu.cpp").read_text()
+        parts, empty = (program.split("  // END BLANK") for program in (text, unfilled))
         verdicts = {
             "words": [("  int x = ;\n", "COMPILE"), ('#include "/tmp/nowhere.h"\n', "WRONG"), ("  int nowhere(); nowhere();\n", "COMPILE")],
             "deeds": [("", "PASS"), ('  throw std::logic_error("/tmp/somewhere/x " __FILE__);\n', "CRASH"), ("  if (true)\n", "COMPILE")]}
         for student, added in verdicts.items():
-            blanks = [part + code for part, (code, _) in zip(parts, added)] + parts[len(added):]
+            blanks = [part + code for part, (code, _) in zip(parts, added)] + empty[len(added):]
             (hand_in(student) / "train_cifar_multi_gpu.cpp").write_text("  // END BLANK".join(blanks))
         hand_in("missing", "solutions/01_multi_gpu/run_multi_gpu_training.sh")
         hand_in("absent", "README.md")

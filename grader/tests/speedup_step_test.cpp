@@ -51,8 +51,20 @@ Layout two_devices(const char* task) { return Layout::on_machine(task_named(task
 
 constexpr std::uint64_t seed = 7;
 
-SpeedupJobs jobs_of(const char* task, fs::path learners) {
-  return {task_named(task), two_devices(task), ODORI_SOLUTIONS, std::move(learners), seed};
+/// With this program as the learner's, until the next call. To draw their data takes longer than most jobs do, so each
+/// task's are made once.
+SpeedupJobs& jobs_of(const char* task, const fs::path& learners) {
+  struct Made {
+    ScratchFolder folder;
+    fs::path program = folder.path() / "learners";  // a link
+    SpeedupJobs jobs;
+    explicit Made(const char* task) : jobs(task_named(task), two_devices(task), ODORI_SOLUTIONS, program, seed) {}
+  };
+  static std::map<std::string, Made> made;
+  Made& of_task = made.try_emplace(task, task).first->second;
+  fs::remove(of_task.program);
+  fs::create_symlink(learners, of_task.program);
+  return of_task.jobs;
 }
 
 /// A learner's program: what the script does before the kit's solution runs with "$@". The batches of checked runs have
@@ -60,7 +72,8 @@ SpeedupJobs jobs_of(const char* task, fs::path learners) {
 class Scripted {
  public:
   Scripted(const char* task, const std::string& script) {
-    std::ofstream(path()) << "#!/bin/bash\nwhile read -r name value; do declare \"$name=$value\"; done < <(\n"
+    std::ofstream(path()) << "#!/bin/bash\nself=" << path().string()
+                          << "\nwhile read -r name value; do declare \"$name=$value\"; done < <(\n"
                           << "  printf '%s ' \"$@\" | grep -o 'batchsize [0-9]*')\n"
                           << script << "\nexec " << solution_of(task).string() << " \"$@\"\n";
     fs::permissions(path(), fs::perms(0755));
@@ -88,7 +101,7 @@ FailedAtWork failure_of(const char* task, const std::string& script) try {
 
 TEST(SpeedupJobs, RunAllFourKindsOfWorkInBothTasks) {
   for (const char* task : {"multi_gpu", "multi_node"}) {
-    SpeedupJobs jobs = jobs_of(task, solution_of(task));
+    SpeedupJobs& jobs = jobs_of(task, solution_of(task));
     for (const Work work : {Work::one, Work::ceiling, Work::solution}) EXPECT_GT(jobs.start(work), 0.01) << task;
     for (const Work work : {Work::one, Work::ceiling, Work::learner, Work::solution})
       EXPECT_GT(jobs.seconds(work), 0.01) << task;
@@ -115,7 +128,7 @@ std::vector<std::string> flags_in(const Scripted& program, const std::function<v
 
 TEST(SpeedupJobs, HaveTheFlagsOfACheckedRunWithLargerBatches) {
   for (const char* task : {"multi_gpu", "multi_node"}) {
-    const Scripted program(task, "printf '%s\\n' \"$@\" >$0.flags");
+    const Scripted program(task, "printf '%s\\n' \"$@\" >$self.flags");
     const Runner runner(task_named(task), solution_of(task), seed);
     const auto timed = flags_in(program, [&] { jobs_of(task, program).seconds(Work::learner); });
     int found = 0;
@@ -145,7 +158,7 @@ TEST(SpeedupJobs, CountTheImagesThatTheLearnersProgramTrainsOn) {
 
 TEST(SpeedupJobs, CountThemInJobsThatMayBeStoppedToo) {
   const Scripted program("multi_gpu", half_when_timed);
-  SpeedupJobs jobs = jobs_of("multi_gpu", program);
+  SpeedupJobs& jobs = jobs_of("multi_gpu", program);
   EXPECT_THROW(jobs.seconds(Work::learner, 50), FailedAtWork);
 }
 
@@ -156,7 +169,7 @@ TEST(SpeedupJobs, HaveToPassTheExamsChecks) {
 }
 
 TEST(SpeedupJobs, SayWhoseProgramFailed) {
-  SpeedupJobs learners = jobs_of("multi_gpu", "/bin/false");
+  SpeedupJobs& learners = jobs_of("multi_gpu", "/bin/false");
   EXPECT_GT(learners.start(Work::solution), 0);
   EXPECT_THROW(learners.seconds(Work::learner), FailedAtWork);
   SpeedupJobs kits(task_named("multi_gpu"), two_devices("multi_gpu"), "/nowhere", solution_of("multi_gpu"), seed);
@@ -165,7 +178,7 @@ TEST(SpeedupJobs, SayWhoseProgramFailed) {
 
 TEST(SpeedupJobs, StopALearnersJobThatTakesTooLong) {
   const Scripted program("multi_gpu", "sleep 1");
-  SpeedupJobs jobs = jobs_of("multi_gpu", program);
+  SpeedupJobs& jobs = jobs_of("multi_gpu", program);
   EXPECT_EQ(jobs.seconds(Work::learner, 0.25), 0.25);
   EXPECT_LT(jobs.seconds(Work::learner, 50), 50);
   EXPECT_NE(jobs.seconds(Work::solution, 0.01), 0.01) << "the kit's own are never stopped";
@@ -173,9 +186,9 @@ TEST(SpeedupJobs, StopALearnersJobThatTakesTooLong) {
 
 TEST(SpeedupJobs, AreRunAgainIfSomebodyKillsThem) {
   for (const auto& [kills, is_accident] : {std::pair{1, true}, {9, false}}) {
-    const Scripted program("multi_gpu",
-                           fmt::format("echo >>$0.starts; [ $(wc -l <$0.starts) -gt {} ] || kill -KILL $$", kills));
-    SpeedupJobs jobs = jobs_of("multi_gpu", program);
+    const Scripted program(
+        "multi_gpu", fmt::format("echo >>$self.starts; [ $(wc -l <$self.starts) -gt {} ] || kill -KILL $$", kills));
+    SpeedupJobs& jobs = jobs_of("multi_gpu", program);
     if (is_accident)
       EXPECT_GT(jobs.seconds(Work::learner), 0);
     else
@@ -205,7 +218,7 @@ TEST(Counts, AreThoseOfTheAlgorithm) {
             {{"devices", "2"}, {"images", "32"}, {"updates", "4"}, {"gathered", "57.2"}, {"sent", "57.2"}}},
            {"multi_node",
             {{"devices", "2"}, {"images", "32"}, {"updates", "4"}, {"collectives", "1"}, {"averaged", "57.2"}}}}) {
-    SpeedupJobs jobs = jobs_of(task, solution_of(task));
+    SpeedupJobs& jobs = jobs_of(task, solution_of(task));
     const bool under_mpi = task_named(task).under_mpi;
     const Finding counts = counts_of(timeline::read(jobs.trace()), under_mpi, SpeedupJobs::traced_images);
     EXPECT_EQ(counts.key, under_mpi ? "counts_ranks" : "counts_devices");

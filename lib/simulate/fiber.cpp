@@ -19,7 +19,8 @@
 
 namespace odori::simulate {
 
-Fiber::Fiber(std::function<Fiber&()> function, std::size_t stack_bytes) : function_(std::move(function)) {
+Fiber::Fiber(std::function<Fiber&()> function, std::size_t stack_bytes)
+    : function_(std::move(function)), begun_(false) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   stack_bytes_ = (stack_bytes + page - 1) / page * page;
   memory_bytes_ = page + stack_bytes_;
@@ -31,12 +32,12 @@ Fiber::Fiber(std::function<Fiber&()> function, std::size_t stack_bytes) : functi
     fail("The system has no stack of {} KiB for another simulated rank: {}. Simulate fewer ranks.", stack_bytes_ / 1024,
          std::strerror(reason));
   }
-  ::getcontext(&context_);
-  context_.uc_stack.ss_sp = static_cast<std::byte*>(memory_) + page;
-  context_.uc_stack.ss_size = stack_bytes_;
-  stack_ = context_.uc_stack.ss_sp;
+  ::getcontext(&start_);
+  start_.uc_stack.ss_sp = static_cast<std::byte*>(memory_) + page;
+  start_.uc_stack.ss_size = stack_bytes_;
+  stack_ = start_.uc_stack.ss_sp;
   const auto self = reinterpret_cast<std::uintptr_t>(this);  // makecontext passes integers
-  ::makecontext(&context_, reinterpret_cast<void (*)()>(enter), 2, static_cast<unsigned>(self >> 32),
+  ::makecontext(&start_, reinterpret_cast<void (*)()>(enter), 2, static_cast<unsigned>(self >> 32),
                 static_cast<unsigned>(self));
 }
 
@@ -60,7 +61,11 @@ void Fiber::switch_to(Fiber& next) {
 #ifdef __SANITIZE_ADDRESS__
   __sanitizer_start_switch_fiber(ended_ ? nullptr : &frames, next.stack_, next.stack_bytes_);
 #endif
-  ::swapcontext(&context_, &next.context_);
+  // A system call at the start of a fiber only: swapcontext makes one at each switch.
+  if (_setjmp(suspended_) == 0) {
+    if (std::exchange(next.begun_, true)) _longjmp(next.suspended_, 1);
+    ::setcontext(&next.start_);
+  }
   arrive(frames);
 }
 

@@ -2,6 +2,7 @@
 // A function with its own stack, which is suspended and resumed in one thread.
 #pragma once
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cstddef>
@@ -39,7 +40,9 @@ class Fiber {
   std::function<Fiber&()> function_;
   void* memory_ = nullptr;  // the guard page, then the stack
   std::size_t memory_bytes_ = 0;
-  ucontext_t context_{};
+  ucontext_t start_{};   // of a function that has not begun
+  jmp_buf suspended_{};  // of one that has
+  bool begun_ = true;
   Exceptions exceptions_;
   bool ended_ = false;
   Fiber* from_ = nullptr;  // the last one that switched to this one
