@@ -60,6 +60,8 @@ class Parameters {
   void set_copied(bool copied) { copied_ = copied; }
   /// For an update in one kernel. `in_storage`: with gradients and copy in bf16.
   kernels::UpdateVectors update_vectors(float* velocities, bool in_storage) const;
+  /// The weights' copy in bf16, or null.
+  void* copy() const { return copy_.get(); }
   ModelMemory& memory() const { return memory_; }
   Storage storage() const { return storage_; }
 
