@@ -238,7 +238,7 @@ TEST_P(KernelTest, LayoutsThereAndBack) {
 }
 
 TEST_P(KernelTest, Bias) {
-  for (const auto& [rows, columns] : {std::pair{1, 1}, {5, 10}, {128, 100}, {300, 7}, {2, 513}}) {
+  for (const auto& [rows, columns] : {std::pair{1, 1}, {5, 10}, {128, 100}, {300, 7}, {2, 513}, {4000, 24}}) {
     const Array<double> y = normal_array({rows, columns, 1, 1}), bias = normal_array({1, columns, 1, 1});
     Array<double> sum = y;
     std::vector<double> gradient(static_cast<std::size_t>(columns));
@@ -248,8 +248,14 @@ TEST_P(KernelTest, Bias) {
         gradient[static_cast<std::size_t>(c)] += y(r, c, 0, 0);
       }
     const Memory on_y = on_gpu(y), on_bias = floats(bias.values), on_gradient = floats(bias.values.size());
-    kernels::bias_gradient(stream, storage, on_y.data<void>(), on_gradient.data(), rows, columns);
-    EXPECT_LE(error(on_gradient, gradient), 1e-6) << rows << "x" << columns;
+    const Memory workspace = floats(std::vector<double>(kernels::bias_workspace_bytes(rows, columns) / 4));
+    std::vector<std::vector<float>> seen;
+    for (void* const shared : {static_cast<void*>(nullptr), workspace.data<void>(), workspace.data<void>()}) {
+      kernels::bias_gradient(stream, storage, on_y.data<void>(), on_gradient.data(), rows, columns, shared);
+      EXPECT_LE(error(on_gradient, gradient), 1e-6) << rows << "x" << columns;
+      seen.push_back(on_gradient.read());
+    }
+    EXPECT_EQ(seen[1], seen[2]) << "the same bits each time";
     kernels::add_bias(stream, storage, on_y.data<void>(), on_bias.data(), rows, columns);
     EXPECT_LE(error(on_y.read(), sum), tolerance) << rows << "x" << columns;
   }

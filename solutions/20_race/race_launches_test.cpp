@@ -65,6 +65,13 @@ TEST_P(RaceLaunches, OneKernelUpdatesAllGroupsWithTheSameBits) {
   EXPECT_EQ(neither.values, fused.values);
 }
 
+TEST_P(RaceLaunches, GelusAreDoneByBatchNormalizationWithTheSameBits) {
+  const GpuOptimizations all;
+  const Trained fused(GetParam(), all), alone(GetParam(), all.without(GpuOptimization::fused_gelu));
+  EXPECT_EQ(alone.launches[0] - fused.launches[0], 2 * 6) << "One a pass for each GELU after one of these layers.";
+  EXPECT_EQ(alone.values, fused.values);
+}
+
 INSTANTIATE_TEST_SUITE_P(Precisions, RaceLaunches, testing::Values(Precision::fp32, Precision::bf16),
                          [](const auto& info) { return std::string(to_string(info.param)); });
 

@@ -96,6 +96,8 @@ class Operation {
   /// Makes this operation do the dropout of its output, forward and backward, with the same bits. Returns false if it
   /// cannot.
   virtual bool fuse_dropout(float /*ratio*/, std::uint32_t /*layer*/) { return false; }
+  /// The same for a GELU of its output.
+  virtual bool fuse_gelu() { return false; }
   virtual void describe(std::vector<std::string>& lines) const = 0;
   const Value& output() const { return output_; }
 
