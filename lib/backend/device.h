@@ -16,6 +16,7 @@
 #include "backend/adam_factors.h"
 #include "backend/buffer.h"
 #include "backend/device_group.h"
+#include "backend/momentum_factors.h"
 #include "backend/precision.h"
 #include "numbers/range.h"
 
@@ -64,13 +65,16 @@ class Device {
   virtual void axpy(float a, const Buffer& x, Buffer& y, Range range) = 0;
   /// y *= a
   virtual void scale(float a, Buffer& y, Range range) = 0;
-  /// Momentum SGD as Chainer writes it: v = momentum * v - rate * g; p += v. v may cover a shard of the parameters: its
-  /// first element belongs to p[v_begin].
-  virtual void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
+  /// SGD with momentum (momentum_factors.h). v may cover a shard of the parameters: its first element belongs to
+  /// p[v_begin]. Whether g afterwards includes the weight decay is left open.
+  virtual void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, const MomentumGroups& groups, Range range,
                             std::size_t v_begin = 0) = 0;
   /// Adam (adam_factors.h). m and v may cover a shard of the parameters: their first element belongs to p[m_begin].
   virtual void adam(Buffer& p, const Buffer& g, Buffer& m, Buffer& v, const AdamFactors& factors, Range range,
                     std::size_t m_begin = 0) = 0;
+  /// slow = keep * slow + (1 - keep) * fast; fast = slow. The average of M. Zhang et al., 2019, "Lookahead optimizer: k
+  /// steps forward, 1 step back" (arXiv 1907.08610). With keep 0, slow becomes a copy of fast.
+  virtual void look_ahead(Buffer& slow, Buffer& fast, float keep, Range range) = 0;
 
   /// Calls `work` on pieces that together are `range`: on a CPU pieces that fit its cache, from all of the device's
   /// threads, so that several passes over the same elements cost one; on a GPU the range as it is.

@@ -9,6 +9,7 @@ namespace odori {
 struct Range {
   std::size_t begin = 0, end = 0;
   std::size_t size() const { return end - begin; }
+  bool operator==(const Range&) const = default;
 };
 
 /// Parameters begin at multiples of 16 floats, a cache line: the first of them at or after this position.

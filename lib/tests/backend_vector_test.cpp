@@ -118,10 +118,40 @@ TEST_P(VectorTest, MomentumSgd) {
   reference::momentum_sgd<double>(p, {x.begin(), x.end()}, v, 0.05, 0.9);
   for (const Range range : ranges) {
     Buffer bp = buffer(y), bv = buffer(z);
-    device.momentum_sgd(bp, g, bv, 0.05f, 0.9f, range);
+    device.momentum_sgd(bp, g, bv, polyak(0.05f, 0.9f), range);
     expect_on_range(read(bp), y, range, [&](std::size_t i) { return p[i]; });
     expect_on_range(read(bv), z, range, [&](std::size_t i) { return v[i]; });
   }
+}
+
+/// A group of the first 16 elements with weight decay, and one of all others with another rate.
+TEST_P(VectorTest, NesterovOfTwoGroups) {
+  const Buffer g = buffer(x);
+  const std::vector<double> of_x(x.begin(), x.end());
+  std::vector<double> p(y.begin(), y.end()), v(z.begin(), z.end()), p1 = p, v1 = v;
+  reference::nesterov_sgd<double>(p, of_x, v, 0.05, 0.9, 0.3);
+  reference::nesterov_sgd<double>(p1, of_x, v1, 0.5, 0.9, 0);
+  const std::vector<MomentumGroups::Part> parts{{{0, 16}, 0}, {{16, n}, 1}};
+  MomentumGroups groups(nesterov(0.05f, 0.9f, 0.3f));
+  groups.factors[1] = nesterov(0.5f, 0.9f);
+  groups.parts = parts;
+  for (const Range range : ranges) {
+    Buffer bp = buffer(y), bv = buffer(z);
+    device.momentum_sgd(bp, g, bv, groups, range);
+    expect_on_range(read(bp), y, range, [&](std::size_t i) { return (i < 16 ? p : p1)[i]; });
+    expect_on_range(read(bv), z, range, [&](std::size_t i) { return (i < 16 ? v : v1)[i]; });
+  }
+}
+
+TEST_P(VectorTest, LookAhead) {
+  for (const float keep : {0.0f, 0.25f, 1.0f})
+    for (const Range range : ranges) {
+      Buffer slow = buffer(x), fast = buffer(y);
+      device.look_ahead(slow, fast, keep, range);
+      const auto average = [&](std::size_t i) { return keep * double{x[i]} + (1 - keep) * double{y[i]}; };
+      expect_on_range(read(slow), x, range, average);
+      expect_on_range(read(fast), y, range, average);
+    }
 }
 
 TEST_P(VectorTest, AdamOfAShard) {

@@ -5,6 +5,7 @@
 
 #include "backend/cuda/kernels/batch_normalization.h"
 #include "backend/cuda/kernels/dropout.h"
+#include "backend/cuda/kernels/gelu.h"
 #include "cuda_kernels_support.h"
 
 namespace odori::test {
@@ -195,6 +196,33 @@ TEST_P(BatchNormalizationTest, FusedDropoutGivesTheBitsOfBoth) {
       const auto dropped = std::count(seen[1].begin(), seen[1].end(), 0.0f);
       EXPECT_GT(dropped, 0);
     }
+}
+
+TEST_P(BatchNormalizationTest, AFusedGeluGivesTheBitsOfBoth) {
+  for (const Shape& shape : {Shape{4, 16, 8, 8}, {3, 5, 7, 3}, {5, 24, 2, 2}, {9, 40, 1, 1}}) {
+    SCOPED_TRACE(testing::Message() << shape.n << "x" << shape.c << "x" << shape.h << "x" << shape.w);
+    const Layer layer = random_layer(shape, false);
+    const std::size_t channels = layer.gamma.values.size(), n = shape.size();
+    std::vector<std::vector<float>> seen;
+    for (const bool fused : {false, true}) {
+      OnGpu g = on_gpu_(layer);
+      const Memory normalised = poisoned(shape), y = poisoned(shape), ggamma = floats(channels),
+                   gbeta = floats(channels);
+      void *x = normalised.data<void>(), *gy = g.gy.data<void>();
+      g.b.gelu = fused;
+      train(g, fused ? y : normalised);
+      if (!fused) {
+        kernels::gelu(stream, storage, x, y.data<void>(), n);
+        kernels::gelu_backward(stream, storage, x, gy, gy, n);
+      }
+      kernels::batch_normalization_backward(stream, g.b, gy, gy, ggamma.data(), gbeta.data(), g.scratch.data<void>());
+      seen.push_back(y.read());
+      for (const Memory* result : std::initializer_list<const Memory*>{&ggamma, &gbeta, &g.gy})
+        for (const float value : result->read()) seen.back().push_back(value);
+    }
+    EXPECT_EQ(seen[1], seen[0]);
+    EXPECT_EQ(std::count_if(seen[1].begin(), seen[1].end(), [](float x) { return std::isnan(x); }), 0);
+  }
 }
 
 /// The blocks of an emulated GPU run in either order, so that the last one is another one each time.

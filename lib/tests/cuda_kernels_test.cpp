@@ -54,7 +54,8 @@ TEST_P(KernelVectorTest, Arithmetic) {
   });
 }
 
-/// Gradients of bf16 where their bit says so, factors by value and in memory, with and without weight decay.
+/// Gradients of bf16 where their bit says so, factors by value, in memory and in memory by a table of groups, with and
+/// without weight decay.
 TEST_P(KernelVectorTest, MomentumSgd) {
   for_each_case([&](std::size_t n, std::size_t shift) {
     const auto p = normal(n, random), v = normal(n, random), g = normal(n, random), of_bf16 = normal(n, random);
@@ -72,19 +73,26 @@ TEST_P(KernelVectorTest, MomentumSgd) {
         true_g[i] += decay * p[i];
       }
       reference::momentum_sgd<double>(true_p, true_g, true_v, 0.05, 0.9);
-      const cuda::MomentumFactors factors{0.05f, 0.9f, decay};
-      const Memory changing(stream, Storage::fp32, {factors.rate, factors.momentum, factors.decay});
-      for (const bool in_memory : {false, true}) {
+      const MomentumFactors factors = polyak(0.05f, 0.9f, decay);
+      // Group 0 would leave elements as they are; the table has group 1 for all.
+      Memory changing(stream, Storage::fp32, 2 * sizeof factors / 4), groups(stream, Storage::fp32, n / 64 + 1);
+      const MomentumFactors both[]{{.momentum = 1}, factors};
+      const std::vector<std::uint8_t> ones(4 * (n / 64 + 1), 1);
+      cuda::check(cudaMemcpyAsync(changing.data<void>(), both, sizeof both, cudaMemcpyHostToDevice, stream), "");
+      cuda::check(cudaMemcpyAsync(groups.data<void>(), ones.data(), ones.size(), cudaMemcpyHostToDevice, stream), "");
+      for (const int how : {0, 1, 2}) {
         const Memory on_p(stream, Storage::fp32, p, shift), on_v(stream, Storage::fp32, v, shift),
             copy(stream, Storage::bf16, n, shift);
         kernels::UpdateVectors vectors{on_p.data(), on_v.data(), gradients.data()};
         if (with_bf16)
           vectors.g_bf16 = in_bf16.data<void>(), vectors.in_bf16 = table.data<std::uint32_t>(),
           vectors.copy = copy.data<void>();
-        if (in_memory)
-          kernels::momentum_sgd(stream, vectors, changing.data<cuda::MomentumFactors>(), n);
+        if (how == 2) vectors.groups = groups.data<std::uint8_t>();
+        const auto* in_memory = changing.data<MomentumFactors>();
+        if (how > 0 || with_bf16)
+          kernels::momentum_sgd(stream, vectors, how == 2 ? in_memory : in_memory + 1, n);
         else
-          kernels::momentum_sgd(stream, vectors, factors, n);
+          kernels::momentum_sgd(stream, vectors, factors, {0, n});
         EXPECT_LE(error_of_sums(on_p, true_p, terms), 1e-6);
         EXPECT_LE(error_of_sums(on_v, true_v, terms), 1e-6);
         std::vector<float> copied = on_p.read();
@@ -230,7 +238,7 @@ TEST_P(KernelTest, LayoutsThereAndBack) {
 }
 
 TEST_P(KernelTest, Bias) {
-  for (const auto& [rows, columns] : {std::pair{1, 1}, {5, 10}, {128, 100}, {300, 7}, {2, 513}}) {
+  for (const auto& [rows, columns] : {std::pair{1, 1}, {5, 10}, {128, 100}, {300, 7}, {2, 513}, {4000, 24}}) {
     const Array<double> y = normal_array({rows, columns, 1, 1}), bias = normal_array({1, columns, 1, 1});
     Array<double> sum = y;
     std::vector<double> gradient(static_cast<std::size_t>(columns));
@@ -240,8 +248,14 @@ TEST_P(KernelTest, Bias) {
         gradient[static_cast<std::size_t>(c)] += y(r, c, 0, 0);
       }
     const Memory on_y = on_gpu(y), on_bias = floats(bias.values), on_gradient = floats(bias.values.size());
-    kernels::bias_gradient(stream, storage, on_y.data<void>(), on_gradient.data(), rows, columns);
-    EXPECT_LE(error(on_gradient, gradient), 1e-6) << rows << "x" << columns;
+    const Memory workspace = floats(std::vector<double>(kernels::bias_workspace_bytes(rows, columns) / 4));
+    std::vector<std::vector<float>> seen;
+    for (void* const shared : {static_cast<void*>(nullptr), workspace.data<void>(), workspace.data<void>()}) {
+      kernels::bias_gradient(stream, storage, on_y.data<void>(), on_gradient.data(), rows, columns, shared);
+      EXPECT_LE(error(on_gradient, gradient), 1e-6) << rows << "x" << columns;
+      seen.push_back(on_gradient.read());
+    }
+    EXPECT_EQ(seen[1], seen[2]) << "the same bits each time";
     kernels::add_bias(stream, storage, on_y.data<void>(), on_bias.data(), rows, columns);
     EXPECT_LE(error(on_y.read(), sum), tolerance) << rows << "x" << columns;
   }

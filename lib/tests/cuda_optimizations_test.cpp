@@ -11,7 +11,7 @@ namespace {
 using namespace test;
 
 constexpr int batch_size = 8;
-constexpr std::uint64_t usual = 14;  // Trainee::act(): an update that nothing comes before; and so is any larger number
+constexpr std::uint64_t usual = 17;  // Trainee::act(): an update that nothing comes before; and so is any larger number
 
 const GpuOptimizations all, none = all.without(GpuOptimization::fused_update)
                                        .without(GpuOptimization::step_graph)
@@ -27,6 +27,12 @@ class Trainee {
     optimizer_.add_hook(std::make_unique<WeightDecay>(0.01f));
     bare_.setup(model_);
     adam_.setup(model_);
+    grouped_.add_group({.contains = [](const std::string& name) { return name.ends_with("/b"); },
+                        .rate_factor = 8,
+                        .weight_decay = 0.02f});
+    grouped_.add_group({.contains = [](const std::string& name) { return name == "conv2/W"; }, .rate_factor = 0});
+    grouped_.setup(model_);
+    slow_ = model_.device().allocate(model_.memory().parameters.size());
   }
 
   /// Does one of the things that a program may do; `what` picks it.
@@ -99,6 +105,20 @@ class Trainee {
         device.axpy(0.01f, memory.parameters, memory.gradients, first);
         bare_.update();
         break;
+      case 14:  // parameter groups, one of which is frozen now and then
+        grouped_.group(1).rate_factor = step % 3 == 0 ? 0 : 8;
+        grouped_.update();
+        break;
+      case 15:  // weight decay of all, and that of a group
+        device.axpy(0.01f, memory.parameters, memory.gradients, whole);
+        grouped_.update();
+        break;
+      case 16:  // averages of all parameters, of a part, and of the statistics
+        bare_.update();
+        device.look_ahead(slow_, memory.parameters, 0.75f, step % 2 ? whole : first);
+        device.look_ahead(slow_, memory.statistics, 0.5f, {0, memory.statistics.size()});
+        seen_.push_back(read(device, memory.gradients));
+        break;
       default:
         optimizer_.set_learning_rate(0.05f / static_cast<float>(1 + step % 4));
         optimizer_.update();
@@ -110,6 +130,8 @@ class Trainee {
     std::vector<std::vector<float>> all = seen_;
     all.push_back(read(model_.device(), model_.memory().parameters));
     all.push_back(read(model_.device(), model_.memory().statistics));
+    all.push_back(read(model_.device(), slow_));
+    for (std::vector<float>& velocities : grouped_.state()) all.push_back(std::move(velocities));
     for (std::vector<float>& velocities : optimizer_.state()) all.push_back(std::move(velocities));
     return all;
   }
@@ -136,7 +158,9 @@ class Trainee {
   DevicePool pool_;
   Classifier model_{create_network("tiny", 10), batch_size, 3}, other_{create_network("tiny", 10), batch_size, 4};
   MomentumSGD optimizer_{0.05f}, bare_{0.02f};  // bare: without weight decay
+  MomentumSGD grouped_{0.01f, 0.9f, MomentumRule::nesterov};
   Adam adam_;
+  Buffer slow_;
   std::vector<std::vector<float>> seen_;
 };
 
@@ -169,7 +193,7 @@ TEST_P(OptimizationsTest, WhateverAProgramDoesBetweenThePasses) {
     Trainee plain(GetParam(), none), trainee(GetParam(), some);
     std::string done;
     for (std::uint64_t step = 0; step < 40; ++step) {
-      const std::uint64_t what = random.below(20);
+      const std::uint64_t what = random.below(22);
       done += " " + std::to_string(what);
       for (Trainee* const each : {&plain, &trainee}) each->act(what, step);
       if (step % 8 == 7) {

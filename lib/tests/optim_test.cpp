@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adam against its paper's algorithm in double, element by element.
+// Adam against its paper's algorithm in double, element by element, and parameter groups of momentum SGD.
 #include "backend/reference/adam.h"
+#include "backend/reference/momentum_sgd.h"
 #include "optim/adam.h"
 #include "train_support.h"
 
@@ -96,6 +97,59 @@ TEST_F(OptimizerTest, AdamUpdatesItsShardAndKeepsStateOfItAlone) {
   }
   EXPECT_EQ(after[0], after[1]);
   EXPECT_EQ(again.state(), adam.state());
+}
+
+/// Biases eight times as fast, with weight decay; a layer is frozen after the first update; all else by the settings of
+/// the optimizer.
+TEST_F(OptimizerTest, ParameterGroupsHaveTheirOwnSettings) {
+  MomentumSGD sgd(0.02f, 0.9f, MomentumRule::nesterov);
+  const auto ending = [](const char* end) { return [end](const std::string& name) { return name.ends_with(end); }; };
+  EXPECT_EQ(sgd.add_group({.contains = ending("/b"), .rate_factor = 8, .weight_decay = 0.01f}), 1u);
+  const std::size_t frozen = sgd.add_group({.contains = ending("conv2/W")});
+  sgd.setup(model_);
+  struct Expected {
+    std::vector<double> p, v;
+    double factor, decay;
+  };
+  const auto values = [&](const Buffer& buffer, const ParameterView& view) {
+    return model_.graph().read_parameter(buffer, view);
+  };
+  std::vector<Expected> expected;
+  for (const auto& [name, view] : model_.parameters()) {
+    const std::vector<float> p = values(model_.memory().parameters, view);
+    expected.push_back({{p.begin(), p.end()}, std::vector<double>(p.size()), 1, 0});
+    if (name.ends_with("/b")) expected.back().factor = 8, expected.back().decay = 0.01;
+  }
+  for (int t = 1; t <= 3; ++t) {
+    write_gradients(t);
+    const double rate = 0.02 / t;  // which acts on the whole velocity
+    sgd.set_learning_rate(static_cast<float>(rate));
+    if (t == 2) sgd.group(frozen).rate_factor = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const auto& [name, view] = model_.parameters()[i];
+      auto& [p, v, factor, decay] = expected[i];
+      if (t == 2 && name.ends_with("conv2/W")) factor = 0;
+      const std::vector<float> g = values(model_.memory().gradients, view);
+      reference::nesterov_sgd<double>(p, {g.begin(), g.end()}, v, rate * factor, 0.9, decay);
+    }
+    sgd.update();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const auto& [name, view] = model_.parameters()[i];
+      const std::vector<float> seen = values(model_.memory().parameters, view);
+      for (std::size_t k = 0; k < seen.size(); ++k)
+        ASSERT_NEAR(seen[k], expected[i].p[k], 2e-6 * (1 + std::abs(expected[i].p[k])))
+            << name << " " << k << ", " << t;
+    }
+  }
+}
+
+TEST_F(OptimizerTest, AGroupWithoutParametersIsRefusedAndSoAreTooManyGroups) {
+  MomentumSGD sgd;
+  const auto none = [](const std::string&) { return false; };
+  sgd.add_group({.contains = none});
+  EXPECT_SENTENCE(sgd.setup(model_), "Parameter group 1 contains none of the model's");
+  for (int i = 0; i < 6; ++i) sgd.add_group({.contains = none});
+  EXPECT_SENTENCE(sgd.add_group({.contains = none}), "at most 7 parameter groups");
 }
 
 TEST_F(OptimizerTest, StateOfAnotherOptimizerIsRefused) {

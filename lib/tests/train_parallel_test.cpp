@@ -87,14 +87,15 @@ class Wrapped : public Device {
   void axpy(float a, const Buffer& x, Buffer& y, Range r) override { actual_.axpy(a, x, y, r); }
   void scale(float a, Buffer& y, Range r) override { actual_.scale(a, y, r); }
   void swap(Buffer& x, Buffer& y, Range r) override { actual_.swap(x, y, r); }
-  void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range r,
+  void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, const MomentumGroups& groups, Range r,
                     std::size_t v_begin) override {
-    actual_.momentum_sgd(p, g, v, rate, momentum, r, v_begin);
+    actual_.momentum_sgd(p, g, v, groups, r, v_begin);
   }
   void adam(Buffer& p, const Buffer& g, Buffer& m, Buffer& v, const AdamFactors& factors, Range r,
             std::size_t m_begin) override {
     actual_.adam(p, g, m, v, factors, r, m_begin);
   }
+  void look_ahead(Buffer& slow, Buffer& fast, float keep, Range r) override { actual_.look_ahead(slow, fast, keep, r); }
   void for_pieces(Range r, const std::function<void(Range)>& work) override { actual_.for_pieces(r, work); }
   std::unique_ptr<DeviceGroup> new_group(std::span<Device* const> others) override { return actual_.new_group(others); }
   Hardware hardware() const override { return actual_.hardware(); }

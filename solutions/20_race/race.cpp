@@ -30,7 +30,7 @@ race::Accuracy train_once(Classifier& model, const race::Recipe& recipe, const T
   race::write_initial_values(model, *data.train, recipe, seed);
   race::Training training(model, recipe, batches.count());
   while (training.steps_done() < training.steps()) {
-    if (interrupted()) throw Error("Interrupted. Nothing is saved.", exit_code::interrupted);
+    race::stop_if_interrupted();
     training.step(batches.next());
     if (training.steps_done() % batches.count() != 0 && training.steps_done() != training.steps()) continue;
     const Metrics metrics = model.take_metrics();
@@ -108,12 +108,11 @@ int main(int argc, char** argv) try {
           "The race needs ten classes, but this data set has {}. Give --dataset cifar10.", data.train->n_classes());
   fmt::print("{}, {} training images\n", device.description(), data.train->size());
 
-  Classifier model(race::network_of_size(flags.size), flags.recipe.batch, 0);
-  model.to_device(device);
+  const auto model = race::new_model(flags.size, flags.recipe, *data.train, device);
   double plain = 0, views = 0;
   for (int i = 0; i < flags.runs; ++i) {
     if (flags.runs > 1) fmt::print("run {} of {}\n", i + 1, flags.runs);
-    const auto accuracy = train_once(model, flags.recipe, data, flags.seed + static_cast<std::uint64_t>(i));
+    const auto accuracy = train_once(*model, flags.recipe, data, flags.seed + static_cast<std::uint64_t>(i));
     plain += accuracy.plain / flags.runs, views += accuracy.views / flags.runs;
   }
   if (flags.runs > 1) fmt::print("mean test accuracy {:.4f}, of six views {:.4f}\n", plain, views);

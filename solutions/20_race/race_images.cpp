@@ -5,6 +5,7 @@
 
 #include "errors/error.h"
 #include "numbers/random.h"
+#include "program/program.h"
 
 namespace odori::race {
 namespace {
@@ -28,10 +29,20 @@ int correct(const std::vector<float>& scores, const std::vector<Example>& exampl
 
 }  // namespace
 
+void check_batch_size(const Dataset& images, int batch) {
+  if (images.size() >= static_cast<std::size_t>(batch)) return;
+  throw UsageError(
+      fmt::format("The data set has {} training images, fewer than one batch of {}. Give a smaller --batchsize.",
+                  images.size(), batch));
+}
+
+void stop_if_interrupted() {
+  if (interrupted()) throw Error("Interrupted. Nothing is saved.", exit_code::interrupted);
+}
+
 Batches::Batches(DatasetPtr images, int batch, int translation, std::uint64_t seed)
     : images_(std::move(images)), batch_size_(batch), translation_(translation), seed_(seed) {
-  require(count() > 0, "The data set has {} images, fewer than one batch of {}. Give a smaller --batchsize.",
-          images_->size(), batch_size_);
+  check_batch_size(*images_, batch_size_);
   RandomSequence random(seed_, RandomUse::augmentation);
   for (std::size_t i = 0; i < images_->size(); ++i) flipped_first_.push_back(random.below(2) == 1);
   batch_.transform = images_->transform();
@@ -70,6 +81,7 @@ Scores scores_of(Classifier& model, Batch batch) {
   batch.transform.reflect = true;
   Scores scores;
   for (const View& view : views) {
+    stop_if_interrupted();
     for (Example& example : batch.examples) example.own = view.how;
     model.evaluate(batch);
     const std::vector<float> logits = model.read_logits();

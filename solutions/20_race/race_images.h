@@ -10,6 +10,9 @@
 
 namespace odori::race {
 
+/// Throws UsageError if the data set does not fill one batch.
+void check_batch_size(const Dataset& images, int batch);
+
 /// Batches of a training, epoch after epoch, each in a new order. In an epoch's first one every image is flipped or not
 /// at random; from then on it is flipped in every second epoch, so that any two epochs show all images and all
 /// flipped ones. It is moved by up to `translation` pixels, the border reflected. Images that fill no batch are left
@@ -42,7 +45,9 @@ struct Scores {
                              // left and the lower right, and these three flipped. The unmoved ones count 1/4 each, the
                              // others 1/8
 };
-/// At most as many images as the model's batches have.
+/// Throws Error after Ctrl-C (catch_interrupts()).
+void stop_if_interrupted();
+/// At most as many images as the model's batches have. Stops between two views after Ctrl-C.
 Scores scores_of(Classifier& model, Batch batch);
 
 /// The parts of a data set that a model has right.

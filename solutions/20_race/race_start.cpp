@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "numbers/random.h"
+#include "race_images.h"
 
 namespace odori::race {
 namespace {
@@ -92,6 +93,15 @@ std::vector<float> whitening_weights(const Covariance& covariance, double epsilo
       for (int e = 0; e < patch; ++e)
         weights.push_back(static_cast<float>(sign * vectors[e][i] / std::sqrt(values[i][i] + epsilon)));
   return weights;
+}
+
+std::unique_ptr<Classifier> new_model(const std::string& size, const Recipe& recipe, const Dataset& train,
+                                      Device& device) {
+  const NetworkSpec network = network_of_size(size);
+  check_batch_size(train, recipe.batch);
+  auto model = std::make_unique<Classifier>(network, recipe.batch, 0);
+  model->to_device(device);
+  return model;
 }
 
 void write_initial_values(Classifier& model, const Dataset& train, const Recipe& recipe, std::uint64_t seed) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,11 @@ Covariance patch_covariance(const Dataset& images, std::size_t n);
 /// 1846, "Über ein leichtes Verfahren, die in der Theorie der Säcularstörungen vorkommenden Gleichungen numerisch
 /// aufzulösen".
 std::vector<float> whitening_weights(const Covariance& covariance, double epsilon);
+
+/// A model on the device, for the recipe's batches. Throws UsageError, before it allocates anything, for a name that is
+/// not one of sizes(), and if the training images do not fill one batch.
+std::unique_ptr<Classifier> new_model(const std::string& size, const Recipe& recipe, const Dataset& train,
+                                      Device& device);
 
 /// Writes all parameters and statistics of the model, which is on its device: the whitening weights; in each other
 /// convolution the first as many output channels as there are input channels pass their input on (S. Zagoruyko and N.

@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "backend/device_pool.h"
 #include "errors/error.h"
+#include "program/program.h"
 #include "race_images.h"
 #include "race_start.h"
 #include "race_training.h"
@@ -166,8 +168,14 @@ TEST(Race, AnEpochHasEachImageOnceAndTheNextOneIsFlipped) {
   EXPECT_LT(n, 80);
 }
 
+/// Also where a model for such batches would need more memory than there is.
 TEST(Race, ABatchLargerThanTheDataSetIsRefused) {
-  EXPECT_THROW(Batches(std::make_shared<MadeImages>(10), 11, 2, 0), Error);
+  DevicePool pool(device_under_test());
+  const auto images = std::make_shared<MadeImages>(10);
+  EXPECT_THROW(Batches(images, 11, 2, 0), UsageError);
+  EXPECT_THROW(new_model("full", {.batch = 1 << 20}, *images, pool.current()), UsageError);
+  EXPECT_THROW(new_model("huge", {.batch = 10}, *images, pool.current()), UsageError);
+  EXPECT_EQ(new_model("tiny", {.batch = 10}, *images, pool.current())->batch_size(), 10);
 }
 
 TEST(Race, ConvolutionsPassTheirInputOn) {
@@ -203,6 +211,34 @@ TEST(Race, TheRateRisesAndFalls) {
   EXPECT_DOUBLE_EQ(triangle(23, 100), 1);
   EXPECT_NEAR(triangle(100, 100), 0.07, 1e-12);
   EXPECT_NEAR(look_ahead_decay(100, 100), std::pow(0.95, 5), 1e-12);
+}
+
+/// Images of which one is where Ctrl-C comes.
+class InterruptingImages : public MadeImages {
+ public:
+  InterruptingImages() : MadeImages(60) {}
+  Example operator[](std::size_t i) const override {
+    if (i == 25) raise(SIGINT);
+    last = i;
+    return MadeImages::operator[](i);
+  }
+  mutable std::size_t last = 0;
+};
+
+/// The last one here: an interrupt can't be taken back.
+TEST(RaceInterrupted, AnEvaluationEndsWithItsBatch) {
+  catch_interrupts();
+  DevicePool pool(device_under_test());
+  const InterruptingImages images;
+  const auto model = new_model("tiny", {.batch = 10}, images, pool.current());
+  try {
+    evaluate(*model, images);
+    FAIL() << "The evaluation has gone on.";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), exit_code::interrupted);
+    EXPECT_STREQ(error.what(), "Interrupted. Nothing is saved.");
+  }
+  EXPECT_EQ(images.last, 29u);
 }
 
 }  // namespace

@@ -3,8 +3,7 @@
 // that training returns to every few steps.
 #pragma once
 
-#include <vector>
-
+#include "optim/momentum_sgd.h"
 #include "race_recipe.h"
 
 namespace odori::race {
@@ -27,19 +26,15 @@ class Training {
   int steps() const { return steps_; }
 
  private:
-  struct Part {
-    Range range;
-    Group group;
-  };
-  void update();
-  void look_ahead(float decay);
+  std::size_t add_group(Group group, double faster);
+  void look_ahead(double keep);
 
   Classifier& model_;
   Recipe recipe_;
   int batches_, steps_, steps_done_ = 0;
-  double rate_, decay_;      // of weights, for mean gradients
-  std::vector<Part> parts_;  // that are trained
-  Buffer velocity_;
+  double rate_, decay_;  // of weights, for mean gradients
+  MomentumSGD optimizer_;
+  std::size_t whitening_bias_ = 0;  // a group
   Buffer average_, average_statistics_;
 };
 

@@ -77,10 +77,12 @@ void CpuDevice::swap(Buffer& x, Buffer& y, Range range) {
   for_pieces(range, [&](Range r) { std::swap_ranges(x.data() + r.begin, x.data() + r.end, y.data() + r.begin); });
 }
 
-void CpuDevice::momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
+void CpuDevice::momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, const MomentumGroups& groups, Range range,
                              std::size_t v_begin) {
-  parallel_range(range, [&](Range r) {
-    cpu::momentum_sgd(p.data() + r.begin, g.data() + r.begin, v.data() + (r.begin - v_begin), rate, momentum, r.size());
+  parallel_range(range, [&](Range piece) {
+    groups.for_parts(piece, [&](Range r, const MomentumFactors& factors) {
+      cpu::momentum_sgd(p.data() + r.begin, g.data() + r.begin, v.data() + (r.begin - v_begin), factors, r.size());
+    });
   });
 }
 
@@ -90,6 +92,11 @@ void CpuDevice::adam(Buffer& p, const Buffer& g, Buffer& m, Buffer& v, const Ada
     const std::size_t at = r.begin - m_begin;
     cpu::adam(p.data() + r.begin, g.data() + r.begin, m.data() + at, v.data() + at, factors, r.size());
   });
+}
+
+void CpuDevice::look_ahead(Buffer& slow, Buffer& fast, float keep, Range range) {
+  parallel_range(range,
+                 [&](Range r) { cpu::look_ahead(slow.data() + r.begin, fast.data() + r.begin, keep, r.size()); });
 }
 
 void CpuDevice::for_pieces(Range range, const std::function<void(Range)>& work) {

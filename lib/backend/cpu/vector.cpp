@@ -15,11 +15,12 @@ ODORI_SIMD_CLONES void scale(float a, float* y, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) y[i] *= a;
 }
 
-ODORI_SIMD_CLONES void momentum_sgd(float* __restrict p, const float* __restrict g, float* __restrict v, float rate,
-                                    float momentum, std::size_t n) {
+ODORI_SIMD_CLONES void momentum_sgd(float* __restrict p, const float* __restrict g, float* __restrict v,
+                                    MomentumFactors f, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
-    v[i] = momentum * v[i] - rate * g[i];
-    p[i] += v[i];
+    const float gradient = g[i] + f.decay * p[i];
+    v[i] = f.momentum * v[i] + f.g_to_v * gradient;
+    p[i] = p[i] + f.g_to_p * gradient + f.v_to_p * v[i];
   }
 }
 
@@ -30,6 +31,11 @@ ODORI_SIMD_CLONES void adam(float* __restrict p, const float* __restrict g, floa
     v[i] = f.beta2 * v[i] + f.rest2 * g[i] * g[i];
     p[i] -= f.rate * m[i] / (f.scale * std::sqrt(v[i]) + f.epsilon);
   }
+}
+
+ODORI_SIMD_CLONES void look_ahead(float* __restrict slow, float* __restrict fast, float keep, std::size_t n) {
+  const float take = 1 - keep;
+  for (std::size_t i = 0; i < n; ++i) fast[i] = slow[i] = keep * slow[i] + take * fast[i];
 }
 
 ODORI_SIMD_CLONES void add_and_scale(float a, const float* __restrict x, float* __restrict y, std::size_t n) {

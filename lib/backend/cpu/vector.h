@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "backend/adam_factors.h"
+#include "backend/momentum_factors.h"
 
 namespace odori::cpu {
 
@@ -12,10 +13,12 @@ namespace odori::cpu {
 void axpy(float a, const float* x, float* y, std::size_t n);
 /// y *= a
 void scale(float a, float* y, std::size_t n);
-/// v = momentum * v - rate * g; p += v
-void momentum_sgd(float* p, const float* g, float* v, float rate, float momentum, std::size_t n);
+/// See MomentumFactors.
+void momentum_sgd(float* p, const float* g, float* v, MomentumFactors factors, std::size_t n);
 /// See AdamFactors.
 void adam(float* p, const float* g, float* m, float* v, AdamFactors factors, std::size_t n);
+/// slow = keep * slow + (1 - keep) * fast; fast = slow
+void look_ahead(float* slow, float* fast, float keep, std::size_t n);
 /// y = a * (y + x)
 void add_and_scale(float a, const float* x, float* y, std::size_t n);
 

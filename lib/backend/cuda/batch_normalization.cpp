@@ -44,15 +44,22 @@ class BatchNormalization : public Operation {
                                           setup_.parameters.gradient(views_.beta), scratch_.data());
   }
   bool fuse_dropout(float ratio, std::uint32_t layer) override {
-    if (kept_ || !setup_.device.has(GpuOptimization::fused_dropout)) return false;
+    if (kept_ || gelu_ || !setup_.device.has(GpuOptimization::fused_dropout)) return false;
     kept_ = setup_.plan.own(kernels::kept_bytes(setup_.storage, rows(), x_.shape.c));
     ratio_ = ratio, layer_ = layer;
     return true;
   }
+  bool fuse_gelu() override {
+    if (kept_ || gelu_ || spec_.relu || !setup_.device.has(GpuOptimization::fused_gelu)) return false;
+    gelu_ = true;
+    return true;
+  }
   void describe(std::vector<std::string>& lines) const override {
     lines.push_back(fmt::format("batch normalization{}{} {} forward and backward: {} kernels each, sums and use",
-                                spec_.relu ? " + relu" : "", kept_ ? " + dropout" : "", to_string(x_.shape),
-                                counters_ ? "two" : "three"));
+                                spec_.relu ? " + relu"
+                                : gelu_    ? " + gelu"
+                                           : "",
+                                kept_ ? " + dropout" : "", to_string(x_.shape), counters_ ? "two" : "three"));
   }
 
  private:
@@ -68,6 +75,7 @@ class BatchNormalization : public Operation {
             .mean = static_cast<float*>(mean_.data()),
             .inverse_deviation = static_cast<float*>(inverse_deviation_.data()),
             .counters = static_cast<unsigned int*>(counters_.data()),
+            .gelu = gelu_,
             .dropout = {.shape = x_.shape,
                         .ratio = ratio_,
                         .layer = layer_,
@@ -80,6 +88,7 @@ class BatchNormalization : public Operation {
   BatchNormalizationSpec spec_;
   BatchNormalizationParameters views_;
   Place mean_, inverse_deviation_, counters_, scratch_;
+  bool gelu_ = false;
   Place kept_;  // with fused dropout
   float ratio_ = 0;
   std::uint32_t layer_ = 0;

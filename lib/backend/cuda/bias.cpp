@@ -12,6 +12,7 @@ class Bias : public Operation {
   Bias(const Setup& setup, const Value& x, const ParameterView& bias) : setup_(setup), bias_(bias) {
     output_ = x;
     if (!x.gradient) output_.gradient = setup.plan.gradient(setup.bytes(x.shape), x.gradient_side);
+    workspace_ = setup.plan.own(kernels::bias_workspace_bytes(rows(), x.shape.c));
   }
 
   void forward(Mode) override {
@@ -20,7 +21,7 @@ class Bias : public Operation {
   }
   void backward() override {
     kernels::bias_gradient(setup_.stream(), setup_.storage, output_.gradient.data(), setup_.parameters.gradient(bias_),
-                           rows(), output_.shape.c);
+                           rows(), output_.shape.c, workspace_.data());
   }
   void describe(std::vector<std::string>& lines) const override {
     lines.push_back("bias " + to_string(output_.shape) + " forward and backward: one kernel each, in place");
@@ -31,6 +32,7 @@ class Bias : public Operation {
 
   const Setup& setup_;
   ParameterView bias_;
+  Place workspace_;
 };
 
 }  // namespace

@@ -154,13 +154,13 @@ void CudaDevice::swap(Buffer& x, Buffer& y, Range range) {
   kernels::swap(stream(), x.data() + range.begin, y.data() + range.begin, range.size());
 }
 
-void CudaDevice::momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
+void CudaDevice::momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, const MomentumGroups& groups, Range range,
                               std::size_t v_begin) {
   bind_thread();
   for (TrainingStep* const step : steps_)
-    if (step->momentum_sgd(p, g, v, rate, momentum, range, v_begin)) return;
+    if (step->momentum_sgd(p, g, v, groups, range, v_begin)) return;
   kernels::momentum_sgd(stream(), {p.data() + range.begin, v.data() + (range.begin - v_begin), g.data() + range.begin},
-                        {rate, momentum}, range.size());
+                        groups, range);
 }
 
 void CudaDevice::adam(Buffer& p, const Buffer& g, Buffer& m, Buffer& v, const AdamFactors& factors, Range range,
@@ -169,6 +169,13 @@ void CudaDevice::adam(Buffer& p, const Buffer& g, Buffer& m, Buffer& v, const Ad
   const std::size_t at = range.begin - m_begin;
   kernels::adam(stream(), p.data() + range.begin, g.data() + range.begin, m.data() + at, v.data() + at, factors,
                 range.size());
+}
+
+void CudaDevice::look_ahead(Buffer& slow, Buffer& fast, float keep, Range range) {
+  bind_thread();
+  for (TrainingStep* const step : steps_)
+    if (step->look_ahead(slow, fast, keep, range)) return;
+  kernels::look_ahead(stream(), slow.data() + range.begin, fast.data() + range.begin, nullptr, keep, range.size());
 }
 
 // ---- Parts

@@ -49,10 +49,11 @@ class CudaDevice : public Device {
   void axpy(float a, const Buffer& x, Buffer& y, Range range) override;
   void scale(float a, Buffer& y, Range range) override;
   void swap(Buffer& x, Buffer& y, Range range) override;
-  void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
+  void momentum_sgd(Buffer& p, const Buffer& g, Buffer& v, const MomentumGroups& groups, Range range,
                     std::size_t v_begin) override;
   void adam(Buffer& p, const Buffer& g, Buffer& m, Buffer& v, const AdamFactors& factors, Range range,
             std::size_t m_begin) override;
+  void look_ahead(Buffer& slow, Buffer& fast, float keep, Range range) override;
   void for_pieces(Range range, const std::function<void(Range)>& work) override { work(range); }
 
   std::unique_ptr<DeviceGroup> new_group(std::span<Device* const> others) override;

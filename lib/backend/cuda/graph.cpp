@@ -86,7 +86,11 @@ Tensor CudaGraph::batch_normalization(Tensor x, const BatchNormalizationSpec& sp
   return add(cuda::batch_normalization(setup_, last(x), spec, parameters), {parameters.gamma, parameters.beta});
 }
 Tensor CudaGraph::relu(Tensor x) { return add(cuda::relu(setup_, last(x))); }
-Tensor CudaGraph::gelu(Tensor x) { return add(cuda::gelu(setup_, last(x))); }
+Tensor CudaGraph::gelu(Tensor x) {
+  const Value input = last(x);
+  if (operations_.empty() || !operations_.back()->fuse_gelu()) return add(cuda::gelu(setup_, input));
+  return alias(x);
+}
 Tensor CudaGraph::bias(Tensor x, const ParameterView& bias) { return add(cuda::bias(setup_, last(x), bias), {bias}); }
 Tensor CudaGraph::max_pooling(Tensor x, const PoolingSpec& spec) {
   return add(cuda::max_pooling(setup_, last(x), spec));
@@ -96,8 +100,11 @@ Tensor CudaGraph::dropout(Tensor x, float ratio) {
   const std::uint32_t layer = dropouts_++;
   if (operations_.empty() || !operations_.back()->fuse_dropout(ratio, layer))
     return add(cuda::dropout(setup_, input, ratio, layer));
-  values_.push_back(input);
-  return {x.index + 1, input.shape};
+  return alias(x);
+}
+Tensor CudaGraph::alias(Tensor x) {
+  values_.push_back(value(x));
+  return {x.index + 1, x.shape};
 }
 Tensor CudaGraph::linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) {
   flattened_[weight.offset] = {out, x.shape.c, x.shape.h, x.shape.w};

@@ -54,6 +54,8 @@ class CudaGraph : public Graph {
   const Value& value(Tensor tensor) const;
   const Value& last(Tensor x) const;
   const Place& gradient(Tensor tensor) const;
+  /// A tensor in the place of x, for an operation that the one before does as well.
+  Tensor alias(Tensor x);
   Tensor add(OperationPtr operation, const std::vector<ParameterView>& parameters = {});
   /// The layout of a parameter in memory: a linear layer's weight is channels-last, as its input is.
   Shape stored_shape(const ParameterView& view) const;

@@ -42,7 +42,7 @@ void Loader::send_key(const RandomKey& key) {
   send(next_slot(), sizeof(Step));
 }
 
-void Loader::send_update(const MomentumFactors& factors) {
+void Loader::send_update(const UpdateFactors& factors) {
   if (factors == sent_.update) return;
   sent_.update = factors;
   send(next_slot(), sizeof(Step));

@@ -19,7 +19,7 @@ class Loader {
   /// Sends the key, unless it is the one that was sent last.
   void send_key(const RandomKey& key);
   /// Sends the factors of the next update, unless they are those that were sent last.
-  void send_update(const MomentumFactors& factors);
+  void send_update(const UpdateFactors& factors);
   const DeviceMemory& step() const { return step_; }
 
  private:

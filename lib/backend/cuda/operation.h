@@ -60,6 +60,8 @@ class Parameters {
   void set_copied(bool copied) { copied_ = copied; }
   /// For an update in one kernel. `in_storage`: with gradients and copy in bf16.
   kernels::UpdateVectors update_vectors(float* velocities, bool in_storage) const;
+  /// The weights' copy in bf16, or null.
+  void* copy() const { return copy_.get(); }
   ModelMemory& memory() const { return memory_; }
   Storage storage() const { return storage_; }
 
@@ -94,6 +96,8 @@ class Operation {
   /// Makes this operation do the dropout of its output, forward and backward, with the same bits. Returns false if it
   /// cannot.
   virtual bool fuse_dropout(float /*ratio*/, std::uint32_t /*layer*/) { return false; }
+  /// The same for a GELU of its output.
+  virtual bool fuse_gelu() { return false; }
   virtual void describe(std::vector<std::string>& lines) const = 0;
   const Value& output() const { return output_; }
 

@@ -3,18 +3,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "backend/cuda/kernels/vector.h"
 #include "trace/trace.h"
 
 namespace odori::cuda {
-namespace {
-
-bool same(const Range& a, const Range& b) { return a.begin == b.begin && a.end == b.end; }
-
-}  // namespace
-
 TrainingStep::TrainingStep(const Setup& setup, Loader& loader, std::function<void()> forward,
                            std::function<void(const OnGradientReady&)> backward)
     : setup_(setup), loader_(loader), queue_forward_(std::move(forward)), queue_backward_(std::move(backward)) {
@@ -103,16 +98,22 @@ bool TrainingStep::add_decay(float rate, const Buffer& p, const Buffer& g, Range
   return true;
 }
 
-bool TrainingStep::momentum_sgd(const Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
+bool TrainingStep::momentum_sgd(const Buffer& p, const Buffer& g, Buffer& v, const MomentumGroups& groups, Range range,
                                 std::size_t v_begin) {
   const std::size_t n = setup_.parameters.memory().parameters.size();
-  if (!is_own(p, g) || (decay_ && !same(decay_->range, range))) return false;
-  const bool step = waiting_ == Waiting::both && same(range, {0, n}) && v_begin == 0 && v.size() == n;
-  if (!step && !has(GpuOptimization::fused_update)) return false;
-  const auto decay = std::exchange(decay_, {});
-  const MomentumFactors factors{rate, momentum, decay ? decay->rate : 0};
+  if (!is_own(p, g)) return false;
+  // One decay at a time, of all elements: the groups' own, or that which waits.
+  const auto decays = [](const MomentumFactors& one) { return one.decay != 0; };
+  if (decay_ && (decay_->range != range || std::ranges::any_of(groups.factors, decays))) return false;
+  const bool fused = has(GpuOptimization::fused_update);
+  const bool step = waiting_ == Waiting::both && range == Range{0, n} && v_begin == 0 && v.size() == n &&
+                    (fused || groups.parts.empty());
+  if (!step && !fused) return false;
+  MomentumGroups with_decay = groups;
+  if (const auto decay = std::exchange(decay_, {}))
+    for (MomentumFactors& one : with_decay.factors) one.decay = decay->rate;
   if (step) {
-    run_step(v, factors);
+    run_step(v, with_decay);
     return true;
   }
   flush_passes();
@@ -120,44 +121,81 @@ bool TrainingStep::momentum_sgd(const Buffer& p, const Buffer& g, Buffer& v, flo
   setup_.parameters.set_copied(false);
   kernels::UpdateVectors some = setup_.parameters.update_vectors(v.data() + (range.begin - v_begin), false);
   some.p += range.begin, some.g += range.begin;
-  kernels::momentum_sgd(setup_.stream(), some, factors, range.size());
+  kernels::momentum_sgd(setup_.stream(), some, with_decay, range);
   return true;
 }
 
-void TrainingStep::run_step(Buffer& v, const MomentumFactors& factors) {
+bool TrainingStep::look_ahead(Buffer& slow, Buffer& fast, float keep, Range range) {
+  ModelMemory& memory = setup_.parameters.memory();
+  const bool of_parameters = fast.data() == memory.parameters.data();
+  if ((!of_parameters && fast.data() != memory.statistics.data()) || slow.data() == memory.gradients.data())
+    return false;
+  setup_.device.flush();
+  void* copy = nullptr;
+  if (of_parameters) {
+    const bool whole = range.size() == memory.parameters.size();
+    if (whole) copy = setup_.parameters.copy();
+    setup_.parameters.set_copied(copy != nullptr);
+  }
+  kernels::look_ahead(setup_.stream(), slow.data() + range.begin, fast.data() + range.begin, copy, keep, range.size());
+  return true;
+}
+
+void TrainingStep::run_step(Buffer& v, const MomentumGroups& groups) {
   waiting_ = Waiting::nothing;
   const bool fused = has(GpuOptimization::fused_update), capture = !trace::watched();
-  loader_.send_update(fused ? factors : MomentumFactors{factors.rate, factors.momentum});
+  const float decay = fused ? 0 : groups.factors[0].decay;  // that a kernel before the update's adds
+  UpdateFactors factors = groups.factors;
+  if (!fused)
+    for (MomentumFactors& one : factors) one.decay = 0;
+  loader_.send_update(factors);
+  place_groups(groups.parts);
   setup_.parameters.refresh(setup_.stream());
   if (has(GpuOptimization::step_graph)) {
-    if (const Fixed fixed{v.data(), fused ? 0 : factors.decay}; !(fixed == captured_)) {
-      setup_.device.synchronize();  // it may be running
-      step_ = CapturedGraph();
+    if (const Fixed fixed{v.data(), decay}; !(fixed == captured_)) {
+      forget_step();
       captured_ = fixed;
     }
     step_.run(setup_.stream(), capture, [&] {
       queue_forward_();
       queue_backward(fused);
-      queue_update(v.data(), factors);
+      queue_update(v.data(), decay);
     });
   } else {
     forward_.run(setup_.stream(), capture, queue_forward_);
     (fused ? backward_bf16_ : backward_).run(setup_.stream(), capture, [&] { queue_backward(fused); });
-    queue_update(v.data(), factors);
+    queue_update(v.data(), decay);
   }
   const bool with_bf16 = fused && setup_.storage != Storage::fp32;
   setup_.parameters.set_casts_missing(with_bf16);
   setup_.parameters.set_copied(with_bf16);
 }
 
-void TrainingStep::queue_update(float* v, const MomentumFactors& factors) {
-  const bool fused = has(GpuOptimization::fused_update);
+void TrainingStep::forget_step() {
+  setup_.device.synchronize();  // it may be running
+  step_ = CapturedGraph();
+}
+
+void TrainingStep::place_groups(std::span<const MomentumGroups::Part> parts) {
+  if (std::ranges::equal(parts, parts_)) return;
+  forget_step();
+  parts_.assign(parts.begin(), parts.end());
+  std::vector<std::uint8_t> table(setup_.parameters.memory().parameters.size() / 16 + 1);
+  for (const auto& [range, group] : parts_)
+    for (std::size_t i = range.begin / 16; 16 * i < range.end; ++i) table[i] = static_cast<std::uint8_t>(group);
+  if (!groups_) groups_ = allocate_zeros(table.size(), "a table of parameter groups", setup_.stream());
+  check(cudaMemcpyAsync(groups_.get(), table.data(), table.size(), cudaMemcpyHostToDevice, setup_.stream()),
+        "copying to it");
+  check(cudaStreamSynchronize(setup_.stream()), "copying to it");
+}
+
+void TrainingStep::queue_update(float* v, float decay) {
   ModelMemory& memory = setup_.parameters.memory();
-  if (!fused && factors.decay != 0)
-    kernels::axpy(setup_.stream(), factors.decay, memory.parameters.data(), memory.gradients.data(),
-                  memory.parameters.size());
-  kernels::momentum_sgd(setup_.stream(), setup_.parameters.update_vectors(v, fused), &setup_.step_data()->update,
-                        memory.parameters.size());
+  const std::size_t n = memory.parameters.size();
+  if (decay != 0) kernels::axpy(setup_.stream(), decay, memory.parameters.data(), memory.gradients.data(), n);
+  kernels::UpdateVectors vectors = setup_.parameters.update_vectors(v, has(GpuOptimization::fused_update));
+  if (!parts_.empty()) vectors.groups = reinterpret_cast<const std::uint8_t*>(groups_.get());
+  kernels::momentum_sgd(setup_.stream(), vectors, setup_.step_data()->update.data(), n);
 }
 
 std::string TrainingStep::state() const {

@@ -13,6 +13,8 @@
 
 #include <functional>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "backend/cuda/captured_graph.h"
 #include "backend/cuda/load.h"
@@ -40,8 +42,10 @@ class TrainingStep {
   /// g += rate * p on `range`: true if p and g are this model's, and it waits for the update.
   bool add_decay(float rate, const Buffer& p, const Buffer& g, Range range);
   /// Device::momentum_sgd: true if it has been queued here.
-  bool momentum_sgd(const Buffer& p, const Buffer& g, Buffer& v, float rate, float momentum, Range range,
+  bool momentum_sgd(const Buffer& p, const Buffer& g, Buffer& v, const MomentumGroups& groups, Range range,
                     std::size_t v_begin);
+  /// Device::look_ahead: true if it has been queued here. Writes the weights' copy of bf16 as well.
+  bool look_ahead(Buffer& slow, Buffer& fast, float keep, Range range);
 
   /// "forward captured, backward not captured yet, step captured"
   std::string state() const;
@@ -66,8 +70,11 @@ class TrainingStep {
   void run_backward();
   /// Queues the operations. `keep_bf16`: without casts of gradients to fp32.
   void queue_backward(bool keep_bf16, const OnGradientReady& on_gradient_ready = {});
-  void run_step(Buffer& v, const MomentumFactors& factors);
-  void queue_update(float* v, const MomentumFactors& factors);
+  void run_step(Buffer& v, const MomentumGroups& groups);
+  void queue_update(float* v, float decay);
+  /// Makes the GPU's table of groups that of these parts, and forgets a step that was captured with another.
+  void place_groups(std::span<const MomentumGroups::Part> parts);
+  void forget_step();
 
   const Setup& setup_;
   Loader& loader_;
@@ -77,6 +84,8 @@ class TrainingStep {
   std::optional<Decay> decay_;                               // that waits
   CapturedGraph forward_, backward_, backward_bf16_, step_;  // backward_bf16_: without casts
   Fixed captured_;                                           // of step_
+  std::vector<MomentumGroups::Part> parts_;                  // of the table
+  DeviceMemory groups_;                                      // UpdateVectors::groups
 };
 
 }  // namespace odori::cuda

@@ -2,6 +2,7 @@
 #include "backend/cuda/kernels/batch_normalization.h"
 #include "backend/cuda/kernels/columns.h"
 #include "backend/cuda/kernels/dropout_slots.h"
+#include "backend/cuda/kernels/gelu_formula.h"
 
 namespace odori::cuda::kernels {
 namespace {
@@ -90,8 +91,17 @@ __global__ void combine_moments(const Moments* partial, int chunks, BatchNormali
     finish_moments(all, b, my_column<1>(), running_mean, running_variance);
 }
 
-/// Statistics are b.mean and b.inverse_deviation, or the running ones.
-template <typename T, int V>
+/// As it comes back from memory of type T.
+template <typename T>
+__device__ float stored(float x) {
+  T in_memory;
+  assign(in_memory, x);
+  return to_float(in_memory);
+}
+
+/// Statistics are b.mean and b.inverse_deviation, or the running ones. A GELU takes what is rounded as if memory lay
+/// before it.
+template <typename T, int V, bool gelu>
 __global__ void normalise(BatchNormalization b, std::size_t chunk, const float* running_mean,
                           const float* running_variance, T* y) {
   const int column = my_column<V>();
@@ -109,17 +119,10 @@ __global__ void normalise(BatchNormalization b, std::size_t chunk, const float* 
     for (int k = 0; k < V; ++k) {
       a[k] = normalised(a[k], mean[k], scale[k], beta[k]);
       if (b.spec.relu) a[k] = a[k] < 0 ? 0 : a[k];
+      if constexpr (gelu) a[k] = gelu_of(stored<T>(a[k]));
     }
     write(y + i, a);
   });
-}
-
-/// As it comes back from memory of type T.
-template <typename T>
-__device__ float stored(float x) {
-  T in_memory;
-  assign(in_memory, x);
-  return to_float(in_memory);
 }
 
 /// normalise() and dropout, with the statistics of this batch; each element is rounded as if memory lay between both.
@@ -162,9 +165,10 @@ __device__ float through_relu(const BatchNormalization& b, float g, float x, flo
   return b.spec.relu && !(normalised(x, mean, scale, beta) > 0) ? 0 : g;
 }
 
-template <typename T, int V>
-__global__ void sums_of_chunks(BatchNormalization b, float kept_scale, const T* gy, std::size_t chunk,
-                               Partial<Sums> partial, float* ggamma, float* gbeta) {
+/// With a GELU, gy becomes the gradient of what the GELU takes.
+template <typename T, int V, bool gelu>
+__global__ void sums_of_chunks(BatchNormalization b, float kept_scale, T* gy, std::size_t chunk, Partial<Sums> partial,
+                               float* ggamma, float* gbeta) {
   const int column = my_column<V>();
   const T* x = static_cast<const T*>(b.x);
   Sums mine[V] = {};
@@ -174,7 +178,15 @@ __global__ void sums_of_chunks(BatchNormalization b, float kept_scale, const T* 
     auto scale = read<V>(b.gamma + column);
     for (int k = 0; k < V; ++k) scale[k] *= inverse[k];
     for_my_rows<V>(b.rows, b.channels, chunk, [&](std::size_t i) {
-      const auto a = read<V>(x + i), gradient = read_gradient<V>(b, kept_scale, gy, i);
+      const auto a = read<V>(x + i);
+      auto gradient = read_gradient<V>(b, kept_scale, gy, i);
+      if constexpr (gelu) {
+        for (int k = 0; k < V; ++k) {
+          const float y = stored<T>(normalised(a[k], mean[k], scale[k], beta[k]));
+          gradient[k] = stored<T>(gelu_gradient(y, gradient[k]));
+        }
+        write(gy + i, gradient);
+      }
       for (int k = 0; k < V; ++k) {
         const float g = through_relu(b, gradient[k], a[k], mean[k], scale[k], beta[k]);
         mine[k].g += g;
@@ -270,8 +282,8 @@ void launch_normalise(cudaStream_t stream, const BatchNormalization& b, void* y,
     using T = decltype(type);
     constexpr int V = decltype(width)::value;
     const Cut c = cut_for_each(b, V);
-    launch("batch normalization", normalise<T, V>, stream, c.grid, c.block, b, c.chunk, running_mean, running_variance,
-           static_cast<T*>(y));
+    launch("batch normalization", b.gelu ? normalise<T, V, true> : normalise<T, V, false>, stream, c.grid, c.block, b,
+           c.chunk, running_mean, running_variance, static_cast<T*>(y));
   });
 }
 
@@ -315,15 +327,16 @@ void batch_normalization_evaluate(cudaStream_t stream, const BatchNormalization&
   launch_normalise(stream, b, y, running_mean, running_variance);
 }
 
-void batch_normalization_backward(cudaStream_t stream, const BatchNormalization& b, const void* gy, void* gx,
-                                  float* ggamma, float* gbeta, void* scratch) {
+void batch_normalization_backward(cudaStream_t stream, const BatchNormalization& b, void* gy, void* gx, float* ggamma,
+                                  float* gbeta, void* scratch) {
   const Partial<Sums> partial{static_cast<Sums*>(scratch), b.counters};
   with_type_of(b, aligned(b.x, gy, gx), [&](auto type, auto width) {
     using T = decltype(type);
     constexpr int V = decltype(width)::value;
     const Cut c = cut_for_sums(b.rows, b.channels, V), f = cut_for_finish(b.channels), e = cut_for_each(b, V);
-    launch("batch normalization, sums of the gradient", sums_of_chunks<T, V>, stream, c.grid, c.block, b, kept_scale(b),
-           static_cast<const T*>(gy), c.chunk, partial, ggamma, gbeta);
+    launch("batch normalization, sums of the gradient",
+           b.gelu ? sums_of_chunks<T, V, true> : sums_of_chunks<T, V, false>, stream, c.grid, c.block, b, kept_scale(b),
+           static_cast<T*>(gy), c.chunk, partial, ggamma, gbeta);
     if (!b.counters)
       launch("batch normalization, sums of the gradient", combine_sums, stream, f.grid, f.block, partial.results,
              static_cast<int>(c.grid.x), b.channels, ggamma, gbeta);

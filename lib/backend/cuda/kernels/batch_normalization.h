@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch normalisation of N x H x W x C, followed by a ReLU and by dropout if wanted:
+// Batch normalisation of N x H x W x C, followed by a ReLU and by dropout, or by a GELU, if wanted:
 // backend/reference/batch_normalization.h has the formulas. Sums are taken in a fixed order: the same input gives the
 // same bits.
 #pragma once
@@ -41,6 +41,7 @@ struct BatchNormalization {
   // batch_normalization_counters() counters, all 0 before and after a pass: the last block then combines the partial
   // results of all. Null: a second kernel does.
   unsigned int* counters = nullptr;
+  bool gelu = false;       // y is the GELU of what is normalised, with the bits of gelu.h; without ReLU and dropout
   FusedDropout dropout{};  // with it, x, y, gy and gx are all aligned to 16 bytes
 };
 
@@ -57,9 +58,9 @@ void batch_normalization_train(cudaStream_t stream, const BatchNormalization& b,
 /// Writes y alone, from the running statistics.
 void batch_normalization_evaluate(cudaStream_t stream, const BatchNormalization& b, void* y, const float* running_mean,
                                   const float* running_variance);
-/// Writes ggamma, gbeta and gx from gy. gx may be gy, or null where nobody needs it. y isn't needed: whether the ReLU
-/// was open is computed again from x, as x has to be read anyway.
-void batch_normalization_backward(cudaStream_t stream, const BatchNormalization& b, const void* gy, void* gx,
-                                  float* ggamma, float* gbeta, void* scratch);
+/// Writes ggamma, gbeta and gx from gy. gx may be gy, or null where nobody needs it. With a GELU, gy is overwritten. y
+/// isn't needed: whether the ReLU was open is computed again from x, as x has to be read anyway.
+void batch_normalization_backward(cudaStream_t stream, const BatchNormalization& b, void* gy, void* gx, float* ggamma,
+                                  float* gbeta, void* scratch);
 
 }  // namespace odori::cuda::kernels

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/kernels/gelu.h"
+#include "backend/cuda/kernels/gelu_formula.h"
 #include "backend/cuda/kernels/numbers.h"
 
 namespace odori::cuda::kernels {
 namespace {
 
-/// P(Z <= x)
-__device__ float cumulative(float x) { return 0.5f * (1 + erff(x * 0.70710678f)); }
-__device__ float density(float x) { return 0.39894228f * expf(-0.5f * x * x); }
-
 template <typename T, int V>
 __global__ void forward(const T* x, T* y, std::size_t n) {
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     auto a = read<width.value>(x + i);
-    for (int k = 0; k < width.value; ++k) a[k] *= cumulative(a[k]);
+    for (int k = 0; k < width.value; ++k) a[k] = gelu_of(a[k]);
     write(y + i, a);
   });
 }
@@ -23,7 +20,7 @@ __global__ void backward(const T* x, const T* gy, T* gx, std::size_t n) {
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     const auto a = read<width.value>(x + i);
     auto g = read<width.value>(gy + i);
-    for (int k = 0; k < width.value; ++k) g[k] *= cumulative(a[k]) + a[k] * density(a[k]);
+    for (int k = 0; k < width.value; ++k) g[k] = gelu_gradient(a[k], g[k]);
     write(gx + i, g);
   });
 }

@@ -6,10 +6,12 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "backend/graph.h"
+#include "backend/momentum_factors.h"
 
 namespace odori::cuda {
 
@@ -21,18 +23,15 @@ struct StepExample {
   Augmentation own;
 };
 
-/// Of momentum SGD with weight decay (kernels/momentum_sgd.h).
-struct MomentumFactors {
-  float rate = 0, momentum = 0, decay = 0;
-  bool operator==(const MomentumFactors&) const = default;
-};
+/// Of momentum SGD, for each parameter group.
+using UpdateFactors = std::array<MomentumFactors, MomentumGroups::most>;
 
 /// Directly after it in memory are its examples, one for each of the graph's batch size.
 struct alignas(16) Step {
   RandomKey key;
   Transform transform;
   std::int32_t examples;  // in this batch; the rest of it is zeros and counts nowhere
-  MomentumFactors update = {};
+  UpdateFactors update = {};
 
   __host__ __device__ StepExample* example() { return reinterpret_cast<StepExample*>(this + 1); }
   __host__ __device__ const StepExample* example() const { return reinterpret_cast<const StepExample*>(this + 1); }
