@@ -58,8 +58,8 @@ TEST_P(RaceLaunches, OneKernelUpdatesAllGroupsWithTheSameBits) {
   const Trained fused(GetParam(), all), by_parts(GetParam(), unfused),
       neither(GetParam(), unfused.without(GpuOptimization::step_graph));
   // Each of 6 normalizations is between a weight and a weight, in three groups; the first two parameters and the last
-  // one are 3 more parts. In bf16 the gradients of 7 convolutions are cast.
-  const int parts = 3 + 6 * 3, casts = GetParam() == Precision::bf16 ? 7 : 0;
+  // one are 3 more parts. In bf16 the gradients of 7 convolutions are cast, and all weights.
+  const int parts = 3 + 6 * 3, casts = GetParam() == Precision::bf16 ? 7 + 1 : 0;
   EXPECT_EQ(by_parts.launches[0] - fused.launches[0], parts - 1 + casts);
   EXPECT_EQ(by_parts.values, fused.values);
   EXPECT_EQ(neither.values, fused.values);

@@ -128,6 +128,7 @@ bool TrainingStep::momentum_sgd(const Buffer& p, const Buffer& g, Buffer& v, con
 bool TrainingStep::look_ahead(Buffer& slow, Buffer& fast, float keep, Range range) {
   ModelMemory& memory = setup_.parameters.memory();
   const bool of_parameters = fast.data() == memory.parameters.data();
+  if (!has(GpuOptimization::fused_update)) return false;
   if ((!of_parameters && fast.data() != memory.statistics.data()) || slow.data() == memory.gradients.data())
     return false;
   setup_.device.flush();
