@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A batch, killed again and again at random moments and resumed: no mark may be lost, doubled or changed.
 
-    grader/bench/kills.py [--kills 500] [--students 20] [--build build] [--folder /tmp/odori_kills] [--seed 1]
+    grader/bench/kills.py [--kills 500] [--students 20 | --quick] [--build build] [--folder /tmp/odori_kills] [--seed 1]
 
 First the class is marked once without a kill. Then batches of the same class are begun (with the same salt, so that the same
 data are drawn), killed and resumed until they are through, one after the other, until so many kills are done. SIGKILL hits the
@@ -58,11 +58,21 @@ def require_seen(batch, scratch):
         time.sleep(0.05)
 
 
+def make_quick_class(kit, folder):
+    """Of three students two hand in job scripts alone, which are marked at once: most kills find their records."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for student, files in {"aoki": "*.sh", "baba": "*.sh", "chiba": "train_*.cpp"}.items():
+        (folder / "class" / student).mkdir(parents=True)
+        for file in (kit / "solutions/01_multi_gpu").glob(files):
+            shutil.copy(file, folder / "class" / student)
+
+
 def main():
     kit = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--students", type=int, default=20)
+    parser.add_argument("--quick", action="store_true", help="three students with little to mark")
     parser.add_argument("--build", type=pathlib.Path, default=kit / "build")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("/tmp/odori_kills"))
     parser.add_argument("--seed", type=int, default=1)
@@ -76,7 +86,10 @@ def kill_batches(options, flags, scratch):
     def start(results):
         return grading.start(options.build, submissions, results, *flags, scratch=scratch)
 
-    grading.make_class(options.build, options.students, options.folder)
+    if options.quick:
+        make_quick_class(pathlib.Path(__file__).resolve().parents[2], options.folder)
+    else:
+        grading.make_class(options.build, options.students, options.folder)
     submissions, whole = options.folder / "class", options.folder / "unkilled"
     began = time.time()
     grading.prepare(whole, speedup=0)
@@ -124,7 +137,7 @@ def kill_batches(options, flags, scratch):
         finish(start(results))
         compare(results, reference)
         rounds += 1
-    print(f"{kills} kills in {rounds} batches of {options.students}: no mark lost, doubled or changed. {time.time() - began:.0f} s")
+    print(f"{kills} kills in {rounds} batches of {len(list(submissions.iterdir()))}: no mark lost, doubled or changed. {time.time() - began:.0f} s")
 
 
 if __name__ == "__main__":
