@@ -8,6 +8,7 @@
 #include "comm/link.h"
 #include "errors/error.h"
 #include "files/file.h"
+#include "files/json.h"
 #include "observe/hooks.h"
 #include "test_cases.h"
 
@@ -37,7 +38,7 @@ void write_simulation(const simulate::Plan& plan, const SimulationReport& report
     return;
   }
   simulate::write_trace(drawn, plan.folder);
-  replace_file(plan.folder + "/report.json", nlohmann::json(report).dump());
+  replace_file(plan.folder + "/report.json", json_text(nlohmann::json(report)));
 }
 
 std::vector<int> drawn_ranks(const simulate::Plan& plan) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "errors/error.h"
+#include "files/json.h"
 
 namespace odori {
 namespace {
@@ -25,7 +26,7 @@ const std::string text = take_text();
 nlohmann::json read() {
   if (text.empty()) return {};
   try {
-    return nlohmann::json::parse(text);
+    return parse_json(text);
   } catch (const nlohmann::json::exception& error) {
     throw UsageError(fmt::format("ODORI_TEST_CASES holds no JSON: {}", error.what()));
   }

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "files/json.h"
+
 namespace odori {
 
 /// Starts this program again with these test cases in $ODORI_TEST_CASES, which are read when the support library is
@@ -24,7 +26,7 @@ inline bool start_again_with(const nlohmann::json& cases) {
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   ::setenv(started, "yes", 1);
-  ::setenv("ODORI_TEST_CASES", cases.dump().c_str(), 1);
+  ::setenv("ODORI_TEST_CASES", json_text(cases).c_str(), 1);
   ::execv("/proc/self/exe", argv.data());
   return false;
 }

@@ -15,6 +15,7 @@
 #include "blanks/task.h"
 #include "classroom/self_test/answer_files.h"
 #include "errors/error.h"
+#include "files/json.h"
 #include "flags/command_line.h"
 #include "program/program.h"
 
@@ -144,7 +145,7 @@ int main(int argc, char** argv) try {
           known[name][task.name][std::to_string(blank)].push_back(name_of(verdict));
     }
   }
-  std::ofstream(folder / "expected.json") << known.dump(2) << '\n';
+  std::ofstream(folder / "expected.json") << json_text(known, 2) << '\n';
   return 0;
 } catch (...) {
   return report_failure();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "comm/cost.h"
+#include "files/json.h"
 
 namespace odori::grader {
 
@@ -12,7 +13,7 @@ std::optional<Simulated> simulate_whole(Runs& whole, RunPlan start, simulate::Pl
   plan.clusters =
       simulate::clusters_up_to(most_ranks, each, cost::link_from("200gbit,2us"), cost::link_from("100gbit,5us"));
   start.nodes = {0};
-  start.test_cases = nlohmann::json{{"simulate", plan}}.dump();
+  start.test_cases = json_text(nlohmann::json{{"simulate", plan}});
   start.most_values = plan.clusters.size();
   const Evidence& evidence = whole.of(start);
   if (evidence.ending != Ending::finished || evidence.ranks.empty()) return {};

@@ -11,6 +11,7 @@
 #include "classroom/marking/content.h"
 #include "classroom/refusal.h"
 #include "files/file.h"
+#include "files/json.h"
 #include "program/process.h"
 
 namespace odori::grader {
@@ -77,7 +78,7 @@ Cluster::Submitted Cluster::submit(const Batch& batch, const std::vector<Answer>
       absent.push_back(answer);
       continue;
     }
-    lines += json_of(answer.record).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+    lines += json_text(json_of(answer.record), -1, NotUtf8::replaced) + '\n';
     students.insert(answer.record.student);
     ++submitted.n;
   }

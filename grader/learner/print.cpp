@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "files/json.h"
+
 namespace odori::grader {
 namespace {
 
@@ -211,7 +213,7 @@ std::string as_json(const Question& question, const CheckRecord& check, const st
                {"points", points},
                {"of", of},
                {"flags", json_of(flags)}});
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  return json_text(json, 2, NotUtf8::replaced) + '\n';
 }
 
 }  // namespace odori::grader

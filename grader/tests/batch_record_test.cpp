@@ -6,6 +6,7 @@
 
 #include "classroom/marking/record.h"
 #include "errors/error.h"
+#include "files/json.h"
 
 namespace odori::grader {
 namespace {
@@ -87,7 +88,7 @@ TEST(Record, BrokenBytesDoNotStopIt) {
 TEST(Record, OfAnEarlierVersionHasNoAnswersTexts) {
   nlohmann::ordered_json json = json_of(marked());
   json["check"].erase("answers");
-  EXPECT_TRUE(record_from_json(json.dump()).check->answers.empty());
+  EXPECT_TRUE(record_from_json(json_text(json)).check->answers.empty());
 }
 
 TEST(Record, AHalfOfItIsRefused) {

@@ -8,6 +8,7 @@
 #include "blanks/blanks.h"
 #include "blanks/task.h"
 #include "errors/error.h"
+#include "files/json.h"
 #include "run_command.h"
 #include "synthetic.h"
 
@@ -92,7 +93,7 @@ TEST(Exercises, AllRanksStopAtABlankAndOneSaysSo) {
 
 /// The log without what no two runs share.
 nlohmann::json log_of(const fs::path& out) {
-  nlohmann::json log = nlohmann::json::parse(read_file(out / "log"));
+  nlohmann::json log = parse_json(read_file(out / "log"));
   for (auto& entry : log) entry.erase("elapsed_time");
   return log;
 }
@@ -133,9 +134,9 @@ TEST(Exercises, AFieldOfTheirDescriptionThatNobodyReadsIsTold) {
   const fs::path kit = work_folder(), file = kit / "solutions" / task.folder / "exercise.json";
   fs::create_directories(file.parent_path());
   const auto complaint = [&](const auto& change) {
-    auto json = nlohmann::json::parse(read_file(fs::path(ODORI_FOLDER) / "solutions" / task.folder / "exercise.json"));
+    auto json = parse_json(read_file(fs::path(ODORI_FOLDER) / "solutions" / task.folder / "exercise.json"));
     change(json);
-    write_file(file, json.dump());
+    write_file(file, json_text(json));
     try {
       points_of(task, kit);
     } catch (const Error& error) {

@@ -19,6 +19,7 @@
 #include "bench/flags.h"
 #include "bench/measure.h"
 #include "errors/error.h"
+#include "files/json.h"
 #include "model/classifier.h"
 #include "optim/momentum_sgd.h"
 #include "optim/weight_decay.h"
@@ -111,7 +112,7 @@ void write_json(const bench::Options& options, const std::deque<Trainee>& traine
                    {"images_per_second", trainee.rates},
                    {"speedup_of_the_first", ratio(trainees.front(), trainee).median}});
   std::ofstream file(options.json);
-  file << all.dump(2) << "\n";
+  file << json_text(all, 2) << "\n";
   require(file.good(), "{} can't be written. Give --json a file in a folder that exists.", options.json);
 }
 

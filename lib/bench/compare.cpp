@@ -28,6 +28,7 @@
 #include "comm/session.h"
 #include "errors/error.h"
 #include "files/file.h"
+#include "files/json.h"
 #include "flags/command_line.h"
 #include "program/program.h"
 #include "report/costs.h"
@@ -79,7 +80,7 @@ DevicePoolOptions devices_of(const Flags& flags) {
   return {.request = gpus ? DeviceRequest::cuda : DeviceRequest::cpu};
 }
 
-std::string text_of(const ExchangeCosts& costs) { return nlohmann::json(costs).dump(2) + "\n"; }
+std::string text_of(const ExchangeCosts& costs) { return json_text(nlohmann::json(costs), 2) + "\n"; }
 
 /// The messages and bytes of the rank that sends most.
 MeasuredExchange::Sent busiest(Communicator& all, const Traffic& before, const Traffic& after) {

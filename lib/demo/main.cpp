@@ -19,6 +19,7 @@
 #include "demo/flags.h"
 #include "demo/plan.h"
 #include "files/file.h"
+#include "files/json.h"
 #include "program/process.h"
 #include "program/program.h"
 #include "report/page.h"
@@ -66,7 +67,7 @@ void read_result(const Training& training, Run& run) {
   const std::string path = training.out + "/result.json";
   const std::string text = read_file(path);
   require(!text.empty(), "{} was not written.", path);
-  const nlohmann::json result = nlohmann::json::parse(text);
+  const nlohmann::json result = parse_json(text);
   run.images_per_second = result.at("images_per_second");
   run.accuracy.clear();
   for (const auto& epoch : result.at("log")) run.accuracy.push_back(epoch.at("validation/main/accuracy"));
@@ -86,7 +87,7 @@ Speed warm_up(const Setting& setting, std::size_t all_images) {
   const double began = cpu_use().wall;
   run_or_fail(training.command, fmt::format("{}", fmt::join(training.command, " ")));
   const double wall = cpu_use().wall - began;
-  const nlohmann::json result = nlohmann::json::parse(read_file(training.out + "/result.json"));
+  const nlohmann::json result = parse_json(read_file(training.out + "/result.json"));
   const auto& log = result.at("log");
   const double second_epoch = log.at(1).at("elapsed_time").get<double>() - log.at(0).at("elapsed_time").get<double>();
   return {.images_per_second = std::round(fraction * static_cast<double>(all_images)) / second_epoch,
@@ -154,7 +155,7 @@ class Timings {
 };
 
 void write_results(const Comparison& comparison, const fs::path& out) {
-  write_file(out / "result.json", nlohmann::json(comparison).dump(2) + "\n");
+  write_file(out / "result.json", json_text(nlohmann::json(comparison), 2) + "\n");
   write_file(out / "report.html", to_page(comparison, read_chart_js()));
   print_now(fmt::format("\n{}\nWritten: {} and, as a page with charts, {}\n", to_text(comparison),
                         (out / "result.json").string(), (out / "report.html").string()));

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "errors/error.h"
+#include "files/json.h"
 
 namespace odori {
 
@@ -32,7 +33,7 @@ template <typename T>
 T parse(const std::string& path, const std::vector<std::byte>& bytes) {
   try {
     const auto* text = reinterpret_cast<const char*>(bytes.data());
-    return json::parse(text, text + bytes.size()).get<T>();
+    return parse_json({text, bytes.size()}).get<T>();
   } catch (const json::exception&) {
     fail("{} is damaged: it isn't a snapshot's file of format {}.", path, format);
   }
@@ -74,7 +75,7 @@ void require_same(const SnapshotSubject& saved, const SnapshotSubject& here) {
 std::string to_text(const SnapshotManifest& manifest) {
   json root = manifest;
   root["format"] = format;
-  return root.dump(2) + "\n";
+  return json_text(root, 2) + "\n";
 }
 
 SnapshotManifest read_manifest(const std::string& folder) {
@@ -92,7 +93,7 @@ void require_undamaged(const std::string& folder) {
   for (const auto& [name, check] : manifest.files) read_listed(folder, name, manifest);
 }
 
-std::string to_text(const RankState& state) { return json(state).dump() + "\n"; }
+std::string to_text(const RankState& state) { return json_text(json(state)) + "\n"; }
 
 RankState read_rank_state(const std::string& folder, const std::string& name, const SnapshotManifest& manifest) {
   return parse<RankState>(folder + "/" + name, read_listed(folder, name, manifest));

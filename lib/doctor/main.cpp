@@ -21,6 +21,7 @@
 #include "doctor/probe.h"
 #include "errors/error.h"
 #include "files/file.h"
+#include "files/json.h"
 #include "flags/command_line.h"
 #include "program/program.h"
 #include "report/machine.h"
@@ -76,7 +77,7 @@ int main(int argc, char** argv) try {
   const Flags flags = parse_flags(argc, argv);
   const auto findings = diagnose(probe({.trainings = !flags.quick, .out = "out"}));
   fmt::print("{}\n{}", describe(this_machine()), to_text(findings, flags.language));
-  if (!flags.json.empty()) write_file(flags.json, to_json(findings, flags.language).dump(2) + "\n");
+  if (!flags.json.empty()) write_file(flags.json, json_text(to_json(findings, flags.language), 2) + "\n");
   return works(findings) ? exit_code::ok : environment;
 } catch (...) {
   return report_failure();

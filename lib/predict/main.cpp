@@ -11,6 +11,7 @@
 #include "comm/communicator.h"
 #include "errors/error.h"
 #include "files/file.h"
+#include "files/json.h"
 #include "predict/forecast.h"
 #include "predict/iteration_flags.h"
 #include "program/program.h"
@@ -125,7 +126,7 @@ int main(int argc, char** argv) try {
         "--batchsize {}{}\n",
         ranks, flags.gpus_per_node, flags.network, flags.within, flags.model, flags.image_size, flags.batchsize,
         flags.timings.empty() ? "" : " --timings " + flags.timings);
-  write_json(nlohmann::json(all).dump(2) + "\n");
+  write_json(json_text(nlohmann::json(all), 2) + "\n");
   return 0;
 } catch (...) {
   return report_failure();

@@ -11,6 +11,7 @@
 #include "errors/error.h"
 #include "errors/text.h"
 #include "files/file.h"
+#include "files/json.h"
 #include "predict/iteration_flags.h"
 #include "program/process.h"
 #include "program/program.h"
@@ -115,7 +116,7 @@ void require_memory(int ranks, double gradient_bytes) {
 int run_program(const Flags& flags, const simulate::Plan& plan) {
   const nlohmann::json asked{{"simulate", plan}};
   return run_process({.arguments = {flags.program, "--epoch", "0"},
-                      .environment = {{"ODORI_TEST_CASES", asked.dump()},
+                      .environment = {{"ODORI_TEST_CASES", json_text(asked)},
                                       {"ODORI_NODES", ""},
                                       {"ODORI_LINK", ""},
                                       // One process without mpirun.
@@ -154,7 +155,7 @@ int main(int argc, char** argv) try {
 
   const std::string text = read_file(results.path() / "report.json");
   require(!text.empty(), "{} ended without a report: it has nothing that can be simulated.", flags.program);
-  const SimulationReport report = nlohmann::json::parse(text);
+  const SimulationReport report = parse_json(text);
   fmt::print("{}", to_text(report, flags.language));
   const timeline::Timeline drawn = timeline::shortened(timeline::read(results.path()));
   replace_file(page, to_page(report, drawn, {flags.task, flags.language, this_machine(), now()}, read_chart_js(),

@@ -8,6 +8,7 @@
 #include "errors/error.h"
 #include "errors/text.h"
 #include "files/file.h"
+#include "files/json.h"
 #include "report/pages.h"  // made by CMake
 
 namespace odori::html {
@@ -29,7 +30,7 @@ mustache::data data_of(const Json& json) {
     return list;
   }
   if (json.is_string() && !json.get_ref<const std::string&>().empty()) return json.get_ref<const std::string&>();
-  if (json.is_number()) return json.dump();
+  if (json.is_number()) return json_text(json);
   return mustache::data(json.is_boolean() && json.get<bool>());
 }
 
@@ -54,7 +55,7 @@ std::string render(const std::string& page, const Json& data, const std::map<std
 
 Json both(const std::string& english, const std::string& japanese) { return {{"en", english}, {"ja", japanese}}; }
 
-std::string json_in_script(const Json& json) { return replaced(json.dump(), "<", "\\u003c"); }
+std::string json_in_script(const Json& json) { return replaced(json_text(json), "<", "\\u003c"); }
 
 std::string code_in_script(const std::string& code) { return replaced(code, "</script", "<\\/script"); }
 

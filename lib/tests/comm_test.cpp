@@ -17,6 +17,7 @@
 #include "device_under_test.h"
 #include "errors/error.h"
 #include "files/file.h"
+#include "files/json.h"
 #include "trace/trace.h"
 
 namespace odori {
@@ -268,8 +269,7 @@ TEST(EventStream, SpanOfACollectiveHoldsTheWaitForTheLastRank) {
     double one = 1;
     comm->sum({&one, 1});
   }
-  const auto events =
-      nlohmann::json::parse(read_file(fmt::format("{}/trace.{}.json", folder.path().string(), comm->rank())));
+  const auto events = parse_json(read_file(fmt::format("{}/trace.{}.json", folder.path().string(), comm->rank())));
   double microseconds = 0;
   for (const auto& event : events)
     if (event["name"] == "allreduce") microseconds = event["dur"];

@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "errors/error.h"
+#include "files/json.h"
 #include "predict/forecast.h"
 #include "predict/measure.h"
 #include "sentence_of.h"
@@ -97,7 +98,7 @@ TEST(Forecast, SaysTheSameAsTextAndAsJson) {
   EXPECT_DOUBLE_EQ(json["scaling"][2]["weak"]["seconds"], 0.038);
   EXPECT_EQ(json["best_nodes"], all.best_nodes);
   for (const auto& row : json["communicators"])
-    EXPECT_EQ(row["plain"].is_null(), row["name"] == "single_node") << row.dump();
+    EXPECT_EQ(row["plain"].is_null(), row["name"] == "single_node") << json_text(row);
 }
 
 TEST(Forecast, SaysWhatSplittingCosts) {

@@ -8,6 +8,7 @@
 
 #include "errors/error.h"
 #include "files/file.h"
+#include "files/json.h"
 #include "report/comparison.h"
 #include "report/costs.h"
 #include "report/figure.h"
@@ -135,7 +136,7 @@ TEST(ComparisonTest, TextHasALineARunAndSaysWhatWasNotTimed) {
 }
 
 TEST(ComparisonTest, JsonHasFiguresOfTimedRunsAlone) {
-  const nlohmann::json json = nlohmann::json::parse(nlohmann::json(example()).dump());
+  const nlohmann::json json = parse_json(json_text(nlohmann::json(example())));
   EXPECT_EQ(json["machine"]["cpu"], "A <fast> CPU");
   EXPECT_EQ(json["date"], "2026-01-31 14:05");
   ASSERT_EQ(json["runs"].size(), 3u);
@@ -171,7 +172,7 @@ TEST(Page, ATemplateThatCannotBeParsedIsAnError) { EXPECT_THROW(html::render("{{
 TEST(Page, ItsDataAreTheComparison) {
   const std::string page = to_page(example(), ""), begin = "id=\"data\">";
   const std::size_t at = page.find(begin) + begin.size();
-  EXPECT_EQ(nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at)), nlohmann::json(example()));
+  EXPECT_EQ(parse_json(page.substr(at, page.find("</script>", at) - at)), nlohmann::json(example()));
 }
 
 TEST(Page, ChartJsIsInItOrItSaysThatItIsNot) {
@@ -215,8 +216,8 @@ TEST(Figure, PageHoldsTextsTableAndPoints) {
   EXPECT_EQ(page.find("{{"), std::string::npos);
   const std::string begin = "id=\"data\">";
   const std::size_t at = page.find(begin) + begin.size();
-  const auto data = nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at));
-  EXPECT_EQ(data["curves"][1]["points"], nlohmann::json::parse(R"([{"x": 2.0, "y": 4000.0}])"));
+  const auto data = parse_json(page.substr(at, page.find("</script>", at) - at));
+  EXPECT_EQ(data["curves"][1]["points"], parse_json(R"([{"x": 2.0, "y": 4000.0}])"));
   EXPECT_EQ(data["curves"][1]["measured"], true);
   EXPECT_EQ(data["linear"], false);
   EXPECT_NE(page.find("chart()"), std::string::npos);
@@ -251,9 +252,9 @@ TEST(Figure, OfBarsHasALineForEach) {
   EXPECT_NE(page.find("<tr><td>one &lt;way&gt;</td><td>50</td></tr>"), std::string::npos);
   const std::string begin = "id=\"data\">";
   const std::size_t at = page.find(begin) + begin.size();
-  const auto data = nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at));
+  const auto data = parse_json(page.substr(at, page.find("</script>", at) - at));
   EXPECT_EQ(data["bars"], (std::vector<std::string>{"one <way>", "another"}));
-  EXPECT_EQ(data["curves"][0]["points"], nlohmann::json::parse("[50.0, null]"));
+  EXPECT_EQ(data["curves"][0]["points"], parse_json("[50.0, null]"));
 }
 
 ExchangeCosts example_costs() {

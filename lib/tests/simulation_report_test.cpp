@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "files/json.h"
 #include "report/simulation.h"
 
 namespace odori {
@@ -19,7 +20,7 @@ const SimulationReport report{
     .curves = {{{"yours", "あなた"}, {1.25, 20.5}, true}, {{"tree", "ツリー"}, {std::nullopt, 11.0}}}};
 
 TEST(SimulationReport, IsTheSameAfterJson) {
-  const SimulationReport read = nlohmann::json::parse(nlohmann::json(report).dump());
+  const SimulationReport read = parse_json(json_text(nlohmann::json(report)));
   EXPECT_EQ(nlohmann::json(read), nlohmann::json(report));
   EXPECT_EQ(read.curves[1].values, (std::vector<std::optional<double>>{std::nullopt, 11.0}));
   EXPECT_TRUE(read.curves[0].simulated);

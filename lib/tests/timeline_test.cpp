@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "errors/error.h"
+#include "files/json.h"
 
 namespace odori::timeline {
 namespace {
@@ -235,7 +236,7 @@ TEST(TimelinePage, HoldsAllThatItNeeds) {
 
   const std::string mark = "<script type=\"application/json\" id=\"data\">";
   const std::size_t begin = page.find(mark) + mark.size();
-  const auto data = nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  const auto data = parse_json(page.substr(begin, page.find("</script>", begin) - begin));
   EXPECT_EQ(data["rows"].size(), 2u);
   EXPECT_EQ(data["rows"][0]["spans"].size(), 11u);
   EXPECT_EQ(data["rows"][0]["exposed"], 10);

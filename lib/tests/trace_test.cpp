@@ -17,6 +17,7 @@
 
 #include "errors/error.h"
 #include "files/file.h"
+#include "files/json.h"
 
 namespace odori {
 namespace {
@@ -35,7 +36,7 @@ TEST(Trace, IsStrictJsonWhenClosed) {
       trace::instant("of a thread");
     }).join();
   }
-  const auto events = nlohmann::json::parse(read_file(folder + "/trace.3.json"));
+  const auto events = parse_json(read_file(folder + "/trace.3.json"));
   ASSERT_EQ(events.size(), 5u);
   EXPECT_EQ(events[1]["name"], "allreduce");
   EXPECT_EQ(events[1]["ph"], "X");
@@ -59,7 +60,7 @@ TEST(Trace, StaysReadableWhenTheProcessIsKilled) {
   std::string text = read_file(folder + "/trace.0.json");
   // Chrome and Perfetto accept the missing end; a strict parser gets it once it is put there.
   text.erase(text.rfind(','));
-  const auto events = nlohmann::json::parse(text + "]");
+  const auto events = parse_json(text + "]");
   EXPECT_EQ(events.size(), 101u);
   EXPECT_EQ(events.back()["args"]["i"], 99);
 }
@@ -79,8 +80,8 @@ TEST(Trace, TakesAwayWhatMoreRanksLeftAndNothingElse) {
   { const trace::File file(folder, 0, 2); }
   EXPECT_FALSE(is_there("trace.2.json"));
   EXPECT_FALSE(is_there("trace.13.json"));
-  EXPECT_EQ(nlohmann::json::parse(read_file(folder + "/trace.1.json"))[0]["args"]["name"], "rank 1");
-  EXPECT_EQ(nlohmann::json::parse(read_file(folder + "/trace.0.json"))[0]["args"]["name"], "rank 0");
+  EXPECT_EQ(parse_json(read_file(folder + "/trace.1.json"))[0]["args"]["name"], "rank 1");
+  EXPECT_EQ(parse_json(read_file(folder + "/trace.0.json"))[0]["args"]["name"], "rank 0");
   for (const std::string& other : others) EXPECT_EQ(read_file(folder + '/' + other), "other") << other;
   std::filesystem::remove_all(folder);
 }

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "distributed/snapshot.h"
+#include "files/json.h"
 #include "train/evaluator.h"
 #include "train/learning_rate.h"
 #include "train/log_report.h"
@@ -36,7 +37,7 @@ TEST_F(Loop, LogHoldsTheMeansOfEachEpoch) {
     for (int i = 0; i < iterations; ++i) same.updater->update();
     epochs.push_back(same.updater->take_metrics());
   }
-  const auto log = nlohmann::json::parse(read_file(folder / "log"));
+  const auto log = parse_json(read_file(folder / "log"));
   ASSERT_EQ(log.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(log[i].size(), 5u);
@@ -202,7 +203,7 @@ TEST_F(Loop, ThroughputIsPrintedAndWrittenWithEverythingBehindIt) {
   ASSERT_TRUE(
       std::regex_match(line, numbers, std::regex(R"(Throughput: ([0-9.]+) \[images/sec\.\] \(20 / ([0-9.e+-]+)\)\n)")))
       << line;
-  const auto result = nlohmann::json::parse(read_file(folder / "result.json"));
+  const auto result = parse_json(read_file(folder / "result.json"));
   EXPECT_EQ(result["seconds"].get<double>(), trainer.elapsed_time());
   EXPECT_EQ(result["seconds"].get<double>(), std::stod(numbers[2]));
   EXPECT_EQ(result["images_per_second"].get<double>(), std::stod(numbers[1]));

@@ -10,6 +10,7 @@
 #include "distributed/checked_file.h"
 #include "distributed/snapshot.h"
 #include "files/file.h"
+#include "files/json.h"
 #include "train/log_report.h"
 #include "train_support.h"
 
@@ -248,7 +249,7 @@ TEST_F(Saved, TheNewestThatIsSoundIsTakenWhateverLiesBesideIt) {
 TEST_F(Saved, AClockThatJumpedChangesNothing) {
   // The first epoch's snapshot seems to be of the year 2100.
   const std::string manifest = folder / "snapshot_epoch_1/snapshot.json";
-  nlohmann::json json = nlohmann::json::parse(read_file(manifest));
+  nlohmann::json json = parse_json(read_file(manifest));
   json["written"] = 4102444800.0;
   std::ofstream(manifest) << json;
   EXPECT_EQ(resumed_from(folder.path(), options).first, 2);
@@ -256,7 +257,7 @@ TEST_F(Saved, AClockThatJumpedChangesNothing) {
 
 TEST_F(Saved, OfAnotherPrecisionGoesOnAndSaysWhatThatChanges) {
   const std::string manifest = last + "/snapshot.json";
-  nlohmann::json json = nlohmann::json::parse(read_file(manifest));
+  nlohmann::json json = parse_json(read_file(manifest));
   EXPECT_EQ(json["subject"]["precision"], "fp32");
   EXPECT_EQ(resumed_from(folder.path(), options).second.find("is of a training in"), std::string::npos);
   json["subject"]["precision"] = "bf16";

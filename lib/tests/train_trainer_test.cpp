@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "files/json.h"
 #include "train/evaluator.h"
 #include "train/log_report.h"
 #include "train_support.h"
@@ -134,7 +135,7 @@ TEST_F(Loop, StopsWhereItDivergesUnlessToldOtherwise) {
         std::string::npos)
         << error.what();
   }
-  EXPECT_EQ(nlohmann::json::parse(read_file(folder / "log")).size(), 1u) << "the epoch stands in the log";
+  EXPECT_EQ(parse_json(read_file(folder / "log")).size(), 1u) << "the epoch stands in the log";
 
   Training stubborn({.batch_size = 4}, images(10));
   Trainer keeps_going(*stubborn.updater, 3, folder.path(), true);

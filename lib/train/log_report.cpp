@@ -6,6 +6,7 @@
 
 #include "errors/error.h"
 #include "files/file.h"
+#include "files/json.h"
 #include "train/trainer.h"
 #include "train/training_facts.h"
 
@@ -37,15 +38,15 @@ void LogReport::run(Trainer& trainer) {
   entry["epoch"] = static_cast<double>(trainer.updater().epoch());
   entry["iteration"] = static_cast<double>(trainer.updater().iteration());
   entry["elapsed_time"] = trainer.elapsed_time();
-  replace_file(trainer.out() + "/log", to_json(log_).dump(4) + "\n");
+  replace_file(trainer.out() + "/log", json_text(to_json(log_), 4) + "\n");
 }
 
-std::string LogReport::state() const { return to_json(log_).dump(); }
+std::string LogReport::state() const { return json_text(to_json(log_)); }
 
 void LogReport::restore(const std::string& state) {
   std::vector<Entry> log;
   try {
-    for (const auto& item : nlohmann::json::parse(state)) {
+    for (const auto& item : parse_json(state)) {
       Entry& entry = log.emplace_back();
       for (const auto& [key, value] : item.get_ref<const nlohmann::json::object_t&>())
         entry[key] = value.is_null() ? std::nan("") : value.get<double>();

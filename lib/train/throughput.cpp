@@ -10,6 +10,7 @@
 
 #include "distributed/exchange/strategy.h"
 #include "files/file.h"
+#include "files/json.h"
 #include "report/machine.h"
 #include "train/log_report.h"
 
@@ -69,11 +70,11 @@ void report_throughput(Trainer& trainer, std::size_t n_images) {
     if (!report.log().empty() && report.log().back().contains(key))
       result[std::string("validation_") + of] = report.log().back().at(key);
   }
-  result["log"] = nlohmann::ordered_json::parse(report.state());
+  result["log"] = parse_ordered_json(report.state());
   result["machine"] = nlohmann::json(this_machine());
   result["peak_memory_bytes"] = peak_memory_bytes();
   result["date"] = now();
-  replace_file(result_in(trainer.out()), result.dump(2) + "\n");
+  replace_file(result_in(trainer.out()), json_text(result, 2) + "\n");
 }
 
 void remove_result(const std::string& out) {

@@ -4,12 +4,13 @@
 
 #include <cmath>
 #include <csignal>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "backend/device_pool.h"
 #include "errors/error.h"
+#include "files/file.h"
+#include "files/json.h"
 #include "program/program.h"
 #include "race_images.h"
 #include "race_start.h"
@@ -48,7 +49,7 @@ class MadeImages : public Dataset {
 };
 
 const nlohmann::json& reference() {
-  static const nlohmann::json json = nlohmann::json::parse(std::ifstream(ODORI_RACE_REFERENCE));
+  static const nlohmann::json json = parse_json(read_file(ODORI_RACE_REFERENCE));
   return json;
 }
 

@@ -9,6 +9,7 @@
 
 #include "errors/error.h"
 #include "files/file.h"
+#include "files/json.h"
 #include "large_batch_support.h"
 #include "report/figure.h"
 #include "report/machine.h"
@@ -47,7 +48,7 @@ Stored read_stored() {
   try {
     Stored stored;
     const std::filesystem::path folder(ODORI_SOLUTIONS_FOLDER);
-    const auto json = nlohmann::json::parse(read_file(folder / "04_large_batch" / "measured.json"));
+    const auto json = parse_json(read_file(folder / "04_large_batch" / "measured.json"));
     stored.about = json.at("about").get<std::string>();
     for (const auto& point : json.at("points"))
       stored.accuracies[point.at("schedule").get<std::string>()][point.at("batch").get<int>()] =
@@ -172,7 +173,7 @@ void compare_trials(const std::function<Trial(const std::string& schedule, int m
   }
   if (comm.rank() != 0) return;
   print(trials, chosen);
-  replace_file(out + "/trials.json", to_json(trials).dump(1) + "\n");
+  replace_file(out + "/trials.json", json_text(to_json(trials), 1) + "\n");
   const std::string page = out + "/figure.html";
   replace_file(page, to_page(figure_of(trials, read_stored()), "en", read_chart_js()));
   fmt::print("\nAs a picture: {}\n", page);

@@ -13,6 +13,7 @@
 #include "classroom/refusal.h"
 #include "errors/text.h"
 #include "files/file.h"
+#include "files/json.h"
 
 namespace odori::grader {
 namespace {
@@ -35,7 +36,7 @@ class Field {
     if (is_right) return;
     throw Refusal({std::string("course_") + key_,
                    {{"file", file_.string()},
-                    {"value", value_.dump(-1, ' ', false, Json::error_handler_t::replace)},
+                    {"value", json_text(value_, -1, NotUtf8::replaced)},
                     {"names", listed(names_of_tasks())}}});
   }
   std::string text() const {
@@ -154,7 +155,7 @@ void write_settings(const fs::path& file, const Settings& settings) {
   Json json{{"title", or_null(settings.title)}, {"language", or_null(settings.language)}};
   json.update(json_of(settings.terms));
   json["roster"] = settings.roster;
-  replace_file(file, json.dump(2) + '\n');
+  replace_file(file, json_text(json, 2) + '\n');
 }
 
 std::string differences(const Terms& before, const Terms& after) {
@@ -162,7 +163,7 @@ std::string differences(const Terms& before, const Terms& after) {
   std::string text;
   for (const auto& [key, value] : old.items())
     if (value != fresh.at(key))
-      text += fmt::format("{}{}: {} -> {}", text.empty() ? "" : "; ", key, value.dump(), fresh.at(key).dump());
+      text += fmt::format("{}{}: {} -> {}", text.empty() ? "" : "; ", key, json_text(value), json_text(fresh.at(key)));
   return text;
 }
 

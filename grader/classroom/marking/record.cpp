@@ -7,6 +7,7 @@
 
 #include "blanks/json_object.h"
 #include "errors/error.h"
+#include "files/json.h"
 
 namespace odori::grader {
 namespace {
@@ -78,9 +79,7 @@ nlohmann::ordered_json json_of(const TaskRecord& record) {
           {"files", json_of(record.files)}};
 }
 
-std::string to_json(const TaskRecord& record) {
-  return json_of(record).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
-}
+std::string to_json(const TaskRecord& record) { return json_text(json_of(record), 2, NotUtf8::replaced) + '\n'; }
 
 TaskRecord record_from_json(std::string_view text) {
   const Json json = parsed_json(text);
@@ -111,7 +110,7 @@ std::string people_to_json(const std::vector<Person>& people) {
     for (const auto& [name, field] : fields_of_person)
       if (!(person.*field).empty()) added[name] = person.*field;
   }
-  return Json{{"people", std::move(all)}}.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json_text(Json{{"people", std::move(all)}}, 2, NotUtf8::replaced) + '\n';
 }
 
 std::vector<Person> people_from_json(std::string_view text) {

@@ -11,6 +11,7 @@
 #include "classroom/refusal.h"
 #include "errors/error.h"
 #include "files/file.h"
+#include "files/json.h"
 
 namespace odori::grader {
 namespace {
@@ -61,7 +62,7 @@ void remove_unfinished_below(const fs::path& folder) {
 }  // namespace
 
 BatchState read_batch_state(const fs::path& file) try {
-  const auto json = nlohmann::ordered_json::parse(read_file(file));
+  const auto json = parse_ordered_json(read_file(file));
   return {json.at("salt"), json.at("kit"), terms_of(json.at("terms"), file)};
 } catch (const nlohmann::json::exception&) {
   throw Refusal({"results_damaged", {{"file", file.string()}}});
@@ -70,7 +71,7 @@ BatchState read_batch_state(const fs::path& file) try {
 void write_batch_state(const fs::path& file, const BatchState& state) {
   const nlohmann::ordered_json json{
       {"form", record_form}, {"salt", state.salt}, {"kit", state.kit}, {"terms", json_of(state.terms)}};
-  replace_file(file, json.dump(2) + '\n');
+  replace_file(file, json_text(json, 2) + '\n');
 }
 
 Results::Results(fs::path folder, const std::string& kit_version, Terms terms) : folder_(std::move(folder)) {

@@ -3,6 +3,7 @@
 
 #include "classroom/reports/formats.h"
 #include "classroom/reports/sanitized.h"
+#include "files/json.h"
 
 namespace odori::grader {
 namespace {
@@ -28,7 +29,7 @@ std::string class_json(std::span<const StudentMarks> students, const Course& cou
   Json all = Json::array();
   for (const StudentMarks& student : students) all.push_back(student_of(student));
   const Json json{{"title", sanitized_line(course.title)}, {"date", course.date}, {"students", std::move(all)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json_text(json, 1, NotUtf8::replaced) + '\n';
 }
 
 }  // namespace odori::grader

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "classroom/reports/formats.h"
+#include "files/json.h"
 
 namespace odori::grader {
 namespace {
@@ -67,7 +68,7 @@ std::string gradescope_of(const StudentMarks& student, const Course& course) {
   results["execution_time"] = seconds;
   results["tests"] = std::move(tests);
   results["extra_data"] = {{"graded", student.points.has_value()}, {"max_score", student.of}};
-  return results.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json_text(results, 2, NotUtf8::replaced) + '\n';
 }
 
 }  // namespace odori::grader

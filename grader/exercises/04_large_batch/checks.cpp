@@ -6,6 +6,7 @@
 
 #include "checks/findings.h"
 #include "choice.h"
+#include "files/json.h"
 #include "given.h"
 #include "gradients.h"
 #include "large_batch_cases.h"
@@ -52,7 +53,7 @@ const std::vector<PlannedTraining> all_planned{{64, 48, 20, 2500, 0.05, 781, 8},
 
 RunPlan planning() {
   const LargeBatchCases cases{.planned = all_planned, .trials = {}};
-  RunPlan plan{.nodes = {0}, .epochs = 0, .shows = all_planned.size(), .test_cases = nlohmann::json(cases).dump()};
+  RunPlan plan{.nodes = {0}, .epochs = 0, .shows = all_planned.size(), .test_cases = json_text(nlohmann::json(cases))};
   for (const PlannedTraining& p : all_planned)
     plan.most_values = std::max(plan.most_values, static_cast<std::size_t>(p.end_of_warm_up()) + 3);
   return plan;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fabricated.h"
+#include "files/json.h"
 #include "observe/refusal.h"
 
 namespace odori::grader::test::of_large_batch {
@@ -31,7 +32,7 @@ Given given_of(const RunPlan& plan) {
 }
 
 nlohmann::json cases_of(const RunPlan& plan, const char* kind) {
-  return plan.test_cases.empty() ? nlohmann::json::array() : nlohmann::json::parse(plan.test_cases).at(kind);
+  return plan.test_cases.empty() ? nlohmann::json::array() : parse_json(plan.test_cases).at(kind);
 }
 bool is_planned(const RunPlan& plan) { return !cases_of(plan, "planned").empty(); }
 bool is_choosing(const RunPlan& plan) { return !cases_of(plan, "trials").empty(); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "files/json.h"
 #include "large_batch_cases.h"
 
 namespace odori::grader::large_batch {
@@ -37,7 +38,7 @@ std::size_t best(const Trials& trials) { return best(trials, &RecordedTrial::hel
 const RunPlan choosing{.nodes = {0},
                        .epochs = 0,
                        .shows = several + 1,
-                       .test_cases = nlohmann::json(LargeBatchCases{.planned = {}, .trials = all_trials}).dump()};
+                       .test_cases = json_text(nlohmann::json(LargeBatchCases{.planned = {}, .trials = all_trials}))};
 
 Found find_in_choice(const Situation& situation) {
   const auto& ranks = situation.evidence().ranks;

@@ -6,6 +6,7 @@
 
 #include "checks/findings.h"
 #include "comm/cost.h"
+#include "files/json.h"
 #include "model/networks.h"
 #include "prediction_cases.h"
 #include "prediction_support.h"
@@ -50,7 +51,7 @@ const std::vector<std::vector<std::size_t>>& all_runs() {
 RunPlan plan_of(const std::vector<std::size_t>& predictions) {
   std::vector<PredictionCase> cases;
   for (const std::size_t i : predictions) cases.push_back(all_cases().at(i));
-  return {.epochs = 0, .shows = predictions.size(), .test_cases = nlohmann::json(cases).dump()};
+  return {.epochs = 0, .shows = predictions.size(), .test_cases = json_text(nlohmann::json(cases))};
 }
 
 constexpr std::size_t n_single = 4, n_point = 4;  // values of a prediction; and of each number of devices

@@ -7,6 +7,7 @@
 
 #include "comm/cost.h"
 #include "fabricated.h"
+#include "files/json.h"
 #include "model/networks.h"
 #include "prediction_support.h"
 
@@ -47,7 +48,7 @@ Recorded read(const nlohmann::json& json) {
 /// All predictions of a run, in their order.
 std::vector<Recorded> all_of(const RunPlan& plan) {
   std::vector<Recorded> all;
-  for (const auto& json : nlohmann::json::parse(plan.test_cases)) all.push_back(read(json));
+  for (const auto& json : parse_json(plan.test_cases)) all.push_back(read(json));
   return all;
 }
 

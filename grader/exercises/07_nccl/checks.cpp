@@ -6,6 +6,7 @@
 #include <set>
 
 #include "checks/findings.h"
+#include "files/json.h"
 #include "log_seen.h"
 
 namespace odori::grader {
@@ -19,7 +20,7 @@ RunPlan on(std::vector<int> nodes, NcclCase given, int iterations) {
           .epochs = 0,
           .most_values = 30'000,
           .flags = {"--iterations", std::to_string(iterations)},
-          .test_cases = nlohmann::json(given).dump()};
+          .test_cases = json_text(nlohmann::json(given))};
 }
 
 // On two ranks a mean is exact. On scattered nodes the remainder of the global rank is not the local rank. Where each
@@ -28,7 +29,7 @@ const RunPlan plainest = on({0, 0}, {.gpus = 2}, 3), scattered = on({0, 1, 0, 1}
               one_each = on({0, 0, 1}, {.gpus = 4, .one_each = true, .seed = 3}, 4),
               more_gpus = on({0, 0, 1}, {.gpus = 3, .seed = 4}, 1), alone = on({0}, {.gpus = 1, .seed = 5}, 2);
 
-NcclCase case_of(const RunPlan& plan) { return nlohmann::json::parse(plan.test_cases).get<NcclCase>(); }
+NcclCase case_of(const RunPlan& plan) { return parse_json(plan.test_cases).get<NcclCase>(); }
 int iterations_of(const RunPlan& plan) { return std::stoi(plan.flags.back()); }
 
 const char* name_of(const LogEntry& entry) { return entry.name.c_str(); }

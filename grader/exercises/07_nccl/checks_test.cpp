@@ -4,6 +4,7 @@
 
 #include "backend/emulated/operation_log.h"
 #include "fabricated.h"
+#include "files/json.h"
 #include "nccl_cases.h"
 #include "nccl_timeline.h"
 
@@ -122,7 +123,7 @@ std::vector<LogEntry> one_process_log(const Answer& answer) {
 Evidence run_of(const Answer& answer, const RunPlan& plan) {
   Evidence evidence = without_training(plan);
   const int iterations = std::stoi(plan.flags.back());
-  const bool one_each = nlohmann::json::parse(plan.test_cases).at("one_each");
+  const bool one_each = parse_json(plan.test_cases).at("one_each");
   for (std::size_t rank = 0; rank < evidence.ranks.size(); ++rank) {
     RankSeen& seen = evidence.ranks[rank];
     const auto local =

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "files/json.h"
 #include "zero_memory.h"
 
 namespace odori::grader {
@@ -18,10 +19,10 @@ RunPlan trying_sharded(std::vector<int> nodes, const ShardedCases& cases) {
           .most_values = most,
           .shows = values_shown(cases),
           .on_devices = false,
-          .test_cases = nlohmann::json(cases).dump()};
+          .test_cases = json_text(nlohmann::json(cases))};
 }
 
-ShardedCases sharded_cases_of(const RunPlan& plan) { return nlohmann::json::parse(plan.test_cases); }
+ShardedCases sharded_cases_of(const RunPlan& plan) { return parse_json(plan.test_cases); }
 
 Range sharded_range(std::size_t size, int rank, int n) {
   const auto r = static_cast<std::size_t>(rank), ranks = static_cast<std::size_t>(n);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "files/json.h"
+
 namespace odori::grader {
 namespace {
 
@@ -67,10 +69,10 @@ RunPlan trying(std::vector<int> nodes, const std::vector<TensorParallelCase>& ca
           .shows = cases.size() * static_cast<std::size_t>(Shown::count),
           .on_devices = false,
           .seeded = true,
-          .test_cases = nlohmann::json(cases).dump()};
+          .test_cases = json_text(nlohmann::json(cases))};
 }
 
-std::vector<TensorParallelCase> cases_of(const RunPlan& plan) { return nlohmann::json::parse(plan.test_cases); }
+std::vector<TensorParallelCase> cases_of(const RunPlan& plan) { return parse_json(plan.test_cases); }
 
 std::vector<int> ranks_on_node(const std::vector<int>& nodes, int rank) {
   std::vector<int> ranks;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "checks/findings.h"
+#include "files/json.h"
 #include "horovod_cases.h"
 
 namespace odori::grader {
@@ -20,7 +21,7 @@ const RunPlan block{.nodes = {0, 0, 1, 1}, .batch_size = 6, .learning_rate = 0.0
             .seed = 2,
             .epochs = 6,
             .flags = {"--resume", "checkpoint"},
-            .test_cases = nlohmann::json(checkpoint).dump()};
+            .test_cases = json_text(nlohmann::json(checkpoint))};
 
 constexpr const char* average = "hvd.allreduce()";
 

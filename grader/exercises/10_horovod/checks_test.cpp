@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of task 10, on evidence put together here: what each misconception makes of a right training.
 #include "fabricated.h"
+#include "files/json.h"
 #include "horovod_cases.h"
 
 namespace odori::grader::test::of_horovod {
@@ -13,7 +14,7 @@ struct Trained {
   std::function<void(KnownCheckpoint&)> change = {};  // what is taken of the checkpoint
 };
 
-KnownCheckpoint known(const RunPlan& plan) { return nlohmann::json::parse(plan.test_cases).get<KnownCheckpoint>(); }
+KnownCheckpoint known(const RunPlan& plan) { return parse_json(plan.test_cases).get<KnownCheckpoint>(); }
 
 Evidence trained(const RunPlan& plan, const Trained& how) {
   const std::vector<int>& nodes = plan.nodes;

@@ -7,6 +7,7 @@
 
 #include "checks/findings.h"
 #include "checks/simulated.h"
+#include "files/json.h"
 #include "observe/refusal.h"
 #include "pipeline_seen.h"
 #include "virtual_pipeline.h"
@@ -21,7 +22,7 @@ RunPlan plan_of(std::vector<int> nodes, const PipelineCases& cases) {
           .epochs = 0,
           .shows = shows,
           .on_devices = false,
-          .test_cases = nlohmann::json(cases).dump()};
+          .test_cases = json_text(nlohmann::json(cases))};
 }
 
 // Alone, there is nothing to send: functions of no rank are called there, with many numbers of stages and

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of task 11, on evidence put together here: what each misconception makes of a right pipeline.
 #include "fabricated.h"
+#include "files/json.h"
 #include "observe/refusal.h"
 #include "pipeline_seen.h"
 
@@ -145,7 +146,7 @@ TEST(Pipeline, GradientsOfEachRankAreLargeEnough) {
           double largest = 0;
           for (std::size_t i = offsets[begin]; i < offsets[begin + 1]; ++i)
             largest = std::max(largest, std::abs(all[i]));
-          EXPECT_GT(largest, 1e-4) << "layer " << begin << " of " << nlohmann::json(run).dump();
+          EXPECT_GT(largest, 1e-4) << "layer " << begin << " of " << json_text(nlohmann::json(run));
         }
       }
 }

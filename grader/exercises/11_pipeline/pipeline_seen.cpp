@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "files/json.h"
+
 namespace odori::grader {
 namespace {
 
@@ -112,9 +114,7 @@ int most_held(const OrderSeen& order) {
   return most;
 }
 
-PipelineCases pipeline_cases_of(const RunPlan& plan) {
-  return nlohmann::json::parse(plan.test_cases).get<PipelineCases>();
-}
+PipelineCases pipeline_cases_of(const RunPlan& plan) { return parse_json(plan.test_cases).get<PipelineCases>(); }
 
 std::vector<std::size_t> offsets_of_layers(const std::vector<std::size_t>& widths) {
   std::vector<std::size_t> offsets{0};

@@ -6,6 +6,7 @@
 
 #include "asynchronous_cases.h"
 #include "fabricated.h"
+#include "files/json.h"
 
 namespace odori::grader::test::of_asynchronous {
 namespace {
@@ -107,7 +108,7 @@ std::vector<Floats> shown_of(const AsynchronousCases& cases, const Answers& answ
 
 std::string verdict(int blank, const Answers& answers) {
   return verdict_on("asynchronous", blank, [&](Evidence& evidence, const RunPlan& plan) {
-    evidence.ranks.front().values = shown_of(nlohmann::json::parse(plan.test_cases).get<AsynchronousCases>(), answers);
+    evidence.ranks.front().values = shown_of(parse_json(plan.test_cases).get<AsynchronousCases>(), answers);
   });
 }
 
@@ -118,7 +119,7 @@ TEST(Asynchronous, AcceptsRightAnswers) {
 
 TEST(Asynchronous, TriesTheExampleOfTheSlides) {
   const RunPlan plan = exam_of(task_named("asynchronous")).situations.front();
-  const auto cases = nlohmann::json::parse(plan.test_cases).get<AsynchronousCases>();
+  const auto cases = parse_json(plan.test_cases).get<AsynchronousCases>();
   const Floats shown = shown_of(cases.runs.front(), {});
   const std::size_t size = ShownUpdate::size(3);
   std::vector<std::pair<float, float>> fetched_and_staleness;
@@ -223,7 +224,7 @@ TEST(Asynchronous, NamesMistakesOfWaiting) {
 TEST(Asynchronous, LooksAtTheTurnsOfARun) {
   const auto in_runs = [](bool (*must_wait)(int, const std::vector<int>&, int)) {
     return verdict_on("asynchronous", 4, [&](Evidence& evidence, const RunPlan& plan) {
-      const auto cases = nlohmann::json::parse(plan.test_cases).get<AsynchronousCases>();
+      const auto cases = parse_json(plan.test_cases).get<AsynchronousCases>();
       auto& values = evidence.ranks.front().values = shown_of(cases, {});
       for (std::size_t i = 0; i < cases.runs.size(); ++i) values[i] = shown_of(cases.runs[i], {.must_wait = must_wait});
     });
@@ -271,7 +272,7 @@ TEST(Asynchronous, NamesMistakesOfTheSeconds) {
 
 TEST(Asynchronous, ShowsDistances) {
   Fabricated runs([](Evidence& evidence, const RunPlan& plan) {
-    evidence.ranks.front().values = shown_of(nlohmann::json::parse(plan.test_cases).get<AsynchronousCases>(), {});
+    evidence.ranks.front().values = shown_of(parse_json(plan.test_cases).get<AsynchronousCases>(), {});
   });
   const ShownFigure shown = exam_of(task_named("asynchronous")).shows(runs);
   const Figure& figure = shown.figure;

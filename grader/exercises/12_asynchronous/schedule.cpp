@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "checks/findings.h"
+#include "files/json.h"
 
 namespace odori::grader::asynchronous {
 
@@ -71,7 +72,7 @@ AllShown all_shown(const Situation& situation) {
   if (situation.evidence().ranks.empty() || situation.plan.test_cases.empty()) return all;
   const auto& values = situation.evidence().ranks.front().values;
   if (values.size() > situation.plan.shows) return all;  // some are an answer's own: find_forgery reports it
-  const auto cases = nlohmann::json::parse(situation.plan.test_cases).get<AsynchronousCases>();
+  const auto cases = parse_json(situation.plan.test_cases).get<AsynchronousCases>();
   std::size_t next = 0;
   for (const QuadraticRun& run : cases.runs) {
     if (next == values.size()) return all;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "asynchronous_cases.h"
+#include "files/json.h"
 
 namespace odori::grader::asynchronous {
 namespace {
@@ -82,7 +83,7 @@ RunPlan plan_of(const AsynchronousCases& cases) {
           .most_values = most,
           .shows = cases.size(),
           .on_devices = false,
-          .test_cases = nlohmann::json(cases).dump()};
+          .test_cases = json_text(nlohmann::json(cases))};
 }
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "diagnosis_cases.h"
+#include "files/json.h"
 
 namespace odori::grader::faults {
 namespace {
@@ -36,7 +37,7 @@ std::function<Found(const Situation&)> in_program(int program, Found (*find)(con
 }
 
 const RunPlan diagnoses_asked{
-    .nodes = {0}, .epochs = 0, .shows = 1, .test_cases = nlohmann::json(ask_for_diagnoses).dump()};
+    .nodes = {0}, .epochs = 0, .shows = 1, .test_cases = json_text(nlohmann::json(ask_for_diagnoses))};
 
 std::function<Found(const Situation&)> in_diagnosis(int program, const Accepted& accepted) {
   return [=](const Situation& situation) -> Found {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "errors/error.h"
+#include "files/json.h"
 
 namespace odori::emulator {
 namespace {
@@ -202,14 +203,14 @@ std::string to_json(const LogEntry& e) {
   if (const auto& c = e.collective)
     json["collective"] = {
         {"communicator", c->communicator}, {"number", c->number}, {"rank", c->rank}, {"size", c->size}};
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_text(json, -1, NotUtf8::replaced);
 }
 
 LogEntry entry_from_json(const std::string& line) try {
-  const nlohmann::json json = nlohmann::json::parse(line);
+  const nlohmann::json json = parse_json(line);
   LogEntry e;
   const auto kind = std::find(kinds.begin(), kinds.end(), json.at("kind").get<std::string>());
-  require(kind != kinds.end(), "An operation log has an entry of the unknown kind {}.", json.at("kind").dump());
+  require(kind != kinds.end(), "An operation log has an entry of the unknown kind {}.", json_text(json.at("kind")));
   e.kind = static_cast<OperationKind>(kind - kinds.begin());
   json.at("name").get_to(e.name);
   json.at("rank").get_to(e.rank), json.at("thread").get_to(e.thread), json.at("id").get_to(e.id);

@@ -6,6 +6,7 @@
 
 #include "NAME_support.h"
 #include "checks/findings.h"
+#include "files/json.h"
 
 namespace odori::grader {
 namespace {
@@ -17,7 +18,7 @@ RunPlan plan() {
   nlohmann::json test_cases;
   for (const NameUpdate& update : updates)
     test_cases.push_back({update.batchsize, update.n_devices, update.parameters});
-  return {.epochs = 0, .shows = updates.size(), .test_cases = test_cases.dump()};
+  return {.epochs = 0, .shows = updates.size(), .test_cases = json_text(test_cases)};
 }
 
 /// The check that compares value `i` of each test case with the `expected` one.
