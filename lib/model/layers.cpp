@@ -11,11 +11,10 @@ class Convolution : public Layer {
   Convolution(std::string name, const ConvolutionSpec& spec) : name_(std::move(name)), spec_(spec) {}
 
   Shape output(const Shape& x) const override {
-    const auto side = [&](int n) { return (n + 2 * spec_.padding - spec_.kernel) / spec_.stride + 1; };
     require(x.h + 2 * spec_.padding >= spec_.kernel && x.w + 2 * spec_.padding >= spec_.kernel,
             "{}: a {}x{} kernel doesn't fit images of {}x{}. Give a larger --image-size.", name_, spec_.kernel,
             spec_.kernel, x.h, x.w);
-    return {x.n, spec_.out_channels, side(x.h), side(x.w)};
+    return spec_.output(x);
   }
   std::vector<ParameterRequest> parameters(const Shape& x) const override {
     return {{name_ + "/W",
@@ -100,10 +99,9 @@ class MaxPooling : public Layer {
     require((leave_out_ && x.h >= spec_.kernel && x.w >= spec_.kernel) ||
                 (x.h % spec_.kernel == 0 && x.w % spec_.kernel == 0),
             "{}x{} max pooling needs a height and width that divide by {}, but gets {}x{}. Give an "
-            "--image-size that "
-            "is a multiple of 32.",
+            "--image-size that is a multiple of 32.",
             spec_.kernel, spec_.kernel, spec_.kernel, x.h, x.w);
-    return {x.n, x.c, x.h / spec_.kernel, x.w / spec_.kernel};
+    return spec_.output(x);
   }
   Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override {
     return graph.max_pooling(x, spec_);

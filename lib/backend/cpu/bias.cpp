@@ -9,7 +9,7 @@ using dnnl::memory;
 
 class Bias : public Operation {
  public:
-  Bias(const Setup& setup, const Value& x, const ParameterView& bias) : stream_(setup.stream) {
+  Bias(const Setup& setup, const Value& x, const ParameterView& bias) : Operation(setup) {
     MemoryPlan& plan = setup.plan;
     const memory::desc layout = x.data.get_desc();
     output_ = x;
@@ -35,22 +35,11 @@ class Bias : public Operation {
                   {{DNNL_ARG_SRC, output_.gradient},
                    {DNNL_ARG_DST, plan.in_buffer(setup.memory.gradients, bias.offset, vector)}});
   }
-
-  void forward(Mode, const RandomKey&) override { forward_.run(stream_); }
-  void backward() override { backward_.run(stream_); }
-  void describe(std::vector<std::string>& lines) const override {
-    forward_.describe(lines);
-    backward_.describe(lines);
-  }
-
- private:
-  dnnl::stream& stream_;
-  Steps forward_, backward_;
 };
 
 }  // namespace
 
-OperationPtr bias(const Setup& setup, const Value& x, const ParameterView& bias) {
+OperationPtr new_bias(const Setup& setup, const Value& x, const ParameterView& bias) {
   return std::make_unique<Bias>(setup, x, bias);
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 class Gelu : public Operation {
  public:
-  Gelu(const Setup& setup, const Value& x) : stream_(setup.stream) {
+  Gelu(const Setup& setup, const Value& x) : Operation(setup) {
     constexpr auto algorithm = dnnl::algorithm::eltwise_gelu_erf;
     const dnnl::memory::desc layout = x.data.get_desc();
     output_ = {x.shape, setup.plan.own(layout), x.gradient, x.gradient_side};
@@ -22,21 +22,10 @@ class Gelu : public Operation {
     backward_.add(name + " backward", setup, backward, dnnl::eltwise_backward(backward),
                   {{DNNL_ARG_SRC, x.data}, {DNNL_ARG_DIFF_DST, x.gradient}, {DNNL_ARG_DIFF_SRC, x.gradient}});
   }
-
-  void forward(Mode, const RandomKey&) override { forward_.run(stream_); }
-  void backward() override { backward_.run(stream_); }
-  void describe(std::vector<std::string>& lines) const override {
-    forward_.describe(lines);
-    backward_.describe(lines);
-  }
-
- private:
-  dnnl::stream& stream_;
-  Steps forward_, backward_;
 };
 
 }  // namespace
 
-OperationPtr gelu(const Setup& setup, const Value& x) { return std::make_unique<Gelu>(setup, x); }
+OperationPtr new_gelu(const Setup& setup, const Value& x) { return std::make_unique<Gelu>(setup, x); }
 
 }  // namespace odori::cpu

@@ -20,7 +20,10 @@ struct Half : Bf16 {
 template <typename Format>
 class Logits : public Operation {
  public:
-  Logits(const Value& x, const LogitsSpec& spec, const Labels& labels) : spec_(spec), labels_(labels) { output_ = x; }
+  Logits(const Setup& setup, const Value& x, const LogitsSpec& spec)
+      : Operation(setup), spec_(spec), labels_(setup.labels) {
+    output_ = x;
+  }
 
   void forward(Mode, const RandomKey&) override {
     auto* x = static_cast<typename Format::Stored*>(output_.data.get_data_handle());
@@ -48,12 +51,12 @@ class Logits : public Operation {
 
 }  // namespace
 
-OperationPtr logits(const Setup& setup, const Value& x, const LogitsSpec& spec, const Labels& labels) {
+OperationPtr new_logits(const Setup& setup, const Value& x, const LogitsSpec& spec) {
   require(x.shape.h * x.shape.w == 1 && x.gradient,
           "Logits are one number a class and example, but here is {}. Put a linear layer before them.",
           to_string(x.shape));
-  if (setup.type == Type::f32) return std::make_unique<Logits<Single>>(x, spec, labels);
-  return std::make_unique<Logits<Half>>(x, spec, labels);
+  if (setup.type == Type::f32) return std::make_unique<Logits<Single>>(setup, x, spec);
+  return std::make_unique<Logits<Half>>(setup, x, spec);
 }
 
 }  // namespace odori::cpu

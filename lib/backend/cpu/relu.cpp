@@ -28,7 +28,7 @@ ODORI_SIMD_CLONES void cut_gradient(const std::uint16_t* __restrict y, std::uint
 template <typename Number>
 class Relu : public Operation {
  public:
-  explicit Relu(const Value& x) { output_ = x; }
+  Relu(const Setup& setup, const Value& x) : Operation(setup) { output_ = x; }
 
   void forward(Mode, const RandomKey&) override {
     auto* x = static_cast<Number*>(output_.data.get_data_handle());
@@ -50,9 +50,9 @@ class Relu : public Operation {
 
 }  // namespace
 
-OperationPtr relu(const Setup& setup, const Value& x) {
-  if (setup.type == Type::f32) return std::make_unique<Relu<float>>(x);
-  return std::make_unique<Relu<std::uint16_t>>(x);
+OperationPtr new_relu(const Setup& setup, const Value& x) {
+  if (setup.type == Type::f32) return std::make_unique<Relu<float>>(setup, x);
+  return std::make_unique<Relu<std::uint16_t>>(setup, x);
 }
 
 }  // namespace odori::cpu

@@ -112,7 +112,7 @@ class ReferenceGraph : public Graph {
 template <typename T>
 Tensor ReferenceGraph<T>::convolution(Tensor x, const ConvolutionSpec& spec, const ParameterView& weight) {
   const int in = x.index, out = in + 1;
-  return add(convolution_output(x.shape, spec),
+  return add(spec.output(x.shape),
              {[=, this](Mode, const RandomKey&) {
                 values_[out] = reference::convolution(values_[in], spec, get(memory_.parameters, weight));
               },
@@ -187,7 +187,7 @@ Tensor ReferenceGraph<T>::logits(Tensor x, const LogitsSpec& spec) {
 template <typename T>
 Tensor ReferenceGraph<T>::max_pooling(Tensor x, const PoolingSpec& spec) {
   const int in = x.index, out = in + 1;
-  return add(max_pooling_output(x.shape, spec),
+  return add(spec.output(x.shape),
              {[=, this](Mode, const RandomKey&) { values_[out] = reference::max_pooling(values_[in], spec); },
               [=, this] { gradients_[in] = max_pooling_backward(values_[in], spec, gradients_[out]); }});
 }
