@@ -73,7 +73,7 @@ void refuse_alone() {
                     "スクリプトで実行してください。srun を使うには、PMIx に対応した Open MPI が必要です（srun "
                     "--mpi=pmix）。",
                     started, name)};
-    throw Error(alone.in(language_or_default("")), exit_code_of_environment);
+    throw Error(in_language(alone), exit_code_of_environment);
   }
 }
 
@@ -84,7 +84,7 @@ void say_copied_twice() {
       "through shared memory, which takes two copies instead of one. To allow it: docker run --cap-add SYS_PTRACE.",
       "注意: このコンテナではランクどうしがメモリを直接読めない（process_vm_readv）ため、Open MPI は共有メモリを介して"
       "メッセージをコピーします（コピーは 1 回でなく 2 回）。許可するには docker run --cap-add SYS_PTRACE とします。"};
-  fmt::print(stderr, "{}\n", text.in(language_or_default("")));
+  fmt::print(stderr, "{}\n", in_language(text));
 }
 
 /// ODORI_CHECK_CALLS=0 turns the comparison of all ranks' calls off. The grader names them by its own evidence.

@@ -42,6 +42,7 @@ Json table_of(const SimulationReport& report) {
 
 Json chart_of(const SimulationReport& report) {
   Json data{{"x", report.ranks},
+            {"title", json_of(report.title)},
             {"x_name", html::both("ranks", "ランク数")},
             {"y_name", json_of(report.unit)},
             {"curves", Json::array()}};
@@ -109,6 +110,7 @@ std::string to_page(const SimulationReport& report, const timeline::Timeline& dr
                     const std::string& chart_js, const std::string& d3) {
   Json data = timeline::page_data(drawn, texts, d3);
   data["title"] = json_of(report.title);
+  data["title"]["in_language"] = report.title.in(texts.language);
   data["place"] = json_of(report.place);
   data["conclusion"] = json_of(report.conclusion);
   data["unit"] = json_of(report.unit);
