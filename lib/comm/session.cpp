@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -15,7 +17,6 @@
 #include "comm/background.h"
 #include "comm/collective.h"
 #include "comm/mpi_check.h"
-#include "comm/single_copy.h"
 #include "errors/error.h"
 #include "errors/language.h"
 #include "errors/text.h"
@@ -26,6 +27,20 @@
 
 namespace odori {
 namespace {
+
+/// Call before MPI_Init. Open MPI copies long messages between ranks of a node with process_vm_readv ("cross-memory
+/// attach", CMA). Docker, Podman and Kubernetes may refuse this system call, and then each message fails with
+/// "Read -1, expected N, errno = 1". This calls it once, on this process's own memory; where it is refused, Open MPI is
+/// set to copy through shared memory, by its parameters btl_vader_single_copy_mechanism (version 4) and smsc (5),
+/// unless the environment has set them. Returns whether it is refused.
+bool avoid_refused_reads() {
+  char from = 0, to = 0;
+  const iovec local{&to, 1}, remote{&from, 1};
+  if (::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == 1) return false;
+  ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+  ::setenv("OMPI_MCA_smsc", "^cma", 0);
+  return true;
+}
 
 constexpr int exit_code_of_environment = 20;  // as of ./odori doctor
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/layers.h"
 
+#include <functional>
+
 #include "errors/error.h"
 
 namespace odori {
@@ -53,16 +55,18 @@ class BatchNormalization : public Layer {
   BatchNormalizationSpec spec_;
 };
 
-class Relu : public Layer {
+/// An operation without parameters, whose output has the shape of its input.
+class WithoutParameters : public Layer {
  public:
+  using Operation = std::function<Tensor(Graph&, Tensor)>;
+  explicit WithoutParameters(Operation operation) : operation_(std::move(operation)) {}
   Shape output(const Shape& x) const override { return x; }
-  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override { return graph.relu(x); }
-};
+  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override {
+    return operation_(graph, x);
+  }
 
-class Gelu : public Layer {
- public:
-  Shape output(const Shape& x) const override { return x; }
-  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override { return graph.gelu(x); }
+ private:
+  Operation operation_;
 };
 
 class Bias : public Layer {
@@ -78,18 +82,6 @@ class Bias : public Layer {
 
  private:
   std::string name_;
-};
-
-class Logits : public Layer {
- public:
-  explicit Logits(const LogitsSpec& spec) : spec_(spec) {}
-  Shape output(const Shape& x) const override { return x; }
-  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override {
-    return graph.logits(x, spec_);
-  }
-
- private:
-  LogitsSpec spec_;
 };
 
 class MaxPooling : public Layer {
@@ -110,18 +102,6 @@ class MaxPooling : public Layer {
  private:
   PoolingSpec spec_;
   bool leave_out_;
-};
-
-class Dropout : public Layer {
- public:
-  explicit Dropout(float ratio) : ratio_(ratio) {}
-  Shape output(const Shape& x) const override { return x; }
-  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override {
-    return graph.dropout(x, ratio_);
-  }
-
- private:
-  float ratio_;
 };
 
 class Linear : public Layer {
@@ -156,16 +136,24 @@ std::unique_ptr<Layer> batch_normalization(const std::string& name, bool relu) {
 std::unique_ptr<Layer> batch_normalization(const std::string& name, const BatchNormalizationSpec& spec) {
   return std::make_unique<BatchNormalization>(name, spec);
 }
-std::unique_ptr<Layer> relu() { return std::make_unique<Relu>(); }
-std::unique_ptr<Layer> gelu() { return std::make_unique<Gelu>(); }
+std::unique_ptr<Layer> relu() {
+  return std::make_unique<WithoutParameters>([](Graph& graph, Tensor x) { return graph.relu(x); });
+}
+std::unique_ptr<Layer> gelu() {
+  return std::make_unique<WithoutParameters>([](Graph& graph, Tensor x) { return graph.gelu(x); });
+}
 std::unique_ptr<Layer> bias(const std::string& name) { return std::make_unique<Bias>(name); }
 std::unique_ptr<Layer> max_pooling(int kernel, bool leave_out) {
   return std::make_unique<MaxPooling>(kernel, leave_out);
 }
-std::unique_ptr<Layer> dropout(float ratio) { return std::make_unique<Dropout>(ratio); }
+std::unique_ptr<Layer> dropout(float ratio) {
+  return std::make_unique<WithoutParameters>([ratio](Graph& graph, Tensor x) { return graph.dropout(x, ratio); });
+}
 std::unique_ptr<Layer> linear(const std::string& name, int out, bool bias) {
   return std::make_unique<Linear>(name, out, bias);
 }
-std::unique_ptr<Layer> logits(const LogitsSpec& spec) { return std::make_unique<Logits>(spec); }
+std::unique_ptr<Layer> logits(const LogitsSpec& spec) {
+  return std::make_unique<WithoutParameters>([spec](Graph& graph, Tensor x) { return graph.logits(x, spec); });
+}
 
 }  // namespace odori

@@ -14,7 +14,7 @@
 #include "predict/iteration_flags.h"
 #include "program/process.h"
 #include "program/program.h"
-#include "report/page.h"
+#include "report/html.h"
 #include "report/simulation.h"
 #include "simulate/plan.h"
 
@@ -34,21 +34,17 @@ struct Flags : IterationFlags {
 void add_flags(CommandLine& line, Flags& flags) {
   line.add_option("--task", flags.task).hidden();  // the driver gives these two
   line.add_option("--program", flags.program).hidden();
-  line.add_option("--ranks", flags.ranks,
+  line.add_number("--ranks", flags.ranks, 2, most_ranks,
                   line.say({"Ranks, a device each; more than --gpus-per-node: a multiple of it",
-                            "ランク数（各 1 デバイス）。--gpus-per-node を超えるときはその倍数"}))
-      .check(line.whole_number(2, most_ranks))
-      .capture_default_str();
+                            "ランク数（各 1 デバイス）。--gpus-per-node を超えるときはその倍数"}));
   line.add_option("--straggler", flags.stragglers,
                   line.say({"RANK:FACTOR: this rank computes that many times longer; may be given several times",
                             "ランク:倍率。このランクの計算時間をその倍数にする（複数指定可）"}))
       .take_all()
       .one_value_each();
-  line.add_option(
-          "--microbatches", flags.micro_batches,
-          line.say({"Micro-batches of an iteration, for pipeline", "1 反復のマイクロバッチの数（pipeline 用）"}))
-      .check(line.whole_number(1, 1 << 12))
-      .capture_default_str();
+  line.add_number(
+      "--microbatches", flags.micro_batches, 1, 1 << 12,
+      line.say({"Micro-batches of an iteration, for pipeline", "1 反復のマイクロバッチの数（pipeline 用）"}));
   line.add_flag("--full-size", flags.full_size,
                 line.say({"Send all elements of the gradients; without it, a few that are charged as all",
                           "勾配の全要素を送る。なければ、一部だけを送り、全要素分の時間を数える"}));

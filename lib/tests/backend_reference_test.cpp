@@ -7,16 +7,12 @@
 #include <functional>
 
 #include "backend/reference/batch_normalization.h"
-#include "backend/reference/bias.h"
 #include "backend/reference/convolution.h"
-#include "backend/reference/dropout.h"
-#include "backend/reference/gelu.h"
+#include "backend/reference/elementwise.h"
 #include "backend/reference/linear.h"
 #include "backend/reference/load.h"
-#include "backend/reference/logits.h"
 #include "backend/reference/max_pooling.h"
 #include "backend/reference/momentum_sgd.h"
-#include "backend/reference/relu.h"
 #include "backend/reference/softmax_cross_entropy.h"
 #include "numbers/random.h"
 

@@ -7,7 +7,7 @@
 
 #include "comm/algorithm.h"
 #include "comm/cost.h"
-#include "comm/own_communicator.h"
+#include "comm/communicator.h"
 #include "errors/error.h"
 #include "errors/language.h"
 #include "simulate/simulated_communicator.h"

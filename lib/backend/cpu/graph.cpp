@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/cpu/device.h"
 #include "backend/cpu/layout.h"
-#include "backend/cpu/new_graph.h"
 #include "trace/trace.h"
 
 namespace odori {

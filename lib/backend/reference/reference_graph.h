@@ -8,15 +8,11 @@
 #include <utility>
 
 #include "backend/reference/batch_normalization.h"
-#include "backend/reference/bias.h"
 #include "backend/reference/convolution.h"
-#include "backend/reference/dropout.h"
-#include "backend/reference/gelu.h"
+#include "backend/reference/elementwise.h"
 #include "backend/reference/linear.h"
 #include "backend/reference/load.h"
-#include "backend/reference/logits.h"
 #include "backend/reference/max_pooling.h"
-#include "backend/reference/relu.h"
 #include "backend/reference/softmax_cross_entropy.h"
 
 namespace odori::reference {
