@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A learner's commands: ./odori check, status, reset, solution, watch, ready
 #include "errors/error.h"
-#include "learner/check.h"
 #include "learner/commands.h"
-#include "learner/flags.h"
-#include "learner/watch.h"
 #include "program/program.h"
 
 using namespace odori;

@@ -43,12 +43,8 @@ Flags parse_flags(int argc, char** argv) {
   CommandLine line("Proves an exercise.", "./odori exercise check", argc, argv);
   line.add_option("task", flags.task, "The exercise's name").required().check(line.one_of(names_of_tasks()));
   line.add_option("--blank", flags.blank, "Mutants of this blank alone").check(line.whole_number(1, 1000));
-  line.add_option("--mutants", flags.n_mutants, "At most N mutants a blank")
-      .check(line.whole_number(0, 100'000))
-      .capture_default_str();
-  line.add_option("--seed", flags.seed, "Chooses the mutants and the data")
-      .check(line.whole_number(0, 1'000'000'000))
-      .capture_default_str();
+  line.add_number("--mutants", flags.n_mutants, 0, 100'000, "At most N mutants a blank");
+  line.add_number("--seed", flags.seed, 0, 1'000'000'000, "Chooses the mutants and the data");
   line.add_option("--jobs", flags.jobs, "Answers that are judged at once; without it, two a core")
       .check(line.whole_number(1, 1000));
   line.add_flag("--list", flags.list, "Print every mutant with its verdict");

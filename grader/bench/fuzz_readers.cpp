@@ -17,7 +17,6 @@
 #include "bench/pieces.h"
 #include "blanks/blank_identifiers.h"
 #include "blanks/lexer.h"
-#include "blanks/pbs_directives.h"
 #include "blanks/select_line.h"
 #include "blanks/submission.h"
 #include "blanks/utf8.h"

@@ -11,7 +11,6 @@
 #include <regex>
 
 #include "blanks/cutter.h"
-#include "blanks/pbs_directives.h"
 #include "blanks/select_line.h"
 #include "checks/judge.h"
 #include "errors/text.h"

@@ -8,6 +8,7 @@
 
 #include "classroom/marking/batch.h"
 #include "classroom/marking/record.h"
+#include "classroom/marking/regrade.h"
 #include "classroom/reports/marks.h"
 #include "messages/messages.h"
 
@@ -43,5 +44,10 @@ class ClassScreen {
   bool drawn_ = false;
   std::chrono::steady_clock::time_point last_;
 };
+
+/// The table: student, task, blank, verdict and points before and after, and each student's total, as the reports have
+/// it; and how many marks go up or down. Returns false, and prints nothing, if nothing would change.
+bool print_changes(const Regrade& regrade, const Course& before_course, const Course& after_course,
+                   const Messages& messages, ClassScreen& screen);
 
 }  // namespace odori::grader

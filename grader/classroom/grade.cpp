@@ -12,7 +12,6 @@
 #include "classroom/marking/batch.h"
 #include "classroom/marking/content.h"
 #include "classroom/refusal.h"
-#include "classroom/regrade_class.h"
 #include "classroom/reports.h"
 #include "classroom/reports/looks.h"
 #include "files/file.h"

@@ -25,9 +25,6 @@ struct GradeFlags {
   bool self_test = false, all = false;  // instead of a class; with slow attacks and the whole corpus
 };
 
-/// Throws UsageError, and HelpRequested for --help.
-GradeFlags parse_grade_flags(int argc, char** argv);
-
 /// Returns 0 if all are graded, 20 if some are ungraded or the class can't be marked, 2 for a folder that can't be the
 /// right one. Throws Error with exit code 130 on Ctrl-C.
 int grade_class(const GradeFlags& flags);

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "classroom/marking/archive_writer.h"
-#include "classroom/marking/sha256.h"
+#include "classroom/marking/content.h"
 #include "classroom/marking/student_name.h"
 #include "classroom/reports/anonymous.h"
 #include "classroom/reports/formats.h"
@@ -12,7 +12,7 @@
 #include "classroom/reports/sanitized.h"
 #include "classroom/reports/uploads.h"
 #include "files/file.h"
-#include "report/page.h"
+#include "report/html.h"
 
 namespace odori::grader {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learner/check.h"
-
 #include <fmt/ranges.h>
 
 #include <random>
@@ -10,11 +8,12 @@
 #include "checks/judge_answer.h"
 #include "checks/speedup_step.h"
 #include "files/file.h"
+#include "learner/commands.h"
 #include "learner/print.h"
 #include "learner/side_by_side.h"
 #include "learner/state.h"
 #include "learner/waiting_line.h"
-#include "report/page.h"
+#include "report/html.h"
 
 namespace odori::grader {
 namespace {

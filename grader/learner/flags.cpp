@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learner/flags.h"
+#include "learner/commands.h"
 
 #include "blanks/task.h"
 #include "flags/command_line.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learner/watch.h"
 
 #include <fmt/core.h>
 #include <poll.h>

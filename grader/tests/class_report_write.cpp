@@ -12,7 +12,7 @@
 #include "class_report_fixture.h"
 #include "classroom/reports/formats.h"
 #include "errors/error.h"
-#include "report/page.h"
+#include "report/html.h"
 
 using namespace odori;
 using namespace odori::grader;

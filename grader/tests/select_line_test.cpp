@@ -8,7 +8,6 @@
 #include <set>
 
 #include "blanks/blanks.h"
-#include "blanks/pbs_directives.h"
 
 namespace odori::grader {
 namespace {

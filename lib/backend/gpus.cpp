@@ -7,7 +7,7 @@
 
 #include "backend/gpu_plugin.h"
 #include "errors/error.h"
-#include "program/library.h"
+#include "program/program.h"
 
 namespace odori {
 namespace {

@@ -23,6 +23,12 @@
 
 namespace odori {
 
+/// "64x32x8x8"
+inline std::string to_string(const Shape& shape) {
+  const auto text = [](int n) { return std::to_string(n); };
+  return text(shape.n) + "x" + text(shape.c) + "x" + text(shape.h) + "x" + text(shape.w);
+}
+
 /// The meaning of a parameter's elements; the backend may lay a weight out in its own order.
 enum class ParameterKind { convolution_weight, linear_weight, vector };
 
@@ -67,6 +73,8 @@ struct Tensor {
 
 struct ConvolutionSpec {
   int out_channels, kernel = 3, stride = 1, padding = 1;
+  Shape output(const Shape& x) const { return {x.n, out_channels, side(x.h), side(x.w)}; }
+  int side(int n) const { return (n + 2 * padding - kernel) / stride + 1; }
 };
 struct BatchNormalizationSpec {
   float decay = 0.9f, epsilon = 2e-5f;
@@ -78,6 +86,8 @@ struct BatchNormalizationParameters {
 };
 struct PoolingSpec {
   int kernel = 2, stride = 2;
+  Shape output(const Shape& x) const { return {x.n, x.c, side(x.h), side(x.w)}; }
+  int side(int n) const { return (n - kernel) / stride + 1; }
 };
 
 /// What a network's outputs become before a loss of smoothed labels. The loss's gradient is then that of (1 -

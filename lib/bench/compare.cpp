@@ -31,8 +31,9 @@
 #include "files/json.h"
 #include "flags/command_line.h"
 #include "program/program.h"
+#include "report/comparison.h"
 #include "report/costs.h"
-#include "report/page.h"
+#include "report/html.h"
 
 using namespace odori;
 
@@ -49,22 +50,14 @@ Flags parse_flags(int argc, char** argv) {
       Text{"Measures what it costs to average gradients with each communicator, between the ranks that mpirun starts.",
            "mpirun が起動したランクの間で勾配を平均する時間を、コミュニケータごとに測る"},
       "./odori compare", argc, argv);
-  line.add_option("--model", flags.model, line.say({"The network", "ネットワーク"}))
-      .check(line.one_of(network_names()))
-      .capture_default_str();
-  line.add_option(
-          "--device", flags.device,
-          line.say({"auto (GPUs if there are any), cpu or cuda", "auto（GPU があれば GPU）、cpu、cuda のどれか"}))
-      .check(line.one_of({"auto", "cpu", "cuda"}))
-      .capture_default_str();
-  line.add_option("--batchsize", flags.batchsize,
-                  line.say({"Images per device and iteration", "デバイスごと、反復ごとの画像の数"}))
-      .check(line.whole_number(1, 1 << 20))
-      .capture_default_str();
-  line.add_option("--rounds", flags.rounds,
-                  line.say({"Rounds; their medians are reported", "計測の回数。中央値を表示する"}))
-      .check(line.whole_number(1, 1000))
-      .capture_default_str();
+  line.add_choice("--model", flags.model, network_names(), line.say({"The network", "ネットワーク"}));
+  line.add_choice(
+      "--device", flags.device, {"auto", "cpu", "cuda"},
+      line.say({"auto (GPUs if there are any), cpu or cuda", "auto（GPU があれば GPU）、cpu、cuda のどれか"}));
+  line.add_number("--batchsize", flags.batchsize, 1, 1 << 20,
+                  line.say({"Images per device and iteration", "デバイスごと、反復ごとの画像の数"}));
+  line.add_number("--rounds", flags.rounds, 1, 1000,
+                  line.say({"Rounds; their medians are reported", "計測の回数。中央値を表示する"}));
   line.add_option("--out", flags.out,
                   line.say({"Folder for result.json and the page, report.html",
                             "result.json とページ report.html を書くフォルダ"}))

@@ -62,9 +62,7 @@ void add_optimization_flags(CommandLine& line, Options& options) {
 void add_training_flags(CommandLine& line, Options& options) {
   line.add_option("--batchsize", options.batchsize, "Images per device and iteration")
       .check(line.whole_number(1, 1 << 20));
-  line.add_option("--threads", options.devices.threads_per_device, "Threads of a CPU device")
-      .check(line.whole_number(1, 1024))
-      .capture_default_str();
+  line.add_number("--threads", options.devices.threads_per_device, 1, 1024, "Threads of a CPU device");
 }
 
 void check_optimizations(const CommandLine& line, const Options& options) {
@@ -84,9 +82,7 @@ Options parse(int argc, char** argv, Benchmark benchmark, const std::string& abo
   CommandLine line(about, argv[0], argc, argv);
   line.add_option("--model", options.model, "The network: vgg or mid").check(line.one_of({"vgg", "mid"}));
   line.add_option("--iterations", options.iterations, "Iterations per round").check(line.whole_number(1, 1 << 20));
-  line.add_option("--rounds", options.rounds, "Rounds; their median is what counts")
-      .check(line.whole_number(1, 1000))
-      .capture_default_str();
+  line.add_number("--rounds", options.rounds, 1, 1000, "Rounds; their median is what counts");
   if (benchmark != Benchmark::allreduce) add_training_flags(line, options);
   if (benchmark == Benchmark::scaling || benchmark == Benchmark::vgg)
     line.add_flag("--autotune", options.autotune, "Measure which convolution algorithm is the fastest, at set-up");

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "comm/await.h"
 #include "comm/mpi_check.h"
 #include "errors/error.h"
 #include "errors/language.h"

@@ -122,4 +122,8 @@ using AllReduce = std::function<void(std::span<float> numbers, Communicator& com
 /// One that averages gradients by a function of yours, all of them at once in host memory. Collective.
 std::unique_ptr<Communicator> create_communicator(AllReduce all_reduce, std::string name);
 
+/// Returns the function of a communicator that create_communicator(all_reduce, name) made, valid as long as that.
+/// Throws Error for another communicator.
+const AllReduce& all_reduce_of(const Communicator& comm);
+
 }  // namespace odori

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "comm/agreement.h"
-#include "comm/await.h"
 #include "comm/background.h"
 #include "comm/chunks.h"
 #include "comm/collective.h"

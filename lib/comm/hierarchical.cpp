@@ -10,9 +10,9 @@
 // Bytes, of E bytes of gradients and N nodes: between nodes a node sends at least 2 E (N-1)/N, all of them its first
 // rank, while the others wait; within a node at least E comes to the first rank, and E goes to each other one. Nodes
 // may have different numbers of ranks.
-// Source: ChainerMN 1.3's HierarchicalCommunicator: NCCL within a node, MPI between nodes, in host memory. On CPU devices MPI
-// does both.
-#include "comm/node_communicator.h"
+// Source: ChainerMN 1.3's HierarchicalCommunicator: NCCL within a node, MPI between nodes, in host memory. On CPU
+// devices MPI does both.
+#include "comm/node.h"
 
 namespace odori {
 namespace {

@@ -15,7 +15,6 @@
 #include <span>
 #include <string_view>
 
-#include "comm/await.h"
 #include "comm/collective.h"
 #include "comm/mpi_check.h"
 #include "errors/error.h"

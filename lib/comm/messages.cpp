@@ -9,7 +9,6 @@
 #include <cstring>
 #include <functional>
 
-#include "comm/await.h"
 #include "comm/chunks.h"
 #include "comm/collective.h"
 #include "comm/mpi_check.h"

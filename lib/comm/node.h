@@ -8,6 +8,8 @@
 #include <span>
 
 #include "backend/nccl_group.h"
+#include "comm/algorithm.h"
+#include "comm/communicator.h"
 #include "comm/group.h"
 
 namespace odori {
@@ -52,5 +54,34 @@ class Node {
   bool asked_ = false;
   std::unique_ptr<NcclGroup> nccl_;
 };
+
+class NodeCommunicator : public MpiCommunicator {
+ public:
+  void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) final;
+
+ protected:
+  /// THE ALGORITHM. Replaces the elements on every rank by their mean over all ranks.
+  virtual void average_by_nodes(const Numbers& numbers) = 0;
+
+  const Node& node() const { return node_; }
+  /// Calls `work` with slices of the elements in host memory.
+  void on_host(const Numbers& numbers, const std::function<void(std::span<float>)>& work);
+  /// Multiplies by 1/P.
+  using MpiCommunicator::divide;
+  void divide(const Numbers& numbers) const;
+
+ private:
+  Node node_{intra()};
+};
+
+struct DeviceSharing {
+  bool any = false;       // do two ranks of the job share one GPU?
+  bool cpus_too = false;  // is a rank's device a CPU device?
+  int position = 0;       // of this rank among the ranks on its GPU: 0, 1, ...
+};
+
+/// Collective: every rank gives its device. Throws Error, the same on every rank, if two ranks share a GPU that
+/// isn't to be shared.
+DeviceSharing find_sharing(Communicator& comm, const Device& device);
 
 }  // namespace odori

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A communicator whose algorithm is a function of somebody else's.
-#include "comm/own_communicator.h"
-
+#include "comm/communicator.h"
 #include "comm/mpi_communicator.h"
 #include "errors/error.h"
 #include "observe/hooks.h"

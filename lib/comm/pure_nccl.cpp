@@ -20,7 +20,7 @@
 #include "backend/nccl_group.h"
 #include "comm/algorithm.h"
 #include "comm/collective.h"
-#include "comm/device_sharing.h"
+#include "comm/node.h"
 #include "errors/error.h"
 #include "trace/trace.h"
 

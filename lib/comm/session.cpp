@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -15,7 +17,6 @@
 #include "comm/background.h"
 #include "comm/collective.h"
 #include "comm/mpi_check.h"
-#include "comm/single_copy.h"
 #include "errors/error.h"
 #include "errors/language.h"
 #include "errors/text.h"
@@ -26,6 +27,20 @@
 
 namespace odori {
 namespace {
+
+/// Call before MPI_Init. Open MPI copies long messages between ranks of a node with process_vm_readv ("cross-memory
+/// attach", CMA). Docker, Podman and Kubernetes may refuse this system call, and then each message fails with
+/// "Read -1, expected N, errno = 1". This calls it once, on this process's own memory; where it is refused, Open MPI is
+/// set to copy through shared memory, by its parameters btl_vader_single_copy_mechanism (version 4) and smsc (5),
+/// unless the environment has set them. Returns whether it is refused.
+bool avoid_refused_reads() {
+  char from = 0, to = 0;
+  const iovec local{&to, 1}, remote{&from, 1};
+  if (::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == 1) return false;
+  ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+  ::setenv("OMPI_MCA_smsc", "^cma", 0);
+  return true;
+}
 
 constexpr int exit_code_of_environment = 20;  // as of ./odori doctor
 
@@ -73,7 +88,7 @@ void refuse_alone() {
                     "スクリプトで実行してください。srun を使うには、PMIx に対応した Open MPI が必要です（srun "
                     "--mpi=pmix）。",
                     started, name)};
-    throw Error(alone.in(language_or_default("")), exit_code_of_environment);
+    throw Error(in_language(alone), exit_code_of_environment);
   }
 }
 
@@ -84,7 +99,7 @@ void say_copied_twice() {
       "through shared memory, which takes two copies instead of one. To allow it: docker run --cap-add SYS_PTRACE.",
       "注意: このコンテナではランクどうしがメモリを直接読めない（process_vm_readv）ため、Open MPI は共有メモリを介して"
       "メッセージをコピーします（コピーは 1 回でなく 2 回）。許可するには docker run --cap-add SYS_PTRACE とします。"};
-  fmt::print(stderr, "{}\n", text.in(language_or_default("")));
+  fmt::print(stderr, "{}\n", in_language(text));
 }
 
 /// ODORI_CHECK_CALLS=0 turns the comparison of all ranks' calls off. The grader names them by its own evidence.

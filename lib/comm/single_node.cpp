@@ -8,7 +8,7 @@
 // Bytes a rank sends, of E bytes of gradients: at least 2 E (P-1)/P, all of them within the node. Refuses more nodes.
 // Source: ChainerMN 1.3's SingleNodeCommunicator, which is one call of NCCL's all-reduce. On CPU devices it is MPI,
 // which speaks through shared memory within a node.
-#include "comm/node_communicator.h"
+#include "comm/node.h"
 #include "errors/error.h"
 
 namespace odori {

@@ -16,7 +16,7 @@
 
 #include <algorithm>
 
-#include "comm/node_communicator.h"
+#include "comm/node.h"
 #include "errors/error.h"
 
 namespace odori {

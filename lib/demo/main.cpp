@@ -16,19 +16,51 @@
 #include "backend/device_pool.h"
 #include "data/cifar.h"
 #include "demo/cpu_use.h"
-#include "demo/flags.h"
 #include "demo/plan.h"
 #include "files/file.h"
 #include "files/json.h"
+#include "flags/command_line.h"
 #include "program/process.h"
 #include "program/program.h"
-#include "report/page.h"
+#include "report/comparison.h"
+#include "report/html.h"
 
 using namespace odori;
 using namespace odori::demo;
 namespace fs = std::filesystem;
 
 namespace {
+
+struct Flags {
+  std::string device = "auto";   // auto, cpu or cuda
+  std::string dataset = "auto";  // cifar10 if it is there, else the synthetic set, which is made if it isn't
+  int epoch = 2;
+  double fraction = 0;  // of the data set; 0: what one device trains on in about 10 seconds
+  std::string out = "out/demo";
+};
+
+Flags parse_flags(int argc, char** argv) {
+  Flags flags;
+  CommandLine line(Text{"Trains the solutions on one device, on two, and on two nodes, and compares them.",
+                        "模範解答を 1 デバイス、2 デバイス、2 ノードで学習させて比べる"},
+                   "./odori demo", argc, argv);
+  line.add_choice(
+      "--device", flags.device, {"auto", "cpu", "cuda"},
+      line.say({"auto (GPUs if there are any), cpu or cuda", "auto（GPU があれば GPU）、cpu、cuda のどれか"}));
+  line.add_option("--dataset", flags.dataset,
+                  line.say({"cifar10, cifar100, synthetic, or a folder; auto: cifar10 if it is there",
+                            "cifar10、cifar100、synthetic、またはフォルダ。auto は cifar10（なければ synthetic）"}))
+      .capture_default_str();
+  line.add_number("--epoch", flags.epoch, 1, 1000, line.say({"Epochs of each run", "それぞれの学習のエポック数"}));
+  line.add_option("--fraction", flags.fraction,
+                  line.say({"Part of the data set; without it, the part that one device trains on in about 10 seconds",
+                            "データセットのうち使う割合。なければ、1 デバイスで約 10 秒かかる分"}))
+      .check(line.number<double>({"a number from 0.0001 to 1", "0.0001 から 1 までの数"},
+                                 [](double part) { return part >= 1e-4 && part <= 1; }));
+  line.add_option("--out", flags.out, line.say({"Folder for the results", "結果を書くフォルダ"})).capture_default_str();
+  line.parse();
+  return flags;
+}
 
 constexpr int batchsize = 64;          // images a device and iteration
 constexpr double seconds_wanted = 10;  // of the baseline: long enough that its start and other noise matter little

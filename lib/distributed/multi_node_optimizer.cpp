@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "comm/device_sharing.h"
+#include "comm/node.h"
 #include "distributed/exchange/context.h"
 #include "distributed/exchange/strategies.h"
 #include "distributed/multi_node_agreement.h"

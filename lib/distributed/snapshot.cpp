@@ -10,8 +10,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "distributed/collectively.h"
 #include "distributed/exchange/strategy.h"
+#include "distributed/multi_node_agreement.h"
 #include "distributed/multi_node_evaluator.h"
 #include "errors/error.h"
 #include "errors/text.h"

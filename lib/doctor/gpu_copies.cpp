@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "doctor/gpu_copies.h"
-
 #include <fmt/core.h>
 
 #include <array>
@@ -11,6 +9,7 @@
 #include "backend/device_group.h"
 #include "backend/device_pool.h"
 #include "backend/gpus.h"
+#include "doctor/probe.h"
 
 namespace odori::doctor {
 namespace {

@@ -17,7 +17,6 @@
 
 #include "comm/communicator.h"
 #include "comm/session.h"
-#include "doctor/gpu_copies.h"
 #include "doctor/probe.h"
 #include "errors/error.h"
 #include "files/file.h"

@@ -23,4 +23,8 @@ inline constexpr const char* copies_command = "copy_between_gpus";
 /// What can't be found out is empty.
 Facts probe(const ProbeOptions& options);
 
+/// Times and compares 1 MB from each GPU to the next one, and prints a line each, which parse_gpu_copies() reads. Can
+/// wait for ever on a machine where copies never arrive.
+void copy_between_gpus();
+
 }  // namespace odori::doctor

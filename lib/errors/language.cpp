@@ -6,6 +6,8 @@
 
 namespace odori {
 
+std::string in_language(const Text& text) { return text.in(language_or_default("")); }
+
 std::string language_or_default(const std::string& asked) {
   if (!asked.empty()) return asked;
   for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"})

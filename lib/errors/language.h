@@ -12,6 +12,9 @@ struct Text {
   const std::string& in(const std::string& language) const { return language == "ja" ? japanese : english; }
 };
 
+/// In the language of the environment.
+std::string in_language(const Text& text);
+
 /// "en" or "ja": `asked` if it isn't empty, else by LC_ALL, LC_MESSAGES or LANG, the first that is set.
 std::string language_or_default(const std::string& asked);
 

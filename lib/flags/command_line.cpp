@@ -91,11 +91,10 @@ Flag FlagSet::add_flag_callback(const std::string& name, const std::function<voi
 }
 
 CommandLine::CommandLine(const std::string& about, const std::string& command, int argc, char** argv)
-    : FlagSet(nullptr),
+    : FlagSet(nullptr, language_of(argc, argv)),
       owned_(std::make_unique<CLI::App>(about, command)),
       argc_(argc),
-      argv_(argv),
-      language_(language_of(argc, argv)) {
+      argv_(argv) {
   app_ = owned_.get();
   app_->option_defaults()->take_last();
 }
@@ -113,9 +112,9 @@ CommandLine::~CommandLine() = default;
 
 FlagSet CommandLine::add_command(const std::string& name, const std::string& description) {
   app_->require_subcommand(1);
-  return FlagSet(app_->add_subcommand(name, description));
+  return {app_->add_subcommand(name, description), language_};
 }
-FlagSet CommandLine::command(const std::string& name) const { return FlagSet(app_->get_subcommand(name)); }
+FlagSet CommandLine::command(const std::string& name) const { return {app_->get_subcommand(name), language_}; }
 std::string CommandLine::chosen_command() const { return app_->get_subcommands().at(0)->get_name(); }
 bool CommandLine::has(const std::string& flag) const {
   const CLI::Option* const option = app_->get_option_no_throw(flag);
@@ -123,21 +122,21 @@ bool CommandLine::has(const std::string& flag) const {
 }
 void CommandLine::set_column_width(int width) { app_->get_formatter()->column_width(static_cast<std::size_t>(width)); }
 
-ValueCheck CommandLine::one_of(std::vector<std::string> names) const {
+ValueCheck FlagSet::one_of(std::vector<std::string> names) const {
   return [names = std::move(names), language = language_](const std::string& text) {
     const bool known = std::find(names.begin(), names.end(), text) != names.end();
     return known ? std::string() : not_accepted(any_of(names, language), text, names, language);
   };
 }
 
-ValueCheck CommandLine::whole_number(long long least, long long most) const {
+ValueCheck FlagSet::whole_number(long long least, long long most) const {
   return number<long long>(
       {fmt::format("a whole number from {} to {}", least, most), fmt::format("{} から {} までの整数", least, most)},
       [least, most](long long value) { return least <= value && value <= most; });
 }
 
-std::string CommandLine::not_accepted(const std::string& expected, const std::string& text,
-                                      const std::vector<std::string>& known, const std::string& language) {
+std::string FlagSet::not_accepted(const std::string& expected, const std::string& text,
+                                  const std::vector<std::string>& known, const std::string& language) {
   const char* sentence = language == "ja" ? "{}です（\"{}\" は使えません）。{}" : "{}, not \"{}\".{}";
   return fmt::format(fmt::runtime(sentence), expected, text, did_you_mean(text, known, language));
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "errors/error.h"
@@ -54,18 +55,64 @@ class Flag {
 /// The flags of a program, or of one of its commands.
 class FlagSet {
  public:
-  explicit FlagSet(CLI::App* app) : app_(app) {}
+  FlagSet(CLI::App* app, std::string language) : app_(app), language_(std::move(language)) {}
 
   /// `name`: "--epoch", or "folder" for an argument without a flag. Value: a type that command_line.cpp instantiates.
   template <typename Value>
   Flag add_option(const std::string& name, Value& value, const std::string& description = "");
   Flag add_option_function(const std::string& name, const std::function<void(const std::string&)>& take,
                            const std::string& description);
+  /// Whole numbers in a range, and the default in --help.
+  template <typename Value>
+  Flag add_number(const std::string& name, Value& value, long long least, long long most,
+                  const std::string& description) {
+    return add_option(name, value, description).check(whole_number(least, most)).capture_default_str();
+  }
+  /// One of these names, and the default in --help.
+  Flag add_choice(const std::string& name, std::string& value, std::vector<std::string> names,
+                  const std::string& description) {
+    return add_option(name, value, description).check(one_of(std::move(names))).capture_default_str();
+  }
+  /// One of these names, each for a value.
+  template <typename Value>
+  Flag add_choice(const std::string& name, Value& value, std::vector<std::pair<std::string, Value>> choices,
+                  const std::string& description) {
+    std::vector<std::string> names;
+    for (const auto& [each, meant] : choices) names.push_back(each);
+    const auto take = [&value, choices = std::move(choices)](const std::string& text) {
+      for (const auto& [each, meant] : choices)
+        if (each == text) value = meant;
+    };
+    return add_option_function(name, take, description).check(one_of(std::move(names)));
+  }
   Flag add_flag(const std::string& name, bool& value, const std::string& description = "");
   Flag add_flag_callback(const std::string& name, const std::function<void()>& take, const std::string& description);
 
+  /// The value is one of these names.
+  ValueCheck one_of(std::vector<std::string> names) const;
+  /// The value is a whole number in this range.
+  ValueCheck whole_number(long long least, long long most) const;
+  /// The value is a decimal number, without a sign, that `accepts` takes. `expected`: "a number above 0".
+  template <typename Number, typename Accepts>
+  ValueCheck number(const Text& expected, Accepts accepts) const {
+    return [expected = expected.in(language_), accepts, language = language_](const std::string& text) {
+      // CLI11 itself would also take hexadecimal and octal values, and bend those that are too large.
+      Number value{};
+      const char* const end = text.data() + text.size();
+      const auto [parsed, error] = std::from_chars(text.data(), end, value);
+      const bool octal = std::is_integral_v<Number> && text.size() > 1 && text[0] == '0';
+      const bool fits = error == std::errc() && parsed == end && !octal && text[0] != '-' && accepts(value);
+      return fits ? std::string() : not_accepted(expected, text, {}, language);
+    };
+  }
+
  protected:
+  /// What a check says: the rest of a sentence that begins with the flag.
+  static std::string not_accepted(const std::string& expected, const std::string& text,
+                                  const std::vector<std::string>& known, const std::string& language);
+
   CLI::App* app_;
+  std::string language_;
 };
 
 class CommandLine : public FlagSet {
@@ -90,32 +137,11 @@ class CommandLine : public FlagSet {
   /// In the language that --lang or the environment asks for.
   std::string say(const Text& text) const { return text.in(language_); }
 
-  /// The value is one of these names.
-  ValueCheck one_of(std::vector<std::string> names) const;
-  /// The value is a whole number in this range.
-  ValueCheck whole_number(long long least, long long most) const;
-  /// The value is a decimal number, without a sign, that `accepts` takes. `expected`: "a number above 0".
-  template <typename Number, typename Accepts>
-  ValueCheck number(const Text& expected, Accepts accepts) const {
-    return [expected = expected.in(language_), accepts, language = language_](const std::string& text) {
-      // CLI11 itself would also take hexadecimal and octal values, and bend those that are too large.
-      Number value{};
-      const char* const end = text.data() + text.size();
-      const auto [parsed, error] = std::from_chars(text.data(), end, value);
-      const bool octal = std::is_integral_v<Number> && text.size() > 1 && text[0] == '0';
-      const bool fits = error == std::errc() && parsed == end && !octal && text[0] != '-' && accepts(value);
-      return fits ? std::string() : not_accepted(expected, text, {}, language);
-    };
-  }
-
   /// Flags have hyphens; with underscores (--n_gpus), as the original workshop's scripts have them, they are taken too.
   /// Throws UsageError, and HelpRequested for --help. `also`: flags that the caller of this program takes for itself.
   void parse(const std::vector<std::string>& also = {});
 
  private:
-  /// What a check says: the rest of a sentence that begins with the flag.
-  static std::string not_accepted(const std::string& expected, const std::string& text,
-                                  const std::vector<std::string>& known, const std::string& language);
   std::vector<std::string> words() const;
   std::string unknown(const std::string& word, const std::vector<std::string>& also) const;
   void refuse_empty_values() const;
@@ -125,7 +151,6 @@ class CommandLine : public FlagSet {
   std::unique_ptr<CLI::App> owned_;
   int argc_;
   char** argv_;
-  std::string language_;
 };
 
 }  // namespace odori

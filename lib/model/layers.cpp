@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/layers.h"
 
+#include <functional>
+
 #include "errors/error.h"
 
 namespace odori {
@@ -11,11 +13,10 @@ class Convolution : public Layer {
   Convolution(std::string name, const ConvolutionSpec& spec) : name_(std::move(name)), spec_(spec) {}
 
   Shape output(const Shape& x) const override {
-    const auto side = [&](int n) { return (n + 2 * spec_.padding - spec_.kernel) / spec_.stride + 1; };
     require(x.h + 2 * spec_.padding >= spec_.kernel && x.w + 2 * spec_.padding >= spec_.kernel,
             "{}: a {}x{} kernel doesn't fit images of {}x{}. Give a larger --image-size.", name_, spec_.kernel,
             spec_.kernel, x.h, x.w);
-    return {x.n, spec_.out_channels, side(x.h), side(x.w)};
+    return spec_.output(x);
   }
   std::vector<ParameterRequest> parameters(const Shape& x) const override {
     return {{name_ + "/W",
@@ -54,16 +55,18 @@ class BatchNormalization : public Layer {
   BatchNormalizationSpec spec_;
 };
 
-class Relu : public Layer {
+/// An operation without parameters, whose output has the shape of its input.
+class WithoutParameters : public Layer {
  public:
+  using Operation = std::function<Tensor(Graph&, Tensor)>;
+  explicit WithoutParameters(Operation operation) : operation_(std::move(operation)) {}
   Shape output(const Shape& x) const override { return x; }
-  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override { return graph.relu(x); }
-};
+  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override {
+    return operation_(graph, x);
+  }
 
-class Gelu : public Layer {
- public:
-  Shape output(const Shape& x) const override { return x; }
-  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override { return graph.gelu(x); }
+ private:
+  Operation operation_;
 };
 
 class Bias : public Layer {
@@ -81,18 +84,6 @@ class Bias : public Layer {
   std::string name_;
 };
 
-class Logits : public Layer {
- public:
-  explicit Logits(const LogitsSpec& spec) : spec_(spec) {}
-  Shape output(const Shape& x) const override { return x; }
-  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override {
-    return graph.logits(x, spec_);
-  }
-
- private:
-  LogitsSpec spec_;
-};
-
 class MaxPooling : public Layer {
  public:
   MaxPooling(int kernel, bool leave_out) : spec_{kernel, kernel}, leave_out_(leave_out) {}
@@ -100,10 +91,9 @@ class MaxPooling : public Layer {
     require((leave_out_ && x.h >= spec_.kernel && x.w >= spec_.kernel) ||
                 (x.h % spec_.kernel == 0 && x.w % spec_.kernel == 0),
             "{}x{} max pooling needs a height and width that divide by {}, but gets {}x{}. Give an "
-            "--image-size that "
-            "is a multiple of 32.",
+            "--image-size that is a multiple of 32.",
             spec_.kernel, spec_.kernel, spec_.kernel, x.h, x.w);
-    return {x.n, x.c, x.h / spec_.kernel, x.w / spec_.kernel};
+    return spec_.output(x);
   }
   Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override {
     return graph.max_pooling(x, spec_);
@@ -112,18 +102,6 @@ class MaxPooling : public Layer {
  private:
   PoolingSpec spec_;
   bool leave_out_;
-};
-
-class Dropout : public Layer {
- public:
-  explicit Dropout(float ratio) : ratio_(ratio) {}
-  Shape output(const Shape& x) const override { return x; }
-  Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>&) const override {
-    return graph.dropout(x, ratio_);
-  }
-
- private:
-  float ratio_;
 };
 
 class Linear : public Layer {
@@ -158,16 +136,24 @@ std::unique_ptr<Layer> batch_normalization(const std::string& name, bool relu) {
 std::unique_ptr<Layer> batch_normalization(const std::string& name, const BatchNormalizationSpec& spec) {
   return std::make_unique<BatchNormalization>(name, spec);
 }
-std::unique_ptr<Layer> relu() { return std::make_unique<Relu>(); }
-std::unique_ptr<Layer> gelu() { return std::make_unique<Gelu>(); }
+std::unique_ptr<Layer> relu() {
+  return std::make_unique<WithoutParameters>([](Graph& graph, Tensor x) { return graph.relu(x); });
+}
+std::unique_ptr<Layer> gelu() {
+  return std::make_unique<WithoutParameters>([](Graph& graph, Tensor x) { return graph.gelu(x); });
+}
 std::unique_ptr<Layer> bias(const std::string& name) { return std::make_unique<Bias>(name); }
 std::unique_ptr<Layer> max_pooling(int kernel, bool leave_out) {
   return std::make_unique<MaxPooling>(kernel, leave_out);
 }
-std::unique_ptr<Layer> dropout(float ratio) { return std::make_unique<Dropout>(ratio); }
+std::unique_ptr<Layer> dropout(float ratio) {
+  return std::make_unique<WithoutParameters>([ratio](Graph& graph, Tensor x) { return graph.dropout(x, ratio); });
+}
 std::unique_ptr<Layer> linear(const std::string& name, int out, bool bias) {
   return std::make_unique<Linear>(name, out, bias);
 }
-std::unique_ptr<Layer> logits(const LogitsSpec& spec) { return std::make_unique<Logits>(spec); }
+std::unique_ptr<Layer> logits(const LogitsSpec& spec) {
+  return std::make_unique<WithoutParameters>([spec](Graph& graph, Tensor x) { return graph.logits(x, spec); });
+}
 
 }  // namespace odori

@@ -91,37 +91,18 @@ class Evidence : public Observer {
     const std::lock_guard lock(mutex_);
     file();
   }
-  void on_program_begun() override { write(facts::Began{}); }
-  /// Written before the next fact: the first fact opens the file, and the rank may not be known yet.
-  void on_blanks_passed() override {
-    const std::lock_guard lock(mutex_);
-    mark_waits_ = true;
-  }
-  void on_failure(const std::string& sentence, int code) override { write(facts::Failure{sentence, code}); }
-  void on_refusal(const char* name) override { write(facts::Event{name, {}}); }
-  void on_collective_entered(const char* collective) override { write(facts::Enter{collective}); }
-  void on_collective_left(const char* collective) override { write(facts::Leave{collective}); }
-  void on_message_begun(const facts::Message& message) override { write(message); }
-  void on_message_done() override { write(facts::MessageDone{}); }
-  void on_values(std::span<const float> values) override {
-    write(facts::Values{static_cast<std::int64_t>(values.size())}, values);
-  }
-  void on_event(std::string_view what, std::span<const std::int64_t> about) override {
-    write(facts::Event{std::string(what), {about.begin(), about.end()}});
-  }
-
-  void on_use_device(int device) override { write(facts::UseDevice{device}); }
-  void on_model_to_device(int device) override { write(facts::ToDevice{device}); }
-  void on_load_cifar() override { write(facts::LoadCifar{}); }
-  void on_scatter_dataset(int root) override { write(facts::Scatter{root}); }
-  void on_refused_batch(std::int64_t batch_size) override { write(facts::RefusedBatch{batch_size}); }
-  void on_devices_named(const facts::Devices& devices) override { write(devices); }
-  void on_updater_made(const facts::Updater& updater) override { write(updater); }
-  void on_evaluator_made(const facts::Evaluator& evaluator) override { write(evaluator); }
-
-  void on_training_begun(const facts::Training& training) override {
-    keep_images(true);
-    write(training);
+  void on_fact(const facts::Fact& fact, std::span<const float> values) override {
+    if (std::holds_alternative<facts::BlanksPassed>(fact)) return mark_blanks_passed();
+    if (std::holds_alternative<facts::Training>(fact)) keep_images(true);
+    if (std::holds_alternative<facts::Trained>(fact)) keep_images(false);
+    std::visit(
+        [&](const auto& one) {
+          if constexpr (std::is_same_v<decltype(one), const facts::Values&>)
+            write(one, values);
+          else
+            write(one);
+        },
+        fact);
   }
   void on_batch_trained(const void* model, const Batch& batch) override {
     const std::lock_guard lock(mutex_);
@@ -135,14 +116,6 @@ class Evidence : public Observer {
   }
   void on_step(const void* model, int device, std::span<const float> parameters) override {
     write(facts::Step{device, take_images(model)}, parameters);
-  }
-  void on_update_done() override { write(facts::Updated{}); }
-  void on_evaluation(const facts::Evaluation& evaluation) override { write(evaluation); }
-  void on_observation(const facts::Observation& observation) override { write(observation); }
-  void on_report(const facts::Report& report) override { write(report); }
-  void on_training_ended() override {
-    keep_images(false);
-    write(facts::Trained{});
   }
 
  private:
@@ -165,6 +138,12 @@ class Evidence : public Observer {
     const std::lock_guard lock(mutex_);
     if (std::exchange(mark_waits_, false)) file().append(line_of(facts::BlanksPassed::fact, {}), {});
     file().append(line, numbers);
+  }
+
+  /// Written before the next fact: the first fact opens the file, and the rank may not be known yet.
+  void mark_blanks_passed() {
+    const std::lock_guard lock(mutex_);
+    mark_waits_ = true;
   }
 
   /// Opened at the first call.
@@ -215,7 +194,7 @@ const bool installed_at_load = [] {
   if (name.empty()) return false;
   auto* const installed = ::new (static_cast<void*>(memory)) Installed(std::move(name));
   // A program of one process begins now; one under mpirun when MPI has started on all ranks.
-  if (!std::getenv("OMPI_COMM_WORLD_SIZE")) installed->evidence.on_program_begun();
+  if (!std::getenv("OMPI_COMM_WORLD_SIZE")) installed->evidence.on_fact(facts::Began{}, {});
   return true;
 }();
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "trace/trace.h"
@@ -196,6 +197,11 @@ struct Report : Observation {
 struct Trained : NoFields {
   static constexpr const char* fact = "trained";
 };
+
+/// Any of them but Step, which Observer::on_step() makes.
+using Fact = std::variant<Began, BlanksPassed, Failure, Enter, Leave, Message, MessageDone, Values, Event, UseDevice,
+                          ToDevice, LoadCifar, Scatter, RefusedBatch, Devices, Updater, Evaluator, Training, Updated,
+                          Evaluation, Observation, Report, Trained>;
 
 // ---- Facts as arguments of a trace event, which is how they are written
 

@@ -38,19 +38,14 @@ void on_model_to_device(int device);
 void on_load_cifar();
 void on_scatter_dataset(int root);
 void on_refused_batch(std::int64_t batch_size);
-void on_devices_named(const facts::Devices& devices);
-void on_updater_made(const facts::Updater& updater);
-void on_evaluator_made(const facts::Evaluator& evaluator);
+/// A fact that the caller has put together.
+void on_fact(const facts::Fact& fact);
 
-void on_training_begun(const facts::Training& training);
 void on_batch_trained(const void* model, const Batch& batch);
 /// True if an observer is installed that needs the parameters in on_step().
 bool wants_parameters();
 void on_step(const void* model, int device, std::span<const float> parameters);
 void on_update_done();
-void on_evaluation(const facts::Evaluation& evaluation);
-void on_observation(const facts::Observation& observation);
-void on_report(const facts::Report& report);
 void on_training_ended();
 
 /// While this object lives, the library works for a call of the program at `site`, such as trainer.run(): collectives

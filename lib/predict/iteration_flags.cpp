@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/iteration_flags.h"
 
-#include <map>
-
 #include "comm/cost.h"
 #include "predict/measure.h"
 
 namespace odori {
 
 void add_cluster_flags(CommandLine& line, IterationFlags& flags) {
-  line.add_option("--gpus-per-node", flags.gpus_per_node,
-                  line.say({"Devices of each node, GPUs or not", "1 ノードのデバイス数（GPU とは限らない）"}))
-      .check(line.whole_number(1, 1024))
-      .capture_default_str();
+  line.add_number("--gpus-per-node", flags.gpus_per_node, 1, 1024,
+                  line.say({"Devices of each node, GPUs or not", "1 ノードのデバイス数（GPU とは限らない）"}));
   line.add_option("--network", flags.network,
                   line.say({"Between nodes: bandwidth (kbit, mbit, gbit) and latency (us, ms)",
                             "ノード間の帯域幅（kbit、mbit、gbit）と遅延（us、ms）"}))
@@ -23,18 +19,12 @@ void add_cluster_flags(CommandLine& line, IterationFlags& flags) {
 }
 
 void add_iteration_flags(CommandLine& line, IterationFlags& flags) {
-  line.add_option("--model", flags.model, line.say({"The network", "ネットワーク"}))
-      .check(line.one_of(network_names()))
-      .capture_default_str();
-  line.add_option("--image-size", flags.image_size,
+  line.add_choice("--model", flags.model, network_names(), line.say({"The network", "ネットワーク"}));
+  line.add_number("--image-size", flags.image_size, 32, 1024,
                   line.say({"Images are enlarged to this height and width, a multiple of 32",
-                            "画像をこの高さと幅に拡大する（32 の倍数）"}))
-      .check(line.whole_number(32, 1024))
-      .capture_default_str();
-  line.add_option("--batchsize", flags.batchsize,
-                  line.say({"Images per device and iteration", "デバイスごと、反復ごとの画像の数"}))
-      .check(line.whole_number(1, 1 << 20))
-      .capture_default_str();
+                            "画像をこの高さと幅に拡大する（32 の倍数）"}));
+  line.add_number("--batchsize", flags.batchsize, 1, 1 << 20,
+                  line.say({"Images per device and iteration", "デバイスごと、反復ごとの画像の数"}));
   line.add_option("--proxy", flags.proxy,
                   line.say({"Measure this network instead, and compute the other's time from operations",
                             "代わりにこのネットワークを測り、演算数から元のネットワークの時間を計算する"}))
@@ -43,17 +33,12 @@ void add_iteration_flags(CommandLine& line, IterationFlags& flags) {
       "--timings", flags.timings,
       line.say({"Recorded iterations of one device, BATCH:SECONDS,BATCH:SECONDS; without it, two are measured here",
                 "記録した 1 デバイスの反復の時間（バッチ:秒,バッチ:秒）。なければ、ここで 2 種類を測る"}));
-  static const std::map<std::string, DeviceRequest> requests{
-      {"auto", DeviceRequest::automatic}, {"cpu", DeviceRequest::cpu}, {"cuda", DeviceRequest::cuda}};
-  line.add_option_function(
-          "--device", [&](const std::string& name) { flags.devices.request = requests.at(name); },
-          line.say({"What is measured: auto (a GPU if there is one), cpu or cuda",
-                    "測るデバイス: auto（GPU があれば GPU）、cpu、cuda のどれか"}))
-      .check(line.one_of({"auto", "cpu", "cuda"}));
-  line.add_option("--threads-per-device", flags.devices.threads_per_device,
-                  line.say({"Threads of a CPU device", "CPU デバイスのスレッド数"}))
-      .check(line.whole_number(1, 1024))
-      .capture_default_str();
+  line.add_choice("--device", flags.devices.request,
+                  {{"auto", DeviceRequest::automatic}, {"cpu", DeviceRequest::cpu}, {"cuda", DeviceRequest::cuda}},
+                  line.say({"What is measured: auto (a GPU if there is one), cpu or cuda",
+                            "測るデバイス: auto（GPU があれば GPU）、cpu、cuda のどれか"}));
+  line.add_number("--threads-per-device", flags.devices.threads_per_device, 1, 1024,
+                  line.say({"Threads of a CPU device", "CPU デバイスのスレッド数"}));
 }
 
 cost::Compute compute_of(const IterationFlags& flags, const NetworkSpec& network) {

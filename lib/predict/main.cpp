@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "comm/communicator.h"
@@ -15,7 +14,7 @@
 #include "predict/forecast.h"
 #include "predict/iteration_flags.h"
 #include "program/program.h"
-#include "report/page.h"
+#include "report/html.h"
 
 using namespace odori;
 
@@ -28,9 +27,7 @@ struct Flags : IterationFlags {
 };
 
 void add_flags(CommandLine& line, Flags& flags) {
-  line.add_option("--nodes", flags.nodes, line.say({"Nodes of the cluster", "クラスタのノード数"}))
-      .check(line.whole_number(1, 1 << 16))
-      .capture_default_str();
+  line.add_number("--nodes", flags.nodes, 1, 1 << 16, line.say({"Nodes of the cluster", "クラスタのノード数"}));
   line.add_option(
           "--communicator", flags.communicator,
           fmt::format(
@@ -40,27 +37,21 @@ void add_flags(CommandLine& line, Flags& flags) {
                                      "デバイスでは flat"})),
               fmt::join(communicator_names(), ", ")))
       .check(line.one_of(communicator_names()));
-  line.add_option("--devices-per-core", flags.devices_per_core,
+  line.add_number("--devices-per-core", flags.devices_per_core, 1, 1024,
                   line.say({"Devices that share one core or GPU; an iteration takes that many times longer",
-                            "1 つのコアや GPU を共有するデバイスの数。反復の時間はその倍数になる"}))
-      .check(line.whole_number(1, 1024))
-      .capture_default_str();
+                            "1 つのコアや GPU を共有するデバイスの数。反復の時間はその倍数になる"}));
   // As many as ImageNet was trained with without loss of accuracy: P. Goyal et al., 2017.
-  line.add_option("--shared-batch", flags.shared_batch,
-                  line.say({"Images of an iteration that all devices share", "全デバイスで分け合う、1 反復の画像の数"}))
-      .check(line.whole_number(1, 1 << 26))
-      .capture_default_str();
-  line.add_option("--images", flags.images, line.say({"Training images of an epoch", "1 エポックの学習画像の数"}))
-      .check(line.whole_number(1, 2'000'000'000))
-      .capture_default_str();
-  static const std::map<std::string, cost::State> states{{"fp32", cost::fp32_adam}, {"mixed", cost::mixed_adam}};
-  line.add_option_function(
-          "--state", [&](const std::string& name) { flags.state = states.at(name); },
-          line.say({"Of each parameter, for the memory of a device: fp32 (4 bytes, as many of the gradient, Adam's two "
-                    "moments) or mixed (2 + 2 bytes, fp32 copy and moments)",
-                    "デバイスのメモリの計算で、パラメータごとに保持するもの: fp32（4 バイトと、勾配、Adam の 2 つの"
-                    "モーメント）か mixed（2 + 2 バイトと、fp32 のコピーとモーメント）"}))
-      .check(line.one_of({"fp32", "mixed"}));
+  line.add_number(
+      "--shared-batch", flags.shared_batch, 1, 1 << 26,
+      line.say({"Images of an iteration that all devices share", "全デバイスで分け合う、1 反復の画像の数"}));
+  line.add_number("--images", flags.images, 1, 2'000'000'000,
+                  line.say({"Training images of an epoch", "1 エポックの学習画像の数"}));
+  line.add_choice(
+      "--state", flags.state, {{"fp32", cost::fp32_adam}, {"mixed", cost::mixed_adam}},
+      line.say({"Of each parameter, for the memory of a device: fp32 (4 bytes, as many of the gradient, Adam's two "
+                "moments) or mixed (2 + 2 bytes, fp32 copy and moments)",
+                "デバイスのメモリの計算で、パラメータごとに保持するもの: fp32（4 バイトと、勾配、Adam の 2 つの"
+                "モーメント）か mixed（2 + 2 バイトと、fp32 のコピーとモーメント）"}));
   line.add_option("--out", flags.out,
                   line.say({"Folder for the page, report.html", "ページ report.html を書くフォルダ"}))
       .capture_default_str();

@@ -15,7 +15,7 @@
 #include "predict/iteration_flags.h"
 #include "program/process.h"
 #include "program/program.h"
-#include "report/page.h"
+#include "report/html.h"
 #include "report/simulation.h"
 #include "simulate/plan.h"
 
@@ -35,21 +35,17 @@ struct Flags : IterationFlags {
 void add_flags(CommandLine& line, Flags& flags) {
   line.add_option("--task", flags.task).hidden();  // the driver gives these two
   line.add_option("--program", flags.program).hidden();
-  line.add_option("--ranks", flags.ranks,
+  line.add_number("--ranks", flags.ranks, 2, most_ranks,
                   line.say({"Ranks, a device each; more than --gpus-per-node: a multiple of it",
-                            "ランク数（各 1 デバイス）。--gpus-per-node を超えるときはその倍数"}))
-      .check(line.whole_number(2, most_ranks))
-      .capture_default_str();
+                            "ランク数（各 1 デバイス）。--gpus-per-node を超えるときはその倍数"}));
   line.add_option("--straggler", flags.stragglers,
                   line.say({"RANK:FACTOR: this rank computes that many times longer; may be given several times",
                             "ランク:倍率。このランクの計算時間をその倍数にする（複数指定可）"}))
       .take_all()
       .one_value_each();
-  line.add_option(
-          "--microbatches", flags.micro_batches,
-          line.say({"Micro-batches of an iteration, for pipeline", "1 反復のマイクロバッチの数（pipeline 用）"}))
-      .check(line.whole_number(1, 1 << 12))
-      .capture_default_str();
+  line.add_number(
+      "--microbatches", flags.micro_batches, 1, 1 << 12,
+      line.say({"Micro-batches of an iteration, for pipeline", "1 反復のマイクロバッチの数（pipeline 用）"}));
   line.add_flag("--full-size", flags.full_size,
                 line.say({"Send all elements of the gradients; without it, a few that are charged as all",
                           "勾配の全要素を送る。なければ、一部だけを送り、全要素分の時間を数える"}));
@@ -86,9 +82,13 @@ std::map<int, double> stragglers_of(const Flags& flags) {
     const int rank = parts.size() == 2 ? number_of<int>(parts[0]).value_or(-1) : -1;
     const double factor = parts.size() == 2 ? number_of<double>(parts[1]).value_or(0) : 0;
     if (rank < 0 || rank >= flags.ranks || !(factor > 0 && factor <= 1e6))
-      throw UsageError(
+      throw UsageError(Text{
           fmt::format("--straggler takes a rank from 0 to {} and a factor above 0, as in 7:1.5, not \"{}\".",
-                      flags.ranks - 1, text));
+                      flags.ranks - 1, text),
+          fmt::format("--straggler には 0 から {} までのランクと正の倍率を 7:1.5 のように指定します（指定された値は"
+                      "「{}」）。",
+                      flags.ranks - 1, text)}
+                           .in(flags.language));
     stragglers[rank] = factor;
   }
   return stragglers;
@@ -97,19 +97,28 @@ std::map<int, double> stragglers_of(const Flags& flags) {
 std::vector<cost::Cluster> clusters_of(const Flags& flags) {
   const int each = std::min(flags.gpus_per_node, flags.ranks);
   if (flags.ranks % each != 0)
-    throw UsageError(fmt::format("{} ranks do not fill nodes of {}. Choose --ranks as a multiple of --gpus-per-node.",
-                                 flags.ranks, each));
+    throw UsageError(
+        Text{fmt::format("{} ranks do not fill nodes of {}. Choose --ranks as a multiple of --gpus-per-node.",
+                         flags.ranks, each),
+             fmt::format("{} ランクを {} ランクずつのノードに分けられません。--ranks は --gpus-per-node の倍数に"
+                         "してください。",
+                         flags.ranks, each)}
+            .in(flags.language));
   return simulate::clusters_up_to(flags.ranks, each, cost::link_from(flags.within), cost::link_from(flags.network));
 }
 
 /// Each rank has its gradients, and may have as much again for what it receives.
-void require_memory(int ranks, double gradient_bytes) {
-  const double needed = 2 * ranks * gradient_bytes / (1 << 30), there = this_machine().memory_gib;
+void require_memory(const Flags& flags, double gradient_bytes) {
+  const double needed = 2 * flags.ranks * gradient_bytes / (1 << 30), there = this_machine().memory_gib;
   if (needed > there)
-    throw UsageError(fmt::format(
-        "--full-size needs {:.1f} GiB for {} ranks with {:.1f} MB of gradients each, and this machine has {:.1f} GiB. "
-        "Choose fewer --ranks, or leave --full-size out.",
-        needed, ranks, gradient_bytes / 1e6, there));
+    throw UsageError(
+        Text{fmt::format("--full-size needs {:.1f} GiB for {} ranks with {:.1f} MB of gradients each, and this machine "
+                         "has {:.1f} GiB. Choose fewer --ranks, or leave --full-size out.",
+                         needed, flags.ranks, gradient_bytes / 1e6, there),
+             fmt::format("--full-size には {:.1f} GiB のメモリが必要です（{} ランク、勾配は各 {:.1f} MB）。このマシンの"
+                         "メモリは {:.1f} GiB です。--ranks を減らすか、--full-size を外してください。",
+                         needed, flags.ranks, gradient_bytes / 1e6, there)}
+            .in(flags.language));
 }
 
 /// Its output is shown. Returns its exit code.
@@ -117,6 +126,7 @@ int run_program(const Flags& flags, const simulate::Plan& plan) {
   const nlohmann::json asked{{"simulate", plan}};
   return run_process({.arguments = {flags.program, "--epoch", "0"},
                       .environment = {{"ODORI_TEST_CASES", json_text(asked)},
+                                      {"LC_ALL", flags.language == "ja" ? "ja_JP.UTF-8" : "C.UTF-8"},
                                       {"ODORI_NODES", ""},
                                       {"ODORI_LINK", ""},
                                       // One process without mpirun.
@@ -142,15 +152,20 @@ int main(int argc, char** argv) try {
                       .micro_batches = flags.micro_batches,
                       .stragglers = stragglers_of(flags),
                       .full_size = flags.full_size};
-  if (flags.full_size) require_memory(flags.ranks, plan.gradient_bytes);
+  if (flags.full_size) require_memory(flags, plan.gradient_bytes);
   const TemporaryFolder results(flags.out + "/.results");
   plan.folder = results.path();
   plan.seconds = compute_of(flags, network).seconds(plan.batch);
   const int code = run_program(flags, plan);
-  require(code < 128,
-          "{} was ended by signal {}. A simulated rank has a stack of 256 KiB: large arrays belong in a "
-          "std::vector. ./odori check {} explains crashes.",
-          flags.program, code - 128, flags.task);
+  if (code >= 128)
+    throw Error(Text{fmt::format("{} was ended by signal {}. A simulated rank has a stack of 256 KiB: large arrays "
+                                 "belong in a std::vector. ./odori check {} explains crashes.",
+                                 flags.program, code - 128, flags.task),
+                     fmt::format("{} はシグナル {} で終了しました。シミュレートした各ランクのスタックは 256 KiB です。"
+                                 "大きな配列には std::vector を使ってください。異常終了の原因は ./odori check {} で"
+                                 "調べられます。",
+                                 flags.program, code - 128, flags.task)}
+                    .in(flags.language));
   if (code != exit_code::ok) return code;  // it has said why
 
   const std::string text = read_file(results.path() / "report.json");

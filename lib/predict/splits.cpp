@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "predict/splits.h"
-
 #include <algorithm>
 
 #include "errors/error.h"
+#include "predict/forecast.h"
 #include "report/table.h"
 
 namespace odori {

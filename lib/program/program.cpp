@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/program.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -174,5 +175,11 @@ void catch_interrupts() {
 }
 
 bool interrupted() noexcept { return signal_seen != 0; }
+
+std::filesystem::path library_file() {
+  Dl_info here{};
+  dladdr(reinterpret_cast<const void*>(&library_file), &here);
+  return here.dli_fname;
+}
 
 }  // namespace odori

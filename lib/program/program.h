@@ -2,6 +2,7 @@
 // What a program's main needs around its work: one place where failures end.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -37,5 +38,8 @@ void set_failure_listener(void (*listener)(const std::string& sentence, int code
 /// iterations.
 void catch_interrupts();
 bool interrupted() noexcept;
+
+/// The file that this program got the library from: libodori.so. What belongs to it is in the same folder.
+std::filesystem::path library_file();
 
 }  // namespace odori

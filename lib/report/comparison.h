@@ -63,4 +63,9 @@ std::string to_text(const Comparison& comparison);
 /// All of it; a run that was not timed has "not_timed" and no figures.
 void to_json(nlohmann::json& json, const Comparison& comparison);
 
+/// One self-contained web page in English and Japanese: figures, a speedup chart, the table, accuracy by epoch, the
+/// commands. `chart_js` is Chart.js's own text, which goes into the page; with none the page says so and holds
+/// everything but the charts.
+std::string to_page(const Comparison& comparison, const std::string& chart_js);
+
 }  // namespace odori

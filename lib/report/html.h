@@ -28,3 +28,11 @@ std::string code_in_script(const std::string& code);
 std::string read_library(const char* variable, const char* file);
 
 }  // namespace odori::html
+
+namespace odori {
+
+/// The text of Chart.js: of the file that the variable ODORI_CHART_JS names, else of Debian's libjs-chart.js; empty
+/// if neither is there. Throws Error if the variable names a file that can't be read.
+std::string read_chart_js();
+
+}  // namespace odori

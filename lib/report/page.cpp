@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/page.h"
-
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
+#include "report/comparison.h"
 #include "report/html.h"
 #include "report/pages.h"  // made by CMake
 

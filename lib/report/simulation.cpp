@@ -42,6 +42,7 @@ Json table_of(const SimulationReport& report) {
 
 Json chart_of(const SimulationReport& report) {
   Json data{{"x", report.ranks},
+            {"title", json_of(report.title)},
             {"x_name", html::both("ranks", "ランク数")},
             {"y_name", json_of(report.unit)},
             {"curves", Json::array()}};
@@ -108,13 +109,8 @@ std::string to_text(const SimulationReport& report, const std::string& language)
 std::string to_page(const SimulationReport& report, const timeline::Timeline& drawn, const timeline::PageTexts& texts,
                     const std::string& chart_js, const std::string& d3) {
   Json data = timeline::page_data(drawn, texts, d3);
-  data["title"] = json_of(report.title);
-  data["place"] = json_of(report.place);
-  data["conclusion"] = json_of(report.conclusion);
-  data["unit"] = json_of(report.unit);
-  data["rows"] = Json::array();
-  for (const auto& row : report.rows)
-    data["rows"].push_back({{"name", json_of(row.name)}, {"simulated", row.simulated}, {"formula", row.formula}});
+  data.update(Json(report));
+  data["title"]["in_language"] = report.title.in(texts.language);
   data["header"] = Json::array();
   for (const auto& curve : report.curves) data["header"].push_back(json_of(curve.name));
   data["points"] = table_of(report);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "errors/error.h"
+#include "errors/language.h"
 #include "simulate/fiber.h"
 
 namespace odori::simulate {
@@ -53,7 +54,8 @@ bool overlap(const Part& out, const Part& in) {
 
 /// "rank 3", "ranks 0-1023".
 std::string in_words(int first, int last, const char* rank) {
-  return first == last ? fmt::format("{} {}", rank, first) : fmt::format("{}s {}-{}", rank, first, last);
+  const std::string name = in_language({first == last ? rank : rank + std::string("s"), "ランク"});
+  return first == last ? fmt::format("{} {}", name, first) : fmt::format("{} {}-{}", name, first, last);
 }
 
 }  // namespace
@@ -181,7 +183,9 @@ void Simulation::body(int rank, const std::function<void(Rank&)>& function) {
     words = "It threw something that is no std::exception.";
   }
   // All ranks stop at the same blank.
-  if (!error_) error_.emplace(code == exit_code::unfilled ? words : fmt::format("Rank {}: {}", rank, words), code);
+  if (!error_)
+    error_.emplace(code == exit_code::unfilled ? words : fmt::format("{}: {}", in_words(rank, rank, "Rank"), words),
+                   code);
 }
 
 /// The fiber that goes on: of the rank with the next event, or run() if there is none or a rank has failed.
@@ -269,8 +273,12 @@ void Simulation::transfer(int from, int to) {
   State &sender = state(from), &receiver = state(to);
   Part &out = sender.out, &in = receiver.in;
   if (out.bytes != in.bytes) {
-    error_.emplace(fmt::format("{}: rank {} sends {} bytes to rank {}, which receives {}. Both need the same length.",
-                               receiver.call, from, out.bytes, to, in.bytes));
+    error_.emplace(in_language(
+        {fmt::format("{}: rank {} sends {} bytes to rank {}, which receives {}. Both need the same length.",
+                     receiver.call, from, out.bytes, to, in.bytes),
+         fmt::format("{}：ランク {} は {} バイトをランク {} に送りますが、受信側の長さは {} バイトです。長さを同じに"
+                     "してください。",
+                     receiver.call, from, out.bytes, to, in.bytes)}));
     throw Stopped{};
   }
   if (out.sent && in.received) std::memcpy(in.received, out.sent, out.bytes);
@@ -294,16 +302,20 @@ void Simulation::transfer(int from, int to) {
 std::string Simulation::waits_of(int rank, bool relative) {
   const State& self = state(rank);
   const auto peer = [&](int other) {
-    if (!relative || other < 0) return other < 0 ? std::string("any rank") : fmt::format("{}", other);
+    if (!relative || other < 0)
+      return other < 0 ? in_language({"any rank", "どれかのランク"}) : fmt::format("{}", other);
     const int above = (other - rank + size()) % size();
     return above <= size() / 2 ? fmt::format("rank + {}", above) : fmt::format("rank - {}", size() - above);
   };
   std::vector<std::string> parts;
-  if (self.out.open) parts.push_back("send to " + peer(self.out.peer));
-  if (self.in.open) parts.push_back("receive from " + peer(self.in.peer));
+  const auto add = [&](const Part& part, const Text& text) {
+    if (part.open) parts.push_back(fmt::format(fmt::runtime(in_language(text)), peer(part.peer)));
+  };
+  add(self.out, {"send to {}", "{} への送信"});
+  add(self.in, {"receive from {}", "{} からの受信"});
   const int tag = self.out.open ? self.out.tag : self.in.tag;
   return fmt::format("{}{} (tag {})", std::strcmp(self.call, "exchange") == 0 ? "exchange: " : "",
-                     fmt::join(parts, " and "), tag);
+                     fmt::join(parts, in_language({" and ", "と"})), tag);
 }
 
 /// Lists up to 4 ranks one by one. Of more ranks, neighbours are joined if they wait for the same rank, or each for the
@@ -319,7 +331,7 @@ std::string Simulation::deadlock() {
     }
     const int first = rank;
     while (rank + 1 < size() && has_ended(rank + 1)) ++rank;
-    ended += (ended.empty() ? " Ended: " : ", ") + in_words(first, rank, "rank");
+    ended += (ended.empty() ? in_language({" Ended: ", "終了したランク："}) : ", ") + in_words(first, rank, "rank");
   }
   std::size_t groups = 0;
   for (auto first = waiting.begin(); first != waiting.end() && groups < most_groups; ++groups) {
@@ -331,17 +343,21 @@ std::string Simulation::deadlock() {
       return last;
     };
     const auto same = last_of(false), distance = last_of(true), last = std::max(same, distance);
-    waits += groups == 0 ? in_words(*first, *last, "Rank") + (first == last ? " waits" : " wait")
+    waits += groups == 0 ? in_words(*first, *last, "Rank") + in_language({first == last ? " waits" : " wait", ""})
                          : ", " + in_words(*first, *last, "rank");
-    waits += " in " + waits_of(*first, distance > same);
+    waits += in_language({" in ", "："}) + waits_of(*first, distance > same);
     first = last + 1;
     if (groups + 1 == most_groups && first != waiting.end())
-      waits += fmt::format(", and {} more ranks", waiting.end() - first);
+      waits +=
+          fmt::format(fmt::runtime(in_language({", and {} more ranks", "、ほか {} ランク"})), waiting.end() - first);
   }
-  return fmt::format(
-      "The simulated ranks wait for each other: none can go on. {}.{}{} A send waits for a receive on the other rank, "
-      "with the same tag; exchange() does both at once.",
-      waits, ended, ended.empty() ? "" : ".");
+  return in_language(
+      {fmt::format("The simulated ranks wait for each other: none can go on. {}.{}{} A send waits for a receive on the "
+                   "other rank, with the same tag; exchange() does both at once.",
+                   waits, ended, ended.empty() ? "" : "."),
+       fmt::format("シミュレートしたランクが互いを待っていて、どれも先に進めません。{}。{}{}送信は、相手のランクが同じ "
+                   "tag で受信するまで待ちます。exchange() は送信と受信を同時に行います。",
+                   waits, ended, ended.empty() ? "" : "。")});
 }
 
 int Rank::size() const { return simulation_.size(); }

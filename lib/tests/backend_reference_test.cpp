@@ -7,16 +7,12 @@
 #include <functional>
 
 #include "backend/reference/batch_normalization.h"
-#include "backend/reference/bias.h"
 #include "backend/reference/convolution.h"
-#include "backend/reference/dropout.h"
-#include "backend/reference/gelu.h"
+#include "backend/reference/elementwise.h"
 #include "backend/reference/linear.h"
 #include "backend/reference/load.h"
-#include "backend/reference/logits.h"
 #include "backend/reference/max_pooling.h"
 #include "backend/reference/momentum_sgd.h"
-#include "backend/reference/relu.h"
 #include "backend/reference/softmax_cross_entropy.h"
 #include "numbers/random.h"
 
@@ -70,7 +66,7 @@ TEST(Reference, Convolution) {
     for (const ConvolutionSpec& spec : specs) {
       Doubles x = random_array(shape, 1);
       Doubles weight = random_array({spec.out_channels, shape.c, spec.kernel, spec.kernel}, 2);
-      const Doubles gy = random_array(convolution_output(shape, spec), 3);
+      const Doubles gy = random_array(spec.output(shape), 3);
       const auto g = convolution_backward(x, spec, weight, gy);
       const auto loss = [&] { return dot(convolution(x, spec, weight), gy); };
       expect_gradient(x, g.x, loss);
@@ -137,7 +133,7 @@ TEST(Reference, MaxPooling) {
     for (const PoolingSpec& spec : specs) {
       if (shape.h < spec.kernel || shape.w < spec.kernel) continue;
       Doubles x = random_array(shape, 1);
-      const Doubles gy = random_array(max_pooling_output(shape, spec), 2);
+      const Doubles gy = random_array(spec.output(shape), 2);
       expect_gradient(x, max_pooling_backward(x, spec, gy), [&] { return dot(max_pooling(x, spec), gy); });
     }
 }

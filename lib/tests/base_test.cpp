@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers, ranges, blanks and the sentence that a program dies with.
+// Random numbers, ranges, blanks, checked files and the sentence that a program dies with.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -13,13 +14,16 @@
 #include <sstream>
 #include <thread>
 
+#include "distributed/snapshot_file.h"
 #include "errors/blank.h"
 #include "errors/error.h"
 #include "errors/nearest.h"
+#include "files/file.h"
 #include "numbers/random.h"
 #include "numbers/range.h"
 #include "program/program.h"
 #include "program/rank_table.h"
+#include "sentence_of.h"
 #include "threads/watch.h"
 
 namespace odori {
@@ -265,6 +269,24 @@ TEST(Nearest, FindsWhatWasMeant) {
   EXPECT_GT(n, 15);
   EXPECT_TRUE(nearest("", known).empty());
   EXPECT_TRUE(nearest(std::string(100000, 'c'), known).empty());
+}
+
+TEST(Files, ThatAreNoneAreToldAtOnce) {
+  const TemporaryFolder folder(testing::TempDir() + "odori_files_");
+  ASSERT_EQ(::mkfifo((folder.path() / "pipe").c_str(), 0600), 0);
+  EXPECT_SENTENCE(read_bytes(folder.path() / "pipe"), "is not a file");
+  EXPECT_SENTENCE(read_bytes(folder.path()), "is not a file");
+}
+
+TEST(Files, AreCheckedByCrc32) {
+  const TemporaryFolder folder(testing::TempDir() + "odori_files_");
+  const FileCheck check = write_checked(folder.path() / "file", "123456789");
+  EXPECT_EQ(check.bytes, 9u);
+  EXPECT_EQ(check.crc32, 0xCBF43926u);  // the check value of CRC-32 (ISO-HDLC) as published
+  EXPECT_EQ(read_checked(folder.path() / "file", check).size(), 9u);
+  EXPECT_SENTENCE(read_checked(folder.path() / "file", FileCheck{9, 1}), "its checksum isn't that of what was written");
+  EXPECT_SENTENCE(read_checked(folder.path() / "file", FileCheck{8, check.crc32}),
+                  "it has 9 bytes, but 8 were written");
 }
 
 }  // namespace

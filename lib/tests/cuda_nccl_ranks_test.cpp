@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks with emulated GPUs connect as with NCCL, and ncclCommInitRank names what they do wrong instead of waiting.
+// Ranks with emulated GPUs connect as with NCCL, and ncclCommInitRank names what they do wrong instead of waiting; in
+// the operation log, collectives order them.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 #include <nccl.h>
@@ -11,8 +12,11 @@
 #include <cstdlib>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "backend/emulated/emulator.h"
+#include "backend/emulated/operation_log.h"
+#include "errors/error.h"
 
 namespace odori::emulator {
 namespace {
@@ -115,5 +119,47 @@ TEST(NcclRanksDeathTest, CudaVisibleDevicesSelectsGpus) {
   unsetenv("CUDA_VISIBLE_DEVICES"), unsetenv("ODORI_EMULATED_GPUS");
 }
 
+LogEntry collective(int rank, int id, int number, std::vector<int> after) {
+  static const float buffer = 0;
+  return {.kind = OperationKind::collective,
+          .name = "ncclAllReduce",
+          .reads = {{&buffer, 4}},
+          .writes = {{&buffer, 4}},
+          .seconds = 1,
+          .collective = CollectiveId{"c", number, rank, 2},
+          .rank = rank,
+          .id = id,
+          .gpu = 0,
+          .stream = 1,
+          .position = id,
+          .after = std::move(after)};
+}
+
+TEST(OperationGraph, OrdersRanksByCollectives) {
+  const auto kernel = [](int rank, int id, double seconds, std::vector<int> after) {
+    return LogEntry{
+        .seconds = seconds, .rank = rank, .id = id, .gpu = 0, .stream = 1, .position = id, .after = std::move(after)};
+  };
+  const OperationGraph graph({kernel(1, 0, 5, {}), collective(1, 1, 1, {0}), kernel(0, 0, 2, {}),
+                              collective(0, 1, 1, {0}), kernel(0, 2, 1, {1})});
+  EXPECT_TRUE(graph.ordered(3, 2));   // rank 1's first kernel, rank 0's last
+  EXPECT_FALSE(graph.ordered(3, 1));  // the collective of rank 0 may start before
+  const std::vector<Interval> times = graph.timeline({});
+  EXPECT_EQ(times[1].start, 2);
+  EXPECT_EQ(times[1].end, 6);  // waits for rank 1
+  EXPECT_EQ(times[2].start, 6);
+  EXPECT_EQ(times[2].end, 7);
+}
+
+TEST(OperationGraph, CollectivesInDifferentOrdersAreAnError) {
+  try {
+    const OperationGraph graph(
+        {collective(0, 0, 1, {}), collective(0, 1, 2, {0}), collective(1, 0, 2, {}), collective(1, 1, 1, {0})});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("must queue the collectives of a stream in the same order"),
+              std::string::npos);
+  }
+}
 }  // namespace
 }  // namespace odori::emulator

@@ -307,49 +307,6 @@ TEST_F(OperationLogTest, ACollectiveOrdersItsMembers) {
   for (const ncclComm_t comm : comms) ncclCommDestroy(comm);
 }
 
-LogEntry collective(int rank, int id, int number, std::vector<int> after) {
-  static const float buffer = 0;
-  return {.kind = OperationKind::collective,
-          .name = "ncclAllReduce",
-          .reads = {{&buffer, 4}},
-          .writes = {{&buffer, 4}},
-          .seconds = 1,
-          .collective = CollectiveId{"c", number, rank, 2},
-          .rank = rank,
-          .id = id,
-          .gpu = 0,
-          .stream = 1,
-          .position = id,
-          .after = std::move(after)};
-}
-
-TEST(OperationGraph, OrdersRanksByCollectives) {
-  const auto kernel = [](int rank, int id, double seconds, std::vector<int> after) {
-    return LogEntry{
-        .seconds = seconds, .rank = rank, .id = id, .gpu = 0, .stream = 1, .position = id, .after = std::move(after)};
-  };
-  const OperationGraph graph({kernel(1, 0, 5, {}), collective(1, 1, 1, {0}), kernel(0, 0, 2, {}),
-                              collective(0, 1, 1, {0}), kernel(0, 2, 1, {1})});
-  EXPECT_TRUE(graph.ordered(3, 2));   // rank 1's first kernel, rank 0's last
-  EXPECT_FALSE(graph.ordered(3, 1));  // the collective of rank 0 may start before
-  const std::vector<Interval> times = graph.timeline({});
-  EXPECT_EQ(times[1].start, 2);
-  EXPECT_EQ(times[1].end, 6);  // waits for rank 1
-  EXPECT_EQ(times[2].start, 6);
-  EXPECT_EQ(times[2].end, 7);
-}
-
-TEST(OperationGraph, CollectivesInDifferentOrdersAreAnError) {
-  try {
-    const OperationGraph graph(
-        {collective(0, 0, 1, {}), collective(0, 1, 2, {0}), collective(1, 0, 2, {}), collective(1, 1, 1, {0})});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("must queue the collectives of a stream in the same order"),
-              std::string::npos);
-  }
-}
-
 /// Two layers: backward takes 2 s and 3 s, the all-reduces (here copies of 4 bytes at 1 byte/s) 4 s each.
 TEST_F(OperationLogTest, VirtualTimeShowsTheOverlap) {
   for (const bool one_event : {false, true}) {
@@ -381,11 +338,19 @@ TEST_F(OperationLogTest, AFileHoldsTheSameEntries) {
   cudaEventRecord(event, a), cudaStreamWaitEvent(b, event);
   cudaMemcpyAsync(pinned, x, sizeof *x, cudaMemcpyDeviceToHost, b);
   read_on_host("host");
-  std::ofstream(path, std::ios::app) << to_json(collective(3, 9, 1, {8}))
-                                     << "\n{\"kind\": \"ker";  // killed while it writes
+  const LogEntry of_rank_3{.kind = OperationKind::collective,
+                           .name = "ncclAllReduce",
+                           .collective = CollectiveId{"c", 1, 3, 2},
+                           .rank = 3,
+                           .id = 9,
+                           .gpu = 0,
+                           .stream = 1,
+                           .position = 9,
+                           .after = {8}};
+  std::ofstream(path, std::ios::app) << to_json(of_rank_3) << "\n{\"kind\": \"ker";  // killed while it writes
   std::vector<LogEntry> expected = stop_log();
   expected[0].name = "\"quoted\" \xef\xbf\xbd";  // what is no UTF-8 is replaced
-  expected.push_back(collective(3, 9, 1, {8}));
+  expected.push_back(of_rank_3);
   EXPECT_EQ(read_log(std::vector{path}), expected);
   EXPECT_EQ(expected[0].rank, 3);
   EXPECT_EQ(expected[2].awaited, 1);

@@ -8,7 +8,6 @@
 #include "backend/gpu_plugin.h"
 #include "comm/communicator.h"
 #include "errors/error.h"
-#include "program/library.h"
 #include "program/program.h"
 
 using namespace odori;

@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "program/library.h"
+#include "program/program.h"
 #include "run_command.h"
 
 namespace odori {

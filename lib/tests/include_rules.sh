@@ -38,8 +38,8 @@ declare -A grader_may=(
   [authoring]="blanks messages runner checks"
   [learner]="blanks messages runner checks"
   [classroom/course]="blanks classroom/refusal.h"
-  [classroom/marking]="blanks runner checks classroom/unseen.h classroom/refusal.h classroom/course"
-  [classroom/reports]="blanks messages classroom/unseen.h classroom/marking/record.h classroom/course"
+  [classroom/marking]="blanks runner checks classroom/refusal.h classroom/course"
+  [classroom/reports]="blanks messages classroom/marking/student_name.h classroom/marking/record.h classroom/course"
   [classroom/self_test]="blanks messages runner checks classroom classroom/course classroom/marking classroom/reports"
   [classroom]="blanks messages runner checks classroom/course classroom/marking classroom/reports classroom/self_test"
 )
@@ -50,10 +50,10 @@ outside=(
   '^(oneapi/)?dnnl' '^lib/backend/cpu/' 'lib/backend/cpu'
   '^CLI/' '^lib/flags/command_line\.cpp$' 'lib/flags/command_line.cpp'
   '^(cuda|cudnn|cublas|curand|cub/|thrust/)' '^lib/(backend/(cuda|emulated)/|tests/cuda_)|^exercises/[^/]*/support/(gpu/|[^/]*_support\.h$)' 'lib/backend/cuda, lib/backend/emulated, their tests, and exercises in support/gpu and *_support.h'
-  '^archive' '^grader/(classroom/marking/archive(_writer)?|tests/attack_run)\.cpp$' "grader/classroom/marking/archive.cpp, archive_writer.cpp and attack_run.cpp"
-  '^openssl/' '^grader/classroom/marking/sha256\.cpp$' 'grader/classroom/marking/sha256.cpp'
-  '^unicode/' '^grader/classroom/(marking/student_name|unseen)\.cpp$' 'student_name.cpp and unseen.cpp of grader/classroom'
-  '^nvtx3/' '^lib/trace/nvtx\.cpp$|^lib/tests/nvtx_' 'lib/trace/nvtx.cpp and its tests'
+  '^archive' '^grader/(classroom/marking/archive|tests/attack_run)\.cpp$' "grader/classroom/marking/archive.cpp and attack_run.cpp"
+  '^openssl/' '^grader/classroom/marking/content\.cpp$' 'grader/classroom/marking/content.cpp'
+  '^unicode/' '^grader/classroom/marking/student_name\.cpp$' 'grader/classroom/marking/student_name.cpp'
+  '^nvtx3/' '^lib/trace/trace\.cpp$|^lib/tests/nvtx_' 'lib/trace/trace.cpp and its tests'
   '^mustache' '^lib/report/html\.cpp$' 'lib/report/html.cpp'
   '^nccl\.h$' '^lib/(backend/(cuda|emulated)/|tests/cuda_)|^exercises/[^/]*/support/(gpu/|[^/]*_support\.h$)' 'lib/backend/cuda, lib/backend/emulated, their tests, and exercises in support/gpu and *_support.h'
 )

@@ -24,29 +24,9 @@ using namespace test;
 class InMemory : public observe::Observer {
  public:
   void on_rank(int rank) override { add("rank", rank); }
-  void on_program_begun() override { add("program begun"); }
-  void on_blanks_passed() override { add("blanks passed"); }
-  void on_failure(const std::string& sentence, int code) override { add("failure", sentence, code); }
-  void on_refusal(const char* name) override { add("refusal", name); }
-  void on_collective_entered(const char* collective) override { add("enter", collective); }
-  void on_collective_left(const char* collective) override { add("leave", collective); }
-  void on_message_begun(const facts::Message& message) override { add(message.call, message.to, message.sent); }
-  void on_message_done() override { add("message done"); }
-  void on_values(std::span<const float> values) override { add("values", values.size()); }
-  void on_event(std::string_view what, std::span<const std::int64_t> about) override { add(what, about.size()); }
-  void on_use_device(int device) override { add("use device", device); }
-  void on_model_to_device(int device) override { add("model to device", device); }
-  void on_load_cifar() override { add("load CIFAR"); }
-  void on_scatter_dataset(int root) override { add("scatter", root); }
-  void on_refused_batch(std::int64_t batch_size) override { add("refused batch", batch_size); }
-  void on_devices_named(const facts::Devices& devices) override { add("devices", devices.devices.size()); }
-  void on_updater_made(const facts::Updater& updater) override { add(updater.kind, updater.iterators.size()); }
-  void on_evaluator_made(const facts::Evaluator& evaluator) override {
-    add("evaluator", evaluator.device, evaluator.iterator.images.size());
-  }
-  void on_training_begun(const facts::Training& training) override {
-    add("training", training.kind, training.devices ? training.devices->size() : 0, training.models.size(),
-        training.evaluators.size());
+  void on_fact(const facts::Fact& fact, std::span<const float> values) override {
+    std::visit([&](const auto& one) { keep(one); }, fact);
+    EXPECT_EQ(!values.empty(), std::holds_alternative<facts::Values>(fact));
   }
   void on_batch_trained(const void* model, const Batch& batch) override {
     const std::lock_guard lock(mutex_);
@@ -55,11 +35,6 @@ class InMemory : public observe::Observer {
   void on_step(const void* model, int device, std::span<const float> parameters) override {
     add("step", device, parameters.size(), std::exchange(images[model], 0));
   }
-  void on_update_done() override { add("update done"); }
-  void on_evaluation(const facts::Evaluation& evaluation) override { add("evaluation", evaluation.samples); }
-  void on_observation(const facts::Observation&) override { add("observation"); }
-  void on_report(const facts::Report&) override { add("report"); }
-  void on_training_ended() override { add("training ended"); }
 
   std::vector<std::string> taken() {
     const std::lock_guard lock(mutex_);
@@ -69,6 +44,33 @@ class InMemory : public observe::Observer {
   std::map<const void*, std::size_t> images;  // trained on, by model, since its last step
 
  private:
+  void keep(const facts::Began&) { add("program begun"); }
+  void keep(const facts::BlanksPassed&) { add("blanks passed"); }
+  void keep(const facts::Failure& failure) { add("failure", failure.sentence, failure.code); }
+  void keep(const facts::Enter& call) { add("enter", call.collective); }
+  void keep(const facts::Leave& call) { add("leave", call.collective); }
+  void keep(const facts::Message& message) { add(message.call, message.to, message.sent); }
+  void keep(const facts::MessageDone&) { add("message done"); }
+  void keep(const facts::Values& values) { add("values", values.length); }
+  void keep(const facts::Event& event) { add(event.what, event.about.size()); }
+  void keep(const facts::UseDevice& use) { add("use device", use.device); }
+  void keep(const facts::ToDevice& to) { add("model to device", to.device); }
+  void keep(const facts::LoadCifar&) { add("load CIFAR"); }
+  void keep(const facts::Scatter& scatter) { add("scatter", scatter.root); }
+  void keep(const facts::RefusedBatch& refused) { add("refused batch", refused.batch_size); }
+  void keep(const facts::Devices& devices) { add("devices", devices.devices.size()); }
+  void keep(const facts::Updater& updater) { add(updater.kind, updater.iterators.size()); }
+  void keep(const facts::Evaluator& evaluator) { add("evaluator", evaluator.device, evaluator.iterator.images.size()); }
+  void keep(const facts::Training& training) {
+    add("training", training.kind, training.devices ? training.devices->size() : 0, training.models.size(),
+        training.evaluators.size());
+  }
+  void keep(const facts::Updated&) { add("update done"); }
+  void keep(const facts::Evaluation& evaluation) { add("evaluation", evaluation.samples); }
+  void keep(const facts::Report&) { add("report"); }
+  void keep(const facts::Observation&) { add("observation"); }
+  void keep(const facts::Trained&) { add("training ended"); }
+
   template <typename... Facts>
   void add(const Facts&... facts) {
     std::ostringstream line;
@@ -132,7 +134,7 @@ TEST(Observer, SeesWhatIsRefused) {
   const observe::Installation installation(observer);
   EXPECT_SENTENCE(SerialIterator(images(3), 4), "A batch of 4 images is larger");
   EXPECT_SENTENCE(refusal::require(refusal::no_such_chunk, false, "chunk {}", 7), "chunk 7");
-  EXPECT_EQ(observer.taken(), (Lines{"refused batch 4", "refusal no_such_chunk"}));
+  EXPECT_EQ(observer.taken(), (Lines{"refused batch 4", "no_such_chunk 0"}));
 }
 
 TEST(Observer, SeesCollectivesAndMessagesOfLearnersAlone) {

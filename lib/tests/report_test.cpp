@@ -14,7 +14,6 @@
 #include "report/figure.h"
 #include "report/html.h"
 #include "report/machine.h"
-#include "report/page.h"
 #include "report/table.h"
 
 namespace odori {

@@ -59,7 +59,7 @@ END
 
 simulate 0 3 --ranks 6 --gpus-per-node 8 --full-size --model tiny --lang ja --out other
 has log '^あなたの all-reduce：1 ノードの 6 ランク$' "by the task's number, in Japanese"
-[[ -s other/ring.html ]] || fail "--out has no page"
+has other/ring.html '<title>Odori: あなたの all-reduce' "the page under --out has a title in the language"
 
 simulate 0 pipeline --ranks 16 --gpus-per-node 4 --microbatches 8
 has log '^micro-batches held at most, 1F1B +8 +8$' "1F1B holds as many micro-batches as there are stages, or all"
@@ -78,6 +78,10 @@ simulate 2 ring --straggler 7
 has log '\-\-straggler takes a rank from 0 to 1023 and a factor above 0, as in 7:1.5, not "7"' "a straggler has a factor"
 simulate 1 pipeline --ranks 4 --microbatches 5
 has log "32 images can't be split into 5 micro-batches" "micro-batches divide the images"
+simulate 1 pipeline --ranks 4 --microbatches 5 --lang ja
+has log '32 枚の画像は 5 個のマイクロバッチに分割できません' "the program speaks the language that was asked for"
+simulate 2 ring --straggler 7 --lang ja
+has log '指定された値は「7」' "and so does the command"
 simulate 2 overlap
 has log "./odori simulate isn't for overlap. It takes ring pipeline." "a task without a simulation is refused"
 echo "The simulation does what it says."

@@ -9,8 +9,8 @@
 
 #include "backend/device_pool.h"
 #include "comm/algorithm.h"
+#include "comm/communicator.h"
 #include "comm/cost_terms.h"
-#include "comm/own_communicator.h"
 #include "on_nodes.h"
 #include "sentence_of.h"
 #include "simulate/simulated_communicator.h"

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "comm/communicator.h"
-#include "distributed/collectively.h"
 #include "distributed/multi_node_agreement.h"
 #include "distributed/multi_node_evaluator.h"
 #include "distributed/multi_node_optimizer.h"
@@ -72,7 +71,6 @@ class Ranks : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(Ranks, TrainAsOneDeviceDoesOnTheWholeBatch) { expect_same_training(1); }
-
 TEST_P(Ranks, OfTwoDevicesEachToo) { expect_same_training(2); }
 
 TEST_P(Ranks, CountEveryTestImageOnceAndReportTheSameBits) {

@@ -7,7 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "distributed/checked_file.h"
 #include "distributed/snapshot.h"
 #include "files/file.h"
 #include "files/json.h"
@@ -379,23 +378,6 @@ TEST_F(Saved, AFolderThatCannotBeMadeIsToldByItsName) {
   SavedRun run(options, deep, 1);
   EXPECT_SENTENCE(run.trainer.run(), "The snapshot of epoch 1 failed. " + deep +
                                          "/snapshot_epoch_1.part can't be used: File name too long.");
-}
-
-TEST(Files, ThatAreNoneAreToldAtOnce) {
-  Folder folder;
-  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
-  EXPECT_SENTENCE(read_bytes(folder / "pipe"), "is not a file");
-  EXPECT_SENTENCE(read_bytes(folder.path()), "is not a file");
-}
-
-TEST(Files, AreCheckedByCrc32) {
-  Folder folder;
-  const FileCheck check = write_checked(folder / "file", "123456789");
-  EXPECT_EQ(check.bytes, 9u);
-  EXPECT_EQ(check.crc32, 0xCBF43926u);  // the check value of CRC-32 (ISO-HDLC) as published
-  EXPECT_EQ(read_checked(folder / "file", check).size(), 9u);
-  EXPECT_SENTENCE(read_checked(folder / "file", FileCheck{9, 1}), "its checksum isn't that of what was written");
-  EXPECT_SENTENCE(read_checked(folder / "file", FileCheck{8, check.crc32}), "it has 9 bytes, but 8 were written");
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class File {
 
 /// Is a stream being written? One load of a pointer: this is all that an unused trace costs.
 bool on() noexcept;
-/// Does somebody want to see each operation by itself: a stream, or a profiler (profiler.h)?
+/// Does somebody want to see each operation by itself: a stream, or a profiler?
 bool watched() noexcept;
 
 /// From here on, this thread's events belong to this device.

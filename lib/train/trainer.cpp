@@ -10,9 +10,10 @@
 #include <filesystem>
 
 #include "errors/error.h"
+#include "files/file.h"
+#include "files/lock.h"
 #include "program/program.h"
 #include "trace/trace.h"
-#include "train/folder_lock.h"
 #include "train/throughput.h"
 #include "train/training_facts.h"
 
@@ -25,6 +26,20 @@ void make_writable(const std::string& folder) {
   if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error = {errno, std::generic_category()};
   require(!error, "The output folder {} can't be written: {}. Give --out a folder that you may write to.", folder,
           error.message());
+}
+
+/// Of a training that writes into the folder. Where the file system has no locks, none is held.
+Lock lock_of(const std::string& folder) {
+  Lock lock(folder + "/.lock", 0666);
+  bool free = true;
+  try {
+    free = lock.take(Lock::Kind::exclusive);
+  } catch (const WriteError&) {
+  }
+  const std::string holder = lock.holder();
+  require(free, "Another training writes into {} ({}). Give --out another folder, or wait until that one has ended.",
+          folder, holder.empty() ? "it doesn't say which" : holder);
+  return lock;
 }
 
 /// Ends the extensions however the training ends.
@@ -60,7 +75,7 @@ void Trainer::run(std::source_location site) {
   std::stable_sort(extensions_.begin(), extensions_.end(),
                    [](const auto& a, const auto& b) { return a->priority() > b->priority(); });
   const bool writes = std::any_of(extensions_.begin(), extensions_.end(), [](const auto& e) { return e->writes(); });
-  const FolderLock lock = writes ? FolderLock(out_) : FolderLock();
+  const Lock lock = writes ? lock_of(out_) : Lock();
   if (writes) remove_result(out_);
   start_ = Clock::now();
   first_iteration_ = updater_.iteration();

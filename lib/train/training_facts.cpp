@@ -39,15 +39,15 @@ std::optional<Fact> validation_in(const std::map<std::string, double>& observati
 }  // namespace
 
 void on_updater_made(const char* kind, std::span<const SerialIterator> iterators) {
-  if (enabled()) on_updater_made(facts::Updater{kind, facts_of(iterators)});
+  if (enabled()) on_fact(facts::Updater{kind, facts_of(iterators)});
 }
 
 void on_evaluator_made(const SerialIterator& iterator, int device) {
-  if (enabled()) on_evaluator_made(facts::Evaluator{device, facts_of(iterator)});
+  if (enabled()) on_fact(facts::Evaluator{device, facts_of(iterator)});
 }
 
 void on_devices_named(const std::map<std::string, int>& devices) {
-  if (enabled()) on_devices_named(facts::Devices{facts_of(devices)});
+  if (enabled()) on_fact(facts::Devices{facts_of(devices)});
 }
 
 void on_training_begun(Trainer& trainer) {
@@ -59,7 +59,7 @@ void on_training_begun(Trainer& trainer) {
   for (const auto& extension : trainer.extensions())
     if (const auto evaluated = extension->evaluated())
       seen.evaluators.push_back({evaluated->model.device().id(), facts_of(evaluated->iterator)});
-  on_training_begun(seen);
+  on_fact(seen);
 }
 
 void on_update_done(Updater& updater) {
@@ -75,17 +75,17 @@ void on_update_done(Updater& updater) {
 }
 
 void on_evaluation(const Metrics& metrics) {
-  if (enabled()) on_evaluation(facts::Evaluation{metrics.loss(), metrics.accuracy(), metrics.samples});
+  if (enabled()) on_fact(facts::Evaluation{metrics.loss(), metrics.accuracy(), metrics.samples});
 }
 
 void on_observation(const std::map<std::string, double>& observation) {
   if (!enabled()) return;
-  if (const auto seen = validation_in<facts::Observation>(observation)) on_observation(*seen);
+  if (const auto seen = validation_in<facts::Observation>(observation)) on_fact(*seen);
 }
 
 void on_report(const std::map<std::string, double>& observation) {
   if (!enabled()) return;
-  if (const auto seen = validation_in<facts::Report>(observation)) on_report(*seen);
+  if (const auto seen = validation_in<facts::Report>(observation)) on_fact(*seen);
 }
 
 }  // namespace odori::observe

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <tuple>
@@ -101,6 +102,10 @@ TEST(SimulateIteration, FindsWrongValuesAndDeadlocks) {
     comm.receive(values, (comm.rank() + comm.size() - 1) % comm.size());
   };
   EXPECT_SENTENCE(simulated(send_first, 1000, 1000), "Ranks 0-999 wait in send to rank + 1");
+  ASSERT_EQ(::setenv("LC_ALL", "ja_JP.UTF-8", 1), 0);
+  EXPECT_SENTENCE(simulated(all_but_the_first, 10, 60), "ランク 0: 平均が正しくありません。ランク 0 の要素 ");
+  EXPECT_SENTENCE(simulated(send_first, 1000, 1000), "どれも先に進めません。ランク 0-999：rank + 1 への送信 (tag 0)。");
+  ASSERT_EQ(::setenv("LC_ALL", "C.UTF-8", 1), 0);
 }
 
 TEST(SimulateIteration, ShortenedVectorsTakeTheTimeOfAllElements) {

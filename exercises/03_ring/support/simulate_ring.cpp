@@ -7,8 +7,9 @@
 
 #include "comm/algorithm.h"
 #include "comm/cost.h"
-#include "comm/own_communicator.h"
+#include "comm/communicator.h"
 #include "errors/error.h"
+#include "errors/language.h"
 #include "simulate/simulated_communicator.h"
 #include "simulation.h"
 #include "tried_numbers.h"
@@ -20,11 +21,14 @@ namespace {
 void check_mean(std::span<const float> values, std::span<const double> means, int rank, int n) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double tolerance = std::min(2e-6 * std::abs(means[i]), 0.5 * std::abs(tried_unit(i)) / n);
-    require(
-        std::abs(double{values[i]} - means[i]) <= tolerance,
-        "The mean is WRONG: element {} of rank {} is {:.9g}, and should be {:.9g}. Each rank's elements have to be in "
-        "the sum once. ./odori check ring looks for the blank.",
-        i, rank, values[i], means[i]);
+    if (std::abs(double{values[i]} - means[i]) <= tolerance) continue;
+    throw Error(in_language(
+        {fmt::format("The mean is WRONG: element {} of rank {} is {:.9g}, and should be {:.9g}. Each rank's elements "
+                     "have to be in the sum once. ./odori check ring looks for the blank.",
+                     i, rank, values[i], means[i]),
+         fmt::format("平均が正しくありません。ランク {} の要素 {} は {:.9g} ですが、正しくは {:.9g} です。どのランクの"
+                     "要素も、和に 1 回だけ含まれる必要があります。原因の空欄は ./odori check ring で調べられます。",
+                     rank, i, values[i], means[i])}));
   }
 }
 

@@ -12,8 +12,8 @@
 #include "files/json.h"
 #include "large_batch_support.h"
 #include "report/figure.h"
+#include "report/html.h"
 #include "report/machine.h"
-#include "report/page.h"
 #include "report/table.h"
 #include "train/trainer.h"
 

@@ -9,8 +9,8 @@
 #include "comm/cost.h"
 #include "errors/error.h"
 #include "observe/hooks.h"
+#include "predict/forecast.h"
 #include "predict/measure.h"
-#include "predict/splits.h"
 #include "prediction_support.h"
 #include "report/table.h"
 

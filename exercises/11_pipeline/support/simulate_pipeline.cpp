@@ -4,6 +4,7 @@
 
 #include "comm/cost.h"
 #include "errors/error.h"
+#include "errors/language.h"
 #include "simulation.h"
 #include "virtual_pipeline.h"
 
@@ -53,9 +54,13 @@ Text conclude(const std::vector<int>& ranks, const std::vector<std::optional<dou
 bool simulate_if_asked(const PipelineFunctions& functions) {
   const auto plan = asked_simulation();
   if (!plan) return false;
-  require(std::fmod(plan->batch, plan->micro_batches) == 0,
-          "{} images can't be split into {} micro-batches. Choose --batchsize as a multiple of --microbatches.",
-          plan->batch, plan->micro_batches);
+  if (std::fmod(plan->batch, plan->micro_batches) != 0)
+    throw Error(in_language({fmt::format("{} images can't be split into {} micro-batches. Choose --batchsize as a "
+                                         "multiple of --microbatches.",
+                                         plan->batch, plan->micro_batches),
+                             fmt::format("{} 枚の画像は {} 個のマイクロバッチに分割できません。--batchsize は "
+                                         "--microbatches の倍数にしてください。",
+                                         plan->batch, plan->micro_batches)}));
   const Iteration iteration{*plan, functions};
   SimulationReport::Curve gpipe{.name = {"your GPipe", "あなたの GPipe"}, .simulated = true},
       one_by_one{.name = {"your 1F1B", "あなたの 1F1B"}, .simulated = true},

@@ -8,7 +8,7 @@
 #include "files/file.h"
 #include "perceptron.h"
 #include "report/figure.h"
-#include "report/page.h"
+#include "report/html.h"
 #include "report/table.h"
 #include "virtual_run.h"
 

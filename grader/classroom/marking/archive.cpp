@@ -2,16 +2,23 @@
 // Entries of an archive, by libarchive.
 #include <archive.h>
 #include <archive_entry.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <clocale>
+#include <ctime>
 #include <memory>
 #include <optional>
 
+#include "classroom/marking/archive_writer.h"
 #include "classroom/marking/entries.h"
 #include "errors/error.h"
 #include "errors/text.h"
+#include "files/file.h"
 
 namespace odori::grader {
 namespace {
@@ -141,6 +148,99 @@ std::vector<Finding> scan_archive(const fs::path& path, const std::string& name,
   if (encrypted) problems.push_back({"archive_encrypted", {{"file", name}}});
   if (n_outside > 0) problems.push_back({"archive_leads_out", {{"file", name}, {"n", std::to_string(n_outside)}}});
   return problems;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_folders = 32;  // nested
+
+/// Opens it if it is a plain file when opened, whatever it was before. Returns -1 if not.
+int open_file(const fs::path& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  struct stat status {};
+  if (descriptor >= 0 && (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))) {
+    close(descriptor);
+    return -1;
+  }
+  return descriptor;
+}
+
+bool read_pieces(const fs::path& path, const std::function<bool(std::string_view)>& take) {
+  const int descriptor = open_file(path);
+  if (descriptor < 0) return false;
+  std::array<char, 1 << 16> piece;
+  ssize_t n = 0;
+  do {
+    n = read(descriptor, piece.data(), piece.size());
+  } while ((n < 0 && errno == EINTR) || (n > 0 && take({piece.data(), static_cast<std::size_t>(n)})));
+  close(descriptor);
+  return n >= 0;
+}
+
+bool scan(const fs::path& folder, const std::vector<std::string>& parts, const EntryHandler& handle) {
+  std::error_code error;
+  std::vector<fs::path> paths;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    paths.push_back(at->path());
+  if (error) return handle({.parts = parts, .kind = Entry::Kind::unreadable});
+  std::sort(paths.begin(), paths.end());
+  for (const fs::path& path : paths) {
+    struct stat status {};
+    if (lstat(path.c_str(), &status) != 0) continue;  // gone since
+    Entry entry{.parts = parts,
+                .bytes = static_cast<std::uintmax_t>(status.st_size),
+                .modified = status.st_mtime,
+                .read = [&path](const auto& take) { return read_pieces(path, take); }};
+    entry.parts.push_back(path.filename());
+    const bool folder_too = S_ISDIR(status.st_mode);
+    entry.kind = folder_too                ? Entry::Kind::folder
+                 : S_ISREG(status.st_mode) ? Entry::Kind::file
+                 : S_ISLNK(status.st_mode) ? Entry::Kind::link
+                                           : Entry::Kind::special;
+    if (!handle(entry)) return false;
+    if (folder_too && entry.parts.size() < most_folders && !scan(path, entry.parts, handle)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string Entry::path() const {
+  std::string path;
+  for (const std::string& part : parts) path.append(path.empty() ? "" : "/").append(part);
+  return path;
+}
+
+void scan_folder(const fs::path& folder, const EntryHandler& handle) { scan(folder, {}, handle); }
+
+ArchiveWriter::ArchiveWriter(const std::filesystem::path& path, Format format)
+    : path_(path), archive_(archive_write_new(), &archive_write_free) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");  // libarchive converts names from the locale's character set
+  const bool is_zip = format == Format::zip;
+  (is_zip ? archive_write_set_format_zip : archive_write_set_format_pax)(archive_.get());
+  if (is_zip) archive_write_set_options(archive_.get(), "zip:hdrcharset=UTF-8");
+  require(archive_write_open_filename(archive_.get(), path.c_str()));
+}
+
+void ArchiveWriter::add(const std::string& name, std::string_view text) {
+  const std::unique_ptr<archive_entry, decltype(&archive_entry_free)> entry(archive_entry_new(), &archive_entry_free);
+  archive_entry_set_pathname(entry.get(), name.c_str());
+  archive_entry_set_perm(entry.get(), 0644);
+  archive_entry_set_filetype(entry.get(), AE_IFREG);
+  archive_entry_set_size(entry.get(), static_cast<la_int64_t>(text.size()));
+  archive_entry_set_mtime(entry.get(), std::time(nullptr), 0);
+  require(archive_write_header(archive_.get(), entry.get()));
+  if (archive_write_data(archive_.get(), text.data(), text.size()) < 0) require(ARCHIVE_FATAL);
+}
+
+void ArchiveWriter::close() { require(archive_write_close(archive_.get())); }
+
+void ArchiveWriter::require(int status) const {
+  if (status == ARCHIVE_OK || status == ARCHIVE_WARN) return;
+  const char* reason = archive_error_string(archive_.get());
+  throw WriteError(path_.string() + " can't be written: " + (reason ? reason : "?"), archive_errno(archive_.get()));
 }
 
 }  // namespace odori::grader

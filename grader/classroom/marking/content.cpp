@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "classroom/marking/content.h"
 
+#include <openssl/evp.h>
+
+#include <array>
+
 #include "backend/gpu_plugin.h"
 #include "blanks/task.h"
 #include "classroom/marking/record.h"
-#include "classroom/marking/sha256.h"
 #include "classroom/refusal.h"
+#include "errors/error.h"
 #include "files/file.h"
-#include "program/library.h"
+#include "program/program.h"
 #include "runner/site.h"
 
 namespace odori::grader {
@@ -45,6 +49,16 @@ std::string content_of(const std::string& task, const HandedIn& handed_in, const
 
 std::uint64_t seed_of(const std::string& content, const std::string& salt) {
   return std::stoull(sha256(salt + content).substr(0, 8), nullptr, 16);
+}
+
+std::string sha256(std::string_view bytes) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
+  unsigned int size = 0;
+  require(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) == 1,
+          "This machine's OpenSSL has no SHA-256.");
+  std::string digits;
+  for (unsigned int i = 0; i < size; ++i) digits += fmt::format("{:02x}", digest[i]);
+  return digits;
 }
 
 }  // namespace odori::grader

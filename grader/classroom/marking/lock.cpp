@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "classroom/marking/lock.h"
 
-#include <fcntl.h>
-#include <fmt/core.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -18,7 +13,6 @@
 #include "classroom/refusal.h"
 #include "files/file.h"
 #include "program/program.h"
-#include "report/machine.h"
 
 namespace odori::grader {
 
@@ -26,69 +20,37 @@ namespace fs = std::filesystem;
 
 namespace {
 
-[[noreturn]] void cannot_lock(const fs::path& file, int error) {
-  throw Refusal({"cannot_lock", {{"file", file.string()}, {"reason", std::strerror(error)}}}, 20);
+/// The file, open for this user alone; also one that was made before.
+Lock open_lock(const fs::path& file) {
+  Lock lock(file, 0600);
+  std::error_code not_ours;
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write, not_ours);
+  return lock;
 }
 
-int open_lock(const fs::path& file) {
-  const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (descriptor < 0) cannot_lock(file, errno);
-  fchmod(descriptor, 0600);  // one that was made before may be open to others
-  return descriptor;
-}
-
-std::string this_host() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
+[[noreturn]] void cannot_lock(const fs::path& file, const std::string& reason) {
+  throw Refusal({"cannot_lock", {{"file", file.string()}, {"reason", reason}}}, 20);
 }
 
 }  // namespace
 
-const std::string& this_process() {
-  static const std::string text = fmt::format("{}, process {}, since {}", this_host(), getpid(), now());
-  return text;
+Lock try_lock(const fs::path& file, Lock::Kind kind) try {
+  Lock lock = open_lock(file);
+  return lock.take(kind) ? std::move(lock) : Lock();
+} catch (const WriteError& error) {
+  cannot_lock(file, std::strerror(error.reason()));
 }
 
-Lock::~Lock() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
-Lock::Lock(Lock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-Lock& Lock::operator=(Lock&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-bool Lock::take(const fs::path& file, Kind kind) const {
-  if (flock(descriptor_, (kind == Kind::shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) cannot_lock(file, errno);  // some network file systems have no locks
-    return false;
-  }
-  const std::string& text = this_process();
-  // Written first and cut then: waiting processes read the file meanwhile.
-  if (pwrite(descriptor_, text.data(), text.size(), 0) < 0 ||
-      ftruncate(descriptor_, static_cast<off_t>(text.size())) != 0)
-    cannot_lock(file, errno);
-  return true;
-}
-
-Lock Lock::try_for(const fs::path& file, Kind kind) {
-  Lock lock;
-  lock.descriptor_ = open_lock(file);
-  return lock.take(file, kind) ? std::move(lock) : Lock();
-}
-
-Lock Lock::wait_for(const fs::path& file, Kind kind, const WhileWaiting& meanwhile) {
-  Lock lock;
-  lock.descriptor_ = open_lock(file);
-  while (!lock.take(file, kind)) {
+Lock wait_for_lock(const fs::path& file, Lock::Kind kind, const WhileWaiting& meanwhile) try {
+  Lock lock = open_lock(file);
+  while (!lock.take(kind)) {
     if (interrupted()) throw Error("Interrupted.", exit_code::interrupted);
-    meanwhile(read_file(file));
+    meanwhile(lock.holder());
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return lock;
+} catch (const WriteError& error) {
+  cannot_lock(file, std::strerror(error.reason()));
 }
 
 fs::path folder_of_locks() {
@@ -111,12 +73,12 @@ fs::path folder_of_locks() {
   throw Refusal({"no_folder_for_locks", {}}, 20);
 }
 
-Lock this_machine_for(Lock::Kind kind, const fs::path& folder, const Lock::WhileWaiting& meanwhile) {
+Lock this_machine_for(Lock::Kind kind, const fs::path& folder, const WhileWaiting& meanwhile) {
   // In a home folder on the network, each machine has its own files.
   const fs::path machine = folder / (this_host() + ".machine"), gate = folder / (this_host() + ".gate");
   // Everybody passes the gate one by one; a process that waits to measure waits in it.
-  const Lock passing = Lock::wait_for(gate, Lock::Kind::exclusive, meanwhile);
-  return Lock::wait_for(machine, kind, meanwhile);
+  const Lock passing = wait_for_lock(gate, Lock::Kind::exclusive, meanwhile);
+  return wait_for_lock(machine, kind, meanwhile);
 }
 
 }  // namespace odori::grader

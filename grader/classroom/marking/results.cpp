@@ -78,7 +78,7 @@ Results::Results(fs::path folder, const std::string& kit_version, Terms terms) :
   make_folder(folder_);
   if (!fs::exists(folder_ / "lock") && !holds_settings_alone(folder_))
     throw Refusal({"results_not_empty", {{"folder", folder_.string()}}});
-  lock_ = Lock::try_for(folder_ / "lock", Lock::Kind::exclusive);
+  lock_ = try_lock(folder_ / "lock", Lock::Kind::exclusive);
   if (!lock_)
     throw Refusal({"results_in_use", {{"folder", folder_.string()}, {"who", read_file(folder_ / "lock")}}}, 20);
   remove_unfinished_below(folder_);

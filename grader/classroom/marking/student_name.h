@@ -22,4 +22,7 @@ std::string folded(std::string_view name);
 /// forms or widths of letters: names that would be equal end in "~" and 32 digits.
 std::vector<std::string> student_names(const std::vector<std::string>& originals);
 
+/// True for control characters, invisible characters, marks that change the direction of a text, and noncharacters.
+bool is_unseen(char32_t character);
+
 }  // namespace odori::grader

@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "blanks/utf8.h"
-#include "classroom/unseen.h"
+#include "classroom/marking/student_name.h"
 
 namespace odori::grader {
 namespace {

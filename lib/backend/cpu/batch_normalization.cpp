@@ -17,7 +17,7 @@ class BatchNormalization : public Operation {
  public:
   BatchNormalization(const Setup& setup, const Value& x, const BatchNormalizationSpec& spec,
                      const BatchNormalizationParameters& parameters)
-      : stream_(setup.stream), decay_(spec.decay) {
+      : Operation(setup), decay_(spec.decay) {
     MemoryPlan& plan = setup.plan;
     const memory::desc layout = x.data.get_desc(), channels = vector_layout(x.shape.c);
     // Backward works in place: the gradient of x takes the place of that of y. x itself is needed for it, and stays.
@@ -42,14 +42,14 @@ class BatchNormalization : public Operation {
     const memory positive = plan.own(train.workspace_desc());  // where the ReLU lets the gradient through
 
     plan.begin_pass();
-    train_.add(name + " forward", setup, train, dnnl::batch_normalization_forward(train),
-               {{DNNL_ARG_SRC, x.data},
-                {DNNL_ARG_SCALE, gamma},
-                {DNNL_ARG_SHIFT, beta},
-                {DNNL_ARG_MEAN, mean_},
-                {DNNL_ARG_VARIANCE, variance_},
-                {DNNL_ARG_WORKSPACE, positive},
-                {DNNL_ARG_DST, output_.data}});
+    forward_.add(name + " forward", setup, train, dnnl::batch_normalization_forward(train),
+                 {{DNNL_ARG_SRC, x.data},
+                  {DNNL_ARG_SCALE, gamma},
+                  {DNNL_ARG_SHIFT, beta},
+                  {DNNL_ARG_MEAN, mean_},
+                  {DNNL_ARG_VARIANCE, variance_},
+                  {DNNL_ARG_WORKSPACE, positive},
+                  {DNNL_ARG_DST, output_.data}});
     plan.begin_pass();
     evaluate_.add(name + " evaluate", setup, evaluate, dnnl::batch_normalization_forward(evaluate),
                   {{DNNL_ARG_SRC, x.data},
@@ -74,21 +74,16 @@ class BatchNormalization : public Operation {
   }
 
   void forward(Mode mode, const RandomKey&) override {
-    if (mode == Mode::evaluate) {
-      evaluate_.run(stream_);
-      return;
-    }
-    train_.run(stream_);
+    if (mode == Mode::evaluate) return evaluate_.run(stream_);
+    forward_.run(stream_);
     // The variance of this batch is biased (divided by m); the running one is an estimate for all data (by m - 1).
     const float m = static_cast<float>(output_.shape.size()) / static_cast<float>(output_.shape.c);
     update_running(running_mean_, mean_, 1.0f);
     update_running(running_variance_, variance_, m / std::max(m - 1.0f, 1.0f));
   }
-  void backward() override { backward_.run(stream_); }
   void describe(std::vector<std::string>& lines) const override {
-    train_.describe(lines);
+    Operation::describe(lines);
     evaluate_.describe(lines);
-    backward_.describe(lines);
   }
 
  private:
@@ -98,16 +93,15 @@ class BatchNormalization : public Operation {
     for (int c = 0; c < output_.shape.c; ++c) r[c] = decay_ * r[c] + (1.0f - decay_) * correction * b[c];
   }
 
-  dnnl::stream& stream_;
   float decay_;
   memory mean_, variance_, running_mean_, running_variance_;
-  Steps train_, evaluate_, backward_;
+  Steps evaluate_;
 };
 
 }  // namespace
 
-OperationPtr batch_normalization(const Setup& setup, const Value& x, const BatchNormalizationSpec& spec,
-                                 const BatchNormalizationParameters& parameters) {
+OperationPtr new_batch_normalization(const Setup& setup, const Value& x, const BatchNormalizationSpec& spec,
+                                     const BatchNormalizationParameters& parameters) {
   return std::make_unique<BatchNormalization>(setup, x, spec, parameters);
 }
 

@@ -43,8 +43,8 @@ struct Descriptions {
   template <typename Primitive>
   typename Primitive::primitive_desc backward(algorithm a, const memory::desc& w) const {
     const auto describe = [&](const memory::desc& x_there, const memory::desc& y_there) {
-      return describe_backward<Primitive>(engine, forward(algorithm::convolution_direct), a, x_there, w, y_there, strides,
-                                          padding, padding);
+      return describe_backward<Primitive>(engine, forward(algorithm::convolution_direct), a, x_there, w, y_there,
+                                          strides, padding, padding);
     };
     const auto as_they_stand = describe(x, y);
     if (!as_they_stand || is_quick(as_they_stand)) return as_they_stand;
@@ -52,11 +52,6 @@ struct Descriptions {
     return is_quick(free) ? free : as_they_stand;
   }
 };
-
-Shape output_shape(const Shape& x, const ConvolutionSpec& spec) {
-  const auto side = [&](int n) { return (n + 2 * spec.padding - spec.kernel) / spec.stride + 1; };
-  return {x.n, spec.out_channels, side(x.h), side(x.w)};
-}
 
 /// x is as the operation before left it; oneDNN chooses the layouts of the weight and, in fp32, of y.
 Descriptions describe_convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec) {
@@ -69,7 +64,7 @@ Descriptions describe_convolution(const Setup& setup, const Value& x, const Conv
                  x.data.get_desc(),
                  weight(setup.type),
                  weight(Type::f32),
-                 any_activation_layout(output_shape(x.shape, spec), setup.type),
+                 any_activation_layout(spec.output(x.shape), setup.type),
                  window(setup.type, spec.stride, 1),
                  window(setup.type, spec.padding, 0)};
   d.y = d.forward(algorithm::convolution_direct).dst_desc();
@@ -95,21 +90,13 @@ Trial trial(const Setup& setup, const typename Primitive::primitive_desc& descri
 class Convolution : public Operation {
  public:
   Convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& weight)
-      : stream_(setup.stream), descriptions_(describe_convolution(setup, x, spec)) {
+      : Operation(setup), descriptions_(describe_convolution(setup, x, spec)) {
     const int side = 1 - x.gradient_side;
-    output_ = {output_shape(x.shape, spec), setup.plan.own(descriptions_.y), setup.plan.gradient(descriptions_.y, side),
-               side};
+    output_ = {spec.output(x.shape), setup.plan.own(descriptions_.y), setup.plan.gradient(descriptions_.y, side), side};
     name_ = fmt::format("convolution {} -> {}", to_string(x.shape), to_string(output_.shape));
     build_forward(setup, x, spec, weight);
     build_backward_weights(setup, x, spec, weight);
     if (x.gradient) build_backward_data(setup, x, spec, weight);
-  }
-
-  void forward(Mode, const RandomKey&) override { forward_.run(stream_); }
-  void backward() override { backward_.run(stream_); }
-  void describe(std::vector<std::string>& lines) const override {
-    forward_.describe(lines);
-    backward_.describe(lines);
   }
 
  private:
@@ -184,15 +171,14 @@ class Convolution : public Operation {
     if (!same) backward_.add_reorder(name_ + " input's gradient", setup, dx, x.gradient);
   }
 
-  dnnl::stream& stream_;
   Descriptions descriptions_;
   std::string name_;
-  Steps forward_, backward_;
 };
 
 }  // namespace
 
-OperationPtr convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& weight) {
+OperationPtr new_convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec,
+                             const ParameterView& weight) {
   return std::make_unique<Convolution>(setup, x, spec, weight);
 }
 

@@ -7,7 +7,6 @@
 
 #include "backend/cpu/device_group.h"
 #include "backend/cpu/host_memory.h"
-#include "backend/cpu/new_graph.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/vector.h"
 #include "errors/error.h"

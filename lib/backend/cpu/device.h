@@ -2,7 +2,11 @@
 // A CPU device: computes on the calling thread, with a fixed number of OpenMP threads.
 #pragma once
 
+#include <memory>
+
 #include "backend/device.h"
+#include "backend/graph.h"
+#include "backend/precision.h"
 
 namespace odori::cpu {
 
@@ -41,5 +45,10 @@ class CpuDevice : public Device {
   int id_, threads_;
   Precision precision_;
 };
+
+/// What CPU devices make graphs of: operations of oneDNN (graph.h), or, in a kit that is built without it
+/// (-DODORI_ONEDNN=OFF), the plain loops of ../reference. Computes on the calling thread, with `threads` OpenMP
+/// threads.
+std::unique_ptr<Graph> new_graph(int threads, Precision precision, ModelMemory& memory, AlgorithmTable& algorithms);
 
 }  // namespace odori::cpu

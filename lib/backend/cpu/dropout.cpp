@@ -60,7 +60,7 @@ ODORI_SIMD_CLONES void apply(const std::uint8_t* __restrict mask, std::uint16_t*
 class Dropout : public Operation {
  public:
   Dropout(const Setup& setup, const Value& x, float ratio, std::uint32_t layer)
-      : stream_(setup.stream),
+      : Operation(setup),
         in_fp32_(setup.type == Type::f32),
         threshold_(dropout_threshold(ratio)),
         scale_(1.0f / (1.0f - ratio)),
@@ -149,7 +149,6 @@ class Dropout : public Operation {
     });
   }
 
-  dnnl::stream& stream_;
   bool in_fp32_;
   std::uint32_t threshold_;
   float scale_;
@@ -161,7 +160,7 @@ class Dropout : public Operation {
 
 }  // namespace
 
-OperationPtr dropout(const Setup& setup, const Value& x, float ratio, std::uint32_t layer) {
+OperationPtr new_dropout(const Setup& setup, const Value& x, float ratio, std::uint32_t layer) {
   return std::make_unique<Dropout>(setup, x, ratio, layer);
 }
 

@@ -22,7 +22,7 @@ memory::desc weight_matrix(int out, int in, Type activations, Type type) {
 class Linear : public Operation {
  public:
   Linear(const Setup& setup, const Value& x, int out, const ParameterView& weight, const ParameterView* bias)
-      : stream_(setup.stream) {
+      : Operation(setup) {
     MemoryPlan& plan = setup.plan;
     const int n = x.shape.n, in = x.shape.features();
     const Shape shape{n, out, 1, 1};
@@ -75,23 +75,12 @@ class Linear : public Operation {
                   {{DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_WEIGHTS, weights_there}, {DNNL_ARG_DIFF_SRC, flatten(plain_dx)}});
     if (!flat) backward_.add_reorder(name + " unflatten", setup, plain_dx, images(x.gradient));
   }
-
-  void forward(Mode, const RandomKey&) override { forward_.run(stream_); }
-  void backward() override { backward_.run(stream_); }
-  void describe(std::vector<std::string>& lines) const override {
-    forward_.describe(lines);
-    backward_.describe(lines);
-  }
-
- private:
-  dnnl::stream& stream_;
-  Steps forward_, backward_;
 };
 
 }  // namespace
 
-OperationPtr linear(const Setup& setup, const Value& x, int out, const ParameterView& weight,
-                    const ParameterView* bias) {
+OperationPtr new_linear(const Setup& setup, const Value& x, int out, const ParameterView& weight,
+                        const ParameterView* bias) {
   return std::make_unique<Linear>(setup, x, out, weight, bias);
 }
 

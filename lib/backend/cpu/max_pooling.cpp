@@ -14,15 +14,10 @@ namespace {
 
 using dnnl::memory;
 
-Shape pooled(const Shape& x, const PoolingSpec& spec) {
-  const auto side = [&](int n) { return (n - spec.kernel) / spec.stride + 1; };
-  return {x.n, x.c, side(x.h), side(x.w)};
-}
-
 class MaxPooling : public Operation {
  public:
-  MaxPooling(const Setup& setup, const Value& x, const PoolingSpec& spec) : stream_(setup.stream) {
-    output_.shape = pooled(x.shape, spec);
+  MaxPooling(const Setup& setup, const Value& x, const PoolingSpec& spec) : Operation(setup) {
+    output_.shape = spec.output(x.shape);
     const memory::dims kernels = window(setup.type, spec.kernel, 1), strides = window(setup.type, spec.stride, 1);
     const memory::desc from = x.data.get_desc();
     const auto forward =
@@ -44,17 +39,6 @@ class MaxPooling : public Operation {
         name + " backward", setup, backward, dnnl::pooling_backward(backward),
         {{DNNL_ARG_DIFF_DST, output_.gradient}, {DNNL_ARG_DIFF_SRC, x.gradient}, {DNNL_ARG_WORKSPACE, where}});
   }
-
-  void forward(Mode, const RandomKey&) override { forward_.run(stream_); }
-  void backward() override { backward_.run(stream_); }
-  void describe(std::vector<std::string>& lines) const override {
-    forward_.describe(lines);
-    backward_.describe(lines);
-  }
-
- private:
-  dnnl::stream& stream_;
-  Steps forward_, backward_;
 };
 
 /// Where x is the larger: y becomes x, and `where` this number of the window.
@@ -76,8 +60,9 @@ ODORI_SIMD_CLONES void give_back(const std::uint16_t* __restrict gy, const std::
 /// once. oneDNN's take several times as long.
 class PixelwiseMaxPooling : public Operation {
  public:
-  PixelwiseMaxPooling(const Setup& setup, const Value& x, const PoolingSpec& spec) : x_(x), kernel_(spec.kernel) {
-    output_.shape = pooled(x.shape, spec);
+  PixelwiseMaxPooling(const Setup& setup, const Value& x, const PoolingSpec& spec)
+      : Operation(setup), x_(x), kernel_(spec.kernel) {
+    output_.shape = spec.output(x.shape);
     const memory::desc layout = any_activation_layout(output_.shape, setup.type);
     output_.data = setup.plan.own(layout);
     where_ = setup.plan.own({{static_cast<memory::dim>(output_.shape.size())}, Type::u8, memory::format_tag::x});
@@ -141,7 +126,7 @@ class PixelwiseMaxPooling : public Operation {
 
 }  // namespace
 
-OperationPtr max_pooling(const Setup& setup, const Value& x, const PoolingSpec& spec) {
+OperationPtr new_max_pooling(const Setup& setup, const Value& x, const PoolingSpec& spec) {
   const bool disjoint = spec.stride == spec.kernel && spec.kernel <= 16;  // a number of the window has 8 bits
   if (setup.type != Type::f32 && disjoint) return std::make_unique<PixelwiseMaxPooling>(setup, x, spec);
   return std::make_unique<MaxPooling>(setup, x, spec);

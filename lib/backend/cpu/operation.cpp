@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/operation.h"
 
-#include <fmt/core.h>
-
 namespace odori::cpu {
 
 void Steps::add_reorder(const std::string& name, const Setup& setup, const dnnl::memory& from, const dnnl::memory& to) {
@@ -19,7 +17,5 @@ dnnl::memory Steps::in_layout(const std::string& name, const Setup& setup, const
   add_reorder(name, setup, from, copy);
   return copy;
 }
-
-std::string to_string(const Shape& shape) { return fmt::format("{}x{}x{}x{}", shape.n, shape.c, shape.h, shape.w); }
 
 }  // namespace odori::cpu

@@ -39,6 +39,7 @@ struct Setup {
   ModelMemory& memory;
   AlgorithmTable& algorithms;
   MemoryPlan& plan;
+  Labels& labels;
 };
 
 /// Primitives that run one after another, each with its arguments.
@@ -76,35 +77,40 @@ class Steps {
   std::vector<Step> steps_;
 };
 
+/// Runs the steps of a pass; an operation that computes in loops of its own overrides the passes.
 class Operation {
  public:
+  explicit Operation(const Setup& setup) : stream_(setup.stream) {}
   virtual ~Operation() = default;
-  virtual void forward(Mode mode, const RandomKey& key) = 0;
-  virtual void backward() = 0;
-  virtual void describe(std::vector<std::string>& lines) const = 0;
+  virtual void forward(Mode /*mode*/, const RandomKey& /*key*/) { forward_.run(stream_); }
+  virtual void backward() { backward_.run(stream_); }
+  virtual void describe(std::vector<std::string>& lines) const {
+    forward_.describe(lines);
+    backward_.describe(lines);
+  }
   const Value& output() const { return output_; }
 
  protected:
+  const dnnl::stream& stream_;
   Value output_;
+  Steps forward_, backward_;
 };
 
 using OperationPtr = std::unique_ptr<Operation>;
 
-OperationPtr convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& weight);
-OperationPtr batch_normalization(const Setup& setup, const Value& x, const BatchNormalizationSpec& spec,
-                                 const BatchNormalizationParameters& parameters);
-OperationPtr relu(const Setup& setup, const Value& x);
-OperationPtr gelu(const Setup& setup, const Value& x);
-OperationPtr bias(const Setup& setup, const Value& x, const ParameterView& bias);
-OperationPtr max_pooling(const Setup& setup, const Value& x, const PoolingSpec& spec);
+OperationPtr new_convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec,
+                             const ParameterView& weight);
+OperationPtr new_batch_normalization(const Setup& setup, const Value& x, const BatchNormalizationSpec& spec,
+                                     const BatchNormalizationParameters& parameters);
+OperationPtr new_relu(const Setup& setup, const Value& x);
+OperationPtr new_gelu(const Setup& setup, const Value& x);
+OperationPtr new_bias(const Setup& setup, const Value& x, const ParameterView& bias);
+OperationPtr new_max_pooling(const Setup& setup, const Value& x, const PoolingSpec& spec);
 /// `layer`: the index of this dropout layer in the graph.
-OperationPtr dropout(const Setup& setup, const Value& x, float ratio, std::uint32_t layer);
-OperationPtr linear(const Setup& setup, const Value& x, int out, const ParameterView& weight,
-                    const ParameterView* bias);
-OperationPtr logits(const Setup& setup, const Value& x, const LogitsSpec& spec, const Labels& labels);
-OperationPtr softmax_cross_entropy(const Setup& setup, const Value& x, Labels& labels);
-
-/// "64x32x8x8"
-std::string to_string(const Shape& shape);
+OperationPtr new_dropout(const Setup& setup, const Value& x, float ratio, std::uint32_t layer);
+OperationPtr new_linear(const Setup& setup, const Value& x, int out, const ParameterView& weight,
+                        const ParameterView* bias);
+OperationPtr new_logits(const Setup& setup, const Value& x, const LogitsSpec& spec);
+OperationPtr new_softmax_cross_entropy(const Setup& setup, const Value& x);
 
 }  // namespace odori::cpu

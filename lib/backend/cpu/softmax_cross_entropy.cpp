@@ -12,7 +12,7 @@ namespace {
 
 class SoftmaxCrossEntropy : public Operation {
  public:
-  SoftmaxCrossEntropy(const Setup& setup, const Value& x, Labels& labels) : stream_(setup.stream), labels_(labels) {
+  SoftmaxCrossEntropy(const Setup& setup, const Value& x) : Operation(setup), labels_(setup.labels) {
     const dnnl::memory::desc plain = plain_layout(x.shape, setup.type);
     require(x.shape.h * x.shape.w == 1 && x.data.get_desc().get_size() == plain.get_size(),
             "Softmax needs one number a class and example, but gets {}. Put a linear layer before it.",
@@ -64,16 +64,14 @@ class SoftmaxCrossEntropy : public Operation {
   }
 
  private:
-  dnnl::stream& stream_;
   Labels& labels_;
   dnnl::memory scores_, gradient_;  // in fp32
-  Steps forward_, backward_;        // there and back
 };
 
 }  // namespace
 
-OperationPtr softmax_cross_entropy(const Setup& setup, const Value& x, Labels& labels) {
-  return std::make_unique<SoftmaxCrossEntropy>(setup, x, labels);
+OperationPtr new_softmax_cross_entropy(const Setup& setup, const Value& x) {
+  return std::make_unique<SoftmaxCrossEntropy>(setup, x);
 }
 
 }  // namespace odori::cpu

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <mutex>
 
-#include "backend/cpu/new_graph.h"
+#include "backend/cpu/device.h"
 #include "backend/reference/reference_graph.h"
 
 namespace odori {

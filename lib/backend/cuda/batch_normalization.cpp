@@ -96,8 +96,8 @@ class BatchNormalization : public Operation {
 
 }  // namespace
 
-OperationPtr batch_normalization(const Setup& setup, const Value& x, const BatchNormalizationSpec& spec,
-                                 const BatchNormalizationParameters& parameters) {
+OperationPtr new_batch_normalization(const Setup& setup, const Value& x, const BatchNormalizationSpec& spec,
+                                     const BatchNormalizationParameters& parameters) {
   return std::make_unique<BatchNormalization>(setup, x, spec, parameters);
 }
 

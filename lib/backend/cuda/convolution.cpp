@@ -8,17 +8,13 @@
 namespace odori::cuda {
 namespace {
 
-Shape output_shape(const Shape& x, const ConvolutionSpec& spec) {
-  const auto side = [&](int n) { return (n + 2 * spec.padding - spec.kernel) / spec.stride + 1; };
-  return {x.n, spec.out_channels, side(x.h), side(x.w)};
-}
-
 class Convolution : public Operation {
  public:
   Convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& weight)
       : setup_(setup), x_(x), weight_(weight) {
+    setup.device.bind_thread();  // plans may be measured
     const int side = 1 - x.gradient_side;
-    output_.shape = output_shape(x.shape, spec);
+    output_.shape = spec.output(x.shape);
     output_.data = setup.plan.own(setup.bytes(output_.shape));
     output_.gradient = setup.plan.gradient(setup.bytes(output_.shape), side);
     output_.gradient_side = side;
@@ -68,7 +64,8 @@ class Convolution : public Operation {
 
 }  // namespace
 
-OperationPtr convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& weight) {
+OperationPtr new_convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec,
+                             const ParameterView& weight) {
   return std::make_unique<Convolution>(setup, x, spec, weight);
 }
 

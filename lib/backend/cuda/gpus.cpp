@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "backend/cuda/device.h"
-#include "backend/cuda/nccl_group.h"
+#include "backend/cuda/nccl_communicators.h"
 #include "backend/device_pool.h"
 #include "backend/gpu_plugin.h"
 #include "errors/error.h"

@@ -5,7 +5,6 @@
 
 #include "backend/cuda/kernels/layout.h"
 #include "backend/cuda/kernels/softmax_cross_entropy.h"
-#include "errors/error.h"
 #include "trace/trace.h"
 
 namespace odori::cuda {
@@ -39,7 +38,7 @@ CudaGraph::CudaGraph(CudaDevice& device, ModelMemory& memory, AlgorithmTable& al
       setup_{device_, storage_, parameters_, algorithms, plan_, loader_.step(), metrics_},
       training_step_(
           setup_, loader_, [this] { queue_forward(Mode::train); },
-          [this](const OnGradientReady& on_gradient_ready) { queue_backward(on_gradient_ready); }) {}
+          [this](const OnGradientReady& on_gradient_ready) { backward_operations(on_gradient_ready); }) {}
 
 CudaGraph::~CudaGraph() {
   // What follows is freed on this GPU, after all that stands on it.
@@ -50,68 +49,33 @@ CudaGraph::~CudaGraph() {
 // ---- Building
 
 Tensor CudaGraph::input(const Shape& shape, bool needs_gradient) {
-  require(values_.empty(), "A graph has one input, and it comes first.");
   const std::size_t bytes = setup_.bytes(shape);
-  values_.push_back({shape, plan_.own(bytes), needs_gradient ? plan_.gradient(bytes, 0) : Place(), 0});
-  return {0, shape};
+  return add_input({shape, plan_.own(bytes), needs_gradient ? plan_.gradient(bytes, 0) : Place(), 0});
 }
 
-const Value& CudaGraph::value(Tensor tensor) const {
-  require(tensor.index >= 0 && tensor.index < static_cast<int>(values_.size()),
-          "There is no tensor {} in this graph of {} tensors.", tensor.index, values_.size());
-  return values_[static_cast<std::size_t>(tensor.index)];
-}
-
-const Value& CudaGraph::last(Tensor x) const {
-  require(!finished_, "The graph is finished: operations can't be added any more.");
-  require(x.index + 1 == static_cast<int>(values_.size()),
-          "Operations stand in a row: this one has to take the last tensor, {}, but takes {}.", values_.size() - 1,
-          x.index);
-  return value(x);
-}
-
-Tensor CudaGraph::add(OperationPtr operation, const std::vector<ParameterView>& parameters) {
-  gradients_.push_back(range_of(parameters));
-  values_.push_back(operation->output());
-  operations_.push_back(std::move(operation));
-  return {static_cast<int>(values_.size()) - 1, values_.back().shape};
-}
-
-Tensor CudaGraph::convolution(Tensor x, const ConvolutionSpec& spec, const ParameterView& weight) {
-  device_.bind_thread();  // it may be measured
-  return add(cuda::convolution(setup_, last(x), spec, weight), {weight});
-}
-Tensor CudaGraph::batch_normalization(Tensor x, const BatchNormalizationSpec& spec,
-                                      const BatchNormalizationParameters& parameters) {
-  return add(cuda::batch_normalization(setup_, last(x), spec, parameters), {parameters.gamma, parameters.beta});
-}
-Tensor CudaGraph::relu(Tensor x) { return add(cuda::relu(setup_, last(x))); }
 Tensor CudaGraph::gelu(Tensor x) {
-  const Value input = last(x);
-  if (operations_.empty() || !operations_.back()->fuse_gelu()) return add(cuda::gelu(setup_, input));
+  last(x);
+  if (operations_.empty() || !operations_.back()->fuse_gelu()) return SequentialGraph::gelu(x);
   return alias(x);
 }
-Tensor CudaGraph::bias(Tensor x, const ParameterView& bias) { return add(cuda::bias(setup_, last(x), bias), {bias}); }
-Tensor CudaGraph::max_pooling(Tensor x, const PoolingSpec& spec) {
-  return add(cuda::max_pooling(setup_, last(x), spec));
-}
+
 Tensor CudaGraph::dropout(Tensor x, float ratio) {
-  const Value input = last(x);
-  const std::uint32_t layer = dropouts_++;
-  if (operations_.empty() || !operations_.back()->fuse_dropout(ratio, layer))
-    return add(cuda::dropout(setup_, input, ratio, layer));
+  last(x);
+  if (operations_.empty() || !operations_.back()->fuse_dropout(ratio, dropouts_))
+    return SequentialGraph::dropout(x, ratio);
+  ++dropouts_;
   return alias(x);
 }
+
 Tensor CudaGraph::alias(Tensor x) {
-  values_.push_back(value(x));
+  values_.push_back(Value(last(x)));
   return {x.index + 1, x.shape};
 }
+
 Tensor CudaGraph::linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) {
   flattened_[weight.offset] = {out, x.shape.c, x.shape.h, x.shape.w};
-  return add(cuda::linear(setup_, last(x), out, weight, bias), trained(weight, bias));
+  return SequentialGraph::linear(x, out, weight, bias);
 }
-Tensor CudaGraph::logits(Tensor x, const LogitsSpec& spec) { return add(cuda::logits(setup_, last(x), spec)); }
-void CudaGraph::softmax_cross_entropy(Tensor x) { add(cuda::softmax_cross_entropy(setup_, last(x))); }
 
 void CudaGraph::finish() {
   device_.bind_thread();
@@ -150,13 +114,6 @@ void CudaGraph::backward(const OnGradientReady& on_gradient_ready) {
 
 void CudaGraph::queue_forward(Mode mode) {
   for (const OperationPtr& operation : operations_) operation->forward(mode);
-}
-
-void CudaGraph::queue_backward(const OnGradientReady& on_gradient_ready) {
-  for (std::size_t i = operations_.size(); i-- > 0;) {
-    operations_[i]->backward();
-    if (on_gradient_ready && gradients_[i].size() > 0) on_gradient_ready(gradients_[i]);
-  }
 }
 
 Metrics CudaGraph::take_metrics() {
@@ -208,28 +165,8 @@ void CudaGraph::write_parameter(Buffer& to, const ParameterView& view, std::span
   write(Storage::fp32, to.data() + view.offset, stored_shape(view), plain);
 }
 
-const Place& CudaGraph::gradient(Tensor tensor) const {
-  const Place& place = value(tensor).gradient;
-  require(static_cast<bool>(place), "Tensor {} has no gradient: nothing in the graph needs it.", tensor.index);
-  return place;
-}
-
-std::vector<float> CudaGraph::read_value(Tensor tensor) {
-  return read(storage_, value(tensor).data.data(), tensor.shape);
-}
-std::vector<float> CudaGraph::read_gradient(Tensor tensor) {
-  return read(storage_, gradient(tensor).data(), tensor.shape);
-}
-void CudaGraph::write_value(Tensor tensor, std::span<const float> plain) {
-  write(storage_, value(tensor).data.data(), tensor.shape, plain);
-}
-void CudaGraph::write_gradient(Tensor tensor, std::span<const float> plain) {
-  write(storage_, gradient(tensor).data(), tensor.shape, plain);
-}
-
 std::vector<std::string> CudaGraph::describe() const {
-  std::vector<std::string> lines;
-  for (const OperationPtr& operation : operations_) operation->describe(lines);
+  std::vector<std::string> lines = SequentialGraph::describe();
   lines.push_back(fmt::format("CUDA graphs: {}, evaluation {}", training_step_.state(), evaluate_.state()));
   return lines;
 }

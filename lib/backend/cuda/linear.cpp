@@ -74,8 +74,8 @@ class Linear : public Operation {
 
 }  // namespace
 
-OperationPtr linear(const Setup& setup, const Value& x, int out, const ParameterView& weight,
-                    const ParameterView* bias) {
+OperationPtr new_linear(const Setup& setup, const Value& x, int out, const ParameterView& weight,
+                        const ParameterView* bias) {
   return std::make_unique<Linear>(setup, x, out, weight, bias);
 }
 

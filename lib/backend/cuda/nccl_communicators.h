@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backend/cuda/cuda_check.h"
+#include "backend/nccl_group.h"
 #include "threads/watch.h"
 
 namespace odori::cuda {
@@ -51,5 +52,7 @@ class NcclCommunicators {
   Event queued_ = new_event();
   std::unique_ptr<Watch> watch_;
 };
+
+std::unique_ptr<NcclGroup> make_nccl_group(Device& device, int size, int rank, const NcclGroup::BringId& bring_id);
 
 }  // namespace odori::cuda

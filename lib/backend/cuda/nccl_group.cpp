@@ -6,7 +6,6 @@
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels/half_precision.h"
 #include "backend/cuda/nccl_communicators.h"
-#include "backend/cuda/nccl_group.h"
 #include "errors/error.h"
 #include "trace/trace.h"
 

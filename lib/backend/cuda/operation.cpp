@@ -54,6 +54,32 @@ kernels::UpdateVectors Parameters::update_vectors(float* velocities, bool in_sto
   return vectors;
 }
 
-std::string to_string(const Shape& shape) { return fmt::format("{}x{}x{}x{}", shape.n, shape.c, shape.h, shape.w); }
+namespace {
+
+class KernelOperation : public Operation {
+ public:
+  KernelOperation(const Value& output, std::string line, std::function<void(Mode)> forward,
+                  std::function<void()> backward)
+      : line_(std::move(line)), forward_(std::move(forward)), backward_(std::move(backward)) {
+    output_ = output;
+  }
+  void forward(Mode mode) override { forward_(mode); }
+  void backward() override { backward_(); }
+  void describe(std::vector<std::string>& lines) const override { lines.push_back(line_); }
+
+ private:
+  std::string line_;
+  std::function<void(Mode)> forward_;
+  std::function<void()> backward_;
+};
+
+}  // namespace
+
+OperationPtr of_kernels(const Value& output, const std::string& name, const std::string& remark,
+                        std::function<void(Mode)> forward, std::function<void()> backward) {
+  return std::make_unique<KernelOperation>(
+      output, fmt::format("{} {} forward and backward: one kernel each{}", name, to_string(output.shape), remark),
+      std::move(forward), std::move(backward));
+}
 
 }  // namespace odori::cuda

@@ -2,6 +2,7 @@
 // One operation of a graph on a GPU: what it queues on the device's stream, and the memory that it works in.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -107,21 +108,24 @@ class Operation {
 
 using OperationPtr = std::unique_ptr<Operation>;
 
-OperationPtr convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& weight);
-OperationPtr batch_normalization(const Setup& setup, const Value& x, const BatchNormalizationSpec& spec,
-                                 const BatchNormalizationParameters& parameters);
-OperationPtr relu(const Setup& setup, const Value& x);
-OperationPtr gelu(const Setup& setup, const Value& x);
-OperationPtr bias(const Setup& setup, const Value& x, const ParameterView& bias);
-OperationPtr max_pooling(const Setup& setup, const Value& x, const PoolingSpec& spec);
-/// `layer`: the index of this dropout layer in the graph.
-OperationPtr dropout(const Setup& setup, const Value& x, float ratio, std::uint32_t layer);
-OperationPtr linear(const Setup& setup, const Value& x, int out, const ParameterView& weight,
-                    const ParameterView* bias);
-OperationPtr logits(const Setup& setup, const Value& x, const LogitsSpec& spec);
-OperationPtr softmax_cross_entropy(const Setup& setup, const Value& x);
+/// An operation that queues one kernel in each pass, and is described as "NAME OUTPUT'S SHAPE forward and backward: one
+/// kernel each" with `remark` at the end.
+OperationPtr of_kernels(const Value& output, const std::string& name, const std::string& remark,
+                        std::function<void(Mode)> forward, std::function<void()> backward);
 
-/// "64x32x8x8"
-std::string to_string(const Shape& shape);
+OperationPtr new_convolution(const Setup& setup, const Value& x, const ConvolutionSpec& spec,
+                             const ParameterView& weight);
+OperationPtr new_batch_normalization(const Setup& setup, const Value& x, const BatchNormalizationSpec& spec,
+                                     const BatchNormalizationParameters& parameters);
+OperationPtr new_relu(const Setup& setup, const Value& x);
+OperationPtr new_gelu(const Setup& setup, const Value& x);
+OperationPtr new_bias(const Setup& setup, const Value& x, const ParameterView& bias);
+OperationPtr new_max_pooling(const Setup& setup, const Value& x, const PoolingSpec& spec);
+/// `layer`: the index of this dropout layer in the graph.
+OperationPtr new_dropout(const Setup& setup, const Value& x, float ratio, std::uint32_t layer);
+OperationPtr new_linear(const Setup& setup, const Value& x, int out, const ParameterView& weight,
+                        const ParameterView* bias);
+OperationPtr new_logits(const Setup& setup, const Value& x, const LogitsSpec& spec);
+OperationPtr new_softmax_cross_entropy(const Setup& setup, const Value& x);
 
 }  // namespace odori::cuda

@@ -7,40 +7,21 @@
 #include "errors/error.h"
 
 namespace odori::cuda {
-namespace {
 
-class SoftmaxCrossEntropy : public Operation {
- public:
-  SoftmaxCrossEntropy(const Setup& setup, const Value& x) : setup_(setup) {
-    require(x.shape.h * x.shape.w == 1,
-            "Softmax needs one number a class and example, but gets {}. Put a linear layer before it.",
-            to_string(x.shape));
-    output_ = x;
-  }
-
-  void forward(Mode) override {
-    kernels::softmax_cross_entropy(setup_.stream(), setup_.storage, output_.data.data(), output_.shape.n,
-                                   output_.shape.c, setup_.step_data(),
-                                   reinterpret_cast<kernels::MetricsMemory*>(setup_.metrics.get()),
-                                   setup_.device.has(GpuOptimization::parallel_metrics));
-  }
-  void backward() override {
-    kernels::softmax_cross_entropy_backward(setup_.stream(), setup_.storage, output_.data.data(),
-                                            output_.gradient.data(), output_.shape.n, output_.shape.c,
-                                            setup_.step_data());
-  }
-  void describe(std::vector<std::string>& lines) const override {
-    lines.push_back("softmax cross entropy " + to_string(output_.shape) + " forward and backward: one kernel each");
-  }
-
- private:
-  const Setup& setup_;
-};
-
-}  // namespace
-
-OperationPtr softmax_cross_entropy(const Setup& setup, const Value& x) {
-  return std::make_unique<SoftmaxCrossEntropy>(setup, x);
+OperationPtr new_softmax_cross_entropy(const Setup& setup, const Value& x) {
+  require(x.shape.h * x.shape.w == 1,
+          "Softmax needs one number a class and example, but gets {}. Put a linear layer before it.",
+          to_string(x.shape));
+  const auto forward = [&setup, x](Mode) {
+    kernels::softmax_cross_entropy(setup.stream(), setup.storage, x.data.data(), x.shape.n, x.shape.c,
+                                   setup.step_data(), reinterpret_cast<kernels::MetricsMemory*>(setup.metrics.get()),
+                                   setup.device.has(GpuOptimization::parallel_metrics));
+  };
+  const auto backward = [&setup, x] {
+    kernels::softmax_cross_entropy_backward(setup.stream(), setup.storage, x.data.data(), x.gradient.data(), x.shape.n,
+                                            x.shape.c, setup.step_data());
+  };
+  return of_kernels(x, "softmax cross entropy", "", forward, backward);
 }
 
 }  // namespace odori::cuda

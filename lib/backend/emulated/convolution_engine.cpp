@@ -7,7 +7,7 @@
 
 #include "backend/cpu/simd.h"
 #include "backend/emulated/elements.h"
-#include "backend/emulated/memory.h"
+#include "backend/emulated/machine.h"
 #include "backend/emulated/stream.h"
 #include "errors/error.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend/emulated/memory.h"
+#include "backend/emulated/machine.h"
 #include "backend/emulated/stream.h"
 
 namespace odori::emulator {

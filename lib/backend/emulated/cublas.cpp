@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "backend/emulated/elements.h"
-#include "backend/emulated/memory.h"
+#include "backend/emulated/machine.h"
 #include "backend/emulated/stream.h"
 
 using namespace odori::emulator;

@@ -42,4 +42,10 @@ int physical_gpu(int gpu);
 /// Prints "Emulated GPU: ..." to stderr and aborts the program.
 [[noreturn]] void fatal(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
+/// Returns the allocation that holds all of these bytes, or null. Needs state().mutex locked, as check_guards() does.
+const Allocation* find_allocation(const void* memory, std::size_t bytes);
+/// Aborts the program if a guard of any allocation was overwritten. Called when the host waits for a stream or a GPU;
+/// cudaFree checks the guards of its own block.
+void check_guards();
+
 }  // namespace odori::emulator

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements memory of the emulated GPUs: host memory between guards, filled with NaN.
-#include "backend/emulated/memory.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
+#include "backend/emulated/machine.h"
 #include "backend/emulated/stream.h"
 
 namespace odori::emulator {

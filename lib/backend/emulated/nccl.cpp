@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements NCCL's calls and groups.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "backend/emulated/memory.h"
+#include "backend/emulated/machine.h"
 #include "backend/emulated/nccl_communicator.h"
 #include "backend/emulated/stream.h"
 
@@ -82,6 +86,83 @@ ncclResult_t queue_group(EmulatedCommunicator& communicator, const std::vector<N
 ncclResult_t nccl_error(ncclResult_t result, const std::string& message) {
   last_nccl_error = message;
   return result;
+}
+
+namespace {
+
+float to_float(float x) { return x; }
+float to_float(__half x) { return __half2float(x); }
+float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
+void assign(float& to, float x) { to = x; }
+void assign(__half& to, float x) { to = __float2half_rn(x); }
+void assign(__nv_bfloat16& to, float x) { to = __float2bfloat16_rn(x); }
+
+template <typename T>
+void sum(float factor, std::span<const std::byte* const> inputs, std::size_t count, std::byte* output) {
+  for (std::size_t i = 0; i < count; ++i) {
+    T sum{}, x{};
+    for (const std::byte* const input : inputs) {
+      std::memcpy(&x, input + i * sizeof x, sizeof x);
+      assign(sum, to_float(sum) + factor * to_float(x));
+    }
+    std::memcpy(output + i * sizeof sum, &sum, sizeof sum);
+  }
+}
+
+}  // namespace
+
+void reduce(const NcclOperation& operation, std::span<const std::byte* const> inputs, int n_ranks, std::size_t count,
+            std::byte* output) {
+  const float factor = operation.op == ncclAvg ? 1.0f / static_cast<float>(n_ranks) : 1.0f;
+  const auto sum_of_type = operation.type == ncclFloat  ? sum<float>
+                           : operation.type == ncclHalf ? sum<__half>
+                                                        : sum<__nv_bfloat16>;
+  sum_of_type(factor, inputs, count, output);
+}
+
+namespace {
+
+/// Copies a member's input when its stream reaches the collective, so that the stream can continue.
+class GpuCommunicator : public EmulatedCommunicator {
+ public:
+  GpuCommunicator(std::size_t size, const ncclUniqueId& id) : EmulatedCommunicator(id), size_(size) {}
+  std::size_t local_members() const override { return size_; }
+  void abort() override {}
+
+  ncclResult_t queue(std::span<const NcclCall> calls) override {
+    const auto inputs = std::make_shared<std::vector<std::vector<std::byte>>>(size_);
+    std::vector<cudaEvent_t> copied;
+    for (const NcclCall& call : calls) {
+      if (!call.sends()) continue;
+      const auto rank = static_cast<std::size_t>(call.comm->rank);
+      emulator::queue(call.stream, [inputs, call, rank] {
+        (*inputs)[rank].assign(call.input, call.input + call.operation.bytes());
+      });
+      cudaEventCreate(&copied.emplace_back());
+      cudaEventRecord(copied.back(), call.stream);
+    }
+    for (const NcclCall& call : calls) {
+      if (!call.receives()) continue;
+      for (const cudaEvent_t event : copied) cudaStreamWaitEvent(call.stream, event);
+      emulator::queue(call.stream, [inputs, call, size = call.comm->size] {
+        std::vector<const std::byte*> sent;
+        for (int rank = 0; rank < size; ++rank)
+          if (call.operation.sends(rank)) sent.push_back((*inputs)[static_cast<std::size_t>(rank)].data());
+        reduce(call.operation, sent, size, call.operation.count, call.output);
+      });
+    }
+    for (const cudaEvent_t event : copied) cudaEventDestroy(event);
+    return ncclSuccess;
+  }
+
+ private:
+  std::size_t size_;
+};
+
+}  // namespace
+
+std::shared_ptr<EmulatedCommunicator> connect_gpus(std::size_t size, const ncclUniqueId& id) {
+  return std::make_shared<GpuCommunicator>(size, id);
 }
 
 }  // namespace odori::emulator

@@ -2,7 +2,7 @@
 // Implements streams: queues that run when a call waits for them, or at random before.
 #include "backend/emulated/stream.h"
 
-#include "backend/emulated/memory.h"
+#include "backend/emulated/machine.h"
 
 namespace odori::emulator {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "backend/graph.h"
 #include "backend/reference/array.h"
-#include "backend/reference/relu.h"
+#include "backend/reference/elementwise.h"
 
 namespace odori::reference {
 

@@ -14,11 +14,6 @@
 
 namespace odori::reference {
 
-inline Shape convolution_output(const Shape& x, const ConvolutionSpec& spec) {
-  const auto side = [&](int n) { return (n + 2 * spec.padding - spec.kernel) / spec.stride + 1; };
-  return {x.n, spec.out_channels, side(x.h), side(x.w)};
-}
-
 /// Along one side: the outputs whose product with tap k of the kernel lies inside the image.
 inline Range outputs_inside(int x_side, int y_side, int k, const ConvolutionSpec& spec) {
   int begin = 0, end = y_side;
@@ -45,7 +40,7 @@ void for_each_tap(const Shape& x, const Shape& y, const ConvolutionSpec& spec, c
 /// x: N x I x H x W, weight: O x I x kernel x kernel.
 template <typename T>
 Array<T> convolution(const Array<T>& x, const ConvolutionSpec& spec, const Array<T>& weight) {
-  Array<T> y(convolution_output(x.shape, spec));
+  Array<T> y(spec.output(x.shape));
   for_each_tap(x.shape, y.shape, spec, [&](int n, int o, int i, int kh, int kw, int h, int w, int xh, int xw) {
     y(n, o, h, w) += x(n, i, xh, xw) * weight(o, i, kh, kw);
   });

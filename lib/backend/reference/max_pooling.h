@@ -7,15 +7,11 @@
 
 namespace odori::reference {
 
-inline Shape max_pooling_output(const Shape& x, const PoolingSpec& spec) {
-  return {x.n, x.c, (x.h - spec.kernel) / spec.stride + 1, (x.w - spec.kernel) / spec.stride + 1};
-}
-
 /// Calls work(n, c, h, w, xh, xw) with the place of the largest number of the window of y(n,c,h,w): the first of them,
 /// where several are equal.
 template <typename T, typename Work>
 void for_each_maximum(const Array<T>& x, const PoolingSpec& spec, const Work& work) {
-  const Shape y = max_pooling_output(x.shape, spec);
+  const Shape y = spec.output(x.shape);
   for (int n = 0; n < y.n; ++n)
     for (int c = 0; c < y.c; ++c)
       for (int h = 0; h < y.h; ++h)
@@ -30,7 +26,7 @@ void for_each_maximum(const Array<T>& x, const PoolingSpec& spec, const Work& wo
 
 template <typename T>
 Array<T> max_pooling(const Array<T>& x, const PoolingSpec& spec) {
-  Array<T> y(max_pooling_output(x.shape, spec));
+  Array<T> y(spec.output(x.shape));
   for_each_maximum(x, spec, [&](int n, int c, int h, int w, int xh, int xw) { y(n, c, h, w) = x(n, c, xh, xw); });
   return y;
 }

@@ -8,15 +8,11 @@
 #include <utility>
 
 #include "backend/reference/batch_normalization.h"
-#include "backend/reference/bias.h"
 #include "backend/reference/convolution.h"
-#include "backend/reference/dropout.h"
-#include "backend/reference/gelu.h"
+#include "backend/reference/elementwise.h"
 #include "backend/reference/linear.h"
 #include "backend/reference/load.h"
-#include "backend/reference/logits.h"
 #include "backend/reference/max_pooling.h"
-#include "backend/reference/relu.h"
 #include "backend/reference/softmax_cross_entropy.h"
 
 namespace odori::reference {
@@ -112,7 +108,7 @@ class ReferenceGraph : public Graph {
 template <typename T>
 Tensor ReferenceGraph<T>::convolution(Tensor x, const ConvolutionSpec& spec, const ParameterView& weight) {
   const int in = x.index, out = in + 1;
-  return add(convolution_output(x.shape, spec),
+  return add(spec.output(x.shape),
              {[=, this](Mode, const RandomKey&) {
                 values_[out] = reference::convolution(values_[in], spec, get(memory_.parameters, weight));
               },
@@ -187,7 +183,7 @@ Tensor ReferenceGraph<T>::logits(Tensor x, const LogitsSpec& spec) {
 template <typename T>
 Tensor ReferenceGraph<T>::max_pooling(Tensor x, const PoolingSpec& spec) {
   const int in = x.index, out = in + 1;
-  return add(max_pooling_output(x.shape, spec),
+  return add(spec.output(x.shape),
              {[=, this](Mode, const RandomKey&) { values_[out] = reference::max_pooling(values_[in], spec); },
               [=, this] { gradients_[in] = max_pooling_backward(values_[in], spec, gradients_[out]); }});
 }
