@@ -58,6 +58,14 @@ void check(cublasStatus_t status, const char* doing) {
 }
 
 namespace kernels {
+namespace {
+
+thread_local bool dependent = false;
+
+}  // namespace
+
+bool launches_dependent() { return dependent; }
+void set_launches_dependent(bool on) { dependent = on; }
 
 void check_launch(cudaError_t error, const char* kernel) {
   if (error != cudaSuccess) check(error, fmt::format("starting the kernel {}", kernel).c_str());
