@@ -21,7 +21,7 @@
 # (build-gpu_check). PYTHON names a python3 with PyTorch, for the comparison (python3).
 # Exit codes: 0 all passed, or what is missing is listed (INCOMPLETE); 1 something failed; 12 nothing of it could be
 # run; 2 a flag or a setting is wrong; 20 there is no GPU, or something that the build needs; 128 + N signal N ended it:
-# result.json then has what was run until then.
+# result.json then has what was run until then. Without a GPU it is left as it is.
 set -uo pipefail
 unset CDPATH # with it, cd may go elsewhere, and says where
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -55,11 +55,10 @@ deadline=$((SECONDS + 10#$minutes * 60))
 python=${PYTHON:-python3}
 scratch=$(mktemp -d) || exit 20
 rows=() # here, not in a file: on a full disk a FAIL would be lost
-verdict="NOT RUN" gpus="" unproven=() running=""
+verdict="NOT RUN" gpus="" has_gpu="" unproven=() running=""
 export kit build out scratch python
 export GTEST_COLOR=no # mpirun gives ranks a terminal, and colours would stand in the rows
 export PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin # compute-sanitizer lies beside nvcc, which is found there too
-: >"$out/log.txt" || stop 20 "$out/log.txt can't be written."
 command -v "$python" >/dev/null || stop 20 "$python is needed and isn't in PATH."
 
 # shellcheck source=lib/gpu_check/steps.sh
@@ -152,6 +151,8 @@ wanted() { [[ ,$stages, == *",$1,"* ]]; }
 options=()
 ranks_proven=yes
 find_gpu
+has_gpu=yes # so that what is written replaces nothing that says more: without a GPU, an earlier run's files stay
+: >"$out/log.txt" || stop 20 "$out/log.txt can't be written."
 describe_machine
 unpack_packages
 ! wanted build || configure_and_build

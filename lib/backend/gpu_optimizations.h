@@ -16,12 +16,13 @@ enum class GpuOptimization {
   step_graph,        // forward, backward and update as one CUDA graph
   last_block,        // batch normalization combines its partial sums in the last block of the kernel that made them
   fused_dropout,     // dropout within batch normalization
-  fused_gelu         // a GELU within batch normalization
+  fused_gelu,        // a GELU within batch normalization
+  dependent_launch   // a kernel begins before the one before it has ended
 };
 
 /// As `--cuda-without` spells them, in the order of the enumeration.
-inline constexpr std::array<std::string_view, 6> gpu_optimization_names{
-    "fused-update", "parallel-metrics", "step-graph", "last-block", "fused-dropout", "fused-gelu"};
+inline constexpr std::array<std::string_view, 7> gpu_optimization_names{
+    "fused-update", "parallel-metrics", "step-graph", "last-block", "fused-dropout", "fused-gelu", "dependent-launch"};
 
 constexpr std::string_view to_string(GpuOptimization one) {
   return gpu_optimization_names[static_cast<std::size_t>(one)];

@@ -4,6 +4,7 @@
 // libraries. The plug-in links the library; the library knows only this header of it.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -18,6 +19,8 @@ struct GpuPlugin {
   int (*gpu_count)();
   std::string (*why_no_gpu)();
   std::unique_ptr<Device> (*make_gpu)(int id, const DevicePoolOptions& options);
+  /// The most bytes that this process has held on the device's GPU at a time, without what CUDA's libraries hold.
+  std::size_t (*peak_memory)(const Device& device);
   /// On the device's GPU. Collective over the `size` ranks of the group; `rank` is this one's place among them.
   std::unique_ptr<NcclGroup> (*make_nccl_group)(Device& device, int size, int rank, const NcclGroup::BringId& bring_id);
 };

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/device_pool.h"
+#include "backend/gpu_plugin.h"
 #include "bench/allocations.h"
 #include "bench/flags.h"
 #include "bench/measure.h"
@@ -43,6 +44,7 @@ struct Trainee {
     optimizer.setup(model);
     optimizer.add_hook(std::make_unique<WeightDecay>(5e-4f));
     iterate(5);  // compiles kernels; on a GPU, records the step
+    if (model.device().kind() == DeviceKind::cuda) gpu_memory = gpu_plugin()->peak_memory(model.device());
   }
   void iterate(int times) {
     for (int i = 0; i < times; ++i) {
@@ -58,6 +60,7 @@ struct Trainee {
   MomentumSGD optimizer;
   Batch batch;
   std::vector<double> rates;
+  std::optional<std::size_t> gpu_memory;  // the peak so far, of this trainee and those before it
 };
 
 /// ", without fused-update", or empty.
@@ -77,6 +80,11 @@ void print_rate(const bench::Options& options, const Trainee& trainee) {
   if (options.peak_tflops > 0)
     fmt::print(", {:.1f} % of {:.0f} TFLOP/s", 100 * tflops / options.peak_tflops, options.peak_tflops);
   fmt::print("\n");
+}
+
+/// Emulated GPUs are slow in ways of their own: their rates compare nothing.
+bool is_emulated(const Trainee& trainee) {
+  return trainee.model.device().description().find("(Emulated GPU)") != std::string::npos;
 }
 
 /// Of the rates of each round.
@@ -105,12 +113,13 @@ std::deque<Trainee> trainees_of(const bench::Options& options, const Batch& batc
 
 void write_json(const bench::Options& options, const std::deque<Trainee>& trainees) {
   nlohmann::json all = nlohmann::json::array();
-  for (const Trainee& trainee : trainees)
+  for (const Trainee& trainee : trainees) {
     all.push_back({{"without", trainee.off ? std::string(to_string(*trainee.off)) : ""},
                    {"precision", to_string(trainee.model.device().precision())},
                    {"batchsize", options.batchsize},
-                   {"images_per_second", trainee.rates},
-                   {"speedup_of_the_first", ratio(trainees.front(), trainee).median}});
+                   {"images_per_second", trainee.rates}});
+    if (!is_emulated(trainee)) all.back()["speedup_of_the_first"] = ratio(trainees.front(), trainee).median;
+  }
   std::ofstream file(options.json);
   file << json_text(all, 2) << "\n";
   require(file.good(), "{} can't be written. Give --json a file in a folder that exists.", options.json);
@@ -132,19 +141,25 @@ int main(int argc, char** argv) try {
     for (Trainee& each : trainees)
       each.rates.push_back(options.batchsize * options.iterations /
                            bench::seconds_of([&] { each.iterate(options.iterations); }));
+  const bool emulated = is_emulated(trainees.front());
   std::vector<std::string> speedups;
   for (const Trainee& each : trainees) {
     print_rate(options, each);
-    if (&each == &trainees.front()) continue;
+    if (emulated || &each == &trainees.front()) continue;
     const bench::Spread faster = ratio(trainees.front(), each);
     fmt::print("ratio {:.{}f} (median of the rounds; {:.2f} .. {:.2f})\n", faster.median, each.off ? 3 : 2, faster.min,
                faster.max);
     if (each.off) speedups.push_back(fmt::format("{} {:.3f}", to_string(*each.off), faster.median));
   }
   if (!speedups.empty()) fmt::print("Speedup by {}\n", fmt::join(speedups, ", "));
+  if (emulated && trainees.size() > 1)
+    fmt::print("No ratios: the GPU is emulated, and its times say nothing about a card.\n");
   if (!options.json.empty()) write_json(options, trainees);
-  fmt::print("peak memory {:.0f} MB; an iteration allocates {} bytes in {} calls, the largest {}, and keeps {}\n",
-             bench::peak_memory_mb(), allocated.bytes, allocated.calls, allocated.largest, allocated.kept);
+  const auto on_gpu = trainees.front().gpu_memory;
+  fmt::print("peak memory {:.0f} MB{}; an iteration allocates {} bytes in {} calls, the largest {}, and keeps {}\n",
+             on_gpu ? static_cast<double>(*on_gpu) / 1e6 : bench::peak_memory_mb(),
+             on_gpu ? " of the GPU, without what CUDA's libraries hold" : "", allocated.bytes, allocated.calls,
+             allocated.largest, allocated.kept);
   return 0;
 } catch (...) {
   return report_failure();

@@ -23,12 +23,14 @@ END
 
 at_end() {
   end_session
-  write_result || echo "gpu_check: $out/result.json can't be written." >&2
+  [[ -z $has_gpu ]] || write_result || echo "gpu_check: $out/result.json can't be written." >&2
   rm -rf "$scratch" "$out/result.json.new"
 }
 trap at_end EXIT
 ended_by() { # SIGNAL
-  stop $((128 + $(kill -l "$1"))) "ended by SIG$1; $out/result.json has what was run until then."
+  local done_until="$out/result.json has what was run until then"
+  [[ -n $has_gpu ]] || done_until="nothing was run until then"
+  stop $((128 + $(kill -l "$1"))) "ended by SIG$1; $done_until."
 }
 for signal in HUP INT TERM; do
   # shellcheck disable=SC2064 # which signal is known now

@@ -8,6 +8,7 @@
 
 #include "backend/device_pool.h"
 #include "backend/emulated/emulator.h"
+#include "backend/gpu_plugin.h"
 #include "bench/measure.h"
 #include "errors/error.h"
 #include "model/classifier.h"
@@ -282,6 +283,17 @@ TEST_F(BadMachine, OutOfMemorySaysHowMuchIsMissingAndWhichFlagHelps) {
   for (const char* part :
        {"GPU 0 is out of memory: ", " MiB, and ", " of its 64 MiB are free", "--batchsize", "--workspace-mib"})
     EXPECT_NE(said.find(part), std::string::npos) << said;
+}
+
+TEST_F(BadMachine, ThePeakOfAGpusMemoryIsTheMostThatWasHeldAtATime) {
+  emulator::set_machine({.gpus = 2});
+  DevicePool pool({.request = DeviceRequest::cuda});
+  Device& device = pool.device(1);  // no other test has used this GPU
+  const std::size_t at_first = gpu_plugin()->peak_memory(device);
+  EXPECT_GE(at_first, std::size_t{32} << 20) << "What matrix products may take.";
+  EXPECT_NEAR(static_cast<double>(at_first), static_cast<double>(emulator::allocated_bytes(1)), 4096);
+  for (const std::size_t mebibytes : {1u, 8u, 3u}) device.allocate(mebibytes << 18);  // and frees it again
+  EXPECT_EQ(gpu_plugin()->peak_memory(device), at_first + (std::size_t{8} << 20));
 }
 
 TEST_F(BadMachine, ASetThatDoesNotFitIsSentBatchByBatch) {

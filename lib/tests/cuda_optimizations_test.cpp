@@ -15,7 +15,8 @@ constexpr std::uint64_t usual = 17;  // Trainee::act(): an update that nothing c
 
 const GpuOptimizations all, none = all.without(GpuOptimization::fused_update)
                                        .without(GpuOptimization::step_graph)
-                                       .without(GpuOptimization::parallel_metrics);
+                                       .without(GpuOptimization::parallel_metrics)
+                                       .without(GpuOptimization::dependent_launch);
 
 /// A model that trains with momentum SGD and weight decay, on a GPU with some of the optimizations.
 class Trainee {
@@ -170,8 +171,8 @@ TEST_P(OptimizationsTest, TrainWithTheSameBits) {
   Trainee plain(GetParam(), none);
   for (std::uint64_t step = 0; step < 8; ++step) plain.act(usual, step);
   const Metrics expected = plain.take_metrics();
-  for (const GpuOptimization one :
-       {GpuOptimization::fused_update, GpuOptimization::step_graph, GpuOptimization::parallel_metrics})
+  for (const GpuOptimization one : {GpuOptimization::fused_update, GpuOptimization::step_graph,
+                                    GpuOptimization::parallel_metrics, GpuOptimization::dependent_launch})
     for (const GpuOptimizations some : {all, all.without(one)}) {
       SCOPED_TRACE(testing::Message() << (some.has(one) ? "all" : "without ") << to_string(one));
       Trainee trainee(GetParam(), some);

@@ -34,9 +34,16 @@ for tool in awk bash cat cp cut date dirname env find grep head ln mkdir mktemp 
   ln -s "$(command -v $tool)" "$scratch/bin/$tool"
 done
 ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$scratch/bin/python3"
+# Without a GPU, the files of an earlier run on one stay.
+mkdir "$scratch/out"
+for file in result.json log.txt; do echo "of a card" >"$scratch/out/$file"; done
 expect 20 "there is no nvidia-smi"
 program "$scratch/bin/nvidia-smi" 'echo "NVIDIA-SMI has failed"; exit 9'
 expect 20 "nvidia-smi finds no GPU that works: NVIDIA-SMI has failed"
+[[ $(cat "$scratch/out/result.json" "$scratch/out/log.txt" 2>&1) == $'of a card\nof a card' && ! -e $scratch/out/result.json.new ]] || {
+  printf 'FAILED: without a GPU, files of an earlier run became %s\n' "$(cat "$scratch"/out/*)"
+  failures=$((failures + 1))
+}
 program "$scratch/bin/nvidia-smi" 'echo "NVIDIA Stand-in, 1.0, 1000 MiB"'
 packages=$scratch expect 20 "has no .deb files"
 expect 20 "cmake is needed"

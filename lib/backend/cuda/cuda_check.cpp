@@ -2,6 +2,8 @@
 #include "backend/cuda/cuda_check.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "backend/cuda/kernels/launch.h"
 #include "errors/error.h"
@@ -35,6 +37,24 @@ std::string remedy(cudaError_t error) {
   }
 }
 
+/// What this process holds on GPUs.
+struct Held {
+  struct Piece {
+    int gpu;
+    std::size_t bytes;
+  };
+  struct Sum {
+    std::size_t bytes = 0, most = 0;
+  };
+  std::mutex mutex{};
+  std::map<const void*, Piece> pieces{};
+  std::map<int, Sum> of_gpu{};
+};
+Held& held() {
+  static Held instance;
+  return instance;
+}
+
 std::size_t mebibytes(std::size_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
 
 }  // namespace
@@ -58,12 +78,48 @@ void check(cublasStatus_t status, const char* doing) {
 }
 
 namespace kernels {
+namespace {
+
+thread_local bool dependent = false;
+
+}  // namespace
+
+bool launches_dependent() { return dependent; }
+void set_launches_dependent(bool on) { dependent = on; }
 
 void check_launch(cudaError_t error, const char* kernel) {
   if (error != cudaSuccess) check(error, fmt::format("starting the kernel {}", kernel).c_str());
 }
 
 }  // namespace kernels
+
+cudaError_t allocate_device(void** memory, std::size_t bytes) {
+  int gpu = 0;
+  if (const cudaError_t error = cudaGetDevice(&gpu); error != cudaSuccess) return error;
+  if (const cudaError_t error = cudaMalloc(memory, bytes); error != cudaSuccess) return error;
+  const std::lock_guard lock(held().mutex);
+  held().pieces[*memory] = {gpu, bytes};
+  Held::Sum& sum = held().of_gpu[gpu];
+  sum.bytes += bytes;
+  sum.most = std::max(sum.most, sum.bytes);
+  return cudaSuccess;
+}
+
+void FreeDevice::operator()(std::byte* memory) const noexcept {
+  {
+    const std::lock_guard lock(held().mutex);  // before CUDA can give the address to another thread
+    if (const auto piece = held().pieces.find(memory); piece != held().pieces.end()) {
+      held().of_gpu[piece->second.gpu].bytes -= piece->second.bytes;
+      held().pieces.erase(piece);
+    }
+  }
+  static_cast<void>(cudaFree(memory));
+}
+
+std::size_t peak_memory_of(int ordinal) {
+  const std::lock_guard lock(held().mutex);
+  return held().of_gpu[ordinal].most;
+}
 
 Stream new_stream() {
   cudaStream_t stream = nullptr;
@@ -80,7 +136,7 @@ Event new_event(bool timed) {
 
 DeviceMemory allocate_zeros(std::size_t bytes, const char* what, cudaStream_t stream) {
   void* memory = nullptr;
-  const cudaError_t error = cudaMalloc(&memory, std::max<std::size_t>(bytes, 1));
+  const cudaError_t error = allocate_device(&memory, std::max<std::size_t>(bytes, 1));
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     std::size_t free = 0, total = 0;

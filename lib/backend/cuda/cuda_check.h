@@ -34,8 +34,13 @@ using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
 using Event = Owned<cudaEvent_t, cudaEventDestroy>;
 using Blas = Owned<cublasHandle_t, cublasDestroy>;
 
+/// cudaMalloc on the current GPU, counted until FreeDevice frees it.
+cudaError_t allocate_device(void** memory, std::size_t bytes);
+/// The most bytes that were allocated on a GPU at a time.
+std::size_t peak_memory_of(int ordinal);
+
 struct FreeDevice {
-  void operator()(std::byte* memory) const noexcept { static_cast<void>(cudaFree(memory)); }
+  void operator()(std::byte* memory) const noexcept;
 };
 struct FreePinned {
   void operator()(std::byte* memory) const noexcept { static_cast<void>(cudaFreeHost(memory)); }

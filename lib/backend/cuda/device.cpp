@@ -7,6 +7,7 @@
 
 #include "backend/cuda/device_group.h"
 #include "backend/cuda/graph.h"
+#include "backend/cuda/kernels/launch.h"
 #include "backend/cuda/kernels/momentum_sgd.h"
 #include "backend/cuda/kernels/vector.h"
 #include "backend/cuda/training_step.h"
@@ -30,6 +31,16 @@ cudaDeviceProp properties_of(int ordinal) {
   return properties;
 }
 
+/// Without what this GPU or its driver cannot do.
+CudaDevice::Options possible(CudaDevice::Options options, int ordinal) {
+  constexpr int captures_it = 12030;  // CUDA 12.3, in which captured graphs keep it
+  int driver = 0;
+  check(cudaDriverGetVersion(&driver), "asking what it is");
+  if (properties_of(ordinal).major < 9 || driver < captures_it || CUDART_VERSION < captures_it)
+    options.optimizations = options.optimizations.without(GpuOptimization::dependent_launch);
+  return options;
+}
+
 Blas new_blas(cudaStream_t stream, void* workspace) {
   cublasHandle_t raw = nullptr;
   check(cublasCreate(&raw), "starting cuBLAS");
@@ -47,12 +58,13 @@ Blas new_blas(cudaStream_t stream, void* workspace) {
 CudaDevice::CudaDevice(int id, int ordinal, const Options& options)
     : id_(id),
       ordinal_(select(ordinal)),
-      options_(options),
+      options_(possible(options, ordinal)),
       name_(properties_of(ordinal).name),
       stream_(new_stream()),
       blas_workspace_(allocate_zeros(blas_workspace_bytes, "matrix products", stream())),
       blas_(new_blas(stream(), blas_workspace_.get())),
       convolutions_(new_convolution_engine(stream())) {
+  CudaDevice::bind_thread();
   // The first kernel shows whether this build holds code for this GPU.
   kernels::scale(stream(), 1, reinterpret_cast<float*>(blas_workspace_.get()), 1);
   synchronize();
@@ -71,7 +83,10 @@ std::string CudaDevice::description() const {
   return fmt::format("GPU {} ({}){}", ordinal_, name_, id_ == ordinal_ ? "" : fmt::format(" as device {}", id_));
 }
 
-void CudaDevice::bind_thread() { select(ordinal_); }
+void CudaDevice::bind_thread() {
+  select(ordinal_);
+  kernels::set_launches_dependent(has(GpuOptimization::dependent_launch));
+}
 
 cudaStream_t CudaDevice::stream() const {
   for (TrainingStep* const step : steps_) step->settle();

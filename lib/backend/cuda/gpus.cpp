@@ -69,11 +69,16 @@ std::unique_ptr<Device> make_gpu(int id, const DevicePoolOptions& options) {
   return std::make_unique<CudaDevice>(id, id % count, device_options);
 }
 
+std::size_t peak_memory(const Device& device) {
+  return peak_memory_of(static_cast<const CudaDevice&>(device).ordinal());
+}
+
 }  // namespace
 }  // namespace odori::cuda
 
 namespace odori {
 
-const GpuPlugin odori_gpu_plugin{cuda::gpu_count, cuda::why_no_gpu, cuda::make_gpu, cuda::make_nccl_group};
+const GpuPlugin odori_gpu_plugin{cuda::gpu_count, cuda::why_no_gpu, cuda::make_gpu, cuda::peak_memory,
+                                 cuda::make_nccl_group};
 
 }  // namespace odori

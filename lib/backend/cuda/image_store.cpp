@@ -15,7 +15,7 @@ DeviceMemory upload(const ImageStorage& storage, cudaStream_t stream) {
   check(cudaMemGetInfo(&free, &total), "asking for its free memory");
   if (bytes == 0 || bytes > free / 2) return {};
   void* memory = nullptr;
-  const cudaError_t error = cudaMalloc(&memory, bytes);
+  const cudaError_t error = allocate_device(&memory, bytes);
   if (error == cudaErrorMemoryAllocation) {  // in pieces, or taken by another process since
     cudaGetLastError();
     return {};

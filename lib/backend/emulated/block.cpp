@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs kernels: the blocks of a grid one after another, in ascending or descending order, the threads of a block on
-// fibers that switch at barriers.
+// fibers that switch at barriers, and where they wait for the kernel before.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <array>
-#include <deque>
+#include <iterator>
+#include <memory>
 #include <vector>
 
 #include "backend/emulated/fiber.h"
@@ -19,10 +20,10 @@ namespace {
 
 constexpr unsigned int warp_size = 32;
 
-enum class Status { runnable, at_block_barrier, at_warp_barrier, returned };
+enum class Status { runnable, at_block_barrier, at_warp_barrier, returned, waits_for_kernel };
 
 struct Thread {
-  Fiber* fiber = nullptr;  // set when the thread first stops at a barrier
+  Fiber* fiber = nullptr;  // set when the thread first stops
   Status status = Status::runnable;
   int line = 0;                                // of the barrier
   unsigned int mask = 0;                       // lanes that take part in the warp's barrier
@@ -30,21 +31,38 @@ struct Thread {
   unsigned int shuffles = 0;
 };
 
+/// Fibers of this host thread that no block uses.
+std::vector<std::unique_ptr<Fiber>>& free_fibers() {
+  static thread_local std::vector<std::unique_ptr<Fiber>> fibers;
+  return fibers;
+}
+
 /// A block of threads, run by one host thread.
 class Block {
  public:
-  Block(const std::function<void()>& kernel, bool descending)
-      : kernel_(kernel), threads_(blockDim.x * blockDim.y * blockDim.z), descending_(descending) {}
+  Block(const std::function<void()>& kernel, unsigned int threads, bool descending)
+      : kernel_(kernel), threads_(threads), descending_(descending) {}
+  ~Block() { std::move(fibers_.begin(), fibers_.end(), std::back_inserter(free_fibers())); }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
 
-  void run() {
-    start_all();
-    while (
-        !std::all_of(threads_.begin(), threads_.end(), [](const Thread& t) { return t.status == Status::returned; })) {
-      release();
-      for (unsigned int i = 0; i < threads_.size(); ++i) {
-        const unsigned int t = in_order(i);
-        if (threads_[t].status == Status::runnable) resume(t);
-      }
+  /// Runs the threads until all have returned: true. With `early`, the kernel before has not ended: false when no
+  /// thread can go on that does not wait for it. The next call then continues.
+  bool run(bool early) {
+    early_ = early;
+    if (started_ == 0) start_all();
+    for (Thread& thread : threads_)
+      if (!early && thread.status == Status::waits_for_kernel) thread.status = Status::runnable;
+    for (;;) {
+      for (unsigned int i = 0; i < threads_.size(); ++i)
+        if (const unsigned int t = in_order(i); threads_[t].status == Status::runnable) resume(t);
+      if (count(Status::returned) == threads_.size()) return true;
+      if (release_warps() || release_block())
+        past_barrier_ = true;
+      else if (early && count(Status::waits_for_kernel) > 0)
+        return false;
+      else
+        report_barrier();
     }
   }
   /// Stops the running thread until all threads have reached the barrier. Called on a fiber.
@@ -53,6 +71,15 @@ class Block {
     thread.fiber = fiber_;
     thread.status = barrier, thread.line = line, thread.mask = mask;
     fiber_->yield();
+  }
+  /// Stops the running thread until the kernel before has ended. Called on a fiber.
+  void wait_for_kernel() {
+    if (!early_) return;
+    if (past_barrier_)
+      fatal(
+          "a kernel waits for the kernel before it after a barrier. Let it wait first: an emulated GPU keeps no shared "
+          "memory of a kernel that begins early.");
+    wait(Status::waits_for_kernel, 0, 0);
   }
   Thread& running_thread() { return threads_[running_]; }
   int running_lane() const { return static_cast<int>(running_ % warp_size); }
@@ -90,22 +117,28 @@ class Block {
     static const std::function<void()> none;
     fiber_->run(none);
   }
-  /// Fibers are done when their block is, so the next block reuses them.
   Fiber* take_fiber() {
-    static thread_local std::deque<Fiber> pool;
-    if (fibers_taken_ == pool.size()) pool.emplace_back();
-    return &pool[fibers_taken_++];
+    std::vector<std::unique_ptr<Fiber>>& free = free_fibers();
+    if (free.empty()) free.push_back(std::make_unique<Fiber>());
+    fibers_.push_back(std::move(free.back()));
+    free.pop_back();
+    return fibers_.back().get();
   }
-  /// Makes the threads runnable whose barrier is complete. Aborts if there are none.
-  void release();
+  std::size_t count(Status status) const {
+    return static_cast<std::size_t>(
+        std::count_if(threads_.begin(), threads_.end(), [=](const Thread& t) { return t.status == status; }));
+  }
+  /// Make the threads runnable whose barrier is complete. False if there are none.
   bool release_warps();
   bool release_block();
+  /// Aborts: no barrier is complete.
+  [[noreturn]] void report_barrier() const;
 
   const std::function<void()>& kernel_;
   std::vector<Thread> threads_;
-  bool descending_;
+  bool descending_, early_ = false, past_barrier_ = false;
   unsigned int started_ = 0, running_ = 0;
-  std::size_t fibers_taken_ = 0;
+  std::vector<std::unique_ptr<Fiber>> fibers_{};  // done when the block is, so that others can use them
   Fiber* fiber_ = nullptr;
   std::function<void()> start_rest_;  // a member, since stopped fibers return into it after start_all()
 };
@@ -135,38 +168,76 @@ bool Block::release_block() {
   return true;
 }
 
-void Block::release() {
-  if (release_warps() || release_block()) return;
-  std::array<unsigned int, 4> n = {};
-  for (const Thread& thread : threads_) ++n[static_cast<std::size_t>(thread.status)];
+void Block::report_barrier() const {
   for (unsigned int t = 0; t < threads_.size(); ++t)
     if (threads_[t].status != threads_[0].status || threads_[t].line != threads_[0].line)
       fatal(
           "not all threads of block (%u, %u) reach the same barrier: thread 0 is at line %d, thread %u is at line "
-          "%d; %u wait for the block, %u wait for their warp, %u have returned.",
-          blockIdx.x, blockIdx.y, threads_[0].line, t, threads_[t].line, n[1], n[2], n[3]);
+          "%d; %zu wait for the block, %zu wait for their warp, %zu have returned.",
+          blockIdx.x, blockIdx.y, threads_[0].line, t, threads_[t].line, count(Status::at_block_barrier),
+          count(Status::at_warp_barrier), count(Status::returned));
   fatal("the threads of block (%u, %u) wait at line %d for lanes that do not exist.", blockIdx.x, blockIdx.y,
         threads_[0].line);
 }
 
 thread_local Block* current = nullptr;
 
-void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel, bool descending) {
-  gridDim = grid, blockDim = block;
-  for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z)
-    for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y)
-      for (unsigned int x = 0; x < grid.x; ++x) {
-        blockIdx.x = descending ? grid.x - 1 - x : x;
-        Block running(kernel, descending);
-        current = &running;
-        running.run();
-      }
-  current = nullptr;
-}
+/// A launched kernel.
+class Grid {
+ public:
+  Grid(dim3 grid, dim3 block, const std::function<void()>& kernel, bool descending)
+      : grid_(grid), block_(block), kernel_(kernel), descending_(descending) {}
+  Grid(const Grid&) = delete;
+  Grid& operator=(const Grid&) = delete;
+
+  /// Runs blocks while the kernel before has not ended, from a random one on, until one waits for that kernel. True if
+  /// all have returned.
+  bool begin() {
+    first_ = state().random() % blocks();
+    for (; ended_ < blocks(); ++ended_) {
+      waiting_ = new_block();
+      if (!run(*waiting_, (first_ + ended_) % blocks(), true)) return false;
+    }
+    waiting_.reset();
+    return true;
+  }
+  /// Runs the rest.
+  void run() {
+    if (waiting_) run(*waiting_, (first_ + ended_++) % blocks(), false);
+    waiting_.reset();
+    for (std::uint64_t i = 0; i < blocks(); ++i) {
+      const std::uint64_t index = descending_ ? blocks() - 1 - i : i;
+      if ((index + blocks() - first_) % blocks() >= ended_) run(*new_block(), index, false);
+    }
+  }
+
+ private:
+  std::uint64_t blocks() const { return std::uint64_t{grid_.x} * grid_.y * grid_.z; }
+  std::unique_ptr<Block> new_block() const {
+    return std::make_unique<Block>(kernel_, block_.x * block_.y * block_.z, descending_);
+  }
+  bool run(Block& block, std::uint64_t index, bool early) {
+    gridDim = grid_, blockDim = block_;
+    blockIdx = {static_cast<unsigned int>(index % grid_.x), static_cast<unsigned int>(index / grid_.x % grid_.y),
+                static_cast<unsigned int>(index / grid_.x / grid_.y)};
+    current = &block;
+    const bool all_returned = block.run(early);
+    current = nullptr;
+    return all_returned;
+  }
+
+  dim3 grid_, block_;
+  std::function<void()> kernel_;
+  bool descending_;
+  std::uint64_t first_ = 0, ended_ = 0;  // those that have returned early, of which first_ was the first
+  std::unique_ptr<Block> waiting_{};     // the one after them
+};
 
 }  // namespace
 
 void synchronize_threads(int line) { current->wait(Status::at_block_barrier, line, 0); }
+
+void wait_for_kernel_before() { current->wait_for_kernel(); }
 
 int lane_of_thread() { return current->running_lane(); }
 
@@ -181,13 +252,28 @@ std::uint64_t exchange_in_warp(unsigned int mask, std::uint64_t bits, int lane, 
   return source->shuffled[slot];
 }
 
-cudaError_t queue_kernel(dim3 grid, dim3 block, cudaStream_t stream, std::function<void()> kernel) {
+cudaError_t queue_kernel(const cudaLaunchConfig_t& config, std::function<void()> kernel) {
+  const dim3 grid = config.gridDim, block = config.blockDim;
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
   if (grid.x == 0 || grid.x > 0x7fffffff || grid.y == 0 || grid.y > 65535 || grid.z == 0 || grid.z > 65535 ||
       threads == 0 || threads > 1024 || block.z > 64)
     return cudaErrorInvalidConfiguration;
-  return queue_launch(stream,
-                      [=, kernel = std::move(kernel)](bool descending) { run_grid(grid, block, kernel, descending); });
+  bool may_begin_early = false;
+  for (unsigned int i = 0; i < config.numAttrs; ++i)
+    if (config.attrs[i].id == cudaLaunchAttributeProgrammaticStreamSerialization)
+      may_begin_early = config.attrs[i].val.programmaticStreamSerializationAllowed != 0;
+  const auto new_grid = [=, kernel = std::move(kernel)] {
+    return std::make_shared<Grid>(grid, block, kernel, state().random() % 2 != 0);
+  };
+  std::function<Work()> begin;
+  if (may_begin_early)
+    begin = [new_grid]() -> Work {
+      const std::shared_ptr<Grid> begun = new_grid();
+      if (begun->begin()) return {};
+      return [begun] { begun->run(); };
+    };
+  return queue_launch(
+      config.stream, [new_grid] { new_grid()->run(); }, std::move(begin));
 }
 
 }  // namespace odori::emulator

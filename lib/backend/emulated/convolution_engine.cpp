@@ -65,7 +65,7 @@ class Plan : public ConvolutionPlan {
     check_memory(a.result, result());
     if (workspace_bytes_ > 0 && !emulator::find_allocation(a.workspace, workspace_bytes_))
       emulator::fatal("the workspace of a convolution is not inside an allocation.");
-    const auto error = emulator::queue_launch(stream_, [a, plan = *this](bool) { plan.compute(a); });
+    const auto error = emulator::queue_launch(stream_, [a, plan = *this] { plan.compute(a); });
     require(error == cudaSuccess, "The emulated convolution failed: {}.", cudaGetErrorString(error));
   }
 

@@ -106,9 +106,8 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t a_operation
                                     {c, c_size * (c_type == CUDA_R_16BF ? 2 : 4)}})
     if (!find_allocation(data, bytes)) fatal("cublasGemmEx: a matrix is not inside an allocation.");
   const bool tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
-  const cudaError_t error = queue_launch(handle->stream, [=](bool) {
-    write_elements(product(left.read(tf32), right.read(tf32)), c, c_type == CUDA_R_16BF);
-  });
+  const cudaError_t error = queue_launch(
+      handle->stream, [=] { write_elements(product(left.read(tf32), right.read(tf32)), c, c_type == CUDA_R_16BF); });
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 }

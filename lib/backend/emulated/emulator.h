@@ -20,6 +20,7 @@ struct Machine {
   std::size_t memory_bytes = std::size_t{16} << 30;  // limit per GPU; what is allocated comes from the host's memory
   cudaError_t driver = cudaSuccess;                  // error of cudaGetDeviceCount, for example cudaErrorNoDevice
   std::uint64_t seed = 1;                            // of the random order in which streams run
+  int architecture = 9;                              // compute capability's first number
   std::vector<int> physical{};                       // index of each GPU in the machine; empty: 0, 1, 2, ...
 };
 /// Replaces the machine. Destroy all memory, streams, events and graphs of the old one before.
@@ -29,11 +30,13 @@ std::size_t allocated_bytes(int gpu);
 
 /// Calls since the start of the program.
 struct Counts {
-  std::int64_t allocations = 0;  // of GPU memory and of pinned host memory
-  std::int64_t waits = 0;        // of the host, for a stream, an event or a device
-  std::int64_t launches = 0;     // of kernels, except those inside captured graphs
-  std::int64_t graphs = 0;       // launches of captured graphs
-  std::int64_t of_zeros = 0;     // convolutions with an input that is all zeros
+  std::int64_t allocations = 0;         // of GPU memory and of pinned host memory
+  std::int64_t waits = 0;               // of the host, for a stream, an event or a device
+  std::int64_t launches = 0;            // of kernels, except those inside captured graphs
+  std::int64_t graphs = 0;              // launches of captured graphs
+  std::int64_t dependent_launches = 0;  // of kernels that may begin before the kernel before has ended, captured or not
+  std::int64_t begun_early = 0;         // of these, and as often as a graph runs them: they have
+  std::int64_t of_zeros = 0;            // convolutions with an input that is all zeros
 };
 Counts counts();
 

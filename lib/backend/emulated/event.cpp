@@ -56,6 +56,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   if (record->capture) {
     if (stream->capture && stream->capture != record->capture) return set_last_error(cudaErrorStreamCaptureUnsupported);
     stream->capture = record->capture;  // the stream joins the capture
+    stream->after_kernel = false;
     std::size_t& joined = record->capture->joined[record->stream];
     joined = std::max(joined, record->position);
     return cudaSuccess;

@@ -30,6 +30,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
   if (!state().streams.contains(stream)) return set_last_error(cudaErrorInvalidResourceHandle);
   if (stream->capture) return set_last_error(cudaErrorStreamCaptureUnsupported);
   stream->capture = std::make_shared<Capture>(stream, mode == cudaStreamCaptureModeGlobal);
+  stream->after_kernel = false;
   if (mode != cudaStreamCaptureModeRelaxed) capture_of_thread = stream->capture;
   return cudaSuccess;
 }
@@ -43,12 +44,13 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   for (const cudaStream_t other : state().streams) {
     if (other->capture != capture) continue;
     other->capture = nullptr;
+    other->after_kernel = false;
     unjoined = unjoined || (other != stream && capture->queued[other] > capture->joined[other]);
   }
   capture_of_thread.reset();
   if (capture->invalidated) return set_last_error(cudaErrorStreamCaptureInvalidated);
   if (unjoined) return set_last_error(cudaErrorStreamCaptureUnjoined);
-  *graph = new CUgraph_st{std::move(capture->work), std::move(capture->logged)};
+  *graph = new CUgraph_st{std::move(capture->operations), std::move(capture->logged)};
   return cudaSuccess;
 }
 
@@ -61,7 +63,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
-  *executable = new CUgraphExec_st{std::make_shared<const std::vector<Work>>(graph->work), graph->logged};
+  *executable = new CUgraphExec_st{std::make_shared<const std::deque<Operation>>(graph->operations), graph->logged};
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
@@ -69,8 +71,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   ++state().counts.graphs;
   LogEntry entry = executable->logged;
   entry.kind = OperationKind::graph_launch, entry.name = "cudaGraphLaunch";
-  return enqueue(stream, {[all = executable->work] {
-                   for (const Work& work : *all) work();
+  return enqueue(stream, {[all = executable->operations] {
+                   std::deque<Operation> operations = *all;
+                   while (!operations.empty()) run_first(operations);
                  }},
                  std::move(entry));
 }

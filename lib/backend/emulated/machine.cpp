@@ -159,7 +159,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   std::strcpy(properties->name, "Emulated GPU");
   properties->uuid.bytes[0] = static_cast<char>(physical_gpu(device) + 1);
   properties->totalGlobalMem = state().machine.memory_bytes;
-  properties->major = 9;
+  properties->major = state().machine.architecture;
   properties->multiProcessorCount = 4;
   properties->pciBusID = physical_gpu(device) + 1;
   return cudaSuccess;

@@ -12,6 +12,24 @@ void run(const Operation& operation) {
   if (operation.work) operation.work();
 }
 
+/// Begins kernels that may begin before the one before them has ended, or lets it be, at random. Returns what is left
+/// of the last of them. One that has ended without a wait for the kernel before lets the next one run, although that
+/// kernel has not ended: as on a GPU, a kernel waits for the one directly before it alone.
+Work begin_some(std::deque<Operation>& operations) {
+  bool ended = false;
+  while (!operations.empty() && operations.front().begin && state().random() % 3 == 0) {
+    const Operation next = std::move(operations.front());
+    operations.pop_front();
+    ++state().counts.begun_early;
+    if (ended)
+      next.work();
+    else if (Work rest = next.begin())
+      return rest;
+    ended = true;
+  }
+  return {};
+}
+
 /// Runs operations of random streams: none with probability 1/3, exactly one with probability 1/3, and so on.
 void run_some() {
   while (state().random() % 3 != 0) {
@@ -40,9 +58,12 @@ cudaError_t enqueue(cudaStream_t stream, Operation operation, std::optional<LogE
     run(operation);
     return cudaSuccess;
   }
+  if (!stream->after_kernel || (stream->capture && stream->capture->last != stream)) operation.begin = nullptr;
+  stream->after_kernel = operation.kernel;
   if (stream->capture) {
     ++stream->capture->queued[stream];
-    if (operation.work) stream->capture->work.push_back(std::move(operation.work));
+    stream->capture->last = stream;
+    if (operation.work) stream->capture->operations.push_back(std::move(operation));
     return cudaSuccess;
   }
   stream->operations.push_back(std::move(operation));
@@ -55,20 +76,27 @@ cudaError_t queue(cudaStream_t stream, Work work) {
   return enqueue(stream, {std::move(work)});
 }
 
-cudaError_t queue_launch(cudaStream_t stream, std::function<void(bool descending)> kernel) {
+cudaError_t queue_launch(cudaStream_t stream, Work kernel, std::function<Work()> begin) {
   const std::lock_guard lock(state().mutex);
   if (stream && state().streams.contains(stream) && stream->gpu != current_gpu())
     return set_last_error(cudaErrorInvalidResourceHandle);  // the stream must belong to the thread's current GPU
   if (stream && !stream->capture) ++state().counts.launches;
-  return enqueue(stream, {[kernel = std::move(kernel)] { kernel(state().random() % 2 != 0); }},
+  if (begin) ++state().counts.dependent_launches;
+  return enqueue(stream, {std::move(kernel), {}, true, std::move(begin)},
                  LogEntry{.kind = OperationKind::kernel, .name = "kernel"});
 }
 
-void run_next(cudaStream_t stream) {
-  const Operation operation = std::move(stream->operations.front());
-  stream->operations.pop_front();
-  run(operation);
+void run_first(std::deque<Operation>& operations) {
+  Operation operation = std::move(operations.front());
+  operations.pop_front();
+  while (operation.work || operation.awaited) {
+    Work rest = begin_some(operations);
+    run(operation);
+    operation = {std::move(rest)};
+  }
 }
+
+void run_next(cudaStream_t stream) { run_first(stream->operations); }
 
 void run_all(cudaStream_t stream) {
   while (!stream->operations.empty()) run_next(stream);

@@ -16,12 +16,25 @@ namespace odori::emulator {
 
 using Work = std::function<void()>;
 
+struct EventRecord;
+
+/// An operation of a stream: work, or a wait for an event.
+struct Operation {
+  Work work;
+  std::shared_ptr<EventRecord> awaited{};
+  bool kernel = false;
+  /// Of a kernel that may begin before the kernel before it has ended, which it then has to wait for by itself: begins,
+  /// and returns what is left of it, to run after that kernel. Empty work: it has ended.
+  std::function<Work()> begin{};
+};
+
 /// A stream capture in progress. Work queued on its streams is added to the graph and does not run.
 struct Capture {
   cudaStream_t origin;
   bool global;  // cudaStreamCaptureModeGlobal
   bool invalidated = false;
-  std::vector<Work> work{};
+  std::deque<Operation> operations{};
+  cudaStream_t last{};                           // the last operation's stream
   LogEntry logged{};                             // the memory that the work reads and writes, and its seconds
   std::map<cudaStream_t, std::size_t> queued{};  // operations on each stream
   std::map<cudaStream_t, std::size_t> joined{};  // of these, how many another stream waits for
@@ -37,12 +50,6 @@ struct EventRecord {
   int logged = -1;                     // id of its log entry
 };
 
-/// An operation of a stream: work, or a wait for an event.
-struct Operation {
-  Work work;
-  std::shared_ptr<EventRecord> awaited{};
-};
-
 }  // namespace odori::emulator
 
 struct CUstream_st {
@@ -51,17 +58,18 @@ struct CUstream_st {
   int number;     // from 1, in order of creation
   std::deque<odori::emulator::Operation> operations{};
   std::shared_ptr<odori::emulator::Capture> capture{};
+  bool after_kernel = false;  // what is queued next follows a kernel directly
 };
 struct CUevent_st {
   bool timed;
   std::shared_ptr<odori::emulator::EventRecord> record{};
 };
 struct CUgraph_st {
-  std::vector<odori::emulator::Work> work;
+  std::deque<odori::emulator::Operation> operations;
   odori::emulator::LogEntry logged;
 };
 struct CUgraphExec_st {
-  std::shared_ptr<const std::vector<odori::emulator::Work>> work;
+  std::shared_ptr<const std::deque<odori::emulator::Operation>> operations;
   odori::emulator::LogEntry logged;
 };
 
@@ -73,10 +81,12 @@ namespace odori::emulator {
 cudaError_t enqueue(cudaStream_t stream, Operation operation, std::optional<LogEntry> entry = {},
                     int* logged = nullptr);
 cudaError_t queue(cudaStream_t stream, Work work);
-/// Queues a kernel. `descending` is the order, chosen at random, in which its blocks and threads run.
-cudaError_t queue_launch(cudaStream_t stream, std::function<void(bool descending)> kernel);
+/// Queues a kernel. `begin`, if not empty: Operation::begin.
+cudaError_t queue_launch(cudaStream_t stream, Work kernel, std::function<Work()> begin = {});
 
-/// Runs the first operation of a stream, and what it waits for on other streams.
+/// Runs the first operation, and what it waits for on other streams. Kernels after it that may begin early do so at
+/// random, and are run as well.
+void run_first(std::deque<Operation>& operations);
 void run_next(cudaStream_t stream);
 void run_all(cudaStream_t stream);
 void run_until_done(const EventRecord& record);

@@ -58,6 +58,7 @@ __device__ void finish_moments(const Moments& all, const BatchNormalization& b, 
 template <typename T, int V>
 __global__ void moments_of_chunks(BatchNormalization b, std::size_t chunk, Partial<Moments> partial,
                                   float* running_mean, float* running_variance) {
+  wait_for_previous_kernel();
   const int column = my_column<V>();
   const T* x = static_cast<const T*>(b.x);
   Moments mine[V] = {};
@@ -86,6 +87,7 @@ __device__ Result combine_chunks(const Result* partial, int chunks, int channels
 
 __global__ void combine_moments(const Moments* partial, int chunks, BatchNormalization b, float* running_mean,
                                 float* running_variance) {
+  wait_for_previous_kernel();
   const Moments all = combine_chunks(partial, chunks, b.channels);
   if (my_column<1>() < b.channels && threadIdx.y == 0)
     finish_moments(all, b, my_column<1>(), running_mean, running_variance);
@@ -104,6 +106,7 @@ __device__ float stored(float x) {
 template <typename T, int V, bool gelu>
 __global__ void normalise(BatchNormalization b, std::size_t chunk, const float* running_mean,
                           const float* running_variance, T* y) {
+  wait_for_previous_kernel();
   const int column = my_column<V>();
   if (column >= b.channels) return;
   const T* x = static_cast<const T*>(b.x);
@@ -128,6 +131,7 @@ __global__ void normalise(BatchNormalization b, std::size_t chunk, const float* 
 /// normalise() and dropout, with the statistics of this batch; each element is rounded as if memory lay between both.
 template <typename T, int V>
 __global__ void normalise_and_drop(BatchNormalization b, Slots slots, float kept_scale, T* y) {
+  wait_for_previous_kernel();
   const T* x = static_cast<const T*>(b.x);
   int column = -1;
   Numbers<V> mean{}, scale{}, beta{};
@@ -169,6 +173,7 @@ __device__ float through_relu(const BatchNormalization& b, float g, float x, flo
 template <typename T, int V, bool gelu>
 __global__ void sums_of_chunks(BatchNormalization b, float kept_scale, T* gy, std::size_t chunk, Partial<Sums> partial,
                                float* ggamma, float* gbeta) {
+  wait_for_previous_kernel();
   const int column = my_column<V>();
   const T* x = static_cast<const T*>(b.x);
   Sums mine[V] = {};
@@ -201,6 +206,7 @@ __global__ void sums_of_chunks(BatchNormalization b, float kept_scale, T* gy, st
 }
 
 __global__ void combine_sums(const Sums* partial, int chunks, int channels, float* ggamma, float* gbeta) {
+  wait_for_previous_kernel();
   const Sums all = combine_chunks(partial, chunks, channels);
   const int c = my_column<1>();
   if (c >= channels || threadIdx.y != 0) return;
@@ -212,6 +218,7 @@ __global__ void combine_sums(const Sums* partial, int chunks, int channels, floa
 template <typename T, int V>
 __global__ void gradient_of_x(BatchNormalization b, float kept_scale, const T* gy, std::size_t chunk,
                               const float* ggamma, const float* gbeta, T* gx) {
+  wait_for_previous_kernel();
   const int column = my_column<V>();
   if (column >= b.channels) return;
   const T* x = static_cast<const T*>(b.x);

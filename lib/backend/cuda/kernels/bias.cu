@@ -7,6 +7,7 @@ namespace {
 
 template <typename T, int V>
 __global__ void add_bias_kernel(T* y, const float* bias, std::size_t n, int columns) {
+  wait_for_previous_kernel();
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     auto a = read<width.value>(y + i);
     const auto b = read<width.value>(bias + i % columns);
@@ -24,6 +25,7 @@ struct Sum {
 template <typename T, int V>
 __global__ void bias_gradient_kernel(const T* gy, float* gbias, std::size_t rows, int columns, std::size_t chunk,
                                      Partial<Sum> partial) {
+  wait_for_previous_kernel();
   const int column = my_column<V>();
   Sum mine[V] = {};
   if (column < columns)

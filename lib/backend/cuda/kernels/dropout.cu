@@ -7,6 +7,7 @@ namespace {
 
 template <typename T, int V>
 __global__ void dropout_kernel(const T* x, T* y, Slots slots, float scale) {
+  wait_for_previous_kernel();
   for_my_slots<V>(slots, [&](std::size_t i, int, unsigned int kept) {
     auto a = read<V>(x + i);
     for (int k = 0; k < V; ++k) a[k] = kept >> k & 1 ? a[k] * scale : 0;

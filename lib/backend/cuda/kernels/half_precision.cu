@@ -7,6 +7,7 @@ namespace {
 
 template <typename Half, int V>
 __global__ void pack_kernel(float factor, const float* numbers, Half* packed, std::size_t n) {
+  wait_for_previous_kernel();
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     auto own = read<width.value>(numbers + i);
     for (int k = 0; k < width.value; ++k) own[k] *= factor;
@@ -16,6 +17,7 @@ __global__ void pack_kernel(float factor, const float* numbers, Half* packed, st
 
 template <typename Half, int V>
 __global__ void unpack_kernel(const Half* packed, float* numbers, std::size_t n, std::uint32_t* not_finite) {
+  wait_for_previous_kernel();
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     const auto own = read<width.value>(packed + i);
     write(numbers + i, own);

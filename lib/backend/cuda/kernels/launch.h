@@ -13,6 +13,20 @@ namespace odori::cuda::kernels {
 /// backend/cuda/cuda_check.cpp: {fmt} and nvcc make slow company.
 void check_launch(cudaError_t error, const char* kernel);
 
+/// May the kernels that this thread launches begin before the kernel before them in the stream has ended
+/// (GpuOptimization::dependent_launch)? CudaDevice::bind_thread() sets it. Defined in cuda_check.cpp.
+bool launches_dependent();
+void set_launches_dependent(bool on);
+
+/// Each kernel's first statement, in every thread: until here it may run early, so nothing before it may read or write
+/// memory. Then the kernel before has ended, and the next one may begin as far as this one leaves room.
+inline __device__ void wait_for_previous_kernel() {
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 constexpr unsigned int threads_per_block = 256;
 
 /// `kernel` on a grid of blocks of block.x * block.y threads. Nothing is launched if there are no blocks.
@@ -24,6 +38,13 @@ void launch(const char* name, void (*kernel)(Parameters...), cudaStream_t stream
   config.gridDim = grid;
   config.blockDim = block;
   config.stream = stream;
+  cudaLaunchAttribute early{};
+  if (launches_dependent()) {
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &early;
+    config.numAttrs = 1;
+  }
   check_launch(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), name);
 }
 

@@ -14,11 +14,13 @@ __device__ std::size_t channels_last(std::size_t i, const Shape& shape) {
 
 template <typename T>
 __global__ void to_channels_last_kernel(const float* plain, T* to, Shape shape, std::size_t n) {
+  wait_for_previous_kernel();
   for_my_numbers<1>(n, [&](auto, std::size_t i) { write(to + channels_last(i, shape), read<1>(plain + i)); });
 }
 
 template <typename T>
 __global__ void to_plain_kernel(const T* from, float* plain, Shape shape, std::size_t n) {
+  wait_for_previous_kernel();
   for_my_numbers<1>(n, [&](auto, std::size_t i) { write(plain + i, read<1>(from + channels_last(i, shape))); });
 }
 

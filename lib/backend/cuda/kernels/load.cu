@@ -37,6 +37,7 @@ struct Plane {
 /// blockIdx.x: the image; a thread of its blocks has one pixel.
 template <typename T>
 __global__ void load_kernel(T* input, int size, const Step* step) {
+  wait_for_previous_kernel();
   const int image = static_cast<int>(blockIdx.x), pixels = size * size;
   __shared__ int dy, dx, flip;  // the same for the block, and ten rounds of Philox for each thread to compute
   if (threadIdx.x == 0) {

@@ -8,12 +8,14 @@ namespace {
 /// A thread an element.
 template <typename T>
 __global__ void forward(T* x, float scale, int n) {
+  wait_for_previous_kernel();
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < n) assign(x[i], scale * to_float(x[i]));
 }
 
 template <typename T>
 __global__ void backward(T* g, LogitsSpec spec, int batch, int classes, const Step* step) {
+  wait_for_previous_kernel();
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= batch * classes) return;
   const int example = i / classes;

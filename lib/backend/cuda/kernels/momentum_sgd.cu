@@ -11,6 +11,7 @@ constexpr int group_log2 = 4;  // a bit of in_bf16 stands for 2^4 elements, as a
 template <bool with_bf16, int V>
 __global__ void momentum_sgd_kernel(UpdateVectors x, MomentumFactors given, const MomentumFactors* changing,
                                     std::size_t n) {
+  wait_for_previous_kernel();
   const MomentumFactors of_all = changing ? *changing : given;
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     constexpr int W = decltype(width)::value;
@@ -58,6 +59,7 @@ void update(cudaStream_t stream, const UpdateVectors& x, const MomentumFactors& 
 
 template <int V>
 __global__ void look_ahead_kernel(float* slow, float* fast, void* copy, float keep, std::size_t n) {
+  wait_for_previous_kernel();
   const float take = 1 - keep;
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     constexpr int W = decltype(width)::value;

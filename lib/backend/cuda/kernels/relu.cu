@@ -7,6 +7,7 @@ namespace {
 
 template <typename T, int V>
 __global__ void forward(const T* x, T* y, std::size_t n) {
+  wait_for_previous_kernel();
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     auto a = read<width.value>(x + i);
     for (int k = 0; k < width.value; ++k) a[k] = a[k] < 0 ? 0 : a[k];
@@ -16,6 +17,7 @@ __global__ void forward(const T* x, T* y, std::size_t n) {
 
 template <typename T, int V>
 __global__ void backward(const T* y, const T* gy, T* gx, std::size_t n) {
+  wait_for_previous_kernel();
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     const auto a = read<width.value>(y + i);
     auto g = read<width.value>(gy + i);

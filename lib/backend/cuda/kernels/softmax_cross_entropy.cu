@@ -47,6 +47,7 @@ __device__ Metrics sum_of_warp(Metrics mine) {
 /// Of all warps of the grid, warp i takes the examples i, i + warps, ... The last block adds up.
 template <typename T>
 __global__ void metrics_kernel(const T* x, int classes, const Step* step, MetricsMemory* memory) {
+  wait_for_previous_kernel();
   constexpr int warps = threads_per_block / warp;
   static_assert(warps <= warp && MetricsMemory::most_blocks <= warp);
   __shared__ double loss_sum[warps];
@@ -96,6 +97,7 @@ __global__ void metrics_kernel(const T* x, int classes, const Step* step, Metric
 /// A warp an example.
 template <typename T>
 __global__ void backward(const T* x, T* gx, int batch, int classes, const Step* step) {
+  wait_for_previous_kernel();
   const int i = static_cast<int>((std::size_t{blockIdx.x} * blockDim.x + threadIdx.x) / warp);
   if (i >= batch) return;
   x += static_cast<std::size_t>(i) * classes;

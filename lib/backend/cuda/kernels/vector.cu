@@ -8,6 +8,7 @@ namespace {
 
 template <int V>
 __global__ void axpy_kernel(float a, const float* x, float* y, std::size_t n) {
+  wait_for_previous_kernel();
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     const auto from = read<width.value>(x + i);
     auto to = read<width.value>(y + i);
@@ -18,6 +19,7 @@ __global__ void axpy_kernel(float a, const float* x, float* y, std::size_t n) {
 
 template <int V>
 __global__ void swap_kernel(float* x, float* y, std::size_t n) {
+  wait_for_previous_kernel();
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     const auto to_y = read<width.value>(x + i);
     write(x + i, read<width.value>(y + i));
@@ -27,6 +29,7 @@ __global__ void swap_kernel(float* x, float* y, std::size_t n) {
 
 template <int V>
 __global__ void adam_kernel(float* p, const float* g, float* m, float* v, AdamFactors f, std::size_t n) {
+  wait_for_previous_kernel();
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     const auto gradient = read<width.value>(g + i);
     auto mean = read<width.value>(m + i);
@@ -52,6 +55,7 @@ struct Others {
 
 template <int V>
 __global__ void add_and_scale_kernel(float a, Others others, float* y, std::size_t n) {
+  wait_for_previous_kernel();
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     auto sum = read<width.value>(y + i);
 #pragma unroll
@@ -67,11 +71,13 @@ __global__ void add_and_scale_kernel(float a, Others others, float* y, std::size
 
 template <typename From, typename To, int V>
 __global__ void cast_kernel(const From* from, To* to, std::size_t n) {
+  wait_for_previous_kernel();
   for_my_numbers<V>(n, [&](auto width, std::size_t i) { write(to + i, read<width.value>(from + i)); });
 }
 
 template <typename T, int V>
 __global__ void noise_kernel(T* x, std::size_t n, std::uint64_t seed) {
+  wait_for_previous_kernel();
   for_my_numbers<V>(n, [&](auto width, std::size_t i) {
     Numbers<width.value> a;
     for (int k = 0; k < width.value; ++k) {

@@ -14,6 +14,7 @@
 
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __CUDA_ARCH__ 900
 // One block at a time runs on a host thread.
 #define __shared__ static thread_local
 
@@ -28,6 +29,22 @@ struct dim3 {
   constexpr dim3(unsigned int x = 1, unsigned int y = 1, unsigned int z = 1) : x(x), y(y), z(z) {}
 };
 
+enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
+union cudaLaunchAttributeValue {
+  int programmaticStreamSerializationAllowed;
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes = 0;
+  cudaStream_t stream = nullptr;
+  cudaLaunchAttribute* attrs = nullptr;
+  unsigned int numAttrs = 0;
+};
+
 extern constinit thread_local uint3 threadIdx, blockIdx;
 extern constinit thread_local dim3 blockDim, gridDim;
 
@@ -38,9 +55,12 @@ void synchronize_threads(int line);
 /// Stops the calling thread until all lanes of its warp in `mask` have reached this line. Returns the bits of `lane`.
 std::uint64_t exchange_in_warp(unsigned int mask, std::uint64_t bits, int lane, int line);
 int lane_of_thread();
+/// Stops the calling thread until the kernel before has ended. At once if it has, or if this kernel may not begin
+/// early.
+void wait_for_kernel_before();
 
 /// Queues a kernel; `kernel` is the work of one thread.
-cudaError_t queue_kernel(dim3 grid, dim3 block, cudaStream_t stream, std::function<void()> kernel);
+cudaError_t queue_kernel(const cudaLaunchConfig_t& config, std::function<void()> kernel);
 
 template <typename T>
 T shuffle(unsigned int mask, T value, int lane, int line) {
@@ -67,16 +87,12 @@ inline void __threadfence() {}  // blocks run one after another
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline unsigned int __float_as_uint(float x) { return std::bit_cast<unsigned int>(x); }
 
-struct cudaLaunchConfig_t {
-  dim3 gridDim, blockDim;
-  size_t dynamicSmemBytes = 0;
-  cudaStream_t stream = nullptr;
-};
+inline void cudaGridDependencySynchronize() { odori::emulator::wait_for_kernel_before(); }
+inline void cudaTriggerProgrammaticLaunchCompletion() {}  // whoever may begin early does so at random
 
 template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
   std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
-  return odori::emulator::queue_kernel(config->gridDim, config->blockDim, config->stream,
-                                       [kernel, values] { std::apply(kernel, values); });
+  return odori::emulator::queue_kernel(*config, [kernel, values] { std::apply(kernel, values); });
 }
