@@ -104,7 +104,7 @@ expect grader/runner/a.h '"checks/verdict.h"' "of the grader's folders runner ma
 expect grader/classroom/reports/a.h '"classroom/marking/record.h"' ''
 expect grader/classroom/reports/a.h '"classroom/marking/results.h"' "of the grader's folders classroom/reports may include"
 expect grader/classroom/grade.cpp '"classroom/self_test/self_test.h"' ''
-expect grader/runner/a.cpp '<unicode/uchar.h>' 'only student_name.cpp and unseen.cpp'
+expect grader/runner/a.cpp '<unicode/uchar.h>' 'only grader/classroom/marking/student_name.cpp may'
 expect grader/news/a.h '"runner/run.h"' 'the folder news'
 expect grader/tests/a.cpp '"classroom/grade.h"' ''
 

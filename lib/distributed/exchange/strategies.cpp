@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/exchange/strategies.h"
 
-#include "distributed/exchange/context.h"
 #include "errors/error.h"
 
 namespace odori {
@@ -27,15 +26,5 @@ std::string join_words(std::initializer_list<std::string> words) {
 }
 
 std::string in_words(Dtype dtype) { return dtype == Dtype::fp32 ? "" : to_string(dtype); }
-
-Range ExchangeStrategy::owned() const {
-  require(context_ != nullptr, "This exchange strategy has no model yet. Call optimizer.setup(model) first.");
-  return {0, context_->parameters.size()};
-}
-
-ExchangeReport& ExchangeStrategy::report() const {
-  require(context_ != nullptr, "This exchange strategy has no model yet. Call optimizer.setup(model) first.");
-  return context_->report;
-}
 
 }  // namespace odori
