@@ -5,8 +5,9 @@
 #pragma once
 
 #include <array>
-#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace odori {
 
@@ -28,12 +29,8 @@ constexpr std::string_view to_string(GpuOptimization one) {
   return gpu_optimization_names[static_cast<std::size_t>(one)];
 }
 
-/// Empty if none has this name.
-constexpr std::optional<GpuOptimization> gpu_optimization(std::string_view name) {
-  for (std::size_t i = 0; i < gpu_optimization_names.size(); ++i)
-    if (gpu_optimization_names[i] == name) return static_cast<GpuOptimization>(i);
-  return {};
-}
+/// Those of a list of names, joined by commas, or of "all"; each once. Throws UsageError for any other name.
+std::vector<GpuOptimization> gpu_optimizations(const std::string& list);
 
 /// Those that a device uses: all, unless turned off.
 class GpuOptimizations {

@@ -3,9 +3,7 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <map>
-#include <sstream>
 
 #include "comm/communicator.h"
 #include "errors/error.h"
@@ -19,42 +17,25 @@ const std::map<std::string, Precision> precisions{
     {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}};
 
 void add_device_flags(CommandLine& line, Options& options) {
-  static const std::map<std::string, DeviceRequest> requests{{"cpu", DeviceRequest::cpu},
-                                                             {"cuda", DeviceRequest::cuda}};
-  line.add_option_function(
-          "--device", [&](const std::string& name) { options.devices.request = requests.at(name); }, "cpu or cuda")
-      .check(line.one_of({"cpu", "cuda"}));
+  line.add_choice("--device", options.devices.request, {{"cpu", DeviceRequest::cpu}, {"cuda", DeviceRequest::cuda}},
+                  "cpu or cuda");
   line.add_option_function(
           "--precision", [&](const std::string& name) { options.devices.precision = precisions.at(name); },
           "fp32, tf32 or bf16; without it, tf32 on GPUs and fp32 on CPU devices")
       .check(line.one_of({"fp32", "tf32", "bf16"}));
 }
 
-/// "fused-update,step-graph", or "all".
-std::vector<GpuOptimization> optimizations(const std::string& list) {
-  std::vector<GpuOptimization> found;
-  std::istringstream names(list == "all" ? fmt::format("{}", fmt::join(gpu_optimization_names, ",")) : list);
-  for (std::string name; std::getline(names, name, ',');) {
-    const auto one = gpu_optimization(name);
-    if (!one)
-      throw UsageError(fmt::format("There is no GPU optimization \"{}\". There are: {}; or give \"all\".", name,
-                                   fmt::join(gpu_optimization_names, ", ")));
-    if (std::ranges::find(found, *one) == found.end()) found.push_back(*one);
-  }
-  return found;
-}
-
 void add_optimization_flags(CommandLine& line, Options& options) {
   line.add_option_function(
       "--cuda-without",
       [&](const std::string& list) {
-        for (const GpuOptimization one : optimizations(list))
+        for (const GpuOptimization one : gpu_optimizations(list))
           options.devices.optimizations = options.devices.optimizations.without(one);
       },
       fmt::format("GPU optimizations to turn off, joined by commas, or all: {}",
                   fmt::join(gpu_optimization_names, ", ")));
   line.add_option_function(
-      "--compare-without", [&](const std::string& list) { options.compare_without = optimizations(list); },
+      "--compare-without", [&](const std::string& list) { options.compare_without = gpu_optimizations(list); },
       "GPU optimizations: rounds without each of them in turn with rounds with all, and the ratios");
   line.add_option("--json", options.json, "Write the rates of all rounds to this file");
 }

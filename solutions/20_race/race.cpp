@@ -51,6 +51,7 @@ struct Flags {
   std::string dataset = "auto", size = "full", device = "auto", precision = "auto";
   race::Recipe recipe;
   double fraction = 1;
+  GpuOptimizations optimizations;
   int runs = 1, threads = 1;
   std::uint64_t seed = 0;
 };
@@ -64,23 +65,31 @@ Flags read_flags(int argc, char** argv) {
   };
   number("--dataset", flags.dataset,
          "cifar10, synthetic, or a folder in CIFAR-10's format; auto: cifar10 if it is there");
-  number("--size", flags.size, "Widths of the network; small and tiny are for CPUs").check(line.one_of(race::sizes()));
+  line.add_choice("--size", flags.size, race::sizes(), "Widths of the network; small and tiny are for CPUs");
   number("--epochs", flags.recipe.epochs, "Length of the training")
       .check(line.number<double>({"a number above 0 and up to 1000", "0 より大きく 1000 以下の数"},
                                  [](double epochs) { return epochs > 0 && epochs <= 1000; }));
-  number("--batchsize", flags.recipe.batch, "Images of a step").check(line.whole_number(2, 1 << 20));
+  line.add_number("--batchsize", flags.recipe.batch, 2, 1 << 20, "Images of a step");
   number("--fraction", flags.fraction, "Use this part of the data, in (0, 1]")
       .check(line.number<double>({"a number above 0 and up to 1", "0 より大きく 1 以下の数"},
                                  [](double part) { return part > 0 && part <= 1; }));
-  number("--runs", flags.runs, "Training runs, each with the next seed; the first one also warms up")
-      .check(line.whole_number(1, 1000));
+  line.add_number("--runs", flags.runs, 1, 1000, "Training runs, each with the next seed; the first one also warms up");
   number("--seed", flags.seed, "Seed of everything that is random, of the first training")
       .check(line.number<std::uint64_t>({"a whole number", "整数"}, [](std::uint64_t) { return true; }));
-  number("--device", flags.device, "auto takes a GPU if there is one").check(line.one_of({"auto", "cpu", "cuda"}));
-  number("--threads-per-device", flags.threads, "Threads of a CPU device").check(line.whole_number(1, 1024));
-  number("--precision", flags.precision, "auto: bf16 on a GPU, fp32 on a CPU")
-      .check(line.one_of({"auto", "fp32", "tf32", "bf16"}));
+  line.add_choice("--device", flags.device, {"auto", "cpu", "cuda"}, "auto takes a GPU if there is one");
+  line.add_number("--threads-per-device", flags.threads, 1, 1024, "Threads of a CPU device");
+  line.add_choice("--precision", flags.precision, {"auto", "fp32", "tf32", "bf16"},
+                  "auto: bf16 on a GPU, fp32 on a CPU");
+  line.add_option_function(
+      "--cuda-without",
+      [&](const std::string& list) {
+        for (const GpuOptimization one : gpu_optimizations(list))
+          flags.optimizations = flags.optimizations.without(one);
+      },
+      "GPU optimizations to turn off, joined by commas, or all, as bench_vgg has it");
   line.parse();
+  if (line.has("--cuda-without") && flags.device != "cuda")
+    throw UsageError("--cuda-without is of GPU optimizations: it needs --device cuda.");
   return flags;
 }
 
@@ -89,6 +98,7 @@ DevicePoolOptions devices_of(const Flags& flags) {
   if (flags.device == "cpu") options.request = DeviceRequest::cpu;
   if (flags.device == "cuda") options.request = DeviceRequest::cuda;
   options.threads_per_device = flags.threads;
+  options.optimizations = flags.optimizations;
   if (flags.precision == "fp32") options.precision = Precision::fp32;
   if (flags.precision == "tf32") options.precision = Precision::tf32;
   if (flags.precision == "bf16" || (flags.precision == "auto" && DevicePool(options).kind() == DeviceKind::cuda))
