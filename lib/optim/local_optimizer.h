@@ -30,6 +30,7 @@ class LocalOptimizer : public Optimizer {
 
   /// The rule on `range`, to which the hooks have been applied. Called by several threads, with ranges of their own.
   virtual void apply_rule(Device& device, ModelMemory& memory, Range range) = 0;
+  bool is_set_up() const { return model_ != nullptr; }
   Buffer& vector(std::size_t i) { return vectors_[i]; }
   /// The element of the parameters to which the first element of each vector belongs.
   std::size_t shard_begin() const { return shard_.begin; }

@@ -15,6 +15,8 @@ std::size_t MomentumSGD::add_group(ParameterGroup group) {
           "An optimizer has at most {} parameter groups, and one of all other parameters. Put parameters with the "
           "same settings into one group.",
           MomentumGroups::most - 1);
+  require(!is_set_up(), "Parameter groups come before optimizer.setup(model), which places them.");
+  require(group.contains != nullptr, "A parameter group needs `contains`, which says what parameters are in it.");
   groups_.push_back(std::move(group));
   return groups_.size() - 1;
 }

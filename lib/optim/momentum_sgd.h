@@ -18,7 +18,7 @@ enum class MomentumRule { polyak, nesterov };
 /// Parameters with settings of their own.
 struct ParameterGroup {
   std::function<bool(const std::string& name)> contains;  // by a name of Classifier::parameters()
-  float rate_factor = 1;                                  // of the learning rate; 0: frozen
+  float rate_factor = 1;                                  // of the learning rate; 0 from the start: frozen
   float weight_decay = 0;                                 // g += weight_decay * p, after the hooks
 };
 

@@ -11,7 +11,7 @@ namespace {
 using namespace test;
 
 constexpr int batch_size = 8;
-constexpr std::uint64_t usual = 17;  // Trainee::act(): an update that nothing comes before; and so is any larger number
+constexpr std::uint64_t usual = 18;  // Trainee::act(): an update that nothing comes before; and so is any larger number
 
 const GpuOptimizations all, none = all.without(GpuOptimization::fused_update)
                                        .without(GpuOptimization::step_graph)
@@ -119,6 +119,13 @@ class Trainee {
         device.look_ahead(slow_, memory.parameters, 0.75f, step % 2 ? whole : first);
         device.look_ahead(slow_, memory.statistics, 0.5f, {0, memory.statistics.size()});
         seen_.push_back(read(device, memory.gradients));
+        break;
+      case 17:  // averages into another model, which trains before and after
+        other_.forward_backward(images_.batch(batch_size, step));
+        bare_.update();
+        device.look_ahead(other_.memory().parameters, memory.parameters, 0.5f, whole);
+        other_.forward_backward(images_.batch(batch_size, step));
+        seen_.push_back(read(device, other_.memory().gradients));
         break;
       default:
         optimizer_.set_learning_rate(0.05f / static_cast<float>(1 + step % 4));

@@ -15,6 +15,11 @@ awk '
     ++kernels
     kernel = in_body = ""
   }
+  /__global__ *$/ || /__restrict__|__ldg/ {
+    kernel = $0
+    complain("is not known to wait before it reads: write its name after __global__, and neither __restrict__ nor __ldg")
+    kernel = ""
+  }
   match($0, /__global__ .*/) {
     kernel = substr($0, RSTART + 11)
     sub(/^__launch_bounds__\([^)]*\) /, "", kernel)
@@ -33,4 +38,4 @@ awk '
     }
     if (!failed) print kernels " kernels wait for the kernel before them."
     exit failed
-  }' "$1"/*.cu
+  }' "$1"/*.cu "$1"/*.h

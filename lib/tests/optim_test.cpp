@@ -148,8 +148,11 @@ TEST_F(OptimizerTest, AGroupWithoutParametersIsRefusedAndSoAreTooManyGroups) {
   const auto none = [](const std::string&) { return false; };
   sgd.add_group({.contains = none});
   EXPECT_SENTENCE(sgd.setup(model_), "Parameter group 1 contains none of the model's");
-  for (int i = 0; i < 6; ++i) sgd.add_group({.contains = none});
-  EXPECT_SENTENCE(sgd.add_group({.contains = none}), "at most 7 parameter groups");
+  EXPECT_SENTENCE(sgd.add_group({.contains = none}), "before optimizer.setup(model)");
+  MomentumSGD many;
+  for (int i = 0; i < 7; ++i) many.add_group({.contains = none});
+  EXPECT_SENTENCE(many.add_group({.contains = none}), "at most 7 parameter groups");
+  EXPECT_SENTENCE(MomentumSGD().add_group({}), "needs `contains`");
 }
 
 TEST_F(OptimizerTest, StateOfAnotherOptimizerIsRefused) {

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "backend/cuda/device_group.h"
@@ -36,7 +37,8 @@ CudaDevice::Options possible(CudaDevice::Options options, int ordinal) {
   constexpr int captures_it = 12030;  // CUDA 12.3, in which captured graphs keep it
   int driver = 0;
   check(cudaDriverGetVersion(&driver), "asking what it is");
-  if (properties_of(ordinal).major < 9 || driver < captures_it || CUDART_VERSION < captures_it)
+  if (properties_of(ordinal).major < 9 || driver < captures_it || CUDART_VERSION < captures_it ||
+      !kernels::kernels_wait())
     options.optimizations = options.optimizations.without(GpuOptimization::dependent_launch);
   return options;
 }
@@ -188,8 +190,9 @@ void CudaDevice::adam(Buffer& p, const Buffer& g, Buffer& m, Buffer& v, const Ad
 
 void CudaDevice::look_ahead(Buffer& slow, Buffer& fast, float keep, Range range) {
   bind_thread();
+  const bool to_model = std::ranges::any_of(steps_, [&](TrainingStep* step) { return step->owns(slow); });
   for (TrainingStep* const step : steps_)
-    if (step->look_ahead(slow, fast, keep, range)) return;
+    if (!to_model && step->look_ahead(slow, fast, keep, range)) return;
   kernels::look_ahead(stream(), slow.data() + range.begin, fast.data() + range.begin, nullptr, keep, range.size());
 }
 

@@ -7,6 +7,7 @@
 #include <exception>
 #include <map>
 
+#include "backend/cuda/kernels/launch.h"
 #include "backend/cuda/kernels/vector.h"
 
 namespace odori::cuda {
@@ -19,7 +20,10 @@ constexpr std::size_t most_slices = 4, least_bytes_of_slice = std::size_t{4} << 
 class OnGpu {
  public:
   OnGpu(CudaDevice& device, CudaDevice& otherwise) : otherwise_(otherwise) { device.bind_thread(); }
-  ~OnGpu() { static_cast<void>(cudaSetDevice(otherwise_.ordinal())); }
+  ~OnGpu() {
+    static_cast<void>(cudaSetDevice(otherwise_.ordinal()));
+    kernels::set_launches_dependent(otherwise_.has(GpuOptimization::dependent_launch));
+  }
   OnGpu(const OnGpu&) = delete;
   OnGpu& operator=(const OnGpu&) = delete;
 

@@ -125,12 +125,17 @@ bool TrainingStep::momentum_sgd(const Buffer& p, const Buffer& g, Buffer& v, con
   return true;
 }
 
+bool TrainingStep::owns(const Buffer& buffer) const {
+  const ModelMemory& memory = setup_.parameters.memory();
+  return buffer.data() == memory.parameters.data() || buffer.data() == memory.gradients.data() ||
+         buffer.data() == memory.statistics.data();
+}
+
 bool TrainingStep::look_ahead(Buffer& slow, Buffer& fast, float keep, Range range) {
   ModelMemory& memory = setup_.parameters.memory();
   const bool of_parameters = fast.data() == memory.parameters.data();
   if (!has(GpuOptimization::fused_update)) return false;
-  if ((!of_parameters && fast.data() != memory.statistics.data()) || slow.data() == memory.gradients.data())
-    return false;
+  if (!of_parameters && fast.data() != memory.statistics.data()) return false;
   setup_.device.flush();
   void* copy = nullptr;
   if (of_parameters) {

@@ -44,7 +44,9 @@ class TrainingStep {
   /// Device::momentum_sgd: true if it has been queued here.
   bool momentum_sgd(const Buffer& p, const Buffer& g, Buffer& v, const MomentumGroups& groups, Range range,
                     std::size_t v_begin);
-  /// Device::look_ahead: true if it has been queued here. Writes the weights' copy of bf16 as well.
+  /// Is this memory of the model's?
+  bool owns(const Buffer& buffer) const;
+  /// Device::look_ahead into memory that no model owns: true if it has been queued here. Writes the weights' copy of bf16 as well.
   bool look_ahead(Buffer& slow, Buffer& fast, float keep, Range range);
 
   /// "forward captured, backward not captured yet, step captured"

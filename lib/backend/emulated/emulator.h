@@ -21,6 +21,7 @@ struct Machine {
   cudaError_t driver = cudaSuccess;                  // error of cudaGetDeviceCount, for example cudaErrorNoDevice
   std::uint64_t seed = 1;                            // of the random order in which streams run
   int architecture = 9;                              // compute capability's first number
+  int code = 90;                                     // compute capability that kernels were compiled for
   std::vector<int> physical{};                       // index of each GPU in the machine; empty: 0, 1, 2, ...
 };
 /// Replaces the machine. Destroy all memory, streams, events and graphs of the old one before.

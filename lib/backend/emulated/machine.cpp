@@ -176,6 +176,10 @@ cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
   std::snprintf(id, static_cast<std::size_t>(length), "0000:%02x:00.0", physical_gpu(device) + 1);
   return cudaSuccess;
 }
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
+  *attributes = {.binaryVersion = 10 * state().machine.architecture, .ptxVersion = state().machine.code};
+  return cudaSuccess;
+}
 cudaError_t cudaDriverGetVersion(int* version) {
   *version = state().machine.driver == cudaErrorInsufficientDriver ? CUDART_VERSION - 2000 : CUDART_VERSION;
   return cudaSuccess;

@@ -18,6 +18,10 @@ void check_launch(cudaError_t error, const char* kernel);
 bool launches_dependent();
 void set_launches_dependent(bool on);
 
+/// Do kernels wait in the code that the chosen GPU runs? That is code made for compute capability 9.0 or later: a GPU
+/// that can begin kernels early may run older PTX, from which the wait below is left out. Defined in vector.cu.
+bool kernels_wait();
+
 /// Each kernel's first statement, in every thread: until here it may run early, so nothing before it may read or write
 /// memory. Then the kernel before has ended, and the next one may begin as far as this one leaves room.
 inline __device__ void wait_for_previous_kernel() {

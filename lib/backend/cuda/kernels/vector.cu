@@ -103,6 +103,13 @@ void axpy(cudaStream_t stream, float a, const float* x, float* y, std::size_t n)
   launch_floats("axpy", stream, aligned(x, y), axpy_kernel<4>, axpy_kernel<1>, n, a, x, y);
 }
 
+bool kernels_wait() {
+  cudaFuncAttributes code{};
+  if (cudaFuncGetAttributes(&code, swap_kernel<1>) == cudaSuccess) return code.ptxVersion >= 90;
+  cudaGetLastError();  // no code for this GPU: the device's first kernel says so
+  return false;
+}
+
 void scale(cudaStream_t stream, float a, float* y, std::size_t n) { add_and_scale(stream, a, nullptr, 0, y, n); }
 
 void swap(cudaStream_t stream, float* x, float* y, std::size_t n) {

@@ -90,6 +90,11 @@ inline unsigned int __float_as_uint(float x) { return std::bit_cast<unsigned int
 inline void cudaGridDependencySynchronize() { odori::emulator::wait_for_kernel_before(); }
 inline void cudaTriggerProgrammaticLaunchCompletion() {}  // whoever may begin early does so at random
 
+template <typename... Parameters>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, void (*kernel)(Parameters...)) {
+  return cudaFuncGetAttributes(attributes, reinterpret_cast<const void*>(kernel));
+}
+
 template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
