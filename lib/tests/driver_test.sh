@@ -233,6 +233,12 @@ mkdir -p "$scratch/tested"
 bash -c "$(sed -n '/^packages=/,/)$/p' "$odori"); echo \"\${packages[*]}\"" >"$scratch/tested/odori_packages"
 cat >"$scratch/bin/ctest" <<'END'
 #!/bin/bash
+if [[ $* == --help ]]; then
+  echo "  -j <jobs>, --parallel <jobs> = Run the tests in parallel"
+  echo "  -R <regex>, --tests-regex <regex>"
+  echo "  --repeat <mode>:<n>"
+  exit
+fi
 if [[ " $* " != *" -N "* ]]; then
   while [[ $1 != --output-junit ]]; do shift; done
   printf '\t<testcase name="good" status="run">\n' >"$2"
@@ -244,6 +250,7 @@ case ${*:4} in
   "-L ^long$ -FA .") tests="slow slower" ;;
   "-R scripts") tests=a_script ;;
   "-R comm_test|x"*) tests="comm_test_1_ranks x" ;;
+  "-R comm_test" | "-R x") tests=$2 ;;
   "-R slow" | "-j 1 -R slow") tests="slow slower" ;;
   "-R later") [[ -e $ODORI_BUILD/later ]] && tests="x later" || tests=x ;;
   *) exit ;;
@@ -281,7 +288,10 @@ selects "all never" "-R slow" "" --all slow
 selects "all never" "-j 1 -R slow" "" -j 1 -R slow
 selects "other program; other program late" "-R later" "" later
 selects "" "-R scripts" "" scripts
-selects "" "-R unheard_of" "" unheard_of
+refused=(env PATH="$scratch/bin" CI= ODORI_BUILD="$scratch/tested" "$odori" test)
+expect 2 'no test has "unheard_of" in its name.' "${refused[@]}" scripts unheard_of
+expect 2 "neither ./odori test nor ctest has a flag --nosuch." "${refused[@]}" --nosuch
+expect 2 "-x というフラグは" "${refused[@]}" -x --lang ja
 rm "$scratch/bin/"{cmake,ctest}
 
 # A compiler that accepts nothing: a task's own program is what ./odori check explains.
