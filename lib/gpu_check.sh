@@ -21,7 +21,7 @@
 # (build-gpu_check). PYTHON names a python3 with PyTorch, for the comparison (python3).
 # Exit codes: 0 all passed, or what is missing is listed (INCOMPLETE); 1 something failed; 12 nothing of it could be
 # run; 2 a flag or a setting is wrong; 20 there is no GPU, or something that the build needs; 128 + N signal N ended it:
-# result.json then has what was run until then. Without a GPU it is left as it is.
+# result.json then has what was run until then. Where nothing was run, as without a GPU, it is left as it is.
 set -uo pipefail
 unset CDPATH # with it, cd may go elsewhere, and says where
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -40,14 +40,16 @@ fi
 if [[ ${1:-} == --only ]]; then
   stages=${2:-}
   shift $(($# > 1 ? 2 : 1))
-  for stage in ${stages//,/ }; do
-    [[ ,$all_stages, == *",$stage,"* ]] || stop 2 "there is no stage \"$stage\". --only takes some of $all_stages."
-  done
   [[ -n ${stages//,/} ]] || stop 2 "--only needs stages: some of $all_stages."
+  IFS=, read -rd '' -a names <<<"$stages," # the comma takes the end of the line from the last name
+  unset "names[-1]"
+  for stage in "${names[@]}"; do
+    [[ ,$all_stages, == *",$stage,"* && -n $stage ]] || stop 2 "there is no stage \"$stage\". --only takes some of $all_stages, joined by commas."
+  done
 fi
 [[ ${1:-} != -* && $# -le 1 ]] || stop 2 "it takes [--only STAGE,STAGE] [OUT], in this order, not \"$*\"."
 minutes=${ODORI_GPU_MINUTES:-9}
-[[ $minutes =~ ^[0-9]{1,4}$ ]] || stop 2 "ODORI_GPU_MINUTES is a whole number of minutes, not \"$minutes\"."
+[[ $minutes =~ ^[0-9]{1,4}$ && 10#$minutes -gt 0 ]] || stop 2 "ODORI_GPU_MINUTES is a whole number of minutes from 1 to 9999, not \"$minutes\"."
 mkdir -p "${1:-$kit/out/gpu_check}" && out=$(cd "${1:-$kit/out/gpu_check}" && pwd) || exit 20
 build=${ODORI_BUILD:-$kit/build-gpu_check}
 [[ $build == /* ]] || build=$PWD/$build # tests run in other folders
@@ -55,7 +57,7 @@ deadline=$((SECONDS + 10#$minutes * 60))
 python=${PYTHON:-python3}
 scratch=$(mktemp -d) || exit 20
 rows=() # here, not in a file: on a full disk a FAIL would be lost
-verdict="NOT RUN" gpus="" has_gpu="" unproven=() running=""
+verdict="NOT RUN" gpus="" unproven=() running=""
 export kit build out scratch python
 export GTEST_COLOR=no # mpirun gives ranks a terminal, and colours would stand in the rows
 export PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin # compute-sanitizer lies beside nvcc, which is found there too
@@ -141,7 +143,7 @@ conclude() {
   [[ ! -f $scratch/pytorch.json ]] || sed -n '/^VGG [0-9]*x/,/TFLOP/p' "$out/log.txt"
   [[ ${#unproven[@]} -eq 0 ]] || printf 'Not proven here: %s\n' "${unproven[@]}"
   printf '%s, on %s\n' "$verdict" "$(head -n 1 <<<"$gpus")"
-  printf 'Written: %s and %s\n' "$out/result.json" "$out/log.txt"
+  ! has_run || printf 'Written: %s and %s\n' "$out/result.json" "$out/log.txt"
   [[ $verdict != FAILED ]] || return
   [[ $stages == build ]] || all_rows | grep -v '^build' | cut -f3 | grep -qx PASS || stop 12 "nothing of it could be run; what is known of why is above, all is in $out/log.txt."
 }
@@ -151,7 +153,6 @@ wanted() { [[ ,$stages, == *",$1,"* ]]; }
 options=()
 ranks_proven=yes
 find_gpu
-has_gpu=yes # so that what is written replaces nothing that says more: without a GPU, an earlier run's files stay
 : >"$out/log.txt" || stop 20 "$out/log.txt can't be written."
 describe_machine
 unpack_packages

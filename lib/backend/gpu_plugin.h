@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "backend/gpu_optimizations.h"
 #include "backend/gpus.h"
 #include "backend/nccl_group.h"
 
@@ -21,6 +22,8 @@ struct GpuPlugin {
   std::unique_ptr<Device> (*make_gpu)(int id, const DevicePoolOptions& options);
   /// The most bytes that this process has held on the device's GPU at a time, without what CUDA's libraries hold.
   std::size_t (*peak_memory)(const Device& device);
+  /// Those that the device uses: as asked for, without what its GPU or driver can't do.
+  GpuOptimizations (*optimizations)(const Device& device);
   /// On the device's GPU. Collective over the `size` ranks of the group; `rank` is this one's place among them.
   std::unique_ptr<NcclGroup> (*make_nccl_group)(Device& device, int size, int rank, const NcclGroup::BringId& bring_id);
 };

@@ -10,8 +10,11 @@
 //   TFLOP/s peak memory 504 MB; an iteration allocates 3994912 bytes in 2761 calls, the largest 623040, and keeps 0
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <deque>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "backend/device_pool.h"
@@ -94,8 +97,28 @@ bench::Spread ratio(const Trainee& first, const Trainee& other) {
   return bench::spread_of(ratios);
 }
 
+/// Why rounds without it would be no different; empty if they can be.
+std::string why_not(GpuOptimization one, const Trainee& trainee) {
+  if (!gpu_plugin()->optimizations(trainee.model.device()).has(one)) return "not possible on this GPU with this driver";
+  const std::map<GpuOptimization, std::string> fused{{GpuOptimization::fused_gelu, "+ gelu"},
+                                                     {GpuOptimization::fused_dropout, "+ dropout"}};
+  const auto words = fused.find(one);
+  if (words == fused.end()) return {};
+  const std::vector<std::string> lines = trainee.model.graph().describe();
+  const bool used = std::ranges::any_of(
+      lines, [&](const std::string& line) { return line.find(words->second) != std::string::npos; });
+  return used ? "" : "not used by this network";
+}
+
+/// An optimization that can't be compared, and why.
+struct Uncompared {
+  GpuOptimization one;
+  std::string why;
+};
+
 /// The setting of the flags first; then what is measured in turn with it.
-std::deque<Trainee> trainees_of(const bench::Options& options, const Batch& batch) {
+std::deque<Trainee> trainees_of(const bench::Options& options, const Batch& batch,
+                                std::vector<Uncompared>& uncompared) {
   std::deque<Trainee> trainees;
   trainees.emplace_back(options, options.devices, batch);
   if (options.beside) {
@@ -104,6 +127,10 @@ std::deque<Trainee> trainees_of(const bench::Options& options, const Batch& batc
     trainees.emplace_back(options, devices, batch);
   }
   for (const GpuOptimization one : options.compare_without) {
+    if (std::string why = why_not(one, trainees.front()); !why.empty()) {
+      uncompared.push_back({one, std::move(why)});
+      continue;
+    }
     DevicePoolOptions devices = options.devices;
     devices.optimizations = devices.optimizations.without(one);
     trainees.emplace_back(options, devices, batch, one);
@@ -111,7 +138,20 @@ std::deque<Trainee> trainees_of(const bench::Options& options, const Batch& batc
   return trainees;
 }
 
-void write_json(const bench::Options& options, const std::deque<Trainee>& trainees) {
+[[noreturn]] void refuse_json(const std::string& path) {
+  fail("{} can't be written. Give --json a file in a folder that exists, and that you may write to.", path);
+}
+
+/// Fails at once if write_json() would. Changes no file, and leaves no new one.
+void check_json(const std::filesystem::path& path) {
+  std::error_code error;
+  const bool is_new = !std::filesystem::exists(path, error);
+  if (!std::ofstream(path, std::ios::app)) refuse_json(path);
+  if (is_new) std::filesystem::remove(path, error);
+}
+
+void write_json(const bench::Options& options, const std::deque<Trainee>& trainees,
+                const std::vector<Uncompared>& uncompared) {
   nlohmann::json all = nlohmann::json::array();
   for (const Trainee& trainee : trainees) {
     all.push_back({{"without", trainee.off ? std::string(to_string(*trainee.off)) : ""},
@@ -120,9 +160,10 @@ void write_json(const bench::Options& options, const std::deque<Trainee>& traine
                    {"images_per_second", trainee.rates}});
     if (!is_emulated(trainee)) all.back()["speedup_of_the_first"] = ratio(trainees.front(), trainee).median;
   }
+  for (const auto& [one, why] : uncompared) all.push_back({{"without", to_string(one)}, {"not_compared", why}});
   std::ofstream file(options.json);
-  file << json_text(all, 2) << "\n";
-  require(file.good(), "{} can't be written. Give --json a file in a folder that exists.", options.json);
+  file << json_text(all, 2) << std::endl;
+  if (!file) refuse_json(options.json);
 }
 
 }  // namespace
@@ -131,9 +172,11 @@ int main(int argc, char** argv) try {
   const bench::Options options =
       bench::parse(argc, argv, bench::Benchmark::vgg, "Training speed of one device, its memory and its allocations.",
                    {.model = "vgg", .batchsize = 64, .iterations = 4});
+  if (!options.json.empty()) check_json(options.json);
   const bench::RandomImages images(static_cast<std::size_t>(options.batchsize));
   const Batch batch = images.batch(options.batchsize);
-  std::deque<Trainee> trainees = trainees_of(options, batch);
+  std::vector<Uncompared> uncompared;
+  std::deque<Trainee> trainees = trainees_of(options, batch, uncompared);
   bench::count_allocations();
   trainees.front().iterate(1);
   const bench::Allocations allocated = bench::allocations();
@@ -151,15 +194,16 @@ int main(int argc, char** argv) try {
                faster.max);
     if (each.off) speedups.push_back(fmt::format("{} {:.3f}", to_string(*each.off), faster.median));
   }
-  if (!speedups.empty()) fmt::print("Speedup by {}\n", fmt::join(speedups, ", "));
+  for (const auto& [one, why] : uncompared) speedups.push_back(fmt::format("{} ({})", to_string(one), why));
+  if (!speedups.empty()) fmt::print("{} {}\n", emulated ? "Not compared:" : "Speedup by", fmt::join(speedups, ", "));
   if (emulated && trainees.size() > 1)
     fmt::print("No ratios: the GPU is emulated, and its times say nothing about a card.\n");
-  if (!options.json.empty()) write_json(options, trainees);
   const auto on_gpu = trainees.front().gpu_memory;
   fmt::print("peak memory {:.0f} MB{}; an iteration allocates {} bytes in {} calls, the largest {}, and keeps {}\n",
              on_gpu ? static_cast<double>(*on_gpu) / 1e6 : bench::peak_memory_mb(),
              on_gpu ? " of the GPU, without what CUDA's libraries hold" : "", allocated.bytes, allocated.calls,
              allocated.largest, allocated.kept);
+  if (!options.json.empty()) write_json(options, trainees, uncompared);
   return 0;
 } catch (...) {
   return report_failure();

@@ -160,7 +160,10 @@ std::vector<std::string> CommandLine::words() const {
     const std::size_t end = std::min(word.find('='), word.size());
     std::string flag = word.substr(0, end);
     std::replace(flag.begin(), flag.end(), '_', '-');
-    if (known.contains(flag)) word.replace(0, end, flag);
+    if (!known.contains(flag)) continue;
+    if (end + 1 == word.size())  // CLI11 would take the next word
+      throw CLI::ArgumentMismatch(flag + ":", CLI::ExitCodes::ArgumentMismatch);
+    word.replace(0, end, flag);
   }
   return words;
 }

@@ -3,8 +3,12 @@
 # shellcheck disable=SC2154 # out, scratch, deadline, stages ... are gpu_check.sh's, which sources this
 # Runs the steps of gpu_check.sh, each in a session of its own within its time, and writes what they came to.
 
+# Was any step run? Else an earlier run's result.json, which says more, is kept.
+has_run() { [[ -n $(all_rows | cut -f3 | grep -vx 'NOT RUN') ]]; }
+
 # After every step, too: what kills this may leave no time for a last word.
 write_result() {
+  has_run || return 0
   "$python" -IS - "$(all_rows)" "$verdict" "$gpus" "$scratch" "$stages" "${unproven[@]}" <<'END' >"$out/result.json.new" && mv "$out/result.json.new" "$out/result.json"
 import json, pathlib, sys, time
 rows, verdict, gpus, scratch, stages, *unproven = sys.argv[1:]
@@ -23,13 +27,13 @@ END
 
 at_end() {
   end_session
-  [[ -z $has_gpu ]] || write_result || echo "gpu_check: $out/result.json can't be written." >&2
+  write_result || echo "gpu_check: $out/result.json can't be written." >&2
   rm -rf "$scratch" "$out/result.json.new"
 }
 trap at_end EXIT
 ended_by() { # SIGNAL
   local done_until="$out/result.json has what was run until then"
-  [[ -n $has_gpu ]] || done_until="nothing was run until then"
+  has_run || done_until="nothing was run until then"
   stop $((128 + $(kill -l "$1"))) "ended by SIG$1; $done_until."
 }
 for signal in HUP INT TERM; do

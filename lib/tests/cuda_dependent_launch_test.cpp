@@ -12,6 +12,7 @@
 
 #include "backend/device_pool.h"
 #include "backend/emulated/emulator.h"
+#include "backend/gpu_plugin.h"
 #include "bench/measure.h"
 #include "model/classifier.h"
 #include "optim/adam.h"
@@ -310,6 +311,11 @@ TEST_P(DependentLaunch, KernelsBeginEarlyAndTheNumbersAreTheSame) {
 TEST_P(DependentLaunch, ComesWithArchitectureNine) {
   EXPECT_EQ(Training({.architecture = 8}, GetParam(), all, false).dependent_launches, 0);
   EXPECT_EQ(Training({.code = 80}, GetParam(), all, false).dependent_launches, 0) << "older PTX doesn't wait";
+  for (const int architecture : {8, 9}) {
+    set_machine({.architecture = architecture});
+    DevicePool pool({.request = DeviceRequest::cuda});
+    EXPECT_EQ(gpu_plugin()->optimizations(pool.use(0)).has(GpuOptimization::dependent_launch), architecture == 9);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, DependentLaunch, testing::Values(Precision::fp32, Precision::bf16),

@@ -191,7 +191,9 @@ TEST(Arguments, TakesDecimalNumbersInTheirRangeOnly) {
 
 TEST(Arguments, RefusesEmptyValuesAndFlagsThatAreNotRead) {
   for (const char* flag : {"--out", "--resume", "--trace", "--dataset"})
-    EXPECT_NE(refusal({flag, ""}).find(std::string(flag) + " needs a value."), std::string::npos) << flag;
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{flag, ""}, {std::string(flag) + "=", "--epoch", "2"}})
+      EXPECT_NE(refusal(words).find(std::string(flag) + " needs a value."), std::string::npos) << words[0];
   for (const char* word : {"--epoch", "2"})
     EXPECT_NE(refusal({"--", word}).find("Flags after \"--\" are not read"), std::string::npos);
 }

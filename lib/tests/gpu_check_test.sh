@@ -89,8 +89,8 @@ order=$(sed -n 's/.*"what": "\(.*_test.*_gpu\)".*/\1/p' "$scratch/out/result.jso
 }
 # What each GPU optimization gains, at both batch sizes.
 program "$scratch/build/bin/bench_vgg" 'while [[ $# -gt 0 ]]; do case $1 in --json) json=$2 ;; esac; all+=" $1"; shift; done' \
-  '[[ $all == *" --compare-without all"* ]] || exit 0' 'echo "[{\"without\": \"step-graph\"}]" >"$json"' 'echo "Speedup by step-graph 1.234"'
-flags="--only bench" expect 0 "GPU optimizations, batch 512, bf16           PASS" " s  step-graph 1.234"
+  '[[ $all == *" --compare-without all"* ]] || exit 0' 'echo "[{\"without\": \"step-graph\"}]" >"$json"' 'echo "Speedup by step-graph 1.234, fused-gelu (not used by this network)"'
+flags="--only bench" expect 0 "GPU optimizations, batch 512, bf16           PASS" " s  step-graph 1.234, fused-gelu (not used by this network)"
 result_has '"without": "step-graph"'
 program "$scratch/build/bin/bench_vgg" 'exit 0'
 program "$scratch/bin/nvidia-smi" 'printf "NVIDIA Stand-in %s\n" 1 2'
@@ -148,15 +148,32 @@ flags="--only tests" expect 0 "cuda_kernels_test_gpu                        NOT 
 ends cuda_kernels_test_gpu $'***Skipped\n7: needs a GPU; none here: the driver is too old' # though nvidia-smi has one
 flags="--only tests" expect 1 "cuda_kernels_test_gpu                        FAIL        " "needs a GPU; none here: the driver is too old"
 rm "$scratch/how/cuda_kernels_test_gpu"
-ODORI_GPU_MINUTES=0 flags="--only tests,training" expect 12 "no time was left"
+# Where nothing was run, an earlier result stays; what was run in part replaces it.
+for name in comm_test_2_ranks cuda_kernels_test backend_graph_test train_test; do ends ${name}_gpu "***Not Run"; done
+echo "of a card" >"$scratch/out/result.json"
+flags="--only tests" expect 12 "nothing of it could be run"
+kept=$(<"$scratch/out/result.json")
+[[ $kept == "of a card" ]] || { printf 'FAILED: a run of nothing wrote %s\n' "$kept" && failures=$((failures + 1)); }
+rm "$scratch/how/train_test_gpu"
+flags="--only tests" expect 0 "INCOMPLETE, on NVIDIA Stand-in"
 result_has '"verdict": "INCOMPLETE"'
+rm "$scratch/how/"*
 
 # Wrong settings are told before anything is run.
 flags="--only ," expect 2 "--only needs stages"
+flags="--only tests,,bench" expect 2 'there is no stage ""'
+for stages in "tests bench" "*" $'tests\nbench' $'tests,bench\n'; do
+  said=$(cd "$scratch/bin" && bash "$check" --only "$stages" "$scratch/out" 2>&1)
+  ended=$?
+  [[ $ended -eq 2 && $said == "gpu_check: there is no stage \"${stages#tests,}\"."* ]] || {
+    printf 'FAILED: --only "%s" ends with %s: %s\n' "$stages" "$ended" "$said"
+    failures=$((failures + 1))
+  }
+done
 flags="--help" expect 0 "writes OUT/result.json"
 flags="--all" expect 2 "it takes [--only STAGE,STAGE] [OUT]"
-for minutes in half 1.5 ""; do
-  ODORI_GPU_MINUTES=$minutes flags="--only tests" expect "$([[ -z $minutes ]] && echo 0 || echo 2)" "$([[ -z $minutes ]] || echo "whole number of minutes, not \"$minutes\"")"
+for minutes in half 1.5 0 000 ""; do
+  ODORI_GPU_MINUTES=$minutes flags="--only tests" expect "$([[ -z $minutes ]] && echo 0 || echo 2)" "$([[ -z $minutes ]] || echo "whole number of minutes from 1 to 9999, not \"$minutes\"")"
 done
 ODORI_GPU_MINUTES=08 flags="--only tests" expect 0 "INCOMPLETE, on NVIDIA Stand-in"
 

@@ -75,6 +75,7 @@ class CudaDevice : public Device {
   cublasHandle_t blas() const { return blas_.get(); }
   ConvolutionEngine& convolutions() { return *convolutions_; }
   ImageStore& images() { return images_; }
+  const GpuOptimizations& optimizations() const { return options_.optimizations; }
   bool has(GpuOptimization one) const { return options_.optimizations.has(one); }
   std::size_t workspace_limit() const { return options_.workspace_limit; }
 

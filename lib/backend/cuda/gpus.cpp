@@ -73,12 +73,14 @@ std::size_t peak_memory(const Device& device) {
   return peak_memory_of(static_cast<const CudaDevice&>(device).ordinal());
 }
 
+GpuOptimizations optimizations(const Device& device) { return static_cast<const CudaDevice&>(device).optimizations(); }
+
 }  // namespace
 }  // namespace odori::cuda
 
 namespace odori {
 
-const GpuPlugin odori_gpu_plugin{cuda::gpu_count, cuda::why_no_gpu, cuda::make_gpu, cuda::peak_memory,
-                                 cuda::make_nccl_group};
+const GpuPlugin odori_gpu_plugin{cuda::gpu_count,   cuda::why_no_gpu,    cuda::make_gpu,
+                                 cuda::peak_memory, cuda::optimizations, cuda::make_nccl_group};
 
 }  // namespace odori
