@@ -138,7 +138,7 @@ TEST_F(Loop, StopsWhereItDivergesUnlessToldOtherwise) {
         std::string::npos)
         << error.what();
   }
-  EXPECT_EQ(parse_json(read_file(folder / "log")).size(), 1u) << "the epoch stands in the log";
+  EXPECT_EQ(parse_json(read_file(folder / "log")).size(), 1u) << "the log has the epoch";
 
   Training stubborn({.batch_size = 4}, images(10));
   Trainer keeps_going(*stubborn.updater, 3, folder.path(), true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that compute each element for itself. All but gelu work in place: y takes the place of x, and its gradient
+// Element-wise operations. All but gelu work in place: y takes the place of x, and its gradient
 // that of y.
 #include "backend/cpu/operation.h"
 #include "backend/cpu/parallel.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that compute each element for itself, with one kernel in each pass. All but gelu work in place: y takes
+// Element-wise operations, with one kernel in each pass. All but gelu work in place: y takes
 // the place of x, and its gradient that of y.
 #include "backend/cuda/kernels/bias.h"
 #include "backend/cuda/kernels/dropout.h"

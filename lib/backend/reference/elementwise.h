@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that compute each element for itself.
+// Element-wise operations.
 #pragma once
 
 #include <algorithm>

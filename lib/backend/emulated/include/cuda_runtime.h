@@ -88,7 +88,7 @@ inline float __fmul_rn(float a, float b) { return a * b; }
 inline unsigned int __float_as_uint(float x) { return std::bit_cast<unsigned int>(x); }
 
 inline void cudaGridDependencySynchronize() { odori::emulator::wait_for_kernel_before(); }
-inline void cudaTriggerProgrammaticLaunchCompletion() {}  // whoever may begin early does so at random
+inline void cudaTriggerProgrammaticLaunchCompletion() {}  // an early start is random here
 
 template <typename... Parameters>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, void (*kernel)(Parameters...)) {
