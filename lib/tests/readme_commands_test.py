@@ -114,7 +114,7 @@ DRIVER = ("driver_test", "lib/tests/driver_test.sh")
 TABLE = [
     (r"\./odori( help( \w+)?)?", here("odori")),
     (r"\./odori demo", by("demo_test", "lib/tests/demo_test.sh", "odori_demo")),
-    (r"\./odori test( --all|( \w+)*)", by(*DRIVER, '"$odori" test)')),
+    (r"\./odori test( --all|( \w+)*)", by("test_command_test", "lib/tests/test_command_test.sh", '"$odori" test)')),
     (r"\./odori data synthetic", here("Wrote the synthetic set", "--train 64 --test 16")),
     (r"\./odori data list", here("cifar10")),
     (r"\./odori data convert FROM", by("convert_test", "datasets/tests/convert_test.py", "cifar-10-batches-py")),
