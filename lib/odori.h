@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The training library: all that a training program includes, but for the support header of its exercise. A blank can't
-// include anything, so the parts of the standard library that answers use are here as well; they are precompiled.
+// The training library in one header, precompiled. Training programs include this and the support header of their
+// exercise. A blank cannot include anything, so the parts of the standard library that answers use are here as well.
 #pragma once
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 namespace odori {
 
-/// The same for all elements; computed by the optimizer (optim/adam.cpp), in double:
+/// Equal for all elements; optim/adam.cpp computes them in double:
 ///
 ///   m = beta1 * m + rest1 * g
 ///   v = beta2 * v + rest2 * g^2

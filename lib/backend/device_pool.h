@@ -19,27 +19,26 @@ enum class DeviceRequest { automatic, cpu, cuda };
 struct DevicePoolOptions {
   DeviceRequest request = DeviceRequest::automatic;
   int threads_per_device = 1;          // CPU devices only
-  bool share_devices = false;          // let several devices use one GPU
-  std::optional<Precision> precision;  // without it: tf32 on GPUs, fp32 on CPU devices
-  int workspace_mib = 2048;  // GPUs: memory that a convolution may take in addition to its tensors, in 2^20 bytes
-  GpuOptimizations optimizations{};  // GPUs only
+  bool share_devices = false;          // several devices may use one GPU
+  std::optional<Precision> precision;  // default: tf32 on GPUs, fp32 on CPU devices
+  int workspace_mib = 2048;            // GPUs only: limit of a convolution's workspace, in 2^20 bytes
+  GpuOptimizations optimizations{};    // GPUs only
 };
 
-/// Device i is made when it is first asked for. There is any number of CPU devices, and as many GPUs as the machine
-/// has. Declare the pool before models and optimizers: it has to outlive whatever uses its devices.
+/// Creates device i at its first use. The number of CPU devices is not limited; the number of GPUs is the machine's.
+/// The pool must outlive everything that uses its devices, so declare it before models and optimizers.
 class DevicePool {
  public:
   explicit DevicePool(const DevicePoolOptions& options);
 
-  /// Throws Error if there is no such device, naming those that there are.
+  /// Returns device `id`. Throws Error, which lists the devices, if it does not exist.
   Device& device(int id);
-  /// Makes device `id` the current one, where models and optimizers are set up next, and binds the calling thread to
-  /// it.
+  /// Makes device `id` current and binds the calling thread to it. Models and optimizers are then set up there.
   Device& use(int id);
   /// The current device. If use() was never called, calls use(0).
   Device& current();
   DeviceKind kind() const { return kind_; }
-  /// A warning if no GPU is used although this build could use one, or if the machine has too few cores for n CPU
+  /// Returns a warning if no GPU is used although this build supports GPUs, if there are too few cores for n CPU
   /// devices or, with share_devices, fewer than n GPUs.
   std::optional<std::string> warning(int n) const;
 

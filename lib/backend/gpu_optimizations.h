@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimizations of the CUDA backend, each of which can be turned off: the backend then does the same with more kernels,
-// more memory traffic or more launches. A benchmark measures with and without each (bench_vgg --compare-without), and
-// tests compare the results. backend/cuda/README.md says what each does.
+// Optimizations of the CUDA backend. Each can be turned off, to measure its effect (bench_vgg --compare-without) and to
+// compare results in tests. backend/cuda/README.md describes them.
 #pragma once
 
 #include <array>
@@ -18,7 +17,7 @@ enum class GpuOptimization {
   last_block,        // batch normalization combines its partial sums in the last block of the kernel that made them
   fused_dropout,     // dropout within batch normalization
   fused_gelu,        // a GELU within batch normalization
-  dependent_launch   // a kernel begins before the one before it has ended
+  dependent_launch   // programmatic dependent launch: a kernel starts before the previous one has ended
 };
 
 /// As `--cuda-without` spells them, in the order of the enumeration.
@@ -29,10 +28,10 @@ constexpr std::string_view to_string(GpuOptimization one) {
   return gpu_optimization_names[static_cast<std::size_t>(one)];
 }
 
-/// Those of a list of names, joined by commas, or of "all"; each once. Throws UsageError for any other name.
+/// Parses names separated by commas, or "all"; removes duplicates. Throws UsageError for an unknown name.
 std::vector<GpuOptimization> gpu_optimizations(const std::string& list);
 
-/// Those that a device uses: all, unless turned off.
+/// The set of optimizations in use: by default all.
 class GpuOptimizations {
  public:
   constexpr bool has(GpuOptimization one) const { return (off_ & bit(one)) == 0; }

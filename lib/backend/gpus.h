@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPUs of this machine, as the rest of the library sees them: gpus.cpp asks the plug-in of gpu_plugin.h, where
-// there is a driver and the build has one.
+// The GPUs of this machine, by the plug-in of gpu_plugin.h.
 #pragma once
 
 #include <memory>
@@ -12,20 +11,20 @@ namespace odori {
 
 struct DevicePoolOptions;
 
-/// Does this build hold the CUDA backend?
+/// True if this build contains the CUDA backend.
 bool built_for_gpus();
 
-/// Is an NVIDIA driver installed here? Cheap if there is none.
+/// True if an NVIDIA driver is installed. Cheap if there is none.
 bool has_gpu_driver();
 
-/// GPUs that this build can use on this machine; 0 also where there is no driver.
+/// Number of GPUs that this build can use on this machine; 0 without a driver.
 int gpu_count();
 
-/// Why gpu_count() is 0, in a sentence that says what to do. Empty where there are GPUs.
+/// A sentence about why gpu_count() is 0 and what to do. Empty if there are GPUs.
 std::string why_no_gpu();
 
-/// Device `id` on GPU id, or, where devices share GPUs, id modulo their number. Throws Error if there is no such GPU,
-/// or if it can't be used.
+/// Creates device `id` on GPU `id`; with share_devices, on GPU `id` modulo the number of GPUs. Throws Error if the GPU
+/// does not exist or cannot be used.
 std::unique_ptr<Device> make_gpu(int id, const DevicePoolOptions& options);
 
 }  // namespace odori

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// THE BACKEND INTERFACE, second half: the operations of one network, for one batch size, on one device.
+// THE BACKEND INTERFACE, second half: the operations of one network for one batch size on one device.
 //
-// A graph is built once, in the order of execution; then load / forward / backward run it as often as wanted without
-// allocating anything. The backend plans the memory and chooses the layouts, so a tensor is only a number here.
+// A graph is built once, in the order of execution. After that, load, forward and backward run without allocating
+// memory. The backend plans the memory and chooses the layouts, so a Tensor is only an index and a shape.
 //
 //   load(batch) -> input -> convolution -> batch_normalization -> ... -> linear -> softmax_cross_entropy -> metrics
 #pragma once
@@ -29,11 +29,11 @@ inline std::string to_string(const Shape& shape) {
   return text(shape.n) + "x" + text(shape.c) + "x" + text(shape.h) + "x" + text(shape.w);
 }
 
-/// The meaning of a parameter's elements; the backend may lay a weight out in its own order.
+/// Kinds of parameters. A backend may store weights in its own layout.
 enum class ParameterKind { convolution_weight, linear_weight, vector };
 
-/// One parameter's (or statistic's) place in a flat vector of the model, in floats. The shape is O x I x H x W for a
-/// convolution's weight, O x I x 1 x 1 for a linear layer's, 1 x C x 1 x 1 for a vector.
+/// Position of a parameter or statistic in a flat vector of the model, in floats. Shapes: convolution weight O x I x H
+/// x W, linear weight O x I x 1 x 1, vector 1 x C x 1 x 1.
 struct ParameterView {
   std::size_t offset = 0;
   Shape shape;
@@ -41,12 +41,12 @@ struct ParameterView {
   std::size_t size() const { return shape.size(); }
 };
 
-/// A linear layer's.
+/// The parameters of a linear layer.
 inline std::vector<ParameterView> trained(const ParameterView& weight, const ParameterView* bias) {
   return bias ? std::vector{weight, *bias} : std::vector{weight};
 }
 
-/// From the first of these to the end of the last; all of one operation, which are contiguous.
+/// The range that covers the contiguous parameters of one operation.
 inline Range range_of(std::span<const ParameterView> views) {
   Range range;
   for (const ParameterView& view : views) {
@@ -56,16 +56,17 @@ inline Range range_of(std::span<const ParameterView> views) {
   return range;
 }
 
-/// Called with a range of gradients that backward has queued on the device and will not change any more.
+/// Called with a range of the flat gradient vector that is final: the work queued so far computes it, and no later work
+/// changes it.
 using OnGradientReady = std::function<void(Range)>;
 
-/// A model's flat vectors on one device. Every parameter starts at a multiple of 16 floats; the gaps are always zero.
+/// A model's flat vectors on one device. Each parameter starts at a multiple of 16 floats; gaps are always zero.
 struct ModelMemory {
   Buffer parameters, gradients;
   Buffer statistics;  // running means and variances of batch normalisation: not trained, but part of the model
 };
 
-/// A value of the graph, and its gradient.
+/// A tensor of the graph, with its gradient.
 struct Tensor {
   int index = -1;
   Shape shape;
@@ -82,7 +83,7 @@ struct BatchNormalizationSpec {
 };
 struct BatchNormalizationParameters {
   ParameterView gamma, beta;     // in parameters
-  ParameterView mean, variance;  // running ones, in statistics
+  ParameterView mean, variance;  // running mean and variance, in statistics
 };
 struct PoolingSpec {
   int kernel = 2, stride = 2;
@@ -90,41 +91,40 @@ struct PoolingSpec {
   int side(int n) const { return (n - kernel) / stride + 1; }
 };
 
-/// What a network's outputs become before a loss of smoothed labels. The loss's gradient is then that of (1 -
-/// smoothing) for the label plus smoothing / C for each of the C classes, in place of 1 for the label. The metrics'
-/// loss has no smoothing. C. Szegedy et al., 2016, "Rethinking the inception architecture for computer vision" (arXiv
-/// 1512.00567).
+/// Scale and label smoothing of a network's outputs. Smoothing affects the gradient only: the target is 1 - smoothing
+/// for the label plus smoothing / C for each of the C classes. The loss in the metrics has no smoothing. C. Szegedy et
+/// al., 2016, "Rethinking the inception architecture for computer vision" (arXiv 1512.00567).
 struct LogitsSpec {
   float scale = 1;
   float smoothing = 0;
 };
 
-/// train: batch statistics, dropout, everything kept for backward. evaluate: running statistics, no dropout.
+/// train: batch statistics, dropout, activations kept for backward. evaluate: running statistics, no dropout.
 enum class Mode { train, evaluate };
 
-/// Which random numbers a training step uses (dropout, crop, flip): the whole random state of a model.
+/// The random state of a model: selects the random numbers of a training step (dropout, crop, flip).
 struct RandomKey {
   std::uint64_t seed = 0;
   std::uint32_t stream = 0;  // device or rank
   std::uint64_t step = 0;    // training steps done
 };
 
-/// Which algorithm each operation and pass uses where there are several: by the backend's fixed rule, or the fastest
-/// as measured at set-up (the autotune of the originals). Measured choices are kept here under a key of operation,
-/// shape, threads and machine; a snapshot carries them, since another choice would give other bits.
+/// The algorithm of each operation and pass that has several: chosen by the backend's fixed rule, or the fastest of
+/// measurements at set-up (the original's autotune). `chosen` holds measured choices by operation, shape, threads and
+/// machine. Snapshots contain it, since another choice would give other bits.
 struct AlgorithmTable {
   bool measure = false;
   std::map<std::string, std::string> chosen;
   bool operator==(const AlgorithmTable&) const = default;
 };
 
-/// What --autotune and --show-algorithms ask for.
+/// The settings of --autotune and --show-algorithms.
 struct AlgorithmOptions {
   bool measure = false;  // choose by measuring, at set-up
-  bool show = false;     // print what was chosen
+  bool show = false;     // print the choices
 };
 
-/// Sums over the samples seen since they were last taken.
+/// Sums over samples.
 struct Metrics {
   double loss_sum = 0;  // softmax cross-entropy, natural logarithm
   std::int64_t correct = 0, samples = 0;
@@ -140,13 +140,13 @@ class Graph {
  public:
   virtual ~Graph() = default;
 
-  // ---- Building, in the order of execution. Each returns its output; shapes are N x C x H x W. The graph is
-  // sequential: x is the output of the operation before (Error otherwise).
-  /// The images; a gradient with respect to them is computed only if asked for (tests do).
+  // ---- Building, in the order of execution. Each call returns its output, of shape N x C x H x W. The graph is
+  // sequential: throws Error unless x is the last output.
+  /// The images. `needs_gradient`: compute the gradient with respect to them, for tests.
   virtual Tensor input(const Shape& shape, bool needs_gradient = false) = 0;
-  /// Without a bias. weight: out_channels x C x kernel x kernel.
+  /// A convolution without bias. weight: out_channels x C x kernel x kernel.
   virtual Tensor convolution(Tensor x, const ConvolutionSpec& spec, const ParameterView& weight) = 0;
-  /// Over N, H and W; biased variance to normalise, unbiased for the running one (as Chainer).
+  /// Normalises over N, H and W with the biased variance; the running variance is unbiased, as in Chainer.
   virtual Tensor batch_normalization(Tensor x, const BatchNormalizationSpec& spec,
                                      const BatchNormalizationParameters& parameters) = 0;
   virtual Tensor relu(Tensor x) = 0;
@@ -156,44 +156,43 @@ class Graph {
   /// y = x + bias of the channel. bias: C.
   virtual Tensor bias(Tensor x, const ParameterView& bias) = 0;
   virtual Tensor max_pooling(Tensor x, const PoolingSpec& spec) = 0;
-  /// Inverted dropout: kept values are divided by 1 - ratio; random_rules.h says which. May reuse x's memory.
+  /// Inverted dropout: divides kept values by 1 - ratio; random_rules.h decides which are kept. May reuse x's memory.
   virtual Tensor dropout(Tensor x, float ratio) = 0;
   /// Flattens x to N x (C*H*W) in that order. weight: out x (C*H*W). bias: out, or null for none.
   virtual Tensor linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) = 0;
-  /// y = scale * x, between a linear layer and softmax_cross_entropy(). Adds to the gradient what smoothed labels
-  /// change.
+  /// y = scale * x, between a linear layer and softmax_cross_entropy(). Backward adds the effect of label smoothing.
   virtual Tensor logits(Tensor x, const LogitsSpec& spec) = 0;
-  /// The end of the graph: mean loss over the batch, and accuracy.
+  /// Ends the graph: mean loss over the batch, and accuracy.
   virtual void softmax_cross_entropy(Tensor x) = 0;
-  /// Plans and allocates the memory. Nothing can be added afterwards.
+  /// Plans and allocates the memory. Call it after the last operation.
   virtual void finish() = 0;
 
   // ---- Running
-  /// Fills the input and the labels: crop and flip (random_rules.h), then bilinear enlargement (pixel centres at half
-  /// integers, edges repeated), then normalisation; black pixels lie around the image. Fewer examples than the batch
-  /// size: the rest is zeros and counts nowhere.
+  /// Fills the input and the labels: crop and flip (random_rules.h) with black or reflected padding, bilinear
+  /// enlargement (pixel centres at half integers, edges repeated), normalisation. If there are fewer examples than the
+  /// batch size, the rest is zero and not counted.
   virtual void load(const Batch& batch, const RandomKey& key) = 0;
   virtual void forward(Mode mode, const RandomKey& key) = 0;
-  /// Writes (not adds) the gradients of the mean loss. Follows a forward(train) of a full batch. Of a graph without a
-  /// softmax_cross_entropy it starts from write_gradient() of the last tensor.
+  /// Writes (does not add) the gradients of the mean loss, after forward(Mode::train) of a full batch. Without a
+  /// softmax_cross_entropy() it starts from write_gradient() of the last tensor.
   void backward() { backward({}); }
-  /// The same, and reports each operation's gradients as soon as they are final, the last operation's first. On a GPU
-  /// the operations are launched one by one then; the CUDA graph of the backward pass is not used.
+  /// The same, and reports each operation's gradients as soon as they are final, last operation first. On a GPU,
+  /// operations are then launched one by one, without a CUDA graph.
   virtual void backward(const OnGradientReady& on_gradient_ready) = 0;
-  /// The sums since the last call, counting the examples that are `counted`; waits for the device.
+  /// Returns the sums over `counted` examples since the last call. Waits for the device.
   virtual Metrics take_metrics() = 0;
 
-  // ---- Parameters in plain order (O, I, H, W), whatever the layout in memory
+  // ---- Parameters in plain order (O, I, H, W), converted from and to the backend's layout
   virtual std::vector<float> read_parameter(const Buffer& from, const ParameterView& view) = 0;
   virtual void write_parameter(Buffer& to, const ParameterView& view, std::span<const float> plain) = 0;
 
-  // ---- For tests and for the curious
-  /// Plain N x C x H x W order. Gradients share memory: after backward() only the input's is still there.
+  // ---- For tests and diagnostics
+  /// In plain order, N x C x H x W. Gradients share memory: after backward() only the input's is valid.
   virtual std::vector<float> read_value(Tensor tensor) = 0;
   virtual std::vector<float> read_gradient(Tensor tensor) = 0;
   virtual void write_value(Tensor tensor, std::span<const float> plain) = 0;
   virtual void write_gradient(Tensor tensor, std::span<const float> plain) = 0;
-  /// One line an operation and pass: shape, implementation, algorithm.
+  /// One line per operation and pass: shape, implementation, algorithm.
   virtual std::vector<std::string> describe() const = 0;
   /// Bytes of activations, gradients of activations and scratch memory.
   virtual std::size_t memory_bytes() const = 0;

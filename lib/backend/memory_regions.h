@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The place of each tensor of a graph in one storage, whatever the backend.
+// Plans the position of each tensor of a graph in one storage, for all backends.
 //
 //   own       values, masks, workspaces: kept from forward to backward
-//   gradient  two regions in turn: in a row of operations, backward reads one gradient and writes the one before
-//   scratch   one region for what lives during a single pass of a single operation
+//   gradient  two regions, used alternately: backward of an operation reads one gradient and writes the other
+//   scratch   one region for memory that is used during one pass of one operation
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@ class MemoryRegions {
     int region = -1;  // none
     std::size_t offset = 0;
   };
-  /// Every place begins at a multiple of `alignment` bytes.
+  /// Places begin at multiples of `alignment` bytes.
   explicit MemoryRegions(std::size_t alignment) : alignment_(alignment) {}
 
   Place own(std::size_t bytes) { return place(0, bytes_[0], bytes); }
-  /// In region `side`, 0 or 1.
+  /// `side`: which of the two gradient regions, 0 or 1.
   Place gradient(std::size_t bytes, int side) { return place(1 + side, 0, bytes); }
-  /// Scratch places that were asked for since the last begin_pass() lie side by side.
+  /// Scratch places since the last begin_pass() do not overlap; those of other passes may.
   void begin_pass() { scratch_used_ = 0; }
   Place scratch(std::size_t bytes) {
     const Place at = place(3, scratch_used_, bytes);
@@ -32,9 +32,9 @@ class MemoryRegions {
     return at;
   }
 
-  /// Of the whole storage.
+  /// Size of the whole storage.
   std::size_t bytes() const { return bytes_[0] + bytes_[1] + bytes_[2] + bytes_[3]; }
-  /// From the storage's beginning; settled when nothing more is asked for.
+  /// Offset in the storage. Valid only after the last place was requested.
   std::size_t position(const Place& at) const {
     std::size_t begin = 0;
     for (int region = 0; region < at.region; ++region) begin += bytes_[static_cast<std::size_t>(region)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The factors of one update by SGD with momentum, and which parameters have which.
+// The factors of an update by SGD with momentum, per parameter group.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ struct MomentumGroups {
   MomentumGroups(const MomentumFactors& all) : factors{all} {}
 
   std::array<MomentumFactors, most> factors;
-  std::span<const Part> parts;  // in order, together all elements; empty: all are in group 0
+  std::span<const Part> parts;  // ascending, cover all elements; empty: all are in group 0
 
   /// Calls work(Range, MomentumFactors) for each part of `range`.
   template <typename Work>

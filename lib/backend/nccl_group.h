@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs of several ranks, one GPU a rank, and NCCL's collectives among them. The plug-in has it (gpu_plugin.h), and
-// knows nothing of MPI: the caller that makes a group sends its ranks the id by which they find each other in NCCL.
+// NCCL's collectives between the GPUs of several ranks, one GPU per rank. The plug-in (gpu_plugin.h) implements it
+// without MPI: the creator of a group provides the broadcast of NCCL's unique id.
 #pragma once
 
 #include <cstddef>
@@ -13,31 +13,31 @@
 
 namespace odori {
 
-/// All calls are collective over the group's ranks, on the same number of elements on each, in the memory of the GPU
-/// with which the rank joined; `device` is that GPU, or a second stream of it. They are queued after all earlier work
-/// of the device, and before all that it is asked then: no host waits. Throws Error for another GPU.
+/// All calls are collective over the group's ranks, with the same number of elements on each. The elements are in the
+/// memory of the GPU with which the rank joined; `device` is that GPU or a second stream of it. Calls are ordered after
+/// the device's queued work and before its later work, and do not block the host. Throws Error for another GPU.
 class NcclGroup {
  public:
   enum class Become { sum, mean };
-  /// Rank 0's bytes become those of every rank of the group.
+  /// Replaces the bytes on every rank of the group by rank 0's.
   using BringId = std::function<void(std::span<std::byte> id)>;
 
   virtual ~NcclGroup() = default;
 
-  /// Replaces every rank's elements by the sum, or the mean, over all ranks.
+  /// Replaces the elements on every rank by their sum or mean over all ranks.
   virtual void all_reduce(Device& device, std::span<float> numbers, Become become) = 0;
-  /// Replaces every rank's elements by the mean over all ranks, sent as 16-bit elements of `dtype`, each divided
-  /// before they are added. Returns how many of the mean are infinite or nan: for that the host waits.
+  /// The mean, with 16-bit elements in messages, which are divided before they are added. Returns the number of
+  /// infinite or NaN elements of the mean, for which the host waits.
   virtual std::int64_t mean_in(Dtype dtype, Device& device, std::span<float> numbers) = 0;
-  /// Replaces the root's elements by the sum; does not change the others'.
+  /// Replaces the root's elements by the sum over all ranks.
   virtual void sum_to(Device& device, std::span<float> numbers, int root) = 0;
-  /// Replaces every rank's elements by the root's.
+  /// Replaces the elements on every rank by the root's.
   virtual void broadcast(Device& device, std::span<float> numbers, int root) = 0;
-  /// parts[r], ranges of the elements, belongs to rank r. Its own part becomes the sum, or the mean, of all ranks'
-  /// there; the rest does not change.
+  /// Replaces this rank's part by its sum or mean over all ranks; does not change the rest. parts[r]: the range of rank
+  /// r.
   virtual void reduce_scatter(Device& device, std::span<float> numbers, std::span<const Range> parts,
                               Become become) = 0;
-  /// Each part becomes that of the rank that it belongs to.
+  /// Replaces each part by the elements of the rank that it belongs to.
   virtual void all_gather(Device& device, std::span<float> numbers, std::span<const Range> parts) = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The passes of an operation: what measuring and choosing algorithms tell apart.
+// The passes of an operation; each has its own algorithm.
 #pragma once
 
 namespace odori {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The precision in which a device trains. Parameters, their gradients, and all sums are fp32 everywhere.
+// The precision of a device's graphs. Parameters, their gradients and all sums are always fp32.
 #pragma once
 
 namespace odori {
 
-/// tf32: fp32 in memory; convolutions and linear layers round their factors to 10 bits of mantissa (tensor cores).
-/// bf16: activations, their gradients and a copy of the weights in bf16: half the memory, and tensor cores, or AMX of a
-/// CPU. CPU devices have no tf32.
+/// tf32: fp32 in memory; convolutions and linear layers round their operands to 10 bits of mantissa (tensor cores). Not
+/// on CPU devices. bf16: activations, their gradients and a copy of the weights in bf16, with half the memory, and
+/// tensor cores or a CPU's AMX.
 enum class Precision { fp32, tf32, bf16 };
 
-/// Does this processor, as oneDNN may use it, have AMX?
+/// True if this CPU has AMX, and oneDNN may use it.
 bool cpu_has_bf16();
 
 constexpr const char* to_string(Precision precision) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the graphs of all fast backends share: operations one after another, each with its output. The backend makes the
-// operations, and copies tensors from and to plain order.
+// The base class of the graphs of all fast backends: a sequence of operations with their outputs. The backend creates
+// the operations, and converts tensors from and to plain order.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace odori {
 
-/// `Operation` has backward(), describe() and output(), a `Value` with the shape, the data and the gradient. Next to
-/// `Setup`, which has the memory `plan`, the backend declares the functions that make operations: new_relu() and so on.
+/// `Operation` has backward(), describe() and output(), which returns a `Value`: shape, data, gradient. `Setup` has the
+/// memory `plan`. The backend declares new_relu(), new_linear(), ... in the namespace of Setup.
 template <typename Setup, typename Operation, typename Value>
 class SequentialGraph : public Graph {
  public:
@@ -74,7 +74,7 @@ class SequentialGraph : public Graph {
   virtual const Setup& setup() const = 0;
   virtual std::vector<float> read(const Memory& from, const Shape& shape) = 0;
   virtual void write(const Memory& to, const Shape& shape, std::span<const float> plain) = 0;
-  /// Calls `make`, and throws Error for the exceptions of the backend's library.
+  /// Calls `make`; a backend may turn the exceptions of its library into Errors.
   virtual OperationPtr made(const std::function<OperationPtr()>& make) { return make(); }
 
   Tensor add_input(Value input) {
@@ -82,7 +82,7 @@ class SequentialGraph : public Graph {
     values_.push_back(std::move(input));
     return {0, values_.front().shape};
   }
-  /// The input of the next operation, x.
+  /// The input x of the next operation. Throws Error unless it is the last output.
   const Value& last(Tensor x) const {
     require(!finished_, "The graph is finished: operations can't be added any more.");
     require(x.index + 1 == static_cast<int>(values_.size()),

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what a whole process, its libraries included, asks malloc for. A program that is linked with allocations.cpp
-// has malloc and its relatives replaced.
+// Counts all calls of malloc in a process, including those of libraries. Linking allocations.cpp into a program
+// replaces malloc and related functions.
 #pragma once
 
 #include <cstddef>
 
 namespace odori::bench {
 
-/// `kept`: bytes taken and not given back.
+/// `bytes`, `largest` and `kept` in bytes; `kept`: allocated and not freed.
 struct Allocations {
   std::size_t calls = 0, bytes = 0, largest = 0;
   std::ptrdiff_t kept = 0;
 };
 
-/// Counts from zero.
+/// Resets the counters.
 void count_allocations();
-/// Allocations since then, by all threads.
+/// Allocations of all threads since count_allocations().
 Allocations allocations();
 
 }  // namespace odori::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmarks share: images, time, and how a spread is printed.
+// Timing helpers of the benchmarks.
 #pragma once
 
 #include <sys/resource.h>
@@ -31,7 +31,7 @@ inline Spread spread_of(std::vector<double> values) {
   return {values.front(), (values[(n - 1) / 2] + values[n / 2]) / 2, values.back()};
 }
 
-/// The most memory that this process has held so far, in 10^6 bytes.
+/// Peak resident memory of this process so far, in 10^6 bytes.
 inline double peak_memory_mb() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several devices of one process, measured: speaking to each other (ParallelUpdater), and not.
+// Measures several devices of one process, with and without communication.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace odori::bench {
 
-/// A model with its optimizer on one device, and one batch that it trains on again and again.
+/// A model and its optimizer on one device, which train on one batch repeatedly.
 struct Trainee {
   Trainee(Device& device, const std::string& network, int batchsize, const Batch& images,
           const AlgorithmOptions& algorithms)
@@ -36,7 +36,7 @@ struct Trainee {
   const Batch& batch;
 };
 
-/// All rates are in images/s, of all devices together.
+/// Rates are in images/s, of all devices together.
 class InOneProcess {
  public:
   InOneProcess(const std::string& network, int batchsize, int n_devices, const DevicePoolOptions& devices,
@@ -61,7 +61,7 @@ class InOneProcess {
   double one(int iterations) {
     return rate(1, iterations, [&] { trainees_[0]->iterate(iterations); });
   }
-  /// They train separate models and never communicate.
+  /// The speedup ceiling: all devices train separate models, without communication.
   double ceiling(int iterations) {
     std::vector<Device*> devices;
     for (const auto& trainee : trainees_) devices.push_back(&trainee->model.device());

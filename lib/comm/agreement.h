@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares, before a collective sends anything, what each rank is about to do: ranks that differ end with a sentence
-// that names both calls, where MPI would hang, mix up their data, or report an error of its own.
+// Checks before each collective that all ranks make the same call. If they do not, every rank throws an Error that
+// names both calls, where MPI would hang, mix up data, or report an unrelated error.
 //
-// One all-reduce of 16 bytes a call, on a communicator of its own: the smallest and the largest hash of all ranks'
-// plans. Only ranks that differ exchange the plans themselves.
+// Costs one all-reduce of 16 bytes per call, on a separate MPI communicator: the minimum and the maximum of a hash of
+// each rank's call. Only if these differ do the ranks exchange the calls themselves.
 #pragma once
 
 #include <mpi.h>
@@ -17,23 +17,24 @@ namespace odori {
 /// A collective call that a rank is about to make. `name` must outlive the call.
 struct Plan {
   const char* name;             // "comm->barrier()"
-  std::source_location site{};  // of the program's call; line 0: unknown
-  std::int64_t length = -1;     // of each rank's data; -1: ranks may differ
-  std::int64_t root = -1;       // -1: the call has none
+  std::source_location site{};  // where the program makes the call; line 0: unknown
+  std::int64_t length = -1;     // elements or bytes of each rank; -1: ranks may differ
+  std::int64_t root = -1;       // -1: the call has no root
   const char* unit = "elements";
 };
 
-/// Called when MPI has started. Collective. `check_all`: compare every call of all ranks, else only ProcessGroup's.
+/// Starts checking; call once after MPI_Init. `check_all`: check all collectives; otherwise only those of ProcessGroup.
+/// Collective.
 void start_agreements(bool check_all);
-/// Later calls let ranks wait for each other asleep. On every rank between the same two calls.
+/// Makes later checks sleep while they wait instead of polling. Call it on all ranks at the same point of the program.
 void agree_asleep();
-/// True if every call of all ranks is compared.
+/// True if all collectives are checked.
 bool checks_all_calls() noexcept;
 
-/// Throws Error on every rank unless all ranks of the job plan the same: exit_code::hang if their calls differ.
-/// Collective.
+/// Throws Error on every rank unless all ranks of the job give an equal plan; its code is exit_code::hang if the calls
+/// differ. Collective.
 void agree(const Plan& own);
-/// The same of some ranks of the job, `ranks` of `comm`. `number`: of the call, among theirs.
+/// The same for the members of `comm`, which are `ranks` of the job. `number` counts their calls, for the message.
 void agree(MPI_Comm comm, const std::vector<int>& ranks, std::uint64_t number, const Plan& own);
 
 }  // namespace odori

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kit knows of an algorithm: its name, how it is made, what it costs. All of it is in the algorithm's own
-// file, and nowhere else: help, errors, tests, benchmarks, compare and predict read the list that these objects make.
+// The registry of communicators. Each algorithm's .cpp file defines one Algorithm object with its name, factory and
+// cost formula. --help, error messages, tests, benchmarks, `compare` and `predict` read the list of these objects.
 #pragma once
 
 #include "comm/cost.h"
@@ -10,50 +10,51 @@
 
 namespace odori {
 
-/// An all-reduce that sends messages alone, so that it runs on simulated ranks too. Replaces `values` on every rank by
-/// their mean over all ranks: of fp32, or of packed 16-bit elements, which were divided before they were packed.
-/// `memory`: for what arrives; kept from call to call.
+/// An all-reduce made of point-to-point messages only, so it also runs on simulated ranks. Replaces `values` on every
+/// rank by their mean over all ranks. The elements are fp32, or packed 16-bit ones that were divided by the number of
+/// ranks before packing. `memory`: receive buffer, kept between calls.
 using ByMessages = void (*)(std::span<float> values, Communicator& comm, Dtype dtype, std::vector<float>& memory);
 
 class Algorithm {
  public:
   using Make = std::unique_ptr<Communicator> (*)();
-  /// Seconds of one all-reduce over two ranks or more; nothing where it refuses the cluster.
+  /// Predicted seconds of one all-reduce over two or more ranks. Returns nothing if the algorithm cannot run on the
+  /// cluster.
   using Seconds = std::optional<double> (*)(const cost::Cluster& cluster, const cost::Gradients& gradients);
   enum class Takes { fp32, half_precision_too };
-  /// Throws UsageError where this machine lacks what it needs.
+  /// Throws UsageError if this machine lacks what the algorithm needs.
   using Check = void (*)();
 
-  /// Lists itself: constants of a file are made when the library is loaded.
+  /// Adds itself to the list. Define it as a constant at namespace scope, so that this happens when the library is
+  /// loaded.
   Algorithm(const char* its_name, Make its_make, Seconds its_seconds, Takes takes = Takes::fp32,
             Check check = nullptr) noexcept;
-  /// One of messages, which takes 16-bit elements too.
+  /// An algorithm made of messages, for fp32 and 16-bit elements.
   Algorithm(const char* its_name, ByMessages its_messages, Seconds its_seconds) noexcept;
 
-  /// A communicator on MPI ranks. Collective.
+  /// Creates a communicator over all MPI ranks of the job. Collective.
   std::unique_ptr<Communicator> create() const;
-  /// On the ranks of the communicator that it is called with. Throws Error if this algorithm calls MPI's or NCCL's
-  /// collectives, whose messages are not its own.
+  /// Returns the algorithm as a function of any communicator. Throws Error unless the algorithm is made of messages.
   AllReduce all_reduce() const;
 
   const char* const name;
   const Seconds seconds;
   const Check check_machine;
-  /// Does it add and divide by add() and divide() alone, or otherwise take 16-bit elements?
+  /// True if it can average 16-bit elements.
   const bool takes_half_precision;
 
-  /// Throws UsageError, which says what there is, for a name that isn't one of communicator_names().
+  /// Throws UsageError, which lists the names, if `name` is not one of communicator_names().
   static const Algorithm& named(const std::string& name);
   static const Algorithm* find(const std::string& name);
 
  private:
   friend std::vector<std::string> communicator_names();
-  const Make make_;               // null for one of messages
-  const ByMessages by_messages_;  // null for others
+  const Make make_;               // null if made of messages
+  const ByMessages by_messages_;  // null otherwise
   const Algorithm* next_;
 };
 
-/// An algorithm can't be used here: with these ranks, nodes or devices. Pages say why in both languages.
+/// The algorithm cannot run with these ranks, nodes or devices. Reports show the reason in both languages.
 class CannotBeUsed : public UsageError {
  public:
   CannotBeUsed(const std::string& sentence, std::string japanese)
@@ -69,22 +70,23 @@ std::unique_ptr<Communicator> make() {
   return std::make_unique<Made>();
 }
 
-// ---- Of what costs are made.
+// ---- Parts of cost formulas. All return seconds; `bytes`: size of the vector.
 namespace cost {
 
-/// All ranks, neighbours in turn.
+/// Ring all-reduce over all ranks.
 double ring(const Cluster& cluster, double bytes);
-/// Recursive halving and doubling, there and back.
+/// All-reduce over all ranks by recursive halving and doubling.
 double tree(const Cluster& cluster, double bytes);
-/// Of the two: where MPI or NCCL picks.
+/// The smaller of ring() and tree(), for all-reduces whose algorithm MPI or NCCL picks.
 double quicker(const Cluster& cluster, double bytes);
-/// The first ranks of the nodes alone. What all ranks of a node send at once takes their one card as long.
+/// The cluster of one rank per node. Also right for all ranks of a node at once with 1/L of the vector each, since they
+/// share one network card.
 Cluster between_nodes(const Cluster& cluster);
-/// In the node: reduce to its first rank, or broadcast from there.
+/// Reduce to the first rank of each node, or broadcast from it, within the node.
 double to_or_from_first(const Cluster& cluster, double bytes);
-/// In the node: reduce-scatter, or all-gather.
+/// Reduce-scatter, or all-gather, within the node.
 double halves(const Cluster& cluster, double bytes);
-/// Of a vector that is cut into slices, `slice` being the seconds of one.
+/// Cost of a vector sent in slices of slice_bytes, one after another. `slice(n)`: seconds of a slice of n bytes.
 double in_slices(double bytes, const std::function<double(double)>& slice);
 
 }  // namespace cost

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls to other ranks that go on while the program computes: a thread makes them, one after another.
+// Runs MPI calls on a second thread, one after another, while the program computes.
 //
-// MPI is called by one thread at a time (MPI_THREAD_SERIALIZED), and all ranks have to make all calls in one order. So
-// whatever else a program asks of other ranks (collective.h) waits until the calls in the background have ended: ranks
-// that start the same calls at the same places of their program make them in one order.
+// MPI is initialised with MPI_THREAD_SERIALIZED, and all ranks must make their calls in the same order. So every other
+// call to MPI (collective.h) first waits until the background calls have ended. The order is then the same on all ranks
+// if they start the same calls at the same points of the program.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +14,30 @@ namespace odori {
 
 class Background {
  public:
-  /// Throws Error if this MPI can't be called by a second thread.
+  /// Throws Error if MPI does not support calls from a second thread.
   Background();
-  /// Waits for all calls.
+  /// Waits for all calls that were started.
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  /// `call` is made when those that were started before have ended. From the program's main thread, as all that
-  /// follows. Returns the call's ticket.
+  /// Queues `call` after those started before. Returns its ticket. Only the main thread may use this class.
   std::int64_t start(std::function<void()> call);
-  /// Returns when all have ended. Throws what the first of them threw that did, each time: those after it were not
-  /// made.
+  /// Waits for all calls. Rethrows the first exception that a call threw, each time; the calls after that one were
+  /// skipped.
   void wait();
-  /// Waits for the call with this ticket and those before it only. Throws the first failure so far, even of a later
+  /// Waits for the call with this ticket and those before it. Rethrows the first exception so far, even of a later
   /// call.
   void wait(std::int64_t ticket);
-  /// The same without a throw.
+  /// The same, but never throws.
   void wait_quietly(std::int64_t ticket) noexcept;
-  /// The same for all of this process, without a throw. Does nothing within a call in the background.
+  /// Waits for all calls of this process, and never throws. Does nothing within a background call.
   static void wait_for_all() noexcept;
 
  private:
   class Worker;
   void throw_failure() const;
-  std::shared_ptr<Worker> worker_;  // one a process, while anybody uses it
+  std::shared_ptr<Worker> worker_;  // one per process, shared
 };
 
 }  // namespace odori

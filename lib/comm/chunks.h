@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI counts are ints; vectors may be longer.
+// Splits long vectors: MPI counts are ints.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace odori {
 
-/// How much one MPI call is given at most: 2^28 floats or bytes, since some MPIs count bytes in ints too.
+/// Maximum count of one MPI call, in floats or bytes: 2^28, since some MPIs also count bytes in ints.
 inline constexpr std::size_t max_mpi_count = std::size_t{1} << 28;
 
 /// Calls `transfer(offset, count)` for consecutive chunks of [0, n), none of them empty.

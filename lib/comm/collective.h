@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls in which a rank waits for others, and who is notified of them.
+// Scopes of calls that wait for other ranks. They inform the rank table, the watchdog and the observer.
 #pragma once
 
 #include "comm/agreement.h"
@@ -8,11 +8,12 @@
 
 namespace odori {
 
-/// Entered now, and left when this object goes; the other ranks of the node and the watch know.
+/// A call that waits for other ranks, from construction to destruction: recorded in the rank table
+/// (program/rank_table.h) and followed by the watchdog. Waits for background calls first.
 class Exchange {
  public:
   explicit Exchange(const rank_table::Call& call) noexcept;
-  /// A call that all ranks of the job make. Throws Error on every rank if they make different ones.
+  /// A collective over all ranks of the job. Throws Error on every rank if their calls differ (agreement.h).
   explicit Exchange(const Plan& plan);
   ~Exchange();
   Exchange(const Exchange&) = delete;
@@ -22,8 +23,8 @@ class Exchange {
   rank_table::Call outer_;
 };
 
-/// A call that all ranks have to make and that a learner may make: also reported to the observer. Comparing the ranks'
-/// calls waits for the last of them, so a trace::Span that measures the call begins before this.
+/// A collective that a learner may call: also reported to the observer. The constructor waits for all ranks, so
+/// construct a trace::Span before it to measure that wait.
 struct Collective {
   explicit Collective(const Plan& plan) : scope(plan.name, plan.site), exchange(plan) {}
   observe::CollectiveScope scope;

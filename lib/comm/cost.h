@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an all-reduce takes, and an iteration with it, by arithmetic alone. Each algorithm's formula is in its own
-// file, of parts that algorithm.h has; exercise 06 has learners write the ring's.
+// Predicts the time of all-reduces and of training iterations. Each algorithm's formula is in its own .cpp file, built
+// from the parts in algorithm.h. In exercise 06 learners write the ring's.
 //
-// A message of m bytes takes latency + m / bandwidth (R. W. Hockney, 1994, "The communication challenge for MPP").
-// Sums, copies between a GPU and its host, and other users of the network are not counted.
+// A message of m bytes takes latency + m / bandwidth (the alpha-beta model: R. W. Hockney, 1994, "The communication
+// challenge for MPP"). Neglected: additions, copies between GPU and host, other users of the network.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@ namespace odori::cost {
 
 struct Gradients {
   double bytes = 0;
-  int arrays = 1;  // parameters of the model: naive averages one after the other
+  int arrays = 1;  // parameter tensors: `naive` averages one after another
 };
 
-/// Seconds of one all-reduce by this communicator's algorithm (README.md here has their steps and bytes). Where MPI or
-/// NCCL picks the algorithm, the quicker of ring and tree, as a simulated link has it (link.h). Nothing where the
-/// communicator refuses the cluster. Throws UsageError for a name that isn't one of communicator_names().
+/// Seconds of one all-reduce by this communicator's algorithm (README.md here has steps and bytes). Where MPI or NCCL
+/// picks the algorithm: the faster of ring and tree, as for a simulated link (link.h). Returns nothing if the
+/// communicator cannot run on the cluster. Throws UsageError if the name is not one of communicator_names().
 ///   ring: 2 (P-1) messages of E/P bytes (P. Patarasuk, X. Yuan, 2009, "Bandwidth optimal all-reduce algorithms")
 ///   tree: 2 log2 P messages of E/2, E/4, ... bytes, P a power of 2 (R. Thakur, R. Rabenseifner, W. Gropp, 2005,
 ///         "Optimization of collective communication operations in MPICH")
@@ -32,20 +32,22 @@ struct Gradients {
 ///         up to 2 E (L-1)/L instead.
 std::optional<double> all_reduce(const std::string& communicator, const Cluster& cluster, const Gradients& gradients);
 
-/// Through two measured iterations. Throws UsageError for two equal batches, and for times that don't grow.
+/// Fits a line through two measured iterations. Throws UsageError unless the larger batch took longer.
 Compute compute_from(const Measured& one, const Measured& other);
-/// Of another network: an image takes time in proportion to its arithmetic (multiply-adds), not to the parameters.
+/// Scales a measurement to another network: the time per image is proportional to the floating-point operations per
+/// image, not to the parameters.
 Compute compute_of_other(const Compute& proxy, double proxys_operations, double operations);
 
-/// How the gradients are communicated.
+/// How gradients are exchanged. Default: synchronously, in fp32.
 struct Way {
-  bool half = false;              // as elements of 2 bytes
-  bool overlap = false;           // in buckets, each on its way as soon as backward has filled it
-  bool double_buffering = false;  // during the whole next iteration, which uses the mean before
+  bool half = false;              // 16-bit elements in messages
+  bool overlap = false;           // in buckets, each started as soon as backward has filled it
+  bool double_buffering = false;  // during the next iteration; updates are one iteration late
 };
-/// Of an iteration's compute, 2/3 is backward: two products for each one of forward.
+/// Fraction of an iteration's compute spent in backward: it has two matrix products for each one of forward.
 inline constexpr double backward_share = 2.0 / 3;
-/// As PyTorch's DistributedDataParallel has it (S. Li et al., 2020, "PyTorch Distributed").
+/// Default bucket size of PyTorch's DistributedDataParallel (S. Li et al., 2020, "PyTorch distributed: experiences on
+/// accelerating data parallel training").
 inline constexpr double bucket_bytes = 25 * 1024 * 1024;
 
 struct Training {
@@ -58,57 +60,56 @@ struct Training {
 
 struct Iteration {
   double compute = 0, exchange = 0;
-  double waited = 0;  // the part of the exchange that compute doesn't hide
+  double waited = 0;  // the part of the exchange that is not overlapped with compute
   double seconds() const { return compute + waited; }
 };
 
-/// `batch`: images a rank. Nothing where the communicator refuses the cluster, or half precision.
+/// Predicts one iteration, in seconds. `batch`: images per rank. Returns nothing if the communicator supports neither
+/// the cluster nor, if asked for, 16-bit elements.
 std::optional<Iteration> iteration(const Training& training, double batch);
 
-/// Strong scaling: one batch shared by more and more nodes, up to as many as there are images for. The number of them
-/// at which an iteration takes least, and so more stop helping.
+/// Strong scaling: returns the number of nodes, from 1 to `most`, at which an iteration with this global batch is
+/// shortest. Each rank needs at least one image.
 int best_nodes(Training training, double global_batch, int most);
 
 // ---- Training state sharded over devices (ZeRO), and layers split over the devices of a node (tensor parallelism).
-// Collectives are rings, as those of long vectors in NCCL and MPI, one after another, and none is hidden by compute. A
-// sharded update takes as long as a whole one, which is in Compute::fixed.
+// Assumes ring collectives, as NCCL and MPI use for long vectors, without overlap; and that a sharded update takes as
+// long as a full one, which Compute::fixed includes.
 
-/// Bytes per trained element that a device keeps. Parameters, gradients and activations are sent in the bytes that
-/// they are kept in; an activation has those of a parameter.
+/// Bytes stored per trained element. Messages use the same sizes; an activation has the size of a parameter.
 struct State {
   double parameter = 0, gradient = 0, optimizer = 0;
 };
-/// All in fp32. Adam keeps two moments.
+/// fp32; Adam keeps two moments.
 inline constexpr State fp32_adam{4, 4, 8};
-/// Parameters and gradients of 16 bits; Adam keeps an fp32 copy of the parameters and two fp32 moments (P. Micikevicius
-/// et al., 2018, "Mixed precision training").
+/// 16-bit parameters and gradients; Adam keeps an fp32 master copy of the parameters and two fp32 moments (P.
+/// Micikevicius et al., 2018, "Mixed precision training").
 inline constexpr State mixed_adam{2, 2, 12};
 
-/// Bytes of a device at the peak of an iteration. Not counted: gradients of activations, workspaces, fragmentation.
+/// Peak bytes per device during an iteration, without gradients of activations, workspaces and fragmentation.
 struct Memory {
   double parameters = 0, gradients = 0, optimizer = 0;
-  double gathered = 0;  // whole layers while they are used: parameters (ZeRO-3), gradients (ZeRO-2 and 3)
+  double gathered = 0;  // layers in use: their parameters (ZeRO-3) and gradients (ZeRO-2 and 3)
   double activations = 0;
   double bytes() const { return parameters + gradients + optimizer + gathered + activations; }
 };
 
-/// Memory of one of `devices` devices if the optimizer state (stage 1), also the gradients (2), also the parameters (3)
-/// are sharded over them; 0: nothing is. `batch`: images a device; 0 leaves out activations, which ZeRO does not shard.
-/// Stage 2 holds the gradients of one layer at a time, stage 3 also the parameters of two: the one in use and the next.
-/// Throws UsageError for another stage.
-/// Source: S. Rajbhandari et al., 2020, "ZeRO: memory optimizations toward training trillion parameter models",
-/// figure 1, which leaves out what is gathered.
+/// Memory per device if the optimizer state (stage 1), the gradients too (2), or the parameters too (3) are sharded
+/// over `devices` devices; 0: nothing is sharded. `batch`: images per device; 0 leaves out activations, which ZeRO does
+/// not shard. Stages 2 and 3 hold the whole gradients of one layer at a time, stage 3 the whole parameters of two: the
+/// one in use and the next. Throws UsageError for another stage. Source: S. Rajbhandari et al., 2020, "ZeRO: memory
+/// optimizations toward training trillion parameter models", figure 1, which leaves out what is gathered.
 Memory zero_memory(int stage, double devices, std::span<const LayerCost> layers, const State& state, double batch = 0);
 
-/// What splitting costs a device.
+/// Cost per device of a parallelization.
 struct Split {
   Memory memory;
-  double sent = 0;  // bytes in an iteration
+  double sent = 0;  // bytes per iteration
   Iteration iteration;
 };
 
-/// Data parallelism over all devices of the cluster, with ZeRO of this stage. `batch`: images a device. With E bytes of
-/// parameters, as many of gradients, and n devices, each sends:
+/// Data parallelism over all devices of the cluster, with ZeRO of this stage. `batch`: images per device. With E bytes
+/// of parameters, E bytes of gradients and n devices, each device sends:
 ///   0      2 E (n-1)/n, an all-reduce of all gradients
 ///   1      2 E (n-1)/n, a reduce-scatter of all gradients, and after the update an all-gather of all parameters
 ///   2      the same, but a reduce-scatter for each layer, during backward
@@ -117,27 +118,29 @@ struct Split {
 /// Source: S. Rajbhandari et al., 2020, as above, section 7.
 Split zero(int stage, const Training& training, std::span<const LayerCost> layers, const State& state, double batch);
 
-/// Tensor parallelism within each node, data parallelism between nodes, for the same images: `batch` for each device,
-/// so each node computes ranks_per_node * batch images. The first layer is replicated. The others are split in pairs:
-/// one by columns (output channels), the next one by rows (input channels), whose vectors are replicated. A last one
-/// without a partner is replicated too. A pair needs an all-reduce of its output in forward, and of the gradient of its
-/// input in backward. Activations between the two layers of a pair are split. Returns nothing if there is no pair, or
-/// if a layer that is split by columns has fewer channels than the node has devices. Uses the compute and the cluster
-/// of `training` alone. Sources: M. Shoeybi et al., 2019, "Megatron-LM: training multi-billion parameter language
-/// models using model parallelism"; activations: V. Korthikanti et al., 2022, "Reducing activation recomputation in
-/// large transformer models", section 4.2.1, without its sequence parallelism.
+/// Tensor parallelism within each node, data parallelism between nodes. `batch`: images per device, so a node computes
+/// ranks_per_node * batch images. The first layer is replicated. The others are split in pairs: one by columns (output
+/// channels), the next by rows (input channels), with its vectors replicated. A last layer without a partner is
+/// replicated. A pair all-reduces its output in forward, and the gradient of its input in backward. Activations between
+/// the two layers of a pair are split. Returns nothing if there is no pair, or if a layer split by columns has fewer
+/// channels than the node has devices. Uses only the compute and the cluster of `training`. Sources: M. Shoeybi et al.,
+/// 2019, "Megatron-LM: training multi-billion parameter language models using model parallelism"; activations: V.
+/// Korthikanti et al., 2022, "Reducing activation recomputation in large transformer models", section 4.2.1, without
+/// its sequence parallelism.
 std::optional<Split> tensor_parallel(const Training& training, std::span<const LayerCost> layers, const State& state,
                                      double batch);
 
-/// Iterations of an epoch, the last batch filled up.
+/// Iterations per epoch; the last batch is filled up.
 double iterations(double images, double batch);
-/// The smallest batch whose epoch is at most `share` longer than any batch's could be, since `fixed` is paid once an
-/// iteration: an epoch takes images * (fixed / batch + per_image).
+/// The smallest batch whose epoch is at most a fraction `share` longer than the limit for large batches. An epoch takes
+/// images * (fixed / batch + per_image).
 double batch_where_gain_ends(const Compute& compute, double share);
 
-/// G. M. Amdahl, 1967: of one device's time, `serial` (a fraction) does not change on n of them.
+/// Speedup on n devices if the fraction `serial` of one device's time is not parallel. G. M. Amdahl, 1967, "Validity of
+/// the single processor approach to achieving large scale computing capabilities".
 inline double amdahl(double serial, double n) { return 1 / (serial + (1 - serial) / n); }
-/// The share that explains a measured speedup.
+/// The serial fraction that explains a measured speedup. A. Karp and H. Flatt, 1990, "Measuring parallel processor
+/// performance".
 inline double serial_share(double speedup, double n) { return (n / speedup - 1) / (n - 1); }
 
 }  // namespace odori::cost

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What predictions are made of. The formulas are in cost.h, which exercises don't see: learners write them.
+// The quantities of predictions. Their formulas are in cost.h, which exercises cannot include: learners write them.
 #pragma once
 
 #include <string>
@@ -7,24 +7,24 @@
 namespace odori::cost {
 
 struct Link {
-  double latency = 0;    // seconds until the first byte is there
-  double bandwidth = 1;  // bytes a second
+  double latency = 0;    // seconds; alpha of the alpha-beta model
+  double bandwidth = 1;  // bytes per second; 1 / beta
   double message(double bytes) const { return latency + bytes / bandwidth; }
 };
 
-/// "10gbit,50us", by parse_link() of comm/link.h.
+/// Parses "10gbit,50us" with parse_link() (comm/link.h). Throws UsageError.
 Link link_from(const std::string& text);
 
-/// Ranks in order, equally many on each node. The ranks of a node share its network card, which sends one message after
-/// the other; those of the same step wait for the latency together.
+/// Ranks are numbered node by node, with the same number on each. The ranks of a node share one network card, which
+/// sends one message at a time; the latencies of messages in the same step overlap.
 struct Cluster {
   int nodes = 1, ranks_per_node = 1;
   Link within, between;  // nodes
   int ranks() const { return nodes * ranks_per_node; }
 };
 
-/// An iteration of one device without communication: fixed + per_image * batch seconds. `fixed` is what it takes
-/// however few images there are: starting operations, updating the parameters.
+/// An iteration of one device without communication takes fixed + per_image * batch seconds. `fixed`: the time that
+/// does not depend on the batch, such as launching operations and updating the parameters.
 struct Compute {
   double fixed = 0, per_image = 0;
   double seconds(double batch) const { return fixed + per_image * batch; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// 16-bit elements, two of them in the place of a float, so that code that sends floats sends them as well.
+// Packs two 16-bit elements into each float, so that code that sends floats can send them.
 //
-// They are kept as fp32 on each rank, and added in fp32: 16 bits are sent. Rounding is to the nearest, to even
-// where two are as near. What is too large becomes infinite; values too small for fp16 become subnormal, then 0.
+// Only messages have 16 bits: ranks store and add fp32. Rounds to nearest, ties to even. Values that are too large
+// become infinite; values too small for fp16 become subnormal, then 0.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,20 @@
 
 namespace odori {
 
-/// How many floats hold that many 16-bit elements.
+/// Number of floats that hold `numbers` 16-bit elements.
 constexpr std::size_t packed_size(std::size_t numbers) { return (numbers + 1) / 2; }
 
-/// factor * number, for each; a last half that is left is 0. `packed` holds packed_size() floats.
+/// Packs factor * x for each element x; an unused last half is 0. `packed`: packed_size() floats.
 void pack(Dtype dtype, float factor, std::span<const float> numbers, std::span<float> packed);
-/// Back to fp32. Returns how many of the elements are infinite or nan.
+/// Converts back to fp32. Returns the number of infinite or NaN elements.
 std::int64_t unpack(Dtype dtype, std::span<const float> packed, std::span<float> numbers);
-/// to += from, each of the packed elements, rounded once.
+/// to += from for packed elements, rounded once. `n_packed`: floats.
 void add_packed(Dtype dtype, const void* from, void* to, std::size_t n_packed);
 
-// ---- Of algorithms that take both: fp32, or packed elements.
-/// Adds `values` to as many of `to`.
+// ---- For algorithms on fp32 or packed elements
+/// to[i] += values[i] for all of `to`.
 void add(Dtype dtype, std::span<float> to, std::span<const float> values);
-/// Multiplies by 1/n. Packed elements were multiplied before they were packed.
+/// Multiplies fp32 by 1/n. Does nothing for packed elements, which were divided before packing.
 void divide(Dtype dtype, std::span<float> values, int n);
 
 }  // namespace odori

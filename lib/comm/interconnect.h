@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies between the ranks of a communicator: nodes, a link that is simulated or none, and what is counted there.
+// The nodes of a communicator's ranks, the simulated link between them, if any, and communication statistics.
 #pragma once
 
 #include <optional>
@@ -15,24 +15,25 @@ namespace odori {
 
 class Interconnect {
  public:
-  /// Of all ranks of the job; collective over them. Nodes are host names or ODORI_NODES, the link is ODORI_LINK's where
-  /// there are several; rank 0's variables hold for all. Throws Error, on every rank, where they can't be used.
+  /// For all ranks of the job. Nodes come from host names or ODORI_NODES. ODORI_LINK sets the link if there are several
+  /// nodes. Rank 0's variables apply to all ranks. Throws Error on every rank if they cannot be used. Collective.
   Interconnect();
 
   const Ranks& ranks() const { return ranks_; }
   int node(int rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
-  const std::vector<int>& nodes() const { return nodes_; }  // of each rank
-  /// Null: none is simulated.
+  const std::vector<int>& nodes() const { return nodes_; }  // node of each rank
+  /// Null: no simulated link.
   Link* link() const { return link_ ? &*link_ : nullptr; }
 
-  /// Counted if this rank is one of the two.
+  /// Adds messages to traffic() if this rank is one of the two.
   void count(int from, int to, std::int64_t messages, std::int64_t bytes);
   const TrafficOfRank& traffic() const { return traffic_; }
 
-  /// For carry(): a message between two ranks, or the steps of a collective of these ranks.
+  /// The load for Link::carry() of a message between two ranks, or of one step of a collective of these ranks.
   Load load(int from, int to, double bytes) const;
   Load load(const Steps& steps, const std::vector<int>& ranks) const;
-  /// Of MPI's all-reduce of these ranks: over a link all_reduce_steps(), else those of the ring.
+  /// The steps that an MPI all-reduce of these ranks counts as: all_reduce_steps() over a simulated link, otherwise the
+  /// ring's.
   std::vector<Steps> all_reduce(const std::vector<int>& ranks, double bytes) const;
 
  private:
@@ -40,12 +41,12 @@ class Interconnect {
 
   Ranks ranks_;
   std::vector<int> nodes_;
-  mutable std::optional<Link> link_;  // its state is the cards', which all ranks share
+  mutable std::optional<Link> link_;  // its state is in memory that all ranks share
   TrafficOfRank traffic_;
 };
 
-/// Throws Error on every rank unless all of them ask for the same communicator. Collective over all ranks of the job,
-/// and the first thing that they say to each other: what follows is made for one algorithm.
+/// Throws Error on every rank unless all of them ask for the same communicator. Call it before anything that depends on
+/// the algorithm. Collective over all ranks of the job.
 void agree_on_communicator(const std::string& name);
 
 }  // namespace odori

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network that isn't there: ODORI_LINK=1gbit,50us makes what goes from one node to another take as long as over a
-// link of this speed, so that one machine that plays several nodes shows what communication costs.
+// Simulates a network: with ODORI_LINK=1gbit,50us, messages between nodes take as long as over a link of this speed. So
+// one machine that plays several nodes shows the cost of communication.
 //
-// A node's ranks share its network card. The card sends one message at a time and receives one at a time, each for
-// bytes / bandwidth; the message is there a latency later, during which the card is free for the next. That is the
-// model of the formulas in README.md here, and what one switch between all nodes comes to. A message goes when both
-// sides are there, in the order in which they are. Within a node nothing is added.
+// The ranks of a node share one network card. It sends one message at a time and receives one at a time, each for bytes
+// / bandwidth. The message arrives one latency later, and the card is free meanwhile. This models one switch between
+// all nodes, as the formulas in cost.h do. A message starts when its send and its receive have both been called.
+// Nothing is added within a node.
 //
-// MPI's own collectives send messages that nobody here can see. They are charged as algorithms of which that is known
-// (steps.h), an all-reduce as the quicker of ring and tree, which is what cost.h predicts as well: all bytes of a step
-// at once, or of several like it, which takes the bytes of the busiest card / bandwidth, and one latency per step.
+// MPI does not report the messages of its collectives, so these are charged as known algorithms (steps.h); an
+// all-reduce as the faster of ring and tree, as cost.h predicts it. Equal steps are charged together: the bytes of the
+// busiest card / bandwidth, and one latency per step.
 //
-// The delay is a sleep, so cores are free as with a real card. So do waits for a rank that isn't there yet.
-// Meanwhile the elements are copied through this machine's memory; where that takes longer than the link would, it
-// counts.
+// Delays, and waits for other ranks, are sleeps, so cores are free as with a real card. The data is copied through
+// memory meanwhile. If that takes longer than the link would, the time is that of the copy.
 #pragma once
 
 #include <cstdint>
@@ -30,42 +29,41 @@ struct LinkSpeed {
   double latency = 0;  // seconds
 };
 
-/// "1gbit,50us", or "1gbit" with a latency of 50 us. Throws UsageError for anything but a bandwidth in kbit, mbit or
-/// gbit and a latency in us or ms.
+/// Parses "1gbit,50us": a bandwidth in kbit, mbit or gbit, and a latency in us or ms (default: 50us). Throws UsageError
+/// for any other text.
 LinkSpeed parse_link(const std::string& value);
-/// "1 Gbit/s, 50 us".
+/// Returns "1 Gbit/s, 50 us".
 std::string in_words(const LinkSpeed& speed);
 
 /// Bytes that one operation puts on the network cards of the nodes.
 struct Load {
   explicit Load(std::size_t nodes) : out(nodes), in(nodes) {}
-  /// Nothing within a node.
+  /// Adds a message; does nothing if both nodes are the same.
   void add(int from_node, int to_node, double bytes);
-  double busiest() const;  // bytes of a card
-  /// With all cards free.
+  double busiest() const;  // the most bytes that one card sends or receives
+  /// Duration if all cards are free.
   double seconds(const LinkSpeed& speed) const;
-  std::vector<double> out, in;  // bytes, by node
-  int latencies = 0;            // one after another
+  std::vector<double> out, in;  // bytes per node
+  int latencies = 0;            // number of latencies, one after another
 };
 
-/// The steps of a collective of ranks on these nodes.
+/// The load of a collective's steps. `nodes_of_ranks[i]`: the node of the group's rank i.
 Load load_of(const Steps& steps, const std::vector<int>& nodes_of_ranks, int nodes);
-/// An all-reduce of them for which MPI picks the algorithm: the quicker of ring and tree.
+/// The steps that an MPI all-reduce is charged as: the faster of ring and tree.
 std::vector<Steps> all_reduce_steps(double bytes, const std::vector<int>& nodes_of_ranks, int nodes,
                                     const LinkSpeed& speed);
 
-/// The cards of all nodes, in memory that the ranks share.
+/// The network cards of all nodes, in shared memory.
 class Link {
  public:
-  using Time = std::int64_t;  // nanoseconds of a clock that all ranks share
+  using Time = std::int64_t;  // nanoseconds of CLOCK_MONOTONIC, the same clock on all ranks
   static Time now();
 
-  /// Collective over all ranks of the job, which have to be on one machine.
+  /// Collective over all ranks of the job, which must be on one machine.
   Link(const LinkSpeed& speed, int nodes);
 
   const LinkSpeed& speed() const { return speed_; }
-  /// Occupies the cards with the load, from the time `there` on or as soon as they are free. Returns when all of it
-  /// will have arrived.
+  /// Occupies the cards with the load from time `there`, or from when they are free. Returns the time of arrival.
   Time carry(const Load& load, Time there);
   static void sleep_until(Time time);
 
@@ -75,7 +73,7 @@ class Link {
   std::shared_ptr<Cards> cards_;
 };
 
-/// What is on its way while this object lives.
+/// A transfer over the simulated link: the destructor sleeps until its arrival.
 class Passage {
  public:
   explicit Passage(Link::Time arrival = 0) : arrival_(arrival) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every MPI call is checked, and a failing one becomes an Error.
+// Checks every MPI call, and turns failures into Errors.
 #pragma once
 
 #include <mpi.h>
@@ -8,10 +8,11 @@
 
 namespace odori {
 
-/// Throws Error with MPI's own words for a code other than MPI_SUCCESS.
+/// Throws Error with MPI's message unless `code` is MPI_SUCCESS.
 void check_mpi(int code, const char* call, const char* file, int line);
 
-/// Waits asleep until all of them are complete: MPI's own calls wait at work, and take a core from those who compute.
+/// Waits until all requests are complete (MPI_Waitall). Sleeps between tests, whereas MPI polls, which takes a core
+/// from ranks that compute.
 void await(std::span<MPI_Request> requests);
 
 }  // namespace odori

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all communicators on MPI have in common: everything but the algorithm that averages.
+// The base class of all communicators on MPI: everything but the averaging algorithm.
 #pragma once
 
 #include "comm/communicator.h"
@@ -8,24 +8,21 @@
 
 namespace odori {
 
-/// Can the communicator of this name average 16-bit elements?
+/// True if the communicator of this name can average 16-bit elements.
 bool takes_half_precision(const std::string& name);
 
-/// How much of a long vector is averaged at once: the slice, and the temporary memory that MPI takes for it, fit in
-/// the cache, also for the factor after it. Two ranks of one machine average the VGG's 57 MiB in half the time that
-/// one call and one pass take.
+/// Long vectors are averaged in slices of this size: a slice and MPI's temporary memory for it fit in the cache until
+/// it has been divided. lib/bench/RESULTS.md has the effect.
 inline constexpr std::size_t slice_bytes = std::size_t{2} << 20;
 
-/// Works on all ranks of the job (MPI_COMM_WORLD). What lies in a GPU's memory goes through page-locked host memory,
-/// whether or not this MPI could read it there: that works with each MPI.
+/// A communicator over all ranks of the job (MPI_COMM_WORLD). Data in GPU memory is copied through page-locked host
+/// memory, also if the MPI is CUDA-aware, so it works with every MPI.
 class MpiCommunicator : public Communicator {
  public:
-  /// How many elements an algorithm gets at once: a slice, or all, for those that send messages and cut them
-  /// themselves.
+  /// What all_reduce() gets: slices of slice_bytes, or the whole vector, for algorithms that divide it themselves.
   enum class Cut { slices, whole };
 
-  /// Collective. Throws Error, on every rank, where there is no MpiSession, or ODORI_NODES or ODORI_LINK can't
-  /// be used.
+  /// Throws Error on every rank if there is no MpiSession, or if ODORI_NODES or ODORI_LINK cannot be used. Collective.
   explicit MpiCommunicator(Cut cut = Cut::slices);
 
   int rank() const final { return interconnect_->ranks().rank; }
@@ -35,7 +32,7 @@ class MpiCommunicator : public Communicator {
   int inter_rank() const final { return interconnect_->ranks().inter_rank; }
   int inter_size() const final { return interconnect_->ranks().inter_size; }
 
-  /// From the first piece to the last as one vector, whatever the parameters are.
+  /// Averages everything from the first piece to the last as one vector.
   void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) override;
   void require_takes(Dtype dtype) const final;
   std::int64_t all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients, std::span<const Range> pieces) final;
@@ -59,50 +56,49 @@ class MpiCommunicator : public Communicator {
   std::string link() const final { return interconnect_->link() ? in_words(interconnect_->link()->speed()) : ""; }
 
  protected:
-  /// THE ALGORITHM. Replaces `numbers` on every rank by their mean over all ranks. Without another one: MPI's own.
+  /// THE ALGORITHM. Replaces `numbers` on every rank by their mean over all ranks. Default: MPI_Allreduce.
   virtual void all_reduce(std::span<float> numbers);
-  /// Can it do that to packed 16-bit elements as well?
+  /// True if all_reduce() also supports packed 16-bit elements.
   virtual bool takes_packed() const { return takes_half_precision(name()); }
 
-  /// From the first of these pieces to the end of the last one's cache line; without pieces, everything.
+  /// The range from the first piece to the end of the last one's cache line; without pieces, everything.
   static Range range_of(const Buffer& values, std::span<const Range> pieces);
-  /// For all_reduce_mean(): every rank's values in this range become their mean over all ranks, by all_reduce().
-  /// Collective.
+  /// Replaces the values in `range` on every rank by their mean over all ranks, with all_reduce(). Collective.
   void average(Device& device, Buffer& values, Range range);
-  /// Calls `work` with consecutive slices of the range, in host memory, at least once, and writes the
-  /// results back to the device.
+  /// Calls `work` with consecutive slices of the range in host memory, at least once, and writes the results back to
+  /// the device.
   void in_slices(Device& device, Buffer& values, Range range, const std::function<void(std::span<float>)>& work);
-  /// The type of the elements in the messages of the current mean.
+  /// Type of the elements in the messages of the current all-reduce.
   Dtype dtype() const { return dtype_; }
-  /// For an overridden all_reduce_mean() in 16 bits: how many elements of the mean are infinite or nan.
+  /// Adds to the result of all_reduce_mean_in(): infinite or NaN elements that an overridden all_reduce_mean() found.
   void count_not_finite(std::int64_t n) { not_finite_ += n; }
-  /// Multiplies by 1/P. Packed elements were multiplied before they were packed.
+  /// Multiplies fp32 by 1/P; does nothing for packed elements, which were divided before packing.
   void divide(std::span<float> numbers) const;
 
-  /// All ranks.
+  /// The group of all ranks.
   const Group& world() const { return world_; }
-  // ---- For algorithms' constructors: groups of ranks. Collective.
+  // ---- Groups of ranks, for constructors of algorithms. Collective.
   /// The ranks of this node.
   Group intra() const { return split(inter_rank(), intra_rank()); }
-  /// The ranks with this intra_rank, one a node.
+  /// The ranks with the same intra_rank: one per node.
   Group inter() const { return split(intra_rank(), inter_rank()); }
-  /// How many ranks each node has, by inter_rank.
+  /// Number of ranks of each node, by inter_rank.
   std::vector<int> ranks_of_nodes() const;
 
  private:
   Group split(int color, int key) const;
-  /// Calls `work` with consecutive parts of the range, in host memory, none longer than `most` floats; at least once.
+  /// As in_slices(), with slices of at most `most` floats.
   void on_host(Device& device, Buffer& values, Range range, std::size_t most,
                const std::function<void(std::span<float>)>& work);
-  /// all_reduce() of the packed elements.
+  /// Packs, calls all_reduce(), and unpacks.
   void all_reduce_packed(std::span<float> numbers);
   void check_peer(const char* call, const char* verb, int peer) const;
 
   Cut cut_;
   std::shared_ptr<Interconnect> interconnect_;
   Group world_;
-  Buffer staging_;             // page-locked, where the device is a GPU
-  Dtype dtype_ = Dtype::fp32;  // of the mean that is under way
+  Buffer staging_;             // page-locked; only for GPUs
+  Dtype dtype_ = Dtype::fp32;  // of the all-reduce in progress
   std::vector<float> packed_;
   std::int64_t not_finite_ = 0;
 };

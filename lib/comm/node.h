@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of this node, and collectives among them where the data is: NCCL's from GPU to GPU, MPI's in host memory.
-// So an algorithm that knows nodes is written once for both.
+// Collectives among the ranks of one node: NCCL's for data on GPUs, MPI's for data in host memory. So a hierarchical
+// algorithm is written once for both.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@ namespace odori {
 
 class Communicator;
 
-/// Elements of this rank, in host memory or a GPU's.
+/// A span of floats in host memory or in a GPU's.
 struct Numbers {
   std::span<float> there;
   Device* gpu = nullptr;     // null: host memory
-  Buffer* buffer = nullptr;  // of the GPU, which holds them
+  Buffer* buffer = nullptr;  // the GPU's buffer that contains the span
 
   Numbers part(Range range) const { return {there.subspan(range.begin, range.size()), gpu, buffer}; }
-  /// Their place in the buffer.
+  /// Position of the span in the buffer.
   Range range() const {
     const auto begin = static_cast<std::size_t>(there.data() - buffer->data());
     return {begin, begin + there.size()};
@@ -34,16 +34,15 @@ class Node {
  public:
   explicit Node(Group ranks) : ranks_(std::move(ranks)) {}
 
-  /// Finds out, when it is first asked, whether each rank of the job has a GPU of its own, and this node several: then
-  /// Elements are in a GPU's memory, and else in host memory, since NCCL refuses ranks that share one. Collective over
-  /// all ranks of `all`.
+  /// True if elements are in GPU memory: every rank of the job has its own GPU, and this node has several. Otherwise
+  /// host memory is used, since NCCL refuses ranks that share a GPU. The first call is collective over `all`.
   bool has_gpus(Communicator& all, Device& device);
 
   int rank() const { return ranks_.rank(); }
-  /// The part that belongs to this rank: group.h says which.
+  /// This rank's chunk (Group::chunk).
   Numbers own_part(const Numbers& numbers) const;
 
-  // ---- As group.h says. Collective over the node.
+  // ---- As in group.h. Collective over the node.
   void sum_to(const Numbers& numbers, int root) const;
   void broadcast(const Numbers& numbers, int root) const;
   void reduce_scatter(const Numbers& numbers) const;
@@ -60,11 +59,11 @@ class NodeCommunicator : public MpiCommunicator {
   void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) final;
 
  protected:
-  /// THE ALGORITHM. Replaces the elements on every rank by their mean over all ranks.
+  /// THE ALGORITHM. Replaces `numbers` on every rank by their mean over all ranks of the job.
   virtual void average_by_nodes(const Numbers& numbers) = 0;
 
   const Node& node() const { return node_; }
-  /// Calls `work` with slices of the elements in host memory.
+  /// Calls `work` with slices of the elements in host memory, and writes them back.
   void on_host(const Numbers& numbers, const std::function<void(std::span<float>)>& work);
   /// Multiplies by 1/P.
   using MpiCommunicator::divide;
@@ -75,13 +74,13 @@ class NodeCommunicator : public MpiCommunicator {
 };
 
 struct DeviceSharing {
-  bool any = false;       // do two ranks of the job share one GPU?
-  bool cpus_too = false;  // is a rank's device a CPU device?
-  int position = 0;       // of this rank among the ranks on its GPU: 0, 1, ...
+  bool any = false;       // two ranks of the job share a GPU
+  bool cpus_too = false;  // at least one rank has a CPU device
+  int position = 0;       // index of this rank among the ranks on its GPU
 };
 
-/// Collective: every rank gives its device. Throws Error, the same on every rank, if two ranks share a GPU that
-/// isn't to be shared.
+/// Finds out which ranks share a GPU. Throws the same Error on every rank if two ranks share one without
+/// --share-devices. Collective: every rank gives its device.
 DeviceSharing find_sharing(Communicator& comm, const Device& device);
 
 }  // namespace odori

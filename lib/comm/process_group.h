@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives on spans of floats among all ranks of a job or some of them: for programs that move activations,
-// gradients or parameters themselves. What a Trainer exchanges goes through Communicator's calls on Buffers, over the
-// same functions (group.h).
+// Collectives on spans of floats among all or some ranks of a job, for programs that exchange activations, gradients or
+// parameters themselves. A Trainer uses Communicator's calls on Buffers instead.
 //
 //   const ProcessGroup world = comm->group();
 //   const ProcessGroup node = world.split(comm->inter_rank());    // the ranks of this node: tensor parallel
@@ -19,8 +18,8 @@
 //   all_gather                      E (n-1)/n            n-1      the other half
 //   broadcast                       E, the last rank 0   1        comm/steps.h, chain
 //
-// Communicator::traffic() counts these. Before each call the ranks compare what they are about to do, in one all-reduce
-// of 16 bytes, which is neither counted nor delayed by a simulated link.
+// Communicator::traffic() counts these. Before each call, an all-reduce of 16 bytes checks that all ranks make the same
+// call; it is neither counted nor delayed by a simulated link.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +36,7 @@ namespace odori {
 class Background;
 class Group;
 
-/// Of a call in a program, for messages. Leave this last parameter out.
+/// Where the program makes a call, for error messages. Omit this last argument.
 using CallSite = std::source_location;
 
 /// A collective that runs while the program computes.
@@ -46,10 +45,10 @@ class Work {
   Work(std::shared_ptr<Background> background, std::int64_t ticket) noexcept;
   Work(Work&&) noexcept = default;
   Work& operator=(Work&&) = delete;
-  /// Waits for the end of the collective; afterwards its memory may be freed. A failure is not reported here.
+  /// Waits until the collective has ended; afterwards its memory may be freed. Does not report failures.
   ~Work();
 
-  /// Returns when the collective has ended. Throws the Error of the first one in the background that failed.
+  /// Returns when the collective has ended. Throws the Error of the first background collective that failed.
   void wait();
 
  private:
@@ -57,36 +56,37 @@ class Work {
   std::int64_t ticket_;
 };
 
-/// All calls but shard() and the accessors are collective over the group's ranks: all of them make the same calls in
-/// the same order, with the same lengths and root. If they do not, all of them throw an Error that names the ranks and
-/// what they gave. A wrong shard length, root or color throws on that rank alone, before anything is sent. Spans lie in
-/// host memory and have at most 2^28 elements; they may be empty. Ranks are counted within the group.
+/// A group of ranks. All calls but shard() and the accessors are collective over the group: its ranks make the same
+/// calls in the same order, with the same lengths and root. Otherwise all of them throw an Error that names the ranks
+/// and their arguments. A wrong shard length, root or color throws on that rank alone, before anything is sent. Spans
+/// are in host memory and have 0 to 2^28 elements. `rank` and `root` are ranks within the group.
 class ProcessGroup {
  public:
-  /// Communicator::group() and split() make groups.
+  /// Use Communicator::group() or split() instead.
   explicit ProcessGroup(Group group);
 
   int rank() const;
   int size() const;
-  /// The ranks of the job that belong to the group, by their rank within it.
+  /// Rank in the job of each rank of the group.
   const std::vector<int>& ranks_of_job() const;
-  /// The ranks that give the same color, 0 or greater, in the order of their ranks here.
+  /// Divides the group: returns the group of the ranks that give the same color, in rank order (MPI_Comm_split). Throws
+  /// Error if the color is negative.
   ProcessGroup split(int color, CallSite site = CallSite::current()) const;
 
-  /// Rank r's shard of n elements: [n r / size, n (r + 1) / size), so that shards differ by one element at most.
+  /// Rank r's shard of n elements: [n r / size, n (r + 1) / size). Lengths differ by at most one.
   Range shard(std::size_t n, int r) const;
   Range shard(std::size_t n) const { return shard(n, rank()); }
 
   /// Replaces the values on every rank by their sum over all ranks.
   void all_reduce(std::span<float> values, CallSite site = CallSite::current()) const;
-  /// `shard`: shard(values.size()) of the mean of all ranks' values. It may lie within `values`.
+  /// Writes this rank's shard of the mean over all ranks to `shard`, which may be its place in `values`.
   void reduce_scatter_mean(std::span<const float> values, std::span<float> shard,
                            CallSite site = CallSite::current()) const;
-  /// `values`: every rank's shard(values.size()), in order. `shard` may be its place in `values`.
+  /// Writes the shards of all ranks to `values`, in rank order. `shard` may be its place in `values`.
   void all_gather(std::span<const float> shard, std::span<float> values, CallSite site = CallSite::current()) const;
-  /// The same in the background, in the order of starting. Any other communication of this process, also of another
-  /// group, starts only after it has ended. Do not touch either span before wait() has returned. Throws Error if this
-  /// MPI does not support calls from a second thread.
+  /// The same in the background, in the order of starting. Any later communication of this process, also in another
+  /// group, waits for its end. Do not access either span before wait() has returned. Throws Error if MPI does not
+  /// support calls from a second thread.
   [[nodiscard]] Work all_gather_async(std::span<const float> shard, std::span<float> values,
                                       CallSite site = CallSite::current()) const;
   /// Replaces the values on every rank by the root's.

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI's life in a program: from MPI_Init to MPI_Finalize. The only way into MPI; lives in main, before everything
-// that talks to other ranks.
+// Initialises and finalises MPI. Create one MpiSession at the start of main(), before anything that communicates.
 #pragma once
 
 namespace odori {
 
-/// Also tells report_failure() how to end all ranks when one of them fails.
+/// Also makes report_failure() end all ranks if one of them fails.
 class MpiSession {
  public:
   MpiSession(int& argc, char**& argv);
-  /// Finalizes MPI; not while an exception passes, since the other ranks would wait for this one: report_failure()
-  /// ends the job then.
+  /// Finalises MPI, except during an exception: MPI_Finalize would wait for the other ranks, and report_failure() ends
+  /// the job.
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;

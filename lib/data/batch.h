@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model is given: examples, and what happens to them on their way into the network.
+// Batches of examples, and the transforms between the stored bytes and the network's input.
 #pragma once
 
 #include <array>
@@ -10,21 +10,21 @@
 
 namespace odori {
 
-/// How an image is moved and turned: pixel (y, x) of the result is pixel (y + dy, x + dx) of the original, or that of
-/// the mirrored column if it is flipped. Enlargement comes after.
+/// A shift and a flip of an image: pixel (y, x) of the result is pixel (y + dy, x + dx) of the original, or of the
+/// mirrored column if `flip`. Applied before enlargement.
 struct Augmentation {
   int dy = 0, dx = 0;
   bool flip = false;
 };
 
-/// What happens to an image on its way into the network.
+/// Preprocessing of images: augmentation, enlargement, normalisation.
 struct Transform {
   int image_size = 32;                 // enlarged to this height and width (bilinear)
-  std::array<float, 3> mean{0, 0, 0};  // of the values in [0, 1], per channel: y = (x - mean) / deviation
+  std::array<float, 3> mean{0, 0, 0};  // per channel, of values in [0, 1]: y = (x - mean) / deviation
   std::array<float, 3> deviation{1, 1, 1};
   int crop_padding = 0;  // random crop out of the image with this border of zeros (pixels)
   bool flip = false;     // random left-right flip
-  // Around the image: false: black; true: the image mirrored at its outermost pixels, which are not repeated.
+  // Padding. false: black; true: reflection, without repeating the outermost pixels.
   bool reflect = false;
 };
 
@@ -34,19 +34,18 @@ struct Example {
   static constexpr int side = 32, channels = 3, bytes = channels * side * side;
   const std::uint8_t* pixels = nullptr;
   int label = 0;
-  std::int64_t id = 0;    // its position in the whole data set, before any split
-  bool counted = true;    // false: another shard owns it, so this one's evaluation leaves it out
-  Augmentation own = {};  // each time it is loaded; a transform's random one is added to it. At most 31 pixels
+  std::int64_t id = 0;    // index in the whole data set, before any split
+  bool counted = true;    // false: another shard counts it, so this one's evaluation skips it
+  Augmentation own = {};  // fixed; added to the transform's random one. At most 31 pixels
 };
 
-/// The bytes of all images of a data set, so that a device with memory of its own can keep a copy of them.
-/// They do not change while this object lives.
+/// The bytes of all images of a data set, so that a GPU can keep a copy. They do not change while this object lives.
 struct ImageStorage {
   std::vector<std::span<const std::uint8_t>> parts;
 };
 using ImageStoragePtr = std::shared_ptr<const ImageStorage>;
 
-/// What an iterator hands to a model. Transform and storage are the data set's; without a storage, devices copy the
+/// A batch from an iterator. Transform and storage are those of the data set. Without a storage, devices copy the
 /// images of each batch.
 struct Batch {
   std::vector<Example> examples;

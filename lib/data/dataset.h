@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a data set is: numbered examples of one kind.
+// The interface of data sets.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ class Dataset {
  public:
   virtual ~Dataset() = default;
   virtual std::size_t size() const = 0;
-  /// i < size().
+  /// Requires i < size().
   virtual Example operator[](std::size_t i) const = 0;
   virtual int n_classes() const = 0;
   virtual const Transform& transform() const = 0;
@@ -21,7 +21,7 @@ class Dataset {
   virtual ImageStoragePtr storage() const { return nullptr; }
 };
 
-/// Shared, since iterators, splits and shards all keep the set that they refer to.
+/// Shared by iterators, splits and shards of the set.
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
 }  // namespace odori

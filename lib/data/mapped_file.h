@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file as memory: its pages are read when they are first touched, and shared by all processes that map it. Where the
-// file is cut short meanwhile, the first touch of a page that is gone ends the program with a sentence (SIGBUS).
+// A memory-mapped file: pages are read at first access, and shared by all processes that map it. If the file is
+// truncated meanwhile, access to a missing page (SIGBUS) ends the program with an error message.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace odori {
 /// Read-only, move-only, unmapped once.
 class MappedFile {
  public:
-  /// Throws Error if the file can't be read, isn't a file, or is empty.
+  /// Throws Error if the file cannot be read, is not a regular file, or is empty.
   explicit MappedFile(const std::string& path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;

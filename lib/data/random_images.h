@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images for measuring: a network takes as long for them as for any others.
+// Random images for benchmarks.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ class RandomImages : public Dataset {
   int n_classes() const override { return 10; }
   const Transform& transform() const override { return transform_; }
   ImageStoragePtr storage() const override { return storage_; }
-  /// The first n of them.
+  /// A batch of the first n images.
   Batch batch(int n) const {
     Batch batch{{}, transform_, storage_};
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) batch.examples.push_back((*this)[i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches, one after another. After Chainer's SerialIterator, with its epoch arithmetic.
+// Iterates over batches of a data set. After Chainer's SerialIterator, with the same epoch arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace odori {
 
-/// What the iterator has to remember to go on exactly where it was.
+/// State of an iterator, for snapshots.
 struct IteratorState {
   std::int64_t position = 0, epoch = 0, random_position = 0;
   bool is_new_epoch = false;
@@ -23,25 +23,25 @@ struct IteratorOptions {
   bool repeat = true;   // start again after the last example; false: stop, the last batch may be smaller
   bool shuffle = true;  // a new random order each epoch
   std::uint64_t seed = 0;
-  std::uint32_t stream = 0;  // so that devices and ranks with one seed shuffle differently
+  std::uint32_t stream = 0;  // gives devices and ranks with the same seed different orders
 };
 
-/// With repeat, every batch has exactly batch_size examples: one that reaches the end is completed from the next
-/// epoch's order. An epoch is over when its last example has been handed out.
+/// With `repeat`, every batch has exactly batch_size examples: a batch at the end of an epoch is completed from the
+/// next epoch's order. An epoch ends when its last example has been returned.
 class SerialIterator {
  public:
-  /// Throws Error for an empty data set, a batch size below 1 or, with repeat, one larger than the data set: told
-  /// here, before a model takes memory for it.
+  /// Throws Error if the data set is empty, if batch_size < 1 or, with `repeat`, if a batch is larger than the data
+  /// set.
   SerialIterator(DatasetPtr dataset, int batch_size, const IteratorOptions& options = {});
 
-  /// The next batch, valid until the next call; null when the examples are used up (repeat = false).
+  /// Returns the next batch, valid until the next call. Returns null after the last example if `repeat` is false.
   const Batch* next();
-  /// Back to before the first example, as newly made: the same orders come again.
+  /// Restarts from the beginning, with the same orders.
   void reset();
 
   std::int64_t epoch() const { return state_.epoch; }
   bool is_new_epoch() const { return state_.is_new_epoch; }
-  /// Epochs done, with the fraction of the running one.
+  /// Completed epochs, plus the fraction of the current one.
   double epoch_detail() const;
   double previous_epoch_detail() const { return state_.previous_epoch_detail; }
   int batch_size() const { return batch_size_; }
@@ -49,11 +49,11 @@ class SerialIterator {
   bool repeat() const { return options_.repeat; }
 
   IteratorState state() const;
-  /// What state() is where this many epochs are over and nothing of the next one is taken.
+  /// The state after this many complete epochs.
   IteratorState state_after(std::int64_t epochs) const;
-  /// Throws Error if the state can't be one of this iterator's: of a data set of another size, say.
+  /// Throws Error if the state does not fit this iterator, for example if the size of the data set differs.
   void check(const IteratorState& state) const;
-  /// check(), and goes on from there.
+  /// Calls check(), and continues from the state.
   void restore(const IteratorState& state);
 
  private:
@@ -64,7 +64,7 @@ class SerialIterator {
   IteratorOptions options_;
   RandomSequence random_;
   IteratorState state_;
-  Batch batch_;  // handed out; its memory serves for every batch
+  Batch batch_;  // reused for every batch
 };
 
 }  // namespace odori

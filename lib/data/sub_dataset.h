@@ -12,7 +12,7 @@ namespace odori {
 /// Examples order[0], order[1], ... of a base data set.
 class SubDataset : public Dataset {
  public:
-  /// Throws Error if an index lies outside the base.
+  /// Throws Error if an index is out of range.
   SubDataset(DatasetPtr base, std::vector<std::int64_t> order);
   std::size_t size() const override { return order_.size(); }
   Example operator[](std::size_t i) const override { return (*base_)[static_cast<std::size_t>(order_[i])]; }
@@ -25,14 +25,14 @@ class SubDataset : public Dataset {
   std::vector<std::int64_t> order_;
 };
 
-/// The random order of a whole data set that split_dataset_n_random and scatter_dataset use; the same for the same
-/// seed, and unrelated to the orders of iterators with that seed.
+/// The random order that split_dataset_n_random() and scatter_dataset() use. Depends on n and the seed only, and is
+/// independent of the orders of iterators with that seed.
 std::vector<std::int64_t> whole_set_order(std::size_t n, std::uint64_t seed);
 
-/// n parts of size() / n examples each, in order; the remainder of size() % n is in none of them.
-/// Throws Error if there is no data set, or n is less than 1.
+/// Splits into n parts of size() / n consecutive examples each; the last size() % n examples are in none. Throws Error
+/// if the data set is null, or n < 1.
 std::vector<DatasetPtr> split_dataset_n(const DatasetPtr& dataset, int n);
-/// The same of a random order: disjoint, equal, and the same for the same seed.
+/// The same after a random permutation that depends on the seed.
 std::vector<DatasetPtr> split_dataset_n_random(const DatasetPtr& dataset, int n, std::uint64_t seed);
 
 }  // namespace odori

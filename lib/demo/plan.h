@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which training runs the demo compares.
+// The training runs that the demo compares.
 #pragma once
 
 #include <span>
@@ -12,38 +12,38 @@ namespace odori::demo {
 
 struct Setting {
   std::string driver;              // ./odori
-  std::string out;                 // the demo's folder; each training writes into one of its own below
-  std::vector<std::string> flags;  // what all training runs share: --model mid ...
-  int n_devices = 1;               // that this machine can run side by side: its GPUs, or else its cores
-  bool gpus = false;               // what these are
+  std::string out;                 // the demo's folder; each run writes into a subfolder
+  std::vector<std::string> flags;  // flags of all runs: --model mid ...
+  int n_devices = 1;               // devices that this machine can run at once: its GPUs, or else its cores
+  bool gpus = false;               // the devices are GPUs
 };
 
 struct Training {
   Run run;
   std::vector<std::string> command;
-  std::string out;  // where its result.json will lie
+  std::string out;  // folder of its result.json
 };
 
-/// The baseline first; then task 1, and task 2 on two nodes with one and with two ranks each. Ranks that outnumber the
-/// devices would wait for each other, and such a time says nothing: those runs have the reason in run.not_timed.
+/// Returns the baseline, task 1, and task 2 on two nodes with one and with two ranks each. Runs with more ranks than
+/// devices are not timed, since ranks would wait for each other: run.not_timed has the reason.
 std::vector<Training> plan(const Setting& setting);
 
-/// In which order n training runs are timed, by their places in the plan: the baseline (0) first, last and in the
-/// middle, the headline (1) three times, the others once. So every timing has a baseline near to it, and the headline a
+/// Returns the order of timings of n runs, as indices into the plan: the baseline (0) first, last and in between, the
+/// headline (1) three times, the others once. So every timing is close to one of the baseline, and the headline has a
 /// range.
 std::vector<std::size_t> order(std::size_t n);
 
-/// Images of an epoch with which one device trains for about `seconds` in all: some hundreds, at least 600, at most
-/// `all`.
+/// Images per epoch so that one device trains for about `seconds` over all epochs: a multiple of 100, at least 600, at
+/// most `all`.
 std::size_t images_for(double seconds, double images_per_second, int epochs, std::size_t all);
 
-/// How fast one device is.
+/// Speed of one device.
 struct Speed {
   double images_per_second = 0;
-  double start = 0;  // seconds until a training begins, and after its end
+  double start = 0;  // seconds before and after training
 };
 
-/// Seconds that the training runs at these places will take, if each trains on n_images and each device is this fast.
+/// Predicted seconds of the runs at these indices, if each trains on n_images.
 double seconds_of(std::span<const Run> runs, std::span<const std::size_t> places, double n_images, const Speed& speed);
 
 }  // namespace odori::demo

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An evaluator whose result is that of the whole test set, on every rank. After create_multi_node_evaluator, but
-// weighted by samples and counting each once, where the original takes the mean of the ranks' means.
+// Evaluates the whole test set, sharded over all ranks. After ChainerMN's create_multi_node_evaluator; but each sample
+// counts once, where the original averages the ranks' means.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,13 @@
 
 namespace odori {
 
-/// Collective at every evaluation: averages batch normalisation's statistics over the ranks, evaluates each rank's
-/// shard, sums. All ranks report the same bits. `comm` must outlive it.
+/// Wraps an evaluator. Each evaluation averages the batch-normalisation statistics over the ranks, evaluates each
+/// rank's shard, and sums the results: all ranks report the same bits. Evaluations are collective. `comm` must outlive
+/// it.
 std::unique_ptr<Evaluator> create_multi_node_evaluator(std::unique_ptr<Evaluator> evaluator, Communicator& comm);
 
-/// Collective: batch normalisation's running means and variances become their means over all ranks. After
-/// ChainerMN's AllreducePersistent.
+/// Replaces the running means and variances of batch normalisation by their means over all ranks. After ChainerMN's
+/// AllreducePersistent. Collective.
 void average_statistics(Classifier& model, Communicator& comm);
 
 }  // namespace odori

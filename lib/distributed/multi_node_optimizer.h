@@ -10,13 +10,13 @@
 
 namespace odori {
 
-/// Wraps an optimizer. setup() gives all ranks rank 0's parameters and statistics (collective), and each update uses
-/// the mean gradients of all ranks. Unlike the original, no update is lost: the original's first one only broadcasts.
-/// `comm` must outlive it. All ranks give the same options; set_exchange() replaces them before setup(). Throws
-/// UsageError for options that contradict each other.
+/// Wraps an optimizer. setup() broadcasts rank 0's parameters and statistics; each update uses the mean gradients of
+/// all ranks. Both are collective. Unlike the original, whose first update only broadcasts, no update is lost. `comm`
+/// must outlive it. All ranks give the same options; set_exchange() replaces them before setup(). Throws UsageError for
+/// options that contradict each other.
 std::unique_ptr<Optimizer> create_multi_node_optimizer(std::unique_ptr<Optimizer> optimizer, Communicator& comm,
                                                        const ExchangeOptions& options = {});
-/// The same with a strategy of your own. `dtype`: of the elements in the messages of ExchangeContext.
+/// The same with a user-defined strategy. `dtype`: type of the elements in messages.
 std::unique_ptr<Optimizer> create_multi_node_optimizer_with_strategy(std::unique_ptr<Optimizer> optimizer,
                                                                      Communicator& comm,
                                                                      std::unique_ptr<ExchangeStrategy> strategy,

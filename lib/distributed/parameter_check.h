@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Have the ranks still the same model? Found out every N updates, for --check-every N.
+// Checks every N updates that all ranks have the same parameters (--check-every N).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace odori {
 
-/// Collective every `every` updates: an Error on all ranks, which names ranks and parameter, unless the parameters are
-/// the same bits on all of them. `comm` must outlive it.
+/// Throws Error on all ranks, which names the ranks and the parameter, unless the parameters are equal on all ranks,
+/// bit by bit. Runs every `every` updates, collectively. `comm` must outlive it.
 class ParameterCheck : public Extension {
  public:
   ParameterCheck(Communicator& comm, int every) : comm_(&comm), every_(every) {}
@@ -25,7 +25,7 @@ class ParameterCheck : public Extension {
  private:
   Communicator* comm_;
   int every_;
-  std::int64_t compared_ = 0, equal_ = 0;  // times
+  std::int64_t compared_ = 0, equal_ = 0;  // checks
 };
 
 }  // namespace odori

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that is needed to go on with a training, in one folder per epoch: complete, or not there.
+// Saves and resumes training runs. A snapshot is one folder per epoch, complete or absent.
 //
 //   OUT/snapshot_epoch_3/model.bin      parameters and statistics   \  rank 0
 //                        optimizer.bin  velocities or moments       /
 //                        rank_0.json    iterators, random state, counters, log: one file per rank
-//                        snapshot.json  what it is a snapshot of: network, devices, ranks, checksums
-//   OUT/latest                             the name of the folder that was written last, whatever the clock did
+//                        snapshot.json  network, devices, ranks; size and checksum of each file
+//   OUT/latest                             the name of the last folder written
 //
-// It is written under another name next to it, checked, and renamed at the end: a full disk or a kill leaves the last
-// good snapshot as it was. The newest few are kept; older ones are removed then.
+// A snapshot is written under a temporary name, checked, and renamed: a full disk or a kill leaves the last good one
+// intact. Afterwards all but the newest few are removed.
 #pragma once
 
 #include <string>
@@ -23,12 +23,12 @@ namespace odori {
 
 class Snapshot : public Extension {
  public:
-  /// How many are kept; 0: all.
+  /// Number of snapshots kept; 0: all.
   static constexpr int usual_keep = 3;
 
   /// For one process.
   explicit Snapshot(int keep = usual_keep) : keep_(keep) {}
-  /// For several ranks, one folder for all; collective at every epoch's end. `comm` must outlive it.
+  /// For several ranks, which share one folder. Collective at the end of every epoch. `comm` must outlive it.
   explicit Snapshot(Communicator& comm, int keep = usual_keep) : comm_(&comm), keep_(keep) {}
   int priority() const override { return snapshot; }
   bool writes() const override { return !comm_ || comm_->rank() == 0; }
@@ -39,17 +39,17 @@ class Snapshot : public Extension {
  private:
   Communicator* comm_ = nullptr;
   int keep_;
-  std::vector<DataFingerprint> data_;  // of the iterators' data sets, taken once
+  std::vector<DataFingerprint> data_;  // of the iterators' data sets, computed once
 };
 
-/// Makes the trainer continue after a snapshot, to the very same weights as a run that was not interrupted. Call it
-/// when everything is set up, before run(). Of a folder of snapshots the newest that all ranks see complete and
-/// undamaged is taken, and those that were passed over are printed. Throws Error for none, a damaged one, another
-/// network or other data, another number of devices a rank.
+/// Makes the trainer continue from a snapshot, with the same bits as a run without interruption. Call it after all
+/// set-up, before run(). In a folder of snapshots it uses the newest that is complete and undamaged on all ranks, and
+/// prints which it skipped. Throws Error if there is none, if it is damaged, or if network, data or devices per rank
+/// differ.
 ///
-/// On another number of ranks, weights, optimizer state, statistics, learning rate, epochs and log are the same. What
-/// can't be: each rank's share of the data, its order and its random numbers, and how many batches make an update.
-/// Every rank begins with the epoch after the snapshot, in the order that a training run on that many ranks has then.
+/// The number of ranks may differ: weights, optimizer state, statistics, learning rate, epochs and log are restored.
+/// Data shards, their order, the random sequences and the batches per update are those of a run on the new number of
+/// ranks that starts the next epoch.
 void resume(const ResumeFrom& from, Trainer& trainer, Communicator* comm = nullptr);
 
 }  // namespace odori

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other programs say about a machine, read from their text. Nothing is run here.
+// Parsers for the output of other programs about a machine. They run nothing.
 #pragma once
 
 #include <map>
@@ -16,7 +16,8 @@ struct Gpu {
   std::string compute_capability;  // "9.0"
   bool operator==(const Gpu&) const = default;
 };
-/// Lines of `nvidia-smi --query-gpu=index,name,memory.total,compute_cap --format=csv,noheader,nounits` (memory in MiB).
+/// Parses lines of `nvidia-smi --query-gpu=index,name,memory.total,compute_cap --format=csv,noheader,nounits` (memory
+/// in MiB).
 std::vector<Gpu> parse_gpus(const std::string& text);
 
 struct Driver {
@@ -24,11 +25,11 @@ struct Driver {
   std::string cuda;     // the latest CUDA that it can run: "13.0"
   bool operator==(const Driver&) const = default;
 };
-/// The head of what `nvidia-smi` prints. Nothing if there is none.
+/// Parses the header that `nvidia-smi` prints. Returns nothing if there is none.
 std::optional<Driver> parse_driver(const std::string& text);
 
-/// How two GPUs are joined, as `nvidia-smi topo -m` has it: NV18 (18 NVLinks), PIX, PXB, PHB, NODE, SYS (ever further
-/// over PCIe).
+/// Connection of two GPUs, as in `nvidia-smi topo -m`: NV18 (18 NVLinks), PIX, PXB, PHB, NODE, SYS (over PCIe, from
+/// near to far).
 struct Link {
   int from = 0, to = 0;  // from < to
   std::string kind;
@@ -44,7 +45,7 @@ struct Topology {
   std::vector<Link> links;
   std::vector<NearGpu> near;
 };
-/// What `nvidia-smi topo -m` prints.
+/// Parses the output of `nvidia-smi topo -m`.
 Topology parse_topology(const std::string& text);
 
 struct Binding {
@@ -52,37 +53,37 @@ struct Binding {
   int cores = 0;  // 0: not bound
   bool operator==(const Binding&) const = default;
 };
-/// What `mpirun --report-bindings` prints, by Open MPI 4 ("MCW rank 0 bound to socket 0[core 0[hwt 0-1]]: [BB/..]") or
-/// 5 ("Rank 0 bound to package[0][core:0-3]").
+/// Parses the output of `mpirun --report-bindings` of Open MPI 4 ("MCW rank 0 bound to socket 0[core 0[hwt 0-1]]:
+/// [BB/..]") or 5 ("Rank 0 bound to package[0][core:0-3]").
 std::vector<Binding> parse_bindings(const std::string& text);
 
-/// "Open MPI 4.1.4" of `mpirun --version`; empty if it says something else.
+/// Returns "Open MPI 4.1.4" from the output of `mpirun --version`; empty for another MPI.
 std::string parse_mpi_version(const std::string& text);
-/// What `ompi_info --parsable --all` says of CUDA; nothing if it doesn't.
+/// Returns whether `ompi_info --parsable --all` reports CUDA support; nothing if it does not say.
 std::optional<bool> parse_cuda_aware(const std::string& text);
 
 struct NcclRun {
   std::string version;                    // "2.28.9"
-  std::map<std::string, int> transports;  // P2P, SHM, NET/IB, NET/Socket: how many channels go over it
-  std::vector<std::string> warnings;      // NCCL's own sentences
+  std::map<std::string, int> transports;  // number of channels over P2P, SHM, NET/IB, NET/Socket
+  std::vector<std::string> warnings;      // NCCL's warnings, verbatim
 };
-/// What NCCL says with NCCL_DEBUG=INFO.
+/// Parses NCCL's output with NCCL_DEBUG=INFO.
 NcclRun parse_nccl(const std::string& text);
 
-/// From one GPU of this machine to another.
+/// A copy from one GPU of this machine to another.
 struct GpuCopy {
   int from = 0, to = 0;
-  double gb_per_second = 0;  // of 1 MB at a time; 10^9 bytes
-  bool right = false;        // what arrived is what was sent
+  double gb_per_second = 0;  // copying 1 MB at a time; 10^9 bytes/s
+  bool right = false;        // the data arrived unchanged
   bool operator==(const GpuCopy&) const = default;
 };
-/// Lines of gpu_copies.h: "GPU 0 to GPU 1: 12.345 GB/s, right".
+/// Parses lines of copy_between_gpus(): "GPU 0 to GPU 1: 12.345 GB/s, right".
 std::vector<GpuCopy> parse_gpu_copies(const std::string& text);
 
-/// Integers, one a line, as `nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits` prints them.
+/// Parses integers, one per line, from `nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits`.
 std::vector<int> parse_percents(const std::string& text);
 
-/// 13 of "13.0"; 0 of anything else.
+/// Returns 13 for "13.0"; 0 for any other text.
 int major_version(const std::string& version);
 
 }  // namespace odori::doctor

@@ -6,16 +6,16 @@
 
 namespace odori {
 
-/// The same in both languages.
+/// A text in both languages.
 struct Text {
   std::string english, japanese;
   const std::string& in(const std::string& language) const { return language == "ja" ? japanese : english; }
 };
 
-/// In the language of the environment.
+/// Returns the text in the language of the environment.
 std::string in_language(const Text& text);
 
-/// "en" or "ja": `asked` if it isn't empty, else by LC_ALL, LC_MESSAGES or LANG, the first that is set.
+/// Returns "en" or "ja": `asked` unless it is empty, else by the first of LC_ALL, LC_MESSAGES and LANG that is set.
 std::string language_or_default(const std::string& asked);
 
 }  // namespace odori

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody probably meant who wrote a word that doesn't exist.
+// Suggestions for misspelled words.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,14 @@
 
 namespace odori {
 
-/// Of `known`, the words nearest to this one, at most three; none if it resembles none of them. Case, dashes and
-/// underscores make no difference, a part of a word is near to the whole ("multi"), and so are some letters too many,
-/// too few, wrong or exchanged. lib/flags/command_line.sh does the same for scripts.
+/// Returns the words of `known` nearest to `word`, at most three; none if it resembles none of them. Ignores case,
+/// hyphens and underscores. Near are words that contain `word` ("multi"), and those at a small slips() distance.
+/// lib/flags/command_line.sh does the same for scripts.
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 
-/// Letters to insert, leave out or replace, and neighbours to exchange, that make one word of another (the optimal
-/// string alignment of Damerau and Levenshtein).
+/// Edit distance: the letters to insert, delete or replace, and adjacent letters to swap, that turn one word into the
+/// other (optimal string alignment: F. Damerau, 1964, "A technique for computer detection and correction of spelling
+/// errors").
 std::size_t slips(std::string_view a, std::string_view b);
 
 }  // namespace odori

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts: their lines and parts, and conversion to an integer or float.
+// Splitting of texts, and conversion to integers and floats.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace odori {
 
-/// "a,b," is {"a", "b", ""}, and an empty text {""}.
+/// "a,b," gives {"a", "b", ""}; an empty text gives {""}.
 inline std::vector<std::string> split(std::string_view text, char between) {
   std::vector<std::string> parts;
   for (auto end = text.find(between); end != std::string_view::npos; end = text.find(between)) {
@@ -23,7 +23,7 @@ inline std::vector<std::string> split(std::string_view text, char between) {
   return parts;
 }
 
-/// "a\nb\n" is {"a", "b"}: a missing last line end is not told apart, and a line end may be CR LF.
+/// "a\nb\n" gives {"a", "b"}, as does "a\nb". Line ends may be CR LF.
 inline std::vector<std::string> split_lines(std::string_view text) {
   std::vector<std::string> lines = split(text, '\n');
   if (lines.back().empty()) lines.pop_back();
@@ -32,21 +32,21 @@ inline std::vector<std::string> split_lines(std::string_view text) {
   return lines;
 }
 
-/// Each line with its line end.
+/// Joins the lines, each followed by "\n".
 inline std::string join_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + '\n';
   return text;
 }
 
-/// Without these characters at either end.
+/// Removes these characters from both ends.
 inline std::string_view trim(std::string_view text, const char* unwanted = " \t") {
   const auto first = text.find_first_not_of(unwanted);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(unwanted) - first + 1);
 }
 
-/// In small letters (ASCII).
+/// Converts to lower case (ASCII).
 inline std::string lower(std::string_view text) {
   std::string small(text);
   for (char& c : small) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -60,7 +60,7 @@ inline std::string replaced(std::string text, std::string_view what, std::string
   return text;
 }
 
-/// The number that all of a text is; nothing if it is none, or too large.
+/// Parses a text that is one number. Returns nothing if it is not, or if the number is out of range.
 template <typename Number>
 std::optional<Number> number_of(std::string_view text) {
   Number number{};

@@ -30,7 +30,7 @@ std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> pieces);
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-/// The end of the name of a file or folder that is not complete yet. What a killed process left may be deleted.
+/// Suffix of the name of an incomplete file or folder. Leftovers of killed processes may be deleted.
 inline constexpr std::string_view unfinished_suffix = ".part";
 
 /// Replaces a file atomically: writes a temporary file in the same folder, with the permissions of the old file, waits
@@ -38,11 +38,10 @@ inline constexpr std::string_view unfinished_suffix = ".part";
 /// there. Makes missing folders. Throws WriteError.
 void replace_file(const std::filesystem::path& path, std::string_view text);
 
-/// Removes what processes that were killed within replace_file(path) left. Call it only when no process writes the
-/// file.
+/// Removes leftovers of processes that were killed in replace_file(path). Call it only when no process writes the file.
 void remove_unfinished(const std::filesystem::path& path);
 
-/// Whether the folder is this user's, no symbolic link, and not writable for group or others.
+/// True if the folder belongs to this user, is no symbolic link, and is not writable for group or others.
 bool is_own_folder(const std::filesystem::path& path);
 
 /// A new folder that only this user can read; the destructor removes it.

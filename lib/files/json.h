@@ -9,16 +9,16 @@
 
 namespace odori {
 
-/// The value of a JSON text. Throws nlohmann::json::parse_error, which says at which byte it is wrong.
+/// Parses JSON. Throws nlohmann::json::parse_error, which names the byte of the error.
 nlohmann::json parse_json(std::string_view text);
 
-/// The same with the members of objects in the order of the text, not of the alphabet.
+/// The same, but keeps the order of the members of objects instead of sorting them.
 nlohmann::ordered_json parse_ordered_json(std::string_view text);
 
-/// What json_text() does with bytes that are not UTF-8: throws nlohmann::json::type_error, or writes U+FFFD for them.
+/// Treatment of bytes that are not UTF-8 in json_text(): throw nlohmann::json::type_error, or write U+FFFD.
 enum class NotUtf8 { throws, replaced };
 
-/// A value as JSON text, members `indent` columns further in than their object; on one line without an indent.
+/// Converts to JSON text. `indent`: columns per level; -1: all on one line.
 std::string json_text(const nlohmann::json& json, int indent = -1, NotUtf8 not_utf8 = NotUtf8::throws);
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1, NotUtf8 not_utf8 = NotUtf8::throws);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks between processes: one training at a time writes into a folder, one batch works in a RESULTS folder.
+// Locks between processes, for example so that only one training run writes into a folder.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace odori {
 
-/// A lock of flock(2)'s on a file: gone with the process, however it ends. The file names the process that took the
-/// lock last.
+/// A flock(2) lock on a file. The kernel releases it when the process ends. The file names the process that last took
+/// the lock.
 class Lock {
  public:
   enum class Kind { shared, exclusive };
@@ -19,12 +19,13 @@ class Lock {
   Lock(Lock&& other) noexcept;
   Lock& operator=(Lock&& other) noexcept;
 
-  /// Opens the file, which is made with the permissions `mode` if it is missing, without taking the lock. A process that
-  /// can read a file can lock it. Throws WriteError if it can't be opened.
+  /// Opens the file without taking the lock; creates it with permissions `mode` if needed. Read permission is enough to
+  /// lock. Throws WriteError if the file cannot be opened.
   Lock(const std::filesystem::path& file, unsigned mode);
-  /// Returns false if another process has the lock. Throws WriteError where the file system has no locks.
+  /// Tries to take the lock. Returns false if another process holds it. Throws WriteError if the file system does not
+  /// support locks.
   bool take(Kind kind) const;
-  /// What the file says of the process that took the lock last.
+  /// The file's text about the process that last took the lock.
   std::string holder() const;
 
   explicit operator bool() const { return descriptor_ >= 0; }
@@ -34,10 +35,10 @@ class Lock {
   int descriptor_ = -1;
 };
 
-/// The name of this machine.
+/// Host name of this machine.
 std::string this_host();
 
-/// This process, as it is named in the files of its locks: "cosmos, process 4711, since 2026-11-21 14:30".
+/// This process as lock files name it: "cosmos, process 4711, since 2026-11-21 14:30".
 const std::string& this_process();
 
 }  // namespace odori

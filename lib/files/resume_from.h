@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which snapshot a training goes on from, as flags say it.
+// The snapshot that a training run resumes from, as given by flags.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct ResumeFrom {
   bool empty() const { return path.empty(); }
 
   std::string path;            // a snapshot's folder, or a folder of them
-  bool asks_for_rate = false;  // by --learnrate: the snapshot's is used, and a message says so
+  bool asks_for_rate = false;  // --learnrate was given; the snapshot's rate is used, with a message
 };
 
 }  // namespace odori

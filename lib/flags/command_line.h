@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of all the kit's programs: CLI11, and what is said of a flag or a value that isn't there. A refusal
-// is a sentence in the user's language, with the nearest word that there is, and the way to --help.
+// Command lines of all programs, by CLI11. Errors are sentences in the user's language that suggest the nearest valid
+// word, and mention --help.
 //
 // Only command_line.cpp includes CLI11's headers: they take longer to compile than most programs.
 #pragma once
@@ -24,7 +24,7 @@ class Option;
 
 namespace odori {
 
-/// Returns an empty string for a value that is accepted; else the rest of a sentence that begins with the flag.
+/// Returns an empty string for a valid value, otherwise the rest of a sentence that begins with the flag.
 using ValueCheck = std::function<std::string(const std::string& value)>;
 
 /// A flag of a FlagSet, or an argument without one. A copy refers to the same flag.
@@ -33,7 +33,7 @@ class Flag {
   explicit Flag(CLI::Option* option) : option_(option) {}
 
   Flag check(const ValueCheck& check) const;
-  /// --help shows the variable's value as it is now.
+  /// --help shows the variable's current value as the default.
   Flag capture_default_str() const;
   Flag default_str(const std::string& text) const;
   Flag required() const;
@@ -41,11 +41,11 @@ class Flag {
   Flag hidden() const;
   Flag needs(Flag other) const;
   Flag excludes(Flag other) const;
-  /// May be given several times; all values count. Without this, the last one does.
+  /// The flag may be given several times, and all values count. By default the last one counts.
   Flag take_all() const;
-  /// Of several values: one each time that the flag is given.
+  /// A flag of several values takes one value each time it is given.
   Flag one_value_each() const;
-  /// One argument holds several values.
+  /// One argument holds several values, separated by `between`.
   Flag delimiter(char between) const;
 
  private:
@@ -57,23 +57,23 @@ class FlagSet {
  public:
   FlagSet(CLI::App* app, std::string language) : app_(app), language_(std::move(language)) {}
 
-  /// `name`: "--epoch", or "folder" for an argument without a flag. Value: a type that command_line.cpp instantiates.
+  /// `name`: "--epoch", or "folder" for a positional argument. Value: a type that command_line.cpp instantiates.
   template <typename Value>
   Flag add_option(const std::string& name, Value& value, const std::string& description = "");
   Flag add_option_function(const std::string& name, const std::function<void(const std::string&)>& take,
                            const std::string& description);
-  /// Whole numbers in a range, and the default in --help.
+  /// An integer in a range; --help shows the default.
   template <typename Value>
   Flag add_number(const std::string& name, Value& value, long long least, long long most,
                   const std::string& description) {
     return add_option(name, value, description).check(whole_number(least, most)).capture_default_str();
   }
-  /// One of these names, and the default in --help.
+  /// One of these names; --help shows the default.
   Flag add_choice(const std::string& name, std::string& value, std::vector<std::string> names,
                   const std::string& description) {
     return add_option(name, value, description).check(one_of(std::move(names))).capture_default_str();
   }
-  /// One of these names, each for a value.
+  /// One of these names, each of which sets a value.
   template <typename Value>
   Flag add_choice(const std::string& name, Value& value, std::vector<std::pair<std::string, Value>> choices,
                   const std::string& description) {
@@ -88,15 +88,15 @@ class FlagSet {
   Flag add_flag(const std::string& name, bool& value, const std::string& description = "");
   Flag add_flag_callback(const std::string& name, const std::function<void()>& take, const std::string& description);
 
-  /// The value is one of these names.
+  /// Accepts these names.
   ValueCheck one_of(std::vector<std::string> names) const;
-  /// The value is a whole number in this range.
+  /// Accepts integers in this range.
   ValueCheck whole_number(long long least, long long most) const;
-  /// The value is a decimal number, without a sign, that `accepts` takes. `expected`: "a number above 0".
+  /// Accepts a decimal number without a sign if `accepts` returns true for it. `expected`: "a number above 0".
   template <typename Number, typename Accepts>
   ValueCheck number(const Text& expected, Accepts accepts) const {
     return [expected = expected.in(language_), accepts, language = language_](const std::string& text) {
-      // CLI11 itself would also take hexadecimal and octal values, and bend those that are too large.
+      // CLI11 would also accept hexadecimal and octal values, and clamp those that are too large.
       Number value{};
       const char* const end = text.data() + text.size();
       const auto [parsed, error] = std::from_chars(text.data(), end, value);
@@ -107,7 +107,7 @@ class FlagSet {
   }
 
  protected:
-  /// What a check says: the rest of a sentence that begins with the flag.
+  /// The result of a failed ValueCheck.
   static std::string not_accepted(const std::string& expected, const std::string& text,
                                   const std::vector<std::string>& known, const std::string& language);
 
@@ -117,28 +117,28 @@ class FlagSet {
 
 class CommandLine : public FlagSet {
  public:
-  /// `command`: as people call it, "./odori demo". Of a flag that is given twice, the last counts.
+  /// `command`: as users type it, "./odori demo". If a flag is given twice, the last one counts.
   CommandLine(const std::string& about, const std::string& command, int argc, char** argv);
-  /// Of a program whose flags are described in both languages, by say(): its whole --help is in the user's language.
+  /// For a program that describes its flags in both languages, by say(): all of --help is in the user's language.
   CommandLine(const Text& about, const std::string& command, int argc, char** argv);
   ~CommandLine();
 
-  /// A command of this program, with flags of its own. One of the commands must be given.
+  /// Adds a subcommand with its own flags. One of the subcommands must be given.
   FlagSet add_command(const std::string& name, const std::string& description);
-  /// Throws std::exception if there is no such command.
+  /// Returns the flags of a subcommand. Throws std::exception if there is none of this name.
   FlagSet command(const std::string& name) const;
-  /// The command that was given. After parse().
+  /// The subcommand that was given. Valid after parse().
   std::string chosen_command() const;
-  /// True if the flag was given; false if the program has no such flag. After parse().
+  /// True if the flag was given; false if the program has no such flag. Valid after parse().
   bool has(const std::string& flag) const;
-  /// Of the flags in --help, in characters.
+  /// Width of the column of flags in --help, in characters.
   void set_column_width(int width);
 
-  /// In the language that --lang or the environment asks for.
+  /// Returns the text in the language of --lang or the environment.
   std::string say(const Text& text) const { return text.in(language_); }
 
-  /// Flags have hyphens; with underscores (--n_gpus), as the original workshop's scripts have them, they are taken too.
-  /// Throws UsageError, and HelpRequested for --help. `also`: flags that the caller of this program takes for itself.
+  /// Parses the arguments. Underscores in flags count as hyphens (--n_gpus), as in the original workshop's scripts.
+  /// Throws UsageError, and HelpRequested for --help. `also`: flags that the calling program handles, for suggestions.
   void parse(const std::vector<std::string>& also = {});
 
  private:

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library by Horovod's names: what a program of Horovod's examples calls, on the same optimizer and communicators
-// as task 2. lib/NAMES.md has both names side by side.
+// Horovod's API on the library's optimizers and communicators. lib/NAMES.md compares the names.
 //
 //   const horovod::Horovod hvd = horovod::init(args.communicator);      import horovod.torch as hvd; hvd.init()
 //   hvd.rank(), hvd.local_rank(), hvd.size()                            the same
 //   auto optimizer = hvd.DistributedOptimizer(...);                     the same
 //
-// MPI's life is MpiSession's, and what uses it is an object of main's: there is no hidden state to shut down.
-// Source: A. Sergeev and M. Del Balso, 2018, "Horovod: fast and easy distributed deep learning in TensorFlow" (arXiv
-// 1802.05799).
+// MpiSession initialises and finalises MPI; there is no global state to shut down. Source: A. Sergeev and M. Del Balso,
+// 2018, "Horovod: fast and easy distributed deep learning in TensorFlow" (arXiv 1802.05799).
 #pragma once
 
 #include <cstddef>
@@ -34,7 +32,7 @@ enum ReduceOp { Average, Sum };
 
 struct DistributedOptions {
   Dtype compression = Compression::none;
-  /// Batches of this rank that make one update, by their mean gradient; Horovod with PyTorch takes the sum.
+  /// Batches of this rank per update, which uses their mean gradient; Horovod with PyTorch uses the sum.
   int backward_passes_per_step = 1;
 };
 
@@ -50,24 +48,24 @@ class Horovod {
   int cross_size() const { return comm_->inter_size(); }
   Communicator& communicator() const { return *comm_; }
 
-  /// Wraps an optimizer: each update is by the mean gradient over all ranks. `exchange` has what Horovod gets from
-  /// its environment, as HOROVOD_FUSION_THRESHOLD: bucket_mib. This object must outlive the optimizer.
+  /// Wraps an optimizer: each update uses the mean gradient over all ranks. `exchange`: settings that Horovod reads
+  /// from its environment, such as bucket_mib for HOROVOD_FUSION_THRESHOLD. This object must outlive the optimizer.
   std::unique_ptr<Optimizer> DistributedOptimizer(std::unique_ptr<Optimizer> optimizer,
                                                   const DistributedOptions& options = {},
                                                   ExchangeOptions exchange = {}) const;
-  /// Collective: every rank gets the root's parameters and statistics.
+  /// Replaces parameters and statistics on every rank by the root's. Collective.
   void broadcast_parameters(Classifier& model, int root_rank = 0) const;
-  /// Collective: every rank gets the root's optimizer state, number of updates and learning rate. After
-  /// optimizer.setup().
+  /// Replaces optimizer state, number of updates and learning rate on every rank by the root's. Call it after
+  /// optimizer.setup(). Collective.
   void broadcast_optimizer_state(Optimizer& optimizer, int root_rank = 0) const;
-  /// Returns the root's value on every rank: an epoch, say. Collective.
+  /// Returns the root's value on every rank. Collective.
   template <typename Plain>
   Plain broadcast_object(Plain value, int root_rank = 0) const {
     static_assert(std::is_trivially_copyable_v<Plain>);
     broadcast_bytes(std::as_writable_bytes(std::span(&value, 1)), root_rank);
     return value;
   }
-  /// Returns the mean over all ranks of each rank's value (a metric, say), or their sum. Collective.
+  /// Returns the mean, or the sum, of the values of all ranks. Collective.
   double allreduce(double value, ReduceOp op = Average) const;
 
  private:
@@ -76,11 +74,11 @@ class Horovod {
   std::unique_ptr<Communicator> comm_;
 };
 
-/// Collective; `communicator` as of create_communicator(). An MpiSession must live.
+/// Creates a Horovod object on create_communicator(communicator). Needs an MpiSession. Collective.
 Horovod init(const std::string& communicator);
 
-/// At every epoch's end, what was observed becomes its mean over all ranks: hvd.callbacks.MetricAverageCallback. For
-/// the mean over all images, each rank's test data have to be of one size.
+/// Replaces Trainer::observation() by its mean over all ranks after every epoch, as hvd.callbacks.MetricAverageCallback
+/// does. This is the mean over all images only if all ranks have equally many test images.
 class MetricAverage : public Extension {
  public:
   explicit MetricAverage(const Horovod& hvd) : hvd_(&hvd) {}

@@ -13,13 +13,13 @@
 
 namespace odori {
 
-/// A parameter or statistic with its name and place.
+/// Name and position of a parameter or statistic.
 struct NamedView {
   std::string name;
   ParameterView view;
 };
 
-/// Host copy of a model, in plain order: what a snapshot holds.
+/// Host copy of a model, in plain order, for snapshots.
 struct ModelState {
   std::vector<std::vector<float>> parameters,
       statistics;  // as Classifier::parameters() and statistics() list them
@@ -29,32 +29,33 @@ struct ModelState {
 
 class Classifier {
  public:
-  /// Batches of `batch_size` images. Initial weights come from the seed; `stream` tells devices and ranks
-  /// apart in dropout and augmentation.
+  /// `batch_size`: images per batch. Initial weights depend on the seed only; dropout and augmentation also on
+  /// `stream`, which differs for each device and rank.
   Classifier(const NetworkSpec& network, int batch_size, std::uint64_t seed, std::uint32_t stream = 0);
   ~Classifier();
 
-  /// Allocates everything there and writes the initial weights. Of several ranks the first alone prints its algorithms.
+  /// Allocates memory and graph on the device, and writes the initial weights. Prints the algorithms if `options` asks
+  /// for it and this is rank 0.
   void to_device(Device& device, const AlgorithmOptions& options = {});
-  /// The same network on another device, with this one's values and its own random stream.
+  /// Copies the model to another device, with another random stream.
   std::unique_ptr<Classifier> replicate(Device& device, std::uint32_t stream) const;
 
   /// Loss and gradients of one full batch. Throws Error if to_device() was not called, or for a partial
   /// batch. Calls `on_gradient_ready` for gradients as Graph::backward() does.
   void forward_backward(const Batch& batch, const OnGradientReady& on_gradient_ready = {});
-  /// Counts one batch, of any size, without training.
+  /// Adds one batch of any size to the metrics, without training.
   void evaluate(const Batch& batch);
-  /// What the network says of each image of the last batch, N x classes. Waits for the device. Images that the batch
-  /// lacks have rows too, without a meaning.
+  /// Outputs of the last batch, N x classes with N = batch_size(). Rows after the last image are meaningless. Waits for
+  /// the device.
   std::vector<float> read_logits() const;
-  /// Sums since the last call, of training and evaluation alike; waits for the device.
+  /// Returns the metrics since the last call, of training and evaluation alike. Waits for the device.
   Metrics take_metrics();
 
   Device& device() const;  // throws Error before to_device()
   bool on_device() const { return device_ != nullptr; }
   int batch_size() const { return batch_size_; }
   const NetworkSpec& network() const { return network_; }
-  std::size_t parameter_count() const;  // trained elements, without the gaps of the flat vector
+  std::size_t parameter_count() const;  // trained elements, without gaps
   const std::vector<NamedView>& parameters() const { return parameters_; }
   const std::vector<NamedView>& statistics() const { return statistics_; }
   ModelMemory& memory() { return memory_; }
@@ -64,7 +65,7 @@ class Classifier {
   const RandomKey& random() const { return random_; }
 
   ModelState state() const;
-  /// Throws Error if the state is of another network. Rebuilds the graph if it was of other algorithms.
+  /// Throws Error if the state belongs to another network. Rebuilds the graph if it used other algorithms.
   void restore(const ModelState& state);
 
  private:

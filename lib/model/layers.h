@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers: what each needs (parameters), what it makes of a shape, and the operation it adds to a graph.
+// Layers: the shape of their output, their parameters, and their operation in a graph.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace odori {
 
-/// How a parameter starts.
+/// Initial values of a parameter.
 enum class Initializer {
   lecun_normal,  // normal, deviation sqrt(1 / inputs of one output): Y. LeCun et al., 1998, "Efficient
                  // BackProp"
@@ -18,7 +18,7 @@ enum class Initializer {
   one
 };
 
-/// A parameter or a statistic that a layer asks for.
+/// A parameter or statistic that a layer needs.
 struct ParameterRequest {
   std::string name;  // "conv1_1/W"
   Shape shape;
@@ -30,10 +30,10 @@ struct ParameterRequest {
 class Layer {
  public:
   virtual ~Layer() = default;
-  /// Shape of the output for an input of this shape. Throws Error if the input can't be used.
+  /// Shape of the output for an input of this shape. Throws Error if the layer does not accept the input.
   virtual Shape output(const Shape& input) const = 0;
   virtual std::vector<ParameterRequest> parameters(const Shape&) const { return {}; }
-  /// Adds the operation; `views` are the places of what parameters() asked for, in that order.
+  /// Adds the operation to the graph. `views`: positions of the parameters, in the order of parameters().
   virtual Tensor build(Graph& graph, Tensor x, const std::vector<ParameterView>& views) const = 0;
 };
 
@@ -43,17 +43,17 @@ std::unique_ptr<Layer> batch_normalization(const std::string& name, const BatchN
 std::unique_ptr<Layer> batch_normalization(const std::string& name, bool relu);
 std::unique_ptr<Layer> relu();
 std::unique_ptr<Layer> gelu();
-/// One element a channel.
+/// Adds one element per channel.
 std::unique_ptr<Layer> bias(const std::string& name);
-/// Windows that do not overlap. `leave_out`: rows and columns at the end that fill no window are left out; else they
-/// are an error.
+/// Non-overlapping windows. `leave_out`: drop rows and columns at the end that fill no window; otherwise they are an
+/// error.
 std::unique_ptr<Layer> max_pooling(int kernel = 2, bool leave_out = false);
 std::unique_ptr<Layer> dropout(float ratio);
 std::unique_ptr<Layer> linear(const std::string& name, int out, bool bias);
-/// Last, after a linear layer.
+/// Scale and label smoothing; the last layer, after a linear one.
 std::unique_ptr<Layer> logits(const LogitsSpec& spec);
 
-/// Layers in a row: all that the kit's networks are.
+/// A sequence of layers.
 using Network = std::vector<std::unique_ptr<Layer>>;
 
 }  // namespace odori

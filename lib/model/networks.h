@@ -10,31 +10,31 @@
 
 namespace odori {
 
-/// A network by name; its layers are made when a model needs them. Cheap to copy and to compare.
+/// A network by name. Cheap to copy and to compare: the layers are created by layers_of().
 struct NetworkSpec {
   std::string name = "vgg";
   int n_classes = 10;
   int image_size = 32;
-  /// Makes the layers of a program's own network; null: the kit's of this name.
+  /// Creates the layers of a program's own network. Null: the library's network of this name.
   Network (*layers)(const NetworkSpec& spec) = nullptr;
   bool operator==(const NetworkSpec&) const = default;
 };
 
-/// Checks the name (UsageError, listing the networks) and the image size.
+/// Throws UsageError for an unknown name, listing the networks, and for an image size that is not a multiple of 32.
 NetworkSpec create_network(const std::string& name, int n_classes, int image_size = 32);
 std::vector<std::string> network_names();
 
 /// The layers, first to last, without the loss.
 Network layers_of(const NetworkSpec& spec);
 
-/// What a network costs, by its shapes alone.
+/// Cost of a network, computed from its shapes.
 struct NetworkCost {
-  /// Floating-point operations of a training step an image, in its convolutions and linear layers: forward, and twice
-  /// as many backward (but for the images' own gradient, which nobody needs).
+  /// Floating-point operations per image of a training step, in convolutions and linear layers: forward, and twice as
+  /// many backward, except for the gradient of the images, which is not computed.
   double operations = 0;
   double parameters = 0;  // trained elements
-  int arrays = 0;         // that contain these
-  /// First to last; the sums of their parameters and operations are those above.
+  int arrays = 0;         // parameter tensors
+  /// First to last; their sums are the totals above.
   std::vector<LayerCost> layers;
 };
 NetworkCost cost_of(const NetworkSpec& spec);

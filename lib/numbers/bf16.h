@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number of 16 bits: fp32's upper half, with its range and 8 bits of its precision.
+// Conversion between fp32 and bf16, the upper half of fp32: its range, and 8 bits of precision.
 #pragma once
 
 #include <bit>
@@ -7,9 +7,9 @@
 
 namespace odori {
 
-/// No branches, only choices between values: loops with it are compiled for wide vectors.
+/// Branch-free, so that loops with it are vectorised.
 struct Bf16 {
-  /// Rounded to the nearest, to the even one of two.
+  /// Rounds to nearest, ties to even.
   static std::uint16_t from(float number) {
     const auto bits = std::bit_cast<std::uint32_t>(number);
     const std::uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16, nan = bits >> 16 | 0x40u;

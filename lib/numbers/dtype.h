@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The type of gradients in messages between ranks.
+// Element types of messages between ranks.
 #pragma once
 
 #include <cstddef>
 
 namespace odori {
 
-/// fp16: IEEE's binary16, 11 bits of precision, 65504 at most. bf16: fp32's upper half, 8 bits, fp32's range.
+/// fp16: IEEE binary16, 11 bits of precision, at most 65504. bf16: the upper half of fp32, 8 bits of precision, fp32's
+/// range.
 enum class Dtype { fp32, fp16, bf16 };
 
 constexpr const char* to_string(Dtype dtype) {

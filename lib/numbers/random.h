@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that are the same on every machine, backend and thread count.
+// Random numbers that are equal on all machines, backends and thread counts.
 #pragma once
 
 #include <array>
@@ -10,9 +10,8 @@
 
 namespace odori {
 
-/// Philox4x32-10, a counter-based generator: four 32-bit values from a 128-bit counter and a 64-bit key. It
-/// has no state to carry or to race for: number i is computed from i. Source: J. Salmon et al., 2011,
-/// "Parallel random numbers: as easy as 1, 2, 3".
+/// Philox4x32-10, a counter-based generator: computes four 32-bit values from a 128-bit counter and a 64-bit key,
+/// without state. Source: J. Salmon et al., 2011, "Parallel random numbers: as easy as 1, 2, 3".
 struct Philox {
   using Block = std::array<std::uint32_t, 4>;
   static constexpr Block block(Block c, std::uint64_t key) {
@@ -28,10 +27,10 @@ struct Philox {
   }
 };
 
-/// What one random use is for; uses never share random numbers.
+/// Purposes of random numbers; different purposes never share any.
 enum class RandomUse : std::uint32_t { shuffle = 1, initial_weights, dropout, augmentation, synthetic_data };
 
-/// A sequence of random numbers (Philox). `stream` tells devices and ranks apart, `use` what they are for.
+/// A sequence of random numbers (Philox) for one seed, purpose, and `stream`: a device or rank.
 class RandomSequence {
  public:
   RandomSequence(std::uint64_t seed, RandomUse use, std::uint32_t stream = 0)
@@ -45,20 +44,20 @@ class RandomSequence {
     }
     return block_[position_++ % 4];
   }
-  /// An integer of [0, n), n <= 2^32; unbiased (rejection).
+  /// A uniform integer in [0, n), n <= 2^32, by rejection.
   std::uint64_t below(std::uint64_t n) {
     const std::uint64_t limit = (1ull << 32) / n * n;
     std::uint64_t r = next();
     while (r >= limit) r = next();
     return r % n;
   }
-  /// A float of [0, 1).
+  /// A uniform float in [0, 1).
   float uniform() { return static_cast<float>(next() >> 8) * 0x1p-24f; }
-  /// Normally distributed random numbers of mean 0 (G. Box and M. Muller, 1958, "A note on the generation of random
-  /// normal deviates"): two of them from every two of the sequence.
+  /// Normally distributed values with mean 0 (G. Box and M. Muller, 1958, "A note on the generation of random normal
+  /// deviates"). Each pair of them takes two random numbers of the sequence.
   void fill_normal(std::span<float> values, float deviation);
 
-  /// How many were taken: with the constructor's arguments, the whole state.
+  /// Number of values taken: the whole state, together with the constructor's arguments.
   std::uint64_t position() const { return position_; }
   void seek(std::uint64_t position);
 

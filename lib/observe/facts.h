@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The facts of a run, for observers and the grader. Each is declared once: its name, then its fields in written order.
 //
-// Observers receive them (observer.h), evidence.cpp writes them and grader/runner/evidence reads them. An `int` is a
-// small number: a device or a rank. A list of integers holds images; every other list has one entry for each device.
+// Observers receive them (observer.h), evidence.cpp writes them and grader/runner/evidence reads them. `int` fields are
+// small: a device or a rank. Lists of integers hold image ids; other lists have one entry per device.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct Failure {
   void each(auto&& field) { field("sentence", sentence), field("code", code); }
 };
 
-/// A collective call, entered or left. It is inside another one if a learner's algorithm made it.
+/// A collective call, entered or left. Inside another collective if a learner's algorithm made it.
 struct Enter {
   static constexpr const char* fact = "enter";
   std::string collective;
@@ -198,12 +198,12 @@ struct Trained : NoFields {
   static constexpr const char* fact = "trained";
 };
 
-/// Any of them but Step, which Observer::on_step() makes.
+/// Any fact except Step, which observers receive by Observer::on_step().
 using Fact = std::variant<Began, BlanksPassed, Failure, Enter, Leave, Message, MessageDone, Values, Event, UseDevice,
                           ToDevice, LoadCifar, Scatter, RefusedBatch, Devices, Updater, Evaluator, Training, Updated,
                           Evaluation, Observation, Report, Trained>;
 
-// ---- Facts as arguments of a trace event, which is how they are written
+// ---- Conversion of facts to arguments of a trace event, their written form
 
 template <typename Group>
 trace::Args args_of(Group group);

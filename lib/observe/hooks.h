@@ -24,7 +24,7 @@ bool enabled() noexcept;
 
 void on_rank(int rank);
 void on_program_begun();
-/// The program has executed all of its blanks. Called by text that the grader inserts.
+/// The program has executed all of its blanks. Called by code that the grader inserts.
 void on_blanks_passed();
 void on_refusal(const char* name);
 void on_values(std::span<const float> values);
@@ -38,7 +38,7 @@ void on_model_to_device(int device);
 void on_load_cifar();
 void on_scatter_dataset(int root);
 void on_refused_batch(std::int64_t batch_size);
-/// A fact that the caller has put together.
+/// Reports a fact that the caller has built.
 void on_fact(const facts::Fact& fact);
 
 void on_batch_trained(const void* model, const Batch& batch);
@@ -48,8 +48,8 @@ void on_step(const void* model, int device, std::span<const float> parameters);
 void on_update_done();
 void on_training_ended();
 
-/// While this object lives, the library works for a call of the program at `site`, such as trainer.run(): collectives
-/// of this thread that don't know where the program called them have this place.
+/// While this object lives, collectives of this thread without a source location of their own get `site`, the program's
+/// call into the library, such as trainer.run().
 class ProgramSite {
  public:
   explicit ProgramSite(std::source_location site) noexcept;
@@ -65,13 +65,13 @@ class ProgramSite {
 /// are facts: the outermost, and those of a learner's algorithm inside it. `name` must outlive this object.
 class CollectiveScope {
  public:
-  /// `site`: of the program's call; line 0: that of the ProgramSite, if there is one.
+  /// `site`: the program's call; line 0: that of the ProgramSite, if any.
   explicit CollectiveScope(const char* name, std::source_location site = {}) noexcept;
   ~CollectiveScope();
   CollectiveScope(const CollectiveScope&) = delete;
   CollectiveScope& operator=(const CollectiveScope&) = delete;
 
-  /// The outermost call of this thread that a learner made, or null. Without an observer, too.
+  /// The outermost call of this thread that a learner made, or null. Also works without an observer.
   static const CollectiveScope* outermost() noexcept;
   const char* name() const noexcept { return name_; }
   const std::source_location& site() const noexcept { return site_; }

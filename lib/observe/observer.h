@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of an observer of a program's run, for those who write or install one: evidence.cpp and tests.
+// The interface of observers of a program's run, for evidence.cpp and tests.
 //
-// This folder holds all that the library knows of being observed. Library code reports each fact by a one-line call of
-// hooks.h, which does nothing if no observer is installed. evidence.cpp installs the grader's observer when the library
-// is loaded with ODORI_EVIDENCE set. No header that odori.h reaches includes this folder, so that an answer can neither
-// ask for an observer nor call one (include_rules.sh checks it).
+// Library code reports each fact by a one-line call of hooks.h, which does nothing if no observer is installed.
+// evidence.cpp installs the grader's observer when the library is loaded with ODORI_EVIDENCE set. No header that
+// odori.h reaches includes this folder, so that an answer can neither ask for an observer nor call one
+// (include_rules.sh checks it).
 #pragma once
 
 #include <span>
@@ -17,19 +17,19 @@ struct Batch;
 
 namespace odori::observe {
 
-/// Receives each fact at the time it happens, also if a check refuses the call just after. Hooks may be called by
-/// several threads at once. facts.h describes the facts.
+/// Receives each fact when it happens, before any check that may refuse the call. Hooks may be called by several
+/// threads at once. facts.h describes the facts.
 class Observer {
  public:
   virtual ~Observer() = default;
 
-  /// The rank of this process, before its first fact. Not called without MPI: rank 0.
+  /// Called with this process's rank before its first fact. Without MPI, not called: rank 0.
   virtual void on_rank(int rank) = 0;
-  /// `values`: those of facts::Values; else none.
+  /// `values`: of facts::Values; otherwise empty.
   virtual void on_fact(const facts::Fact& fact, std::span<const float> values) = 0;
   /// Forward and backward of one batch. `model` identifies the model and is not dereferenced.
   virtual void on_batch_trained(const void* model, const Batch& batch) = 0;
-  /// False: on_step() is called with no parameters, and nobody gathers them.
+  /// If false, on_step() gets no parameters, and they are not copied from the device.
   virtual bool wants_parameters() { return true; }
   /// The parameters of one model after an update, without the gaps of the flat vector. facts::Updated follows those of
   /// all models of the update.
@@ -39,7 +39,7 @@ class Observer {
 /// `observer` receives the hooks of this process while this object lives.
 class Installation {
  public:
-  /// Throws Error if an observer is installed already: nobody can replace the grader's.
+  /// Throws Error if an observer is installed already, so the grader's cannot be replaced.
   explicit Installation(Observer& observer);
   ~Installation();
   Installation(const Installation&) = delete;

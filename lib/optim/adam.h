@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adam: steps scaled by estimates of each gradient's first and second moment.
+// The Adam optimizer.
 #pragma once
 
 #include "backend/adam_factors.h"
@@ -28,7 +28,7 @@ class Adam : public LocalOptimizer {
 
  private:
   double beta1_, beta2_, epsilon_;
-  AdamFactors factors_;  // of the update that has begun
+  AdamFactors factors_;  // of the current update
 };
 
 }  // namespace odori

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the optimizers of one rank have in common: the model, its shard, hooks, and vectors of state.
+// The base class of optimizers of one rank: model, shard, hooks, and state vectors.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace odori {
 
-/// Applies hooks and a rule to a shard of the parameters, and keeps vectors that are laid out as the shard is: the
-/// rule's state. All are zero after setup().
+/// Applies hooks and an update rule to a shard of the parameters. State vectors are laid out like the shard, and are
+/// zero after setup().
 class LocalOptimizer : public Optimizer {
  public:
   void setup(Classifier& model) override;
@@ -28,17 +28,17 @@ class LocalOptimizer : public Optimizer {
  protected:
   LocalOptimizer(float learning_rate, std::size_t n_vectors) : rate_(learning_rate), vectors_(n_vectors) {}
 
-  /// The rule on `range`, to which the hooks have been applied. Called by several threads, with ranges of their own.
+  /// Applies the update rule to `range`, after the hooks. Called by several threads at once, with disjoint ranges.
   virtual void apply_rule(Device& device, ModelMemory& memory, Range range) = 0;
   bool is_set_up() const { return model_ != nullptr; }
   Buffer& vector(std::size_t i) { return vectors_[i]; }
-  /// The element of the parameters to which the first element of each vector belongs.
+  /// Position of the shard in the parameters: element i of each state vector belongs to parameter shard_begin() + i.
   std::size_t shard_begin() const { return shard_.begin; }
 
  private:
-  /// True if the shard is everything, so that the vectors are laid out as the parameters are.
+  /// True if the shard is the whole parameter vector.
   bool is_whole() { return shard_.size() == model().memory().parameters.size(); }
-  /// Copies as many elements as the shard has.
+  /// Copies shard_.size() elements.
   void copy(const Buffer& from, std::size_t from_begin, Buffer& to, std::size_t to_begin);
 
   float rate_;

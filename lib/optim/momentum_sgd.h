@@ -15,11 +15,12 @@ namespace odori {
 /// the rate, so that a new rate acts on all of it. Formulas and sources: backend/momentum_factors.h.
 enum class MomentumRule { polyak, nesterov };
 
-/// Parameters with settings of their own.
+/// Parameters with their own settings.
 struct ParameterGroup {
-  std::function<bool(const std::string& name)> contains;  // by a name of Classifier::parameters()
-  float rate_factor = 1;                                  // of the learning rate; 0 from the start: frozen
-  float weight_decay = 0;                                 // g += weight_decay * p, after the hooks
+  std::function<bool(const std::string& name)>
+      contains;            // true for the names of its parameters, as in Classifier::parameters()
+  float rate_factor = 1;   // of the learning rate; 0 from the start: frozen
+  float weight_decay = 0;  // g += weight_decay * p, after the hooks
 };
 
 class MomentumSGD : public LocalOptimizer {
@@ -30,7 +31,7 @@ class MomentumSGD : public LocalOptimizer {
   /// Adds a group before setup(), and returns its index: 1, 2, ... A parameter is in the first group that contains it,
   /// or in group 0, which has the factor 1 and no weight decay. Throws Error if there are too many.
   std::size_t add_group(ParameterGroup group);
-  /// Its factor and weight decay may change between two updates.
+  /// Factor and weight decay may be changed between updates.
   ParameterGroup& group(std::size_t index) { return groups_.at(index); }
   /// Throws Error if a group contains no parameter of the model.
   void setup(Classifier& model) override;

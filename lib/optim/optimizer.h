@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From gradients to new parameters: what every optimizer has.
+// The interface of optimizers.
 //
 // One update, after Classifier::forward_backward():
 //
@@ -39,19 +39,19 @@ class Optimizer {
   virtual void setup(Classifier& model) = 0;
   /// Before setup(): only this range of the flat parameter vector will be updated, so state is allocated for it alone.
   virtual void set_shard(Range range) = 0;
-  /// Hooks run in the order of adding.
+  /// Adds a hook. Hooks run in the order in which they were added.
   virtual void add_hook(std::unique_ptr<Hook> hook) = 0;
 
   /// Called before the ranges of update n = 1, 2, ... since setup(). Skipped updates are not counted.
   virtual void begin_update(std::int64_t /*n*/) {}
-  /// Applies hooks and rule to `range`. Afterwards, gradients may hold what the hooks made of them, or not.
+  /// Applies hooks and rule to `range`. Whether the gradients include the hooks' changes afterwards is unspecified.
   virtual void update(Range range) = 0;
-  /// One update of all parameters, with the exchange between ranks if there is one. Returns false if it was skipped.
+  /// Updates all parameters, after the exchange between ranks if there is one. Returns false if the update was skipped.
   bool update();
-  /// Waits for the exchange of gradients between ranks, if there is one. Returns false if this update is to be skipped;
-  /// else the update has begun.
+  /// Waits for the exchange of gradients between ranks, if there is one. Returns false if this update must be skipped;
+  /// otherwise begins the update.
   bool finish_exchange();
-  /// Updates that have begun since setup().
+  /// Updates begun since setup(), without skipped ones.
   std::int64_t n_updates() const { return n_updates_; }
   /// Continues after n updates, as a snapshot counted them.
   void set_n_updates(std::int64_t n) { n_updates_ = n; }
@@ -59,20 +59,20 @@ class Optimizer {
   /// How ranks exchange gradients (distributed/exchange/strategy.h). Null: this optimizer uses its own rank's
   /// gradients.
   virtual ExchangeStrategy* exchange() { return nullptr; }
-  /// The strategy from the next setup() on. Throws Error for anything but the defaults if exchange() is null.
+  /// Sets the strategy for the next setup(). If exchange() is null, throws Error unless `options` are the defaults.
   virtual void set_exchange(const ExchangeOptions& options);
-  /// Batches of this rank per update, if the optimizer was created with a number.
+  /// ExchangeOptions::accumulate.
   virtual std::optional<int> accumulate() const { return {}; }
-  /// The factor that turns the sum of the gradients of this rank's `batches` batches into its contribution to the mean
-  /// over all batches of all ranks, whose counts may differ. Collective if there are ranks.
+  /// The factor of the summed gradients of this rank's `batches` batches, so that the mean over ranks is the mean over
+  /// all batches of all ranks. Collective if there are several ranks.
   virtual float share_of(int batches) { return 1.0f / static_cast<float>(batches); }
 
   virtual Classifier& model() = 0;  // throws Error before setup()
   virtual float learning_rate() const = 0;
   virtual void set_learning_rate(float rate) = 0;
 
-  /// Host copy of all state from one update to the next, for snapshots: n_lists() lists, each with one vector a
-  /// parameter, in plain order. Collective if there are ranks.
+  /// Host copy of the state for snapshots: n_lists() lists, each with one vector per parameter, in plain order.
+  /// Collective if there are several ranks.
   virtual std::vector<std::vector<float>> state() = 0;
   virtual void restore(const std::vector<std::vector<float>>& state) = 0;
   virtual std::size_t n_lists() const { return 1; }

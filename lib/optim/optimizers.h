@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimizers by name, as --optimizer has them.
+// Creates optimizers by their --optimizer names.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace odori {
 
 /// "momentum" and "adam".
 std::vector<std::string> optimizer_names();
-/// MomentumSGD or Adam with their usual settings. Throws UsageError for a name that is not one of optimizer_names().
+/// MomentumSGD or Adam with default settings. Throws UsageError for a name that is not one of optimizer_names().
 std::unique_ptr<Optimizer> create_optimizer(const std::string& name, float learning_rate);
 
 }  // namespace odori

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weight decay as a hook: g += rate * p, for every parameter, batch normalisation's included (as Chainer's).
+// Weight decay as a hook: g += rate * p for every parameter, including those of batch normalisation, as in Chainer.
 #pragma once
 
 #include "optim/optimizer.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an iteration of one device to a cluster of them: what ./odori predict prints.
+// Predicts training on a cluster from iterations of one device (./odori predict).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,57 +12,57 @@
 
 namespace odori {
 
-/// A way to use several devices, and what it costs one of them.
+/// A parallelization, and its cost per device.
 struct OfSplit {
   std::string name;
-  std::optional<cost::Split> cost;  // none where it can't be used
+  std::optional<cost::Split> cost;  // none if it cannot be used
 };
 
-/// Data parallelism, ZeRO-1 to 3, and tensor parallelism in each node, by cost.h. `batch`: images a device. Tensor
-/// parallelism needs several devices on each node.
+/// Predicts data parallelism, ZeRO-1 to 3, and tensor parallelism within nodes (cost.h). `batch`: images per device.
+/// Tensor parallelism needs several devices per node.
 std::vector<OfSplit> splits_of(const cost::Training& training, std::span<const LayerCost> layers,
                                const cost::State& state, double batch);
 
-/// A table: megabytes of a device, megabytes that it sends in an iteration, milliseconds.
+/// A table of memory per device (MB), bytes sent per device and iteration (MB), and iteration time (ms).
 std::string to_text(const std::vector<OfSplit>& splits);
 
 struct Question {
   std::string model;
   cost::Training training;             // on the whole cluster
-  double batch = 32;                   // images a device and iteration, where each device brings its own (weak scaling)
-  double shared_batch = 8192;          // and where all devices share one (strong scaling)
-  double images = 50000;               // of an epoch
+  double batch = 32;                   // images per device (weak scaling)
+  double shared_batch = 8192;          // images of all devices together (strong scaling)
+  double images = 50000;               // per epoch
   std::vector<LayerCost> layers = {};  // of the model
   cost::State state = cost::fp32_adam;
 };
 
-/// An all-reduce on the whole cluster, and iterations with it.
+/// Iterations on the whole cluster with one communicator, by exchange strategy.
 struct OfCommunicator {
   std::string name;
-  std::optional<cost::Iteration> plain, half, overlap, double_buffering;  // none where it refuses that
+  std::optional<cost::Iteration> plain, half, overlap, double_buffering;  // none if unsupported
 };
 
 struct OfNodes {
   int nodes = 1, devices = 1;
-  std::optional<cost::Iteration> weak, strong;   // strong: none with more devices than images
-  double images_per_second = 0, efficiency = 0;  // weak: of one device's images a second, times the devices
-  double speedup = 0;                            // strong: over one device with the whole batch
-  double epoch = 0;                              // weak, seconds
+  std::optional<cost::Iteration> weak, strong;   // seconds; strong: none if there are more devices than images
+  double images_per_second = 0, efficiency = 0;  // of weak scaling
+  double speedup = 0;                            // of strong scaling, over one device with the whole batch
+  double epoch = 0;                              // seconds, weak scaling
 };
 
 struct Forecast {
   Question question;
   std::vector<OfCommunicator> communicators;
-  std::vector<OfNodes> scaling;  // 1, 2, 4, ... nodes, and the cluster's
-  int best_nodes = 1;            // strong scaling gains no more beyond
+  std::vector<OfNodes> scaling;  // 1, 2, 4, ... nodes, and the whole cluster
+  int best_nodes = 1;            // fastest number of nodes for strong scaling
   std::vector<OfSplit> splits;   // on the whole cluster, weak scaling
-  double epoch = 0;              // of one device, seconds
+  double epoch = 0;              // seconds on one device
   double batch_within_10_percent = 1;
 };
 
 Forecast forecast(const Question& question);
 std::string to_text(const Forecast& forecast);
-/// One self-contained page, in English and Japanese. `chart_js`: as for a comparison's page.
+/// A self-contained web page in English and Japanese. `chart_js`: as in report/comparison.h.
 std::string to_page(const Forecast& forecast, const std::string& chart_js);
 void to_json(nlohmann::json& json, const Forecast& forecast);
 

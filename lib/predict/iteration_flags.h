@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flags that ./odori predict and ./odori simulate share: the cluster's links, and iterations of one device.
+// Flags that ./odori predict and ./odori simulate share: links of the cluster, and iterations of one device.
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ void add_cluster_flags(CommandLine& line, IterationFlags& flags);
 /// Adds --model, --image-size, --batchsize, --proxy, --timings, --device and --threads-per-device.
 void add_iteration_flags(CommandLine& line, IterationFlags& flags);
 
-/// Iterations of one device without communication: --timings or, without these, measured here for some seconds.
-/// Throws UsageError for timings that can't be used.
+/// Iterations of one device without communication: from --timings, or else measured here, which takes some seconds.
+/// Throws UsageError for invalid timings.
 cost::Compute compute_of(const IterationFlags& flags, const NetworkSpec& network);
 
 }  // namespace odori

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an iteration takes on this machine.
+// Measures the time of an iteration on this machine.
 #pragma once
 
 #include <string>
@@ -11,17 +11,16 @@
 
 namespace odori {
 
-/// Trains on random images with `n_devices` devices of this process, `batch` images each, for about a second: the
-/// median of some iterations. Throws what DevicePool does where there are fewer devices.
+/// Trains on random images for about a second, with `n_devices` devices of this process and `batch` images each, and
+/// returns the median time of an iteration. Throws Error if there are fewer devices.
 cost::Measured measure_iteration(const NetworkSpec& network, int batch, int n_devices,
                                  const DevicePoolOptions& devices);
 
-/// Two batches of one device, in turn, so that a machine that becomes slower meanwhile is slower for both.
+/// Measures two batch sizes on one device, alternately, so that changes of the machine's speed affect both.
 std::pair<cost::Measured, cost::Measured> measure_two(const NetworkSpec& network, int small, int large,
                                                       const DevicePoolOptions& devices);
 
-/// "32:0.041,128:0.153": what iterations of these batches took, in seconds, somewhere. Throws UsageError for another
-/// text.
+/// Parses "32:0.041,128:0.153": seconds of an iteration for two batch sizes. Throws UsageError for any other text.
 std::pair<cost::Measured, cost::Measured> recorded_timings(const std::string& text);
 
 }  // namespace odori

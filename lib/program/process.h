@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another program, with all that it starts, held to limits.
+// Runs other programs, with all processes that they start, under limits.
 #pragma once
 
 #include <chrono>
@@ -14,55 +14,56 @@
 namespace odori {
 
 struct Command {
-  std::vector<std::string> arguments;              // the program, found in PATH, and its arguments
-  std::map<std::string, std::string> environment;  // added to this process's own; an empty value takes one away
-  std::filesystem::path folder;                    // to run in; empty: this process's own
-  void (*before)() = nullptr;                      // called in the new process first; may not allocate
-  bool inherits_descriptors = false;               // it has what this process has open, in addition to its output
-  bool lifeline = false;                           // its input is silent, and ends with this process; else it is empty
-  bool shown = false;                              // its output goes where this process's own does; else it is kept
-  bool foreground = false;  // it has this process's input and session: a terminal's Ctrl-C and Ctrl-Z reach both
-  std::chrono::milliseconds grace{300};  // how long it may take to end when it is asked to
+  std::vector<std::string> arguments;  // the program, found in PATH, and its arguments
+  std::map<std::string, std::string>
+      environment;                       // added to this process's environment; an empty value removes a variable
+  std::filesystem::path folder;          // working folder; empty: this process's
+  void (*before)() = nullptr;            // called in the new process before exec; must not allocate
+  bool inherits_descriptors = false;     // inherits all open file descriptors
+  bool lifeline = false;                 // its stdin is open until this process ends; otherwise it is empty
+  bool shown = false;                    // its output goes to this process's output; otherwise it is captured
+  bool foreground = false;               // shares stdin and session with this process: Ctrl-C and Ctrl-Z reach both
+  std::chrono::milliseconds grace{300};  // time to end after SIGTERM, before SIGKILL
 };
 
 struct Limits {
   std::optional<std::chrono::milliseconds> time{100'000};  // nullopt: no limit
-  /// CPU time of the program and all that it starts. Unlike `time`, it is the same on a busy machine.
+  /// CPU time of the program and its descendants. Unlike `time`, it does not depend on other load.
   std::optional<std::chrono::milliseconds> processor_time = {};
   std::size_t output_bytes = 1 << 20;  // further output is dropped
-  /// Asked every 50 ms; true ends the program as the time limit does.
+  /// Called every 50 ms; if it returns true, the program is ended as by the time limit.
   std::function<bool()> give_up;
-  std::function<void(int)> started = {};  // told the process's id
+  std::function<void(int)> started = {};  // called with the process id
 };
 
 struct Ended {
-  int code = -1;         // as shells have it: 128 + n for signal n, 127 for a program that isn't there
+  int code = -1;         // as in shells: 128 + n for signal n, 127 if the program does not exist
   bool stopped = false;  // by a limit
   double seconds = 0;
   std::string output;  // stdout and stderr together
   int count(const std::string& text) const;
-  /// By a signal that somebody sends: the kernel that lacks memory, a batch system, a person. No mistake ends so,
-  /// unless it takes the memory. A rank's end is mpirun's.
+  /// True if SIGKILL, SIGTERM, SIGINT or SIGHUP ended it, and no limit: sent by a batch system, a person, or the kernel
+  /// when memory runs out. Of ranks, only mpirun's own end counts.
   bool killed_from_outside() const;
 };
 
-/// The last lines of what a program said: its error, mostly.
+/// Returns the last 6 lines of a program's output, which usually contain its error.
 std::string end_of(const std::string& output);
 
-/// A running program, in a session of its own unless it is in the foreground. Ended with this object: whatever it
-/// started and left running in its session (mpirun's ranks, say) is then ended too, also when it has ended itself.
+/// A running program, in a new session unless it is in the foreground. The destructor ends it, and all processes left
+/// in its session, such as mpirun's ranks.
 class Child {
  public:
-  /// Throws Error if it can't be started.
+  /// Throws Error if the program cannot be started.
   explicit Child(const Command& command);
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
   int id() const { return pid_; }
-  /// What it has said since, unless that is shown; waits so long for it. `text` grows to `most` bytes.
+  /// Appends new captured output to `text`, up to `most` bytes in all. Waits for output at most `wait`.
   void read_into(std::string& text, std::size_t most, std::chrono::milliseconds wait);
-  /// Its exit code, once it has ended.
+  /// Its exit code, if it has ended.
   std::optional<int> code();
   void end();
 
@@ -76,10 +77,10 @@ class Child {
   std::optional<int> code_;
 };
 
-/// Runs it until it ends; a limit ends it, and Ctrl-C (see catch_interrupts), after which Error with exit code 130 is
-/// thrown. May be called by several threads at once.
+/// Runs a program until it ends or reaches a limit. After Ctrl-C (catch_interrupts()) ends it and throws Error with
+/// exit code 130. Thread-safe.
 Ended run_process(const Command& command, const Limits& limits = {});
-/// For people to see, on this process's own terminal, for as long as it likes. Returns the exit code.
+/// Runs a program on this process's terminal, without limits. Returns its exit code.
 int run_in_foreground(const std::vector<std::string>& arguments);
 
 }  // namespace odori

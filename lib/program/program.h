@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program's main needs around its work: one place where failures end.
+// Reporting of failures, and signals, for every program's main().
 #pragma once
 
 #include <filesystem>
@@ -8,21 +8,20 @@
 
 namespace odori {
 
-/// To be called in main's `catch (...)`. Says once what went wrong (the cause, not a stack of codes), ends
-/// all ranks of an MPI job, and returns the exit code: 2 usage, 10 unfilled blank, 130 Ctrl-C, 1 everything
-/// else.
+/// Call it in the `catch (...)` of main(). Prints the current exception once, ends all ranks of an MPI job, and returns
+/// the exit code: that of an Error (errors/error.h), otherwise 1.
 int report_failure() noexcept;
 
-/// How the sentence begins where neither the library nor the system has refused something, but an exception was thrown
-/// that nobody caught; and that of a std::out_of_range. The exception's own words follow.
+/// Begin the sentence about an exception that is neither the library's nor the system's; the second: about a
+/// std::out_of_range. The exception's what() follows.
 inline constexpr std::string_view unexpected_begins = "Unexpected: ";
 inline constexpr std::string_view out_of_range_begins = "Unexpected: an index or a name is out of range: ";
 
-/// What the exception that is being handled says, as a sentence: the library's own or the system's words as they are,
-/// but the file and the reason where the C++ library would name its function.
+/// Returns a sentence about the exception being handled: what() of an Error; of a filesystem error, the file and the
+/// reason.
 std::string sentence_of_current_exception();
 
-/// How an MPI job ends when one rank fails; the MPI session sets it, and this folder does not depend on MPI.
+/// How an MPI job ends if one rank fails. MpiSession sets it, so that this folder does not depend on MPI.
 /// `end_job(code)` must not return unless `code` is 0.
 struct JobEnd {
   int rank = 0;
@@ -31,15 +30,15 @@ struct JobEnd {
 };
 void set_job_end(const JobEnd& job_end) noexcept;
 
-/// Also called with the message of report_failure(), before it is printed; one at most.
+/// Sets a function that report_failure() calls before it prints. At most one.
 void set_failure_listener(void (*listener)(const std::string& sentence, int code)) noexcept;
 
-/// Ctrl-C (SIGINT), SIGTERM and a terminal that is gone (SIGHUP) set a flag that the trainer reads between two
-/// iterations.
+/// After this call SIGINT (Ctrl-C), SIGTERM and SIGHUP only set the flag that interrupted() returns. The trainer reads
+/// it between two iterations.
 void catch_interrupts();
 bool interrupted() noexcept;
 
-/// The file that this program got the library from: libodori.so. What belongs to it is in the same folder.
+/// Path of the loaded libodori.so. Its other files are in the same folder.
 std::filesystem::path library_file();
 
 }  // namespace odori

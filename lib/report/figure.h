@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves over one quantity, and what was measured of them, or bars: as a table for a terminal, and as a self-contained
-// page.
+// Charts of curves or bars, as a table for a terminal and as a self-contained web page.
 #pragma once
 
 #include <optional>
@@ -12,23 +11,23 @@ namespace odori {
 
 struct Curve {
   std::string name;
-  std::vector<std::optional<double>> values;  // one for each x or bar
-  bool measured = false;                      // drawn as marks, else as a line
+  std::vector<std::optional<double>> values;  // one per x or bar
+  bool measured = false;                      // drawn as marks instead of a line
 };
 
 struct Figure {
   std::string title, text;
   std::string x_name, y_name;
-  std::vector<double> x;  // with logarithmic axes above 0, as the values are
+  std::vector<double> x;  // with logarithmic axes, x and values must be above 0
   std::vector<Curve> curves;
-  std::vector<std::string> bars = {};  // in place of x: a bar for each value, from 0, with these names
-  bool linear = false;                 // both axes, from 0; else both are logarithmic
+  std::vector<std::string> bars = {};  // instead of x: the names of bars, which start at 0
+  bool linear = false;                 // both axes are linear, from 0; otherwise logarithmic
 };
 
-/// A line for each x or bar, and a column for each curve. `width_of`: how many columns of the terminal a text takes.
+/// One line per x or bar, one column per curve. `width_of`: width of a text in terminal columns.
 std::string to_table(const Figure& figure, std::size_t (*width_of)(std::string_view));
 
-/// `language`: of the figure's texts ("en", "ja"). `chart_js`: as for a comparison's page.
+/// `language`: of the figure's texts, "en" or "ja". `chart_js`: as in comparison.h.
 std::string to_page(const Figure& figure, const std::string& language, const std::string& chart_js);
 
 }  // namespace odori

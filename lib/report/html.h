@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What self-contained web pages are made of: a template, data, and a JavaScript library put into the page.
+// Renders self-contained web pages from templates, data and embedded JavaScript libraries.
 #pragma once
 
 #include <map>
@@ -8,31 +8,30 @@
 
 namespace odori::html {
 
-/// The template (Mustache) with the data in it. {{name}} is escaped for HTML, inside an element or a quoted attribute,
-/// and nothing in a value is taken for a name. {{{name}}} is put in as it is, and is for parts that this program itself
-/// makes: scripts, JSON that json_in_script made. An empty text counts as false. {{> head}}, {{> mark}}, {{> both}} and
-/// {{> chart_missing}} are what all pages have (lib/report), and so are {{{style}}} and {{{page_js}}}; `parts` are a
-/// page's own. Throws Error if the template can't be parsed.
+/// Renders a Mustache template. {{name}} is escaped for HTML elements and quoted attributes; values are not parsed as
+/// templates. {{{name}}} is not escaped: use it only for text that this program generates, such as scripts and
+/// json_in_script(). An empty text counts as false. All pages can use the partials {{> head}}, {{> mark}}, {{> both}}
+/// and {{> chart_missing}} (lib/report), {{{style}}} and {{{page_js}}}; `parts`: further partials. Throws Error if the
+/// template cannot be parsed.
 std::string render(const std::string& page, const nlohmann::json& data,
                    const std::map<std::string, std::string>& parts = {});
 
 /// A short text in both languages, for {{> both}}.
 nlohmann::json both(const std::string& english, const std::string& japanese);
 
-/// JSON and JavaScript as they are inside a <script> element: nothing in them ends it.
+/// JSON and JavaScript for a <script> element, escaped so that nothing in them closes it.
 std::string json_in_script(const nlohmann::json& json);
 std::string code_in_script(const std::string& code);
 
-/// The text of a JavaScript library: of the file that the environment's `variable` names, else of `file`, where Debian
-/// installs it; empty if neither is there. Throws Error if the variable names a file that can't be read.
+/// Reads a JavaScript library from the file that the environment variable `variable` names, else from `file`. Returns
+/// an empty string if neither exists. Throws Error if the variable names a file that cannot be read.
 std::string read_library(const char* variable, const char* file);
 
 }  // namespace odori::html
 
 namespace odori {
 
-/// The text of Chart.js: of the file that the variable ODORI_CHART_JS names, else of Debian's libjs-chart.js; empty
-/// if neither is there. Throws Error if the variable names a file that can't be read.
+/// Reads Chart.js, as read_library() does, with ODORI_CHART_JS and the file of Debian's libjs-chart.js.
 std::string read_chart_js();
 
 }  // namespace odori

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On what machine and when something was measured.
+// The machine and the time of a measurement.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,9 +14,9 @@ struct Machine {
   std::string os;         // "Debian GNU/Linux 12 (bookworm)"
 };
 
-/// What can't be found out says "unknown".
+/// Unknown texts are "unknown".
 Machine this_machine();
-/// One line for people: "AMD EPYC 7742, 2 cores, 8 GiB, Debian GNU/Linux 12 (bookworm)".
+/// Returns "AMD EPYC 7742, 2 cores, 8 GiB, Debian GNU/Linux 12 (bookworm)".
 std::string describe(const Machine& machine);
 /// {"cpu":, "cores":, "memory_gib":, "os":}
 void to_json(nlohmann::json& json, const Machine& machine);

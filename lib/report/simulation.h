@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function on simulated ranks: what ./odori simulate prints, and draws as a page.
+// The report of ./odori simulate on a learner's function, as text and as a web page.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,15 +14,15 @@
 namespace odori {
 
 struct SimulationReport {
-  /// A quantity, and what a formula says of it; empty: none does.
+  /// A simulated quantity, and its value by a formula. Empty: there is no formula.
   struct Row {
     Text name;
     std::string simulated, formula;
   };
   struct Curve {
     Text name;
-    std::vector<std::optional<double>> values;  // one for each x
-    bool simulated = false;                     // drawn as marks, else as a line
+    std::vector<std::optional<double>> values;  // one per x
+    bool simulated = false;                     // drawn as marks instead of a line
   };
   Text title, place, conclusion;
   std::vector<Row> rows;
@@ -32,14 +32,14 @@ struct SimulationReport {
 };
 
 void to_json(nlohmann::json& json, const SimulationReport& report);
-/// What to_json() wrote. Throws nlohmann::json::exception.
+/// Reads what to_json() wrote. Throws nlohmann::json::exception.
 void from_json(const nlohmann::json& json, SimulationReport& report);
 
-/// For a terminal. `language`: "en" or "ja".
+/// Tables for a terminal. `language`: "en" or "ja".
 std::string to_text(const SimulationReport& report, const std::string& language);
 
-/// One self-contained page in both languages: the rows, the curves as a chart and a table, and the timeline.
-/// `texts` and `d3`: as for a timeline's page; `chart_js`: as for a comparison's.
+/// A self-contained web page in both languages: the rows, the curves as a chart and a table, and the timeline. `texts`
+/// and `d3`: as in timeline.h; `chart_js`: as in comparison.h.
 std::string to_page(const SimulationReport& report, const timeline::Timeline& drawn, const timeline::PageTexts& texts,
                     const std::string& chart_js, const std::string& d3);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of text, for a terminal.
+// Tables for a terminal.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace odori {
 
 using TableRow = std::vector<std::string>;
 
-/// How many characters of UTF-8 a text has.
+/// Number of characters of a UTF-8 text.
 std::size_t n_characters(std::string_view text);
 
-/// The header, a rule, the rows. Columns are as wide as their widest cell, by `width_of`. A column whose cells (other
-/// than "-" and empty ones) all begin with a digit is aligned right, every other left. Rows may be shorter
-/// than the header; throws Error for a longer one.
+/// Returns the header, a rule and the rows. Columns are as wide as their widest cell by `width_of`. A column is aligned
+/// right if all its cells, except "-" and empty ones, begin with a digit. Throws Error if a row is longer than the
+/// header.
 std::string text_table(const TableRow& header, const std::vector<TableRow>& rows,
                        std::size_t (*width_of)(std::string_view) = n_characters);
 

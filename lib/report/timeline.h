@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every device did, as a diagram: one web page made of a training's event stream.
+// Draws the event stream of a training run as a timeline of all devices, in a web page.
 #pragma once
 
 #include <cstdint>
@@ -21,77 +21,74 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// Something that a device did.
+/// An operation of a device.
 struct Span {
   std::string name;  // "forward", "allreduce", ...
-  Interval time;     // since the first event of all ranks
+  Interval time;     // from the first event of all ranks
   std::int64_t bytes = 0;
-  std::int64_t wait = 0;  // of what all ranks take part in: until the last one had come, and data could move
+  std::int64_t wait = 0;  // of a collective: the wait for the last rank
 };
 
-/// What a span of this name is: work, the exchange of data, or neither ("evaluate", "snapshot").
+/// The kind of a span. other: "evaluate", "snapshot", ...
 enum class Kind { compute, communication, other };
 Kind kind_of(std::string_view name);
 
 /// A device of a rank.
 struct Row {
   int rank = 0, device = 0;
-  std::vector<Span> spans;           // in the order of their begin
+  std::vector<Span> spans;           // by begin
   std::vector<Interval> iterations;  // of its rank
 };
 
 struct Timeline {
   std::vector<Row> rows;      // by rank and device
-  int first_iteration = 0;    // that is in it, counted from 0
-  int n_iterations = 0;       // of the whole training
-  std::int64_t began_us = 0;  // the first event of all ranks, since 1970
-  std::vector<int> cut;       // ranks whose stream has no end: killed, or their disk was full
+  int first_iteration = 0;    // shown here, counted from 0
+  int n_iterations = 0;       // of the whole run
+  std::int64_t began_us = 0;  // time of the first event of all ranks, since 1970
+  std::vector<int> cut;       // ranks with an incomplete stream: killed, or a full disk
 };
 
-/// Reads trace.RANK.json of all ranks. What lies in the stream before a device was made current belongs to its rank's
-/// first device. A stream of a killed rank, without its end, is read as far as it goes. Throws Error if there is no
-/// stream in the folder, or one that is not a stream.
+/// Reads trace.RANK.json of all ranks. Events before a device was current belong to the rank's first device. An
+/// incomplete stream is read as far as it goes. Throws Error if there is no stream in the folder, or if one is invalid.
 Timeline read(const std::filesystem::path& folder);
 
-/// The part that belongs to `n` iterations from `first` on; what came before the training is left in with the first.
-/// Throws Error if there is no such iteration.
+/// The part of `n` iterations from `first`. Iteration 0 includes what precedes training. Throws Error if there is no
+/// such iteration.
 Timeline window(const Timeline& whole, int first, int n);
 
-/// As many iterations from the first on as a browser shows without delay: those with up to `most_spans` spans.
+/// The first iterations that together have at most `most_spans` spans, so that browsers remain responsive.
 Timeline shortened(const Timeline& whole, std::size_t most_spans = 20'000);
 
-/// How a device spent its iterations, as a mean over them; the very first one, in which kernels are compiled, is left
-/// out if there are others.
+/// How a device spends an iteration: means over all iterations but the first, in which kernels are compiled. With only
+/// one iteration, that one.
 struct Shares {
   int iterations = 0;
   double iteration_us = 0;
   double compute_us = 0;  // load, forward, backward, update
-  double hidden_us = 0;   // communication while it computed
-  double exposed_us = 0;  // communication while it did not: what more devices cost
-  double late_us = 0;     // of it: until the last rank had come
-  double waiting_us = 0;  // the rest
-  double bytes = 0;       // that it moved
+  double hidden_us = 0;   // communication during computation
+  double exposed_us = 0;  // communication without computation: the cost of parallelism
+  double late_us = 0;     // part of exposed_us: waits for the last rank
+  double waiting_us = 0;  // neither computing nor communicating
+  double bytes = 0;       // communicated
   double collectives = 0;
 };
 Shares shares_of(const Timeline& timeline, const Row& row);
 
 struct PageTexts {
-  std::string source;           // what was traced: a task, a folder
-  std::string language = "en";  // or "ja": to begin with; a button changes it
-  Machine machine;              // that draws it; the stream doesn't tell which one it is of
-  std::string date;             // of the training
+  std::string source;           // what was traced, such as a task or a folder
+  std::string language = "en";  // or "ja": the initial language of the page
+  Machine machine;              // that draws the page; streams do not contain theirs
+  std::string date;             // of the run
 };
 
-/// The page: it holds all that it needs. `d3` is the text of D3 (see read_d3); without it the page says so, and holds
-/// everything but the diagram.
+/// A self-contained web page. `d3`: the source of D3, from read_d3(). Empty: the page has no diagram, and says so.
 std::string to_page(const Timeline& timeline, const PageTexts& texts, const std::string& d3);
 
-/// Data and parts of the page, for another page that contains the diagram.
+/// Data and partials of the page, for other pages that contain the diagram.
 nlohmann::json page_data(const Timeline& timeline, const PageTexts& texts, const std::string& d3);
 std::map<std::string, std::string> page_parts();
 
-/// D3's text: of the file that the variable ODORI_D3_JS names, else of Debian's node-d3; empty if neither is there.
-/// Throws Error if the variable names a file that can't be read.
+/// Reads D3, as html::read_library() does, with ODORI_D3_JS and the file of Debian's node-d3.
 std::string read_d3();
 
 }  // namespace odori::timeline

@@ -12,12 +12,12 @@ namespace odori::simulate {
 
 class Fiber {
  public:
-  /// The code that runs now, on the stack that it has.
+  /// Represents the calling code, on its current stack.
   Fiber() = default;
-  /// `function` must not throw. When it ends, the fiber that it returns goes on. Its stack is committed page by page,
-  /// and has a guard page below. Throws Error if the system has no memory for it.
+  /// `function` must not throw. When it ends, the fiber that it returns is resumed. The stack is committed page by
+  /// page, and has a guard page. Throws Error if the system has no memory for it.
   Fiber(std::function<Fiber&()> function, std::size_t stack_bytes);
-  /// The function must have ended, or not have begun: its objects are not destroyed here.
+  /// The function must have ended, or not have begun: objects on its stack are not destroyed.
   ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
@@ -30,8 +30,8 @@ class Fiber {
   static void enter(unsigned high, unsigned low);
   void arrive(void* frames);
 
-  /// What the C++ runtime keeps for each thread: the exceptions being handled (Itanium C++ ABI, 2.2.2). A fiber that
-  /// suspends itself in a handler must find its own again.
+  /// The C++ runtime's exceptions being handled, which it keeps per thread (Itanium C++ ABI, 2.2.2). Saved per fiber,
+  /// since a fiber may suspend itself in a handler.
   struct Exceptions {
     void* caught = nullptr;
     unsigned uncaught = 0;
@@ -46,7 +46,7 @@ class Fiber {
   Exceptions exceptions_;
   bool ended_ = false;
   Fiber* from_ = nullptr;  // the last one that switched to this one
-  // For the address sanitizer. It gives the bounds of a fiber without memory_ when that is first left.
+  // For AddressSanitizer, which provides the bounds of a fiber without memory_ at the first switch away from it.
   const void* stack_ = nullptr;
   std::size_t stack_bytes_ = 0;
 };

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A virtual clock: runs ranks as fibers of one thread. Computation and messages take simulated time; values are
-// exchanged.
+// Simulates ranks as fibers of one thread, with a virtual clock. Computation and messages take virtual time; the values
+// of messages are copied.
 //
 //   const Result result = run(cluster, [&](Rank& rank) {
 //     rank.compute(0.010, "forward");
 //     rank.exchange(sent, right, received, left);
 //   });
 //
-// A message takes the alpha-beta time of its link, latency + bytes / bandwidth (comm/cost_terms.h). As over a simulated
-// link (comm/link.h): a message starts when its send and its receive have both been called. The ranks of a node share
-// one network card, which sends one message at a time and receives one at a time, each for bytes / bandwidth; messages
-// queue for it in the order in which they could start. The latency does not occupy the card. Links within a node are
-// not shared. Both calls return when the message has arrived.
+// A message takes the alpha-beta time of its link, latency + bytes / bandwidth (comm/cost_terms.h). As in comm/link.h,
+// a message starts when its send and its receive have both been called. The ranks of a node share one network card,
+// which sends one message at a time and receives one at a time, each for bytes / bandwidth; messages queue for it in
+// the order in which they could start. The latency does not occupy the card. Links within a node are not shared. Both
+// calls return when the message has arrived.
 //
-// An algorithm's time is that of comm/cost.h if each step begins when all ranks have ended the one before. It is less
-// if a shared card begins the next step earlier.
+// An algorithm takes the time of comm/cost.h if each step starts after all ranks have ended the step before, and less
+// if a shared card starts the next step earlier.
 //
 // Deterministic: events are processed by time, and by rank where times are equal. There is no randomness.
 #pragma once
@@ -36,7 +36,7 @@ struct Bytes {
 
 class Simulation;
 
-/// What a rank's function gets. Valid until run() returns, in that function only.
+/// One simulated rank: the argument of the function that run() calls. Valid in that function only.
 class Rank {
  public:
   Rank(Simulation& simulation, int rank) : simulation_(simulation), rank_(rank) {}
@@ -53,7 +53,7 @@ class Rank {
   /// is negative or not finite.
   void compute(double seconds, const char* name = "forward");
 
-  /// Sends to another rank. Returns when the receiver has the message. A message goes to the receive with its tag.
+  /// Sends to another rank. Returns when the message has arrived. Tags must match.
   void send(std::span<const float> values, int to, int tag = 0);
   void send(Bytes length, int to, int tag = 0);
   /// Receives from another rank a message of exactly this length.
@@ -76,7 +76,7 @@ struct Options {
   std::vector<double> slowdown = {};     // factor on compute(), one per rank; empty: 1 each
   double scale = 1;                      // a message of m bytes takes the time of scale * m: for shortened vectors
   bool events = false;                   // record Result::events, 56 bytes per call
-  std::vector<int> recorded = {};        // of these ranks alone; empty: of all
+  std::vector<int> recorded = {};        // of these ranks only; empty: all
   std::size_t stack_bytes = 256 * 1024;  // of each rank; only the pages that it touches take memory
 };
 
@@ -92,7 +92,7 @@ struct Event {
   int rank = 0;
   const char* name = "";      // "send", "receive", "exchange", or that of compute()
   double begin = 0, end = 0;  // seconds
-  double waited = 0;          // seconds of it without communication; 0 for compute()
+  double waited = 0;          // seconds of it without a message in transfer; 0 for compute()
   int peer = -1;              // the rank it sent to or, for a receive, received from; -1 for compute()
   std::size_t bytes = 0;      // sent or, for a receive, received; times Options::scale
   bool operator==(const Event&) const = default;
@@ -104,10 +104,10 @@ struct Result {
   std::vector<Event> events;  // in the order of their end
 };
 
-/// Runs `function` once for each rank of the cluster, and returns when all have ended.
-/// Throws Error as soon as no rank can go on (it names who waits for whom), if the lengths of a message differ, and if
-/// a rank throws (it names the rank unless that stopped at a blank, and has the code of the rank's Error). The other
-/// ranks are then unwound by an exception that is no std::exception.
+/// Runs `function` once for each rank of the cluster, and returns when all have ended. Throws Error on a deadlock
+/// (naming who waits for whom), if the lengths of a message differ, and if a rank throws (naming the rank unless it
+/// stopped at a blank, with the code of the rank's Error). The other ranks are then unwound by an exception that is no
+/// std::exception.
 Result run(const cost::Cluster& cluster, const std::function<void(Rank&)>& function, const Options& options = {});
 
 /// Writes trace.RANK.json of each rank that has recorded events into `directory`, for `./odori timeline`, with times

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The message interface of a communicator on simulated ranks: what is written for send(), receive(), receive_any() and
-// exchange() runs on a virtual clock without a change.
+// Point-to-point messages of a Communicator on simulated ranks: code that uses send(), receive(), receive_any() and
+// exchange() runs unchanged on a virtual clock.
 //
-// All ranks are fibers of one process: a static or global variable is one variable for all of them. Code that keeps a
-// value of its rank in such a variable is right under mpirun, and wrong here.
+// All ranks are fibers of one process and share its static and global variables. Code that stores a rank's value in
+// such a variable works under mpirun, but not here.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace odori::simulate {
 
-/// Messages and ranks. The other calls throw Error. Valid in the rank's function.
+/// Supports messages and ranks; other calls throw Error. Valid in the rank's function.
 class SimulatedCommunicator final : public Communicator {
  public:
   explicit SimulatedCommunicator(Rank& rank) : rank_(rank), cluster_(rank.cluster()) {}

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many cores this process has.
+// The number of cores of this process.
 #pragma once
 
 #include <filesystem>
 
 namespace odori {
 
-/// Those that it may run on, but no more than the processor time that its control groups leave it (a container's:
-/// docker run --cpus 2), rounded up. cores.sh says the same before anything is built.
+/// Cores in this process's affinity mask, limited by its cgroups' CPU quota (as of docker run --cpus 2), rounded up.
+/// cores.sh computes the same before anything is built.
 int usable_cores();
 
-/// `cores`, or what the control groups in the folder `all` leave a process, `own` being its list of them (cgroups(7)).
+/// The smaller of `cores` and the CPU quota. `all`: the folder of all cgroups; `own`: the process's list of its cgroups
+/// (cgroups(7)).
 int cores_within(int cores, const std::filesystem::path& all, const std::filesystem::path& own);
 
 }  // namespace odori

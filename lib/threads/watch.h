@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// A watch over work that may never end because another device, process or machine doesn't take part in it: one for
-// MPI (comm/session.cpp), and one for each NCCL communicator. There is one rule for all of them.
+// The watchdog: ends a job that hangs because a device, process or machine does not take part in an operation. There is
+// one for MPI (comm/session.cpp), and one for each NCCL communicator, all with the same rule.
 //
-// A job hangs when an operation that a watch follows is pending and there is no progress for ODORI_TIMEOUT seconds
-// (60): no such operation has ended, and no rank of this node has entered or left a collective call, or computed a
-// batch (program/rank_table.h). So a rank that evaluates for minutes while the others wait for it does not hang. Work
-// that shows neither, such as a calculation of a learner's own, has to end within the limit, or the limit must be
-// raised.
+// A job hangs when an operation that a watchdog follows is pending without progress for ODORI_TIMEOUT seconds (60).
+// Progress: such an operation ends, or a rank of this node enters or leaves a collective, or computes a batch
+// (program/rank_table.h). So a rank that evaluates for minutes while the others wait does not hang. Other work, such as
+// a learner's own computation, must end within the limit, or the limit must be raised.
 //
-// After 5 s without progress in which one of the node's ranks keeps the others waiting, a table on standard error shows
-// each rank's last call, once. The job ends then only if the ranks wait for what cannot come: messages that no rank
-// takes, or a rank that has ended.
+// If a rank of the node keeps the others waiting for 5 s, a table on standard error shows each rank's last call, once.
+// The job ends at that time only if it is deadlocked: messages that no rank receives, or a rank that has ended.
 //
-// What ranks of other nodes do can't be seen from here. Where no rank of this node is missing, but the job has others,
-// ten times the limit has to pass. A node that is missing a rank reports sooner.
+// The ranks of other nodes cannot be seen. If no rank of this node is missing, but the job has other nodes, the limit
+// is ten times longer. A node with a missing rank reports sooner.
 //
-// Only time in which this process was scheduled counts: a job that was suspended, a laptop that slept, or a machine
-// that is too busy has not waited. A rank that sits alone in a debugger is missing to the others: ODORI_TIMEOUT=0 turns
-// all watches off. Rank 0's setting applies to all ranks.
+// Only time in which this process was scheduled counts, so suspended jobs, sleeping laptops and overloaded machines do
+// not hang. A rank in a debugger counts as missing: ODORI_TIMEOUT=0 turns all watchdogs off. Rank 0's setting applies
+// to all ranks.
 //
-// Then the message says who is missing and what is known of them, and which call the others wait in. One rank of a node
-// says it, and ends the job: by MPI_Abort with exit_code::hang, or, before MPI has started or where MPI_Abort hangs as
-// well, by its own end, which mpirun answers by ending the others. Stopped ranks are killed.
+// The message names the missing ranks, and the call in which the others wait. One rank per node prints it and ends the
+// job with exit_code::hang: by MPI_Abort or, if that hangs or MPI has not started, by exiting, after which mpirun ends
+// the other ranks. Stopped ranks are killed.
 //
-// The grader's runs have limits of their own, and go without (grader/runner/run.cpp).
+// The grader's runs have other limits, and no watchdog (grader/runner/run.cpp).
 #pragma once
 
 #include <atomic>
@@ -38,25 +36,25 @@
 namespace odori {
 
 /// Ends the program, and all ranks of an MPI job, through report_failure(), if it hangs (see above), or if `failure`
-/// has something to tell. A thread of its own does it: all others may be stuck.
+/// reports an error. Runs on its own thread, since all others may be blocked.
 class Watch {
  public:
   struct Words {
     std::string work;    // begins the sentence: "NCCL's exchange between the ranks"
-    std::string advice;  // appended if no rank is known to be missing: sentences on what may help
+    std::string advice;  // appended if no missing rank is known: sentences on what may help
   };
-  /// `limit`: 0 for none. `failure` is asked several times a second, and returns a sentence, or nothing while all is
-  /// well.
+  /// `limit`: 0: none. `failure` is called several times per second, and returns a sentence about an error, or an empty
+  /// string.
   Watch(Words words, std::chrono::seconds limit, std::function<std::string()> failure = {});
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// A piece of work begins: a call that waits for others, or something queued on a device.
+  /// An operation begins: a call that waits for other ranks, or work queued on a device.
   void begin() noexcept;
-  /// The piece that began first has ended. From any thread.
+  /// The operation that began first has ended. Thread-safe.
   void end() noexcept;
 
-  /// A piece of work that ends with this object.
+  /// An operation that ends with this object.
   class During {
    public:
     explicit During(Watch& watch) : watch_(watch) { watch_.begin(); }
@@ -78,13 +76,14 @@ class Watch {
   std::mutex mutex_;
   std::condition_variable_any stopped_;
   std::atomic<std::size_t> under_way_ = 0;
-  std::atomic<std::uint64_t> moves_ = 0;  // how often something ended, or began after a rest
+  std::atomic<std::uint64_t> moves_ = 0;  // operations that ended, or began while none was pending
   std::jthread thread_;                   // last: it ends before what it uses
 };
 
-/// How long a Watch waits: ODORI_TIMEOUT in seconds (0: no limit), or 60. Throws Error if that is no whole number.
+/// The limit: ODORI_TIMEOUT in seconds (0: no limit), or 60. Throws Error if ODORI_TIMEOUT is not an integer, 0 or
+/// greater.
 std::chrono::seconds watch_limit();
-/// Later calls of watch_limit() return this: rank 0's.
+/// Overrides watch_limit(), with rank 0's setting.
 void set_watch_limit(std::chrono::seconds limit) noexcept;
 
 }  // namespace odori

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One event stream: what every device and rank did, as a Chrome trace (chrome://tracing, Perfetto).
+// Records an event stream of devices and ranks, in the Chrome trace format (chrome://tracing, Perfetto).
 #pragma once
 
 #include <cstddef>
@@ -10,28 +10,30 @@
 
 namespace odori::trace {
 
-/// Writes DIR/trace.RANK.json while it lives: a JSON array, one event per line, each written with one system
-/// call, so that a killed process leaves a readable stream (a missing end is legal in this format). One a
-/// process. Events have pid = rank, tid = device, ts and dur in microseconds since the Unix epoch.
+/// While it lives, events are written to DIR/trace.RANK.json: a JSON array with one event per line. Each is written
+/// with one system call, so a killed process leaves a readable stream (a missing end is legal in this format). At most
+/// one per process. Events have pid = rank, tid = device, ts in microseconds since the Unix epoch, and dur in
+/// microseconds.
 class File {
  public:
-  /// An empty directory name means: no trace. Rank 0 takes away what an earlier run of more than `n_ranks` left there,
-  /// and touches no file that another rank of this run writes. Throws Error if the file can't be written.
+  /// An empty directory name: no trace. Rank 0 removes files of ranks n_ranks and above, which an earlier run left.
+  /// Throws Error if the file cannot be written.
   File(const std::string& directory, int rank, int n_ranks = 1);
   ~File();
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 };
 
-/// Is a stream being written? One load of a pointer: this is all that an unused trace costs.
+/// True if events are being written. An unused trace costs one load of a pointer.
 bool on() noexcept;
-/// Does somebody want to see each operation by itself: a stream, or a profiler?
+/// True if events are being written, or a profiler is attached: then GPU operations are queued one by one, not as CUDA
+/// graphs.
 bool watched() noexcept;
 
-/// From here on, this thread's events belong to this device.
+/// Sets the device of this thread's later events.
 void set_device(int device) noexcept;
 
-/// Arguments of an event: values, short strings, and lists and groups of them, in one line.
+/// Arguments of an event, as JSON: values, strings, lists and nested groups.
 class Args {
  public:
   Args& add(const char* key, std::int64_t value);
@@ -48,11 +50,11 @@ class Args {
   std::string json_;
 };
 
-/// Something that happened at one moment.
+/// Writes an event without a duration.
 void instant(const char* name, const Args& args = {});
 
-/// Something that takes as long as this object lives; NVIDIA's profilers see it as well. `name` must outlive it.
-/// `bytes` is written where it isn't 0.
+/// An event that lasts as long as this object lives; also an NVTX range for NVIDIA's profilers. `name` must outlive it.
+/// `bytes` is written unless it is 0.
 class Span {
  public:
   explicit Span(const char* name, std::size_t bytes = 0) noexcept;

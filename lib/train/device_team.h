@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread a device, all doing the same thing at the same time.
+// Runs a task on all devices of a process at once, with one thread per device.
 #pragma once
 
 #include <condition_variable>
@@ -15,8 +15,7 @@
 
 namespace odori {
 
-/// The calling thread drives the first device; every other one gets a thread of its own, which lives as long as
-/// the team and waits between two tasks.
+/// The calling thread drives the first device. Each other device gets a thread, which lives as long as the team.
 class DeviceTeam {
  public:
   /// Binds all threads, the calling one too, to their devices.
@@ -25,9 +24,8 @@ class DeviceTeam {
   std::size_t size() const { return devices_.size(); }
   Device& device(std::size_t i) { return *devices_[i]; }
 
-  /// Calls task(i) on the thread of each device i, all at once, and returns when all have returned. If some of them
-  /// throw, it throws what the first of these devices threw, also then only when all have returned: nobody waits for a
-  /// thread that is gone.
+  /// Calls task(i) on the thread of each device i, and returns when all have returned. Then rethrows the exception of
+  /// the first device whose task threw, if any.
   void run(const std::function<void(std::size_t)>& task);
 
  private:
@@ -40,7 +38,7 @@ class DeviceTeam {
   std::condition_variable done_;
   const std::function<void(std::size_t)>* task_ = nullptr;
   std::size_t tasks_given_ = 0, running_ = 0;
-  std::vector<std::exception_ptr> failures_;  // one a device
+  std::vector<std::exception_ptr> failures_;  // one per device
   std::vector<std::jthread> threads_;         // last: they end before what they use
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss and accuracy on data that is not trained on. After Chainer's Evaluator, but exact: summed over the samples,
-// where the original averages over batches, the last and smaller one included.
+// Measures loss and accuracy on validation data. After Chainer's Evaluator, but exact: a mean over samples, where the
+// original averages the means of batches, although the last one is smaller.
 #pragma once
 
 #include "data/serial_iterator.h"
@@ -12,8 +12,7 @@ namespace odori {
 /// Reports validation/main/loss and validation/main/accuracy at the end of every epoch.
 class Evaluator : public Extension {
  public:
-  /// `device` is the number of the device that the model is on. Throws Error if it is on another one, or if the
-  /// iterator repeats.
+  /// `device`: id of the model's device. Throws Error if the model is on another device, or if the iterator repeats.
   Evaluator(SerialIterator iterator, Classifier& model, int device);
 
   int priority() const override { return writer; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work of the trainer in addition to updates, at every iteration or at every epoch's end.
+// Extensions of the trainer: work after every iteration or every epoch. After Chainer's Extension.
 #pragma once
 
 #include <memory>
@@ -22,24 +22,24 @@ enum class Trigger { iteration, epoch };
 
 class Extension {
  public:
-  /// Higher runs first; after Chainer: those that write values before those that read them.
+  /// Higher priorities run first, so values are written before they are read.
   static constexpr int writer = 300, reader = 100, snapshot = -100;
 
   virtual ~Extension() = default;
   virtual Trigger trigger() const { return Trigger::epoch; }
   virtual int priority() const { return reader; }
-  /// Does it write into the trainer's folder, in this process?
+  /// True if it writes into the trainer's output folder in this process.
   virtual bool writes() const { return false; }
-  /// What it evaluates, or nothing.
+  /// The model and data that it evaluates, if any.
   virtual std::optional<Evaluated> evaluated() const { return {}; }
   virtual void initialize(Trainer&) {}
-  /// After initialize(): a sentence on its settings, which is printed above the table; empty for nothing.
+  /// A sentence about its settings, printed above the table after initialize(). Empty: none.
   virtual std::string setting(Trainer&) const { return {}; }
   virtual void run(Trainer& trainer) = 0;
-  /// After the last iteration, and also when training ends by an error or Ctrl-C.
+  /// Called after the last iteration, also if an error or Ctrl-C ends the training.
   virtual void finalize(Trainer&) noexcept {}
 
-  /// What has to be remembered to go on after a resume, as JSON text; empty for nothing.
+  /// `state()`: JSON text that a snapshot saves for restore(), under this name. Empty: none.
   virtual std::string name() const = 0;
   virtual std::string state() const { return {}; }
   virtual void restore(const std::string&) {}

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The learning rate during training. It is set before each update, from the epochs trained so far: nothing has to
-// be counted, and a training that goes on after a snapshot has the same rates as one that was not interrupted.
+// Learning-rate schedules. The rate of each update depends only on the epochs trained so far, so a resumed run has the
+// same rates as one without interruption.
 //
-//   rate = the optimizer's own x scale x schedule(epochs so far)
+//   rate = the optimizer's initial rate x scale x schedule(epochs so far)
 //
-// Several ranks that train as one have a batch that is larger by their number. Its mean gradient has less noise, and an
-// epoch has fewer updates: so the rate is scaled up. That large, it would throw new weights far off, and so it is
-// reached in small steps.
-// Source: P. Goyal et al., 2017, "Accurate, large minibatch SGD: training ImageNet in 1 hour" (arXiv 1706.02677).
+// n ranks train with an n times larger global batch. Its mean gradient has less noise, and an epoch has fewer updates,
+// so the rate is scaled up. At the start of training the scaled rate can diverge, so it is ramped up linearly. Source:
+// P. Goyal et al., 2017, "Accurate, large minibatch SGD: training ImageNet in 1 hour" (arXiv 1706.02677).
 #pragma once
 
 #include <functional>
@@ -19,26 +18,27 @@
 
 namespace odori {
 
-/// A batch that is n times as large: n times the rate (Goyal et al.).
+/// The factor of the rate for an n times larger batch: n (Goyal et al.).
 double linear_scaling(int n);
-/// sqrt(n) times the rate, which keeps the noise of an update as it was. A. Krizhevsky, 2014, "One weird trick for
-/// parallelizing convolutional neural networks" (arXiv 1404.5997).
+/// The same by the square-root rule, which preserves the variance of an update: sqrt(n). A. Krizhevsky, 2014, "One
+/// weird trick for parallelizing convolutional neural networks" (arXiv 1404.5997).
 double square_root_scaling(int n);
 
-/// The factor of the rate after this many epochs, parts of epochs included.
+/// Returns the factor of the rate after `epochs` epochs, fractions included.
 using Schedule = std::function<double(double epochs)>;
 
-/// From 1/n to 1 over the first epochs, by the same step each update; from then on `then`, or 1. Goyal et al. take 5.
+/// Rises linearly from 1/n to 1 during the first `epochs` epochs, then follows `then` (default: 1). Goyal et al. use 5
+/// epochs.
 Schedule warm_up(int n, double epochs, Schedule then = {});
-/// Times `factor` at each of these epochs. Goyal et al. take 0.1 at 30, 60 and 80.
+/// Multiplies the rate by `factor` at each of these epochs. Goyal et al. use 0.1 at 30, 60 and 80.
 Schedule step_decay(double factor, std::vector<double> epochs);
-/// Times `factor` each time `every` epochs have ended. Chainer's CIFAR example takes 0.5 every 25.
+/// Multiplies the rate by `factor` every `every` epochs. Chainer's CIFAR example uses 0.5 every 25.
 Schedule exponential_shift(double factor, double every);
 
-/// Of several ranks, each needs it.
+/// Sets the rate before each update. Add it on every rank.
 class LearningRate : public Extension {
  public:
-  /// Throws Error for a scale that isn't above 0.
+  /// Throws Error unless scale > 0.
   explicit LearningRate(double scale, Schedule schedule);
   Trigger trigger() const override { return Trigger::iteration; }
   int priority() const override { return writer; }
@@ -47,7 +47,7 @@ class LearningRate : public Extension {
   void run(Trainer& trainer) override;
 
   std::string name() const override { return "LearningRate"; }
-  /// The optimizer's own rate.
+  /// The optimizer's initial rate.
   std::string state() const override;
   void restore(const std::string& state) override;
 

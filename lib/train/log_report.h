@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects the values of each epoch. After Chainer's LogReport.
+// Logs the values of each epoch. After Chainer's LogReport.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace odori {
 
-/// At every epoch's end: epoch, iteration, elapsed_time, main/loss, main/accuracy (means over the epoch) and whatever
-/// was observed. Written to OUT/log, a JSON list, replaced as a whole each time.
+/// Logs epoch, iteration, elapsed_time (seconds), main/loss, main/accuracy (means over the epoch) and
+/// Trainer::observation() after every epoch, and writes all entries to OUT/log, a JSON list, atomically.
 class LogReport : public Extension {
  public:
   using Entry = std::map<std::string, double>;
@@ -27,7 +27,7 @@ class LogReport : public Extension {
   std::vector<Entry> log_;
 };
 
-/// The trainer's LogReport; throws Error if it has none.
+/// Returns the trainer's LogReport. Throws Error if it has none.
 const LogReport& find_log_report(Trainer& trainer);
 
 }  // namespace odori

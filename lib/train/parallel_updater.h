@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several devices in one process. After Chainer's MultiprocessParallelUpdater.
+// Data-parallel training on several devices of one process. After Chainer's MultiprocessParallelUpdater.
 //
 //   iterators[i] -> batch i -> device i: forward, backward          (all devices at once)
 //   main device:  g = mean of all gradients -> update -> parameters to all the others
@@ -20,20 +20,21 @@ namespace odori {
 
 class ParallelUpdater : public Updater {
  public:
-  /// `devices` names the devices by number; "main" is the one that the optimizer's model is on, and updates.
-  /// iterators[0] feeds "main", the others feed the other devices in the order of their names.
-  /// Throws Error for: no "main"; a device twice; not as many iterators as devices;
-  /// iterators over sets of different sizes; a model that is not on the main device; a batch larger than a share.
+  /// `devices`: device ids by name. "main" holds the optimizer's model, and updates. iterators[0] feeds "main", the
+  /// others feed the other devices in the order of their names. Throws Error if there is no "main", a device occurs
+  /// twice, there are not as many iterators as devices, the iterators' data sets differ in size, the model is not on
+  /// the main device, or a batch is larger than a device's data.
   ParallelUpdater(std::vector<SerialIterator> iterators, Optimizer& optimizer,
                   const std::map<std::string, int>& devices, DevicePool& pool, GradientRule rule = GradientRule::mean);
 
-  /// Throws what a device's thread threw, when all threads are through with this update.
+  /// One update: each device computes the gradients of one batch, the main device updates. Rethrows an exception of a
+  /// device's thread after all threads have ended their part.
   void update() override;
   Metrics take_metrics() override;
   std::vector<SerialIterator>& iterators() override { return iterators_; }
   std::vector<Classifier*> models() override;
   std::string description() const override;
-  /// How GPUs are linked, and the rule in force. Said by who prints a table: measuring prints none.
+  /// How GPUs are connected, and the gradient rule, for the lines above the table.
   std::string setting() const override { return setting_; }
   GradientRule rule() const { return rule_; }
   const std::map<std::string, int>& devices() const override { return devices_; }
@@ -45,21 +46,21 @@ class ParallelUpdater : public Updater {
   void exchange(const std::function<void(std::size_t)>& step);
   void gather(std::size_t slice_index);
   void update_and_send(std::size_t slice_index);
-  /// While the event stream is written, its spans end with the main device's work; otherwise nothing waits for a GPU.
+  /// If events are traced, waits for the main device, so that its spans end with its work. Otherwise no host waits.
   void finish_span();
 
   std::vector<SerialIterator> iterators_;
   GradientRule rule_;
   std::string setting_;
   std::map<std::string, int> devices_;
-  std::vector<std::unique_ptr<Classifier>> replicas_;  // on the devices other than main
-  std::vector<Buffer*> gradients_, parameters_;        // one flat vector a device, main first
+  std::vector<std::unique_ptr<Classifier>> replicas_;  // on the other devices
+  std::vector<Buffer*> gradients_, parameters_;        // one flat vector per device, main first
   DeviceTeam team_;                                    // main first
-  std::unique_ptr<DeviceGroup> group_;                 // last: what it has under way ends before the vectors go
+  std::unique_ptr<DeviceGroup> group_;                 // last: its work ends before the vectors are destroyed
   std::size_t n_slices_ = 1;                           // of each flat vector
 };
 
-/// {'main': 0, 'gpu1': 1}
+/// Prints {'main': 0, 'gpu1': 1}.
 void print_devices(const std::map<std::string, int>& devices);
 
 }  // namespace odori

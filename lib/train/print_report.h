@@ -14,10 +14,10 @@ namespace odori {
 
 class PrintReport : public Extension {
  public:
-  /// The columns, by the names that LogReport has: "epoch", "main/loss", ...
+  /// `entries`: columns, by names of LogReport: "epoch", "main/loss", ...
   explicit PrintReport(std::initializer_list<std::string_view> entries);
   int priority() const override { return reader - 1; }  // after LogReport
-  /// Prints what was set, the header and after a resume the epochs of before.
+  /// Prints the settings, the header and, after a resume, the earlier epochs.
   void initialize(Trainer& trainer) override;
   void run(Trainer& trainer) override;
   std::string name() const override { return "PrintReport"; }
@@ -28,8 +28,8 @@ class PrintReport : public Extension {
   std::vector<std::string> entries_;
 };
 
-/// A table's header, or a line of it, as Chainer's PrintReport writes them: columns as wide as their name and at least
-/// 10, two blanks between them; a value that isn't there is left blank.
+/// A table's header and lines, as Chainer's PrintReport writes them: columns as wide as their name, at least 10, and
+/// two blanks between them. Missing values are blank.
 std::string table_header(const std::vector<std::string>& entries);
 std::string table_line(const std::vector<std::string>& entries, const LogReport::Entry& values);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the training has come, below the table. After Chainer's ProgressBar.
+// Shows the progress of training below the table. After Chainer's ProgressBar.
 #pragma once
 
 #include <chrono>
@@ -14,15 +14,15 @@ namespace odori {
 /// The progress of training.
 struct Progress {
   std::int64_t iteration = 0;
-  std::int64_t epoch = 0;   // whole ones done
-  double epoch_detail = 0;  // with the fraction of the running one
+  std::int64_t epoch = 0;   // completed epochs
+  double epoch_detail = 0;  // including the fraction of the current one
   int n_epochs = 1;
   double iterations_per_second = 0;
 };
 /// The four lines of Chainer's ProgressBar.
 std::string draw(const Progress& progress);
 
-/// Redrawn at most five times a second; only on a terminal, so that a job's log is readable.
+/// Redraws at most five times per second, and only on a terminal, so that job logs remain readable.
 class ProgressBar : public Extension {
  public:
   Trigger trigger() const override { return Trigger::iteration; }
@@ -39,7 +39,7 @@ class ProgressBar : public Extension {
     std::int64_t iteration;
   };
   bool shown_ = false;
-  std::deque<Moment> history_;  // the last drawings: the speed is theirs
+  std::deque<Moment> history_;  // the last drawings: the speed is measured over these
 };
 
 }  // namespace odori

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One device a process. After Chainer's StandardUpdater.
+// Training on one device per process. After Chainer's StandardUpdater.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@ namespace odori {
 
 class StandardUpdater : public Updater {
  public:
-  /// With `accumulate`, or a number that the optimizer was created with, each update uses the mean gradient of that
-  /// many batches, as if one larger batch had been used; ranks exchange gradients once per update. Each rank gives its
-  /// own number then (the constructor is collective), fewer if it has less data: the mean is over all batches of all
-  /// ranks. Throws Error if a batch is larger than the iterator's data set or doesn't fit the model.
+  /// With `accumulate`, here or in the optimizer's ExchangeOptions, each update uses the mean gradient of that many
+  /// batches, as if one larger batch had been used; ranks exchange gradients once per update. The constructor is then
+  /// collective. A rank with less data may give a smaller number: the mean is over all batches of all ranks. Throws
+  /// Error if a batch is larger than the iterator's data set or does not fit the model.
   StandardUpdater(SerialIterator iterator, Optimizer& optimizer, std::optional<int> accumulate = {});
   void update() override;
   Metrics take_metrics() override;
@@ -27,7 +27,7 @@ class StandardUpdater : public Updater {
   bool is_new_epoch() override { return new_epoch_; }
 
  protected:
-  /// Computes the gradients of one update, in the model's memory. A derived class may combine batches in its own way.
+  /// Computes the gradients of one update, in the model's memory. Override it to combine batches differently.
   virtual void compute_gradients();
   /// Computes the mean gradient of the next batch, in the model's memory. on_gradient_ready: as
   /// for Classifier::forward_backward().
@@ -38,10 +38,10 @@ class StandardUpdater : public Updater {
   void add_earlier_batches(Range range);
 
   std::vector<SerialIterator> iterators_;  // one
-  std::optional<int> n_batches_;           // of an update. None: one, unscaled
-  float share_ = 1;                        // of a batch in the mean over all batches of all ranks
-  Buffer sum_;              // of the gradients of all batches of an update but the last; 0 between updates
-  bool new_epoch_ = false;  // a batch of the last update has begun an epoch
+  std::optional<int> n_batches_;           // per update. None: one, unscaled
+  float share_ = 1;                        // weight of one batch in the mean over all batches of all ranks
+  Buffer sum_;                             // of the gradients of an update's batches before the last; 0 between updates
+  bool new_epoch_ = false;                 // the last update has begun an epoch
 };
 
 }  // namespace odori

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether someone is looking.
+// Output to a terminal.
 #pragma once
 
 #include <string>
 
 namespace odori {
 
-/// Is standard output a terminal that can be drawn over? Not if TERM isn't set or says dumb.
+/// True if standard output is a terminal that can be redrawn: TERM is set, and is not "dumb".
 bool on_terminal();
-/// A line of its own: on a terminal, whatever is below (the progress bar) is removed first.
+/// Prints a line. On a terminal, first erases everything below the cursor (the progress bar).
 void print_line(const std::string& line);
 
 }  // namespace odori

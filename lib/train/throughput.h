@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last line of every program: how many images a second.
+// The last line of every training program: images per second.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,11 @@
 
 namespace odori {
 
-/// Prints `Throughput: X [images/sec.] (N / T)`, N images in T seconds of the trainer's run, evaluation included, and
-/// writes the same with the log, the updates that an overflow left out, the machine and the peak memory to
-/// OUT/result.json.
+/// Prints `Throughput: X [images/sec.] (N / T)`: N images in the T seconds of Trainer::run(), evaluation included. Also
+/// writes it to OUT/result.json, with the log, the updates skipped by overflows, the machine and the peak memory.
 void report_throughput(Trainer& trainer, std::size_t n_images);
 
-/// Takes an earlier training's result.json out of a folder: what is there is that of the last one, once it has ended.
+/// Removes result.json from a folder, so that a run that has not ended leaves no result of an earlier one.
 void remove_result(const std::string& out);
 
 }  // namespace odori

@@ -19,8 +19,8 @@ namespace odori {
 
 class Trainer {
  public:
-  /// Trains for n_epochs into the folder `out`, which is made when needed. Throws Error if it can't be written. A
-  /// training that has diverged goes on only with `keep_going`.
+  /// Trains for n_epochs, and writes into the folder `out`, which is created if needed. Throws Error if it cannot be
+  /// written. `keep_going`: continue although the loss is not finite.
   Trainer(Updater& updater, int n_epochs, std::string out, bool keep_going = false);
 
   void extend(std::unique_ptr<Extension> extension);
@@ -29,26 +29,26 @@ class Trainer {
   requires std::is_base_of_v<Extension, E>
   void extend(E extension) { extend(std::unique_ptr<Extension>(std::make_unique<E>(std::move(extension)))); }
 
-  /// Until the last epoch is over; once. Throws what an update or an extension throws; at Ctrl-C, between two
-  /// iterations, an Error with exit_code::interrupted that says how to go on; an Error with exit_code::diverged at the
-  /// end of an epoch whose loss is no finite number; an Error if another training writes into the same folder.
-  /// `site`: of this call, for messages about ranks that wait; leave it out.
+  /// Trains until the last epoch has ended. Call it once. Rethrows exceptions of updates and extensions. Throws Error
+  /// with exit_code::interrupted, which says how to resume, after Ctrl-C, between two iterations; with
+  /// exit_code::diverged after an epoch whose loss is not finite; and if another run writes into the same folder. Omit
+  /// `site`: it is for messages about ranks that wait.
   void run(std::source_location site = std::source_location::current());
 
   Updater& updater() { return updater_; }
   int n_epochs() const { return n_epochs_; }
   const std::string& out() const { return out_; }
-  /// Updates of run(); none after a resume that had nothing left to do.
+  /// Iterations of run() so far, without those before a resume.
   std::int64_t updates() const { return updater_.iteration() - first_iteration_; }
-  /// Seconds of run() so far, with those of before a resume.
+  /// Seconds of run() so far, including those before a resume.
   double elapsed_time() const;
-  /// Values of the running iteration, by name: "validation/main/loss". Extensions write and read them.
+  /// Values of the current iteration by name ("validation/main/loss"), which extensions write and read.
   std::map<std::string, double>& observation() { return observation_; }
   const std::vector<std::unique_ptr<Extension>>& extensions() const { return extensions_; }
   void set_elapsed_before(double seconds) { elapsed_before_ = seconds; }
-  /// The folder of the last snapshot that is complete; empty for none.
+  /// The folder of the last complete snapshot. Empty: none.
   void set_last_snapshot(const std::string& path) { last_snapshot_ = path; }
-  /// A sentence for a run that has to stop: which snapshot is the last good one, and how to go on from it.
+  /// A sentence for a run that stops early: the last complete snapshot, and how to resume from it.
   std::string way_on() const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers the facts of a training for the observer (observe/hooks.h), for .cpp files of this folder.
+// Reports the facts of a training run to the observer (observe/hooks.h). For .cpp files of this folder.
 //
-// Without an observer nothing is gathered. What counts are the facts of the training, from the objects that the trainer
-// uses. What a program asks for before is reported as well, because a refused program never trains.
+// Does nothing without an observer. on_training_begun() reports the objects that the trainer uses. Constructor calls
+// before it are also reported, because a refused program never trains.
 #pragma once
 
 #include <map>
@@ -18,20 +18,20 @@ class Trainer;
 
 namespace odori::observe {
 
-/// An updater of this kind is made; before any check. Reports the iterators with all their images.
+/// Reports a new updater and its iterators with all their images, before any check.
 void on_updater_made(const char* kind, std::span<const SerialIterator> iterators);
-/// An evaluator is made for this device; before any check.
+/// Reports a new evaluator and its device, before any check.
 void on_evaluator_made(const SerialIterator& iterator, int device);
 void on_devices_named(const std::map<std::string, int>& devices);
 
-/// The training begins. Reports updater, iterators, models and evaluators.
+/// Reports updater, iterators, models and evaluators when training begins.
 void on_training_begun(Trainer& trainer);
-/// Reports the parameters on every device after an update, if the observer wants them, and the images it was made of.
+/// Reports the images of an update and, if the observer wants them, the parameters on every device after it.
 void on_update_done(Updater& updater);
 void on_evaluation(const Metrics& metrics);
-/// The values at the end of an epoch, after all extensions. Reports those of the evaluation, if there are any.
+/// Reports the evaluation's values, if any, at the end of an epoch after all extensions.
 void on_observation(const std::map<std::string, double>& observation);
-/// The values that LogReport writes.
+/// Reports the values that LogReport writes.
 void on_report(const std::map<std::string, double>& observation);
 
 }  // namespace odori::observe

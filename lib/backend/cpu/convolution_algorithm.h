@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of oneDNN's two algorithms a convolution's pass uses: direct, or Winograd's with its fewer multiplications.
+// Chooses oneDNN's algorithm for a pass of a convolution: direct, or Winograd's, which needs fewer multiplications.
 // Source: A. Lavin and S. Gray, 2015, "Fast Algorithms for Convolutional Neural Networks", arXiv:1509.09308.
 #pragma once
 
@@ -12,24 +12,24 @@
 
 namespace odori::cpu {
 
-/// What the choice depends on.
+/// Input of the choice.
 struct ConvolutionCase {
   Shape x;
   ConvolutionSpec spec;
   Pass pass;
 };
 
-/// Runs the pass once with this algorithm, for measuring; empty if the machine doesn't have it.
+/// Runs the pass once with this algorithm, for measurements; empty if oneDNN does not support it here.
 using Trial = std::function<void()>;
 using MakeTrial = std::function<Trial(dnnl::algorithm)>;
 
 struct Choice {
   dnnl::algorithm algorithm;
-  std::string why;  // for people; with the times that were measured, if there were any
+  std::string why;  // for reports; with measured times, if any
 };
 
-/// By the table of algorithms if the case is in it, by measuring if the table says so, else by a fixed rule. Direct
-/// where Winograd's isn't available.
+/// Returns the choice of setup.algorithms if it contains the case; otherwise measures if AlgorithmTable::measure is
+/// set, or else applies a fixed rule. Direct if Winograd's is not available.
 Choice choose_algorithm(const Setup& setup, const ConvolutionCase& which, const MakeTrial& make_trial);
 const char* to_string(dnnl::algorithm algorithm);
 

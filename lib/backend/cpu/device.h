@@ -46,9 +46,8 @@ class CpuDevice : public Device {
   Precision precision_;
 };
 
-/// What CPU devices make graphs of: operations of oneDNN (graph.h), or, in a kit that is built without it
-/// (-DODORI_ONEDNN=OFF), the plain loops of ../reference. Computes on the calling thread, with `threads` OpenMP
-/// threads.
+/// Creates a graph of oneDNN operations (graph.h) or, in a build without oneDNN (-DODORI_ONEDNN=OFF), of the plain
+/// loops in ../reference. It computes on the calling thread, with `threads` OpenMP threads.
 std::unique_ptr<Graph> new_graph(int threads, Precision precision, ModelMemory& memory, AlgorithmTable& algorithms);
 
 }  // namespace odori::cpu

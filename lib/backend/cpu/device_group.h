@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU devices of one process: they see one memory, so each device's thread exchanges a slice.
+// CPU devices of one process, in shared memory: each device's thread handles one slice.
 #pragma once
 
 #include <vector>

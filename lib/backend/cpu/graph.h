@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph on a CPU device: its operations in order, and one plan of the memory of all.
+// A graph on a CPU device, with one memory plan for all operations.
 #pragma once
 
 #include <vector>
@@ -42,7 +42,7 @@ class CpuGraph : public SequentialGraph<Setup, Operation, Value> {
   MemoryPlan plan_{engine_};
   Setup setup_;
   Loader loader_;
-  dnnl::memory pixels_;  // what it fills: the input, or where that isn't fp32, what is copied to it
+  dnnl::memory pixels_;  // written by the loader: the input, or, unless that is fp32, a buffer that is copied to it
   Steps to_input_;
   Labels labels_;
 };

@@ -8,12 +8,12 @@
 
 namespace odori::cpu {
 
-/// Throws Error where a limit (ulimit -v) leaves less than that many threads need in addition to their model's memory.
-/// oneDNN and the threads' libraries don't survive it if they get none, so this is asked before either begins.
+/// Throws Error if ulimit -v leaves less address space than `threads` threads need in addition to the model's memory.
+/// Call it before threads start: oneDNN and OpenMP crash if they cannot allocate.
 void require_address_space(int threads);
 
-/// n floats, all zero, at a multiple of 64 bytes; large ones on huge pages where the system has them. Throws Error if
-/// there is no such memory left.
+/// Allocates n floats, all zero, aligned to 64 bytes; large arrays on huge pages if the system has them. Throws Error
+/// if there is not enough memory.
 Buffer allocate_floats(std::size_t n);
 
 }  // namespace odori::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a data set's bytes to the network's input.
+// Converts the bytes of a data set to the network's input.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace odori::cpu {
 
-/// Moves, enlarges and normalises the images of a batch.
+/// Shifts, flips, enlarges and normalises the images of a batch.
 class Loader {
  public:
   /// Fills `input`, plain N x 3 x size x size, and the labels. Throws Error if the batch doesn't fit the shape.
   void load(const Batch& batch, const RandomKey& key, const Shape& shape, float* input, Labels& labels);
 
  private:
-  /// Where a pixel of the result lies between two of the original: first * (1 - part) + second * part.
+  /// Interpolation of a pixel of the result: first * (1 - part) + second * part.
   struct Between {
     int first, second;
     float part;

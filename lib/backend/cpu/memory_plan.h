@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of each tensor of a graph, by the rule in memory_regions.h.
+// Plans the memory of each tensor of a graph with MemoryRegions.
 //
-// Tensors are asked for while the graph is built, without memory; finish() allocates all of it at once.
+// Tensors get a place while the graph is built, and memory in finish(), in one allocation.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -17,15 +17,15 @@ class MemoryPlan {
   explicit MemoryPlan(const dnnl::engine& engine) : engine_(engine) {}
 
   dnnl::memory own(const dnnl::memory::desc& layout) { return place(regions_.own(layout.get_size()), layout); }
-  /// In region `side`, 0 or 1.
+  /// `side`: which of the two gradient regions, 0 or 1.
   dnnl::memory gradient(const dnnl::memory::desc& layout, int side) {
     return place(regions_.gradient(layout.get_size(), side), layout);
   }
   void begin_pass() { regions_.begin_pass(); }
   dnnl::memory scratch(const dnnl::memory::desc& layout) { return place(regions_.scratch(layout.get_size()), layout); }
-  /// Another description of a memory that this plan handed out.
+  /// Another view of a memory of this plan.
   dnnl::memory alias(const dnnl::memory& of, const dnnl::memory::desc& layout);
-  /// Is in a flat vector of the model, which may be allocated until finish().
+  /// A view of a flat vector of the model, which may be allocated until finish().
   dnnl::memory in_buffer(Buffer& buffer, std::size_t offset, const dnnl::memory::desc& layout);
 
   void finish();

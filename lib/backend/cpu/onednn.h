@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN 2.x and 3.x differ in how an operation is described: 2.x has a `desc` and makes a `primitive_desc` of it, 3.x
-// makes the primitive_desc at once. All of these differences are in this file.
+// Hides the API differences between oneDNN 2.x, which creates a `primitive_desc` from a `desc`, and 3.x, which creates
+// the primitive_desc directly.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
 
 namespace odori::cpu {
 
-/// Every primitive works in memory that we give it, so that one scratch memory serves them all.
+/// Makes the caller provide scratch memory, so that all primitives share one.
 inline dnnl::primitive_attr user_scratchpad() {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attributes;
 }
 
-// What a memory::desc says of itself: 3.x has other names for it.
+// The dimensions of a memory::desc.
 inline dnnl::memory::dims sizes(const dnnl::memory::desc& d) {
 #if DNNL_VERSION_MAJOR >= 3
   return d.get_dims();
@@ -22,7 +22,7 @@ inline dnnl::memory::dims sizes(const dnnl::memory::desc& d) {
   return d.dims();
 #endif
 }
-/// The same elements in whatever layout a primitive chooses.
+/// The same dimensions and type, with a layout that a primitive chooses.
 inline dnnl::memory::desc in_any_layout(const dnnl::memory::desc& d) {
 #if DNNL_VERSION_MAJOR >= 3
   return {d.get_dims(), d.get_data_type(), dnnl::memory::format_tag::any};
@@ -31,7 +31,7 @@ inline dnnl::memory::desc in_any_layout(const dnnl::memory::desc& d) {
 #endif
 }
 
-/// Describes a forward primitive; empty (false) where this machine has no implementation.
+/// Describes a forward primitive; empty (false) if there is no implementation for this machine.
 template <typename Primitive, typename... Args>
 typename Primitive::primitive_desc describe_forward(const dnnl::engine& engine, const Args&... args) {
 #if DNNL_VERSION_MAJOR >= 3
@@ -74,7 +74,7 @@ inline auto describe_batch_normalization_backward(const dnnl::engine& engine,
 #endif
 }
 
-/// 2.x asks for the shift in backward, where it has no use; 3.x refuses it.
+/// 2.x requires the shift in backward, although it is not used; 3.x rejects it.
 inline constexpr bool batch_normalization_backward_takes_shift = DNNL_VERSION_MAJOR < 3;
 
 // Element-wise: 3.x names the layout of source and destination, 2.x takes one for both.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operation of a graph on a CPU device: its primitives, made once, and the memory that they work in.
+// Operations of a graph on a CPU device: oneDNN primitives, created once, and their memory.
 #pragma once
 
 #include <memory>
@@ -14,28 +14,28 @@
 
 namespace odori::cpu {
 
-/// A tensor of the graph, in activation_layout(). `gradient` is empty (false) where nobody needs it: before the first
-/// parameter.
+/// A tensor of the graph, in activation_layout(). `gradient` is empty (false) before the first parameter, where it is
+/// not needed.
 struct Value {
   Shape shape;
   dnnl::memory data, gradient;
-  int gradient_side = 0;  // which of the plan's two storages the gradient is in
+  int gradient_side = 0;  // which of the plan's two gradient regions
 };
 
-/// The labels of the batch in the graph, and the sums over all that was seen.
+/// The labels of the current batch, and the metrics.
 struct Labels {
   std::vector<int> label;
-  std::vector<bool> counted;  // false: seen, but left out of the metrics
+  std::vector<bool> counted;  // false: not in the metrics
   std::size_t size = 0;       // examples in this batch; the rest of the batch is padding
   Metrics metrics;
 };
 
-/// What operations are built with.
+/// Everything that operations are built from.
 struct Setup {
   const dnnl::engine& engine;
   dnnl::stream& stream;
   int threads;
-  Type type;  // of activations and their gradients; parameters and theirs are fp32
+  Type type;  // of activations and their gradients; parameters and their gradients are fp32
   ModelMemory& memory;
   AlgorithmTable& algorithms;
   MemoryPlan& plan;
@@ -47,16 +47,16 @@ class Steps {
  public:
   using Arguments = std::unordered_map<int, dnnl::memory>;
 
-  /// Gives the primitive its scratch memory, side by side with what the pass asked for already.
+  /// Adds a primitive, with its own scratch memory within the pass.
   template <typename Description>
   void add(const std::string& name, const Setup& setup, const Description& description,
            const dnnl::primitive& primitive, Arguments arguments) {
     arguments.insert({DNNL_ARG_SCRATCHPAD, setup.plan.scratch(description.scratchpad_desc())});
     steps_.push_back({name + ": " + description.impl_info_str(), primitive, std::move(arguments)});
   }
-  /// Copies into another layout.
+  /// Adds a copy into another layout.
   void add_reorder(const std::string& name, const Setup& setup, const dnnl::memory& from, const dnnl::memory& to);
-  /// `from` itself if it has the wanted layout, else a copy that has, made in each pass.
+  /// Returns `from` if it has the wanted layout; otherwise adds a reorder, and returns its result.
   dnnl::memory in_layout(const std::string& name, const Setup& setup, const dnnl::memory& from,
                          const dnnl::memory::desc& wanted);
 
@@ -77,7 +77,7 @@ class Steps {
   std::vector<Step> steps_;
 };
 
-/// Runs the steps of a pass; an operation that computes in loops of its own overrides the passes.
+/// Runs the steps of a pass. An operation without primitives overrides the passes.
 class Operation {
  public:
   explicit Operation(const Setup& setup) : stream_(setup.stream) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops on all threads of a device: as many as the calling thread was bound with.
+// Parallel loops on all threads of the device that the calling thread is bound to.
 #pragma once
 
 #include <omp.h>
@@ -13,7 +13,8 @@ namespace odori::cpu {
 /// The smallest number of elements that is worth a thread.
 inline constexpr std::size_t vector_grain = 8192;
 
-/// Calls `work` on one part of [0, n) a thread. Boundaries are multiples of `grain`, and no thread gets less.
+/// Divides [0, n) into one part per thread and calls `work` on each. Boundaries are multiples of `grain`; for small n,
+/// some threads get no part.
 template <typename Work>
 void parallel(std::size_t n, std::size_t grain, const Work& work) {
   const std::size_t grains = (n + grain - 1) / grain;

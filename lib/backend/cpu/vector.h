@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on n floats, in one thread: what a device does to ranges of flat vectors.
+// Single-threaded arithmetic on n floats, for ranges of flat vectors.
 #pragma once
 
 #include <cstddef>

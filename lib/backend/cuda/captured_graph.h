@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that is queued in the same way each time, as a CUDA graph: one call then replaces a hundred launches.
+// Captures repeated work as a CUDA graph, so that one call replaces about a hundred launches.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,13 @@
 
 namespace odori::cuda {
 
-/// The first run queues the work as it is, so that libraries can load what they need; the second captures it; from then
-/// on the graph is queued. Whatever changes from run to run has to be in the GPU's memory (kernels/step.h).
+/// The first run queues the work without capture, so that libraries can initialise; the second captures it; later runs
+/// launch the graph. Everything that changes between runs must be in GPU memory (kernels/step.h).
 class CapturedGraph {
  public:
-  /// `work` queues the work on the stream. With `capture` false it is called each time.
+  /// `work` queues the work on the stream. With `capture` = false it is called each time.
   void run(cudaStream_t stream, bool capture, const std::function<void()>& work);
-  /// "captured", "not captured yet", or why not.
+  /// "captured", "not captured yet", or the reason why it cannot be captured.
   std::string state() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of cuDNN's plans a convolution's pass uses: the one that its heuristics expect to be the fastest, or the one
-// that was the fastest when tried, within a limit of workspace. The seeds' autotune.
+// Chooses cuDNN's plan for a pass of a convolution, within a workspace limit: the first of cuDNN's heuristics or, with
+// --autotune, the fastest in measurements.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace odori::cuda {
 
 struct ChosenPlan {
   ConvolutionPlanPtr plan;
-  std::string line;  // for people: the plan, why it was chosen, and what it takes
+  std::string line;  // for reports: the plan, the reason, and its cost
 };
 
-/// By the table of algorithms if the case is in it, by measuring if the table says so, else by cuDNN's heuristics. The
-/// table then holds the choice: another one would give other bits.
+/// Returns the choice of setup.algorithms if it contains the case; otherwise measures if AlgorithmTable::measure is
+/// set, or else uses cuDNN's heuristics. Stores the choice in the table: another one would give other bits.
 ChosenPlan choose_plan(const Setup& setup, const ConvolutionCase& which);
 
 }  // namespace odori::cuda

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN's convolutions, and the one place that knows cuDNN: which plans there are for a pass, and how to run one.
+// Convolutions by cuDNN: lists the plans for a pass, and runs them. Only this part of the backend uses cuDNN.
 //
-// A plan is one of cuDNN's engines (a family of GPU programs) with its knobs set (tile sizes and the like). Tensors are
-// N x H x W x C, weights O x H x W x I, all of one storage; sums are fp32.
+// A plan is one of cuDNN's engines (a family of kernels) with fixed knobs (such as tile sizes). Tensors are N x H x W x
+// C, weights O x H x W x I, all of one storage type; sums are fp32.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -26,8 +26,8 @@ struct ConvolutionCase {
   Precision precision;
 };
 
-/// What a pass reads and writes, in device memory, at multiples of 16 bytes: forward x, w -> y; backward_data gy, w ->
-/// gx; backward_weights x, gy -> gw. The result is written, not added to.
+/// Operands in device memory, aligned to 16 bytes: forward x, w -> y; backward_data gy, w -> gx; backward_weights x, gy
+/// -> gw. The result is overwritten.
 struct ConvolutionArguments {
   const void *first, *second;
   void *result, *workspace;
@@ -36,7 +36,7 @@ struct ConvolutionArguments {
 class ConvolutionPlan {
  public:
   virtual ~ConvolutionPlan() = default;
-  /// "engine 38, knobs 2=13 12=0": on the same GPU and version, the same name means the same bits.
+  /// "engine 38, knobs 2=13 12=0". On the same GPU and version, plans of the same name give the same bits.
   virtual std::string name() const = 0;
   virtual std::size_t workspace_bytes() const = 0;
   /// Queues the pass on the engine's stream.
@@ -49,9 +49,9 @@ class ConvolutionEngine {
   virtual ~ConvolutionEngine() = default;
   /// "cuDNN 9.19.0"
   virtual std::string version() const = 0;
-  /// At most `most` plans, in the order in which they are expected to be fast. Plans whose results change from run to
-  /// run, that round their factors more than the precision says, or that want more workspace, are left out; so are
-  /// those that are compiled first, unless there is no other. Throws Error if nothing is left.
+  /// Returns at most `most` plans, by expected speed. Excludes plans that are not deterministic, that round operands
+  /// more than the precision allows, or that need more workspace; also plans that are compiled at run time, unless
+  /// there is no other. Throws Error if no plan is left.
   virtual std::vector<ConvolutionPlanPtr> plans(const ConvolutionCase& which, std::size_t workspace_limit,
                                                 std::size_t most) = 0;
   /// The plan of this name; null if there is none.
@@ -59,7 +59,7 @@ class ConvolutionEngine {
 };
 
 std::unique_ptr<ConvolutionEngine> new_convolution_engine(cudaStream_t stream);
-/// For a GPU that need not be there, by its properties as cuDNN's JSON: plans are prepared, and can't run.
+/// For a GPU that need not exist, given its properties as cuDNN's JSON: plans can be listed, but not run.
 std::unique_ptr<ConvolutionEngine> new_convolution_engine(const std::string& properties);
 
 }  // namespace odori::cuda

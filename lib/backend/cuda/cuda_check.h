@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's errors as sentences, and owners of what CUDA hands out.
+// Turns CUDA's errors into Errors, and owns CUDA's handles and memory.
 #pragma once
 
 #include <cublas_v2.h>
@@ -12,14 +12,14 @@
 
 namespace odori::cuda {
 
-/// Throw Error unless the call went well. `doing` goes on after "while": "copying images to the GPU".
+/// Throws Error unless the call succeeded. `doing` completes a sentence after "while": "copying images to the GPU".
 void check(cudaError_t error, const char* doing);
 void check(cublasStatus_t status, const char* doing);
 
-/// "GPU 0" of the calling thread's current device.
+/// Returns "GPU 0", the calling thread's current device.
 std::string current_gpu();
 
-/// Frees or destroys, once; errors then have nobody left to tell.
+/// A deleter that ignores errors.
 template <auto release>
 struct Release {
   template <typename T>
@@ -34,9 +34,9 @@ using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
 using Event = Owned<cudaEvent_t, cudaEventDestroy>;
 using Blas = Owned<cublasHandle_t, cublasDestroy>;
 
-/// cudaMalloc on the current GPU, counted until FreeDevice frees it.
+/// cudaMalloc on the current GPU; counted for peak_memory_of() until FreeDevice frees it.
 cudaError_t allocate_device(void** memory, std::size_t bytes);
-/// The most bytes that were allocated on a GPU at a time.
+/// Peak bytes allocated on a GPU.
 std::size_t peak_memory_of(int ordinal);
 
 struct FreeDevice {
@@ -45,16 +45,16 @@ struct FreeDevice {
 struct FreePinned {
   void operator()(std::byte* memory) const noexcept { static_cast<void>(cudaFreeHost(memory)); }
 };
-/// Memory of a GPU. cudaFree waits for what is queued on the GPU: nothing still uses what it frees.
+/// GPU memory. cudaFree waits for work queued on the GPU, so no work still uses the memory.
 using DeviceMemory = std::unique_ptr<std::byte[], FreeDevice>;
-/// Host memory that a GPU can copy from and to while the host goes on.
+/// Pinned (page-locked) host memory, for asynchronous copies.
 using PinnedMemory = std::unique_ptr<std::byte[], FreePinned>;
 
 Stream new_stream();
-/// For order and waiting alone; `timed`: for cudaEventElapsedTime too.
+/// Creates an event for ordering and waiting; `timed`: also for cudaEventElapsedTime.
 Event new_event(bool timed = false);
-/// Zeros. Throws Error with the bytes requested, the bytes free, and which flags need less; `what` it is for: "the
-/// network's activations".
+/// Allocates zeroed GPU memory. Throws Error with the bytes requested, the bytes free, and flags that reduce memory.
+/// `what`: its use, "the network's activations".
 DeviceMemory allocate_zeros(std::size_t bytes, const char* what, cudaStream_t stream);
 PinnedMemory allocate_pinned(std::size_t bytes);
 

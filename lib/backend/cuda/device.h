@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU: one stream, on which everything that is asked of it happens in order, and the libraries' handles on it.
+// A GPU device: a stream that runs all its work in order, and the handles of libraries.
 #pragma once
 
 #include <cublas_v2.h>
@@ -22,12 +22,12 @@ class CudaDevice : public Device {
  public:
   struct Options {
     Precision precision;
-    std::size_t workspace_limit;  // bytes that a convolution may take
+    std::size_t workspace_limit;  // bytes of workspace per convolution
     bool may_be_shared;
     GpuOptimizations optimizations{};
   };
-  /// `ordinal`: CUDA's number of the GPU. Devices that share a GPU have an `id` of their own. Throws Error if the GPU
-  /// can't be used.
+  /// `ordinal`: CUDA's device number. Devices that share a GPU have different `id`s. Throws Error if the GPU cannot be
+  /// used.
   CudaDevice(int id, int ordinal, const Options& options);
   ~CudaDevice() override;
 
@@ -61,14 +61,15 @@ class CudaDevice : public Device {
   Buffer allocate_host(std::size_t n) override;
   std::unique_ptr<Graph> new_graph(ModelMemory& memory, AlgorithmTable& algorithms) override;
 
-  // ---- For the parts of this backend
+  // ---- Internal to this backend
   int ordinal() const { return ordinal_; }
   const std::string& gpu_name() const { return name_; }
-  /// For work on the model's memory by anyone but its graph: queues what waits (training_step.h) before.
+  /// The stream for work on the model's memory by anything but its graph. First queues deferred passes
+  /// (training_step.h).
   cudaStream_t stream() const;
-  /// For a graph's passes, and for what concerns none of the model's memory.
+  /// The same stream without that: for a graph's passes, and for work that does not use the model's memory.
   cudaStream_t pass_stream() const { return stream_.get(); }
-  /// Queues the passes that wait.
+  /// Queues deferred passes.
   void flush() const;
   void add_step(TrainingStep& step) { steps_.push_back(&step); }
   void remove_step(const TrainingStep& step) { std::erase(steps_, &step); }
@@ -80,15 +81,15 @@ class CudaDevice : public Device {
   std::size_t workspace_limit() const { return options_.workspace_limit; }
 
  private:
-  /// A second stream of the same GPU.
+  /// Creates a second stream of the same GPU.
   CudaDevice(int id, int ordinal, const Options& options, std::string name);
 
   int id_, ordinal_;
   Options options_;
   std::string name_;
   Stream stream_;
-  std::vector<TrainingStep*> steps_;  // of its graphs
-  // For graphs, so that a second stream has none of them.
+  std::vector<TrainingStep*> steps_;  // of this device's graphs
+  // For graphs; a second stream has none of these.
   DeviceMemory blas_workspace_;
   Blas blas_;
   std::unique_ptr<ConvolutionEngine> convolutions_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs of one process: NCCL between distinct ones, kernels between devices that share one.
+// A group of GPU devices of one process: NCCL between different GPUs, kernels between devices on the same GPU.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@
 
 namespace odori::cuda {
 
-/// Everything is queued on streams, one a device for computing and one a GPU for the exchange, ordered by events:
+/// All work is queued on streams, a compute stream per device and an exchange stream per GPU, and ordered by events:
 ///
 ///   compute streams:   ... backward |ready|              |wait| update 0 |wait| update 1     |wait| forward ...
 ///   exchange streams:        |wait| reduce 0 |reduced| reduce 1 |reduced| |wait| send 0 |wait| send 1 |sent|
 ///
-/// so that a slice is updated while the next one is on its way. One thread queues all of it.
+/// So a slice is updated while the next one is reduced. One thread queues everything.
 class CudaDeviceGroup : public DeviceGroup {
  public:
-  /// The main device first. Throws Error if the GPUs can't be connected.
+  /// `devices`: the main device first. Throws Error if the GPUs cannot be connected.
   explicit CudaDeviceGroup(std::vector<CudaDevice*> devices);
   ~CudaDeviceGroup() override;
 
@@ -31,7 +31,7 @@ class CudaDeviceGroup : public DeviceGroup {
   void send(std::span<Buffer* const> buffers, std::size_t slice) override;
 
  private:
-  /// One GPU. The first of its devices represents it; the main device's GPU comes first.
+  /// A GPU and the devices on it, of which the first takes part in NCCL's calls. The main device's GPU comes first.
   struct Gpu {
     std::vector<std::size_t> devices;
     Stream exchange;
@@ -42,11 +42,11 @@ class CudaDeviceGroup : public DeviceGroup {
   void send_within(const Gpu& gpu, std::span<Buffer* const> buffers, Range range);
 
   std::vector<CudaDevice*> devices_;
-  std::vector<Event> ready_;  // one a device: it has its gradients
+  std::vector<Event> ready_;  // per device: its gradients are computed
   std::vector<Gpu> gpus_;
-  std::vector<Event> reduced_;               // on the main GPU, one a slice
+  std::vector<Event> reduced_;               // per slice, on the main GPU
   Event updated_;                            // on the main GPU
-  std::unique_ptr<NcclCommunicators> nccl_;  // between GPUs, where there are several
+  std::unique_ptr<NcclCommunicators> nccl_;  // between GPUs, if there are several
 };
 
 }  // namespace odori::cuda

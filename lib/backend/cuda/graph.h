@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph on a GPU: its operations in order, one memory plan for all of them, and CUDA graphs of its passes.
+// A graph on a GPU, with one memory plan for all operations, and CUDA graphs of its passes.
 #pragma once
 
 #include <map>
@@ -37,9 +37,9 @@ class CudaGraph : public SequentialGraph<Setup, Operation, Value> {
  private:
   void queue_forward(Mode mode);
   const Setup& setup() const override { return setup_; }
-  /// A tensor in the place of x, for an operation that the one before does as well.
+  /// The output of an operation that is fused into the one before: in the memory of x.
   Tensor alias(Tensor x);
-  /// The layout of a parameter in memory: a linear layer's weight is channels-last, as its input is.
+  /// The shape of a parameter for conversion to channels-last: a linear layer's weight has its input's C, H and W.
   Shape stored_shape(const ParameterView& view) const;
   std::vector<float> read(const Place& from, const Shape& shape) override { return read(storage_, from.data(), shape); }
   void write(const Place& to, const Shape& shape, std::span<const float> plain) override {

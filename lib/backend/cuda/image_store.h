@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data sets in a GPU's memory: each is copied there once, when its first batch is loaded, if there is room for it.
+// Caches data sets in GPU memory: each is copied once, when its first batch is loaded, if there is enough memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,25 +12,25 @@
 
 namespace odori::cuda {
 
-/// The copy of one data set's images.
+/// A copy of the images of one data set.
 class ImageCopy {
  public:
   ImageCopy(const ImageStoragePtr& storage, DeviceMemory memory) : storage_(storage), memory_(std::move(memory)) {}
 
   bool is_of(const ImageStoragePtr& storage) const { return storage_.lock() == storage; }
   bool is_outdated() const { return storage_.expired(); }
-  /// The place of the image of this host address in the GPU's memory; null if there was no room for the set, or if
-  /// it isn't part of it.
+  /// Returns the GPU address of the image at this host address. Null if the image is not in the set, or the set is not
+  /// on the GPU.
   const std::uint8_t* find(const std::uint8_t* pixels) const;
 
  private:
   std::weak_ptr<const ImageStorage> storage_;
-  DeviceMemory memory_;  // the parts one after another, or null: no room
+  DeviceMemory memory_;  // all parts, concatenated; null: not enough memory
 };
 
 class ImageStore {
  public:
-  /// The copy of this storage, made now if need be. A set that has gone since takes no memory any more.
+  /// Returns the copy of this storage, and creates it if needed. Frees copies of destroyed data sets.
   const ImageCopy& copy_of(const ImageStoragePtr& storage, cudaStream_t stream);
 
  private:

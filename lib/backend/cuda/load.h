@@ -16,9 +16,9 @@ class Loader {
   /// Queues the copies and the kernel that fills `input`. The host waits if it is as many steps ahead as there are
   /// slots. Throws Error if the batch does not fit the shape.
   void load(const Batch& batch, const RandomKey& key, Storage storage, void* input);
-  /// Sends the key, unless it is the one that was sent last.
+  /// Sends the key unless it is unchanged.
   void send_key(const RandomKey& key);
-  /// Sends the factors of the next update, unless they are those that were sent last.
+  /// Sends the factors of the next update unless they are unchanged.
   void send_update(const UpdateFactors& factors);
   const DeviceMemory& step() const { return step_; }
 
@@ -40,7 +40,7 @@ class Loader {
   DeviceMemory images_;  // of one batch, for images that are not on the GPU; allocated when first needed
   std::vector<Slot> slots_;
   std::size_t n_sent_ = 0;
-  Step sent_{};  // what the GPU has, or will have
+  Step sent_{};  // the GPU's contents after the copies queued so far
 };
 
 }  // namespace odori::cuda

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of each tensor of a graph, by the rule in memory_regions.h.
+// Plans the memory of each tensor of a graph with MemoryRegions.
 //
-// Tensors are asked for while the graph is built, without memory; finish() allocates all of it at once. All work on it
-// is queued on one stream, so that a region's next user always comes after the one before.
+// Tensors get a place while the graph is built, and memory in finish(), in one allocation. All work is queued on one
+// stream, so the uses of a region are ordered.
 #pragma once
 
 #include "backend/cuda/cuda_check.h"
@@ -12,13 +12,13 @@ namespace odori::cuda {
 
 class MemoryPlan;
 
-/// A place in a graph's memory; false where there is none.
+/// A position in a graph's memory; false if there is none.
 class Place {
  public:
   Place() = default;
   Place(const MemoryPlan& plan, const MemoryRegions::Place& at) : plan_(&plan), at_(at) {}
   explicit operator bool() const { return plan_ != nullptr; }
-  /// Device memory, from finish() on; null for no place.
+  /// Its device memory, valid after finish(). Null if there is none.
   void* data() const;
 
  private:
@@ -29,7 +29,7 @@ class Place {
 class MemoryPlan {
  public:
   Place own(std::size_t bytes) { return {*this, regions_.own(bytes)}; }
-  /// In region `side`, 0 or 1.
+  /// `side`: which of the two gradient regions, 0 or 1.
   Place gradient(std::size_t bytes, int side) { return {*this, regions_.gradient(bytes, side)}; }
   void begin_pass() { regions_.begin_pass(); }
   Place scratch(std::size_t bytes) { return {*this, regions_.scratch(bytes)}; }
@@ -40,7 +40,7 @@ class MemoryPlan {
 
  private:
   friend class Place;
-  MemoryRegions regions_{256};  // what cudaMalloc gives, and more than the widest access needs
+  MemoryRegions regions_{256};  // cudaMalloc's alignment
   DeviceMemory storage_;
 };
 

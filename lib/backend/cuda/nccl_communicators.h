@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// This process's part of an NCCL communicator: one handle for each of its GPUs, with a watch that ends the program if
-// an exchange fails or hangs.
+// This process's handles of an NCCL communicator, one per GPU, with a watchdog that ends the program if a collective
+// fails or hangs.
 #pragma once
 
 #include <nccl.h>
@@ -35,8 +35,8 @@ class NcclCommunicators {
   NcclCommunicators& operator=(const NcclCommunicators&) = delete;
 
   /// Queues call(communicator i) for each i, between ncclGroupStart and ncclGroupEnd: one thread cannot make them one
-  /// after another, since a call may wait for those of the other GPUs. `followed` is one of the streams that `call`
-  /// uses; the watch follows the progress of this one.
+  /// after another, since a call may wait for those of the other GPUs. `followed`: one of the streams that `call` uses,
+  /// whose progress the watchdog follows.
   void queue(const char* doing, cudaStream_t followed,
              const std::function<ncclResult_t(ncclComm_t, std::size_t)>& call);
 
@@ -46,8 +46,8 @@ class NcclCommunicators {
 
   std::vector<ncclComm_t> comms_;
   std::mutex mutex_;
-  bool connected_ = false;  // the watch may ask the communicators
-  // The watch follows what is queued from a stream of its own, so that its host function delays no other work.
+  bool connected_ = false;  // the watchdog may query the communicators
+  // The watchdog's host function runs on a separate stream, so that it delays no other work.
   Stream progress_ = new_stream();
   Event queued_ = new_event();
   std::unique_ptr<Watch> watch_;

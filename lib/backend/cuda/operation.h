@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operation of a graph on a GPU: what it queues on the device's stream, and the memory that it works in.
+// Operations of a graph on a GPU: the work that they queue on the device's stream, and their memory.
 #pragma once
 
 #include <functional>
@@ -24,10 +24,10 @@ struct Value {
   int gradient_side = 0;  // which of the plan's two regions the gradient is in
 };
 
-/// The model's flat vectors as operations see them. Addresses are settled when the graph is finished.
+/// Access of operations to the model's flat vectors. Addresses are valid after finish().
 ///
-/// In bf16, weights have a copy in bf16, and gradients of convolutions' weights are computed in bf16: an update may
-/// take these as they are (kernels/momentum_sgd.h), and anyone else finds them in the flat vector, in fp32.
+/// With Storage::bf16, weights have a bf16 copy, and gradients of convolution weights are computed in bf16. The fused
+/// update reads these directly (kernels/momentum_sgd.h); for all other uses they are cast to fp32 in the flat vector.
 class Parameters {
  public:
   Parameters(ModelMemory& memory, Storage storage) : memory_(memory), storage_(storage) {}
@@ -35,33 +35,33 @@ class Parameters {
   float* value(const ParameterView& view) const { return memory_.parameters.data() + view.offset; }
   float* gradient(const ParameterView& view) const { return memory_.gradients.data() + view.offset; }
   float* statistic(const ParameterView& view) const { return memory_.statistics.data() + view.offset; }
-  /// A weight in the storage's type: the flat vector itself, or its copy in bf16.
+  /// A weight in the storage's type: in the flat vector, or its bf16 copy.
   const void* weight(const ParameterView& view) const {
     if (storage_ == Storage::fp32) return value(view);
     return copy_.get() + view.offset * bytes_of(storage_);
   }
-  /// Makes the storage's type that of this weight's gradient. Before finish().
+  /// Computes this weight's gradient in the storage's type. Call it before finish().
   void compute_in_storage(const ParameterView& weight) {
     if (storage_ != Storage::fp32) in_bf16_.push_back(weight);
   }
-  /// Where to write such a gradient; then call written().
+  /// Memory for such a gradient. After writing it, call written().
   void* gradient_in_storage(const ParameterView& weight) const;
-  /// Queues the cast to fp32 of a gradient that has been written, unless casts are held back.
+  /// Queues the cast of a written gradient to fp32, unless casts are held back.
   void written(const ParameterView& weight, cudaStream_t stream) const;
   void hold_casts_back(bool hold) { casts_held_back_ = hold; }
-  /// After a backward pass: were its casts held back?
+  /// Records whether the casts of the last backward pass were held back.
   void set_casts_missing(bool missing) { casts_missing_ = missing; }
-  /// Queues the casts that were held back in the last backward pass, if any.
+  /// Queues the casts that the last backward pass held back, if any.
   void cast_gradients(cudaStream_t stream);
 
   void finish(cudaStream_t stream);
-  /// Queues the copy of the weights in bf16, if there is one, unless it is up to date.
+  /// Updates the bf16 copy of the weights, if there is one and it is outdated.
   void refresh(cudaStream_t stream);
-  /// Says whether the copy is up to date: false once anyone else may have written parameters.
+  /// Sets whether the copy is up to date: false after anything else may have written parameters.
   void set_copied(bool copied) { copied_ = copied; }
-  /// For an update in one kernel. `in_storage`: with gradients and copy in bf16.
+  /// Arguments of the fused update. `in_storage`: with gradients and copy in bf16.
   kernels::UpdateVectors update_vectors(float* velocities, bool in_storage) const;
-  /// The weights' copy in bf16, or null.
+  /// The bf16 copy of the weights, or null.
   void* copy() const { return copy_.get(); }
   ModelMemory& memory() const { return memory_; }
   Storage storage() const { return storage_; }
@@ -74,14 +74,14 @@ class Parameters {
   bool copied_ = false, casts_held_back_ = false, casts_missing_ = false;
 };
 
-/// What operations are built with, and keep a reference to.
+/// Everything that operations are built from. They keep a reference to it.
 struct Setup {
   CudaDevice& device;
   Storage storage;
   Parameters& parameters;
   AlgorithmTable& algorithms;
   MemoryPlan& plan;
-  const DeviceMemory& step;     // a Step with its examples, see kernels/step.h
+  const DeviceMemory& step;     // a Step with its examples (kernels/step.h)
   const DeviceMemory& metrics;  // one kernels::MetricsMemory
 
   std::size_t bytes(const Shape& shape) const { return shape.size() * bytes_of(storage); }
@@ -94,10 +94,10 @@ class Operation {
   virtual ~Operation() = default;
   virtual void forward(Mode mode) = 0;
   virtual void backward() = 0;
-  /// Makes this operation do the dropout of its output, forward and backward, with the same bits. Returns false if it
-  /// cannot.
+  /// Fuses the dropout of this operation's output into it, forward and backward, with the same bits. Returns false if
+  /// it cannot.
   virtual bool fuse_dropout(float /*ratio*/, std::uint32_t /*layer*/) { return false; }
-  /// The same for a GELU of its output.
+  /// Fuses the GELU of this operation's output into it. Returns false if it cannot.
   virtual bool fuse_gelu() { return false; }
   virtual void describe(std::vector<std::string>& lines) const = 0;
   const Value& output() const { return output_; }
@@ -108,8 +108,8 @@ class Operation {
 
 using OperationPtr = std::unique_ptr<Operation>;
 
-/// An operation that queues one kernel in each pass, and is described as "NAME OUTPUT'S SHAPE forward and backward: one
-/// kernel each" with `remark` at the end.
+/// Creates an operation that queues one kernel per pass. describe() gives "NAME OUTPUT'S SHAPE forward and backward:
+/// one kernel each" and `remark`.
 OperationPtr of_kernels(const Value& output, const std::string& name, const std::string& remark,
                         std::function<void(Mode)> forward, std::function<void()> backward);
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins a graph's forward pass, its backward pass and the optimizer's update into one step.
+// Fuses a graph's forward pass, its backward pass and the optimizer's update into one step.
 //
-// The forward and the backward pass of training, and the weight decay that follows, wait until it is known what comes
-// after them. If that is momentum SGD on all parameters, the three are one CUDA graph (GpuOptimization::step_graph),
-// and the update is one kernel, which takes gradients of bf16 as backward has computed them and writes the weights'
-// copy of bf16 (GpuOptimization::fused_update). If it is anything else, such as a read of the gradients, an exchange or
-// an event for another stream, it asks the device for its stream (CudaDevice::stream()), which queues first what waits,
-// as if nothing had waited. So neither optimizers nor updaters know of it.
+// Forward, backward and weight decay are deferred until the next operation is known. If that is momentum SGD on all
+// parameters, everything is launched as one CUDA graph (GpuOptimization::step_graph), and the update is one kernel,
+// which reads bf16 gradients and writes the bf16 copy of the weights (GpuOptimization::fused_update). Any other
+// operation, such as a read of the gradients, an exchange or an event, calls CudaDevice::stream(), which first queues
+// the deferred work. So optimizers and updaters need not know of it.
 //
-// After an update in one kernel, the gradients in the flat vector are those of the backward pass, without weight decay.
+// After a fused update, the gradients in the flat vector are those of the backward pass, without weight decay.
 #pragma once
 
 #include <functional>
@@ -24,29 +23,31 @@ namespace odori::cuda {
 
 class TrainingStep {
  public:
-  /// `forward` and `backward` queue the operations of a pass. It keeps references to the rest.
+  /// `forward` and `backward` queue the operations of a pass. Keeps references to the other arguments.
   TrainingStep(const Setup& setup, Loader& loader, std::function<void()> forward,
                std::function<void(const OnGradientReady&)> backward);
   ~TrainingStep();
   TrainingStep(const TrainingStep&) = delete;
   TrainingStep& operator=(const TrainingStep&) = delete;
 
-  /// The passes, which wait if they may.
+  /// Runs or defers a pass.
   void forward();
   void backward(const OnGradientReady& on_gradient_ready);
-  /// Queues what waits.
+  /// Queues deferred work.
   void flush();
-  /// The same, before anyone else uses the model's memory.
+  /// The same, before anything else uses the model's memory.
   void settle();
 
-  /// g += rate * p on `range`: true if p and g are this model's, and it waits for the update.
+  /// Weight decay, g += rate * p on `range`. Returns true if it was deferred to the update; false if the caller must do
+  /// it.
   bool add_decay(float rate, const Buffer& p, const Buffer& g, Range range);
-  /// Device::momentum_sgd: true if it has been queued here.
+  /// Device::momentum_sgd. Returns true if it was queued here; false if the caller must do it.
   bool momentum_sgd(const Buffer& p, const Buffer& g, Buffer& v, const MomentumGroups& groups, Range range,
                     std::size_t v_begin);
-  /// Is this memory of the model's?
+  /// True if `buffer` is one of the model's flat vectors.
   bool owns(const Buffer& buffer) const;
-  /// Device::look_ahead into memory that no model owns: true if it has been queued here. Writes the weights' copy of bf16 as well.
+  /// Device::look_ahead with `fast` in the model's memory. Returns true if it was queued here; it then also writes the
+  /// bf16 copy of the weights.
   bool look_ahead(Buffer& slow, Buffer& fast, float keep, Range range);
 
   /// "forward captured, backward not captured yet, step captured"
@@ -58,7 +59,7 @@ class TrainingStep {
     float rate;
     Range range;
   };
-  /// What a captured step repeats.
+  /// Values that are fixed in a captured step.
   struct Fixed {
     const float* v = nullptr;
     float decay = 0;
@@ -70,11 +71,11 @@ class TrainingStep {
   void flush_passes();
   void run_forward();
   void run_backward();
-  /// Queues the operations. `keep_bf16`: without casts of gradients to fp32.
+  /// Queues the operations of backward. `keep_bf16`: without casting gradients to fp32.
   void queue_backward(bool keep_bf16, const OnGradientReady& on_gradient_ready = {});
   void run_step(Buffer& v, const MomentumGroups& groups);
   void queue_update(float* v, float decay);
-  /// Makes the GPU's table of groups that of these parts, and forgets a step that was captured with another.
+  /// Copies the table of parameter groups to the GPU if it has changed, and discards a step captured with another.
   void place_groups(std::span<const MomentumGroups::Part> parts);
   void forget_step();
 
@@ -83,7 +84,7 @@ class TrainingStep {
   std::function<void()> queue_forward_;
   std::function<void(const OnGradientReady&)> queue_backward_;
   Waiting waiting_ = Waiting::nothing;
-  std::optional<Decay> decay_;                               // that waits
+  std::optional<Decay> decay_;                               // deferred
   CapturedGraph forward_, backward_, backward_bf16_, step_;  // backward_bf16_: without casts
   Fixed captured_;                                           // of step_
   std::vector<MomentumGroups::Part> parts_;                  // of the table

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Provides what tests control on emulated GPUs: the machine they run on, and counts of what a program asked of it.
+// Controls emulated GPUs in tests: the machine's properties, and counts of a program's calls.
 //
 // README.md describes the emulation. Environment variables configure programs that do not include this header:
 // ODORI_EMULATED_GPUS and ODORI_EMULATED_SEED replace Machine's defaults, and CUDA_VISIBLE_DEVICES, indices as in
@@ -16,8 +16,8 @@
 namespace odori::emulator {
 
 struct Machine {
-  int gpus = 1;                                      // that the process sees
-  std::size_t memory_bytes = std::size_t{16} << 30;  // limit per GPU; what is allocated comes from the host's memory
+  int gpus = 1;                                      // visible to the process
+  std::size_t memory_bytes = std::size_t{16} << 30;  // limit per GPU; allocated from host memory
   cudaError_t driver = cudaSuccess;                  // error of cudaGetDeviceCount, for example cudaErrorNoDevice
   std::uint64_t seed = 1;                            // of the random order in which streams run
   int architecture = 9;                              // compute capability's first number
@@ -35,8 +35,8 @@ struct Counts {
   std::int64_t waits = 0;               // of the host, for a stream, an event or a device
   std::int64_t launches = 0;            // of kernels, except those inside captured graphs
   std::int64_t graphs = 0;              // launches of captured graphs
-  std::int64_t dependent_launches = 0;  // of kernels that may begin before the kernel before has ended, captured or not
-  std::int64_t begun_early = 0;         // of these, and as often as a graph runs them: they have
+  std::int64_t dependent_launches = 0;  // of kernels with programmatic dependent launch, captured or not
+  std::int64_t begun_early = 0;         // of these kernels' runs, how many started early
   std::int64_t of_zeros = 0;            // convolutions with an input that is all zeros
 };
 Counts counts();

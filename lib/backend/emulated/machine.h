@@ -19,7 +19,7 @@ struct Allocation {
   int gpu;            // -1: pinned host memory
 };
 
-/// Everything that the machine holds. Calls into the emulator lock `mutex`, and run queued work on the calling thread.
+/// The state of the emulated machine. Calls into the emulator lock `mutex`, and run queued work on the calling thread.
 struct State {
   State();
   std::recursive_mutex mutex;

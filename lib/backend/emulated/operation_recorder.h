@@ -39,7 +39,7 @@ int log_queued(cudaStream_t stream, LogEntry entry);
 void log_on_host(LogEntry entry, std::vector<int> after);
 /// Adds a wait of the host for a stream. Null: for the current GPU's default stream, and its blocking streams.
 void log_stream_wait(const char* call, cudaStream_t stream);
-/// Adds a wait of the host for all streams of a GPU, or of all GPUs (-1). `freed`: what this frees.
+/// Adds a wait of the host for all streams of a GPU, or of all GPUs (-1). `freed`: memory that the call frees.
 void log_gpu_wait(const char* call, int gpu, std::vector<MemoryRange> freed = {});
 
 /// While it exists, this thread's calls are not logged: the emulator itself makes them.

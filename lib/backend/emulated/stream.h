@@ -23,8 +23,8 @@ struct Operation {
   Work work;
   std::shared_ptr<EventRecord> awaited{};
   bool kernel = false;
-  /// Of a kernel that may begin before the kernel before it has ended, which it then has to wait for by itself: begins,
-  /// and returns what is left of it, to run after that kernel. Empty work: it has ended.
+  /// Starts a kernel with programmatic dependent launch before the previous kernel has ended, and returns the rest of
+  /// its work, to run after that kernel. Empty work: the kernel has ended.
   std::function<Work()> begin{};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference backend: every operation of graph.h as plain loops, forward and backward. It is what the fast backends
-// are held to, and the place to read what an operation does; T is float or double. Never used for speed.
+// The reference backend: every operation of graph.h as plain loops, forward and backward, in T = float or double. Tests
+// compare the fast backends with it. Read it to learn what an operation does.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace odori::reference {
 
-/// Four-dimensional, row-major: x(n, c, h, w). A convolution's weight is w(o, i, kh, kw), a linear layer's O x I x 1 x
-/// 1, a vector 1 x C x 1 x 1.
+/// A four-dimensional array, row-major: x(n, c, h, w). Convolution weights are w(o, i, kh, kw), linear weights O x I x
+/// 1 x 1, vectors 1 x C x 1 x 1.
 template <typename T>
 struct Array {
   Shape shape;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch normalisation, followed by a ReLU if wanted. Each channel by itself, over its m = N * H * W elements:
+// Batch normalisation, optionally followed by a ReLU. Normalises each channel over its m = N * H * W elements:
 //
-//   train:     mean, variance = those of the batch (biased: divided by m)
+//   train:     mean, variance = of the batch (biased: divided by m)
 //              running mean     <- decay * running mean     + (1 - decay) * mean
 //              running variance <- decay * running variance + (1 - decay) * variance * m / max(m - 1, 1)
-//   evaluate:  mean, variance = the running ones
+//   evaluate:  mean, variance = running mean, running variance
 //   both:      x^ = (x - mean) / sqrt(variance + epsilon),   y = gamma * x^ + beta,   or max(y, 0)
 //
 // Source: S. Ioffe and C. Szegedy, 2015, "Batch Normalization: Accelerating Deep Network Training by Reducing Internal
@@ -20,13 +20,13 @@
 
 namespace odori::reference {
 
-/// One number a channel, each.
+/// One value per channel each.
 template <typename T>
 struct Statistics {
   std::vector<T> mean, variance;
 };
 
-/// Calls work(i) for the position of every number of channel c.
+/// Calls work(i) for the position i of every element of channel c.
 template <typename Work>
 void for_each_of_channel(const Shape& s, int c, const Work& work) {
   const std::size_t plane = static_cast<std::size_t>(s.h) * s.w;
@@ -47,7 +47,7 @@ Statistics<T> batch_statistics(const Array<T>& x) {
   return s;
 }
 
-/// m: how many elements a channel had.
+/// m: elements per channel.
 template <typename T>
 void update_running(Statistics<T>& running, const Statistics<T>& batch, const BatchNormalizationSpec& spec,
                     std::size_t m) {
@@ -77,7 +77,7 @@ struct BatchNormalizationGradients {
   Array<T> x, gamma, beta;
 };
 
-/// In training; `s`: the batch's statistics, y: the output. Mean and variance depend on x as well, which gives
+/// Backward in training. `s`: the batch's statistics; y: the output. Since mean and variance also depend on x:
 ///
 ///   dL/dx = gamma / sqrt(variance + epsilon) * (g - mean of g - x^ * mean of (g * x^)),   g = dL/dy
 template <typename T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution (cross-correlation, as everybody in this field means it), without a bias.
+// Convolution (cross-correlation, as in all deep-learning frameworks), without a bias.
 //
 //   y[n,o,h,w] = sum over i, kh, kw of  x[n, i, h * stride + kh - padding, w * stride + kw - padding] *
 //   weight[o,i,kh,kw]
@@ -14,7 +14,7 @@
 
 namespace odori::reference {
 
-/// Along one side: the outputs whose product with tap k of the kernel lies inside the image.
+/// Along one dimension: the outputs for which tap k of the kernel is inside the image.
 inline Range outputs_inside(int x_side, int y_side, int k, const ConvolutionSpec& spec) {
   int begin = 0, end = y_side;
   while (begin < end && begin * spec.stride + k < spec.padding) ++begin;
@@ -52,7 +52,7 @@ struct ConvolutionGradients {
   Array<T> x, weight;
 };
 
-/// From dL/dy to dL/dx and dL/dweight.
+/// Computes dL/dx and dL/dweight from gy = dL/dy.
 template <typename T>
 ConvolutionGradients<T> convolution_backward(const Array<T>& x, const ConvolutionSpec& spec, const Array<T>& weight,
                                              const Array<T>& gy) {

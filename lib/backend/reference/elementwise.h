@@ -22,7 +22,7 @@ Array<T> relu(const Array<T>& x) {
   return y;
 }
 
-/// The gradient passes where the output is positive; at 0 it is 0.
+/// gx = gy where y > 0, else 0.
 template <typename T>
 Array<T> relu_backward(const Array<T>& y, const Array<T>& gy) {
   Array<T> gx(y.shape);
@@ -54,7 +54,7 @@ Array<T> gelu_backward(const Array<T>& x, const Array<T>& gy) {
   return gx;
 }
 
-// One value a channel: y[n, c, i, j] = x[n, c, i, j] + bias[c].
+// One bias per channel: y[n, c, i, j] = x[n, c, i, j] + bias[c].
 
 /// bias: 1 x C x 1 x 1.
 template <typename T>
@@ -80,11 +80,10 @@ Array<T> bias_gradient(const Array<T>& gy) {
   return sums;
 }
 
-// Inverted dropout: what is kept is divided by 1 - ratio, so that the expected value does not change, and evaluation
-// needs nothing. Source: N. Srivastava et al., 2014, "Dropout: A Simple Way to Prevent Neural Networks from
-// Overfitting".
+// Inverted dropout: kept elements are divided by 1 - ratio, which preserves the expected value, so evaluation needs no
+// scaling. Source: N. Srivastava et al., 2014, "Dropout: A Simple Way to Prevent Neural Networks from Overfitting".
 
-/// Which elements of a tensor are kept by dropout layer number `layer`, in plain order.
+/// Returns for each element of a tensor, in plain order, whether dropout layer `layer` keeps it.
 inline std::vector<bool> dropout_mask(const Shape& s, float ratio, const RandomKey& key, std::uint32_t layer) {
   std::vector<bool> kept;
   for (int n = 0; n < s.n; ++n)
@@ -95,7 +94,7 @@ inline std::vector<bool> dropout_mask(const Shape& s, float ratio, const RandomK
   return kept;
 }
 
-/// Backward is the same: gx = dropout(gy, ratio, kept).
+/// Backward uses the same function: gx = dropout(gy, ratio, kept).
 template <typename T>
 Array<T> dropout(const Array<T>& x, float ratio, const std::vector<bool>& kept) {
   Array<T> y(x.shape);
@@ -104,8 +103,8 @@ Array<T> dropout(const Array<T>& x, float ratio, const std::vector<bool>& kept) 
   return y;
 }
 
-/// Scaled logits, and a loss of smoothed labels: the cross-entropy of softmax(y) with (1 - smoothing) for the label
-/// plus smoothing / C for each class is that with the label alone plus smoothing * (y[label] - mean of y).
+/// Scaled logits y, and label smoothing: the cross-entropy of softmax(y) with 1 - smoothing for the label plus
+/// smoothing / C for each class equals that with the label alone plus smoothing * (y[label] - mean of y).
 template <typename T>
 Array<T> logits(const Array<T>& x, const LogitsSpec& spec) {
   Array<T> y = x;
@@ -113,7 +112,7 @@ Array<T> logits(const Array<T>& x, const LogitsSpec& spec) {
   return y;
 }
 
-/// The gradient of x for a gradient gy of the loss without smoothing. One label a sample.
+/// dL/dx from the gradient gy of the loss without smoothing. One label per sample.
 template <typename T>
 Array<T> logits_backward(const Array<T>& gy, const LogitsSpec& spec, std::span<const int> labels) {
   Array<T> gx = gy;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A linear (dense, fully connected) layer: y[n,o] = sum over i of x[n,i] * weight[o,i], plus bias[o] if there is one,
-// where i counts x's channels, rows and columns in that order.
+// A linear (fully connected) layer: y[n,o] = sum over i of x[n,i] * weight[o,i], plus bias[o] if there is one. i runs
+// over x's channels, rows and columns, in this order.
 #pragma once
 
 #include "backend/reference/array.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an image's bytes to the values that a network sees: crop and flip, enlargement, normalisation.
+// Preprocessing from an image's bytes to a network's input: crop and flip, enlargement, normalisation.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace odori::reference {
 
-/// Bytes 0 .. 255 of the moved and turned image as [0, 1]; where it leaves the original, black or reflected. 1 x 3 x 32
-/// x 32.
+/// Shifts and flips an image, and maps bytes 0 .. 255 to [0, 1]. Outside the original: black or reflected. 1 x 3 x 32 x
+/// 32.
 template <typename T>
 Array<T> moved_and_turned(const Example& example, const Augmentation& how, bool reflect) {
   const int side = Example::side;
@@ -28,7 +28,8 @@ Array<T> moved_and_turned(const Example& example, const Augmentation& how, bool 
   return out;
 }
 
-/// Bilinear, pixel centres at half integers, edges repeated: pixel i of `size` lies at (i + 1/2) * 32 / size - 1/2.
+/// Bilinear enlargement to size x size. Pixel centres are at half integers, edges are repeated: pixel i is at (i + 1/2)
+/// * 32 / size - 1/2 of the original.
 template <typename T>
 Array<T> enlarged(const Array<T>& image, int size) {
   const int side = image.shape.h;
@@ -47,7 +48,7 @@ Array<T> enlarged(const Array<T>& image, int size) {
   return out;
 }
 
-/// 1 x 3 x image_size x image_size.
+/// Returns the network's input, 1 x 3 x image_size x image_size.
 template <typename T>
 Array<T> load(const Example& example, const Transform& transform, const Augmentation& how) {
   Array<T> out = enlarged(moved_and_turned<T>(example, how, transform.reflect), transform.image_size);

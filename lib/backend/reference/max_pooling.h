@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Max pooling: the largest number of each kernel x kernel window.
+// Max pooling: the maximum of each kernel x kernel window.
 #pragma once
 
 #include "backend/graph.h"
@@ -7,8 +7,7 @@
 
 namespace odori::reference {
 
-/// Calls work(n, c, h, w, xh, xw) with the place of the largest number of the window of y(n,c,h,w): the first of them,
-/// where several are equal.
+/// Calls work(n, c, h, w, xh, xw) with the position of the maximum in the window of y(n,c,h,w); of several, the first.
 template <typename T, typename Work>
 void for_each_maximum(const Array<T>& x, const PoolingSpec& spec, const Work& work) {
   const Shape y = spec.output(x.shape);
@@ -31,7 +30,7 @@ Array<T> max_pooling(const Array<T>& x, const PoolingSpec& spec) {
   return y;
 }
 
-/// Each window's gradient goes to its largest number.
+/// Adds each window's gradient at the position of its maximum.
 template <typename T>
 Array<T> max_pooling_backward(const Array<T>& x, const PoolingSpec& spec, const Array<T>& gy) {
   Array<T> gx(x.shape);

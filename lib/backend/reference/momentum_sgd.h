@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stochastic gradient descent with momentum, as Chainer writes it, and with Nesterov's, as PyTorch does.
+// Stochastic gradient descent with momentum, as in Chainer, and with Nesterov momentum, as in PyTorch.
 #pragma once
 
 #include <cstddef>

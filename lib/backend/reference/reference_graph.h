@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Graph of backend/graph.h made of the plain operations in this folder: the simplest backend there can be. Tests
-// build the same network on a fast backend and on this one, in double, and compare.
+// A Graph made of the plain operations in this folder. Tests build the same network on a fast backend and on this one,
+// in double, and compare.
 #pragma once
 
 #include <functional>
@@ -17,12 +17,12 @@
 
 namespace odori::reference {
 
-/// A vector in host memory, all zero.
+/// A zeroed vector in host memory.
 inline Buffer host_buffer(std::size_t n) {
   return {new float[n](), n, [](float* data) noexcept { delete[] data; }};
 }
 
-/// Computes in T; parameters, gradients and statistics are floats of `memory`, host memory in plain order.
+/// Computes in T. Parameters, gradients and statistics are floats in `memory`: host memory, in plain order.
 template <typename T>
 class ReferenceGraph : public Graph {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loss: p = softmax(x), the probability of each class, and the mean over the batch of -log p[label].
+// Softmax cross-entropy: with p = softmax(x), the mean of -log p[label] over the batch.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@ namespace odori::reference {
 
 template <typename T>
 struct SoftmaxCrossEntropy {
-  std::vector<T> losses;   // one a sample; their mean is the loss
-  std::vector<bool> hits;  // is the label's number the largest? The first one counts, where several are equal
+  std::vector<T> losses;   // one per sample; their mean is the loss
+  std::vector<bool> hits;  // the label has the largest logit; of several, the first counts
   Array<T> gradient;       // of the mean loss: (p - [class is the label]) / N
 };
 
-/// x: N x classes; one label a sample.
+/// x: N x classes; one label per sample.
 template <typename T>
 SoftmaxCrossEntropy<T> softmax_cross_entropy(const Array<T>& x, std::span<const int> labels) {
   const int samples = x.shape.n, classes = x.shape.c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exchange strategies of the library, one a .cpp file of the same name. Each file starts with the strategy's
+// The exchange strategies of the library, one per .cpp file of the same name. Each file starts with the strategy's
 // timeline and its cost. Costs are per rank and update: E is the size of the gradients in bytes (4 per parameter, 2
 // with a 16-bit dtype), n the number of ranks. Bytes are those of a bandwidth-optimal all-reduce (P. Patarasuk and X.
 // Yuan, 2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations"); the communicator decides how

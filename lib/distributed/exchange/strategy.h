@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the gradients of all ranks become their mean: the interface that every exchange strategy implements. One strategy
-// a file in this folder; strategies.h lists them, and a program may bring its own (lib/tests/own_strategy.h).
+// The interface of exchange strategies, which average gradients over all ranks. strategies.h lists those of the
+// library; a program may define its own (lib/tests/own_strategy.h is an example).
 //
 // The calls of one update, in order, all from the main thread:
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bias of a linear layer, or of channels that come last: one float a column of a rows x columns matrix.
+// Bias of a linear layer, or of channels-last tensors: one float per column of a rows x columns matrix.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,10 +13,10 @@ namespace odori::cuda::kernels {
 /// y[r, c] += bias[c]
 void add_bias(cudaStream_t stream, Storage storage, void* y, const float* bias, int rows, int columns);
 /// gbias[c] = sum over r of gy[r, c], in a fixed order. With a workspace, several blocks share the rows; without, one
-/// block has them all, which suits few rows.
+/// block sums all, for few rows.
 void bias_gradient(cudaStream_t stream, Storage storage, const void* gy, float* gbias, int rows, int columns,
                    void* workspace = nullptr);
-/// Bytes of the workspace, aligned to 16: all zeros before the first call, and kept from call to call.
+/// Bytes of the workspace, aligned to 16: zero before the first call, and not changed between calls.
 std::size_t bias_workspace_bytes(int rows, int columns);
 
 }  // namespace odori::cuda::kernels

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device code: one result a column of a matrix of rows x columns, from all its rows: statistics and sums over N, H and
-// W of a tensor whose channels come last in memory.
+// Device code: column-wise reductions of a rows x columns matrix, such as statistics over N, H and W of a channels-last
+// tensor.
 //
-// A tile of blockDim.x packs of V columns and a chunk of rows make a block; a thread of it takes every blockDim.y-th
-// row of one pack. The threads of a block combine their results in shared memory, the blocks theirs in a second kernel
-// or in the last block, all in a fixed order: the result doesn't depend on which of them is first.
+// A block handles a tile of blockDim.x packs of V columns and a chunk of rows; a thread handles every blockDim.y-th row
+// of one pack. Threads combine their results in shared memory, blocks in a second kernel or in the last block, always
+// in a fixed order, so the result does not depend on scheduling.
 #pragma once
 
 #include "backend/cuda/kernels/numbers.h"
 
 namespace odori::cuda::kernels {
 
-/// How rows x columns are cut; x and y of the block as above, x of the grid counts chunks, y tiles.
+/// Launch configuration. grid.x: chunks; grid.y: tiles; block as above.
 struct Cut {
   dim3 grid, block;
   std::size_t chunk;  // rows
@@ -19,7 +19,7 @@ struct Cut {
 
 inline std::size_t divided(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
 
-/// In chunks of at least `rows_a_thread` times the block's rows, and at most `most_blocks` blocks if the rows allow it.
+/// Chooses chunks of at least `rows_a_thread` rows per thread, and at most `most_blocks` blocks if possible.
 inline Cut cut(std::size_t rows, int columns, int width, std::size_t rows_a_thread, std::size_t most_blocks) {
   const std::size_t packs = divided(static_cast<std::size_t>(columns), static_cast<std::size_t>(width));
   unsigned int x = 1;
@@ -31,13 +31,13 @@ inline Cut cut(std::size_t rows, int columns, int width, std::size_t rows_a_thre
   return {dim3(static_cast<unsigned int>(divided(rows, chunk)), static_cast<unsigned int>(tiles)), dim3(x, y), chunk};
 }
 
-/// The first of this thread's V columns.
+/// Index of the first of this thread's V columns.
 template <int V>
 __device__ int my_column() {
   return static_cast<int>((blockIdx.y * blockDim.x + threadIdx.x) * V);
 }
 
-/// Calls work(i) for each of this thread's rows; i: the position of its V elements there.
+/// Calls work(i) for each of this thread's rows; i: position of its V elements in that row.
 template <int V, typename Work>
 __device__ void for_my_rows(std::size_t rows, int columns, std::size_t chunk, const Work& work) {
   const std::size_t begin = blockIdx.x * chunk, end = begin + chunk < rows ? begin + chunk : rows;
@@ -46,10 +46,11 @@ __device__ void for_my_rows(std::size_t rows, int columns, std::size_t chunk, co
   for (std::size_t row = begin + threadIdx.y; row < end; row += blockDim.y) work(row * stride + my_column<V>());
 }
 
-/// The combined results of the threads with the same x, in those whose y is 0. blockDim.y is a power of two.
+/// Combines the results of the threads with the same x; those with y = 0 get the result. blockDim.y must be a power of
+/// two.
 template <int V, typename Result>
 __device__ void combine_rows_of_threads(Result (&mine)[V]) {
-  __shared__ Result shared[V][threads_per_block];  // V first: neighbours in a warp meet different banks
+  __shared__ Result shared[V][threads_per_block];  // V first: no bank conflicts within a warp
   const unsigned int me = threadIdx.y * blockDim.x + threadIdx.x;
   for (int k = 0; k < V; ++k) shared[k][me] = mine[k];
   for (unsigned int half = blockDim.y / 2; half > 0; half /= 2) {
@@ -60,23 +61,23 @@ __device__ void combine_rows_of_threads(Result (&mine)[V]) {
   for (int k = 0; k < V; ++k) mine[k] = shared[k][me];
 }
 
-// ---- The last block combines what all blocks of its tile have left in memory
+// ---- Reduction over the blocks of a tile by the last block
 
-/// V results of one thread, as one access or several of 16 bytes each where the size allows it.
+/// V results of one thread, accessed 16 bytes at a time if their size is a multiple of 16.
 template <typename Result, int V>
 struct alignas(sizeof(Result) * V % 16 == 0 ? 16 : alignof(Result)) ResultPack {
   Result values[V];
 };
 
-/// Device memory that the blocks of a grid combine their results in.
+/// Device memory for partial results of blocks.
 template <typename Result>
 struct Partial {
   Result* results;        // (gridDim.x + groups) x columns
   unsigned int* arrived;  // gridDim.y x (groups + 1) counters, 0 before and after the kernel; null: a second kernel
 };
 
-/// Blocks form groups: the last block of a group combines the group's results, the last group's those of all groups.
-/// One block alone would read up to 1024 results a column.
+/// Blocks form groups: the last block of each group combines the group's results, and the last of these blocks combines
+/// those of all groups. A single block would read up to 1024 results per column.
 inline __host__ __device__ unsigned int blocks_a_group(unsigned int blocks) {
   unsigned int n = 1;
   while (n * n < blocks) n *= 2;
@@ -108,8 +109,9 @@ __device__ void combine(const Result* from, unsigned int begin, unsigned int n, 
   combine_rows_of_threads(mine);
 }
 
-/// True in the last of `n` blocks that call it with this counter, which is 0 again then. That block sees what the
-/// others wrote before. Fences as in cooperative groups' grid barrier: one thread's, between two barriers of the block.
+/// Returns true in the last of `n` blocks that call it with this counter, and resets the counter to 0. That block sees
+/// what the others wrote before. Fences as in the grid barrier of cooperative groups: by one thread, between two
+/// barriers of the block.
 inline __device__ bool is_last_of(unsigned int n, unsigned int* arrived) {
   __shared__ bool last;
   __syncthreads();
@@ -122,8 +124,8 @@ inline __device__ bool is_last_of(unsigned int n, unsigned int* arrived) {
   return last;
 }
 
-/// Leaves the block's results, which are in the threads with y = 0. True in the tile's last block, whose threads with
-/// y = 0 then hold the combined results of all.
+/// Writes the block's results, from threads with y = 0. Returns true in the tile's last block, whose threads with y = 0
+/// then have the combined results of all blocks.
 template <int V, typename Result>
 __device__ bool combine_in_last_block(const Partial<Result>& partial, int columns, Result (&mine)[V]) {
   leave(partial.results, blockIdx.x, columns, mine);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inverted dropout of N x H x W x C: random_rules.h says which elements are kept, the same ones as on a CPU.
+// Inverted dropout of N x H x W x C. random_rules.h decides which elements are kept, as on a CPU.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,8 +12,8 @@
 
 namespace odori::cuda::kernels {
 
-/// y = x / (1 - ratio) where kept, else 0. Backward is the same, from gy to gx: the mask is drawn again from the step's
-/// key, which costs less than to keep it. May work in place. `layer`: the index of this dropout layer in the graph.
+/// y = x / (1 - ratio) where kept, else 0. Also backward, from gy to gx: recomputing the mask from the step's key costs
+/// less than storing it. y may be x. `layer`: the index of this dropout layer in the graph.
 void dropout(cudaStream_t stream, Storage storage, const void* x, void* y, const Shape& shape, float ratio,
              std::uint32_t layer, const Step* step);
 

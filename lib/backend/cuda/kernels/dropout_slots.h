@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device code: which elements dropout keeps (random_rules.h), for kernels that work on all elements of a tensor.
+// Device code: dropout masks (random_rules.h) for kernels that process all elements of a tensor.
 //
-// random_rules.h counts elements as slots of 16 channels: (image, group of 16 channels, pixel), in that order. Eight
-// slots in a row share 16 Philox blocks, one for each of the 16 channels, of which each slot takes 16 bits. So a thread
-// has V channels of eight slots, and draws V blocks.
+// random_rules.h orders elements as slots of 16 channels: (image, group of 16 channels, pixel). Eight consecutive
+// slots, an octet, share 16 Philox blocks, one per channel, of which each slot uses 16 bits. So a thread handles V
+// channels of an octet, and computes V blocks.
 #pragma once
 
 #include "backend/cuda/kernels/numbers.h"
@@ -15,14 +15,14 @@ namespace odori::cuda::kernels {
 
 constexpr int channels_a_slot = 16, slots_a_block = 8;
 
-/// The tensor as slots, and what decides about them.
+/// A tensor's slots, and the parameters of its dropout.
 struct Slots {
   unsigned int channels, groups, pixels, n;  // n: slots in all
   std::uint32_t threshold, layer;
   const Step* step;
 
-  /// Returns the index of the i-th octet, eight slots in a row. Where an image's pixels come in eights, consecutive i
-  /// are consecutive groups of the same pixels, which are next to each other in memory.
+  /// Returns the index of the i-th octet. If the pixels of an image are a multiple of eight, consecutive i are groups
+  /// of the same pixels, adjacent in memory.
   __device__ unsigned int octet(unsigned int i) const {
     if (pixels % slots_a_block != 0) return i;
     const unsigned int octets = pixels / slots_a_block, image = i / groups / octets;
@@ -42,15 +42,15 @@ inline Slots slots_of(const Shape& shape, float ratio, std::uint32_t layer, cons
   return slots;
 }
 
-/// The blocks that for_my_slots needs.
+/// The grid for for_my_slots().
 template <int V>
 dim3 blocks_for(const Slots& slots) {
   const std::size_t octets = (std::size_t{slots.n} + slots_a_block - 1) / slots_a_block;
   return blocks_for<1>(octets * (channels_a_slot / V));
 }
 
-/// Calls work(i, channel, kept) for this thread's packs of V elements; i: the position of the first one in memory;
-/// bit k of `kept`: whether element i + k is kept.
+/// Calls work(i, channel, kept) for each of this thread's packs of V elements. i: position of the first element in
+/// memory; bit k of `kept`: element i + k is kept.
 template <int V, typename Work>
 __device__ void for_my_slots(const Slots& slots, const Work& work) {
   constexpr unsigned int threads_a_slot = channels_a_slot / V;

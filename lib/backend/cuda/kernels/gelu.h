@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = x * P(Z <= x) for a standard normal Z, on n elements.
+// Gaussian error linear unit of n elements: y = x * P(Z <= x) for a standard normal Z.
 #pragma once
 
 #include <cuda_runtime_api.h>

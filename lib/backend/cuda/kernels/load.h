@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the bytes of a data set to the network's input: crop and flip, bilinear enlargement, normalisation, by the rules
-// of backend/reference/load.h.
+// Preprocessing from the bytes of a data set to the network's input: crop and flip, bilinear enlargement,
+// normalisation, as in backend/reference/load.h.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,8 +10,8 @@
 
 namespace odori::cuda::kernels {
 
-/// Writes all of `input`: batch x size x size x 3, zeros after the step's examples. The step's transform has to have
-/// this image_size.
+/// Writes all of `input`, batch x size x size x 3, with zeros after the step's examples. `size` must equal the
+/// image_size of the step's transform.
 void load(cudaStream_t stream, Storage storage, void* input, int batch, int size, const Step* step);
 
 }  // namespace odori::cuda::kernels

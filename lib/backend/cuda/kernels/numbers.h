@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device code: elements in memory as float or of 16 bits, in registers always float; read and written 16 bytes at a
-// time where they lie well, one by one where they don't.
+// Device code: reads and writes fp32 or 16-bit elements, which are floats in registers; 16 bytes at a time if aligned,
+// otherwise one by one.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -14,7 +14,7 @@
 
 namespace odori::cuda::kernels {
 
-/// V elements of one access. Memory that it is read from is aligned to 16 bytes, or to all of it where it is smaller.
+/// V elements of one access. Their memory must be aligned to 16 bytes, or to their size if that is smaller.
 template <typename T, int V>
 struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16) Pack {
   T values[V];
@@ -43,7 +43,7 @@ __device__ Numbers<V> read(const T* from) {
   return numbers;
 }
 
-/// 16 bytes of elements as they are in memory.
+/// Converts floats to 16 bytes of elements, as in memory.
 inline __device__ uint4 sixteen_bytes(const float* x, const float*) {
   return {__float_as_uint(x[0]), __float_as_uint(x[1]), __float_as_uint(x[2]), __float_as_uint(x[3])};
 }
@@ -67,7 +67,7 @@ __device__ void write(T* to, const Numbers<V>& numbers) {
   constexpr int at_once = 16 / sizeof(T);
   if constexpr (V % at_once == 0) {
 #pragma unroll
-    for (int i = 0; i < V; i += at_once)  // of an assignment nvcc makes single stores now and then
+    for (int i = 0; i < V; i += at_once)  // nvcc sometimes splits an assignment into single stores
       __stwb(reinterpret_cast<uint4*>(to + i), sixteen_bytes(numbers.values + i, to));
   } else {
     Pack<T, V> pack;
@@ -77,14 +77,14 @@ __device__ void write(T* to, const Numbers<V>& numbers) {
   }
 }
 
-/// A number that is known when the program is compiled, as an argument.
+/// A compile-time constant as an argument.
 template <int N>
 struct Constant {
   static constexpr int value = N;
 };
 
-/// Calls work(Constant<width>, i) for the elements i .. i + width - 1 that are this thread's of n: V of them, or one of
-/// the n % V at the end.
+/// Calls work(Constant<width>, i) for this thread's elements i .. i + width - 1 of n: V of them, or one of the last n %
+/// V.
 template <int V, typename Work>
 __device__ void for_my_numbers(std::size_t n, const Work& work) {
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x, packs = n / V;
@@ -94,22 +94,22 @@ __device__ void for_my_numbers(std::size_t n, const Work& work) {
     work(Constant<1>(), packs * V + (thread - packs));
 }
 
-// ---- Host code: which of a kernel's instances to launch
+// ---- Host code: selects the kernel instance to launch
 
-/// The blocks that for_my_numbers needs.
+/// The grid for for_my_numbers().
 template <int V>
 dim3 blocks_for(std::size_t n) {
   const std::size_t threads = n / V + n % V;
   return dim3(static_cast<unsigned int>((threads + threads_per_block - 1) / threads_per_block));
 }
 
-/// Do all pointers lie at multiples of 16 bytes? Null does.
+/// True if all pointers are aligned to 16 bytes, or null.
 template <typename... Pointers>
 bool aligned(const Pointers*... pointers) {
   return ((reinterpret_cast<std::uintptr_t>(pointers) | ...) & 15) == 0;
 }
 
-/// Calls work(T(), Constant<V>()): T is the storage's type, V as many of them as 16 bytes hold, or 1 if not `wide`.
+/// Calls work(T(), Constant<V>()). T: the storage's type; V: elements per 16 bytes, or 1 unless `wide`.
 template <typename Work>
 void with_type(Storage storage, bool wide, const Work& work) {
   if (storage == Storage::fp32)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = max(x, 0), on n elements. Both may work in place.
+// Rectified linear unit of n elements: y = max(x, 0). y may be x.
 #pragma once
 
 #include <cuda_runtime_api.h>

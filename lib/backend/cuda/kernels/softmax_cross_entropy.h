@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loss, its gradient, and the sums that a training's report is made of. x: batch x classes; labels, and which
-// examples count, are those of the step.
+// Softmax cross-entropy loss, its gradient, and metrics. x: batch x classes. Labels and `counted` are those of the
+// step.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,17 +10,16 @@
 
 namespace odori::cuda::kernels {
 
-/// What a batch's metrics are added to, in device memory: all zero at first.
+/// Sums of metrics in device memory; must be zero before the first batch.
 struct MetricsMemory {
   static constexpr int most_blocks = 32;
   Metrics sum;
-  unsigned int ended = 0;           // blocks of the batch under way that have theirs
-  Metrics of_block[most_blocks]{};  // of the batch under way
+  unsigned int ended = 0;           // blocks of the current batch that have ended
+  Metrics of_block[most_blocks]{};  // of the current batch
 };
 
-/// Adds the counted examples of a step, which are at most `batch`, to memory->sum, in a fixed order: each of several
-/// blocks takes its share of them, and the last one to end adds up what the blocks have, in their order.
-/// `several`: false for one block.
+/// Adds the metrics of the step's counted examples to memory->sum, in a fixed order: each block sums its examples, and
+/// the last block to end adds the blocks' sums in order. `several`: use several blocks.
 void softmax_cross_entropy(cudaStream_t stream, Storage storage, const void* x, int batch, int classes,
                            const Step* step, MetricsMemory* memory, bool several);
 /// gx = (softmax(x) - [class is the label]) / batch; 0 after the step's examples.

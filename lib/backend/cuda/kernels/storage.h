@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The type of activations and their gradients in a GPU's memory. All sums are fp32 whatever it is.
+// Element type of activations and their gradients in GPU memory. Sums are always fp32.
 #pragma once
 
 #include <cstddef>

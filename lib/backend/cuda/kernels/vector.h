@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on n elements of flat vectors, which may be any part of them. n may be 0.
+// Arithmetic on n >= 0 elements of flat vectors, from any position.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,11 +20,11 @@ void scale(cudaStream_t stream, float a, float* y, std::size_t n);
 void swap(cudaStream_t stream, float* x, float* y, std::size_t n);
 /// See AdamFactors.
 void adam(cudaStream_t stream, float* p, const float* g, float* m, float* v, const AdamFactors& factors, std::size_t n);
-/// y = a * (y + the sum of the others, in their order). `others`: n_others device pointers, in host memory.
+/// y = a * (y + sum of the others, in order). `others`: a host array of n_others device pointers.
 void add_and_scale(cudaStream_t stream, float a, const float* const* others, int n_others, float* y, std::size_t n);
-/// to = from, rounded to the nearest where `to` is narrower. They don't overlap.
+/// to = from, rounded to nearest if `to` is narrower. They must not overlap.
 void cast(cudaStream_t stream, Storage from_type, const void* from, Storage to_type, void* to, std::size_t n);
-/// x = random numbers of [-1, 1), other ones with another seed.
+/// x = uniform random values in [-1, 1), which depend on the seed.
 void fill_with_noise(cudaStream_t stream, Storage storage, void* x, std::size_t n, std::uint64_t seed);
 
 }  // namespace odori::cuda::kernels

@@ -50,13 +50,12 @@ extern constinit thread_local dim3 blockDim, gridDim;
 
 namespace odori::emulator {
 
-/// Stops the calling thread until all threads of its block have reached this line.
+/// __syncthreads(): blocks until all threads of the block have reached this line.
 void synchronize_threads(int line);
-/// Stops the calling thread until all lanes of its warp in `mask` have reached this line. Returns the bits of `lane`.
+/// Blocks until all lanes of the warp in `mask` have reached this line. Returns the bits of `lane`.
 std::uint64_t exchange_in_warp(unsigned int mask, std::uint64_t bits, int lane, int line);
 int lane_of_thread();
-/// Stops the calling thread until the kernel before has ended. At once if it has, or if this kernel may not begin
-/// early.
+/// cudaGridDependencySynchronize(): blocks until the previous kernel has ended.
 void wait_for_kernel_before();
 
 /// Queues a kernel; `kernel` is the work of one thread.
