@@ -8,14 +8,14 @@
 #include <cstddef>
 #include <functional>
 
-namespace odori::simulate {
+namespace odori {
 
 class Fiber {
  public:
   /// The code that runs now, on the stack that it has.
   Fiber() = default;
   /// `function` must not throw. When it ends, the fiber that it returns goes on. Its stack is committed page by page,
-  /// and has a guard page below. Throws Error if the system has no memory for it.
+  /// and has a guard page below. Throws std::system_error if the system has no memory for it.
   Fiber(std::function<Fiber&()> function, std::size_t stack_bytes);
   /// The function must have ended, or not have begun: its objects are not destroyed here.
   ~Fiber();
@@ -51,4 +51,4 @@ class Fiber {
   std::size_t stack_bytes_ = 0;
 };
 
-}  // namespace odori::simulate
+}  // namespace odori
