@@ -64,7 +64,5 @@ std::string to_text(const ExchangeCosts& costs);
 /// One self-contained page, in English and Japanese. `chart_js`: as for a comparison's page.
 std::string to_page(const ExchangeCosts& costs, const std::string& chart_js);
 void to_json(nlohmann::json& json, const ExchangeCosts& costs);
-/// What to_json() wrote.
-void from_json(const nlohmann::json& json, ExchangeCosts& costs);
 
 }  // namespace odori
