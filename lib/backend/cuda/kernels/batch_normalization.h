@@ -41,7 +41,7 @@ struct BatchNormalization {
   // batch_normalization_counters() counters, all 0 before and after a pass: the last block then combines the partial
   // results of all. Null: a second kernel does.
   unsigned int* counters = nullptr;
-  bool gelu = false;       // y is the GELU of what is normalised, with the bits of gelu.h; without ReLU and dropout
+  bool gelu = false;       // y is the GELU of what is normalised, with the bits of activation.h; without ReLU and dropout
   FusedDropout dropout{};  // with it, x, y, gy and gx are all aligned to 16 bytes
 };
 

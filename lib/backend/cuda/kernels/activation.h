@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = x * P(Z <= x) for a standard normal Z, on n elements.
+// Functions of one element each, on n elements.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,12 @@
 
 namespace odori::cuda::kernels {
 
-/// y may be x.
+/// y = max(x, 0). y may be x.
+void relu(cudaStream_t stream, Storage storage, const void* x, void* y, std::size_t n);
+/// gx = gy where y > 0, else 0. gx may be gy.
+void relu_backward(cudaStream_t stream, Storage storage, const void* y, const void* gy, void* gx, std::size_t n);
+
+/// y = x * P(Z <= x) for a standard normal Z. y may be x.
 void gelu(cudaStream_t stream, Storage storage, const void* x, void* y, std::size_t n);
 /// gx = gy * (P(Z <= x) + x * density(x)). gx may be gy.
 void gelu_backward(cudaStream_t stream, Storage storage, const void* x, const void* gy, void* gx, std::size_t n);
