@@ -36,16 +36,10 @@ nlohmann::json to_json(const MeasuredLink& link) {
   return {{"latency_microseconds", link.microseconds}, {"megabytes_per_second", link.megabytes_per_second}};
 }
 
-MeasuredLink link_from(const nlohmann::json& json) {
-  return {json.at("latency_microseconds"), json.at("megabytes_per_second")};
-}
-
 std::string in_words(const char* where, const std::optional<MeasuredLink>& link) {
   if (!link) return {};
   return fmt::format(" {} {:.0f} us and {:.0f} MB/s", where, link->microseconds, link->megabytes_per_second);
 }
-
-MeasuredExchange::Sent sent_from(const nlohmann::json& json) { return {json.at("messages"), json.at("bytes")}; }
 
 }  // namespace
 
@@ -125,38 +119,6 @@ void to_json(nlohmann::json& json, const ExchangeCosts& costs) {
   if (!costs.link.empty()) json["simulated_link"] = costs.link;
   if (costs.within) json["within_node"] = to_json(*costs.within);
   if (costs.between) json["between_nodes"] = to_json(*costs.between);
-}
-
-void from_json(const nlohmann::json& json, ExchangeCosts& costs) {
-  costs = {.machine = this_machine(),
-           .date = json.at("date"),
-           .model = json.at("model"),
-           .device = json.at("device"),
-           .link = json.value("simulated_link", ""),
-           .ranks = json.at("ranks"),
-           .nodes = json.at("nodes"),
-           .batchsize = json.at("batchsize"),
-           .rounds = json.at("rounds"),
-           .gradient_bytes = json.at("gradient_bytes"),
-           .compute_milliseconds = json.at("compute_milliseconds"),
-           .exchanges = {}};
-  if (json.contains("within_node")) costs.within = link_from(json.at("within_node"));
-  if (json.contains("between_nodes")) costs.between = link_from(json.at("between_nodes"));
-  for (const nlohmann::json& entry : json.at("exchanges")) {
-    MeasuredExchange of{.name = entry.at("name"),
-                        .refused = entry.value("refused", ""),
-                        .refused_ja = entry.value("refused_ja", ""),
-                        .devices = entry.value("devices", 0)};
-    if (of.refused.empty()) {
-      const nlohmann::json& time = entry.at("milliseconds");
-      of.milliseconds = time.at("median"), of.least = time.at("least"), of.most = time.at("most");
-      if (entry.contains("predicted_milliseconds")) of.predicted = entry.at("predicted_milliseconds");
-      of.counted = entry.contains("sent_within_node");
-      if (of.counted) of.within_node = sent_from(entry.at("sent_within_node"));
-      if (of.counted) of.to_other_nodes = sent_from(entry.at("sent_to_other_nodes"));
-    }
-    costs.exchanges.push_back(std::move(of));
-  }
 }
 
 namespace {

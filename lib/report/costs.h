@@ -64,7 +64,5 @@ std::string to_text(const ExchangeCosts& costs);
 /// A self-contained web page in English and Japanese. `chart_js`: as in comparison.h.
 std::string to_page(const ExchangeCosts& costs, const std::string& chart_js);
 void to_json(nlohmann::json& json, const ExchangeCosts& costs);
-/// Reads what to_json() wrote.
-void from_json(const nlohmann::json& json, ExchangeCosts& costs);
 
 }  // namespace odori

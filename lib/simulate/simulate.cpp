@@ -9,11 +9,12 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <system_error>
 #include <utility>
 
 #include "errors/error.h"
 #include "errors/language.h"
-#include "simulate/fiber.h"
+#include "threads/fiber.h"
 
 namespace odori::simulate {
 
@@ -140,13 +141,18 @@ Simulation::Simulation(const cost::Cluster& cluster, const Options& options) : c
 }
 
 Result Simulation::run(const std::function<void(Rank&)>& function) {
-  for (int rank = 0; rank < size(); ++rank)
-    state(rank).fiber = std::make_unique<Fiber>(
-        [this, rank, &function]() -> Fiber& {
-          body(rank, function);
-          return next();
-        },
-        options_.stack_bytes);
+  try {
+    for (int rank = 0; rank < size(); ++rank)
+      state(rank).fiber = std::make_unique<Fiber>(
+          [this, rank, &function]() -> Fiber& {
+            body(rank, function);
+            return next();
+          },
+          options_.stack_bytes);
+  } catch (const std::system_error& error) {
+    fail("The system has no stack of {} KiB for another simulated rank: {}. Simulate fewer ranks.",
+         options_.stack_bytes / 1024, error.code().message());
+  }
   for (int rank = 0; rank < size(); ++rank) wake(rank, 0);
   main_.switch_to(next());
   for (int rank = 0; rank < size() && !error_; ++rank)

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "backend/cuda/kernels/activation.h"
 #include "backend/cuda/kernels/batch_normalization.h"
 #include "backend/cuda/kernels/dropout.h"
-#include "backend/cuda/kernels/gelu.h"
 #include "cuda_kernels_support.h"
 
 namespace odori::test {

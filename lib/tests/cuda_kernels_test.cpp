@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA kernels, each against the reference in double: odd shapes, poisoned outputs, in place where they may be.
+#include "backend/cuda/kernels/activation.h"
 #include "backend/cuda/kernels/bias.h"
 #include "backend/cuda/kernels/half_precision.h"
 #include "backend/cuda/kernels/layout.h"
 #include "backend/cuda/kernels/max_pooling.h"
 #include "backend/cuda/kernels/momentum_sgd.h"
-#include "backend/cuda/kernels/relu.h"
 #include "backend/cuda/kernels/vector.h"
 #include "backend/reference/adam.h"
 #include "backend/reference/momentum_sgd.h"

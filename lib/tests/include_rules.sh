@@ -25,7 +25,7 @@ declare -A may=(
   [horovod]="$base observe comm model optim train distributed"
   [doctor]="$base backend comm report flags"
   [flags]="$base backend comm data model optim"
-  [simulate]="errors files comm"
+  [simulate]="errors files threads comm"
   [predict]="$base trace data backend model optim comm report train flags simulate"
 )
 # The same for the grader's folders, among themselves. Each subfolder of classroom/ has rules of its own.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise operations, with one kernel in each pass. All but gelu work in place: y takes
 // the place of x, and its gradient that of y.
+#include "backend/cuda/kernels/activation.h"
 #include "backend/cuda/kernels/bias.h"
 #include "backend/cuda/kernels/dropout.h"
-#include "backend/cuda/kernels/gelu.h"
 #include "backend/cuda/kernels/logits.h"
-#include "backend/cuda/kernels/relu.h"
 #include "backend/cuda/operation.h"
 #include "errors/error.h"
 

@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "backend/emulated/fiber.h"
 #include "backend/emulated/stream.h"
+#include "threads/fiber.h"
 
 constinit thread_local uint3 threadIdx, blockIdx;
 constinit thread_local dim3 blockDim, gridDim;
@@ -19,6 +19,7 @@ namespace odori::emulator {
 namespace {
 
 constexpr unsigned int warp_size = 32;
+constexpr std::size_t stack_bytes = 256 * 1024;  // of a thread
 
 enum class Status { runnable, at_block_barrier, at_warp_barrier, returned, waits_for_kernel };
 
@@ -31,18 +32,17 @@ struct Thread {
   unsigned int shuffles = 0;
 };
 
-/// Fibers of this host thread that no block uses.
-std::vector<std::unique_ptr<Fiber>>& free_fibers() {
-  static thread_local std::vector<std::unique_ptr<Fiber>> fibers;
-  return fibers;
-}
+/// Of this host thread: the stack that it began with, the fibers that no block uses, and the block that runs.
+thread_local Fiber host;
+thread_local std::vector<std::unique_ptr<Fiber>> free_fibers;
+thread_local class Block* current = nullptr;
 
 /// A block of threads, run by one host thread.
 class Block {
  public:
   Block(const std::function<void()>& kernel, unsigned int threads, bool descending)
       : kernel_(kernel), threads_(threads), descending_(descending) {}
-  ~Block() { std::move(fibers_.begin(), fibers_.end(), std::back_inserter(free_fibers())); }
+  ~Block() { std::move(fibers_.begin(), fibers_.end(), std::back_inserter(free_fibers)); }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
@@ -50,7 +50,7 @@ class Block {
   /// thread can go on that does not wait for it. The next call then continues.
   bool run(bool early) {
     early_ = early;
-    if (started_ == 0) start_all();
+    while (started_ < threads_.size()) host.switch_to(*(fiber_ = take_fiber()));
     for (Thread& thread : threads_)
       if (!early && thread.status == Status::waits_for_kernel) thread.status = Status::runnable;
     for (;;) {
@@ -70,7 +70,7 @@ class Block {
     Thread& thread = threads_[running_];
     thread.fiber = fiber_;
     thread.status = barrier, thread.line = line, thread.mask = mask;
-    fiber_->yield();
+    fiber_->switch_to(host);
   }
   /// Stops the running thread until the kernel before has ended. Called on a fiber.
   void wait_for_kernel() {
@@ -97,31 +97,28 @@ class Block {
     running_ = t;
     threadIdx = {t % blockDim.x, t / blockDim.x % blockDim.y, t / blockDim.x / blockDim.y};
   }
-  /// Starts the threads one after another on one fiber, and takes another fiber each time that a thread stops.
-  void start_all() {
-    start_rest_ = [this] {
-      while (started_ < threads_.size()) {
-        set_running(in_order(started_++));
-        kernel_();
-        threads_[running_].status = Status::returned;
-      }
-    };
+  /// Starts the threads that have not started, one after another, until one stops. Resumed later, the fiber may belong
+  /// to another block: nothing of this one is used after the switch.
+  void start_rest() {
     while (started_ < threads_.size()) {
-      fiber_ = take_fiber();
-      fiber_->run(start_rest_);
+      set_running(in_order(started_++));
+      kernel_();
+      threads_[running_].status = Status::returned;
     }
+    fiber_->switch_to(host);
   }
   void resume(unsigned int t) {
     set_running(t);
     fiber_ = threads_[t].fiber;
-    static const std::function<void()> none;
-    fiber_->run(none);
+    host.switch_to(*fiber_);
   }
   Fiber* take_fiber() {
-    std::vector<std::unique_ptr<Fiber>>& free = free_fibers();
-    if (free.empty()) free.push_back(std::make_unique<Fiber>());
-    fibers_.push_back(std::move(free.back()));
-    free.pop_back();
+    const auto start_threads = []() -> Fiber& {
+      for (;;) current->start_rest();
+    };
+    if (free_fibers.empty()) free_fibers.push_back(std::make_unique<Fiber>(start_threads, stack_bytes));
+    fibers_.push_back(std::move(free_fibers.back()));
+    free_fibers.pop_back();
     return fibers_.back().get();
   }
   std::size_t count(Status status) const {
@@ -140,7 +137,6 @@ class Block {
   unsigned int started_ = 0, running_ = 0;
   std::vector<std::unique_ptr<Fiber>> fibers_{};  // done when the block is, so that others can use them
   Fiber* fiber_ = nullptr;
-  std::function<void()> start_rest_;  // a member, since stopped fibers return into it after start_all()
 };
 
 bool Block::release_warps() {
@@ -179,8 +175,6 @@ void Block::report_barrier() const {
   fatal("the threads of block (%u, %u) wait at line %d for lanes that do not exist.", blockIdx.x, blockIdx.y,
         threads_[0].line);
 }
-
-thread_local Block* current = nullptr;
 
 /// A launched kernel.
 class Grid {

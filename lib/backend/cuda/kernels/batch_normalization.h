@@ -40,7 +40,7 @@ struct BatchNormalization {
   // batch_normalization_counters() counters, all 0 before and after a pass: the last block combines the partial results
   // of all blocks. Null: a second kernel does.
   unsigned int* counters = nullptr;
-  bool gelu = false;       // fuse a GELU, with the same bits as gelu.h; without ReLU and dropout
+  bool gelu = false;       // fuse a GELU, with the same bits as activation.h; without ReLU and dropout
   FusedDropout dropout{};  // requires x, y, gy and gx aligned to 16 bytes
 };
 

@@ -8,14 +8,14 @@
 #include <cstddef>
 #include <functional>
 
-namespace odori::simulate {
+namespace odori {
 
 class Fiber {
  public:
   /// Represents the calling code, on its current stack.
   Fiber() = default;
   /// `function` must not throw. When it ends, the fiber that it returns is resumed. The stack is committed page by
-  /// page, and has a guard page. Throws Error if the system has no memory for it.
+  /// page, and has a guard page. Throws std::system_error if the system has no memory for it.
   Fiber(std::function<Fiber&()> function, std::size_t stack_bytes);
   /// The function must have ended, or not have begun: objects on its stack are not destroyed.
   ~Fiber();
@@ -51,4 +51,4 @@ class Fiber {
   std::size_t stack_bytes_ = 0;
 };
 
-}  // namespace odori::simulate
+}  // namespace odori

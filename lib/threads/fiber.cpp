@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "simulate/fiber.h"
+#include "threads/fiber.h"
 
 #include <cxxabi.h>
 #include <sys/mman.h>
@@ -7,17 +7,15 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
+#include <system_error>
 #include <utility>
-
-#include "errors/error.h"
 
 // The address sanitizer has to know on which stack the thread is.
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-namespace odori::simulate {
+namespace odori {
 
 Fiber::Fiber(std::function<Fiber&()> function, std::size_t stack_bytes)
     : function_(std::move(function)), begun_(false) {
@@ -29,8 +27,7 @@ Fiber::Fiber(std::function<Fiber&()> function, std::size_t stack_bytes)
   if (memory_ == MAP_FAILED || ::mprotect(memory_, page, PROT_NONE) != 0) {
     const int reason = errno;
     if (memory_ != MAP_FAILED) ::munmap(memory_, memory_bytes_);
-    fail("The system has no stack of {} KiB for another simulated rank: {}. Simulate fewer ranks.", stack_bytes_ / 1024,
-         std::strerror(reason));
+    throw std::system_error(reason, std::generic_category());
   }
   ::getcontext(&start_);
   start_.uc_stack.ss_sp = static_cast<std::byte*>(memory_) + page;
@@ -75,4 +72,4 @@ void Fiber::arrive([[maybe_unused]] void* frames) {
 #endif
 }
 
-}  // namespace odori::simulate
+}  // namespace odori
