@@ -10,6 +10,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -52,7 +53,13 @@ class Images : public Dataset {
   Transform transform_;
 };
 
-inline DatasetPtr images(std::size_t n, std::uint64_t seed = 0) { return std::make_shared<Images>(n, seed); }
+/// Images(n, seed), which are made once.
+inline DatasetPtr images(std::size_t n, std::uint64_t seed = 0) {
+  static std::map<std::pair<std::size_t, std::uint64_t>, DatasetPtr> made;
+  DatasetPtr& dataset = made[{n, seed}];
+  if (!dataset) dataset = std::make_shared<Images>(n, seed);
+  return dataset;
+}
 
 /// Every n-th example, from i on.
 inline DatasetPtr every(const DatasetPtr& dataset, int i, int n) {

@@ -12,8 +12,8 @@
 #include "backend/emulated/stream.h"
 #include "threads/fiber.h"
 
-constinit thread_local uint3 threadIdx, blockIdx;
-constinit thread_local dim3 blockDim, gridDim;
+constinit uint3 threadIdx, blockIdx;
+constinit dim3 blockDim, gridDim;
 
 namespace odori::emulator {
 namespace {
@@ -24,33 +24,41 @@ constexpr std::size_t stack_bytes = 256 * 1024;  // of a thread
 enum class Status { runnable, at_block_barrier, at_warp_barrier, returned, waits_for_kernel };
 
 struct Thread {
-  Fiber* fiber = nullptr;  // set when the thread first stops
-  Status status = Status::runnable;
+  Fiber* fiber = nullptr;                      // set when the thread first stops
+  Status status = Status::returned;            // so it stays if it never stops
   int line = 0;                                // of the barrier
   unsigned int mask = 0;                       // lanes that take part in the warp's barrier
   std::array<std::uint64_t, 2> shuffled = {};  // values of its last two shuffles; older ones are no longer read
   unsigned int shuffles = 0;
 };
 
-/// Of this host thread: the stack that it began with, the fibers that no block uses, and the block that runs.
+/// Of this host thread: its own stack, and the fibers that no block uses.
 thread_local Fiber host;
 thread_local std::vector<std::unique_ptr<Fiber>> free_fibers;
-thread_local class Block* current = nullptr;
+/// The block that runs.
+class Block* current = nullptr;
 
 /// A block of threads, run by one host thread.
 class Block {
  public:
   Block(const std::function<void()>& kernel, unsigned int threads, bool descending)
       : kernel_(kernel), threads_(threads), descending_(descending) {}
-  ~Block() { std::move(fibers_.begin(), fibers_.end(), std::back_inserter(free_fibers)); }
+  ~Block() { free(fibers_); }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
+  /// Makes it the next block of its grid, once all threads have returned.
+  void restart() {
+    if (stopped_) std::fill(threads_.begin(), threads_.end(), Thread{});
+    free(fibers_);
+    started_ = 0, past_barrier_ = stopped_ = false;
+  }
   /// Runs the threads until all have returned: true. With `early`, the kernel before has not ended: false when no
   /// thread can go on that does not wait for it. The next call then continues.
   bool run(bool early) {
     early_ = early;
     while (started_ < threads_.size()) host.switch_to(*(fiber_ = take_fiber()));
+    if (!stopped_) return true;
     for (Thread& thread : threads_)
       if (!early && thread.status == Status::waits_for_kernel) thread.status = Status::runnable;
     for (;;) {
@@ -69,6 +77,7 @@ class Block {
   void wait(Status barrier, int line, unsigned int mask) {
     Thread& thread = threads_[running_];
     thread.fiber = fiber_;
+    stopped_ = true;
     thread.status = barrier, thread.line = line, thread.mask = mask;
     fiber_->switch_to(host);
   }
@@ -95,7 +104,10 @@ class Block {
   }
   void set_running(unsigned int t) {
     running_ = t;
-    threadIdx = {t % blockDim.x, t / blockDim.x % blockDim.y, t / blockDim.x / blockDim.y};
+    if (threads_.size() == blockDim.x)
+      threadIdx = {t, 0, 0};
+    else
+      threadIdx = {t % blockDim.x, t / blockDim.x % blockDim.y, t / blockDim.x / blockDim.y};
   }
   /// Starts the threads that have not started, one after another, until one stops. Resumed later, the fiber may belong
   /// to another block: nothing of this one is used after the switch.
@@ -109,8 +121,13 @@ class Block {
   }
   void resume(unsigned int t) {
     set_running(t);
+    threads_[t].status = Status::returned;  // unless it stops again
     fiber_ = threads_[t].fiber;
     host.switch_to(*fiber_);
+  }
+  static void free(std::vector<std::unique_ptr<Fiber>>& fibers) {
+    std::move(fibers.begin(), fibers.end(), std::back_inserter(free_fibers));
+    fibers.clear();
   }
   Fiber* take_fiber() {
     const auto start_threads = []() -> Fiber& {
@@ -133,7 +150,7 @@ class Block {
 
   const std::function<void()>& kernel_;
   std::vector<Thread> threads_;
-  bool descending_, early_ = false, past_barrier_ = false;
+  bool descending_, early_ = false, past_barrier_ = false, stopped_ = false;  // stopped_: any thread has
   unsigned int started_ = 0, running_ = 0;
   std::vector<std::unique_ptr<Fiber>> fibers_{};  // done when the block is, so that others can use them
   Fiber* fiber_ = nullptr;
@@ -180,7 +197,11 @@ void Block::report_barrier() const {
 class Grid {
  public:
   Grid(dim3 grid, dim3 block, const std::function<void()>& kernel, bool descending)
-      : grid_(grid), block_(block), kernel_(kernel), descending_(descending) {}
+      : grid_(grid),
+        threads_(block),
+        kernel_(kernel),
+        descending_(descending),
+        block_(kernel_, block.x * block.y * block.z, descending) {}
   Grid(const Grid&) = delete;
   Grid& operator=(const Grid&) = delete;
 
@@ -188,43 +209,37 @@ class Grid {
   /// all have returned.
   bool begin() {
     first_ = state().random() % blocks();
-    for (; ended_ < blocks(); ++ended_) {
-      waiting_ = new_block();
-      if (!run(*waiting_, (first_ + ended_) % blocks(), true)) return false;
-    }
-    waiting_.reset();
-    return true;
+    for (; ended_ < blocks() && !waits_; ended_ += !waits_) waits_ = !run((first_ + ended_) % blocks(), true);
+    return !waits_;
   }
   /// Runs the rest.
   void run() {
-    if (waiting_) run(*waiting_, (first_ + ended_++) % blocks(), false);
-    waiting_.reset();
+    if (waits_) run((first_ + ended_++) % blocks(), false);
     for (std::uint64_t i = 0; i < blocks(); ++i) {
       const std::uint64_t index = descending_ ? blocks() - 1 - i : i;
-      if ((index + blocks() - first_) % blocks() >= ended_) run(*new_block(), index, false);
+      if ((index + blocks() - first_) % blocks() >= ended_) run(index, false);
     }
   }
 
  private:
   std::uint64_t blocks() const { return std::uint64_t{grid_.x} * grid_.y * grid_.z; }
-  std::unique_ptr<Block> new_block() const {
-    return std::make_unique<Block>(kernel_, block_.x * block_.y * block_.z, descending_);
-  }
-  bool run(Block& block, std::uint64_t index, bool early) {
-    gridDim = grid_, blockDim = block_;
+  bool run(std::uint64_t index, bool early) {
+    gridDim = grid_, blockDim = threads_;
     blockIdx = {static_cast<unsigned int>(index % grid_.x), static_cast<unsigned int>(index / grid_.x % grid_.y),
                 static_cast<unsigned int>(index / grid_.x / grid_.y)};
-    current = &block;
-    const bool all_returned = block.run(early);
+    current = &block_;
+    const bool all_returned = block_.run(early);
     current = nullptr;
+    if (all_returned) block_.restart();
     return all_returned;
   }
 
-  dim3 grid_, block_;
+  dim3 grid_, threads_;
   std::function<void()> kernel_;
   bool descending_;
+  Block block_;                          // that which runs or waits
   std::uint64_t first_ = 0, ended_ = 0;  // those that have returned early, of which first_ was the first
-  std::unique_ptr<Block> waiting_{};     // the one after them
+  bool waits_ = false;                   // the one after them has begun, and waits for the kernel before
 };
 
 }  // namespace

