@@ -17,11 +17,11 @@ class Judging {
       : filled_(filled), judged_alone_(judged_alone), programs_(programs), exam_(exam), tell_(tell) {}
 
   Runs* judge_all() {
-    // The variants are built while the whole runs.
-    for (const int blank : filled_) programs_.prepare({{blank}});
+    // Most wrong answers fail in the first test case: until it has passed, the variants are built while the whole runs.
+    prepare_variants();
     Runs* whole = filled_.size() > 1 ? programs_.runs_of(filled_) : nullptr;
     Blanks alone = filled_;  // blanks that also have to pass with the kit's answers
-    if (whole && !find_failure(*whole, exam_, 0, 0, exam_.situations.size())) {
+    if (whole && passes(*whole)) {
       std::erase_if(alone, [this](int blank) { return !judged_alone_.contains(blank); });
       // One that compiles beside the learner's others only (it names its variable otherwise, say) is right with them.
       std::erase_if(alone, [this](int blank) { return !programs_.alone(blank).compiles(); });
@@ -30,6 +30,7 @@ class Judging {
       for (const int blank : build_alone(alone)) judge_alone(blank, 0);
     } else {
       if (whole) whole->cancel();
+      prepare_variants();
       const Blanks together = programs_.together();
       if (together != filled_) whole = together.empty() ? nullptr : programs_.runs_of(together);
       judge_together(build_alone(filled_), whole);
@@ -47,6 +48,16 @@ class Judging {
   static constexpr int most_unconfirmed = 3;
   /// Sets of blanks that are tried for one that is right together.
   static constexpr std::size_t most_sets = 8;
+
+  void prepare_variants() {
+    for (const int blank : filled_) programs_.prepare({{blank}});
+  }
+  bool passes(Runs& whole) {
+    whole.prepare(exam_.situations);
+    if (find_failure(whole, exam_, 0, 0, 1)) return false;
+    programs_.drop_prepared();
+    return !find_failure(whole, exam_, 0, 1, exam_.situations.size());
+  }
 
   /// Tells of those that do not compile, and returns the others.
   Blanks build_alone(const Blanks& blanks) {

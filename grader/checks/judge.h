@@ -18,6 +18,8 @@ class AnswerPrograms {
   virtual ~AnswerPrograms() = default;
   /// Starts to build the programs that take these blanks from the learner, in this order.
   virtual void prepare(const std::vector<std::set<int>>&) {}
+  /// Drops those of prepare() that have not begun.
+  virtual void drop_prepared() {}
   /// How a blank compiles among the kit's answers.
   virtual BlankBuild alone(int blank) = 0;
   /// The most blanks that compile in one program; empty if fewer than two.

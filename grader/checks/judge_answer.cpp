@@ -172,6 +172,7 @@ class BuiltPrograms : public AnswerPrograms {
   void prepare(const std::vector<std::set<int>>& sets) override {
     if (in_background_) programs_.prepare(sets);
   }
+  void drop_prepared() override { programs_.drop_prepared(); }
   BlankBuild alone(int blank) override { return programs_.alone(blank); }
   std::set<int> together() override { return programs_.together(); }
   Runs* runs_of(const std::set<int>& blanks) override {

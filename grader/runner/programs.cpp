@@ -112,9 +112,21 @@ Programs::Programs(const Compiler& compiler, std::string solution, const Submiss
 Programs::~Programs() { cancelled_ = true; }
 
 void Programs::prepare(const std::vector<std::set<int>>& sets) {
-  for (const std::set<int>& blanks : sets)
-    if (!builds_.contains(blanks))
-      builds_[blanks] = turns_.start([this, blanks] { return cancelled_ ? Built{} : build(blanks, true); });
+  for (const std::set<int>& blanks : sets) {
+    if (builds_.contains(blanks)) continue;
+    const auto begun = std::make_shared<std::atomic<bool>>(false);
+    builds_[blanks] = {
+        begun, turns_.start([=, this] { return begun->exchange(true) || cancelled_ ? Built{} : build(blanks, true); })};
+  }
+}
+
+void Programs::drop_prepared() {
+  std::erase_if(builds_, [this](auto& entry) {
+    auto& [begun, built] = entry.second;
+    if (begun->exchange(true)) return false;
+    dropped_.push_back(std::move(built));
+    return true;
+  });
 }
 
 const Built& Programs::of(const std::set<int>& blanks) {
@@ -122,9 +134,10 @@ const Built& Programs::of(const std::set<int>& blanks) {
   if (build_of == builds_.end()) {
     std::promise<Built> built;
     built.set_value(build(blanks, false));
-    build_of = builds_.emplace(blanks, built.get_future().share()).first;
+    build_of =
+        builds_.emplace(blanks, Build{std::make_shared<std::atomic<bool>>(true), built.get_future().share()}).first;
   }
-  return build_of->second.get();
+  return build_of->second.built.get();
 }
 
 fs::path Programs::with_pointer_checks(const std::set<int>& blanks) const {

@@ -77,6 +77,8 @@ class Programs {
 
   /// Starts to build these in the background, as many at once as there are cores, and in this order.
   void prepare(const std::vector<std::set<int>>& sets);
+  /// Drops those of prepare() that have not begun. Each can be prepared again.
+  void drop_prepared();
   /// The program that takes these blanks from the learner, built when first asked for. Throws EnvironmentFault.
   const Built& of(const std::set<int>& blanks);
 
@@ -106,7 +108,12 @@ class Programs {
 
   std::atomic<bool> cancelled_ = false;
   Turns turns_;
-  std::map<std::set<int>, std::shared_future<Built>> builds_;
+  struct Build {
+    std::shared_ptr<std::atomic<bool>> begun;
+    std::shared_future<Built> built;
+  };
+  std::map<std::set<int>, Build> builds_;
+  std::vector<std::shared_future<Built>> dropped_;  // their jobs end when it is their turn
 };
 
 }  // namespace odori::grader

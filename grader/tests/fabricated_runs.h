@@ -33,8 +33,11 @@ class FabricatedRuns : public Runs {
     return plan == two ? on_two_ : on_three_;
   }
   const RunData& data() const override { return data_; }
-  void prepare(const std::vector<RunPlan>& plans) override { prepared += static_cast<int>(plans.size()); }
-  int asked = 0, prepared = 0;
+  void prepare(const std::vector<RunPlan>& plans) override {
+    prepared += static_cast<int>(plans.size());
+    if (asked == 0) prepared_before_asked = prepared;
+  }
+  int asked = 0, prepared = 0, prepared_before_asked = 0;
 
  private:
   static Evidence evidence(Ending ending, int device) {
@@ -122,6 +125,8 @@ struct FabricatedPrograms : public AnswerPrograms {
   }
   BlankBuild alone(int blank) override { return {holds.at(blank), {}, 0}; }
   Blanks together() override { return whole ? filled : Blanks(); }
+  void prepare(const std::vector<Blanks>& sets) override { prepared.insert(sets.begin(), sets.end()); }
+  void drop_prepared() override { prepared.clear(); }
   Runs* runs_of(const Blanks& blanks) override {
     if (blanks == filled && first && filled.size() > 1) return first = false, whole;
     for (const auto& [blank, runs] : variants)
@@ -137,6 +142,7 @@ struct FabricatedPrograms : public AnswerPrograms {
   Blanks filled;
   bool first = true;               // the whole was not asked for yet
   std::vector<Blanks> built = {};  // other programs that were asked for
+  std::set<Blanks> prepared = {};  // and were not dropped since
 };
 
 }  // namespace odori::grader

@@ -19,6 +19,7 @@ namespace {
 struct Round {
   std::map<int, Outcome> told = {};
   std::vector<Blanks> built = {};
+  std::set<Blanks> prepared = {};
   Runs* whole = nullptr;
 };
 
@@ -27,6 +28,7 @@ Round judged(FabricatedPrograms programs, const Exam& by = exam, const Blanks& j
   round.whole = judge(programs.filled, judged_alone, programs, by,
                       [&](int blank, const Outcome& outcome) { round.told[blank] = outcome; });
   round.built = programs.built;
+  round.prepared = programs.prepared;
   return round;
 }
 
@@ -119,8 +121,14 @@ void expect(const Round& round, int blank, Verdict verdict, const std::string& k
 TEST(Judge, ARightWholeMakesAllItsBlanksRight) {
   expect(rounds().all_right, 1, Verdict::pass);
   expect(rounds().all_right, 2, Verdict::pass);
-  EXPECT_EQ(rounds().right.prepared, 3 * 2 + 1);  // both situations in three rounds, and one of a grader's fault
+  EXPECT_EQ(rounds().right.prepared_before_asked, 2 + 1) << "both test cases, and then the first is judged";
   EXPECT_EQ(rounds().untouched.asked, 0);
+}
+
+TEST(Judge, VariantsAreBuiltUntilTheFirstTestCaseHasPassed) {
+  EXPECT_EQ(rounds().all_right.prepared, (std::set<Blanks>{}));
+  EXPECT_EQ(rounds().one_wrong.prepared, (std::set<Blanks>{{1}, {2}}));
+  EXPECT_EQ(rounds().on_three_alone.prepared, (std::set<Blanks>{{1}, {2}})) << "again, since a later one failed";
 }
 
 TEST(Judge, ABlankThatAnotherOneCanCompensateForHasToBeRightAloneToo) {

@@ -4,6 +4,7 @@
 #include "runner/programs.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <chrono>
 #include <fstream>
@@ -243,6 +244,29 @@ TEST(Programs, ThoseWithAPlantedFaultShareNoNames) {
   EXPECT_EQ(one.failing, Blanks{2});
   EXPECT_EQ(one.builds, 2) << "none takes both";
   EXPECT_EQ(one.run({1}), 0) << "with the kit's repaired one";
+}
+
+TEST(Programs, ThoseThatAreDroppedAreBuiltWhenAskedFor) {
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);  // one build at a time
+  const fs::path outputs = fs::path(testing::TempDir()) / "programs_test_dropped";
+  fs::remove_all(outputs);
+  const auto n_built = [&] { return std::distance(fs::directory_iterator(outputs), fs::directory_iterator()); };
+  {
+    const Compiler compiler(ODORI_BUILD_FOLDER, outputs);
+    const Submission submission = answers({{2, right_2}, {3, right_3}, {7, right_7}}, read_file(program));
+    Programs programs(compiler, read_file(program), submission, {2, 3, 7});
+    programs.prepare({{2}, {3}, {7}});
+    programs.drop_prepared();
+    EXPECT_FALSE(programs.of({7}).program.empty());
+    programs.prepare({{2}});
+    EXPECT_FALSE(programs.of({2}).program.empty());
+  }
+  EXPECT_EQ(n_built(), 2);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 TEST(Programs, WhatWasBuiltBeforeIsNotBuiltAgain) {
