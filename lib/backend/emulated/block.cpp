@@ -115,7 +115,6 @@ class Block {
     while (started_ < threads_.size()) {
       set_running(in_order(started_++));
       kernel_();
-      threads_[running_].status = Status::returned;
     }
     fiber_->switch_to(host);
   }
